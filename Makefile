@@ -1,0 +1,55 @@
+# make demo   trains the quick start without a browser      make lab    opens JupyterLab on it
+# make test   runs all tests and every notebook             make bench  measures
+# All of them need Python 3.11, 3.12 or 3.13 and nothing else: the first one makes .venv and installs into it.
+
+SHELL := /bin/bash
+# The first Python on the path that is new enough; `make PYTHON=/some/python3.12 demo` takes another.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
+VENV := .venv
+BIN := $(VENV)/bin
+LAB := $(VENV)/.installed-lab
+TEST := $(VENV)/.installed-test
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+WORKERS ?= 2
+
+.PHONY: demo lab test bench lint clean
+.DEFAULT_GOAL := demo
+
+demo: $(LAB)
+	@$(BIN)/python -m msnb demo
+
+lab: $(LAB)
+	@$(BIN)/python -m msnb lab
+
+test: $(TEST)
+	$(BIN)/python -m pytest -n $(WORKERS) tests
+	$(BIN)/python -m pytest --nbval --nbval-current-env --nbval-cell-timeout=600 -p no:cacheprovider notebooks
+
+bench: $(TEST)
+	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+lint: $(TEST)
+	$(PIP) -e ".[dev]"
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m pyright
+
+# The stamps are older than pyproject.toml when dependencies changed; then, and only then, pip runs again.
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "msnb needs Python 3.11, 3.12 or 3.13, and none is on the path." >&2; exit 1; }
+	@echo "Making a virtual environment in $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(LAB): pyproject.toml | $(BIN)/python
+	@echo "Installing msnb and JupyterLab into $(VENV); this happens once and takes a minute or two"
+	@$(PIP) -e ".[lab]"
+	@touch $@
+
+$(TEST): pyproject.toml | $(BIN)/python
+	@echo "Installing msnb and what its tests need into $(VENV); this happens once and takes a minute or two"
+	@$(PIP) -e ".[test]"
+	@touch $@ $(LAB)
+
+clean:
+	rm -rf $(VENV) build dist msnb-demo .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

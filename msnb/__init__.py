@@ -1,0 +1,107 @@
+"""msnb: MindSpore's interface on JAX, for notebooks.
+
+`import msnb as ms` is `import mindspore as ms`; in a notebook `%load_ext msnb` adds `%%mindspore` and the views.
+"""
+from importlib import import_module as _import_module
+
+from msnb._version import __version__
+from msnb import context, log
+from msnb.common.dtype import (
+    Int,
+    Type,
+    bfloat16,
+    bool_,
+    byte,
+    complex64,
+    complex128,
+    double,
+    dtype_to_nptype,
+    dtype_to_pytype,
+    float16,
+    float32,
+    float64,
+    float_,
+    get_py_obj_dtype,
+    half,
+    int8,
+    int16,
+    int32,
+    int64,
+    int_,
+    intc,
+    intp,
+    issubclass_,
+    list_,
+    number,
+    pytype_to_dtype,
+    short,
+    single,
+    string,
+    tensor,
+    tensor_type,
+    tuple_,
+    type_none,
+    ubyte,
+    uint,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+    uintc,
+    uintp,
+    ushort,
+)
+from msnb.common.seed import get_seed, set_seed
+from msnb.context import GRAPH_MODE, PYNATIVE_MODE, ParallelMode, get_context, set_context
+from msnb.core import MetaTensor, Parameter, ParameterTuple, RowTensor, SparseTensor, Tensor
+from msnb.core.api import jit, ms_function
+from msnb.core.grad import grad, value_and_grad
+from msnb.log import get_level, get_log_config
+
+# Loaded when first asked for: name -> the module that has it.
+_LATER = {
+    **dict.fromkeys((
+        "Model", "DatasetHelper", "connect_network_with_dataset", "build_train_network", "LossScaleManager",
+        "FixedLossScaleManager", "DynamicLossScaleManager", "save_checkpoint", "load_checkpoint",
+        "load_param_into_net", "export", "parse_print", "build_searched_strategy", "merge_sliced_parameter",
+        "load_distributed_checkpoint", "async_ckpt_thread_status"), "msnb.train"),
+    **dict.fromkeys(("Callback", "LossMonitor", "TimeMonitor", "ModelCheckpoint", "CheckpointConfig", "RunContext",
+                     "LearningRateScheduler", "SummaryCollector"), "msnb.train.callback"),
+    **dict.fromkeys(("set_auto_parallel_context", "get_auto_parallel_context", "reset_auto_parallel_context",
+                     "set_ps_context", "get_ps_context", "reset_ps_context"), "msnb.context"),
+    **dict.fromkeys(("Profiler",), "msnb.profiler"),
+}
+_SUBMODULES = frozenset((
+    "alias", "common", "communication", "core", "dataset", "explainer", "formats", "insight", "ir", "mindrecord", "nn",
+    "notebook", "numpy", "ops", "parallel", "profiler", "samples", "train", "_checkparam", "_extends", "compression"))
+
+
+def __getattr__(name):
+    if name in _LATER:
+        value = globals()[name] = getattr(_import_module(_LATER[name]), name)
+        return value
+    if name in _SUBMODULES:
+        return _import_module(f"msnb.{name}")
+    if name == "dtype":
+        return _import_module("msnb.common.dtype")
+    if name == "view":
+        return _import_module("msnb.notebook.graph").view
+    raise AttributeError(f"module 'mindspore' has no attribute '{name}' in msnb: MindSpore's name is unknown here, or it "
+                         f"comes in a later version of msnb.")
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER, *_SUBMODULES})
+
+
+def load_ipython_extension(ipython):
+    """What `%load_ext msnb` runs."""
+    _import_module("msnb.notebook").load_ipython_extension(ipython)
+
+
+def unload_ipython_extension(ipython):
+    """What `%unload_ext msnb` runs."""
+    _import_module("msnb.notebook").unload_ipython_extension(ipython)
+
+
+__all__ = ["__version__", *(n for n in globals() if not n.startswith("_")), *_LATER]

@@ -1,0 +1,208 @@
+"""``python -m msnb``: the demo, JupyterLab on the quick start, a MindSpore script as it is, what this machine has."""
+
+import argparse
+import importlib.metadata
+import importlib.util
+import os
+import re
+import runpy
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from msnb._version import __version__
+
+PACKAGE = Path(__file__).resolve().parent
+QUICK_START = "01_quick_start.ipynb"
+ENOUGH = 0.97
+
+
+def main(argv=None):
+    """Run one command; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m msnb", description=__doc__.split(": ", 1)[1])
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    demo = commands.add_parser("demo", help="run the quick-start notebook without a browser")
+    demo.add_argument("--out", default="msnb-demo", help="folder for the executed notebook (default: %(default)s)")
+    demo.add_argument("--timeout", type=int, default=600, help="seconds that one cell may take (default: %(default)s)")
+    demo.set_defaults(run=run_demo)
+
+    lab = commands.add_parser("lab", help="open JupyterLab on the quick start")
+    lab.add_argument("options", nargs=argparse.REMAINDER, help="options for JupyterLab")
+    lab.set_defaults(run=run_lab)
+
+    script = commands.add_parser("run", help="run a MindSpore script as it is")
+    script.add_argument("script", help="a Python file that imports mindspore")
+    script.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments for the script")
+    script.set_defaults(run=run_script)
+
+    commands.add_parser("devices", help="list the devices that JAX finds").set_defaults(run=run_devices)
+    commands.add_parser("version", help="print versions, for a bug report").set_defaults(run=run_version)
+
+    options = parser.parse_args(argv)
+    return options.run(options)
+
+
+def quick_start():
+    """Path of the quick-start notebook: in the repository, or as the wheel brings it."""
+    for folder in (PACKAGE.parent / "notebooks", PACKAGE / "_data"):
+        if (folder / QUICK_START).is_file():
+            return folder / QUICK_START
+    raise FileNotFoundError(f"{QUICK_START} is neither in {PACKAGE.parent / 'notebooks'} nor in {PACKAGE / '_data'}.")
+
+
+def run_demo(options):
+    """Execute the quick start cell by cell; write it and its HTML; say how accurate the network is."""
+    missing = [
+        name for name in ("nbclient", "nbconvert", "nbformat", "ipykernel") if not importlib.util.find_spec(name)
+    ]
+    if missing:
+        return _fail(f'The demo needs {", ".join(missing)}: pip install "msnb[lab]"')
+    import nbformat
+    from nbclient.exceptions import CellExecutionError
+
+    source = quick_start()
+    notebook = nbformat.read(source, as_version=4)
+    out = Path(options.out)
+    out.mkdir(parents=True, exist_ok=True)
+    start = time.perf_counter()
+    failure = None
+    try:
+        _execute(notebook, out, options.timeout)
+    except CellExecutionError as error:
+        failure = error
+    seconds = time.perf_counter() - start
+
+    executed, html = out / source.name, out / (source.stem + ".html")
+    nbformat.write(notebook, executed)
+    html.write_text(_to_html(notebook), encoding="utf-8")
+    accuracy = _accuracy(notebook)
+    if failure is not None:
+        print(str(failure), file=sys.stderr)
+    print()
+    if accuracy is not None:
+        print(f"  test accuracy  {accuracy:.1%}")
+    print(f"  seconds        {seconds:.1f}")
+    print(f"  notebook       {executed.resolve()}")
+    print(f"  HTML           {html.resolve()}")
+    if failure is not None:
+        return _fail("\nA cell of the notebook failed; its error is above and in the notebook.")
+    if accuracy is None or accuracy < ENOUGH:
+        return _fail(f"\nThe accuracy should be at least {ENOUGH:.0%}.")
+    print("\n`make lab` (or python -m msnb lab) opens JupyterLab on it: change a cell and see what happens.")
+    return 0
+
+
+def _execute(notebook, folder, timeout):
+    """Run every code cell of `notebook` in `folder`, with a progress bar that shows the cell's first line."""
+    from jupyter_client.manager import AsyncKernelManager
+    from nbclient import NotebookClient
+    from tqdm import tqdm
+
+    manager = AsyncKernelManager(kernel_name="python3")
+    # This Python, whatever kernels the user has registered under that name.
+    manager.kernel_spec.argv[:] = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    paths = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    with tqdm(
+        total=len(code), unit="cell", bar_format="{l_bar}{bar:30}| {n_fmt}/{total_fmt} {elapsed} {postfix}"
+    ) as bar:
+
+        def started(cell, cell_index):
+            if cell.cell_type == "code":
+                bar.set_postfix_str(_title(cell.source))
+
+        def executed(cell, cell_index, execute_reply):
+            bar.update()
+
+        client = NotebookClient(notebook, km=manager, timeout=timeout, resources={"metadata": {"path": str(folder)}})
+        client.on_cell_start, client.on_cell_executed = started, executed
+        client.execute()
+        bar.set_postfix_str("done")
+
+
+def _title(source):
+    lines = [line for line in source.splitlines() if line.strip() and not line.startswith("%")]
+    return lines[0].lstrip("# ")[:50] if lines else ""
+
+
+def _accuracy(notebook):
+    """The number that the cell tagged ``accuracy`` printed."""
+    for cell in notebook.cells:
+        if "accuracy" in cell.metadata.get("tags", ()):
+            text = "".join(
+                output.get("text", "") or output.get("data", {}).get("text/plain", "") for output in cell.outputs
+            )
+            numbers = re.findall(r"\d+\.\d+", text)
+            return float(numbers[-1]) if numbers else None
+    return None
+
+
+def _to_html(notebook):
+    """The notebook as one HTML file that loads nothing from anywhere."""
+    from nbconvert import HTMLExporter
+
+    urls = (
+        "require_js_url",
+        "mathjax_url",
+        "jquery_url",
+        "jupyter_widgets_base_url",
+        "widget_renderer_url",
+        "mermaid_js_url",
+    )
+    return HTMLExporter(**dict.fromkeys(urls, "")).from_notebook_node(notebook)[0]
+
+
+def run_lab(options):
+    """Open JupyterLab on the quick start."""
+    if not importlib.util.find_spec("jupyterlab"):
+        return _fail('JupyterLab is not installed: pip install "msnb[lab]"')
+    return subprocess.call([sys.executable, "-m", "jupyterlab", str(quick_start()), *options.options])
+
+
+def run_script(options):
+    """Run a script in which ``import mindspore`` means msnb."""
+    script = Path(options.script)
+    if not script.is_file():
+        return _fail(f"There is no script {options.script!r}.")
+    from msnb import alias
+
+    alias.install()
+    sys.argv = [str(script), *options.arguments]
+    sys.path[0] = str(script.resolve().parent)
+    runpy.run_path(str(script), run_name="__main__")
+    return 0
+
+
+def run_devices(options):
+    """List the devices that JAX finds, by the name that ``set_context(device_target=...)`` takes."""
+    from msnb import context
+
+    for platform, devices in context._platforms().items():
+        for device in devices:
+            mark = "*" if device == context.device() else " "
+            print(f"{mark} {platform.upper():4} {device.id}  {device.device_kind}")
+    return 0
+
+
+def run_version(options):
+    """Print the versions of msnb and of what it stands on."""
+    print(f"{'msnb':11}{__version__}")
+    for name in ("jax", "jaxlib", "numpy", "ipython", "jupyterlab"):
+        try:
+            print(f"{name:11}{importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            print(f"{name:11}not installed")
+    print(f"{'python':11}{sys.version.split()[0]} on {sys.platform}")
+    return 0
+
+
+def _fail(message):
+    print(message, file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,31 @@
+"""Face of ``mindspore.common``: dtypes, seeds, and (from the floor above, when asked for) Tensor and Parameter."""
+
+from importlib import import_module
+
+from msnb.common import dtype
+from msnb.common.seed import get_seed, set_seed
+
+# Resolved at first use: core builds on this package, so it cannot be imported from here while this package loads.
+_LATER = {
+    **dict.fromkeys(("Tensor", "MetaTensor", "RowTensor", "SparseTensor"), "tensor"),
+    **dict.fromkeys(("Parameter", "ParameterTuple"), "parameter"),
+    "ms_function": "api",
+}
+_SUBMODULES = ("api", "initializer", "parameter", "tensor")
+_DTYPE_NAMES = """
+    Type int8 byte int16 short int32 intc int64 intp uint8 ubyte uint16 ushort uint32 uintc uint64 uintp float16
+    half float32 single float64 double bfloat16 complex64 complex128 bool_ float_ list_ tuple_ int_ uint number
+    string type_none tensor_type Int UInt Float dtype_to_nptype issubclass_ dtype_to_pytype pytype_to_dtype
+    get_py_obj_dtype
+""".split()
+globals().update({name: getattr(dtype, name) for name in _DTYPE_NAMES})
+
+__all__ = [*_DTYPE_NAMES, *_LATER, "dtype", "set_seed", "get_seed"]
+
+
+def __getattr__(name):
+    if name in _SUBMODULES:
+        return import_module(f"msnb.common.{name}")
+    if name in _LATER:
+        return getattr(import_module(f"msnb.common.{_LATER[name]}"), name)
+    raise AttributeError(f"module 'mindspore.common' has no attribute {name!r}")

@@ -1,0 +1,240 @@
+"""MindSpore's data types: small immutable objects, one per type, that print and compare as MindSpore users expect."""
+import numpy as np
+from ml_dtypes import bfloat16 as _np_bfloat16
+
+
+class Type:
+    """A MindSpore type. Two types are equal when they have the same kind and width."""
+
+    __slots__ = ("kind", "bits", "_name", "_title", "_np")
+
+    def __init__(self, kind, bits=None, name=None, title=None, np_type=None):
+        self.kind = kind
+        self.bits = bits
+        self._name = name or kind.lower()
+        self._title = title or kind
+        self._np = np.dtype(np_type) if np_type is not None else None
+
+    def __repr__(self):
+        return f"mindspore.{self._name}"
+
+    def __str__(self):
+        return self._title
+
+    def __eq__(self, other):
+        return self is other or (type(other) is type(self) and (self.kind, self.bits) == (other.kind, other.bits))
+
+    def __hash__(self):
+        return hash((self.kind, self.bits))
+
+    def __reduce__(self):
+        return _lookup, (self._name,)
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+class Number(Type):
+    """A numeric type, or the family of all of them when it has no width."""
+
+    __slots__ = ()
+
+
+class Int(Number):
+    """A signed integer type."""
+
+    __slots__ = ()
+
+    def __init__(self, bits=None):
+        name = f"int{bits}" if bits else "int_"
+        super().__init__("Int", bits, name, f"Int{bits or ''}", f"int{bits}" if bits else None)
+
+
+class UInt(Number):
+    """An unsigned integer type."""
+
+    __slots__ = ()
+
+    def __init__(self, bits=None):
+        name = f"uint{bits}" if bits else "uint"
+        super().__init__("UInt", bits, name, f"UInt{bits or ''}", f"uint{bits}" if bits else None)
+
+
+class Float(Number):
+    """An IEEE floating point type."""
+
+    __slots__ = ()
+
+    def __init__(self, bits=None):
+        name = f"float{bits}" if bits else "float_"
+        super().__init__("Float", bits, name, f"Float{bits or ''}", f"float{bits}" if bits else None)
+
+
+class TensorType(Type):
+    """The type of a Tensor; ``tensor_type(float32)`` names the element type as well."""
+
+    __slots__ = ("element",)
+
+    def __init__(self, element=None):
+        title = f"Tensor[{element}]" if element is not None else "Tensor"
+        super().__init__("Tensor", None, "tensor", title)
+        self.element = element
+
+    def element_type(self):
+        """Type of the elements."""
+        return self.element
+
+    def __eq__(self, other):
+        return isinstance(other, TensorType) and self.element == other.element
+
+    def __hash__(self):
+        return hash(("Tensor", self.element))
+
+    def __reduce__(self):
+        return TensorType, (self.element,)
+
+
+tensor_type = TensorType
+
+int8, int16, int32, int64 = Int(8), Int(16), Int(32), Int(64)
+uint8, uint16, uint32, uint64 = UInt(8), UInt(16), UInt(32), UInt(64)
+float16, float32, float64 = Float(16), Float(32), Float(64)
+bfloat16 = Number("BFloat", 16, "bfloat16", "BFloat16", _np_bfloat16)
+complex64 = Number("Complex", 64, "complex64", "Complex64", np.complex64)
+complex128 = Number("Complex", 128, "complex128", "Complex128", np.complex128)
+bool_ = Number("Bool", None, "bool_", "Bool", np.bool_)
+int_, uint, float_ = Int(), UInt(), Float()
+number = Number("Number", None, "number")
+tensor = TensorType()
+list_ = Type("List", None, "list_")
+tuple_ = Type("Tuple", None, "tuple_")
+dict_ = Type("Dictionary", None, "dict_")
+slice_ = Type("Slice", None, "slice_")
+string = Type("String", None, "string")
+type_type = Type("TypeType", None, "type_type")
+type_none = Type("NoneType", None, "type_none", "TypeNone")
+ellipsis_ = Type("Ellipsis", None, "ellipsis_")
+function = Type("Function", None, "function")
+symbolic_key = Type("SymbolicKeyType", None, "symbolic_key")
+env_type = Type("EnvType", None, "env_type")
+
+byte, short, intc, intp = int8, int16, int32, int64
+ubyte, ushort, uintc, uintp = uint8, uint16, uint32, uint64
+half, single, double = float16, float32, float64
+
+int_type = (int8, int16, int32, int64)
+uint_type = (uint8, uint16, uint32, uint64)
+float_type = (float16, float32, float64)
+number_type = int_type + uint_type + float_type
+# From narrow to wide: the order in which MindSpore converts operands implicitly.
+implicit_conversion_seq = {t: i for i, t in enumerate((bool_, int8, uint8, int16, int32, int64, float16, float32, float64))}
+
+_ARRAY_TYPES = (bool_, *int_type, *uint_type, *float_type, bfloat16, complex64, complex128)
+_BY_NUMPY = {t._np: t for t in _ARRAY_TYPES}
+_BY_PYTHON = {bool: bool_, int: int64, float: float64, str: string, list: list_, tuple: tuple_, dict: dict_,
+              type(None): type_none, slice: slice_, type(Ellipsis): ellipsis_}
+_TO_PYTHON = {bool_: bool, int_: int, float_: float, string: str, list_: list, tuple_: tuple, dict_: dict,
+              type_none: type(None), slice_: slice}
+
+
+def _lookup(name):
+    return globals()[name]
+
+
+def np_dtype(type_):
+    """numpy dtype of an array type; numpy dtypes and Python types pass through.
+
+    Raises:
+        TypeError: If `type_` is not the type of array elements.
+    """
+    if isinstance(type_, Type):
+        if type_._np is None:
+            raise TypeError(f"{type_!r} is not the type of Tensor elements; use one of "
+                            f"{', '.join(t._name for t in _ARRAY_TYPES)}.")
+        return type_._np
+    if type_ is float:
+        return np.dtype(np.float32)
+    return np.dtype(type_)
+
+
+def from_numpy_dtype(np_type):
+    """MindSpore type of a numpy dtype. Raises TypeError where there is none (object, datetime, ...)."""
+    found = _BY_NUMPY.get(np_type)
+    if found is None:
+        np_type = np.dtype(np_type)
+        if np_type.kind in "US":
+            return string
+        found = _BY_NUMPY.get(np_type)
+        if found is None:
+            raise TypeError(f"MindSpore has no type for numpy's {np_type}.")
+    return found
+
+
+def dtype_to_nptype(type_):
+    """numpy scalar type of a MindSpore type, ``np.float32`` for ``mindspore.float32``."""
+    return np_dtype(type_).type
+
+
+def dtype_to_pytype(type_):
+    """Python type that holds values of `type_`: bool, int, float, str, list, tuple, ..."""
+    if type_ in _TO_PYTHON:
+        return _TO_PYTHON[type_]
+    if isinstance(type_, (Int, UInt)):
+        return int
+    if isinstance(type_, Float) or type_ == bfloat16:
+        return float
+    if isinstance(type_, Number) and type_.kind == "Complex":
+        return complex
+    raise TypeError(f"There is no Python type for {type_!r}.")
+
+
+def pytype_to_dtype(obj):
+    """MindSpore type of a Python or numpy type.
+
+    Raises:
+        NotImplementedError: If `obj` has no counterpart.
+    """
+    if isinstance(obj, np.dtype):
+        obj = obj.type
+    if isinstance(obj, Type):
+        return obj
+    if isinstance(obj, type):
+        if obj in _BY_PYTHON:
+            return _BY_PYTHON[obj]
+        if issubclass(obj, np.generic):
+            return from_numpy_dtype(np.dtype(obj))
+    raise NotImplementedError(f"There is no MindSpore type for {obj!r}.")
+
+
+def get_py_obj_dtype(obj):
+    """MindSpore type of a Python object: of its elements for arrays and Tensors, of the class for the rest."""
+    dtype = getattr(obj, "dtype", None)
+    if isinstance(dtype, Type):
+        return TensorType(dtype)
+    if isinstance(dtype, np.dtype):
+        return TensorType(from_numpy_dtype(dtype))
+    if isinstance(obj, Type):
+        return type_type
+    if callable(obj):
+        return function
+    return pytype_to_dtype(type(obj))
+
+
+def issubclass_(type_, dtype):
+    """Whether `type_` is `dtype` or belongs to the family `dtype` (``issubclass_(int32, int_)``)."""
+    if not isinstance(type_, Type) or not isinstance(dtype, (Type, type)):
+        return False
+    if isinstance(dtype, type):
+        return isinstance(type_, dtype)
+    if type_ == dtype:
+        return True
+    if dtype == number:
+        return isinstance(type_, Number)
+    if dtype == tensor:
+        return isinstance(type_, TensorType)
+    return dtype.bits is None and type_.kind == dtype.kind and isinstance(type_, Number)
+
+
+def is_array_type(type_):
+    """Whether Tensor elements can have this type."""
+    return isinstance(type_, Type) and type_._np is not None

@@ -1,0 +1,7 @@
+"""A face: Parameter and ParameterTuple."""
+from msnb.core.parameter import Parameter, ParameterTuple
+
+PARAMETER_NAME_DEFAULT = "Parameter"
+PARAMETER_NAME_PREFIX_MAX_LEN = 1024
+
+__all__ = ["Parameter", "ParameterTuple"]

@@ -1,0 +1,86 @@
+"""The global seed, and who wants to hear of it."""
+
+import numpy as np
+
+DEFAULT_GRAPH_SEED = 87654321
+keyConstant = [3528531795, 2654435769, 3449720151, 3144134277]
+_MAXINT32 = 2**31 - 1
+_STEP = keyConstant[0] ^ keyConstant[2]
+
+_global_seed = None
+_listeners = []
+_op_seeds = {}
+
+
+def on_seed(listener):
+    """Call `listener(seed)` at every :func:`set_seed`, and at once when a seed is set already. A decorator."""
+    _listeners.append(listener)
+    if _global_seed is not None:
+        listener(_global_seed)
+    return listener
+
+
+def set_seed(seed):
+    """Seed all that draws random numbers: numpy.random, initializers, random operators and dataset pipelines.
+
+    The same program with the same seed gives the same result; calling it again starts every stream from the beginning.
+
+    Args:
+        seed (int): From 0 to 2**32 - 1.
+
+    Raises:
+        TypeError: If `seed` is not an int.
+        ValueError: If `seed` is out of range.
+
+    Examples:
+        >>> import mindspore as ms
+        >>> ms.set_seed(1)
+    """
+    global _global_seed
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise TypeError(f"The seed should be an int, but got {seed!r} ({type(seed).__name__}).")
+    if not 0 <= seed < 2**32:
+        raise ValueError(f"The seed should be in [0, 2**32 - 1], but got {seed}.")
+    np.random.seed(seed)
+    _reset_op_seed()
+    _global_seed = seed
+    for listener in list(_listeners):
+        listener(seed)
+
+
+def get_seed():
+    """The seed given to :func:`set_seed`, None before that."""
+    return _global_seed
+
+
+def _reset_op_seed():
+    _op_seeds.clear()
+
+
+def _truncate_seed(seed):
+    return seed % _MAXINT32
+
+
+def _get_op_seed(op_seed, kernel_name):
+    return _op_seeds.setdefault((kernel_name, op_seed), op_seed)
+
+
+def _update_seeds(op_seed, kernel_name):
+    if op_seed is not None:
+        _op_seeds[(kernel_name, op_seed)] = _get_op_seed(op_seed, kernel_name) + _STEP
+
+
+def _get_graph_seed(op_seed, kernel_name):
+    """The pair (seed, seed2) for the next use of a random operator; each use advances its stream.
+
+    Without any seed the pair is (0, 0), which operators take as "choose one".
+    """
+    if _global_seed is None and op_seed is None:
+        return 0, 0
+    graph_seed = 0 if _global_seed is None else _global_seed
+    if op_seed is None:
+        op_seed = DEFAULT_GRAPH_SEED
+    current = _get_op_seed(op_seed, kernel_name)
+    _update_seeds(op_seed, kernel_name)
+    pair = _truncate_seed(graph_seed), _truncate_seed(current)
+    return pair if pair != (0, 0) else (0, _MAXINT32)

@@ -1,0 +1,100 @@
+"""Groups of processes: which there are, and who belongs to them."""
+
+HCCL_WORLD_COMM_GROUP = "hccl_world_group"
+NCCL_WORLD_COMM_GROUP = "nccl_world_group"
+MCCL_WORLD_COMM_GROUP = "mccl_world_group"
+WORLD_GROUP_OF = {"hccl": HCCL_WORLD_COMM_GROUP, "nccl": NCCL_WORLD_COMM_GROUP, "mccl": MCCL_WORLD_COMM_GROUP}
+
+
+class Backend(str):
+    """Name of a communication library, in lower case: ``Backend("HCCL") == "hccl"``.
+
+    Raises:
+        TypeError: If `name` is not a str.
+        ValueError: If there is no such library.
+    """
+
+    UNDEFINED = "undefined"
+    HCCL = "hccl"
+    NCCL = "nccl"
+    MCCL = "mccl"
+
+    def __new__(cls, name):
+        if not isinstance(name, str):
+            raise TypeError(f"The backend should be a str, but got {name!r} ({type(name).__name__}).")
+        if name.lower() not in (*WORLD_GROUP_OF, cls.UNDEFINED):
+            raise ValueError(f"The backend should be one of 'hccl', 'nccl' and 'mccl', but got {name!r}.")
+        return super().__new__(cls, name.lower())
+
+
+class GlobalComm:
+    """What ``init`` has set up: the backend's name, and the name of the group that everybody belongs to."""
+
+    BACKEND = Backend(Backend.UNDEFINED)
+    WORLD_COMM_GROUP = HCCL_WORLD_COMM_GROUP
+    INITED = False
+
+
+# Ranks of the groups that were created, by name. The whole world is not among them: it has every rank.
+_groups = {}
+
+
+def world_size():
+    """Number of processes. One, until several processes are supported."""
+    return 1
+
+
+def world_rank():
+    """Number of this process among all."""
+    return 0
+
+
+def is_world(group):
+    """Whether `group` names all processes. Raises TypeError when it is no name."""
+    if group is None:
+        return True
+    if not isinstance(group, str):
+        raise TypeError(f"The group should be a str or None, but got {group!r} ({type(group).__name__}).")
+    return group in WORLD_GROUP_OF.values()
+
+
+def ranks_of(group):
+    """World ranks of the members of `group`, in the group's order.
+
+    Raises:
+        TypeError: If `group` is not a str.
+        ValueError: If there is no such group.
+    """
+    if is_world(group):
+        return tuple(range(world_size()))
+    if group not in _groups:
+        known = ", ".join(map(repr, (GlobalComm.WORLD_COMM_GROUP, *_groups)))
+        raise ValueError(f"There is no group {group!r}; create_group makes one. There are: {known}.")
+    return _groups[group]
+
+
+def add_group(group, rank_ids):
+    """Remember a group. Raises TypeError and ValueError as ``create_group`` documents."""
+    if is_world(group) or not group:
+        raise ValueError(f"A new group needs a name of its own, but got {group!r}.")
+    if not isinstance(rank_ids, list):
+        raise TypeError(f"'rank_ids' should be a list of int, but got {rank_ids!r} ({type(rank_ids).__name__}).")
+    if not rank_ids or len(set(rank_ids)) != len(rank_ids):
+        raise ValueError(f"'rank_ids' should name at least one rank, each once, but got {rank_ids!r}.")
+    wrong = [rank for rank in rank_ids if not isinstance(rank, int) or not 0 <= rank < world_size()]
+    if wrong:
+        raise ValueError(
+            f"'rank_ids' should be ranks from 0 to {world_size() - 1}, but got {wrong[0]!r}: this program runs "
+            f"in {world_size()} process."
+        )
+    if group in _groups:
+        raise ValueError(f"There is a group {group!r} already; destroy_group removes it.")
+    _groups[group] = tuple(rank_ids)
+
+
+def remove_group(group):
+    """Forget a group. Raises ValueError for the world, or when there is no such group."""
+    if is_world(group):
+        raise ValueError(f"The group of all processes, {group!r}, cannot be destroyed.")
+    ranks_of(group)
+    del _groups[group]

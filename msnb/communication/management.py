@@ -1,0 +1,165 @@
+"""Starting and ending communication, ranks and groups. A msnb program is one process: rank 0 of 1."""
+
+from msnb import context, log
+from msnb.communication._comm_helper import (
+    HCCL_WORLD_COMM_GROUP,
+    NCCL_WORLD_COMM_GROUP,
+    WORLD_GROUP_OF,
+    Backend,
+    GlobalComm,
+    _groups,
+    add_group,
+    is_world,
+    ranks_of,
+    remove_group,
+    world_rank,
+)
+
+__all__ = [
+    "GlobalComm",
+    "init",
+    "release",
+    "get_rank",
+    "get_local_rank",
+    "get_group_size",
+    "get_local_rank_size",
+    "get_world_rank_from_group_rank",
+    "get_group_rank_from_world_rank",
+    "create_group",
+    "destroy_group",
+    "HCCL_WORLD_COMM_GROUP",
+    "NCCL_WORLD_COMM_GROUP",
+]
+
+DEFAULT_WORLD_COMM_GROUP = HCCL_WORLD_COMM_GROUP
+
+
+def init(backend_name=None):
+    """Start communication between processes.
+
+    A program here is one process, whatever the backend is called: :func:`get_rank` is 0, :func:`get_group_size` is 1.
+
+    Args:
+        backend_name (str): "hccl", "nccl" or "mccl". Default: None, what goes with the context's `device_target`.
+
+    Raises:
+        TypeError: If `backend_name` is not a str.
+        RuntimeError: If there is no such backend.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> from mindspore.communication import init, get_rank
+        >>> init()
+        >>> get_rank()
+        0
+    """
+    if backend_name is None:
+        backend_name = {"CPU": "mccl", "GPU": "nccl"}.get(context.get_context("device_target"), "hccl")
+    elif not isinstance(backend_name, str):
+        raise TypeError(f"'backend_name' should be a str, but got {backend_name!r} ({type(backend_name).__name__}).")
+    if backend_name not in WORLD_GROUP_OF:
+        raise RuntimeError(f"'backend_name' should be 'hccl', 'nccl' or 'mccl', but got {backend_name!r}.")
+    GlobalComm.BACKEND = Backend(backend_name)
+    GlobalComm.WORLD_COMM_GROUP = WORLD_GROUP_OF[backend_name]
+    GlobalComm.INITED = True
+    log.info("communication.init: this program runs in one process, rank 0 of 1.")
+
+
+def release():
+    """End communication: groups are forgotten, and :func:`init` may be called again.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _groups.clear()
+    GlobalComm.BACKEND = Backend(Backend.UNDEFINED)
+    GlobalComm.WORLD_COMM_GROUP = HCCL_WORLD_COMM_GROUP
+    GlobalComm.INITED = False
+
+
+def get_rank(group=GlobalComm.WORLD_COMM_GROUP):
+    """Number of this process in a group.
+
+    Args:
+        group (str): Name of the group. Default: all processes.
+
+    Raises:
+        TypeError: If `group` is not a str.
+        ValueError: If there is no such group.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return ranks_of(group).index(world_rank())
+
+
+def get_local_rank(group=GlobalComm.WORLD_COMM_GROUP):
+    """Number of this process among those of a group on the same machine; see :func:`get_rank`."""
+    return get_rank(group)
+
+
+def get_group_size(group=GlobalComm.WORLD_COMM_GROUP):
+    """Number of processes in a group; arguments and errors as in :func:`get_rank`."""
+    return len(ranks_of(group))
+
+
+def get_local_rank_size(group=GlobalComm.WORLD_COMM_GROUP):
+    """Number of processes of a group on this machine; arguments and errors as in :func:`get_rank`."""
+    return get_group_size(group)
+
+
+def get_world_rank_from_group_rank(group, group_rank_id):
+    """Rank among all processes of the member `group_rank_id` of `group`.
+
+    Raises:
+        TypeError: If `group` is not a str or `group_rank_id` not an int.
+        ValueError: If there is no such group or member, or `group` is that of all processes.
+    """
+    ranks = _ranks_of_subgroup(group, "group_rank_id", group_rank_id)
+    if not 0 <= group_rank_id < len(ranks):
+        raise ValueError(
+            f"'group_rank_id' should be in [0, {len(ranks) - 1}] for the group {group!r}, but got {group_rank_id}."
+        )
+    return ranks[group_rank_id]
+
+
+def get_group_rank_from_world_rank(world_rank_id, group):
+    """Rank in `group` of the process whose rank among all is `world_rank_id`.
+
+    Raises:
+        TypeError: If `group` is not a str or `world_rank_id` not an int.
+        ValueError: If there is no such group or member, or `group` is that of all processes.
+    """
+    ranks = _ranks_of_subgroup(group, "world_rank_id", world_rank_id)
+    if world_rank_id not in ranks:
+        raise ValueError(f"'world_rank_id' should be one of the members {ranks} of {group!r}, but got {world_rank_id}.")
+    return ranks.index(world_rank_id)
+
+
+def _ranks_of_subgroup(group, name, rank):
+    if not isinstance(rank, int):
+        raise TypeError(f"'{name}' should be an int, but got {rank!r} ({type(rank).__name__}).")
+    if is_world(group):
+        raise ValueError(f"'group' should be a group made by create_group, but got {group!r}, which is all processes.")
+    return ranks_of(group)
+
+
+def create_group(group, rank_ids):
+    """Make a group of some of the processes.
+
+    Args:
+        group (str): Name of the new group.
+        rank_ids (list): Ranks of its members, in the order of the group.
+
+    Raises:
+        TypeError: If `group` is not a str or `rank_ids` not a list.
+        ValueError: If `rank_ids` is empty, names a rank twice or one that does not exist, or `group` exists.
+    """
+    add_group(group, rank_ids)
+
+
+def destroy_group(group):
+    """Remove a group made by :func:`create_group`; ValueError when there is none, or for that of all processes."""
+    remove_group(group)

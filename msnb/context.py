@@ -1,0 +1,438 @@
+"""Settings of the running program: execution mode, device, where graphs are saved, how work is spread over devices.
+
+What reads a setting in a hot path reads an attribute: ``context._state.mode``. What has to act on a change registers
+with :func:`on_change`. A setting that only an Ascend chip knows is accepted, and said to have no effect, once.
+"""
+
+import os
+
+from msnb import log
+from msnb._settings import (
+    Settings,
+    ascending_indices,
+    directory,
+    file,
+    file_in_new_folder,
+    flag,
+    flag_or_level,
+    gigabytes,
+    instance_of,
+    integer_in,
+    mapping,
+    one_of,
+    text,
+)
+
+__all__ = [
+    "GRAPH_MODE",
+    "PYNATIVE_MODE",
+    "set_context",
+    "get_context",
+    "set_auto_parallel_context",
+    "get_auto_parallel_context",
+    "reset_auto_parallel_context",
+    "ParallelMode",
+    "set_ps_context",
+    "get_ps_context",
+    "reset_ps_context",
+]
+
+GRAPH_MODE = 0
+PYNATIVE_MODE = 1
+
+
+class ParallelMode:
+    """Names of the ways to spread work over devices.
+
+    - STAND_ALONE: one device.
+    - DATA_PARALLEL: every device holds the whole network and a part of the batch.
+    - HYBRID_PARALLEL: the network itself says what is spread.
+    - SEMI_AUTO_PARALLEL: spread as the operators' strategies say.
+    - AUTO_PARALLEL: strategies are searched for.
+
+    ``MODE_LIST`` has all of them.
+    """
+
+    STAND_ALONE = "stand_alone"
+    DATA_PARALLEL = "data_parallel"
+    HYBRID_PARALLEL = "hybrid_parallel"
+    SEMI_AUTO_PARALLEL = "semi_auto_parallel"
+    AUTO_PARALLEL = "auto_parallel"
+    MODE_LIST = [STAND_ALONE, DATA_PARALLEL, HYBRID_PARALLEL, SEMI_AUTO_PARALLEL, AUTO_PARALLEL]
+
+
+# --- the program ----------------------------------------------------------------------------------------------------
+
+
+def _mode(key, value):
+    if not isinstance(value, int):
+        raise (ValueError if value is None else TypeError)(
+            f"'mode' should be context.GRAPH_MODE (0) or context.PYNATIVE_MODE (1), but got {value!r}."
+        )
+    if value not in (GRAPH_MODE, PYNATIVE_MODE):
+        raise ValueError(f"'mode' should be context.GRAPH_MODE (0) or context.PYNATIVE_MODE (1), but got {value}.")
+    return int(value)
+
+
+def _device_target(key, value):
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"'device_target' should be str, but got {value!r} ({type(value).__name__}).")
+    if value not in (*_PLATFORM_OF, "Ascend", "Davinci"):
+        raise ValueError(f"'device_target' should be one of 'CPU', 'GPU', 'TPU' and 'Ascend', but got {value!r}.")
+    value = "Ascend" if value == "Davinci" else value
+    platforms = _platforms()
+    if value == "Ascend" and "tpu" not in platforms:
+        log.once(
+            f"device_target='Ascend': XLA has no Ascend backend; the best device it has here is used instead: "
+            f"{_describe(_best(platforms))}."
+        )
+    elif value in _PLATFORM_OF and _PLATFORM_OF[value] not in platforms:
+        best = _NAME_OF.get(next(iter(platforms)), "CPU")
+        extra = {
+            "GPU": ' For an NVIDIA GPU: pip install "msnb[cuda]", then restart.',
+            "TPU": ' On a machine with a TPU: pip install "msnb[tpu]", then restart.',
+        }.get(value, "")
+        raise ValueError(
+            f"device_target='{value}' was asked for, but JAX finds no {value} on this machine. It has: "
+            f"{'; '.join(_describe(devices) for devices in platforms.values())}. "
+            f'Use context.set_context(device_target="{best}"), or leave device_target out.{extra}'
+        )
+    return value
+
+
+_ROWS = {
+    "mode": (PYNATIVE_MODE, _mode),
+    "device_target": (None, _device_target),
+    "device_id": (0, integer_in(0, 4095)),
+    "save_graphs": (False, flag_or_level),
+    "save_graphs_path": (".", directory),
+    "print_file_path": ("", file),
+    "reserve_class_name_in_scope": (True, flag),
+    "max_call_depth": (1000, integer_in(1, 2**31 - 1)),
+    "check_bprop": (False, flag),
+    "enable_sparse": (False, flag),
+    "precompile_only": (False, flag),
+    "enable_auto_mixed_precision": (False, flag),
+    "enable_graph_kernel": (False, flag),
+    "enable_reduce_precision": (True, flag),
+    "enable_dump": (False, flag),
+    "save_dump_path": (".", text),
+    "enable_profiling": (False, flag),
+    "profiling_options": ("training_trace", text),
+    "variable_memory_max_size": ("0GB", gigabytes(31)),
+    "max_device_memory": ("1024GB", gigabytes(float("inf"))),
+    "enable_debug_runtime": (False, flag),
+    # 2.x
+    "enable_compile_cache": (None, instance_of(bool, str)),
+    "compile_cache_path": ("./compile_cache", directory),
+    "pynative_synchronize": (False, flag),
+    "deterministic": ("OFF", one_of("ON", "OFF")),
+    "jit_level": ("", one_of("O0", "O1", "O2")),
+    "jit_syntax_level": (2, integer_in(0, 2)),
+    "jit_config": ({}, mapping),
+    "ascend_config": ({}, mapping),
+    "gpu_config": ({}, mapping),
+    "jit_enable_inplace_ops": (True, flag),
+    "debug_level": (0, integer_in(0, 1)),
+    "grad_for_scalar": (False, flag),
+    "inter_op_parallel_num": (0, integer_in(0, 2**31 - 1)),
+    "runtime_num_threads": (0, integer_in(0, 2**31 - 1)),
+    "op_timeout": (900, integer_in(0, 2**31 - 1)),
+    "memory_optimize_level": ("O0", one_of("O0", "O1")),
+    "memory_offload": ("OFF", one_of("ON", "OFF")),
+    "mempool_block_size": ("1GB", gigabytes(float("inf"))),
+    "graph_kernel_flags": ("", text),
+    "support_binary": (False, flag),
+    "env_config_path": ("", text),
+    "aoe_tune_mode": ("", text),
+    "aoe_config": ({}, mapping),
+    "auto_tune_mode": ("NO_TUNE", text),
+    "exec_order": ("bfs", one_of("bfs", "dfs", "gpto")),
+    "disable_format_transform": (False, flag),
+    "enable_mem_offload": (False, flag),
+}
+
+# Why a setting changes nothing here; a listener registered for the key takes it off this list.
+_XLA_DECIDES = "XLA decides this by itself"
+_NO_EFFECT = {
+    "enable_auto_mixed_precision": 'choose the precision with Model(..., amp_level="O2") or Cell.to_float',
+    "enable_graph_kernel": "XLA fuses operators in any case",
+    "enable_reduce_precision": "it is a setting of Ascend chips",
+    "enable_dump": "look at values with save_graphs, hooks or plain print",
+    "save_dump_path": "there is no dump here",
+    "enable_profiling": "use mindspore.profiler",
+    "profiling_options": "use mindspore.profiler",
+    "variable_memory_max_size": _XLA_DECIDES,
+    "enable_sparse": "sparse Tensors need no switch",
+    "max_device_memory": "set XLA_PYTHON_CLIENT_MEM_FRACTION before Python starts",
+    "precompile_only": "programs compile when they are called",
+    "check_bprop": "a bprop is checked while it is traced",
+    "print_file_path": "ops.Print writes to the screen",
+    "max_call_depth": "calls are limited by Python's own recursion limit",
+    "enable_debug_runtime": _XLA_DECIDES,
+    "pynative_synchronize": "errors of an operator surface where it is called",
+    "deterministic": "set XLA_FLAGS=--xla_gpu_deterministic_ops=true",
+    **dict.fromkeys(
+        (
+            "jit_level",
+            "jit_config",
+            "memory_optimize_level",
+            "memory_offload",
+            "mempool_block_size",
+            "graph_kernel_flags",
+            "inter_op_parallel_num",
+            "runtime_num_threads",
+            "op_timeout",
+            "exec_order",
+            "disable_format_transform",
+            "enable_mem_offload",
+            "gpu_config",
+            "debug_level",
+            "jit_syntax_level",
+        ),
+        _XLA_DECIDES,
+    ),
+    **dict.fromkeys(
+        ("ascend_config", "aoe_tune_mode", "aoe_config", "auto_tune_mode", "support_binary", "env_config_path"),
+        "it is a setting of Ascend chips",
+    ),
+}
+
+_settings = Settings("set_context", _ROWS)
+_state = _settings.values
+_listeners = {}
+
+
+def on_change(key, listener):
+    """Call `listener(value)` whenever ``set_context`` assigns the setting `key` another value. Returns `listener`."""
+    _listeners.setdefault(_settings.find(key), []).append(listener)
+    return listener
+
+
+def set_context(**kwargs):
+    """Change settings of the running program. Nothing changes when one of them is wrong.
+
+    Args:
+        mode (int): GRAPH_MODE (0) compiles each network as a whole, PYNATIVE_MODE (1) runs operator by operator.
+            Default: PYNATIVE_MODE.
+        device_target (str): "CPU", "GPU" or "TPU"; "Ascend" takes the best device XLA has. Default: that best device.
+        device_id (int): Which of several devices of that kind. Default: 0.
+        save_graphs (bool): Whether to write the graph of every network that is compiled. Default: False.
+        save_graphs_path (str): Folder for these graphs; is made when not there. Default: ".".
+        reserve_class_name_in_scope (bool): Whether scopes in graphs name the classes of Cells. Default: True.
+        enable_compile_cache (bool): Whether compiled programs are kept on disk for later processes. Default: None.
+        compile_cache_path (str): Folder for them. Default: "./compile_cache".
+        kwargs: Further settings of r1.1 (enable_graph_kernel, enable_sparse, max_call_depth, ...) and 2.x, which are
+            checked and kept; one that changes nothing under XLA says so once.
+
+    Raises:
+        ValueError: If a key is unknown, a value is out of range, or the device is not there.
+        TypeError: If a value has another type than the setting.
+
+    Examples:
+        >>> from mindspore import context
+        >>> context.set_context(mode=context.GRAPH_MODE, device_target="CPU")
+    """
+    checked = _settings.check(kwargs)
+    old = {key: getattr(_state, key) for key in checked}
+    for key, value in checked.items():
+        if key in _NO_EFFECT and key not in _listeners and value != _ROWS[key][0]:
+            log.once(f"context.set_context({key}=...) has no effect here: {_NO_EFFECT[key]}.")
+    _settings.assign(checked)
+    if "device_target" in checked or "device_id" in checked:
+        _use_device()
+    if "enable_compile_cache" in checked or "compile_cache_path" in checked:
+        _use_compile_cache()
+    for key, value in checked.items():
+        if value != old[key]:
+            for listener in _listeners.get(key, ()):
+                listener(value)
+
+
+def get_context(attr_key):
+    """Value of a setting.
+
+    Args:
+        attr_key (str): Name of the setting, as in :func:`set_context`.
+
+    Raises:
+        ValueError: If there is no such setting.
+
+    Examples:
+        >>> from mindspore import context
+        >>> context.get_context("mode")
+        1
+    """
+    if attr_key == "enable_ge":
+        return False
+    key = _settings.find(attr_key)
+    if key == "device_target" and _state.device_target is None:
+        return _NAME_OF.get(next(iter(_platforms())), "GPU")
+    return getattr(_state, key)
+
+
+# --- devices --------------------------------------------------------------------------------------------------------
+
+_PLATFORM_OF = {"CPU": "cpu", "GPU": "gpu", "TPU": "tpu"}
+_NAME_OF = {
+    "cpu": "CPU",
+    "gpu": "GPU",
+    "tpu": "Ascend",
+}  # r1.1 programs know three names; a TPU answers to that of the big accelerator
+_found = None
+
+
+def _platforms():
+    """Devices by platform, the best platform first. Asks JAX once, at the first use."""
+    global _found
+    if _found is None:
+        import jax  # not at the top: settings are read by floors that never need JAX
+
+        found = {jax.default_backend(): jax.local_devices()}
+        for platform in ("tpu", "gpu", "cpu"):
+            try:
+                found.setdefault(platform, jax.local_devices(backend=platform))
+            except RuntimeError:  # JAX's way to say that there is none
+                pass
+        _found = {"gpu" if name in ("cuda", "rocm") else name: devices for name, devices in found.items()}
+    return _found
+
+
+def _best(platforms):
+    return next(iter(platforms.values()))
+
+
+def _describe(devices):
+    kind = devices[0].device_kind
+    name = {"gpu": "GPU", "tpu": "TPU", "cpu": "CPU"}.get(devices[0].platform, devices[0].platform.upper())
+    extra = f" ({kind})" if kind.lower() != name.lower() else ""
+    return f"{len(devices)} {name}{extra}" if len(devices) > 1 else f"{name}{extra}"
+
+
+def device():
+    """The ``jax.Device`` that the settings name."""
+    platforms = _platforms()
+    devices = platforms.get(_PLATFORM_OF.get(_state.device_target or "", ""), _best(platforms))
+    if _state.device_id >= len(devices):
+        log.once(
+            f"context.set_context(device_id={_state.device_id}) has no effect: there is only "
+            f"{_describe(devices)}; device 0 is used."
+        )
+        return devices[0]
+    return devices[_state.device_id]
+
+
+def _use_device():
+    import jax
+
+    chosen = device()
+    default = _best(_platforms())[0]
+    wanted = None if chosen == default else chosen
+    if jax.config.jax_default_device != wanted:
+        jax.config.update("jax_default_device", wanted)
+
+
+def _use_compile_cache():
+    import jax
+
+    enabled = _state.enable_compile_cache not in (None, False, "", "0", "False")
+    jax.config.update("jax_compilation_cache_dir", os.path.realpath(_state.compile_cache_path) if enabled else None)
+
+
+# --- several devices ------------------------------------------------------------------------------------------------
+
+_parallel = Settings(
+    "set_auto_parallel_context",
+    {
+        "device_num": (1, integer_in(1, 4096)),
+        "global_rank": (0, integer_in(0, 4095)),
+        "gradients_mean": (False, flag),
+        "gradient_fp32_sync": (True, flag),
+        "loss_repeated_mean": (True, flag),
+        "pipeline_stages": (1, integer_in(1, 4096)),
+        "parallel_mode": (ParallelMode.STAND_ALONE, one_of(*ParallelMode.MODE_LIST)),
+        "auto_parallel_search_mode": (
+            "dynamic_programming",
+            one_of("dynamic_programming", "recursive_programming", "sharding_propagation"),
+        ),
+        "parameter_broadcast": (False, flag),
+        "strategy_ckpt_load_file": ("", text),
+        "strategy_ckpt_save_file": ("", file_in_new_folder),
+        "full_batch": (False, flag),
+        "enable_parallel_optimizer": (False, flag),
+        "all_reduce_fusion_config": ([], ascending_indices),
+    },
+    aliases={"parallel_stages": "pipeline_stages", "search_mode": "auto_parallel_search_mode"},
+)
+
+_ps = Settings("set_ps_context", {"enable_ps": (False, flag)})
+
+
+def set_auto_parallel_context(**kwargs):
+    """Change how work is spread over devices. Nothing changes when one setting is wrong.
+
+    Args:
+        device_num (int): Number of devices, in [1, 4096]. Default: 1.
+        global_rank (int): Number of this device, in [0, 4095]. Default: 0.
+        gradients_mean (bool): Whether gradients are averaged over devices rather than summed. Default: False.
+        gradient_fp32_sync (bool): Whether float16 gradients are summed in float32. Default: True.
+        loss_repeated_mean (bool): Whether a loss that several devices repeat is divided by their number. Default: True.
+        parallel_mode (str): One of ``ParallelMode.MODE_LIST``. Default: "stand_alone".
+        auto_parallel_search_mode (str): "dynamic_programming" or "recursive_programming". Default: the former.
+        parameter_broadcast (bool): Whether device 0 hands its initial parameters to the others. Default: False.
+        strategy_ckpt_load_file (str): File to read strategies from. Default: "".
+        strategy_ckpt_save_file (str): File to write strategies to. Default: "".
+        full_batch (bool): Whether every device is given the whole batch. Default: False.
+        enable_parallel_optimizer (bool): Whether optimizer state is spread over devices. Default: False.
+        all_reduce_fusion_config (list): Parameter indices, ascending, at which gradients are grouped for
+            communication. Default: [].
+        pipeline_stages (int): Number of pipeline stages. Default: 1.
+
+    Raises:
+        ValueError: If a key is unknown or a value out of range.
+        TypeError: If a value has another type than the setting.
+
+    Examples:
+        >>> from mindspore import context
+        >>> context.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
+    """
+    _parallel.assign(_parallel.check(kwargs))
+
+
+def get_auto_parallel_context(attr_key):
+    """Value of a setting of :func:`set_auto_parallel_context`. Raises ValueError when there is none of that name."""
+    return getattr(_parallel.values, _parallel.find(attr_key))
+
+
+def reset_auto_parallel_context():
+    """Put every setting of :func:`set_auto_parallel_context` back to its default."""
+    _parallel.reset()
+
+
+def set_ps_context(**kwargs):
+    """Change settings of training with parameter servers.
+
+    Args:
+        enable_ps (bool): Whether parameter servers are used; not possible here yet. Default: False.
+
+    Raises:
+        ValueError: If a key is unknown.
+        NotImplementedError: If `enable_ps` is True.
+    """
+    checked = _ps.check(kwargs)
+    if checked.get("enable_ps"):
+        raise NotImplementedError(
+            "set_ps_context(enable_ps=True): parameter servers are not part of msnb yet; "
+            "train on one process, or leave enable_ps=False."
+        )
+    _ps.assign(checked)
+
+
+def get_ps_context(attr_key):
+    """Value of a setting of :func:`set_ps_context`. Raises ValueError when there is none of that name."""
+    return getattr(_ps.values, _ps.find(attr_key))
+
+
+def reset_ps_context():
+    """Put every setting of :func:`set_ps_context` back to its default."""
+    _ps.reset()

@@ -1,0 +1,13 @@
+"""The execution core: boxes, operators, tape, compilation, source transformation. x64 is switched on here, before any
+array exists, because MindSpore has 64-bit types; MSNB_X64=0 keeps JAX's own setting."""
+import os as _os
+
+import jax as _jax
+
+if _os.environ.get("MSNB_X64", "1") != "0":
+    _jax.config.update("jax_enable_x64", True)
+
+from msnb.core.parameter import Parameter, ParameterTuple  # noqa: E402
+from msnb.core.tensor import MetaTensor, RowTensor, SparseTensor, Tensor, box, unbox  # noqa: E402
+
+__all__ = ["MetaTensor", "Parameter", "ParameterTuple", "RowTensor", "SparseTensor", "Tensor", "box", "unbox"]

@@ -1,0 +1,179 @@
+"""`ms_function` / `jit`: a Python function that runs as a compiled graph in both modes."""
+import functools
+import inspect
+import types
+
+import jax
+from msnb.core import compile, script, trace
+from msnb.core.errors import describe
+from msnb.core.tensor import MetaTensor, Tensor
+
+_thread = trace.thread
+
+
+class JitFunction:
+    """A function that is compiled; what `ms_function` and `jit` return.
+
+    Args:
+        fn (Callable): The function, or the plain function of a method.
+        input_signature (tuple): Tensors or MetaTensors that the arguments have to resemble; None for no check.
+    """
+
+    _programs = None
+
+    def __init__(self, fn, input_signature=None):
+        functools.update_wrapper(self, fn)
+        self.fn = fn
+        self.input_signature = _signature_tuple(input_signature)
+        self._programs = None
+
+    def __call__(self, *args, **kwargs):
+        if _thread.frame is not None:
+            return script.call(self.fn)(*args, **kwargs)
+        return compile.call(self, *self._graph_call(args, kwargs))
+
+    def _graph_call(self, args, kwargs):
+        """(fn, args, kwargs, name, extra) for core.compile."""
+        if self.input_signature is not None:
+            self._check(args)
+        return self._trace_root, args, kwargs, self.fn.__name__, ()
+
+    def _trace_root(self, *args, **kwargs):
+        with jax.named_scope("Default"):
+            return script.call(self.fn)(*args, **kwargs)
+
+    @property
+    def argument_names(self):
+        """Names of the function's parameters."""
+        return [p.name for p in inspect.signature(self.fn).parameters.values()]
+
+    def _check(self, args):
+        if len(args) != len(self.input_signature):
+            raise ValueError(f"{self.fn.__name__} has an input_signature of {len(self.input_signature)} inputs, "
+                             f"but was called with {len(args)}.")
+        for i, (arg, said) in enumerate(zip(args, self.input_signature)):
+            if not isinstance(arg, Tensor) or arg.shape != tuple(said.shape) or arg.dtype != said.dtype:
+                raise ValueError(f"Input {i} of {self.fn.__name__} should be Tensor[{said.dtype}]{tuple(said.shape)} "
+                                 f"by its input_signature, but got {describe(arg)}.")
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        return BoundJit(self, instance)
+
+    def __repr__(self):
+        return f"<compiled {self.fn!r}>"
+
+
+class BoundJit:
+    """A compiled method with its object."""
+
+    def __init__(self, jitted, instance):
+        self._jitted, self._instance = jitted, instance
+        self.fn = types.MethodType(jitted.fn, instance)
+        self.__name__ = jitted.fn.__name__
+
+    @property
+    def __self__(self):
+        return self._instance
+
+    @property
+    def __func__(self):
+        return self._jitted.fn
+
+    def __call__(self, *args, **kwargs):
+        if _thread.frame is not None:
+            return script.call(self.fn)(*args, **kwargs)
+        root = self._instance if hasattr(self._instance, "get_parameters") else self._jitted
+        extra = (id(self._jitted), id(self._instance))
+        if self._jitted.input_signature is not None:
+            self._jitted._check(args)
+        return compile.call(root, self._trace_root, args, kwargs, self.__name__, extra)
+
+    def _trace_root(self, *args, **kwargs):
+        with jax.named_scope("Default"):
+            return script.call(self.fn)(*args, **kwargs)
+
+
+def _signature_tuple(signature):
+    if signature is None:
+        return None
+    if isinstance(signature, (Tensor, MetaTensor)):
+        signature = (signature,)
+    signature = tuple(signature)
+    for item in signature:
+        if not isinstance(item, (Tensor, MetaTensor)):
+            raise TypeError(f"'input_signature' should hold Tensors or MetaTensors, but got {describe(item)}.")
+    return signature
+
+
+def ms_function(fn=None, obj=None, input_signature=None):
+    """Compile a Python function or method into one graph; works in both modes, also as a decorator.
+
+    Args:
+        fn (Callable): The function. Default: None, returns a decorator.
+        obj (object): Accepted for MindSpore's interface; the object of a method is known from the call.
+        input_signature (Union[Tensor, MetaTensor, tuple]): What the inputs have to look like. Default: None.
+
+    Returns:
+        Callable that runs the compiled graph.
+
+    Raises:
+        TypeError: If `fn` is not callable.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> @ms_function
+        ... def cube(x):
+        ...     return x * x * x
+        >>> print(cube(Tensor(2, mindspore.float32)))
+        8.0
+    """
+    if fn is None:
+        return functools.partial(ms_function, obj=obj, input_signature=input_signature)
+    if isinstance(fn, (JitFunction, BoundJit)):
+        return fn
+    if not callable(fn):
+        raise TypeError(f"For 'ms_function', 'fn' should be callable, but got {describe(fn)}.")
+    if hasattr(fn, "_graph_call"):  # a Cell
+        return _CompiledCell(fn)
+    if isinstance(fn, types.MethodType):
+        return BoundJit(JitFunction(fn.__func__, input_signature), fn.__self__)
+    return JitFunction(fn, input_signature)
+
+
+class _CompiledCell:
+    """A Cell that runs compiled whatever the mode is."""
+
+    def __init__(self, cell):
+        self.cell = cell
+        self.__wrapped__ = cell
+
+    def __call__(self, *args, **kwargs):
+        if _thread.frame is not None:
+            return self.cell(*args, **kwargs)
+        return compile.call(self.cell, *self.cell._graph_call(args, kwargs))
+
+    def __getattr__(self, name):
+        return getattr(self.__dict__["cell"], name)
+
+
+def jit(fn=None, input_signature=None, hash_args=None, jit_config=None, mode="PSJit", **kwargs):
+    """MindSpore 2's name of `ms_function`.
+
+    Args:
+        fn (Callable): The function. Default: None, returns a decorator.
+        input_signature (Union[Tensor, tuple]): See `ms_function`.
+        hash_args (object): Part of MindSpore's cache key; has no effect here, where what the graph reads is watched.
+        jit_config (object): Settings of MindSpore's backends; has no effect here.
+        mode (str): MindSpore's front end; has no effect here.
+        kwargs: Further settings of MindSpore's compiler, without effect here.
+    """
+    if hash_args is not None or jit_config is not None or kwargs:
+        from msnb import log
+        log.once("jit(hash_args, jit_config, ...) have no effect: XLA compiles the whole function.")
+    if fn is None:
+        return functools.partial(ms_function, input_signature=input_signature)
+    return ms_function(fn, input_signature=input_signature)

@@ -1,0 +1,324 @@
+"""Derivatives: one front over the tape (PYNATIVE) and `jax.vjp` (inside a graph)."""
+import jax
+import jax.numpy as jnp
+import numpy as np
+from msnb.core import script, tape, trace
+from msnb.core._jax_private import is_tracer
+from msnb.core.dtype import is_inexact
+from msnb.core.errors import describe
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor, box
+from msnb.core.tree import flatten
+
+_thread = trace.thread
+
+
+class Gradient:
+    """The gradient of a function of Tensors: `run(args)` gives the gradients, `value_and_run(args)` the value too.
+
+    Args:
+        fn (Callable): The function or Cell.
+        positions (Union[tuple, None]): Which arguments are differentiated; None for all.
+        weights (Union[tuple, None]): Parameters differentiated as well.
+        has_aux (bool): Whether only the first output is differentiated, the others returned as they are.
+    """
+
+    __slots__ = ("fn", "positions", "weights", "has_aux", "reverse")
+
+    def __init__(self, fn, positions=None, weights=None, has_aux=False):
+        self.fn = fn
+        self.positions = positions
+        self.weights = weights
+        self.has_aux = has_aux
+
+    def __call__(self, args, kwargs=None, sens=None):
+        """(value, gradients of the arguments, gradients of the weights).
+
+        Args:
+            args (tuple): Arguments of the function.
+            kwargs (dict): Keyword arguments, never differentiated.
+            sens (Union[Tensor, tuple]): Cotangent of the output; ones where None.
+        """
+        positions = range(len(args)) if self.positions is None else self.positions
+        for position in positions:
+            if not -len(args) <= position < len(args):
+                raise ValueError(f"The gradient is asked for with respect to argument {position}, "
+                                 f"but the function was called with {len(args)} arguments.")
+        positions = [p % len(args) for p in positions]
+        run = _traced if _thread.frame is not None else _taped
+        return run(self.fn, args, kwargs or {}, positions, self.weights or (), sens, self.has_aux)
+
+
+def _variables(args, positions):
+    """The Tensors among the differentiated arguments, and how to put others in their place."""
+    picked, rebuild = flatten([args[p] for p in positions])
+    tensors = [leaf for leaf in picked if isinstance(leaf, Tensor)]
+
+    def replace(new):
+        new = iter(new)
+        values = rebuild([next(new) if isinstance(leaf, Tensor) else leaf for leaf in picked])
+        full = list(args)
+        for position, value in zip(positions, values):
+            full[position] = value
+        return full
+
+    def gradients(grads):
+        """Gradients in the structure of the arguments: zeros for integers, None for what is no Tensor."""
+        grads = iter(grads)
+        out = []
+        for leaf in picked:
+            grad = next(grads) if isinstance(leaf, Tensor) else None
+            if grad is None and isinstance(leaf, Tensor):
+                grad = box(jnp.zeros(leaf._array.shape, leaf._array.dtype))
+            elif grad is None and isinstance(leaf, (int, float)) and not isinstance(leaf, bool):
+                grad = box(jnp.zeros((), jnp.float32 if isinstance(leaf, float) else jnp.int64))
+            out.append(grad)
+        return tuple(rebuild(out))
+
+    return tensors, replace, gradients
+
+
+def _cotangents(outputs, sens):
+    """One cotangent per output Tensor: ones, or what the caller gave, checked."""
+    tensors = [o for o in outputs if isinstance(o, Tensor)]
+    if not tensors:
+        given = describe(outputs[0]) if outputs else "nothing"
+        raise TypeError(f"A gradient needs a function that returns Tensors, but it returned {given}.")
+    if sens is None:
+        return tensors, [box(jnp.ones(t._array.shape, t._array.dtype)) for t in tensors]
+    given, _ = flatten(sens)
+    if len(given) == 1 and len(tensors) == 1 and isinstance(given[0], (int, float)):
+        given = [box(jnp.full(tensors[0]._array.shape, given[0], tensors[0]._array.dtype))]
+    if len(given) != len(tensors):
+        raise ValueError(f"'sens' has {len(given)} Tensors, but the function returned {len(tensors)}.")
+    checked = []
+    for cotangent, tensor in zip(given, tensors):
+        if not isinstance(cotangent, Tensor):
+            raise TypeError(f"'sens' should be a Tensor like the output {describe(tensor)}, "
+                            f"but got {describe(cotangent)}.")
+        if cotangent.shape != tensor.shape:
+            if cotangent.size != 1 and cotangent.size != tensor.size:
+                raise ValueError(f"'sens' should have the shape of the output {tensor.shape}, "
+                                 f"but got {cotangent.shape}.")
+            cotangent = box(jnp.broadcast_to(cotangent._array.reshape(-1), (tensor.size,)).reshape(tensor.shape)
+                            if cotangent.size == 1 else cotangent._array.reshape(tensor.shape))
+        if cotangent._array.dtype != tensor._array.dtype:
+            fitted = box(cotangent._array.astype(tensor._array.dtype))
+            fitted._node = cotangent._node if is_inexact(tensor._array.dtype) else None
+            cotangent = fitted
+        checked.append(cotangent)
+    return tensors, checked
+
+
+# ---------------------------------------------------------------------- PYNATIVE
+def _taped(fn, args, kwargs, positions, weights, sens, has_aux):
+    tensors, replace, gradients = _variables(args, positions)
+    with tape.recording():
+        variables = []
+        for tensor in tensors:
+            twin = box(tensor._array)
+            if is_inexact(twin._array.dtype):
+                twin._node = (tape.leaf(tensor), 0)
+            variables.append(twin)
+        nodes = _thread.nodes
+        for weight in weights:
+            nodes[id(weight)] = (tape.leaf(weight), 0)
+        sources = [v._node[0] if v._node else None for v in variables]
+        weight_sources = [nodes[id(w)][0] for w in weights]
+        out = fn(*replace(variables), **kwargs)
+        leaves, _ = flatten(out[0] if has_aux else out)
+    outputs, cotangents = _cotangents(leaves, sens)
+    found = tape.backward(outputs, cotangents, [s for s in sources if s is not None] + weight_sources)
+    split = sum(s is not None for s in sources)
+    arg_grads = iter(found[:split])
+    grads = gradients([next(arg_grads) if s is not None else None for s in sources])
+    weight_grads = tuple(g if g is not None else _zeros(w) for g, w in zip(found[split:], weights))
+    return _untrack(out), grads, weight_grads
+
+
+def _zeros(tensor):
+    array = tensor._array
+    return box(jnp.zeros(array.shape, array.dtype))
+
+
+def _untrack(out):
+    """Outside every recording, results need no history."""
+    if not _thread.recording:
+        for leaf in flatten(out)[0]:
+            if isinstance(leaf, Tensor) and not isinstance(leaf, Parameter):
+                leaf._node = None
+    return out
+
+
+# ---------------------------------------------------------------------- inside a graph
+def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
+    tensors, replace, gradients = _variables(args, positions)
+    smooth = [i for i, t in enumerate(tensors) if is_inexact(t._array.dtype)]
+    outer = _thread.frame
+    shape = {}
+
+    def pure(arrays, weight_arrays):
+        boxes = [box(t._array) for t in tensors]
+        for i, array in zip(smooth, arrays):
+            boxes[i] = box(array)
+        with trace.Frame(weights, weight_arrays, outer) as frame:
+            out = script.call(fn)(*replace(boxes), **kwargs)
+            leaves, shape["rebuild"] = flatten(out)
+            main = flatten(out[0])[0] if has_aux else leaves
+            picked = [leaf for leaf in main if isinstance(leaf, Tensor)]
+            rest = [leaf._array if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+            writes = frame.writes()
+            shape["written"] = [p for p, _ in writes]
+            shape["static"] = [None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves]
+            shape["picked"] = picked
+            used = frame.key if frame.key_used else None
+            shape["key"] = used is not None
+            aux = ([r for r, s in zip(rest, shape["static"]) if s is None], [a for _, a in writes],
+                   [jax.random.key_data(used)] if used is not None else [])
+        return tuple(leaf._array for leaf in picked), aux
+
+    weight_arrays = [w._array for w in weights]
+    out, vjp, (values, written, key) = jax.vjp(pure, [tensors[i]._array for i in smooth], weight_arrays, has_aux=True)
+    for param, array in zip(shape["written"], written):
+        param._assign(array)
+    if key:
+        outer.key = jax.random.wrap_key_data(key[0])
+        outer.key_used = True
+    values = iter(values)
+    result = shape["rebuild"]([box(next(values)) if s is None else s[0] for s in shape["static"]])
+    outputs, cotangents = _cotangents([box(o) for o in out], sens)
+    cotangents = tuple(c._array if is_inexact(o._array.dtype) else np.zeros(o._array.shape, jax.dtypes.float0)
+                       for c, o in zip(cotangents, outputs))
+    array_grads, weight_grads = vjp(cotangents)
+    found = [None] * len(tensors)
+    for i, grad in zip(smooth, array_grads):
+        found[i] = box(grad)
+    return result, gradients(found), tuple(box(g) for g in weight_grads)
+
+
+# ---------------------------------------------------------------------- gradients that users write
+def call_with_bprop(cell, args):
+    """Run `cell.construct` with `cell.bprop(*inputs, out, dout)` as its gradient."""
+    if _thread.frame is not None:
+        return _bprop_traced(cell, args)
+    if not _thread.recording:
+        return cell._construct(args, {})
+    with tape.paused():
+        out = cell._construct(args, {})
+    leaves, rebuild = flatten(out)
+    boxes = [box(leaf._array) for leaf in leaves if isinstance(leaf, Tensor)]
+    out = rebuild([boxes.pop(0) if isinstance(leaf, Tensor) else leaf for leaf in leaves])
+    results = [leaf for leaf in flatten(out)[0] if isinstance(leaf, Tensor)]
+
+    def backward(cotangents):
+        dout = cotangents[0] if len(cotangents) == 1 else tuple(cotangents)
+        return _checked_bprop(cell, args, out, dout)
+
+    inputs = tuple(a._node if isinstance(a, Tensor) else None for a in args)
+    if any(i is not None for i in inputs):
+        node = tape.Custom(backward, inputs, tuple((r._array.shape, r._array.dtype) for r in results))
+        for index, result in enumerate(results):
+            result._node = (node, index)
+    return out
+
+
+def _checked_bprop(cell, args, out, dout):
+    """The cell's own gradients, one per input, of the right count, dtype and shape."""
+    grads = script.call(cell.bprop)(*args, out, dout)
+    grads = grads if isinstance(grads, tuple) else (grads,)
+    if len(grads) != len(args):
+        raise TypeError(f"bprop of {type(cell).__name__} should return one gradient per input ({len(args)}), "
+                        f"but returned {len(grads)}.")
+    for grad, arg in zip(grads, args):
+        if isinstance(grad, Tensor) and isinstance(arg, Tensor) and is_inexact(arg._array.dtype):
+            if grad.shape != arg.shape:
+                raise ValueError(f"bprop of {type(cell).__name__} returned a gradient of shape {grad.shape} for an "
+                                 f"input of shape {arg.shape}.")
+            if grad._array.dtype != arg._array.dtype:
+                raise TypeError(f"bprop of {type(cell).__name__} returned a {grad.dtype} gradient for a {arg.dtype} "
+                                f"input.")
+    return [g if isinstance(g, Tensor) else None for g in grads]
+
+
+def _bprop_traced(cell, args):
+    """`jax.custom_vjp` around construct; the Parameters it reads enter as inputs, so that none is closed over."""
+    tensors = [a for a in args if isinstance(a, Tensor)]
+    params = list(cell.get_parameters())
+    outer = _thread.frame
+    shape = {}
+
+    def fill(arrays):
+        arrays = iter(arrays)
+        return [box(next(arrays)) if isinstance(a, Tensor) else a for a in args]
+
+    def construct(param_arrays, arrays):
+        with trace.Frame(params, param_arrays, outer) as frame:
+            out = cell._construct(fill(arrays), {})
+            leaves, shape["rebuild"] = flatten(out)
+            writes = frame.writes()
+            shape["written"] = [p for p, _ in writes]
+            shape["leaves"] = [None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves]
+            return tuple(leaf._array for leaf in leaves if isinstance(leaf, Tensor)), tuple(a for _, a in writes)
+
+    @jax.custom_vjp
+    def run(param_arrays, arrays):
+        return construct(param_arrays, arrays)
+
+    def forward(param_arrays, arrays):
+        out = construct(param_arrays, arrays)
+        return out, (param_arrays, arrays, out[0])
+
+    def back(saved, cotangents):
+        param_arrays, arrays, out = saved
+        with trace.Frame(params, param_arrays, outer):
+            boxes = [box(o) for o in out]
+            filled = iter(boxes)
+            result = shape["rebuild"]([next(filled) if s is None else s[0] for s in shape["leaves"]])
+            dout = [box(c) for c in cotangents[0]]
+            dout = dout[0] if len(dout) == 1 else tuple(dout)
+            grads = _checked_bprop(cell, fill(arrays), result, dout)
+        by_tensor = [g for g, a in zip(grads, args) if isinstance(a, Tensor)]
+        return ([jnp.zeros(p.shape, p.dtype) for p in param_arrays],
+                tuple(_as_cotangent(g, a) for g, a in zip(by_tensor, arrays)))
+
+    run.defvjp(forward, back)
+    outs, written = run([p._array for p in params], tuple(t._array for t in tensors))
+    for param, array in zip(shape["written"], written):
+        param._assign(array)
+    outs = iter(outs)
+    return shape["rebuild"]([box(next(outs)) if s is None else s[0] for s in shape["leaves"]])
+
+
+def _as_cotangent(grad, array):
+    if not is_inexact(array.dtype):
+        return np.zeros(array.shape, jax.dtypes.float0)
+    return jnp.zeros(array.shape, array.dtype) if grad is None else grad._array
+
+
+def with_backward_hook(tensors, hook):
+    """The same Tensors, whose cotangents pass through `hook(list of Tensors)` -> list of Tensors or None on the way back."""
+    if _thread.frame is not None:
+        @jax.custom_vjp
+        def identity(*arrays):
+            return arrays
+
+        def back(_, cotangents):
+            found = hook([box(c) for c in cotangents])
+            return tuple(c if f is None else f._array for c, f in zip(cotangents, found))
+
+        identity.defvjp(lambda *arrays: (arrays, None), back)
+        return [box(a) for a in identity(*[t._array for t in tensors])]
+    twins = [box(t._array) for t in tensors]
+    inputs = tuple(t._node for t in tensors)
+    if _thread.recording and any(i is not None for i in inputs):
+        def backward(cotangents):
+            return [c if f is None else f for c, f in zip(cotangents, hook(cotangents))]
+        node = tape.Custom(backward, inputs, tuple((t._array.shape, t._array.dtype) for t in twins))
+        for index, twin in enumerate(twins):
+            twin._node = (node, index)
+    return twins
+
+
+def is_traced(value):
+    """Whether `value` is a Tensor whose value is not known yet."""
+    return isinstance(value, Tensor) and is_tracer(value._array)

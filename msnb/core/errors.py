@@ -1,0 +1,69 @@
+"""Errors that teach: what was given, what was expected, and the line of the user's code."""
+import linecache
+import os
+import sys
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_HIDDEN = [_PACKAGE]
+
+
+def hide_directory(directory):
+    """Treat the files below `directory` as machinery: never shown as the user's line."""
+    if directory not in _HIDDEN:
+        _HIDDEN.append(directory)
+
+
+def is_machinery(filename):
+    """Whether `filename` belongs to msnb, JAX or the interpreter rather than to the user."""
+    return filename.startswith("<frozen") or any(filename.startswith(d) for d in _HIDDEN)
+
+
+def user_line(frame=None):
+    """(file, line, text) of the innermost frame outside the machinery; None when there is none."""
+    frame = frame or sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not is_machinery(name):
+            return name, frame.f_lineno, linecache.getline(name, frame.f_lineno).strip()
+        frame = frame.f_back
+    return None
+
+
+def place(filename, line):
+    """`file:line`, with a notebook cell named as such."""
+    shown = os.path.basename(filename)
+    if shown.endswith(".py") and shown[:-3].isdigit():
+        shown = "cell"
+    return f"{shown}:{line}"
+
+
+def describe(value):
+    """A value's type in a few words: ``Tensor[Float32](2, 3)``, ``int 3``, ``None``, ``list of 2``."""
+    array = getattr(value, "_array", value)
+    if hasattr(array, "dtype") and hasattr(array, "shape"):
+        from msnb.core.dtype import name
+        kind = "Tensor" if array is not value else type(value).__name__
+        if kind.endswith("Tracer") or kind == "ArrayImpl":
+            kind = "Tensor"
+        return f"{kind}[{name(array.dtype)}]{tuple(array.shape)}"
+    if value is None or isinstance(value, (bool, int, float, str)):
+        text = repr(value)
+        return "None" if value is None else f"{type(value).__name__} {text if len(text) < 40 else text[:37] + '...'}"
+    if isinstance(value, (tuple, list, dict)):
+        return f"{type(value).__name__} of {len(value)}"
+    return type(value).__name__
+
+
+def explain_kernel_error(error, op, args):
+    """The error of an operator's kernel as MindSpore's users know it: class by cause, the operator, its inputs."""
+    if isinstance(error, KeyboardInterrupt):
+        return error
+    text = str(error)
+    if text.startswith(("For '", "for '")) or not isinstance(error, (TypeError, ValueError, IndexError,
+                                                                       ZeroDivisionError, AssertionError)):
+        return error
+    given = ", ".join(describe(a) for a in args)
+    first = text.split("\n")[0]
+    about_shape = any(w in first for w in ("shape", "dimension", "rank", "ndim", "axis", "reshape", "concatenate"))
+    kind = ValueError if about_shape and not isinstance(error, IndexError) else type(error)
+    return kind(f"For '{op}', the inputs ({given}) do not fit: {first}")

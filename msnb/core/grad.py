@@ -1,0 +1,252 @@
+"""The public gradients: `GradOperation` as in r1.1, `grad` and `value_and_grad` as in 2.x."""
+import weakref
+
+import jax
+from msnb import context
+from msnb.core import compile, trace
+from msnb.core.autodiff import Gradient
+from msnb.core.errors import describe
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
+
+_thread = trace.thread
+_state = context._state
+
+
+class GradOperation:
+    """Makes the gradient function of a Cell or function.
+
+    Args:
+        get_all (bool): Gradients with respect to all inputs rather than only the first. Default: False.
+        get_by_list (bool): Gradients with respect to the Parameters given as `weights`; together with `get_all` a
+            pair (inputs, weights). Default: False.
+        sens_param (bool): Whether the last argument of the gradient function is the cotangent of the output; ones
+            otherwise. Default: False.
+
+    Raises:
+        TypeError: If an argument is no bool.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> grad = ops.GradOperation()
+        >>> print(grad(lambda x: x * x * x)(Tensor(2, mindspore.float32)))
+        12.0
+    """
+
+    def __init__(self, get_all=False, get_by_list=False, sens_param=False):
+        for name, value in (("get_all", get_all), ("get_by_list", get_by_list), ("sens_param", sens_param)):
+            if not isinstance(value, bool):
+                raise TypeError(f"For 'GradOperation', '{name}' should be bool, but got {describe(value)}.")
+        self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param
+
+    def __call__(self, fn, weights=None):
+        if not callable(fn):
+            raise TypeError(f"For 'GradOperation', 'fn' should be a Cell or a function, but got {describe(fn)}.")
+        if weights is not None or self.get_by_list:
+            weights = _weights(weights, fn)
+        return _GradFunction(self, fn, weights)
+
+    def __repr__(self):
+        return (f"GradOperation(get_all={self.get_all}, get_by_list={self.get_by_list}, "
+                f"sens_param={self.sens_param})")
+
+
+class _GradFunction:
+    """The gradient of one function under the flags of one `GradOperation`."""
+
+    def __init__(self, operation, fn, weights):
+        self.flags = (operation.get_all, operation.get_by_list, operation.sens_param)
+        self.fn = fn
+        self.weights = weights if operation.get_by_list else None
+
+    def __call__(self, *args, **kwargs):
+        if _thread.frame is not None or _state.mode != context.GRAPH_MODE:
+            return self._run(*args, **kwargs)
+        return compile.call(*self._graph_call(args, kwargs, with_root=True))
+
+    def _graph_call(self, args, kwargs, with_root=False):
+        """(fn, args, kwargs, name, extra) for core.compile; the program is kept with the differentiated function."""
+        if hasattr(self.fn, "_positional") and kwargs:
+            args, kwargs = self.fn._positional(args, kwargs)
+        root, more = owner(self.fn)
+        call = (self._trace_root, args, kwargs, "Grad", self.key() + more)
+        return (root, *call) if with_root else call
+
+    def key(self):
+        """What tells this gradient apart from others of the same function."""
+        return "grad", self.flags, tuple(map(id, self.weights)) if self.weights is not None else None
+
+    def _trace_root(self, *args, **kwargs):
+        with jax.named_scope("Default"):
+            return self._run(*args, **kwargs)
+
+    @property
+    def argument_names(self):
+        """Names of the inputs, the cotangent last."""
+        names = list(getattr(self.fn, "argument_names", None) or compile._parameter_names(self.fn))
+        return names + ["sens"] if self.flags[2] else names
+
+    @property
+    def _programs(self):
+        return compile.programs_of(owner(self.fn)[0])
+
+    def _run(self, *args, **kwargs):
+        get_all, get_by_list, sens_param = self.flags
+        sens = None
+        if sens_param:
+            if "sens" in kwargs:
+                sens = kwargs.pop("sens")
+            elif not args:
+                raise TypeError("With sens_param=True the last argument should be the cotangent of the output, "
+                                "but the gradient function was called without arguments.")
+            else:
+                *args, sens = args
+        positions = None if get_all else ((0,) if args and not get_by_list else ())
+        if not args and not get_by_list:
+            raise ValueError("The gradient of a function without inputs needs get_by_list=True and weights.")
+        _, grads, weight_grads = Gradient(self.fn, positions, self.weights)(tuple(args), kwargs, sens)
+        if get_by_list:
+            return (_tensors(grads), weight_grads) if get_all else weight_grads
+        return _tensors(grads) if get_all else grads[0]
+
+
+def _tensors(grads):
+    """Gradients of the inputs that have one: what is no Tensor or number is left out, as MindSpore does."""
+    return tuple(g for g in grads if g is not None)
+
+
+def _weights(weights, fn):
+    """A tuple of Parameters; the trainable ones of a Cell where None is given."""
+    if weights is None:
+        if not hasattr(fn, "trainable_params"):
+            raise TypeError("With get_by_list=True, 'weights' should be a ParameterTuple, but none is given.")
+        return tuple(fn.trainable_params())
+    if isinstance(weights, Parameter):
+        return (weights,)
+    weights = tuple(weights)
+    for weight in weights:
+        if not isinstance(weight, Parameter):
+            raise TypeError(f"'weights' should hold Parameters, but got {describe(weight)}.")
+    return weights
+
+
+_proxies = {}
+
+
+def owner(fn):
+    """(object that programs of `fn` are kept with, part of the key that tells apart what shares it)."""
+    if isinstance(fn, (_GradFunction, _Derived)):
+        root, more = owner(fn.fn)
+        return root, ("of", *fn.key()) + more
+    if hasattr(fn, "_programs"):
+        return fn, ()
+    instance = getattr(fn, "__self__", None)
+    if instance is not None and hasattr(fn, "__func__"):
+        return (instance if hasattr(instance, "_programs") else fn.__func__), (id(fn.__func__), id(instance))
+    try:
+        weakref.ref(fn)
+        hash(fn)
+    except TypeError:
+        return _proxies.setdefault(id(fn), _Proxy(fn)), ()
+    return fn, ()
+
+
+class _Proxy:
+    """Stands for a callable that cannot be referenced weakly."""
+
+    _programs = None
+
+    def __init__(self, fn):
+        self.fn = fn
+
+
+class _Derived:
+    """What `grad` and `value_and_grad` return."""
+
+    def __init__(self, fn, position, weights, has_aux, with_value):
+        self.fn, self.weights, self.has_aux, self.with_value = fn, weights, has_aux, with_value
+        self.position = position
+        self.positions = () if position is None else (position,) if isinstance(position, int) else tuple(position)
+
+    def __call__(self, *args, **kwargs):
+        if _thread.frame is not None or _state.mode != context.GRAPH_MODE:
+            return self._run(*args, **kwargs)
+        root, more = owner(self.fn)
+        return compile.call(root, self._trace_root, args, kwargs, "Grad", self.key() + more)
+
+    def key(self):
+        """What tells this gradient apart from others of the same function."""
+        return ("derived", self.position, tuple(map(id, self.weights or ())), self.weights is None, self.has_aux,
+                self.with_value)
+
+    def _trace_root(self, *args, **kwargs):
+        with jax.named_scope("Default"):
+            return self._run(*args, **kwargs)
+
+    def _run(self, *args, **kwargs):
+        value, grads, weight_grads = Gradient(self.fn, self.positions, self.weights, self.has_aux)(args, kwargs)
+        parts = []
+        if self.position is not None:
+            parts.append(grads[0] if isinstance(self.position, int) else grads)
+        if self.weights is not None:
+            parts.append(weight_grads)
+        result = parts[0] if len(parts) == 1 else tuple(parts)
+        if self.with_value:
+            return value, result
+        return (result, value[1:]) if self.has_aux else result
+
+
+def grad(fn, grad_position=0, weights=None, has_aux=False):
+    """The gradient function of `fn`.
+
+    Args:
+        fn (Union[Cell, function]): What is differentiated.
+        grad_position (Union[None, int, tuple]): Which inputs. Default: 0.
+        weights (Union[ParameterTuple, Parameter, list]): Parameters to differentiate by as well. Default: None.
+        has_aux (bool): Whether only the first output is differentiated. Default: False.
+
+    Returns:
+        Callable with the arguments of `fn`.
+
+    Examples:
+        >>> print(grad(lambda x: x * x)(Tensor(3.0)))
+        6.0
+    """
+    return _derive(fn, grad_position, weights, has_aux, False)
+
+
+def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
+    """A function that returns the outputs of `fn` and its gradients; see `grad`."""
+    return _derive(fn, grad_position, weights, has_aux, True)
+
+
+def _derive(fn, position, weights, has_aux, with_value):
+    if not callable(fn):
+        raise TypeError(f"'fn' should be a Cell or a function, but got {describe(fn)}.")
+    if position is None and weights is None:
+        raise ValueError("'grad_position' and 'weights' cannot both be None.")
+    for p in (position,) if isinstance(position, int) else position or ():
+        if not isinstance(p, int) or isinstance(p, bool):
+            raise TypeError(f"'grad_position' should be an int or a tuple of int, but got {position!r}.")
+    return _Derived(fn, position, None if weights is None else _weights(weights, fn), has_aux, with_value)
+
+
+def stop_gradient(value):
+    """The same Tensor, through which no gradient flows.
+
+    Args:
+        value (Tensor): Any Tensor; anything else is returned as it is.
+    """
+    from msnb.core.kernel import Kernel
+    from msnb.core.tensor import box
+    if not isinstance(value, Tensor):
+        return value
+    global _stop
+    if _stop is None:
+        _stop = Kernel("StopGradient", jax.lax.stop_gradient)
+    return box(_stop.run(value._array))
+
+
+_stop = None

@@ -1,0 +1,59 @@
+"""`Kernel`: a pure function of arrays under a name, compiled once per signature, and its pullbacks."""
+import jax
+import jax.numpy as jnp
+import numpy as np
+from msnb.core._jax_private import strengthen
+from msnb.core.dtype import is_inexact
+
+
+class Kernel:
+    """A pure function of arrays with one `jax.jit`, which shows in a graph under `name`.
+
+    Args:
+        name (str): Name of the operator, with a suffix for its attributes.
+        fn (Callable): Takes arrays and Python scalars, returns an array or a tuple of arrays.
+    """
+
+    __slots__ = ("name", "fn", "run", "_pullbacks")
+
+    def __init__(self, name, fn):
+        def kernel(*arrays):
+            out = fn(*arrays)
+            if type(out) is tuple:
+                return tuple([strengthen(jnp.asarray(o)) for o in out])
+            return strengthen(jnp.asarray(out))
+
+        kernel.__name__ = kernel.__qualname__ = name
+        self.name = name
+        self.fn = fn
+        self.run = jax.jit(kernel)
+        self._pullbacks = {}
+
+    def pullback(self, needs):
+        """Kernel that takes the inputs, then one cotangent per output, and returns a tuple of cotangents: one for
+        each input that `needs` (tuple of bool) marks."""
+        kernel = self._pullbacks.get(needs)
+        if kernel is None:
+            kernel = self._pullbacks[needs] = Kernel(self.name.replace(".", "Grad.") if "." in self.name
+                                                     else self.name + "Grad", self._pull_fn(needs))
+        return kernel
+
+    def _pull_fn(self, needs):
+        count = len(needs)
+        wanted = [i for i, need in enumerate(needs) if need]
+
+        def pull(*args):
+            arrays, cotangents = list(args[:count]), args[count:]
+
+            def part(*variables):
+                for i, variable in zip(wanted, variables):
+                    arrays[i] = variable
+                return self.run(*arrays)
+
+            out, vjp = jax.vjp(part, *[arrays[i] for i in wanted])
+            outs = out if type(out) is tuple else (out,)
+            cotangents = tuple(c.astype(o.dtype) if is_inexact(o.dtype) else np.zeros(o.shape, jax.dtypes.float0)
+                               for c, o in zip(cotangents, outs))
+            return tuple(vjp(cotangents if type(out) is tuple else cotangents[0]))
+
+        return pull

@@ -1,0 +1,197 @@
+"""What an operator's attribute may be: each Kind checks a value once and brings it to a hashable normal form."""
+import numbers
+
+import numpy as np
+
+from msnb.common import dtype as mstype
+
+
+class Kind:
+    """A named check. `accept(value)` returns the normal form, or raises TypeError / ValueError with no message."""
+
+    __slots__ = ("expects", "accept", "many")
+
+    def __init__(self, expects, accept, many=False):
+        self.expects = expects
+        self.accept = accept
+        self.many = many  # holds Tensors, is not static
+
+    def __call__(self, value, argument, op):
+        """Normal form of `value`, given for `argument` of operator `op`."""
+        try:
+            return self.accept(_concrete(value))
+        except (TypeError, ValueError) as problem:
+            detail = f" ({problem})" if problem.args else ""
+            raise type(problem)(f"For '{op}', '{argument}' should be {self.expects}, but got {_show(value)}{detail}."
+                                ) from None
+
+    def __repr__(self):
+        return f"Kind({self.expects})"
+
+
+def _show(value):
+    text = repr(value)
+    text = text if len(text) < 80 else text[:77] + "..."
+    return f"{text} of type {type(value).__name__}"
+
+
+def _concrete(value):
+    """A Tensor given where a Python value is meant becomes that value."""
+    array = getattr(value, "_array", None)
+    if array is None:
+        return value.item() if isinstance(value, np.generic) else value
+    try:
+        return np.asarray(array).tolist()
+    except Exception:
+        raise ValueError("its value is not known while the graph is being compiled") from None
+
+
+def _int(value):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise TypeError
+    return int(value)
+
+
+def _bounded_int(low):
+    def accept(value):
+        value = _int(value)
+        if value < low:
+            raise ValueError
+        return value
+    return accept
+
+
+def _float(value):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        raise TypeError
+    return float(value)
+
+
+def _strict_float(value):
+    if not isinstance(value, (float, np.floating)):
+        raise TypeError
+    return float(value)
+
+
+def _positive_float(value):
+    value = _float(value)
+    if value <= 0:
+        raise ValueError
+    return value
+
+
+def _fraction(value):
+    value = _float(value)
+    if not 0.0 <= value <= 1.0:
+        raise ValueError
+    return value
+
+
+def _bool(value):
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError
+    return bool(value)
+
+
+def _str(value):
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _ints(value):
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if not isinstance(value, (tuple, list, range)):
+        raise TypeError
+    return tuple(_int(_concrete(v)) for v in value)
+
+
+def _shape(value):
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return (int(value),)
+    return _ints(value)
+
+
+def _int_or_tuple(value):
+    if isinstance(value, (tuple, list)):
+        return _ints(value)
+    return _int(value)
+
+
+def _axis(value):
+    if value is None:
+        return ()
+    if isinstance(value, (tuple, list)):
+        return _ints(value)
+    return _int(value)
+
+
+def _number(value):
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Number):
+        raise TypeError
+    return value
+
+
+def _dtype(value):
+    if isinstance(value, mstype.TensorType) and value.element is not None:
+        return value.element
+    if isinstance(value, mstype.Type):
+        return value
+    if value in (int, bool):
+        return mstype.int64 if value is int else mstype.bool_
+    if value is float:
+        return mstype.float32
+    if isinstance(value, (type, np.dtype)):
+        return mstype.pytype_to_dtype(value)
+    raise TypeError
+
+
+def hashable(value):
+    """`value` with lists turned into tuples, dicts into sorted items, arrays into (dtype, shape, bytes)."""
+    if isinstance(value, (list, tuple)):
+        return tuple(hashable(v) for v in value)
+    if isinstance(value, dict):
+        return tuple(sorted((k, hashable(v)) for k, v in value.items()))
+    if isinstance(value, np.ndarray):
+        return (str(value.dtype), value.shape, value.tobytes())
+    return value
+
+
+def OneOf(*choices, fold=False):
+    """One of a few values; with `fold`, strings are compared without regard to case."""
+    def accept(value):
+        if isinstance(value, str) and fold:
+            for choice in choices:
+                if isinstance(choice, str) and choice.lower() == value.lower():
+                    return choice
+        elif any(type(value) is type(c) and value == c for c in choices):
+            return value
+        if not any(isinstance(value, type(c)) for c in choices):
+            raise TypeError
+        raise ValueError
+    return Kind(f"one of {', '.join(map(repr, choices))}", accept)
+
+
+def Optional(kind):
+    """`kind`, or None."""
+    return Kind(f"{kind.expects} or None", lambda value: None if value is None else kind.accept(value))
+
+
+Int = Kind("an int", _int)
+PositiveInt = Kind("a positive int", _bounded_int(1))
+NonNegInt = Kind("a non-negative int", _bounded_int(0))
+Float = Kind("a number", _float)
+StrictFloat = Kind("a float", _strict_float)
+PositiveFloat = Kind("a positive number", _positive_float)
+Fraction = Kind("a number in [0, 1]", _fraction)
+Bool = Kind("bool", _bool)
+Str = Kind("a string", _str)
+Shape = Kind("a tuple of int", _shape)
+Ints = Kind("a tuple of int", _ints)
+IntOrTuple = Kind("an int or a tuple of int", _int_or_tuple)
+Axis = Kind("an int or a tuple of int", _axis)
+Number = Kind("a number", _number)
+DType = Kind("a mindspore dtype", _dtype)
+Value = Kind("a constant", lambda value: value)
+Tensors = Kind("a tuple or list of Tensors", tuple, many=True)

@@ -1,0 +1,287 @@
+"""One operator, one declaration: `@operator` turns a pure function of arrays into class, function and Tensor method.
+
+The parameters of the declared function say what is what: without annotation a Tensor input, with a `Kind` a static
+input given at the call, keyword-only with a `Kind` an attribute given to the class. See CONTRIBUTING.md.
+"""
+import hashlib
+import inspect
+
+import jax
+import numpy as np
+from msnb.core import random, tape, trace
+from msnb.core.errors import describe, explain_kernel_error
+from msnb.core.kernel import Kernel
+from msnb.core.kinds import Tensors, hashable
+from msnb.core.parameter import Parameter, check_not_narrowed
+from msnb.core.precision import cast_tensor
+from msnb.core.tensor import Tensor, box
+
+REGISTRY = {}  # class name -> Operator, aliases included
+FUNCTIONAL = {}  # functional name -> function
+_NAMES = {}  # graph name -> (operator name, attributes)
+
+_thread = trace.thread
+_new = object.__new__
+_SCALARS = frozenset((int, float, bool, complex))
+_ABSENT = object()
+
+
+class Input:
+    """One positional parameter of an operator: a Tensor, a tuple of Tensors, or a static value."""
+
+    __slots__ = ("name", "kind", "default", "many")
+
+    def __init__(self, name, kind, default):
+        self.name = name
+        self.many = kind is Tensors
+        self.kind = None if self.many else kind
+        self.default = default
+
+
+class Operator:
+    """A declared operator. `operator` makes these; see there for the arguments."""
+
+    def __init__(self, fn, name, writes, returns, random_key):
+        self.fn = fn
+        self.name = name
+        self.writes = writes
+        self.random = random_key
+        parameters = list(inspect.signature(fn).parameters.values())
+        if random_key:
+            parameters = parameters[1:]
+        self.inputs = [Input(p.name, None if p.annotation is p.empty else p.annotation,
+                             _ABSENT if p.default is p.empty else p.default)
+                       for p in parameters if p.kind is not p.KEYWORD_ONLY]
+        self.attributes = {p.name: (p.annotation, _ABSENT if p.default is p.empty else p.default)
+                           for p in parameters if p.kind is p.KEYWORD_ONLY}
+        self.positions = {inp.name: i for i, inp in enumerate(self.inputs)}
+        self.written = tuple(self.positions[w] for w in writes)
+        self.returns_written = returns == "written"
+        self.kernels = {}
+        self.signature = inspect.Signature([p.replace(annotation=p.empty) for p in parameters])
+        self.plain = (not self.written and not random_key
+                      and all(i.kind is None and not i.many and i.default is _ABSENT for i in self.inputs))
+
+    # ------------------------------------------------------------------ attributes
+    def bind_attributes(self, args, kwargs):
+        """Normal form of attributes given as to a constructor: a dict in order of declaration."""
+        names = list(self.attributes)
+        if len(args) > len(names):
+            raise TypeError(f"For '{self.name}', at most {len(names)} attributes are taken "
+                            f"({', '.join(names) or 'none'}), but got {len(args)}.")
+        given = dict(zip(names, args))
+        for key, value in kwargs.items():
+            if key not in self.attributes:
+                raise TypeError(f"For '{self.name}', there is no attribute '{key}'; "
+                                f"it takes {', '.join(names) or 'none'}.")
+            if key in given:
+                raise TypeError(f"For '{self.name}', the attribute '{key}' is given twice.")
+            given[key] = value
+        bound = {}
+        for key, (kind, default) in self.attributes.items():
+            if key in given:
+                bound[key] = kind(given[key], key, self.name)
+            elif default is _ABSENT:
+                raise TypeError(f"For '{self.name}', the attribute '{key}' is missing.")
+            else:
+                bound[key] = default
+        return bound
+
+    def graph_name(self, settings):
+        """Name under which a call shows in a graph; `attributes_of` turns it back."""
+        if not settings:
+            return self.name
+        digest = hashlib.sha1(repr(sorted(settings.items())).encode()).hexdigest()[:8]
+        name = f"{self.name}.{digest}"
+        _NAMES[name] = (self.name, settings)
+        return name
+
+    # ------------------------------------------------------------------ kernels
+    def kernel(self, attributes, layout=None, statics=()):
+        """The kernel for normal-form attributes (dict), a layout of the inputs and the static inputs.
+
+        `layout` holds one entry per input: 1 a Tensor, 0 an absent one, -1 a static value, (n,) a tuple of n Tensors.
+        """
+        key = (tuple(hashable(v) for v in attributes.values()), layout, tuple(hashable(s) for s in statics))
+        kernel = self.kernels.get(key)
+        if kernel is None:
+            kernel = self.kernels[key] = self._build(attributes, layout, statics)
+        return kernel
+
+    def _build(self, attributes, layout, statics):
+        fn = self.fn
+        settings = dict(attributes)
+        settings.update({i.name: s for i, s in zip([i for i in self.inputs if i.kind is not None], statics)})
+        name = self.graph_name(settings)
+        if self.plain and not self.written:
+            return Kernel(name, lambda *arrays: fn(*arrays, **attributes) if attributes else fn(*arrays))
+
+        def spread(*arrays):
+            arrays, static = iter(arrays), iter(statics)
+            args = [next(arrays)] if self.random else []
+            for entry in layout:
+                if entry == 1:
+                    args.append(next(arrays))
+                elif entry == -1:
+                    args.append(next(static))
+                elif entry == 0:
+                    args.append(None)
+                else:
+                    args.append(tuple(next(arrays) for _ in range(entry[0])))
+            out = fn(*args, **attributes)
+            return self._fit_written(out, args) if self.written else out
+
+        return Kernel(name, spread)
+
+    def _fit_written(self, out, args):
+        """New values in the dtype of what they replace; MindSpore never widens what is written in place."""
+        outs = list(out) if isinstance(out, tuple) else [out]
+        shift = 1 if self.random else 0
+        for i, position in enumerate(self.written):
+            target = args[position + shift]
+            if outs[i].dtype != target.dtype:
+                check_not_narrowed(target.dtype, outs[i].dtype, self.inputs[position].name)
+                outs[i] = outs[i].astype(target.dtype)
+        return tuple(outs)
+
+    # ------------------------------------------------------------------ calls
+    def __call__(self, attributes, args, kwargs=None):
+        """Run on positional `args` with normal-form `attributes`; boxes go in and out."""
+        inputs = self.inputs
+        if kwargs or len(args) != len(inputs):
+            args = self._bind(args, kwargs or {})
+        if _thread.compute_dtype is not None:
+            args = in_precision(args, self.written)
+        arrays, boxes, layout, statics = [], [], [], []
+        for inp, arg in zip(inputs, args):
+            if inp.kind is not None:
+                layout.append(-1)
+                statics.append(inp.kind(arg, inp.name, self.name))
+            elif inp.many:
+                items = self._many(inp, arg)
+                if _thread.compute_dtype is not None:
+                    items = in_precision(items)
+                layout.append((len(items),))
+                boxes.extend(items)
+                arrays.extend([operand(i, self.name, inp.name) for i in items])
+            elif arg is None and inp.default is None:
+                layout.append(0)
+            else:
+                layout.append(1)
+                boxes.append(arg)
+                arrays.append(arg._array if type(arg) is Tensor else operand(arg, self.name, inp.name))
+        targets = self._targets(args) if self.written else ()
+        if self.random:
+            arrays.insert(0, random.next_key())
+            boxes.insert(0, None)
+        return self.run(self.kernel(attributes, tuple(layout), tuple(statics)), boxes, arrays, targets)
+
+    def run(self, kernel, boxes, arrays, targets=()):
+        """Run `kernel` on `arrays`, box and record the results, rebind the `targets`."""
+        try:
+            out = kernel.run(*arrays)
+        except Exception as error:
+            raise reraise(error, self.name, boxes) from None
+        if type(out) is not tuple:
+            if _thread.frame is None:
+                out = own(out, arrays)
+            result = box(out)
+            results = (result,)
+        else:
+            if _thread.frame is None:
+                out = tuple([own(o, arrays) for o in out])
+            result = results = tuple([box(o) for o in out])
+        if _thread.recording:
+            tape.record(kernel, [b._node if isinstance(b, Tensor) else None for b in boxes], arrays, results)
+        if not targets:
+            return result
+        for target, new in zip(targets, results):
+            target._assign(new._array)
+            target._node = new._node
+        rest = results[len(targets):]
+        if self.returns_written or not rest:
+            return targets[0] if len(targets) == 1 or not self.returns_written else tuple(targets)
+        return rest[0] if len(rest) == 1 else rest
+
+    def _targets(self, args):
+        """The boxes to be written."""
+        targets = []
+        for position in self.written:
+            target = args[position]
+            if not isinstance(target, Tensor):
+                raise TypeError(f"For '{self.name}', '{self.inputs[position].name}' is written in place and should be "
+                                f"a Parameter, but got {describe(target)}.")
+            targets.append(target)
+        return targets
+
+    def _many(self, inp, arg):
+        if isinstance(arg, Tensor):
+            return [arg]
+        if not isinstance(arg, (tuple, list)):
+            raise TypeError(f"For '{self.name}', '{inp.name}' should be a tuple or list of Tensors, "
+                            f"but got {describe(arg)}.")
+        return list(arg)
+
+    def _bind(self, args, kwargs):
+        if len(args) > len(self.inputs):
+            raise TypeError(f"For '{self.name}', {len(self.inputs)} inputs are taken "
+                            f"({', '.join(i.name for i in self.inputs)}), but got {len(args)}.")
+        bound = list(args)
+        for inp in self.inputs[len(args):]:
+            if inp.name in kwargs:
+                bound.append(kwargs.pop(inp.name))
+            elif inp.default is not _ABSENT:
+                bound.append(inp.default)
+            else:
+                raise TypeError(f"For '{self.name}', the input '{inp.name}' is missing; "
+                                f"it takes {', '.join(i.name for i in self.inputs)}.")
+        if kwargs:
+            raise TypeError(f"For '{self.name}', there is no input '{next(iter(kwargs))}'; "
+                            f"it takes {', '.join(i.name for i in self.inputs)}.")
+        return bound
+
+
+def operand(value, op, name):
+    """The array of one Tensor input; Python numbers pass, everything else is refused."""
+    kind = type(value)
+    if kind is Tensor:
+        return value._array
+    if kind in _SCALARS:
+        return value
+    if isinstance(value, Tensor):
+        return value._array
+    if isinstance(value, jax.Array):
+        return value
+    if isinstance(value, np.ndarray):
+        raise TypeError(f"For '{op}', '{name}' should be a Tensor, but got a numpy array of shape {value.shape}; "
+                        f"wrap it: Tensor({name}).")
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"For '{op}', '{name}' should be a Tensor or a number, but got {describe(value)}.")
+
+
+def in_precision(boxes, skip=()):
+    """Inputs with float Parameters cast to what `Cell.to_float` asks for, but for the positions in `skip`."""
+    dtype = _thread.compute_dtype
+    return [cast_tensor(b, dtype) if isinstance(b, Parameter) and i not in skip else b for i, b in enumerate(boxes)]
+
+
+def own(array, arrays):
+    """`array`, copied if JAX handed one of the inputs through: what a Parameter holds must not be held elsewhere."""
+    for given in arrays:
+        if array is given:
+            return jax.numpy.array(array, copy=True)
+    return array
+
+
+def reraise(error, op, boxes):
+    """`error` of a kernel in MindSpore's classes and words."""
+    return explain_kernel_error(error, op, boxes)
+
+
+def attributes_of(graph_name):
+    """(operator name, attributes) of a name that stands in a graph; unknown names have no attributes."""
+    found = _NAMES.get(graph_name)
+    if found is not None:
+        return found
+    return graph_name.partition(".")[0], {}

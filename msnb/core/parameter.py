@@ -1,0 +1,377 @@
+"""`Parameter`: a named view (store, index) of an array that only its store owns.
+
+A `Store` keeps the arrays of several Parameters in one list, so that a compiled step takes them over and gives them
+back in one move, however many there are. The list lives inside the last result of the step that made it: taking that
+result over is one C-level operation, which an interrupt cannot split.
+"""
+import itertools
+from collections import deque
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from msnb.common import dtype as mstype
+from msnb.core import trace
+from msnb.core._jax_private import strengthen
+from msnb.core.tensor import MetaTensor, Tensor, to_array
+
+_thread = trace.thread
+_numbers = itertools.count()
+
+
+class Store:
+    """The current arrays of some Parameters: ``results[-1][0]``, a list.
+
+    Args:
+        arrays (list): Arrays that nobody else holds.
+        writer (object): The program that replaces all of them in each call, None where there is none.
+    """
+
+    __slots__ = ("results", "writer", "__weakref__")
+
+    def __init__(self, arrays, writer=None):
+        self.results = deque([(list(arrays),)], maxlen=1)
+        self.writer = writer
+
+    @property
+    def arrays(self):
+        """The current arrays."""
+        return self.results[-1][0]
+
+
+class Parameter(Tensor):
+    """A Tensor with a name that belongs to a Cell and that training changes.
+
+    Args:
+        default_input (Union[Tensor, MetaTensor, numpy.ndarray, list, int, float]): Initial value. Always copied.
+            An int becomes int32, a float float32.
+        name (str): Name; a Cell names a Parameter after the attribute that holds it. Default: None.
+        requires_grad (bool): Whether optimizers train it. Default: True.
+        layerwise_parallel (bool): Whether data parallel training skips its broadcast. Default: False.
+
+    Raises:
+        ValueError: If `default_input` is a bool, or `name` is no valid name.
+        TypeError: If `default_input` cannot become a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> w = Parameter(Tensor(np.zeros((2, 3), np.float32)), name="w")
+        >>> w.shape
+        (2, 3)
+    """
+
+    __slots__ = ("_slot", "_name", "_requires_grad", "_prefix", "__dict__")
+
+    def __init__(self, default_input, name=None, requires_grad=True, layerwise_parallel=False):
+        if isinstance(default_input, (bool, np.bool_)):
+            raise ValueError("For 'Parameter', 'default_input' should be a Tensor, a number or a numpy array, "
+                             "but got a bool.")
+        if default_input is None:
+            raise ValueError("For 'Parameter', 'default_input' is None; give a Tensor, a number or a numpy array.")
+        if isinstance(default_input, MetaTensor):
+            default_input = default_input.to_tensor()
+        dtype = mstype.int32 if type(default_input) is int else None
+        array = to_array(default_input, dtype)
+        if isinstance(default_input, (Tensor, jax.Array)):
+            array = jnp.array(array, copy=True)
+        self._slot = (Store([array]), 0)
+        self._name = "Parameter"
+        if name is not None:
+            self.name = name
+        self._requires_grad = _check_bool("requires_grad", requires_grad)
+        self.layerwise_parallel = _check_bool("layerwise_parallel", layerwise_parallel)
+        self._prefix = ""
+        self.is_param_ps = False
+        self.init_in_server = False
+        self.cache_enable = False
+        self.comm_fusion = 1
+        self.parallel_optimizer = True
+        self.unique = False
+        self.key = next(_numbers)
+
+    # ------------------------------------------------------------------ the array
+    @property
+    def _array(self):
+        frame = _thread.frame
+        if frame is not None:
+            return frame.read(self)
+        store, index = self._slot
+        return store.results[-1][0][index]
+
+    @_array.setter
+    def _array(self, array):
+        self._assign(array)
+
+    @property
+    def _node(self):
+        nodes = _thread.nodes
+        return None if nodes is None else nodes.get(id(self))
+
+    @_node.setter
+    def _node(self, node):
+        nodes = _thread.nodes
+        if nodes is not None:
+            if node is None:
+                nodes.pop(id(self), None)
+            else:
+                nodes[id(self)] = node
+
+    def _stored(self):
+        """The array outside any trace."""
+        store, index = self._slot
+        return store.results[-1][0][index]
+
+    def _assign(self, array):
+        """Rebind; the caller gives away `array`."""
+        frame = _thread.frame
+        if frame is not None:
+            frame.write(self, array)
+            return
+        store, index = self._slot
+        store.results[-1][0][index] = array
+
+    def _detached(self):
+        return jnp.array(self._array, copy=True)
+
+    def __jax_array__(self):
+        return self._array if _thread.frame is not None else self._detached()
+
+    def __dlpack__(self, **kwargs):
+        return self._detached().__dlpack__(**kwargs)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self._known("numpy"), dtype=dtype)
+
+    # ------------------------------------------------------------------ what it is
+    @property
+    def name(self):
+        """Name of the Parameter, unique within a network."""
+        return self._name
+
+    @name.setter
+    def name(self, name):
+        if name is None:
+            name = "Parameter"
+        if not isinstance(name, str):
+            raise ValueError(f"For 'Parameter', 'name' should be a string, but got {name!r} "
+                             f"of type {type(name).__name__}.")
+        name = name.strip()
+        if not name or len(name) > 1024:
+            raise ValueError(f"For 'Parameter', 'name' should have 1 to 1024 characters, but got {name!r}.")
+        self._name = name
+
+    @property
+    def requires_grad(self):
+        """Whether optimizers train this Parameter."""
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value):
+        self._requires_grad = _check_bool("requires_grad", value)
+        trace.epoch.bump()
+
+    @property
+    def data(self):
+        """The Parameter itself, which is a Tensor."""
+        return self
+
+    @data.setter
+    def data(self, data):
+        self.set_data(data)
+
+    @property
+    def inited_param(self):
+        """The Parameter with its data: itself."""
+        return self
+
+    @property
+    def sliced(self):
+        """Whether the Parameter holds one slice of a distributed Tensor."""
+        return False
+
+    def __parameter__(self):
+        """Marks the class for MindSpore's compiler; nothing to do here."""
+
+    def __str__(self):
+        return (f"Parameter (name={self._name}, shape={self.shape}, dtype={self.dtype}, "
+                f"requires_grad={self._requires_grad})")
+
+    __repr__ = __str__
+
+    # ------------------------------------------------------------------ change and copy
+    def set_data(self, data, slice_shape=False):
+        """Replace the value.
+
+        Args:
+            data (Union[Tensor, numpy.ndarray, int, float]): New value; it is copied and converted to the dtype of the
+                Parameter unless that would narrow it.
+            slice_shape (bool): Allow another shape. Default: False.
+
+        Returns:
+            Parameter, itself.
+
+        Raises:
+            TypeError: If `data` is no Tensor or number, or its dtype would have to be narrowed.
+            ValueError: If the shape differs and `slice_shape` is False.
+        """
+        if isinstance(data, MetaTensor):
+            data = data.to_tensor()
+        if not isinstance(data, (Tensor, np.ndarray, int, float)) or isinstance(data, bool):
+            raise TypeError(f"For 'set_data', 'data' should be a Tensor or a number, "
+                            f"but got {data!r} of type {type(data).__name__}.")
+        current = self._array
+        array = to_array(data)
+        if not slice_shape and array.shape != current.shape:
+            raise ValueError(f"For 'set_data' of Parameter '{self._name}', the shape should be "
+                             f"{tuple(current.shape)}, but got {tuple(array.shape)}.")
+        if array.dtype != current.dtype:
+            if isinstance(data, Tensor):
+                check_not_narrowed(current.dtype, array.dtype, self._name)
+            array = array.astype(current.dtype)
+        if _thread.frame is None:
+            array = jnp.array(array, copy=True)
+        self._assign(strengthen(array))
+        self._node = None
+        return self
+
+    def assign_value(self, value):
+        """Take over a copy of the values of another Tensor and return self."""
+        if not isinstance(value, Tensor):
+            raise TypeError(f"For 'assign_value', 'value' should be a Tensor, but got {type(value).__name__}.")
+        array = value._array
+        self._assign(array if _thread.frame is not None else jnp.array(array, copy=True))
+        return self
+
+    def set_dtype(self, dtype):
+        """Convert the elements to `dtype` in place and return self."""
+        self._assign(strengthen(jnp.array(self._array, mstype.np_dtype(dtype), copy=True)))
+        trace.epoch.bump()
+        return self
+
+    def set_parameter_data(self, data, slice_shape=False):
+        """Older name of `set_data`."""
+        return self.set_data(data, slice_shape)
+
+    @property
+    def default_input(self):
+        """Older name of `data`."""
+        return self
+
+    @default_input.setter
+    def default_input(self, data):
+        self.set_data(data)
+
+    def init_data(self, layout=None, set_sliced=False):
+        """The Parameter itself: its data is there from the beginning.
+
+        Raises:
+            ValueError: If a `layout` of a distributed Tensor is given.
+        """
+        if layout is not None:
+            raise ValueError("For 'init_data', a 'layout' belongs to distributed Parameters, which are placed by "
+                             "sharding here; leave it None.")
+        return self
+
+    def clone(self, init="same"):
+        """A new Parameter of the same name and properties.
+
+        Args:
+            init (Union[Tensor, str, numbers.Number]): "same" copies the value, anything else initialises it anew.
+        """
+        if isinstance(init, str) and init == "same":
+            twin = Parameter(self, self._name, self._requires_grad, self.layerwise_parallel)
+        else:
+            from msnb.common.initializer import initializer
+            twin = Parameter(initializer(init, self.shape, self.dtype), self._name, self._requires_grad,
+                             self.layerwise_parallel)
+        return twin
+
+    def value(self):
+        """A Tensor with a copy of the current value."""
+        return Tensor(self)
+
+    def set_param_ps(self, init_in_server=False):
+        """Parameter servers come later.
+
+        Raises:
+            RuntimeError: Always.
+        """
+        raise RuntimeError("Parameter servers are not available in msnb yet; train without set_param_ps().")
+
+    def set_cast_dtype(self, dtype=None):
+        """Refused: mixed precision is chosen per Cell with `Cell.to_float`."""
+        raise RuntimeError("set_cast_dtype() is not available; use Cell.to_float() to compute in another precision.")
+
+    def __reduce__(self):
+        state = {k: v for k, v in self.__dict__.items() if k != "key"}
+        return _parameter_from_pickle, (self.asnumpy(), self._name, self._requires_grad, self.layerwise_parallel, state)
+
+    def __copy__(self):
+        return self.clone()
+
+    def __deepcopy__(self, memo):
+        memo[id(self)] = twin = self.clone()
+        twin.__dict__.update({k: v for k, v in self.__dict__.items() if k != "key"})
+        return twin
+
+
+class ParameterTuple(tuple):
+    """A tuple of Parameters, such as the weights that a gradient is taken with respect to.
+
+    Args:
+        iterable (Iterable): The Parameters.
+
+    Raises:
+        TypeError: If one of them is no Parameter.
+    """
+
+    def __new__(cls, iterable):
+        data = tuple(iterable)
+        for item in data:
+            if not isinstance(item, Parameter):
+                raise TypeError(f"A ParameterTuple holds Parameters only, but got {type(item).__name__}.")
+        return super().__new__(cls, data)
+
+    def clone(self, prefix, init="same"):
+        """A new ParameterTuple of clones, each named `prefix` + "." + its name.
+
+        Args:
+            prefix (str): Put before the names.
+            init (Union[Tensor, str, numbers.Number]): As in `Parameter.clone`.
+        """
+        if not isinstance(prefix, str):
+            raise TypeError(f"For 'clone', 'prefix' should be a string, but got {type(prefix).__name__}.")
+        twins = []
+        for param in self:
+            twin = param.clone(init)
+            twin.name = f"{prefix}.{param.name}"
+            twins.append(twin)
+        return ParameterTuple(twins)
+
+    def __parameter_tuple__(self):
+        """Marks the class for MindSpore's compiler; nothing to do here."""
+
+
+_ORDER = {np.dtype(t._np): i for t, i in mstype.implicit_conversion_seq.items()}
+
+
+def check_not_narrowed(target, given, name):
+    """Raise TypeError if writing dtype `given` into a Parameter of dtype `target` would lose values."""
+    if _ORDER.get(np.dtype(given), 99) > _ORDER.get(np.dtype(target), 99):
+        raise TypeError(f"Parameter '{name}' is {mstype.from_numpy_dtype(np.dtype(target))} and is not widened when it "
+                        f"is written, but the new value is {mstype.from_numpy_dtype(np.dtype(given))}; cast the value "
+                        f"first.")
+
+
+def _check_bool(name, value):
+    if not isinstance(value, bool):
+        raise TypeError(f"For 'Parameter', '{name}' should be bool, but got {value!r} of type {type(value).__name__}.")
+    return value
+
+
+def _parameter_from_pickle(array, name, requires_grad, layerwise_parallel, state):
+    param = Parameter(array, name, requires_grad, layerwise_parallel)
+    param.__dict__.update(state)
+    return param

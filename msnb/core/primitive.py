@@ -1,0 +1,470 @@
+"""`Primitive`: what `ops.Conv2D(...)` makes, and `@operator`, which declares such classes.
+
+A class is generated from each declaration. Users write their own by deriving from `PrimitiveWithInfer` and giving the
+computation as a method `kernel` over jax arrays.
+"""
+import functools
+import inspect
+
+from msnb.common import dtype as mstype
+from msnb.core import tape, trace
+from msnb.core.errors import describe
+from msnb.core.kernel import Kernel
+from msnb.core.kinds import hashable
+from msnb.core.operator import FUNCTIONAL, REGISTRY, Operator, attributes_of, in_precision, operand, own, reraise
+from msnb.core.tensor import Tensor, box
+
+__all__ = ["Primitive", "PrimitiveWithInfer", "PrimitiveWithCheck", "prim_attr_register", "operator", "Kernel",
+           "REGISTRY", "FUNCTIONAL", "attributes_of"]
+
+_thread = trace.thread
+_new = object.__new__
+
+
+class Primitive:
+    """An operator with its attributes set, to be called on Tensors.
+
+    Args:
+        name (str): Name of the operator.
+    """
+
+    def __init__(self, name):
+        self.name = name
+        self.attrs = {}
+        self.init_attrs = {"name": name}
+        self.instance_name = None
+        self.const_value = None
+        self.input_names, self.output_names = [], []
+
+    def add_prim_attr(self, name, value):
+        """Set attribute `name` and return self."""
+        self.__dict__[name] = value
+        self.attrs[name] = value
+        return self
+
+    def del_prim_attr(self, name):
+        """Remove attribute `name` and return self."""
+        self.__dict__.pop(name, None)
+        self.attrs.pop(name, None)
+        return self
+
+    def init_prim_io_names(self, inputs, outputs):
+        """Name the inputs and outputs, as the graph shows them."""
+        self.input_names, self.output_names = list(inputs), list(outputs)
+        self.attrs["input_names"], self.attrs["output_names"] = self.input_names, self.output_names
+
+    def set_prim_instance_name(self, instance_name):
+        """Name this instance and return self."""
+        self.instance_name = instance_name
+        return self
+
+    set_instance_name = set_prim_instance_name
+
+    def set_stage(self, stage):
+        """Pipeline stage of this operator; kept as an attribute for the parallel planner. Returns self."""
+        return self.add_prim_attr("stage", stage)
+
+    def shard(self, strategy):
+        """Sharding strategy, one tuple per input; kept as an attribute for the parallel planner. Returns self."""
+        if strategy is not None and not isinstance(strategy, tuple):
+            raise TypeError(f"For '{self.name}', the strategy should be a tuple of tuples, but got {strategy!r}.")
+        return self.add_prim_attr("strategy", strategy)
+
+    @property
+    def update_parameter(self):
+        """Whether the operator writes one of its inputs."""
+        return False
+
+    def check_elim(self, *args):
+        """(False, None): no call is replaced by its input."""
+        return False, None
+
+    def __repr__(self):
+        shown = ", ".join(f"{k}={v!r}" for k, v in self.attrs.items() if k not in ("input_names", "output_names"))
+        return f"Prim[{self.name}]<{shown}>" if shown else f"Prim[{self.name}]"
+
+    def __deepcopy__(self, memo):
+        twin = _new(type(self))
+        twin.__dict__.update(self.__dict__)
+        twin.attrs, twin.init_attrs = dict(self.attrs), dict(self.init_attrs)
+        return twin
+
+
+class DeclaredPrimitive(Primitive):
+    """Base of the classes that `@operator` generates."""
+
+    operator = None
+
+    def __init__(self, *args, **kwargs):
+        op = type(self).operator
+        super().__init__(op.name)
+        self._bind(op.bind_attributes(args, kwargs))
+
+    def _bind(self, attributes):
+        op = type(self).operator
+        self._attributes = attributes
+        self.attrs.update(attributes)
+        self.init_attrs.update(attributes)
+        self.__dict__.update(attributes)
+        self.input_names = [i.name for i in op.inputs]
+        self._kernel = op.kernel(attributes, *_PLAIN) if op.plain else None
+
+    def add_prim_attr(self, name, value):
+        """Set attribute `name` and return self; an attribute of the operator itself is checked and takes effect."""
+        op = type(self).operator
+        if name in op.attributes:
+            self._bind({**self._attributes, name: op.attributes[name][0](value, name, op.name)})
+            return self
+        return super().add_prim_attr(name, value)
+
+    @property
+    def update_parameter(self):
+        """Whether the operator writes one of its inputs."""
+        return bool(type(self).operator.written)
+
+    def __call__(self, *args, **kwargs):
+        return type(self).operator(self._attributes, args, kwargs)
+
+    def __reduce__(self):
+        extra = {k: v for k, v in self.__dict__.items() if k not in ("_kernel", "_attributes")}
+        return _rebuild, (type(self).__name__, self._attributes, extra)
+
+
+_PLAIN = (None, ())
+
+
+def _rebuild(name, attributes, extra):
+    prim = REGISTRY[name].primitive(**attributes)
+    prim.__dict__.update(extra)
+    return prim
+
+
+def _fast_call(op):
+    """`__call__` of an operator whose inputs are all plain Tensors: nothing but dispatch."""
+    name, names, count = op.name, [i.name for i in op.inputs], len(op.inputs)
+
+    def general(self, args, kwargs):
+        if kwargs or len(args) != count:
+            args = op._bind(args, kwargs)
+        if _thread.compute_dtype is not None:
+            args = in_precision(args)
+        arrays = [operand(a, name, n) for a, n in zip(args, names)]
+        return op.run(self._kernel, args, arrays)
+
+    if count == 1:
+        def call(self, *args, **kwargs):
+            if len(args) == 1 and type(args[0]) is Tensor and not _thread.recording:
+                array = args[0]._array
+                try:
+                    out = self._kernel.run(array)
+                except Exception as error:
+                    raise reraise(error, name, args) from None
+                if type(out) is not tuple and out is not array:
+                    tensor = _new(Tensor)
+                    tensor._array, tensor._node = out, None
+                    return tensor
+                return op.run(self._kernel, args, [array])
+            return general(self, args, kwargs)
+    elif count == 2:
+        def call(self, *args, **kwargs):
+            if len(args) == 2 and not kwargs and not _thread.recording and _thread.compute_dtype is None:
+                x, y = args
+                a = x._array if type(x) is Tensor else operand(x, name, names[0])
+                b = y._array if type(y) is Tensor else operand(y, name, names[1])
+                try:
+                    out = self._kernel.run(a, b)
+                except Exception as error:
+                    raise reraise(error, name, args) from None
+                if type(out) is not tuple and out is not a and out is not b:
+                    tensor = _new(Tensor)
+                    tensor._array, tensor._node = out, None
+                    return tensor
+                return op.run(self._kernel, args, [a, b])
+            return general(self, args, kwargs)
+    else:
+        def call(self, *args, **kwargs):
+            return general(self, args, kwargs)
+    return call
+
+
+def operator(name, *, functional=None, methods=(), aliases=(), writes=(), returns="results", random=False):
+    """Declare an operator: a pure function over jax arrays becomes a class, a function and Tensor methods.
+
+    Args:
+        name (str): Class name, as in MindSpore (`Conv2D`), which is also the name in the graph.
+        functional (str): Name of the functional form. Default: None, there is none.
+        methods (tuple): Names of Tensor methods; ``__radd__`` and the like swap their operands.
+        aliases (tuple): Further class names.
+        writes (tuple): Names of Tensor inputs that are updated in place; the function returns their new values first.
+        returns (str): "results" returns what the function gives beyond the new values (the first written box when
+            there is nothing), "written" returns the written boxes.
+        random (bool): Whether the function takes a JAX key before everything else.
+
+    Returns:
+        Decorator; the decorated function stays the pure function.
+    """
+    def declare(fn):
+        op = Operator(fn, name, writes, returns, random)
+        members = {"operator": op, "__doc__": fn.__doc__, "__module__": "msnb.ops.operations"}
+        if op.plain:
+            members["__call__"] = _fast_call(op)
+        cls = type(name, (DeclaredPrimitive,), members)
+        cls.__signature__ = inspect.Signature([p for p in op.signature.parameters.values()
+                                               if p.kind is p.KEYWORD_ONLY])
+        op.primitive = cls
+        for key in (name, *aliases):
+            if key in REGISTRY:
+                raise ValueError(f"The operator {key} is declared twice.")
+            REGISTRY[key] = op
+        form = _functional_form(op, functional or (methods[0] if methods else name.lower()))
+        op.functional = form
+        if functional:
+            FUNCTIONAL[functional] = form
+        for method in methods:
+            setattr(Tensor, method, _method(op, form, method))
+        return fn
+
+    return declare
+
+
+def _functional_form(op, name):
+    """The operator as a function: inputs first, attributes as further arguments."""
+    order = [i.name for i in op.inputs]
+    defaults = {k: d for k, (_, d) in op.attributes.items()}
+    if not op.attributes:
+        prim = op.primitive()
+        if op.plain:
+            call = type(prim).__call__
+
+            def function(*args, **kwargs):
+                return call(prim, *args, **kwargs)
+        else:
+            def function(*args, **kwargs):
+                return op({}, args, kwargs)
+    else:
+        cache = {}
+        names = list(op.attributes)
+
+        def function(*args, **kwargs):
+            extra = args[len(order):]
+            given = {k: kwargs.pop(k) for k in names if k in kwargs} if kwargs else {}
+            if extra:
+                if len(extra) > len(names):
+                    raise TypeError(f"For '{op.name}', at most {len(order) + len(names)} arguments are taken "
+                                    f"({', '.join(order + names)}), but got {len(args)}.")
+                given.update(zip(names, extra))
+            key = tuple(given.items()) if given else ()
+            try:
+                prim = cache.get(key)
+            except TypeError:
+                key = tuple((k, hashable(v)) for k, v in given.items())
+                prim = cache.get(key)
+            if prim is None or any(type(v) is bool or isinstance(v, Tensor) for v in given.values()):
+                prim = op.primitive(**given)  # bools equal 0 and 1 as keys, so they are checked each time
+                cache[key] = prim
+            return prim(*args[:len(order)], **kwargs)
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = op.fn.__doc__
+    function.__module__ = "msnb.ops.functional"
+    function.__signature__ = inspect.Signature(
+        [p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in _defaults_last(op.signature.parameters.values(), defaults)])
+    return function
+
+
+def _defaults_last(parameters, defaults):
+    """Parameters in a legal order for a signature in which all are positional."""
+    parameters = list(parameters)
+    return [p for p in parameters if p.default is p.empty] + [p for p in parameters if p.default is not p.empty]
+
+
+_COMPARISONS = {"__eq__": False, "__ne__": True}
+
+
+def _method(op, form, name):
+    """A Tensor method; binary dunders leave operands that are no numbers to Python."""
+    if not (name.startswith("__") and len(op.inputs) == 2):
+        @functools.wraps(form)
+        def method(self, *args, **kwargs):
+            return form(self, *args, **kwargs)
+        method.__name__ = method.__qualname__ = name
+        return method
+    swap = name.startswith("__r") and name not in ("__rshift__",)
+    prim = op.primitive()
+    call = type(prim).__call__
+    numbers = (Tensor, int, float, complex)
+
+    def method(self, other):
+        if not isinstance(other, numbers):
+            if isinstance(other, (tuple, list)) and name not in _COMPARISONS:
+                other = Tensor(other)
+            else:
+                return _COMPARISONS.get(name, NotImplemented)
+        return call(prim, other, self) if swap else call(prim, self, other)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = op.fn.__doc__
+    return method
+
+
+# ---------------------------------------------------------------------- written by users
+def prim_attr_register(fn):
+    """Decorator for `__init__` of a Primitive: names it after its class and keeps every argument as an attribute."""
+    signature = inspect.signature(fn)
+
+    @functools.wraps(fn)
+    def init(self, *args, **kwargs):
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        values = {k: v for k, v in list(bound.arguments.items())[1:]}
+        name = values.get("name") or type(self).__name__
+        if not isinstance(self.__dict__.get("attrs"), dict):
+            Primitive.__init__(self, name)
+        for key, value in values.items():
+            self.add_prim_attr(key, value)
+            self.init_attrs[key] = value
+        return fn(self, *args, **kwargs)
+
+    return init
+
+
+class PrimitiveWithInfer(Primitive):
+    """Base for operators that users write.
+
+    A subclass checks in `infer_shape` and `infer_dtype` and computes in `kernel`:
+
+    - ``infer_shape(self, *shapes)`` gets a tuple of int per input and returns the shape of the output (a tuple of
+      shapes for several outputs);
+    - ``infer_dtype(self, *dtypes)`` gets a tensor type per input and returns the dtype of the output;
+    - ``kernel(self, *arrays)`` is a pure function over jax arrays. It is traced once per signature and differentiated
+      by JAX; give ``bprop(self, *inputs, out, dout)``-like gradients by `jax.custom_vjp` inside.
+
+    Args:
+        name (str): Name of the operator.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> class Cube(PrimitiveWithInfer):
+        ...     @prim_attr_register
+        ...     def __init__(self):
+        ...         self.init_prim_io_names(inputs=["x"], outputs=["y"])
+        ...     def infer_shape(self, x):
+        ...         return x
+        ...     def infer_dtype(self, x):
+        ...         return x
+        ...     def kernel(self, x):
+        ...         return x * x * x
+    """
+
+    _kernels = None  # per class: attributes -> Kernel
+
+    def infer_shape(self, *args):
+        """Shape of the output; None where it is left to the kernel."""
+        return None
+
+    def infer_dtype(self, *args):
+        """dtype of the output; None where it is left to the kernel."""
+        return None
+
+    def infer_value(self, *args):
+        """Value of the output where it is known without running; None otherwise."""
+        return None
+
+    def kernel(self, *arrays):
+        """The computation over jax arrays.
+
+        Raises:
+            NotImplementedError: If the subclass gives none.
+        """
+        raise NotImplementedError(f"The operator '{self.name}' has no kernel: define `def kernel(self, *arrays)`, "
+                                  f"a pure function over jax arrays, in class {type(self).__name__}.")
+
+    def check_inputs(self, arrays):
+        """Run `infer_shape` and `infer_dtype`; return what they say of the outputs."""
+        shapes = self.infer_shape(*[tuple(a.shape) for a in arrays])
+        dtypes = self.infer_dtype(*[mstype.TensorType(mstype.from_numpy_dtype(a.dtype)) for a in arrays])
+        return shapes, dtypes
+
+    def __call__(self, *args):
+        if _thread.compute_dtype is not None:
+            args = in_precision(args)
+        arrays = [operand(a, self.name, f"input {i}") for i, a in enumerate(args)]
+        kernel = self._kernel_for()
+        try:
+            out = kernel.run(*arrays)
+        except Exception as error:
+            raise reraise(error, self.name, args) from None
+        results = out if type(out) is tuple else (out,)
+        if _thread.frame is None:
+            results = tuple(own(o, arrays) for o in results)
+        boxes = tuple(box(o) for o in results)
+        if _thread.recording:
+            tape.record(kernel, [a._node if isinstance(a, Tensor) else None for a in args], arrays, boxes)
+        return boxes if type(out) is tuple else boxes[0]
+
+    def _kernel_for(self):
+        cls = type(self)
+        if "_kernels" not in cls.__dict__:
+            cls._kernels = {}
+        settings = {k: v for k, v in self.attrs.items() if k not in ("input_names", "output_names")}
+        try:
+            key = (self.name, tuple((k, hashable(v)) for k, v in settings.items()))
+            found = cls._kernels.get(key)
+        except TypeError:
+            key, found = id(self), self.__dict__.get("_own_kernel")
+        if found is None:
+            from msnb.core.operator import _NAMES
+            name = Operator.graph_name(self, settings)
+            _NAMES.setdefault(name, (self.name, settings))
+            twin = self
+
+            def fn(*arrays):
+                import jax.numpy as jnp
+                arrays = [jnp.asarray(a) for a in arrays]
+                shapes, dtypes = twin.check_inputs(arrays)
+                out = twin.kernel(*arrays)
+                _check_outputs(twin.name, out, shapes, dtypes)
+                return out
+
+            found = Kernel(name, fn)
+            if isinstance(key, tuple):
+                cls._kernels[key] = found
+            else:
+                self.__dict__["_own_kernel"] = found
+        return found
+
+
+class PrimitiveWithCheck(PrimitiveWithInfer):
+    """Like `PrimitiveWithInfer`, but `check_shape` and `check_dtype` only check.
+
+    Args:
+        name (str): Name of the operator.
+    """
+
+    def check_shape(self, *args):
+        """Raise if the shapes do not fit."""
+
+    def check_dtype(self, *args):
+        """Raise if the dtypes do not fit."""
+
+    def check_inputs(self, arrays):
+        """Run the checks; the outputs are left to the kernel."""
+        self.check_shape(*[tuple(a.shape) for a in arrays])
+        self.check_dtype(*[mstype.TensorType(mstype.from_numpy_dtype(a.dtype)) for a in arrays])
+        return None, None
+
+
+def _check_outputs(name, out, shapes, dtypes):
+    """Raise if the kernel's results are not what the operator announced."""
+    if not isinstance(out, tuple):
+        out, shapes, dtypes = (out,), None if shapes is None else (shapes,), None if dtypes is None else (dtypes,)
+    for i, array in enumerate(out):
+        if shapes is not None and tuple(shapes[i]) != tuple(array.shape):
+            raise ValueError(f"For '{name}', infer_shape says {tuple(shapes[i])} but the kernel returned "
+                             f"{tuple(array.shape)}.")
+        if dtypes is not None:
+            said = dtypes[i].element if isinstance(dtypes[i], mstype.TensorType) else dtypes[i]
+            if said is not None and mstype.np_dtype(said) != array.dtype:
+                raise TypeError(f"For '{name}', infer_dtype says {said} but the kernel returned {describe(array)}.")
+

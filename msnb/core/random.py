@@ -1,0 +1,53 @@
+"""Stateful seeds over JAX keys.
+
+`set_seed` fixes a stream; every program and every eager random operator takes the next number of it. A program gets
+its number as an argument, folds it into a key and splits that key as it goes (see `trace.Frame.next_key`), so the same
+program after the same seed gives the same values, and two calls of it differ. Without a seed the stream starts at a
+number drawn from the operating system.
+"""
+import os
+import threading
+
+import jax
+from msnb.common import seed as _seed
+from msnb.core.trace import thread
+
+
+class _Stream:
+    def __init__(self):
+        self.lock = threading.Lock()
+        self.restart(None)
+
+    def restart(self, seed):
+        """Begin the stream of `seed` anew."""
+        self.base = int.from_bytes(os.urandom(4), "little") if seed is None else int(seed) & 0xFFFFFFFF
+        self.count = 0
+
+    def next_number(self):
+        """An int64 that no earlier draw of this stream had."""
+        with self.lock:
+            self.count += 1
+            return (self.base << 30 | (self.count & 0x3FFFFFFF)) & 0x7FFFFFFFFFFFFFFF
+
+
+_stream = _Stream()
+next_number = _stream.next_number
+
+
+def key_of(number):
+    """The JAX key of one number of the stream; `number` may be traced."""
+    return jax.random.key(number)
+
+
+_eager_key = jax.jit(key_of)
+
+
+def next_key():
+    """A fresh key: of the program being traced, or of the eager stream."""
+    frame = thread.frame
+    if frame is not None:
+        return frame.next_key()
+    return _eager_key(next_number())
+
+
+_seed.on_seed(_stream.restart)

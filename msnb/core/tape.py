@@ -1,0 +1,214 @@
+"""PYNATIVE differentiation: operators leave nodes on the boxes they return; going back replays their cached pullbacks.
+
+Values stay concrete throughout, so print, pdb, asnumpy() and hooks see real numbers. A node is only made when one of
+its inputs is tracked. While an outer gradient is being recorded the backward pass is recorded as well, which gives
+derivatives of any order.
+"""
+import contextlib
+import heapq
+import itertools
+
+import jax.numpy as jnp
+from msnb.core import trace
+from msnb.core.dtype import is_inexact
+from msnb.core.kernel import Kernel
+from msnb.core.tensor import Tensor, box
+
+_thread = trace.thread
+_order = itertools.count()
+
+
+class Node:
+    """One recorded operator call.
+
+    Args:
+        kernel (Kernel): What was run; its `pullback(needs)` gives the gradient.
+        inputs (tuple): For each input its (node, output index), or None where it is not tracked.
+        arrays (tuple): The input arrays.
+        outputs (tuple): (shape, dtype) of each output.
+    """
+
+    __slots__ = ("kernel", "inputs", "arrays", "outputs", "order")
+
+    def __init__(self, kernel, inputs, arrays, outputs):
+        self.kernel = kernel
+        self.inputs = inputs
+        self.arrays = arrays
+        self.outputs = outputs
+        self.order = next(_order)
+
+    def pull(self, cotangents, needs, again):
+        """Cotangents of the inputs that `needs` marks, None for the others.
+
+        Args:
+            cotangents (list): Per output a Tensor, or None for zero.
+            needs (tuple): bool per input.
+            again (bool): Whether this pass is recorded itself.
+        """
+        filled = [box(jnp.zeros(*spec)) if c is None else c for c, spec in zip(cotangents, self.outputs)]
+        kernel = self.kernel.pullback(needs)
+        arrays = self.arrays + tuple(c._array for c in filled)
+        results = kernel.run(*arrays)
+        boxes = [box(r) for r in results]
+        if again:
+            record(kernel, self.inputs + tuple(c._node for c in filled), arrays, boxes)
+        found = iter(boxes)
+        return [next(found) if need else None for need in needs]
+
+
+class Leaf:
+    """Where a gradient ends: one of the variables that it is taken with respect to."""
+
+    __slots__ = ("order", "outputs", "inputs")
+
+    def __init__(self):
+        self.order = next(_order)
+        self.inputs = ()
+
+
+class Custom(Node):
+    """A node whose gradient is a Python function of Tensors: a Cell's bprop, a hook.
+
+    Args:
+        backward (Callable): Takes the list of output cotangents (Tensors), returns one Tensor or None per input.
+    """
+
+    __slots__ = ("backward",)
+
+    def __init__(self, backward, inputs, outputs):
+        super().__init__(None, inputs, (), outputs)
+        self.backward = backward
+
+    def pull(self, cotangents, needs, again):
+        """See `Node.pull`."""
+        filled = [box(jnp.zeros(*spec)) if c is None else c for c, spec in zip(cotangents, self.outputs)]
+        return self.backward(filled)
+
+
+def record(kernel, inputs, arrays, boxes):
+    """Put a node for one call of `kernel` on the Tensors it returned, if any input is tracked."""
+    if any(i is not None for i in inputs):
+        node = Node(kernel, tuple(inputs), tuple(arrays), tuple((b._array.shape, b._array.dtype) for b in boxes))
+        for index, tensor in enumerate(boxes):
+            if is_inexact(tensor._array.dtype):
+                tensor._node = (node, index)
+
+
+@contextlib.contextmanager
+def recording():
+    """Record what happens within; nests."""
+    outer = _thread.nodes
+    _thread.nodes = dict(outer) if outer else {}
+    _thread.recording += 1
+    try:
+        yield
+    finally:
+        _thread.recording -= 1
+        _thread.nodes = outer
+
+
+@contextlib.contextmanager
+def paused():
+    """Record nothing within."""
+    level, _thread.recording = _thread.recording, 0
+    try:
+        yield
+    finally:
+        _thread.recording = level
+
+
+_identity = Kernel("Identity", lambda x: x)
+_add_n = Kernel("AddN", lambda x, y: x + y)
+
+
+def leaf(tensor):
+    """The node that stands for `tensor` as a variable, linked to the node it already has."""
+    upstream = tensor._node
+    if upstream is None:
+        return Leaf()
+    array = tensor._array
+    return Node(_identity, (upstream,), (array,), ((array.shape, array.dtype),))
+
+
+def backward(outputs, cotangents, sources):
+    """Gradients of `outputs` (Tensors), weighted by `cotangents`, with respect to the leaves `sources`.
+
+    Returns:
+        list, one Tensor per source, None where the outputs do not depend on it.
+    """
+    again = _thread.recording > 0
+    pending, heap = {}, []
+    stops = {id(s) for s in sources}
+    grads = {}
+
+    def send(link, cotangent):
+        node, index = link
+        if id(node) in stops:
+            grads[id(node)] = _add(grads.get(id(node)), cotangent)
+            return
+        if not node.inputs:
+            return
+        slots = pending.get(id(node))
+        if slots is None:
+            slots = pending[id(node)] = [None] * len(node.outputs)
+            heapq.heappush(heap, (-node.order, id(node), node))
+        slots[index] = _add(slots[index], cotangent)
+
+    reach = _Reach(stops)
+    with contextlib.nullcontext() if again else paused():
+        for output, cotangent in zip(outputs, cotangents):
+            if output._node is not None:
+                send(output._node, cotangent)
+        while heap:
+            _, ident, node = heapq.heappop(heap)
+            slots = pending.pop(ident)
+            needs = tuple(link is not None and reach(link[0]) for link in node.inputs)
+            if not any(needs):
+                continue
+            for link, need, cotangent in zip(node.inputs, needs, node.pull(slots, needs, again)):
+                if need and cotangent is not None:
+                    send(link, cotangent)
+    return [grads.get(id(s)) for s in sources]
+
+
+class _Reach:
+    """Whether a node depends on one of the sources; remembers the answers and does not recurse."""
+
+    def __init__(self, stops):
+        self.known = dict.fromkeys(stops, True)
+
+    def __call__(self, node):
+        known = self.known
+        stack = [node]
+        while stack:
+            top = stack[-1]
+            if id(top) in known:
+                stack.pop()
+                continue
+            parents = [link[0] for link in top.inputs if link is not None]
+            if any(known.get(id(p)) for p in parents):
+                known[id(top)] = True
+                stack.pop()
+                continue
+            unknown = [p for p in parents if id(p) not in known]
+            if unknown:
+                stack.append(unknown[0])
+            else:
+                known[id(top)] = False
+                stack.pop()
+        return known[id(node)]
+
+
+def _add(x, y):
+    """Sum of two cotangents, recorded like any operator."""
+    if x is None:
+        return y
+    total = box(_add_n.run(x._array, y._array))
+    if _thread.recording:
+        record(_add_n, (x._node, y._node), (x._array, y._array), [total])
+    return total
+
+
+def tracked(value):
+    """Whether a gradient can flow through `value`."""
+    return isinstance(value, Tensor) and is_inexact(value._array.dtype)

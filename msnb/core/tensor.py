@@ -1,0 +1,432 @@
+"""`Tensor`: a box around one `jax.Array`. Operators are attached to it by their declarations."""
+import numpy as np
+
+import jax
+import jax.numpy as jnp
+from msnb.common import dtype as mstype
+from msnb.core import trace
+from msnb.core._jax_private import is_tracer, strengthen
+from msnb.core.errors import place, user_line
+from msnb.core.printing import tensor_repr, traced_text
+
+_thread = trace.thread
+_MS_DTYPE = mstype._BY_NUMPY
+
+
+class Tensor:
+    """An n-dimensional array with MindSpore's interface.
+
+    Args:
+        input_data (Union[Tensor, numpy.ndarray, float, int, bool, list, tuple]): The values. numpy arrays keep their
+            dtype and are copied; Python floats become float32, Python ints int64.
+        dtype (mindspore.dtype): Type of the elements. Default: None, the type of `input_data`.
+        shape (Union[tuple, list, int]): Shape, only together with `init`.
+        init (Initializer): Fills a Tensor given by `shape` and `dtype` instead of `input_data`.
+
+    Outputs:
+        Tensor with the shape and dtype of `input_data`.
+
+    Raises:
+        TypeError: If `input_data` is of another type, or holds values that no MindSpore dtype describes.
+        ValueError: If lists are nested unevenly.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> Tensor(np.array([[1, 2], [3, 4]]), mindspore.float32).shape
+        (2, 2)
+    """
+
+    __slots__ = ("_array", "_node", "__weakref__")
+    __array_priority__ = 100
+
+    def __init__(self, input_data=None, dtype=None, shape=None, init=None):
+        if input_data is None:
+            if init is None:
+                raise TypeError("For 'Tensor', give 'input_data', or 'shape', 'dtype' and 'init' together.")
+            from msnb.common.initializer import initializer
+            input_data = initializer(init, shape, dtype if dtype is not None else mstype.float32)
+        self._array = to_array(input_data, dtype)
+        self._node = None
+
+    # ------------------------------------------------------------------ what it is
+    @property
+    def shape(self):
+        """Shape, a tuple of int."""
+        return tuple(self._array.shape)
+
+    @property
+    def dtype(self):
+        """Type of the elements, a MindSpore dtype."""
+        return _MS_DTYPE[self._array.dtype]
+
+    @property
+    def size(self):
+        """Number of elements."""
+        return int(self._array.size)
+
+    @property
+    def ndim(self):
+        """Number of dimensions."""
+        return self._array.ndim
+
+    @property
+    def itemsize(self):
+        """Bytes of one element."""
+        return self._array.dtype.itemsize
+
+    @property
+    def nbytes(self):
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    @property
+    def strides(self):
+        """Bytes from one element to the next along each axis, of the row-major layout."""
+        step, out = self.itemsize, []
+        for length in reversed(self.shape):
+            out.append(step)
+            step *= length
+        return tuple(reversed(out))
+
+    @property
+    def virtual_flag(self):
+        """Whether the Tensor is a stand-in without data: always False here."""
+        return False
+
+    def dim(self):
+        """Number of dimensions."""
+        return self._array.ndim
+
+    # ------------------------------------------------------------------ values
+    def asnumpy(self):
+        """A numpy copy of the values.
+
+        Raises:
+            RuntimeError: If the Tensor is traced: in GRAPH mode its value is known only when the graph runs.
+        """
+        return np.array(self._known("asnumpy()"))
+
+    def numpy(self):
+        """Same as `asnumpy`."""
+        return self.asnumpy()
+
+    def tolist(self):
+        """The values as nested Python lists, a Python number for a 0-D Tensor."""
+        return self.asnumpy().tolist()
+
+    def _detached(self):
+        """An array that stays valid whatever happens to this box."""
+        return self._array
+
+    def _known(self, what):
+        array = self._array
+        if is_tracer(array):
+            where = user_line()
+            at = f" at {place(*where[:2])}" if where else ""
+            raise RuntimeError(
+                f"{what} needs the value of a Tensor{at}, but in a graph ({traced_text(array)}) values exist only when "
+                f"it runs. Return the Tensor and look at it outside, use ops.Print or print(), or switch to PYNATIVE "
+                f"mode (context.set_context(mode=context.PYNATIVE_MODE)) to step through.")
+        return array
+
+    def __bool__(self):
+        array = self._array
+        if array.size != 1 or array.ndim > 1:
+            raise ValueError(f"Only a Tensor with one element has a truth value, but the shape is {self.shape}; "
+                             f"use .any() or .all().")
+        if is_tracer(array):
+            where = user_line()
+            at = f" at {place(*where[:2])}" if where else ""
+            raise TypeError(
+                f"A Tensor is used as a Python bool{at} in code that msnb has not converted into a graph, so the "
+                f"branch cannot depend on it. Move the condition into construct or a function decorated with "
+                f"ms_function, or use ops.select(condition, x, y).")
+        return bool(array)
+
+    def __int__(self):
+        return int(self._scalar("int()"))
+
+    def __float__(self):
+        return float(self._scalar("float()"))
+
+    def __complex__(self):
+        return complex(self._scalar("complex()"))
+
+    def __index__(self):
+        value = self._scalar("an index")
+        if not isinstance(value, (int, bool)):
+            raise TypeError(f"Only an integer Tensor serves as an index, but the dtype is {self.dtype}.")
+        return int(value)
+
+    def _scalar(self, what):
+        if self.size != 1:
+            raise ValueError(f"{what} needs a Tensor with one element, but the shape is {self.shape}.")
+        return np.asarray(self._known(what)).item()
+
+    def __len__(self):
+        if not self._array.ndim:
+            raise TypeError("A 0-D Tensor has no length.")
+        return self._array.shape[0]
+
+    def __iter__(self):
+        if not self._array.ndim:
+            raise TypeError("A 0-D Tensor cannot be iterated over.")
+        return (self[i] for i in range(self._array.shape[0]))
+
+    def __str__(self):
+        array = self._array
+        return traced_text(array) if is_tracer(array) else str(np.asarray(array))
+
+    def __repr__(self):
+        array = self._array
+        return traced_text(array) if is_tracer(array) else tensor_repr(np.asarray(array), self.dtype)
+
+    def __format__(self, spec):
+        if spec and self.size == 1 and not is_tracer(self._array):
+            return format(np.asarray(self._array).item(), spec)
+        return format(str(self), spec)
+
+    __hash__ = object.__hash__
+
+    # ------------------------------------------------------------------ change
+    def _assign(self, array):
+        """Rebind this box to `array`; a trace notes it and puts the old one back when it ends."""
+        frame = _thread.frame
+        if frame is not None:
+            frame.remember(self)
+        elif id(self) in trace.watched:
+            trace.epoch.bump()
+        self._array = array
+
+    def assign_value(self, value):
+        """Take over the values of another Tensor and return self.
+
+        Raises:
+            TypeError: If `value` is no Tensor.
+        """
+        if not isinstance(value, Tensor):
+            raise TypeError(f"For 'assign_value', 'value' should be a Tensor, but got {type(value).__name__}.")
+        self._assign(value._array)
+        self._node = value._node
+        return self
+
+    def set_dtype(self, dtype):
+        """Convert the elements to `dtype` in place and return self."""
+        self._assign(strengthen(jnp.asarray(self._array, mstype.np_dtype(dtype))))
+        return self
+
+    @staticmethod
+    def from_numpy(array):
+        """A Tensor of a numpy array.
+
+        Raises:
+            TypeError: If `array` is no numpy array.
+        """
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"For 'from_numpy', 'array' should be a numpy.ndarray, but got {type(array).__name__}.")
+        return Tensor(array)
+
+    # ------------------------------------------------------------------ lazily filled Tensors: data is always there
+    def to_tensor(self, slice_index=None, shape=None, opt_shard_group=None):
+        """The Tensor itself: an initialised Tensor holds its data from the beginning."""
+        return self
+
+    def init_data(self, slice_index=None, shape=None, opt_shard_group=None):
+        """The Tensor itself: an initialised Tensor holds its data from the beginning."""
+        return self
+
+    def is_init(self):
+        """Whether data is there: always True."""
+        return True
+
+    def set_init_flag(self, flag):
+        """Accepted for MindSpore's interface; data is there whatever the flag says."""
+        if not isinstance(flag, bool):
+            raise TypeError(f"For 'set_init_flag', 'flag' should be bool, but got {type(flag).__name__}.")
+
+    init_flag = True
+    has_init = False
+
+    def data_sync(self, wait=True):
+        """Wait until the values have been computed."""
+        if wait and not is_tracer(self._array):
+            jax.block_until_ready(self._array)
+        return None
+
+    # ------------------------------------------------------------------ other libraries
+    def __array__(self, dtype=None, copy=None):
+        array = np.asarray(self._known("numpy"))
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __jax_array__(self):
+        return self._array
+
+    def __dlpack__(self, **kwargs):
+        return self._known("dlpack").__dlpack__(**kwargs)
+
+    def __dlpack_device__(self):
+        return self._known("dlpack").__dlpack_device__()
+
+    def __reduce__(self):
+        return _from_pickle, (self.asnumpy(),)
+
+    def __copy__(self):
+        return box(self._array)
+
+    def __deepcopy__(self, memo):
+        memo[id(self)] = twin = box(self._array)
+        return twin
+
+
+def to_array(data, dtype=None):
+    """A jax.Array of `data` by the rules of `Tensor`; never shares memory with a numpy array or a Parameter."""
+    if isinstance(data, Tensor):
+        array = data._detached()
+    elif isinstance(data, jax.Array):
+        array = data
+    elif isinstance(data, (np.ndarray, np.generic)):
+        array = _from_numpy(data)
+    elif isinstance(data, (bool, int, float, complex)):
+        array = _from_numpy(_small(np.array(data)))
+    elif isinstance(data, (list, tuple)):
+        array = _from_list(data)
+    else:
+        raise TypeError(f"For 'Tensor', 'input_data' should be a Tensor, numpy.ndarray, list, tuple, float, int or "
+                        f"bool, but got {data!r} of type {type(data).__name__}.")
+    if dtype is not None:
+        if isinstance(dtype, mstype.TensorType) and dtype.element is not None:
+            dtype = dtype.element
+        if not mstype.is_array_type(dtype):
+            try:
+                dtype = mstype.pytype_to_dtype(dtype)
+            except NotImplementedError:
+                raise TypeError(f"For 'Tensor', 'dtype' should be a mindspore dtype, but got {dtype!r}.") from None
+        array = jnp.asarray(array, mstype.np_dtype(dtype))
+    return strengthen(array)
+
+
+def _small(array):
+    """Python's floats count as float32."""
+    return array.astype(np.float32) if array.dtype == np.float64 else array
+
+
+def _from_numpy(array):
+    if array.dtype not in _MS_DTYPE:
+        raise TypeError(f"For 'Tensor', numpy arrays of dtype {array.dtype} are not supported; "
+                        f"use bool, int8-64, uint8-64, float16-64 or complex.")
+    return jnp.array(array)
+
+
+def _from_list(data):
+    if any(isinstance(v, Tensor) for v in data):
+        return jnp.stack([to_array(v) for v in data])
+    try:
+        array = np.array(data)
+    except ValueError:
+        raise ValueError("For 'Tensor', the lists of 'input_data' are nested unevenly; "
+                         "all rows need the same length.") from None
+    if array.dtype == object:
+        raise TypeError("For 'Tensor', 'input_data' holds something other than numbers.")
+    if not _holds_numpy(data):
+        array = _small(array)
+    return _from_numpy(array)
+
+
+def _holds_numpy(data):
+    while isinstance(data, (list, tuple)):
+        if not data:
+            return False
+        data = data[0]
+    return isinstance(data, (np.ndarray, np.generic))
+
+
+_new = object.__new__
+
+
+def box(array):
+    """A Tensor around a jax.Array, without any check."""
+    tensor = _new(Tensor)
+    tensor._array = array
+    tensor._node = None
+    return tensor
+
+
+def unbox(value):
+    """The array of a Tensor; anything else as it is."""
+    return value._array if isinstance(value, Tensor) else value
+
+
+def _from_pickle(array):
+    return Tensor(array)
+
+
+class MetaTensor:
+    """Shape, dtype and initializer of a Tensor whose data is not there yet.
+
+    Args:
+        dtype (mindspore.dtype): Type of the elements.
+        shape (tuple): Shape.
+        init (Initializer): What `to_tensor` fills it with.
+    """
+
+    def __init__(self, dtype, shape, init=None):
+        self.dtype = dtype
+        self.shape = tuple(shape)
+        self.init = init
+
+    def to_tensor(self, slice_index=None, shape=None, opt_shard_group=None):
+        """The Tensor, filled by the initializer.
+
+        Raises:
+            TypeError: If no initializer was given.
+        """
+        if self.init is None:
+            raise TypeError("This MetaTensor has no initializer, so it cannot become a Tensor.")
+        from msnb.common.initializer import initializer
+        return initializer(self.init, shape or self.shape, self.dtype)
+
+
+class RowTensor:
+    """A sparse representation of slices: `values` stand at the rows `indices` of a Tensor of shape `dense_shape`.
+
+    Args:
+        indices (Tensor): 1-D int32 or int64.
+        values (Tensor): One slice per index.
+        dense_shape (tuple): Shape of the dense Tensor.
+    """
+
+    def __init__(self, indices, values, dense_shape):
+        self.indices, self.values, self.dense_shape = indices, values, tuple(dense_shape)
+
+    def __repr__(self):
+        return f"RowTensor(indices={self.indices!r}, values={self.values!r}, dense_shape={self.dense_shape})"
+
+
+class SparseTensor:
+    """A sparse Tensor in coordinate form.
+
+    Args:
+        indices (Tensor): [n, rank] int64, one coordinate per row.
+        values (Tensor): [n], the values there.
+        dense_shape (tuple): Shape of the dense Tensor.
+    """
+
+    def __init__(self, indices, values, dense_shape):
+        self.indices, self.values, self.dense_shape = indices, values, tuple(dense_shape)
+
+    def __repr__(self):
+        return f"SparseTensor(indices={self.indices!r}, values={self.values!r}, dense_shape={self.dense_shape})"
+
+
+jax.tree_util.register_pytree_node(Tensor, lambda t: ((t._array,), None), lambda _, children: box(children[0]))
+
+
+def __getattr__(name):
+    if name in ("Parameter", "ParameterTuple"):
+        from msnb.core import parameter
+        return getattr(parameter, name)
+    raise AttributeError(name)

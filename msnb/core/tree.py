@@ -1,0 +1,59 @@
+"""Nested tuples, lists and dicts of Tensors and anything else: apart and together again."""
+from collections import OrderedDict
+
+_LEAF = object()
+
+
+def flatten(value):
+    """(leaves, rebuild): the leaves in order, and the function that puts other leaves in their place."""
+    leaves = []
+    spec = _take(value, leaves)
+
+    def rebuild(new):
+        return _put(spec, iter(new))
+
+    return leaves, rebuild
+
+
+def leaves_of(value):
+    """Just the leaves."""
+    leaves = []
+    _take(value, leaves)
+    return leaves
+
+
+def structure(value):
+    """A hashable description of the nesting."""
+    return _freeze(_take(value, []))
+
+
+def _take(value, leaves):
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return kind, [_take(v, leaves) for v in value]
+    if kind is dict or kind is OrderedDict:
+        return kind, [(k, _take(v, leaves)) for k, v in value.items()]
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return kind, [_take(v, leaves) for v in value]
+    leaves.append(value)
+    return _LEAF
+
+
+def _put(spec, leaves):
+    if spec is _LEAF:
+        return next(leaves)
+    kind, children = spec
+    if kind is tuple or kind is list:
+        return kind([_put(c, leaves) for c in children])
+    if kind is dict or kind is OrderedDict:
+        return kind([(k, _put(c, leaves)) for k, c in children])
+    return kind(*[_put(c, leaves) for c in children])
+
+
+def _freeze(spec):
+    if spec is _LEAF:
+        return 0
+    kind, children = spec
+    if kind in (dict, OrderedDict):
+        return kind, tuple((k, _freeze(c)) for k, c in children)
+    return kind, tuple(_freeze(c) for c in children)

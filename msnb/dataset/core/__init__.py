@@ -1,0 +1,1 @@
+"""What the whole data engine shares: settings, argument checks, random streams, data types."""

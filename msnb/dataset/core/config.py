@@ -1,0 +1,260 @@
+"""Settings of the data engine: ``mindspore.dataset.config``."""
+import json
+import os
+import random
+
+import numpy as np
+
+from msnb.common.seed import on_seed
+
+__all__ = ["set_seed", "get_seed", "set_prefetch_size", "get_prefetch_size", "set_num_parallel_workers", "get_num_parallel_workers",
+           "set_monitor_sampling_interval", "get_monitor_sampling_interval", "load", "get_callback_timeout", "set_callback_timeout",
+           "set_auto_num_workers", "get_auto_num_workers", "set_numa_enable", "get_numa_enable", "set_cache_budget",
+           "get_cache_budget", "set_enable_autotune", "get_enable_autotune", "set_dynamic_shape", "get_dynamic_shape",
+           "set_auto_offload", "get_auto_offload", "set_enable_watchdog", "get_enable_watchdog", "set_fast_recovery",
+           "get_fast_recovery", "set_multiprocessing_timeout_interval", "get_multiprocessing_timeout_interval",
+           "set_autotune_interval", "get_autotune_interval"]
+
+INT32_MAX = 2147483647
+UINT32_MAX = 4294967295
+UNSEEDED = 5489  # the default seed of C++'s mt19937, which MindSpore takes to mean "nobody chose a seed"
+
+
+class _Settings:
+    """The current values; one object, so that every module sees a change at once."""
+
+    def __init__(self):
+        self.seed = UNSEEDED
+        self.workers = 8
+        self.prefetch = 16
+        self.monitor_interval = 1000
+        self.callback_timeout = 60
+        self.auto_workers = False
+        self.numa = False
+        self.rows_per_buffer = 32
+        self.worker_connector_size = 16
+        self.cache_budget = None
+        self.extra = {}
+
+
+settings = _Settings()
+
+
+def _in_range(value, low, high, what):
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{what} should be an int, but got {value!r} ({type(value).__name__}).")
+    if not low <= value <= high:
+        raise ValueError(f"{what} given is not within the required range: expected {low} to {high}, but got {value}.")
+    return value
+
+
+def _boolean(value, what):
+    if not isinstance(value, bool):
+        raise TypeError(f"{what} isn't of type bool: got {value!r} ({type(value).__name__}).")
+    return value
+
+
+def set_seed(seed):
+    """Seed every random operator and sampler of pipelines made from now on, and Python's ``random`` and ``numpy.random``.
+
+    Args:
+        seed (int): From 0 to 2**32 - 1.
+
+    Raises:
+        ValueError: If `seed` is out of range.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> ds.config.set_seed(1000)
+    """
+    _in_range(seed, 0, UINT32_MAX, "Seed")
+    settings.seed = seed
+    random.seed(seed)
+    np.random.seed(seed)
+
+
+def get_seed():
+    """The seed in use; 5489 when none was set."""
+    return settings.seed
+
+
+def fresh_seed():
+    """Seed for a new random stream: the one that was set, or one from the operating system."""
+    if settings.seed == UNSEEDED:
+        return int.from_bytes(os.urandom(4), "little")
+    return settings.seed
+
+
+@on_seed
+def _global_seed_was_set(seed):
+    settings.seed = seed
+    random.seed(seed)
+
+
+def set_prefetch_size(size):
+    """How many batches may be prepared ahead of the consumer.
+
+    Args:
+        size (int): At least 1.
+
+    Raises:
+        ValueError: If `size` is not a positive 32-bit number.
+    """
+    settings.prefetch = _in_range(size, 1, INT32_MAX, "Prefetch size")
+
+
+def get_prefetch_size():
+    """How many batches may be prepared ahead of the consumer."""
+    return settings.prefetch
+
+
+def set_num_parallel_workers(num):
+    """Default number of workers of an operator that names none.
+
+    Args:
+        num (int): At least 1.
+
+    Raises:
+        ValueError: If `num` is not a positive 32-bit number.
+    """
+    settings.workers = _in_range(num, 1, INT32_MAX, "Number of parallel workers")
+
+
+def get_num_parallel_workers():
+    """Default number of workers of an operator."""
+    return settings.workers
+
+
+def set_numa_enable(numa_enable):
+    """Accepted for MindSpore's sake: threads share memory here, so there is nothing to bind.
+
+    Args:
+        numa_enable (bool): Whether MindSpore would bind processes to memory nodes.
+    """
+    settings.numa = _boolean(numa_enable, "numa_enable")
+
+
+def get_numa_enable():
+    """The value given to :func:`set_numa_enable`."""
+    return settings.numa
+
+
+def set_monitor_sampling_interval(interval):
+    """Milliseconds between two samples of the profiler.
+
+    Args:
+        interval (int): At least 1.
+    """
+    settings.monitor_interval = _in_range(interval, 1, INT32_MAX, "Interval")
+
+
+def get_monitor_sampling_interval():
+    """Milliseconds between two samples of the profiler."""
+    return settings.monitor_interval
+
+
+def set_auto_num_workers(enable):
+    """Let the engine choose the number of workers of every operator that names none.
+
+    Args:
+        enable (bool): Whether to choose.
+    """
+    settings.auto_workers = _boolean(enable, "enable")
+
+
+def get_auto_num_workers():
+    """Whether the engine chooses the number of workers."""
+    return settings.auto_workers
+
+
+def set_callback_timeout(timeout):
+    """Seconds that a waiting callback or ``sync_wait`` lets pass before it gives up.
+
+    Args:
+        timeout (int): At least 1.
+    """
+    settings.callback_timeout = _in_range(timeout, 1, INT32_MAX, "Timeout")
+
+
+def get_callback_timeout():
+    """Seconds that a waiting callback lets pass."""
+    return settings.callback_timeout
+
+
+def set_cache_budget(size):
+    """Bytes of memory in which the engine may keep the deterministic part of pipelines (msnb only).
+
+    Args:
+        size (Union[int, None]): 0 switches it off; None is a quarter of the free memory, at most 2 GiB.
+    """
+    settings.cache_budget = None if size is None else _in_range(size, 0, 1 << 62, "Cache budget")
+
+
+def get_cache_budget():
+    """Bytes that the engine may use to keep decoded and resized samples."""
+    if settings.cache_budget is not None:
+        return settings.cache_budget
+    try:
+        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 512 << 20
+    return min(free // 4, 2 << 30)
+
+
+_FILE_KEYS = {"numParallelWorkers": "workers", "opConnectorSize": "prefetch", "seed": "seed",
+              "monitorSamplingInterval": "monitor_interval", "rowsPerBuffer": "rows_per_buffer",
+              "workerConnectorSize": "worker_connector_size", "cacheHost": None, "cachePort": None, "numConnections": None,
+              "cachePrefetchSize": None}
+
+
+def load(file):
+    """Read settings from a JSON file.
+
+    Args:
+        file (str): Path of the file; its keys are MindSpore's (``numParallelWorkers``, ``seed``, ``opConnectorSize``, ...).
+
+    Raises:
+        RuntimeError: If the file cannot be read or is not JSON.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> ds.config.load("config.json")
+    """
+    try:
+        with open(file, encoding="utf-8") as stream:
+            values = json.load(stream)
+    except OSError as error:
+        raise RuntimeError(f"The settings file {file!r} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise RuntimeError(f"The settings file {file!r} is not JSON (json.exception.parse_error): {error}.") from None
+    for key, value in values.items():
+        name = _FILE_KEYS.get(key, key)
+        if name is not None and hasattr(settings, name):
+            setattr(settings, name, value)
+
+
+def _pair(name, default, check):
+    """A setting of 2.x that is kept and given back."""
+    def setter(value):
+        settings.extra[name] = check(value, name)
+
+    def getter():
+        return settings.extra.get(name, default)
+
+    setter.__name__, getter.__name__ = f"set_{name}", f"get_{name}"
+    setter.__doc__ = f"Keep `{name}` for :func:`get_{name}`; the engine here needs no such switch."
+    getter.__doc__ = f"The value given to :func:`set_{name}`."
+    return setter, getter
+
+
+def _positive(value, what):
+    return _in_range(value, 1, INT32_MAX, what)
+
+
+set_enable_autotune, get_enable_autotune = _pair("enable_autotune", False, _boolean)
+set_dynamic_shape, get_dynamic_shape = _pair("dynamic_shape", False, _boolean)
+set_auto_offload, get_auto_offload = _pair("auto_offload", False, _boolean)
+set_enable_watchdog, get_enable_watchdog = _pair("enable_watchdog", True, _boolean)
+set_fast_recovery, get_fast_recovery = _pair("fast_recovery", True, _boolean)
+set_multiprocessing_timeout_interval, get_multiprocessing_timeout_interval = _pair("multiprocessing_timeout_interval", 300, _positive)
+set_autotune_interval, get_autotune_interval = _pair("autotune_interval", 0, _positive)

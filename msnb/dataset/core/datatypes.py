@@ -1,0 +1,31 @@
+"""Between MindSpore's types, numpy's and the names that schemas use."""
+import numpy as np
+
+from msnb.common import dtype as mstype
+
+_NAMES = {"bool": np.bool_, "string": np.bytes_}
+
+
+def numpy_type(type_):
+    """numpy dtype of a MindSpore type, a type name or a numpy type; strings are ``S``."""
+    if isinstance(type_, mstype.Type):
+        return np.dtype(np.bytes_) if type_ == mstype.string else mstype.np_dtype(type_)
+    if isinstance(type_, str):
+        return np.dtype(_NAMES.get(type_, type_))
+    return np.dtype(type_)
+
+
+def mstype_to_detype(type_):
+    """The same as :func:`numpy_type`, for MindSpore types only.
+
+    Raises:
+        NotImplementedError: If `type_` is no MindSpore type.
+    """
+    if not isinstance(type_, mstype.Type):
+        raise NotImplementedError(f"A mindspore dtype is needed, but got {type_!r}.")
+    return numpy_type(type_)
+
+
+def mstypelist_to_detypelist(types):
+    """:func:`mstype_to_detype` of every element; None stays None."""
+    return [None if t is None else mstype_to_detype(t) for t in types]

@@ -1,0 +1,269 @@
+"""The random streams of libstdc++, reproduced, so that a seed gives the same samples as in MindSpore.
+
+MindSpore's samplers and operators draw from ``std::mt19937`` through the standard distributions. The engine itself is numpy's
+``MT19937``; the distributions below follow the algorithms of libstdc++ before GCC 11, with which MindSpore is built.
+"""
+import math
+
+import numpy as np
+
+_MASK32 = 0xFFFFFFFF
+_TWO32 = 4294967296.0
+_TWO64 = 18446744073709551616.0
+_BLOCK = 256
+
+
+class Mt32:
+    """``std::mt19937`` with the distributions that MindSpore uses. `seed` is any 32-bit number."""
+
+    __slots__ = ("_bits", "_next", "_at", "_normal")
+
+    def __init__(self, seed):
+        self._bits = np.random.RandomState(seed & _MASK32)._bit_generator
+        self._next = []
+        self._at = 0
+        self._normal = None
+
+    def raw(self):
+        """The next 32 bits."""
+        at = self._at
+        if at == len(self._next):
+            self._next = self._bits.random_raw(_BLOCK).tolist()
+            at = 0
+        self._at = at + 1
+        return self._next[at]
+
+    def raws(self, n):
+        """The next `n` values as a uint64 array."""
+        kept = self._next[self._at:self._at + n]
+        self._at += len(kept)
+        if len(kept) == n:
+            return np.array(kept, np.uint64)
+        rest = self._bits.random_raw(n - len(kept))
+        return np.concatenate([np.array(kept, np.uint64), rest]) if kept else rest
+
+    def uniform_int(self, low, high):
+        """``std::uniform_int_distribution(low, high)``, both ends included."""
+        n = high - low + 1
+        if n > _MASK32:
+            if n == 1 << 32:
+                return self.raw() + low
+            raise ValueError(f"The range {low} to {high} does not fit 32 bits.")
+        scaling = _MASK32 // n
+        past = n * scaling
+        while True:
+            value = self.raw()
+            if value < past:
+                return value // scaling + low
+
+    def uniform_ints(self, count, low, high):
+        """`count` draws of :meth:`uniform_int` as an int64 array."""
+        n = high - low + 1
+        scaling = _MASK32 // n
+        past = n * scaling
+        values = self.raws(count)
+        while True:
+            values = values[values < past]
+            missing = count - len(values)
+            if not missing:
+                return (values // np.uint64(scaling)).astype(np.int64) + low
+            values = np.concatenate([values, self.raws(missing)])
+
+    def canonical(self):
+        """``std::generate_canonical<double, 53>``: two draws."""
+        low = self.raw()
+        value = (low + self.raw() * _TWO32) / _TWO64
+        return value if value < 1.0 else math.nextafter(1.0, 0.0)
+
+    def canonicals(self, count):
+        """`count` draws of :meth:`canonical`."""
+        values = self.raws(2 * count).astype(np.float64)
+        return np.minimum((values[0::2] + values[1::2] * _TWO32) / _TWO64, math.nextafter(1.0, 0.0))
+
+    def bernoulli(self, probability):
+        """``std::bernoulli_distribution(probability)``."""
+        return self.canonical() < probability
+
+    def uniform_real(self, low, high):
+        """``std::uniform_real_distribution<double>(low, high)``."""
+        return self.canonical() * (high - low) + low
+
+    def uniform_float(self, low, high):
+        """``std::uniform_real_distribution<float>(low, high)``: one draw, float32 arithmetic; a Python float."""
+        low, high = np.float32(low), np.float32(high)
+        value = np.float32(np.float32(self.raw()) / np.float32(_TWO32))
+        if value >= 1:
+            value = np.nextafter(np.float32(1), np.float32(0))
+        return float(np.float32(value * np.float32(high - low)) + low)
+
+    def normal(self):
+        """``std::normal_distribution<double>(0, 1)`` (polar method, one value kept back)."""
+        if self._normal is not None:
+            kept, self._normal = self._normal, None
+            return kept
+        while True:
+            x = 2.0 * self.canonical() - 1.0
+            y = 2.0 * self.canonical() - 1.0
+            r2 = x * x + y * y
+            if 0.0 < r2 <= 1.0:
+                break
+        factor = math.sqrt(-2.0 * math.log(r2) / r2)
+        self._normal = x * factor
+        return y * factor
+
+    def gamma(self, alpha):
+        """``std::gamma_distribution<float>(alpha, 1)`` (Marsaglia and Tsang, 2000)."""
+        malpha = alpha if alpha >= 1.0 else alpha + 1.0
+        a1 = malpha - 1.0 / 3.0
+        a2 = 1.0 / math.sqrt(9.0 * a1)
+        while True:
+            n = self.normal()
+            v = 1.0 + a2 * n
+            if v <= 0.0:
+                continue
+            v = v * v * v
+            u = self.canonical()
+            if u <= 1.0 - 0.331 * n ** 4 or math.log(u) <= 0.5 * n * n + a1 * (1.0 - v + math.log(v)):
+                break
+        if alpha == malpha:
+            return a1 * v
+        while (u := self.canonical()) == 0.0:
+            pass
+        return u ** (1.0 / alpha) * a1 * v
+
+    def shuffle(self, items):
+        """``std::shuffle`` of a list, in place; two positions share a draw while their product fits 32 bits."""
+        n = len(items)
+        if n < 2:
+            return items
+        uniform = self.uniform_int
+        if _MASK32 // n >= n:
+            i = 1
+            if n % 2 == 0:
+                j = uniform(0, 1)
+                items[1], items[j] = items[j], items[1]
+                i = 2
+            raw = self.raw
+            while i < n:
+                second = i + 2
+                pairs = (i + 1) * second
+                scaling = _MASK32 // pairs
+                past = pairs * scaling
+                value = raw()
+                while value >= past:
+                    value = raw()
+                p, q = divmod(value // scaling, second)
+                items[i], items[p] = items[p], items[i]
+                i += 1
+                items[i], items[q] = items[q], items[i]
+                i += 1
+        else:
+            for i in range(1, n):
+                j = uniform(0, i)
+                items[i], items[j] = items[j], items[i]
+        return items
+
+    def sample(self, items, count):
+        """``std::sample`` of `count` out of `items`, in order (selection sampling; two positions share a draw where they can)."""
+        unsampled = len(items)
+        count = min(count, unsampled)
+        chosen = []
+        at = 0
+        if count == 0:
+            return chosen
+        if _MASK32 // unsampled >= unsampled:
+            while count and unsampled >= 2:
+                p, q = divmod(self.uniform_int(0, unsampled * (unsampled - 1) - 1), unsampled - 1)
+                unsampled -= 1
+                if p < count:
+                    chosen.append(items[at])
+                    count -= 1
+                at += 1
+                if count == 0:
+                    break
+                unsampled -= 1
+                if q < count:
+                    chosen.append(items[at])
+                    count -= 1
+                at += 1
+        while count:
+            unsampled -= 1
+            if self.uniform_int(0, unsampled) < count:
+                chosen.append(items[at])
+                count -= 1
+            at += 1
+        return chosen
+
+    def discrete(self, cumulative):
+        """``std::discrete_distribution`` over normalised cumulative weights."""
+        return int(np.searchsorted(cumulative, self.canonical(), side="left"))
+
+
+class Mt64:
+    """``std::mt19937_64``, which the shuffle operator draws from."""
+
+    __slots__ = ("_state", "_out", "_at")
+
+    def __init__(self, seed):
+        mask = (1 << 64) - 1
+        state = [seed & mask]
+        for i in range(1, 312):
+            state.append((6364136223846793005 * (state[-1] ^ (state[-1] >> 62)) + i) & mask)
+        self._state = np.array(state, np.uint64)
+        self._out = []
+        self._at = 0
+
+    def _twist(self):
+        a = self._state
+        upper, lower = np.uint64(0xFFFFFFFF80000000), np.uint64(0x7FFFFFFF)
+        matrix, one, zero = np.uint64(0xB5026F5AA96619E9), np.uint64(1), np.uint64(0)
+
+        def step(first, following, far):
+            x = (first & upper) | (following & lower)
+            return far ^ (x >> one) ^ np.where(x & one, matrix, zero)
+
+        a[:156] = step(a[:156], a[1:157], a[156:312])
+        a[156:311] = step(a[156:311], a[157:312], a[:155])
+        a[311:] = step(a[311:], a[:1], a[155:156])
+        x = a.copy()
+        x ^= (x >> np.uint64(29)) & np.uint64(0x5555555555555555)
+        x ^= (x << np.uint64(17)) & np.uint64(0x71D67FFFEDA60000)
+        x ^= (x << np.uint64(37)) & np.uint64(0xFFF7EEE000000000)
+        x ^= x >> np.uint64(43)
+        self._out = x.tolist()
+        self._at = 0
+
+    def raw(self):
+        """The next 64 bits."""
+        if self._at == len(self._out):
+            self._twist()
+        self._at += 1
+        return self._out[self._at - 1]
+
+
+class ShuffleBuffer:
+    """The order in which MindSpore's shuffle operator gives out rows: a buffer of `size` rows, one at random goes out, the next comes in."""
+
+    def __init__(self, size, stream):
+        self._size = size
+        self._stream = stream
+
+    def order(self, items):
+        """Yield the elements of the iterable `items` in shuffled order."""
+        raw, size = self._stream.raw, self._size
+        buffer = []
+        source = iter(items)
+        for item in source:
+            buffer.append(item)
+            if len(buffer) == size:
+                break
+        for item in source:
+            k = raw() % size
+            yield buffer[k]
+            buffer[k] = buffer[-1]
+            buffer[-1] = item
+        while buffer:
+            k = raw() % len(buffer)
+            yield buffer[k]
+            buffer[k] = buffer[-1]
+            buffer.pop()

@@ -1,0 +1,80 @@
+"""What a transform of the library is: a function of the columns of one row, with an optional form for many rows at once.
+
+A deterministic transform defines ``_row``; a random one defines ``_draw`` (takes its random numbers, in the order of the rows) and
+``_apply`` (uses them, on any thread), or only ``_run`` when the two cannot be separated. ``_stack``, ``_draw_stack`` and
+``_apply_stack`` treat a whole chunk of equally shaped rows in one go; they may return NotImplemented for input they do not cover.
+"""
+import numpy as np
+
+from msnb.dataset.core.config import fresh_seed
+from msnb.dataset.core.streams import Mt32
+
+
+class TensorOp:
+    """Base of the transforms of the library.
+
+    Attributes:
+        inputs: number of columns it takes; None for any.
+        deterministic: whether equal input gives equal output.
+        pointwise: whether each element depends on the same element (and its channel, the last axis) only.
+        costly: whether it is worth keeping its result, and worth a thread of its own.
+    """
+
+    inputs = 1
+    deterministic = True
+    pointwise = False
+    costly = False
+    _stack = None
+    _draw = None
+    _draw_stack = None
+
+    def _row(self, *arrays):
+        raise NotImplementedError(f"{type(self).__name__} does not define what it does to a row.")
+
+    def _open(self):
+        """The state of one running pipeline: the random stream; None for a deterministic transform."""
+        return None if self.deterministic else Mt32(fresh_seed())
+
+    def _run(self, state, *arrays):
+        if self.deterministic:
+            return self._row(*arrays)
+        return self._apply(self._draw(state, *arrays), *arrays)
+
+    def _eager(self, *arrays):
+        """One row, outside any pipeline; a random transform goes on where its last call stopped."""
+        if self.deterministic:
+            return self._row(*arrays)
+        state = self.__dict__.get("_eager_state")
+        if state is None:
+            state = self.__dict__["_eager_state"] = self._open()
+        return self._run(state, *arrays)
+
+    def __call__(self, *inputs):
+        """Apply the transform to numpy arrays, Tensors, PIL images or strings, outside a pipeline."""
+        if not inputs:
+            raise TypeError(f"{type(self).__name__} was called without input; give it one numpy array per column.")
+        return self._eager(*[as_array(x) for x in inputs])
+
+    def __getstate__(self):
+        return {k: v for k, v in self.__dict__.items() if k != "_eager_state"}
+
+    def __repr__(self):
+        shown = ", ".join(f"{k}={v!r}" for k, v in self.__dict__.items() if not k.startswith("_"))
+        return f"{type(self).__name__}({shown})"
+
+
+TensorOp.__module__ = "mindspore._c_dataengine"  # the class that MindSpore's own error messages name
+
+
+def as_array(value):
+    """A numpy array of whatever a caller may pass for one column: arrays, Tensors, PIL images, numbers, str, bytes."""
+    if isinstance(value, np.ndarray):
+        return value if value.dtype.kind != "U" else np.char.encode(value, "utf-8")
+    if isinstance(value, str):
+        return np.array(value.encode("utf-8"))
+    if hasattr(value, "asnumpy"):
+        return value.asnumpy()
+    array = np.asarray(value)
+    if array.dtype.kind == "U":
+        return np.char.encode(array, "utf-8")
+    return array

@@ -1,0 +1,279 @@
+"""Argument checks. The phrases users and programs match on ("is not of type", "is not within the required interval") are MindSpore's."""
+import numbers
+import os
+
+import numpy as np
+
+from msnb.common import dtype as mstype
+
+POS_INT_MIN = 1
+UINT8_MIN, UINT8_MAX = 0, 255
+UINT32_MIN, UINT32_MAX = 0, 4294967295
+UINT64_MIN, UINT64_MAX = 0, 18446744073709551615
+INT32_MIN, INT32_MAX = -2147483648, 2147483647
+INT64_MIN, INT64_MAX = -9223372036854775808, 9223372036854775807
+FLOAT_MIN_INTEGER, FLOAT_MAX_INTEGER = -16777216, 16777216
+DOUBLE_MIN_INTEGER, DOUBLE_MAX_INTEGER = -9007199254740992, 9007199254740992
+
+COLUMN_TYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "string")
+
+
+def replace_none(value, default):
+    """`default` in place of None."""
+    return default if value is None else value
+
+
+def _types_text(types):
+    """How MindSpore prints a tuple of expected types; its own classes carry the names they have there."""
+    names = ["<class 'mindspore._c_expression.typing.Type'>" if t is mstype.Type else repr(t) for t in types]
+    return f"({', '.join(names)}{',' if len(names) == 1 else ''})"
+
+
+def _named(name):
+    return f"{name} " if name else ""
+
+
+def type_check(arg, types, name):
+    """TypeError unless `arg` is an instance of `types`; a bool is no int."""
+    if isinstance(arg, types) and not (isinstance(arg, bool) and int in types and bool not in types):
+        return
+    shown = '""' if isinstance(arg, str) and arg == "" else arg
+    raise TypeError(f"Argument {name} with value {shown} is not of type {_types_text(types)}.")
+
+
+def type_check_list(args, types, names):
+    """:func:`type_check` of every element; `names` is one name (indexed) or a list of names."""
+    type_check(args, (list, tuple), names)
+    if isinstance(names, str):
+        names = [f"{names}[{i}]" for i in range(len(args))]
+    elif len(args) != len(names):
+        raise ValueError(f"Expected {len(names)} values for {names}, but got {len(args)}.")
+    for arg, name in zip(args, names, strict=True):
+        type_check(arg, types, name)
+
+
+def check_value(value, interval, name=""):
+    """ValueError unless `value` lies in the closed `interval`."""
+    if not interval[0] <= value <= interval[1]:
+        raise ValueError(f"Input {_named(name)}is not within the required interval of ({interval[0]} to {interval[1]}).")
+
+
+def check_value_normalize_std(value, interval, name=""):
+    """ValueError unless `value` lies in `interval`, its lower bound excluded."""
+    if not interval[0] < value <= interval[1]:
+        raise ValueError(f"Input {_named(name)}is not within the required interval of ({interval[0]} to {interval[1]}).")
+
+
+def check_range(values, interval, name=""):
+    """ValueError unless `values` is an increasing pair inside `interval`."""
+    if not interval[0] <= values[0] <= values[1] <= interval[1]:
+        raise ValueError(f"Input {_named(name)}is not within the required interval of ({interval[0]} to {interval[1]}).")
+
+
+def check_positive(value, name=""):
+    """ValueError unless `value` > 0."""
+    if value <= 0:
+        raise ValueError(f"Input {_named(name)}must be greater than 0.")
+
+
+def check_2tuple(value, name=""):
+    """ValueError unless `value` is a tuple of two."""
+    if not (isinstance(value, tuple) and len(value) == 2):
+        raise ValueError(f"Value {_named(name)}needs to be a 2-tuple.")
+
+
+def check_uint8(value, name=""):
+    """An int from 0 to 255."""
+    type_check(value, (int,), name)
+    check_value(value, (UINT8_MIN, UINT8_MAX))
+
+
+def check_uint32(value, name=""):
+    """An int from 0 to 2**32 - 1."""
+    type_check(value, (int,), name)
+    check_value(value, (UINT32_MIN, UINT32_MAX))
+
+
+def check_pos_int32(value, name=""):
+    """An int from 1 to 2**31 - 1."""
+    type_check(value, (int,), name)
+    check_value(value, (POS_INT_MIN, INT32_MAX), name)
+
+
+def check_pos_int64(value, name=""):
+    """An int from 0 to 2**63 - 1."""
+    type_check(value, (int,), name)
+    check_value(value, (UINT64_MIN, INT64_MAX), name)
+
+
+def check_float32(value, name=""):
+    """A number that float32 holds exactly as an integer."""
+    check_value(value, (FLOAT_MIN_INTEGER, FLOAT_MAX_INTEGER), name)
+
+
+def check_pos_float32(value, name=""):
+    """A number from 0 to 2**24."""
+    check_value(value, (UINT32_MIN, FLOAT_MAX_INTEGER), name)
+
+
+def check_valid_detype(name):
+    """True for the name of a column type; TypeError otherwise."""
+    if name not in COLUMN_TYPES:
+        raise TypeError(f"Unknown column type: {name!r}; expected one of {', '.join(COLUMN_TYPES)}.")
+    return True
+
+
+def check_valid_str(value, valid, name=""):
+    """One of the strings `valid`."""
+    type_check(value, (str,), name)
+    if value not in valid:
+        raise ValueError(f"Input {name} is not within the valid set of {valid}.")
+
+
+def check_columns(columns, name):
+    """A non-empty column name or a list of different ones."""
+    type_check(columns, (list, str), name)
+    if isinstance(columns, str):
+        if not columns:
+            raise ValueError(f"{name} should not be an empty str.")
+        return
+    if not columns:
+        raise ValueError(f"{name} should not be empty.")
+    for i, column in enumerate(columns):
+        if not column:
+            raise ValueError(f"{name}[{i}] should not be empty.")
+    type_check_list(columns, (str,), name)
+    if len(set(columns)) != len(columns):
+        twice = next(c for c in columns if columns.count(c) > 1)
+        raise ValueError(f"Every column name in {name} should be different, but {twice!r} is there twice.")
+
+
+def as_list(columns):
+    """A column name or a list of them as a list; None stays None."""
+    if columns is None or isinstance(columns, list):
+        return columns
+    return [columns]
+
+
+def check_num_parallel_workers(value):
+    """A positive int. More workers than processors are allowed: they share the processors."""
+    type_check(value, (int,), "num_parallel_workers")
+    if not 1 <= value <= max(64, os.cpu_count() or 1):
+        raise ValueError(f"num_parallel_workers exceeds the boundary between 1 and {max(64, os.cpu_count() or 1)}: got {value}.")
+
+
+def check_num_samples(value):
+    """A non-negative int."""
+    type_check(value, (int,), "num_samples")
+    check_value(value, (0, INT32_MAX), "num_samples")
+
+
+def check_optional(kinds, **arguments):
+    """:func:`type_check` of every argument that is not None."""
+    for name, value in arguments.items():
+        if value is not None:
+            type_check(value, kinds, name)
+
+
+def check_dir(path):
+    """A folder that can be read."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"A folder should be given as str, but got {path!r} ({type(path).__name__}).")
+    if not os.path.isdir(path) or not os.access(path, os.R_OK):
+        raise ValueError(f"The folder {path} does not exist or permission denied!")
+
+
+def check_filename(path):
+    """A path whose last part holds no character that file systems refuse."""
+    if not isinstance(path, str):
+        raise TypeError(f"path: {path} is not string")
+    name = os.path.basename(path)
+    if set(name) & set("\\/:*?\"<>|`&;'"):
+        raise ValueError(f"filename should not contain any of \\/:*?\"<>|`&;', but got {name!r}.")
+    if name != name.strip(" "):
+        raise ValueError(f"filename should not start or end with space, but got {name!r}.")
+    return True
+
+
+def check_file(path):
+    """A file that can be read."""
+    check_filename(path)
+    if not os.path.isfile(path) or not os.access(path, os.R_OK):
+        raise ValueError(f"The file {path} does not exist or permission denied!")
+
+
+def check_source(num_samples=None, num_parallel_workers=None, shuffle=None, sampler=None, num_shards=None, shard_id=None):
+    """The arguments that every source has, and which of them exclude each other."""
+    from msnb.dataset.engine import samplers
+
+    if num_samples is not None:
+        check_num_samples(num_samples)
+    if num_parallel_workers is not None:
+        check_num_parallel_workers(num_parallel_workers)
+    check_optional((int,), num_shards=num_shards, shard_id=shard_id)
+    if not isinstance(shuffle, str):  # the enum Shuffle is a str
+        check_optional((bool,), shuffle=shuffle)
+    if sampler is not None:
+        type_check(sampler, (type(None), samplers.BuiltinSampler, samplers.Sampler), "sampler")
+        if shuffle is not None:
+            raise RuntimeError("sampler and shuffle cannot be specified at the same time.")
+        if num_shards is not None:
+            raise RuntimeError("sampler and sharding cannot be specified at the same time.")
+    if num_shards is not None:
+        check_pos_int32(num_shards, "num_shards")
+        if shard_id is None:
+            raise RuntimeError("num_shards is specified and currently requires shard_id as well.")
+        check_value(shard_id, (0, num_shards - 1), "shard_id")
+    elif shard_id is not None:
+        raise RuntimeError("shard_id is specified but num_shards is not.")
+
+
+def check_cache(cache):
+    """None or a DatasetCache."""
+    from msnb.dataset.engine.cache_client import DatasetCache
+
+    if cache is not None:
+        type_check(cache, (DatasetCache, type(None)), "cache")
+
+
+def check_pad_info(pad_info):
+    """A dict of column -> (shape, value) or None."""
+    type_check(pad_info, (dict,), "pad_info")
+    for key, value in pad_info.items():
+        type_check(key, (str,), "key in pad_info")
+        if value is None:
+            continue
+        type_check(value, (tuple,), "value in pad_info")
+        if len(value) != 2:
+            raise ValueError(f"value of pad_info should be a tuple of size 2 (shape, value), but got {value}.")
+        if value[0] is not None:
+            type_check(value[0], (list,), "pad_shape")
+            for dim in value[0]:
+                if dim is not None:
+                    type_check(dim, (int,), "dim in pad_shape")
+                    if dim <= 0:
+                        raise ValueError(f"pad shape should be positive integers, but got {value[0]}.")
+        if value[1] is not None:
+            type_check(value[1], (int, float, str, bytes), "pad_value")
+
+
+def check_tensor_op(op, name):
+    """A transform of the library or any callable."""
+    from msnb.dataset.core.tensor_op import TensorOp
+
+    if not isinstance(op, TensorOp) and not callable(op):
+        raise TypeError(f"{name} is neither a c_transform op (TensorOp) nor a callable pyfunc.")
+
+
+def check_gnn_list_or_ndarray(value, name):
+    """A list of int or an int32 array."""
+    type_check(value, (list, np.ndarray), name)
+    if isinstance(value, list):
+        type_check_list(value, (int,), name)
+    elif value.dtype != np.int32:
+        raise TypeError(f"Each member in {name} should be of type int32. Got {value.dtype}.")
+
+
+def is_number(value):
+    """Whether `value` is a Python or numpy number."""
+    return isinstance(value, numbers.Number)

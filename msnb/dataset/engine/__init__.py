@@ -1,0 +1,1 @@
+"""Face of the engine: the data sets, samplers and iterators that ``mindspore.dataset.engine`` names."""

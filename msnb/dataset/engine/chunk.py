@@ -1,0 +1,123 @@
+"""Rows travel in chunks. A column of a chunk is one array with a leading axis of rows, or a list of arrays when shapes differ."""
+import numpy as np
+
+
+class Hint:
+    """How many rows suit the consumer: a fixed number, or growing from 1, so that the first row comes at once."""
+
+    __slots__ = ("size", "limit")
+
+    def __init__(self, limit, size=None):
+        self.limit = limit
+        self.size = limit if size is None else size
+
+    def take(self):
+        """The size for the next chunk."""
+        size = self.size
+        if size < self.limit:
+            self.size = min(2 * size, self.limit)
+        return size
+
+
+class Chunk:
+    """`n` rows as a list of columns; `first` is the number of its first row in the epoch."""
+
+    __slots__ = ("columns", "n", "first")
+
+    def __init__(self, columns, n, first=0):
+        self.columns = columns
+        self.n = n
+        self.first = first
+
+    def rows(self):
+        """Yield each row as a list of arrays."""
+        yield from map(list, zip(*[rows_of(c) for c in self.columns], strict=True)) if self.columns else ()
+
+    def part(self, start, stop):
+        """The rows from `start` to `stop`."""
+        return Chunk([c[start:stop] for c in self.columns], stop - start, self.first + start)
+
+    def pick(self, keep):
+        """The rows whose numbers are in the list `keep`."""
+        return Chunk([c[keep] if isinstance(c, np.ndarray) else [c[i] for i in keep] for c in self.columns], len(keep), self.first)
+
+
+def rows_of(column):
+    """A list with the array of every row; strings get the width they need."""
+    if isinstance(column, list):
+        return column
+    if column.dtype.kind == "S" and column.ndim == 1:
+        return [np.array(x) for x in column.tolist()]
+    if column.ndim > 1:
+        return list(column)
+    return [column[i, ...] for i in range(len(column))]
+
+
+def stacked(rows):
+    """The rows as one array, or None when they do not agree in shape and dtype."""
+    first = rows[0]
+    shape, dtype = first.shape, first.dtype
+    if dtype.kind in "SU":
+        if any(r.shape != shape or r.dtype.kind != dtype.kind for r in rows):
+            return None
+        widest = max(r.dtype.itemsize for r in rows)
+        if widest * len(rows) > 1 << 20 and widest > 4 * sum(r.dtype.itemsize for r in rows) // len(rows):
+            return None  # one long string would make every other as long
+        return np.array(rows)
+    for r in rows:
+        if r.shape != shape or r.dtype != dtype:
+            return None
+    if first.size > 512:
+        out = np.empty((len(rows), *shape), dtype)
+        for i, r in enumerate(rows):
+            out[i] = r
+        return out
+    return np.array(rows, dtype)
+
+
+def settle(column):
+    """A list column as one array where possible."""
+    if isinstance(column, list) and column:
+        whole = stacked(column)
+        return column if whole is None else whole
+    return column
+
+
+def joined(columns):
+    """Concatenate pieces of one column."""
+    if len(columns) == 1:
+        return columns[0]
+    if all(isinstance(c, np.ndarray) for c in columns):
+        first = columns[0]
+        if all(c.shape[1:] == first.shape[1:] and c.dtype.kind == first.dtype.kind and
+               (c.dtype == first.dtype or c.dtype.kind == "S") for c in columns):
+            return np.concatenate(columns)
+    return [row for c in columns for row in rows_of(c)]
+
+
+def concatenate(chunks):
+    """One chunk out of several."""
+    if len(chunks) == 1:
+        return chunks[0]
+    columns = [joined([c.columns[i] for c in chunks]) for i in range(len(chunks[0].columns))]
+    return Chunk(columns, sum(c.n for c in chunks), chunks[0].first)
+
+
+def rechunk(chunks, size):
+    """Yield chunks of exactly `size` rows (the last may be shorter) out of chunks of any size."""
+    pending, have = [], 0
+    for chunk in chunks:
+        if not have and chunk.n == size:
+            yield chunk
+            continue
+        start = 0
+        while have + chunk.n - start >= size:
+            stop = start + size - have
+            pending.append(chunk if (start, stop) == (0, chunk.n) else chunk.part(start, stop))
+            yield concatenate(pending)
+            pending, have, start = [], 0, stop
+        if start < chunk.n:
+            pending.append(chunk.part(start, chunk.n) if start else chunk)
+            have += chunk.n - start
+    if pending:
+        yield concatenate(pending)

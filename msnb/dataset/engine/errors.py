@@ -1,0 +1,36 @@
+"""Errors of the user's own functions: said at once, with the column, the sample and the line."""
+import os
+import traceback
+
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+class UserError(RuntimeError):
+    """A RuntimeError that already says where it happened."""
+
+
+def users_line(error):
+    """``file:line in function`` of the innermost frame that is not the engine's; "" when there is none."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not os.path.abspath(frame.filename).startswith(_HERE):
+            return f"{frame.filename}:{frame.lineno}, in {frame.name}: {frame.line}"
+    return ""
+
+
+def located(error, what, columns=(), sample=None):
+    """A RuntimeError that tells what failed, in which columns, at which sample and at which line of the user's."""
+    if isinstance(error, UserError | KeyboardInterrupt | SystemExit):
+        return error
+    where = []
+    if columns:
+        where.append(f"column {', '.join(repr(c) for c in columns)}")
+    if sample is not None:
+        where.append(f"sample {sample} of this epoch")
+    text = str(error) or repr(error)
+    if not isinstance(error, RuntimeError):
+        text = f"{type(error).__name__}: {text}"
+    message = f"{text} [{what} failed" + (f" on {', '.join(where)}" if where else "") + "]"
+    line = users_line(error)
+    if line:
+        message += f"\nRaised at {line}"
+    return UserError(message)

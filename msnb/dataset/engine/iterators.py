@@ -1,0 +1,148 @@
+"""Iterators: where rows leave the pipeline, as numpy arrays or as Tensors."""
+import weakref
+
+import numpy as np
+
+from msnb import log
+from msnb.dataset.core.config import settings
+from msnb.dataset.engine.chunk import Hint, rows_of
+from msnb.dataset.engine.workers import Prefetcher
+
+_MAX_HINT = 64
+ITERATORS_LIST = []
+
+
+def _tensor_maker():
+    from msnb.core.tensor import Tensor
+
+    def make(array):
+        # A Tensor holds numbers; strings stay the numpy arrays they are.
+        return array if array.dtype.kind in "SU" else Tensor(array)
+
+    return make
+
+
+class Iterator:
+    """Goes through a pipeline, one epoch per ``for`` loop.
+
+    Args:
+        dataset (Dataset): The pipeline.
+        num_epochs (int): How many epochs may be asked for; -1 for any number. Default: -1.
+        output_numpy (bool): Whether rows hold numpy arrays instead of Tensors. Default: False.
+        do_copy (bool): Accepted for MindSpore's sake; arrays are never shared with the pipeline. Default: True.
+    """
+
+    def __init__(self, dataset, num_epochs=-1, output_numpy=False, do_copy=True):
+        self.ori_dataset = dataset
+        self.dataset = dataset
+        self._plan = dataset.make_plan()
+        self._columns = self._plan.columns
+        self._num_epochs = num_epochs
+        self._epochs_done = 0
+        self._rows = None
+        self._prefetcher = None
+        self._runtime_context = True
+        self._box = None if output_numpy else _tensor_maker()
+        self._index = 0
+        ITERATORS_LIST[:] = [ref for ref in ITERATORS_LIST if ref() is not None]
+        ITERATORS_LIST.append(weakref.ref(self))
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if not hasattr(self, "_runtime_context"):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '_runtime_context': the iterator was stopped; "
+                                 "create another one.")
+        if self._rows is None:
+            self._begin()
+        row = next(self._rows, None)
+        if row is None:
+            if self._index == 0:
+                log.warning("No records available.")
+            if self.ori_dataset.dataset_size is None:
+                self.ori_dataset.dataset_size = self._index
+            self._rows = None
+            self._epochs_done += 1
+            raise StopIteration
+        self._index += 1
+        return self._finish(row)
+
+    def _begin(self):
+        if 0 < self._num_epochs <= self._epochs_done:
+            raise RuntimeError("EOF buffer encountered. Users try to fetch data beyond the specified number of epochs. "
+                               f"The iterator was created for {self._num_epochs} epoch(s).")
+        self._index = 0
+        self._stop_prefetching()
+        self._prefetcher = Prefetcher(self._chunks(), max(1, min(settings.prefetch, 8)))
+        self._rows = self._each_row(self._prefetcher)
+
+    def _chunks(self):
+        return self._plan.chunks(Hint(_MAX_HINT, 1))
+
+    @staticmethod
+    def _each_row(chunks):
+        for chunk in chunks:
+            if chunk.n == 1:
+                yield [rows_of(c)[0] for c in chunk.columns]
+            else:
+                yield from zip(*[rows_of(c) for c in chunk.columns], strict=True)
+
+    def _finish(self, row):
+        raise RuntimeError("Calling base class Iterator's get_next is invalid.")
+
+    def _boxed(self, row):
+        box = self._box
+        return list(row) if box is None else [box(a) for a in row]
+
+    def _stop_prefetching(self):
+        if self._prefetcher is not None:
+            self._prefetcher.stop()
+            self._prefetcher = None
+
+    def get_col_names(self):
+        """Names of the columns, in the order of the pipeline."""
+        return list(self._columns)
+
+    def stop(self):
+        """Give back what the pipeline holds. The iterator cannot be used afterwards."""
+        if hasattr(self, "_runtime_context"):
+            del self._runtime_context
+            self._rows = None
+            self._stop_prefetching()
+            self._plan.close()
+
+    release = stop
+
+    def __del__(self):
+        try:
+            self.stop()
+        except Exception:  # at interpreter exit modules may be gone
+            pass
+
+    def __deepcopy__(self, memo):
+        return self
+
+
+class DictIterator(Iterator):
+    """Rows as dicts: column name to value."""
+
+    def _finish(self, row):
+        return dict(zip(self._columns, self._boxed(row), strict=True))
+
+
+class TupleIterator(Iterator):
+    """Rows as lists of values, in the order of `columns`."""
+
+    def __init__(self, dataset, columns=None, num_epochs=-1, output_numpy=False, do_copy=True):
+        if columns is not None:
+            dataset = dataset.project(columns if isinstance(columns, list) else [columns])
+        super().__init__(dataset, num_epochs, output_numpy, do_copy)
+
+    def _finish(self, row):
+        return self._boxed(row)
+
+
+def empty_like(shapes, types):
+    """Zeros of the given shapes and types, one per column."""
+    return [np.zeros(shape, dtype) for shape, dtype in zip(shapes, types, strict=True)]

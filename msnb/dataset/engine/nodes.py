@@ -1,0 +1,596 @@
+"""The operators of a running plan. Each gives out one epoch of chunks per call of ``chunks(hint)``; the Hint is the size that suits the consumer."""
+import time
+
+import numpy as np
+
+from msnb.dataset.core.config import fresh_seed
+from msnb.dataset.core.streams import Mt64, ShuffleBuffer
+from msnb.dataset.engine.chunk import Chunk, Hint, concatenate, rechunk, rows_of, settle, stacked
+from msnb.dataset.engine.errors import located
+
+
+class Node:
+    """An operator of a running plan.
+
+    Attributes:
+        children: the operators it reads from.
+        columns: names of the columns it gives out.
+        seconds, rows: time spent in this operator itself, and rows given out, for profiles.
+    """
+
+    def __init__(self, children, columns):
+        self.children = children
+        self.columns = columns
+        self.seconds = 0.0
+        self.rows = 0
+
+    def chunks(self, hint):
+        """Yield the chunks of the next epoch."""
+        raise NotImplementedError
+
+    def size(self):
+        """Rows per epoch; None when only running it would tell."""
+        return self.children[0].size()
+
+    def close(self):
+        """Give back what the operator holds (processes, files)."""
+        for child in self.children:
+            child.close()
+
+    def describe(self):
+        """What a plan shows of it, in one line."""
+        return type(self).__name__
+
+    def index(self, name, what):
+        """Number of a column."""
+        try:
+            return self.columns.index(name)
+        except ValueError:
+            raise RuntimeError(f"{what}: column {name!r} doesn't exist in the dataset columns {self.columns}.") from None
+
+
+class IndexSource(Node):
+    """Samples that can be fetched by number: `source` fetches them, `sampler` says which, `order` rearranges the numbers."""
+
+    def __init__(self, source, sampler, columns):
+        super().__init__([], columns)
+        self.source = source
+        self.sampler = sampler
+        self.order = []
+
+    def numbers(self):
+        """The sample numbers of the next epoch."""
+        numbers = self.sampler.next_epoch()
+        for change in self.order:
+            numbers = change.numbers(numbers)
+        return numbers
+
+    def chunks(self, hint):
+        numbers = self.numbers()
+        start = 0
+        while start < len(numbers):
+            begin = time.perf_counter()
+            part = numbers[start:start + hint.take()]
+            chunk = Chunk(self.source.fetch(part), len(part), start)
+            start += chunk.n
+            self.seconds += time.perf_counter() - begin
+            self.rows += chunk.n
+            yield chunk
+
+    def size(self):
+        n = self.sampler.size()
+        for change in self.order:
+            n = change.size_after(n)
+        return n
+
+    def describe(self):
+        changes = "".join(f" > {c.describe()}" for c in self.order)
+        return f"{self.source.describe()} by {self.sampler.describe()}{changes}"
+
+
+class StreamSource(Node):
+    """Samples that come in their own order: ``open()`` gives an iterator over rows (lists of arrays) or chunks."""
+
+    def __init__(self, source, columns):
+        super().__init__([], columns)
+        self.source = source
+
+    def chunks(self, hint):
+        first = 0
+        begin = time.perf_counter()
+        for columns, n in self.source.stream(hint):
+            self.seconds += time.perf_counter() - begin
+            self.rows += n
+            yield Chunk(columns, n, first)
+            first += n
+            begin = time.perf_counter()
+
+    def size(self):
+        return self.source.size()
+
+    def describe(self):
+        return self.source.describe()
+
+
+class Map(Node):
+    """Runs the steps of one or several ``map`` calls."""
+
+    def __init__(self, child, steps, columns, callbacks=None):
+        super().__init__([child], columns)
+        self.steps = steps
+        self.callbacks = callbacks
+
+    def chunks(self, hint):
+        if self.callbacks is not None:
+            yield from self.callbacks.watch(self, hint)
+            return
+        for chunk in self.children[0].chunks(hint):
+            yield self.run(chunk)
+
+    def run(self, chunk):
+        """The chunk after all steps."""
+        begin = time.perf_counter()
+        for step in self.steps:
+            chunk = Chunk(step.run(chunk), chunk.n, chunk.first)
+            now = time.perf_counter()
+            step.seconds += now - begin
+            step.rows += chunk.n
+            self.seconds += now - begin
+            begin = now
+        self.rows += chunk.n
+        return chunk
+
+    def close(self):
+        for step in self.steps:
+            processes = getattr(step, "processes", None)
+            if processes is not None:
+                processes.close()
+        super().close()
+
+    def describe(self):
+        return "map " + ", ".join(f"{s.label} on {'+'.join(s.names)}" for s in self.steps)
+
+
+class CachedMap(Node):
+    """The deterministic beginning of a pipeline over numbered samples, kept in memory after the first time.
+
+    A sample whose result has another shape than the first one's ends the keeping: from then on everything is computed again.
+    """
+
+    def __init__(self, child, steps, columns, store, budget):
+        super().__init__([child], columns)
+        self.steps = steps
+        self.store = store
+        self.budget = budget
+
+    def chunks(self, hint):
+        source, store = self.children[0], self.store
+        numbers = source.numbers()
+        start = 0
+        while start < len(numbers):
+            begin = time.perf_counter()
+            part = numbers[start:start + hint.take()]
+            if store.open:
+                columns = store.fetch(part, lambda missing, start=start: self.compute(missing, start))
+            else:
+                columns = self.compute(part, start)
+            self.seconds += time.perf_counter() - begin
+            self.rows += len(part)
+            yield Chunk(columns, len(part), start)
+            start += len(part)
+
+    def compute(self, numbers, first):
+        """The columns of these samples, computed."""
+        chunk = Chunk(self.children[0].source.fetch(numbers), len(numbers), first)
+        for step in self.steps:
+            begin = time.perf_counter()
+            chunk = Chunk(step.run(chunk), chunk.n, first)
+            step.seconds += time.perf_counter() - begin
+            step.rows += chunk.n
+        return chunk.columns
+
+    def describe(self):
+        kept = ", ".join(f"{s.label} on {'+'.join(s.names)}" for s in self.steps)
+        return f"cached map {kept} (up to {self.budget >> 20} MiB)"
+
+
+class Batch(Node):
+    """Consecutive rows become one."""
+
+    def __init__(self, child, columns, size, drop_remainder=False, size_of=None, per_batch=None, pad=None):
+        super().__init__([child], columns)
+        self.batch_size = size
+        self.drop_remainder = drop_remainder
+        self.size_of = size_of
+        self.per_batch = per_batch
+        self.pad = pad
+        self.epoch = 0
+
+    def _groups(self):
+        child = self.children[0]
+        if self.size_of is None:
+            for number, chunk in enumerate(rechunk(child.chunks(Hint(self.batch_size)), self.batch_size)):
+                yield chunk, number, chunk.n == self.batch_size
+            return
+        rest, number = [], 0
+        want = self._next_size(0)
+        have = 0
+        for chunk in child.chunks(Hint(1)):
+            rest.append(chunk)
+            have += chunk.n
+            if have == want:
+                yield concatenate(rest), number, True
+                rest, have, number = [], 0, number + 1
+                want = self._next_size(number)
+        if rest:
+            yield concatenate(rest), number, False
+
+    def _next_size(self, number):
+        from msnb.dataset.engine.operators import BatchInfo
+
+        try:
+            size = self.size_of(BatchInfo(self.epoch, number))
+        except Exception as error:
+            raise located(error, "batch_size function") from error
+        if not isinstance(size, int | np.integer) or size <= 0:
+            raise RuntimeError(f"Invalid parameter, batch size function should return an integer greater than 0, but returned {size!r}.")
+        return int(size)
+
+    def chunks(self, hint):
+        number = 0
+        for group, number, full in self._groups():
+            if not full and self.drop_remainder:
+                continue
+            begin = time.perf_counter()
+            columns = group.columns
+            if self.per_batch is not None:
+                columns = self.per_batch(columns, group, self.epoch, number)
+            if self.pad is not None:
+                columns = self.pad(columns, self.columns)
+            made = Chunk([self._whole(c, i)[None] for i, c in enumerate(columns)], 1, number)
+            self.seconds += time.perf_counter() - begin
+            self.rows += 1
+            yield made
+        self.epoch += 1
+
+    def _whole(self, column, i):
+        if isinstance(column, np.ndarray):
+            return column
+        whole = stacked(column)
+        if whole is not None:
+            return whole
+        shapes = [r.shape for r in column]
+        odd = next((s for s in shapes if s != shapes[0]), None)
+        if odd is not None:
+            raise RuntimeError(f"Invalid data, expect same shape for each data row, but got inconsistent data shapes in column {i} "
+                               f"({self.columns[i]!r}): {shapes[0]} and {odd}. Make them equal before batch, or pad with pad_info.")
+        kinds = {r.dtype.kind for r in column}
+        if kinds <= {"S", "U"}:
+            return np.array(column)
+        raise RuntimeError(f"Invalid data, expect same type for each data row, but column {i} ({self.columns[i]!r}) has "
+                           f"{sorted({str(r.dtype) for r in column})}.")
+
+    def size(self):
+        n = self.children[0].size()
+        if n is None or self.size_of is not None:
+            return None
+        return n // self.batch_size if self.drop_remainder else -(-n // self.batch_size)
+
+    def describe(self):
+        return f"batch {'by function' if self.size_of else self.batch_size}" + (", drop_remainder" if self.drop_remainder else "")
+
+
+class Shuffle(Node):
+    """Rows in the order of a shuffle buffer."""
+
+    def __init__(self, child, size, reshuffle=True):
+        super().__init__([child], child.columns)
+        self.buffer_size = size
+        self.reshuffle = reshuffle
+        self.seed = fresh_seed()
+        self.stream = Mt64(self.seed)
+
+    def _order(self, items):
+        if not self.reshuffle:
+            self.stream = Mt64(self.seed)
+        return ShuffleBuffer(self.buffer_size, self.stream).order(items)
+
+    def numbers(self, numbers):
+        """The same for sample numbers."""
+        return np.fromiter(self._order(numbers.tolist()), np.int64, len(numbers))
+
+    def size_after(self, n):
+        """Rows left of `n`."""
+        return n
+
+    def chunks(self, hint):
+        child = self.children[0]
+
+        def rows():
+            for chunk in child.chunks(Hint(max(hint.limit, 16))):
+                yield from zip(*map(rows_of, chunk.columns), strict=True)
+
+        pending, first, want = [], 0, hint.take()
+        for row in self._order(rows()):
+            pending.append(row)
+            if len(pending) == want:
+                yield self._chunk(pending, first)
+                first += want
+                pending, want = [], hint.take()
+        if pending:
+            yield self._chunk(pending, first)
+
+    def _chunk(self, rows, first):
+        self.rows += len(rows)
+        return Chunk([settle(list(c)) for c in zip(*rows, strict=True)], len(rows), first)
+
+    def describe(self):
+        return f"shuffle {self.buffer_size}"
+
+
+class Repeat(Node):
+    """The child's epochs one after the other, as one."""
+
+    def __init__(self, child, count):
+        super().__init__([child], child.columns)
+        self.count = count
+
+    def chunks(self, hint):
+        done = first = 0
+        while self.count < 0 or done < self.count:
+            start = first
+            for chunk in self.children[0].chunks(hint):
+                yield Chunk(chunk.columns, chunk.n, start + chunk.first)
+                first += chunk.n
+            done += 1
+            if first == start:
+                return  # an empty data set, repeated, is empty
+
+    def size(self):
+        n = self.children[0].size()
+        if n is None or self.count < 0:
+            return n
+        return n * self.count
+
+    def describe(self):
+        return f"repeat {'for ever' if self.count < 0 else self.count}"
+
+
+class Take(Node):
+    """The first rows only."""
+
+    def __init__(self, child, count):
+        super().__init__([child], child.columns)
+        self.count = count
+
+    def numbers(self, numbers):
+        """The same for sample numbers."""
+        return numbers if self.count < 0 else numbers[:self.count]
+
+    def size_after(self, n):
+        """Rows left of `n`."""
+        return n if n is None or self.count < 0 else min(n, self.count)
+
+    def chunks(self, hint):
+        if self.count < 0:
+            yield from self.children[0].chunks(hint)
+            return
+        left = self.count
+        for chunk in self.children[0].chunks(Hint(min(hint.limit, self.count), min(hint.size, self.count))):
+            if chunk.n >= left:
+                yield chunk.part(0, left) if chunk.n > left else chunk
+                return
+            left -= chunk.n
+            yield chunk
+
+    def size(self):
+        return self.size_after(self.children[0].size())
+
+    def describe(self):
+        return f"take {self.count}"
+
+
+class Skip(Node):
+    """All but the first rows."""
+
+    def __init__(self, child, count):
+        super().__init__([child], child.columns)
+        self.count = count
+
+    def numbers(self, numbers):
+        """The same for sample numbers."""
+        return numbers[self.count:]
+
+    def size_after(self, n):
+        """Rows left of `n`."""
+        return n if n is None else max(0, n - self.count)
+
+    def chunks(self, hint):
+        left, first = self.count, 0
+        for chunk in self.children[0].chunks(hint):
+            if left >= chunk.n:
+                left -= chunk.n
+                continue
+            if left:
+                chunk, left = chunk.part(left, chunk.n), 0
+            yield Chunk(chunk.columns, chunk.n, first)
+            first += chunk.n
+
+    def size(self):
+        return self.size_after(self.children[0].size())
+
+    def describe(self):
+        return f"skip {self.count}"
+
+
+class Zip(Node):
+    """Rows of several data sets side by side; the shortest decides the length."""
+
+    def __init__(self, children):
+        columns = [c for child in children for c in child.columns]
+        twice = next((c for c in columns if columns.count(c) > 1), None)
+        if twice is not None:
+            raise RuntimeError(f"Invalid parameter, duplicate column names are not allowed: {twice}. Rename one of them before zip.")
+        super().__init__(children, columns)
+
+    def chunks(self, hint):
+        size = min(hint.limit, 32)
+        parts = [rechunk(child.chunks(Hint(size)), size) for child in self.children]
+        first = 0
+        while True:
+            group = []
+            for part in parts:
+                chunk = next(part, None)
+                if chunk is None:
+                    return
+                group.append(chunk)
+            n = min(c.n for c in group)
+            group = [c if c.n == n else c.part(0, n) for c in group]
+            yield Chunk([column for c in group for column in c.columns], n, first)
+            first += n
+            if n < size:
+                return
+
+    def size(self):
+        sizes = [c.size() for c in self.children]
+        return None if None in sizes else min(sizes)
+
+    def describe(self):
+        return "zip"
+
+
+class Concat(Node):
+    """One data set after the other."""
+
+    def __init__(self, children, shard=None):
+        super().__init__(children, children[0].columns)
+        self.shard = shard
+        self._types = None
+
+    def chunks(self, hint):
+        first = 0
+        for number, child in enumerate(self.children):
+            for chunk in child.chunks(hint):
+                self._check(chunk, child, number)
+                if self.shard is not None:
+                    chunk = self.shard.keep(chunk, number, first)
+                    if chunk is None:
+                        continue
+                yield Chunk(chunk.columns, chunk.n, first)
+                first += chunk.n
+
+    def _check(self, chunk, child, number):
+        if chunk.first:
+            return
+        if len(child.columns) != len(self.columns):
+            raise RuntimeError(f"Invalid data, concat needs data sets with the same columns: {self.columns} and {child.columns}.")
+        if child.columns != self.columns:
+            raise RuntimeError(f"Invalid data, concat needs columns of the same names: {self.columns} and {child.columns}.")
+        types = [(rows_of(c)[0].dtype.kind if rows_of(c)[0].dtype.kind in "SU" else rows_of(c)[0].dtype, rows_of(c)[0].ndim)
+                 for c in chunk.columns]
+        if self._types is None:
+            self._types = types
+        elif types != self._types:
+            for name, (was, rank), (now, now_rank) in zip(self.columns, self._types, types, strict=True):
+                if was != now:
+                    raise RuntimeError(f"Invalid data, concat: data types of column {name!r} do not match: {was} and {now} "
+                                       f"(data set {number}).")
+                if rank != now_rank:
+                    raise RuntimeError(f"Invalid data, concat: the number of dimensions of column {name!r} does not match: "
+                                       f"{rank} and {now_rank} (data set {number}).")
+
+    def size(self):
+        if self.shard is not None:
+            return self.shard.size(self)
+        sizes = [c.size() for c in self.children]
+        return None if None in sizes else sum(sizes)
+
+    def describe(self):
+        return "concat"
+
+
+class Filter(Node):
+    """The rows for which the user's function says yes."""
+
+    def __init__(self, child, predicate, names):
+        super().__init__([child], child.columns)
+        self.predicate = predicate
+        self.names = names or child.columns
+        self.inputs = [child.index(name, "filter") for name in self.names]
+
+    def chunks(self, hint):
+        first = 0
+        for chunk in self.children[0].chunks(hint):
+            begin = time.perf_counter()
+            keep = []
+            rows = zip(*[rows_of(chunk.columns[i]) for i in self.inputs], strict=True)
+            number = -1
+            for number, row in enumerate(rows):
+                try:
+                    if self.predicate(*row):
+                        keep.append(number)
+                except Exception as error:
+                    raise located(error, "filter predicate", self.names, chunk.first + number) from error
+            self.seconds += time.perf_counter() - begin
+            if keep:
+                kept = chunk if len(keep) == chunk.n else chunk.pick(keep)
+                yield Chunk(kept.columns, kept.n, first)
+                first += kept.n
+                self.rows += kept.n
+
+    def size(self):
+        return None
+
+    def describe(self):
+        return f"filter on {'+'.join(self.names)}"
+
+
+class Project(Node):
+    """Some of the columns, in a given order."""
+
+    def __init__(self, child, names):
+        super().__init__([child], list(names))
+        self.pick = [child.index(name, "project") for name in names]
+
+    def chunks(self, hint):
+        for chunk in self.children[0].chunks(hint):
+            yield Chunk([chunk.columns[i] for i in self.pick], chunk.n, chunk.first)
+
+    def describe(self):
+        return f"project {'+'.join(self.columns)}"
+
+
+class Rename(Node):
+    """The same columns under other names."""
+
+    def __init__(self, child, old, new):
+        names = list(child.columns)
+        places = [child.index(name, "rename") for name in old]
+        for place, name in zip(places, new, strict=True):
+            names[place] = name
+        if len(set(names)) != len(names):
+            twice = next(n for n in names if names.count(n) > 1)
+            raise RuntimeError(f"Invalid parameter, rename operation would make two columns named {twice!r}.")
+        super().__init__([child], names)
+
+    def chunks(self, hint):
+        return self.children[0].chunks(hint)
+
+    def describe(self):
+        return f"rename to {'+'.join(self.columns)}"
+
+
+class SyncWait(Node):
+    """Rows pass when the other side says so."""
+
+    def __init__(self, child, wait):
+        super().__init__([child], child.columns)
+        self.wait = wait
+
+    def chunks(self, hint):
+        for chunk in self.children[0].chunks(Hint(1)):
+            self.wait()
+            yield chunk
+
+    def describe(self):
+        return "sync_wait"

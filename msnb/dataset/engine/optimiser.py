@@ -1,0 +1,123 @@
+"""Rewrites a running plan so that it gives the same rows sooner.
+
+1. Neighbouring ``map`` nodes become one.
+2. Over numbered samples, ``shuffle``, ``take`` and ``skip`` act on the numbers instead of on the rows, when everything below them
+   is deterministic: what is skipped is never computed.
+3. The deterministic beginning of such a pipeline is kept in memory, up to its last costly transform, under a budget.
+4. Pointwise transforms of uint8 images become one table look-up.
+"""
+from msnb.dataset.core.config import get_cache_budget
+from msnb.dataset.engine import nodes
+from msnb.dataset.engine.program import LibraryStep, TableStep, fuse_pointwise
+from msnb.dataset.engine.store import Store
+
+
+def optimised(plan):
+    """The rewritten plan."""
+    plan = _rewrite(plan, _merge_maps)
+    plan = _rewrite(plan, _number_order)
+    plan = _rewrite(plan, _keep_prefix)
+    return _rewrite(plan, _fuse)
+
+
+def _rewrite(node, rule):
+    node.children = [_rewrite(child, rule) for child in node.children]
+    return rule(node)
+
+
+def _is_map(node):
+    return type(node) is nodes.Map and node.callbacks is None
+
+
+def _merge_maps(node):
+    if _is_map(node) and _is_map(node.children[0]):
+        below = node.children[0]
+        return nodes.Map(below.children[0], below.steps + node.steps, node.columns)
+    return node
+
+
+def _number_order(node):
+    if not isinstance(node, nodes.Shuffle | nodes.Take | nodes.Skip):
+        return node
+    below = node.children[0]
+    while _is_map(below) and all(isinstance(s, LibraryStep) and s.deterministic for s in below.steps) or \
+            type(below) in (nodes.Project, nodes.Rename):
+        below = below.children[0]
+    if type(below) is nodes.IndexSource and below.source.random_access:
+        below.order.append(node)
+        return node.children[0]
+    return node
+
+
+def _keep_prefix(node):
+    if not _is_map(node) or type(node.children[0]) is not nodes.IndexSource:
+        return node
+    source = node.children[0]
+    if not source.source.keepable:
+        return node
+    prefix, rest = _deterministic_prefix(node.steps, len(source.columns))
+    if not prefix:
+        return node
+    budget = get_cache_budget()
+    key = tuple(id(step.op) for step in prefix) + tuple(i for step in prefix for i in step.inputs)
+    store = source.source.stores.get(key)
+    if store is None:
+        store = Store(source.source.rows, budget)
+        # The transforms are held along with the store: their ids are its key.
+        source.source.stores[key] = store
+        store.owners = [step.op for step in prefix]
+    kept = nodes.CachedMap(source, prefix, source.columns, store, budget)
+    return nodes.Map(kept, rest, node.columns) if rest else _renamed(kept, node.columns)
+
+
+def _renamed(node, columns):
+    node.columns = columns
+    return node
+
+
+def _deterministic_prefix(steps, width):
+    """(steps to keep, the others): up to the last costly one among those that nothing random comes before."""
+    tainted, candidates = set(), []
+    for number, step in enumerate(steps):
+        if step.results != len(step.inputs):
+            break
+        if isinstance(step, LibraryStep) and step.deterministic and not tainted & set(step.inputs):
+            candidates.append(number)
+        else:
+            tainted |= set(step.inputs)
+    costly = [n for n in candidates if steps[n].costly]
+    costly += [n for n in candidates if costly and getattr(steps[n].op, "settles", False)]
+    if not costly:
+        return [], steps
+    columns = {i for n in costly for i in steps[n].inputs}
+    last = {i: max(n for n in costly if i in steps[n].inputs) for i in columns}
+    chosen = {n for n in candidates if any(i in last and n <= last[i] for i in steps[n].inputs)}
+    return [steps[n] for n in sorted(chosen)], [s for n, s in enumerate(steps) if n not in chosen]
+
+
+def _fuse(node):
+    if isinstance(node, nodes.Map | nodes.CachedMap):
+        node.steps = fuse_pointwise(node.steps)
+    return node
+
+
+def tree(node, depth=0):
+    """The plan as indented lines, consumer first."""
+    lines = ["  " * depth + node.describe()]
+    for child in node.children:
+        lines += tree(child, depth + 1)
+    return lines
+
+
+def explain(dataset):
+    """The plan of a pipeline as written and as it runs, as text."""
+    written = dataset.make_plan(optimise=False)
+    runs = dataset.make_plan()
+    text = "as written:\n" + "\n".join("  " + line for line in tree(written))
+    text += "\nas it runs:\n" + "\n".join("  " + line for line in tree(runs))
+    written.close()
+    runs.close()
+    return text
+
+
+__all__ = ["optimised", "explain", "tree", "TableStep"]

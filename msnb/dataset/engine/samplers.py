@@ -1,0 +1,649 @@
+"""Which samples a data set gives out, and in which order.
+
+A sampler object is a description; ``open(rows, class_ids)`` makes the running thing, whose ``next_epoch()`` is an array of sample
+numbers and which draws as MindSpore's does (see ``core/streams.py``).
+"""
+import numbers
+
+import numpy as np
+
+from msnb.dataset.core.config import fresh_seed
+from msnb.dataset.core.streams import Mt32
+
+__all__ = ["Sampler", "BuiltinSampler", "DistributedSampler", "PKSampler", "RandomSampler", "SequentialSampler",
+           "SubsetRandomSampler", "SubsetSampler", "WeightedRandomSampler", "IterSampler"]
+
+
+def _check_num_samples(num_samples):
+    if num_samples is None:
+        return
+    if not isinstance(num_samples, int) or isinstance(num_samples, bool):
+        raise TypeError(f"num_samples should be an integer, but got num_samples: {num_samples!r}.")
+    if num_samples <= 0:
+        raise ValueError(f"num_samples should be a positive integer value, but got num_samples: {num_samples}.")
+
+
+class _Running:
+    """A sampler in a running pipeline, over the numbers its child gives out, or over all `rows`."""
+
+    def __init__(self, sampler, rows, class_ids):
+        self.sampler = sampler
+        self.child = sampler.child_sampler.open(rows, class_ids) if sampler.child_sampler is not None else None
+        self.rows = self.child.count if self.child is not None else rows
+        self.count = self.rows  # MindSpore's num_samples_: what a parent takes for its number of rows
+        self.epoch = 0
+
+    def limit(self, n):
+        """`num_samples` of the description, at most `n`."""
+        given = self.sampler.num_samples or 0
+        return given if 0 < given < n else n
+
+    def next_epoch(self):
+        """The sample numbers of the next epoch, an int64 array."""
+        inner = self.child.next_epoch() if self.child is not None else None
+        numbers_ = self.draw()
+        self.epoch += 1
+        return numbers_ if inner is None else inner[numbers_]
+
+    def draw(self):
+        raise NotImplementedError
+
+    def size(self):
+        """Samples per epoch."""
+        return self.count
+
+    def describe(self):
+        """One word for plans."""
+        name = type(self.sampler).__name__
+        return name if self.child is None else f"{name} of {self.child.describe()}"
+
+
+class _Sequential(_Running):
+    def __init__(self, sampler, rows, class_ids):
+        super().__init__(sampler, rows, class_ids)
+        self.start = sampler.start_index or 0
+        if self.rows and self.start >= self.rows:
+            raise RuntimeError(f"Invalid parameter, start_index must be less than num_rows, but got start_index: {self.start}, "
+                               f"num_rows: {self.rows}.")
+        self.count = self.limit(self.rows - self.start)
+
+    def draw(self):
+        return np.arange(self.start, self.start + self.count, dtype=np.int64)
+
+
+class _Random(_Running):
+    def __init__(self, sampler, rows, class_ids):
+        super().__init__(sampler, rows, class_ids)
+        self.count = self.limit(self.rows)
+        self.seed = fresh_seed()
+        self.order = list(range(self.rows))
+
+    def draw(self):
+        reshuffle = self.sampler.reshuffle_each_epoch
+        if self.epoch and reshuffle:
+            self.seed += 1
+        if self.sampler.replacement:
+            return Mt32(self.seed).uniform_ints(self.count, 0, self.rows - 1)
+        if self.epoch == 0 or reshuffle:
+            Mt32(self.seed).shuffle(self.order)
+        return np.array(self.order[:self.count], np.int64)
+
+
+class _Distributed(_Running):
+    def __init__(self, sampler, rows, class_ids):
+        super().__init__(sampler, rows, class_ids)
+        self.count = self.limit(self.rows)
+        self.seed = fresh_seed() if sampler.seed is None else sampler.seed + 1
+        self.order = list(range(self.rows))
+        shards, shard = sampler.num_shards, sampler.shard_id
+        offset = sampler.offset
+        if offset != -1:
+            self.share = (self.rows + offset) // shards + (shard < (self.rows + offset) % shards) - (shard < offset)
+        else:
+            offset = 0
+            self.share = -(-self.rows // shards)
+        self.offset = offset
+        self.share = min(self.count, self.share)
+
+    def draw(self):
+        sampler = self.sampler
+        if sampler.shuffle:
+            Mt32(self.seed + self.epoch).shuffle(self.order)
+        steps = np.arange(self.share + 1, dtype=np.int64)
+        places = sampler.num_shards * steps + sampler.shard_id - self.offset
+        places = places[places >= 0][:self.share] % max(self.rows, 1)
+        return np.array(self.order, np.int64)[places] if sampler.shuffle else places
+
+    def size(self):
+        return self.share
+
+
+class _PK(_Running):
+    def __init__(self, sampler, rows, class_ids):
+        super().__init__(sampler, rows, class_ids)
+        if class_ids is None:
+            raise RuntimeError("PKSampler needs a data set with classes; this one does not tell the classes of its samples.")
+        self.seed = fresh_seed()
+        ids = np.asarray(class_ids() if callable(class_ids) else class_ids)
+        self.by_class = {int(c): np.flatnonzero(ids == c) for c in np.unique(ids)}
+        self.labels = sorted(self.by_class)
+        self.count = self.limit(sampler.num_val * len(self.labels))
+        self.stream = Mt32(self.seed)
+        if sampler.shuffle:
+            self.stream.shuffle(self.labels)
+
+    def draw(self):
+        if self.epoch:
+            self.stream = Mt32(self.seed + self.epoch)
+        out = []
+        for number in range(self.count):
+            members = self.by_class[self.labels[number // self.sampler.num_val]]
+            out.append(members[self.stream.uniform_int(0, len(members) - 1)])
+        return np.array(out, np.int64)
+
+
+class _Subset(_Running):
+    def __init__(self, sampler, rows, class_ids):
+        super().__init__(sampler, rows, class_ids)
+        self.order = [int(i) for i in sampler.indices]
+        self.count = self.limit(len(self.order))
+
+    def draw(self):
+        if self.sampler.is_random:
+            Mt32(fresh_seed()).shuffle(self.order)
+        chosen = np.array(self.order[:self.count], np.int64)
+        if len(chosen) and chosen.max() >= self.rows:
+            raise RuntimeError(f"Generated indice is out of bound, expect range [0, num_data-1], got indice: {chosen.max()}, "
+                               f"num_data: {self.rows - 1}.")
+        return chosen % max(self.rows, 1)
+
+
+class _Weighted(_Running):
+    def __init__(self, sampler, rows, class_ids):
+        super().__init__(sampler, rows, class_ids)
+        self.count = self.limit(self.rows)
+        self.weights = np.array(sampler.weights, np.float64)
+        if len(self.weights) > self.rows:
+            raise RuntimeError("Invalid parameter, size of sample weights must be less than or equal to num of data, otherwise might "
+                               f"cause generated id out of bound or other errors, but got weight size: {len(self.weights)}, "
+                               f"num of data: {self.rows}.")
+        if not sampler.replacement and len(self.weights) < self.count:
+            raise RuntimeError("Invalid parameter, without replacement, weight size must be greater than or equal to num_samples, but "
+                               f"got weight size: {len(self.weights)}, num_samples: {self.count}.")
+
+    def draw(self):
+        stream = Mt32(fresh_seed())
+        if self.sampler.replacement:
+            cumulative = np.cumsum(self.weights / self.weights.sum())
+            cumulative[-1] = 1.0
+            return np.searchsorted(cumulative, stream.canonicals(self.count), side="left").astype(np.int64)
+        with np.errstate(divide="ignore"):
+            keys = -np.log(1.0 - stream.canonicals(len(self.weights))) / self.weights
+        return np.argsort(keys, kind="stable")[:self.count].astype(np.int64)
+
+
+class _FromPython(_Running):
+    """A sampler class of the user's: it iterates over sample numbers."""
+
+    def __init__(self, sampler, rows, class_ids):
+        super().__init__(sampler, rows, class_ids)
+        self.count = self.limit(self.rows)
+        sampler._handshake(self.rows, self.count)
+
+    def draw(self):
+        if self.epoch:
+            self.sampler.reset()
+        return np.asarray(self.sampler._get_indices(), np.int64).reshape(-1)
+
+
+class _FromIterable(_Running):
+    def __init__(self, sampler, rows, class_ids):
+        super().__init__(sampler, rows, class_ids)
+        self.count = None
+
+    def draw(self):
+        numbers_ = [int(i) for i in self.sampler.sampler]
+        return np.array(numbers_[:self.sampler.num_samples or None], np.int64)
+
+    def size(self):
+        try:
+            n = len(self.sampler.sampler)
+        except TypeError:
+            return None
+        return min(n, self.sampler.num_samples or n)
+
+
+class BuiltinSampler:
+    """Base of the samplers of the library.
+
+    Args:
+        num_samples (int, optional): At most so many samples per epoch. Default: None, all.
+    """
+
+    _running = None
+
+    def __init__(self, num_samples=None):
+        self.child_sampler = None
+        self.num_samples = num_samples
+
+    def open(self, rows, class_ids=None):
+        """The sampler at work on a data set of `rows` samples."""
+        return self._running(self, rows, class_ids)
+
+    def add_child(self, sampler):
+        """Choose among the samples that `sampler` gives out, instead of among all."""
+        self.child_sampler = sampler
+
+    def get_child(self):
+        """The sampler below this one, None when there is none."""
+        return self.child_sampler
+
+    def create(self):
+        """This sampler; MindSpore makes its C++ counterpart here."""
+        return self
+
+    create_for_minddataset = create
+
+    def create_child(self):
+        """The child's counterpart."""
+        return None if self.child_sampler is None else self.child_sampler.create()
+
+    create_child_for_minddataset = create_child
+
+    def is_shuffled(self):
+        """Whether the order is random."""
+        raise NotImplementedError("Sampler must implement is_shuffled.")
+
+    def is_sharded(self):
+        """Whether only a share of the samples is given out."""
+        raise NotImplementedError("Sampler must implement is_sharded.")
+
+    def get_num_samples(self):
+        """The smaller of this sampler's and its child's `num_samples`; None when neither has one."""
+        if self.child_sampler is not None:
+            below = self.child_sampler.get_num_samples()
+            if self.num_samples is None or below is None:
+                return below if self.num_samples is None else self.num_samples
+            return min(self.num_samples, below)
+        return self.num_samples
+
+    def _below(self, question, otherwise):
+        return otherwise if self.child_sampler is None else getattr(self.child_sampler, question)()
+
+
+class Sampler:
+    """Base of samplers written by users: define ``__iter__`` to yield sample numbers.
+
+    Inside, ``self.dataset_size`` is the number of samples there are and ``self.num_samples`` how many are wanted.
+
+    Args:
+        num_samples (int, optional): At most so many samples per epoch. Default: None, all.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> class Reversed(ds.Sampler):
+        ...     def __iter__(self):
+        ...         yield from range(self.dataset_size - 1, -1, -1)
+    """
+
+    def __init__(self, num_samples=None):
+        self.dataset_size = 0
+        self.child_sampler = None
+        self.num_samples = num_samples
+
+    def __iter__(self):
+        raise NotImplementedError
+
+    def reset(self):
+        """Called before every epoch but the first."""
+
+    def _handshake(self, ds_size, num_samples):
+        self.dataset_size = ds_size
+        self.num_samples = num_samples
+
+    def _get_indices(self):
+        out = []
+        for number in self:
+            out.append(number)
+            if len(out) == self.num_samples:
+                break
+        return np.array(out)
+
+    def open(self, rows, class_ids=None):
+        """The sampler at work on a data set of `rows` samples."""
+        return _FromPython(self, rows, class_ids)
+
+    def create(self):
+        """This sampler; MindSpore makes its C++ counterpart here."""
+        return self
+
+    def add_child(self, sampler):
+        """Choose among the samples that `sampler` gives out."""
+        self.child_sampler = sampler
+
+    def get_child(self):
+        """The sampler below this one."""
+        return self.child_sampler
+
+    def create_child(self):
+        """The child's counterpart."""
+        return None if self.child_sampler is None else self.child_sampler.create()
+
+    def is_shuffled(self):
+        """Whether the child's order is random."""
+        return False if self.child_sampler is None else self.child_sampler.is_shuffled()
+
+    def is_sharded(self):
+        """Whether the child gives out a share only."""
+        return False if self.child_sampler is None else self.child_sampler.is_sharded()
+
+    def get_num_samples(self):
+        """How many numbers it gives; None when that is not limited."""
+        return None if self.num_samples is None else self._get_indices().size
+
+
+class IterSampler(BuiltinSampler):
+    """Any iterable over sample numbers as a sampler.
+
+    Args:
+        sampler (iterable): Sample numbers, iterated anew in each epoch.
+        num_samples (int, optional): At most so many. Default: None, all.
+    """
+
+    _running = _FromIterable
+
+    def __init__(self, sampler, num_samples=None):
+        super().__init__(num_samples)
+        self.sampler = sampler
+
+    def is_shuffled(self):
+        """Not known, so False."""
+        return False
+
+    def is_sharded(self):
+        """False."""
+        return False
+
+
+class SequentialSampler(BuiltinSampler):
+    """Samples in their own order.
+
+    Args:
+        start_index (int, optional): Number of the first one. Default: None, 0.
+        num_samples (int, optional): How many. Default: None, all.
+
+    Raises:
+        ValueError: If `start_index` is negative or `num_samples` not positive.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> dataset = ds.MnistDataset("mnist", sampler=ds.SequentialSampler(start_index=100, num_samples=10))
+    """
+
+    _running = _Sequential
+
+    def __init__(self, start_index=None, num_samples=None):
+        _check_num_samples(num_samples)
+        if start_index is not None:
+            if not isinstance(start_index, int) or isinstance(start_index, bool):
+                raise TypeError(f"start_index should be an integer, but got start_index: {start_index!r}.")
+            if start_index < 0:
+                raise ValueError(f"start_index should be a positive integer value or 0, but got start_index: {start_index}.")
+        self.start_index = start_index
+        super().__init__(num_samples)
+
+    def is_shuffled(self):
+        """Whether the child's order is random."""
+        return self._below("is_shuffled", False)
+
+    def is_sharded(self):
+        """Whether the child gives out a share only."""
+        return self._below("is_sharded", False)
+
+
+class RandomSampler(BuiltinSampler):
+    """Samples in random order, another one in each epoch.
+
+    Args:
+        replacement (bool, optional): Whether a sample may come twice. Default: False.
+        num_samples (int, optional): How many. Default: None, all.
+
+    Raises:
+        ValueError: If `replacement` is no bool or `num_samples` not positive.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> dataset = ds.MnistDataset("mnist", sampler=ds.RandomSampler())
+    """
+
+    _running = _Random
+
+    def __init__(self, replacement=False, num_samples=None):
+        if not isinstance(replacement, bool):
+            raise ValueError(f"replacement should be a boolean value, but got replacement: {replacement}.")
+        _check_num_samples(num_samples)
+        self.deterministic = False
+        self.replacement = replacement
+        self.reshuffle_each_epoch = True
+        super().__init__(num_samples)
+
+    def is_shuffled(self):
+        """True."""
+        return True
+
+    def is_sharded(self):
+        """Whether the child gives out a share only."""
+        return self._below("is_sharded", False)
+
+
+class DistributedSampler(BuiltinSampler):
+    """One of `num_shards` equal shares of the samples; the first ones are used again where the shares would not be equal.
+
+    Args:
+        num_shards (int): Number of shares.
+        shard_id (int): Number of this share.
+        shuffle (bool, optional): Whether all samples are shuffled before they are dealt out. Default: True.
+        num_samples (int, optional): At most so many. Default: None, all.
+        offset (int, optional): Number of the share that the first sample goes to; -1 deals with equal shares. Default: -1.
+
+    Raises:
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> dataset = ds.ImageFolderDataset("images", sampler=ds.DistributedSampler(10, 2))
+    """
+
+    _running = _Distributed
+
+    def __init__(self, num_shards, shard_id, shuffle=True, num_samples=None, offset=-1):
+        for name, value in (("num_shards", num_shards), ("shard_id", shard_id), ("offset", offset)):
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise TypeError(f"{name} should be an integer, but got {name}: {value!r}.")
+        if num_shards <= 0:
+            raise ValueError(f"num_shards should be a positive integer value, but got num_shards:{num_shards}.")
+        if not 0 <= shard_id < num_shards:
+            raise ValueError(f"shard_id should in range [0, {num_shards - 1}], but got shard_id: {shard_id}.")
+        if not isinstance(shuffle, bool):
+            raise ValueError(f"shuffle should be a boolean value, but got shuffle: {shuffle}.")
+        _check_num_samples(num_samples)
+        if offset > num_shards:
+            raise ValueError(f"offset should be no more than num_shards: {num_shards}, but got offset: {offset}")
+        self.num_shards = num_shards
+        self.shard_id = shard_id
+        self.shuffle = shuffle
+        self.seed = 0
+        self.offset = offset
+        super().__init__(num_samples)
+
+    def is_shuffled(self):
+        """Whether the order is random."""
+        return self._below("is_shuffled", self.shuffle)
+
+    def is_sharded(self):
+        """Whether there is more than one share."""
+        return self._below("is_sharded", self.num_shards > 1)
+
+    def set_offset(self, offset):
+        """Let the first sample go to share `offset`."""
+        self.offset = offset
+        return self
+
+
+class PKSampler(BuiltinSampler):
+    """`num_val` random samples of each class.
+
+    Args:
+        num_val (int): Samples per class.
+        num_class (int, optional): Must be None: all classes take part. Default: None.
+        shuffle (bool, optional): Whether the classes come in random order. Default: False.
+        class_column (str, optional): Column with the class, for MindDataset. Default: 'label'.
+        num_samples (int, optional): At most so many in all. Default: None, all.
+
+    Raises:
+        NotImplementedError: If `num_class` is given.
+        ValueError: If an argument is out of range.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> dataset = ds.ImageFolderDataset("images", sampler=ds.PKSampler(3))
+    """
+
+    _running = _PK
+
+    def __init__(self, num_val, num_class=None, shuffle=False, class_column="label", num_samples=None):
+        if not isinstance(num_val, int) or isinstance(num_val, bool):
+            raise TypeError(f"num_val should be an integer, but got num_val: {num_val!r}.")
+        if num_val <= 0:
+            raise ValueError(f"num_val should be a positive integer value, but got num_val: {num_val}.")
+        if num_class is not None:
+            raise NotImplementedError("Not supported to specify num_class for PKSampler.")
+        if not isinstance(shuffle, bool):
+            raise ValueError(f"shuffle should be a boolean value, but got shuffle: {shuffle}.")
+        _check_num_samples(num_samples)
+        self.num_val = num_val
+        self.shuffle = shuffle
+        self.class_column = class_column
+        super().__init__(num_samples)
+
+    def is_shuffled(self):
+        """Whether the order is random."""
+        return self._below("is_shuffled", self.shuffle)
+
+    def is_sharded(self):
+        """Whether the child gives out a share only."""
+        return self._below("is_sharded", False)
+
+
+class SubsetSampler(BuiltinSampler):
+    """The samples with given numbers, in that order.
+
+    Args:
+        indices (Union[int, list[int]]): The numbers; negative ones count from the end.
+        num_samples (int, optional): At most so many. Default: None, all.
+    """
+
+    _running = _Subset
+    is_random = False
+
+    def __init__(self, indices, num_samples=None):
+        _check_num_samples(num_samples)
+        if isinstance(indices, np.ndarray | tuple | range):
+            indices = list(indices)
+        self.indices = indices if isinstance(indices, list) else [indices]
+        for i, item in enumerate(self.indices):
+            if not isinstance(item, numbers.Integral):
+                raise TypeError(f"type of indices element should be number, but got w[{i}]: {item}, type: {type(item)}.")
+        super().__init__(num_samples)
+
+    def is_shuffled(self):
+        """Whether the order is random."""
+        return self.is_random
+
+    def is_sharded(self):
+        """Whether the child gives out a share only."""
+        return self._below("is_sharded", False)
+
+    def get_num_samples(self):
+        """How many samples it gives."""
+        limit = super().get_num_samples()
+        return len(self.indices) if limit is None else min(len(self.indices), limit)
+
+
+class SubsetRandomSampler(SubsetSampler):
+    """The samples with given numbers, in random order.
+
+    Args:
+        indices (Union[int, list[int]]): The numbers.
+        num_samples (int, optional): At most so many. Default: None, all.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> dataset = ds.MnistDataset("mnist", sampler=ds.SubsetRandomSampler([0, 1, 2, 3, 7, 88]))
+    """
+
+    is_random = True
+
+
+class WeightedRandomSampler(BuiltinSampler):
+    """Random samples, each drawn with a probability proportional to its weight.
+
+    Args:
+        weights (list[float, int]): Weight of each sample, not negative, not all zero.
+        num_samples (int, optional): How many. Default: None, as many as there are samples.
+        replacement (bool, optional): Whether a sample may come twice. Default: True.
+
+    Raises:
+        TypeError: If a weight is no number.
+        ValueError: If the weights are empty, negative or all zero.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> dataset = ds.MnistDataset("mnist", sampler=ds.WeightedRandomSampler([0.9, 0.01, 0.4], 2))
+    """
+
+    _running = _Weighted
+
+    def __init__(self, weights, num_samples=None, replacement=True):
+        if isinstance(weights, np.ndarray | tuple):
+            weights = list(weights)
+        if not isinstance(weights, list):
+            weights = [weights]
+        for i, w in enumerate(weights):
+            if not isinstance(w, numbers.Number):
+                raise TypeError(f"type of weights element should be number, but got w[{i}]: {w}, type: {type(w)}.")
+        if not weights:
+            raise ValueError("weights size should not be 0")
+        if min(weights) < 0:
+            raise ValueError("weights should not contain negative numbers.")
+        if max(weights) == 0:
+            raise ValueError("elements of weights should not be all zeros.")
+        _check_num_samples(num_samples)
+        if not isinstance(replacement, bool):
+            raise ValueError(f"replacement should be a boolean value, but got replacement: {replacement}.")
+        self.weights = weights
+        self.replacement = replacement
+        super().__init__(num_samples)
+
+    def is_shuffled(self):
+        """True."""
+        return True
+
+    def is_sharded(self):
+        """Whether the child gives out a share only."""
+        return self._below("is_sharded", False)
+
+
+def select_sampler(num_samples, sampler, shuffle, num_shards, shard_id):
+    """The sampler that a source's arguments ask for."""
+    if sampler is not None:
+        if any(a is not None for a in (num_shards, shard_id, shuffle, num_samples)):
+            raise ValueError(f"Conflicting arguments during sampler assignments. num_samples: {num_samples}, num_shards: {num_shards}, "
+                             f"shard_id: {shard_id}, shuffle: {shuffle}. Give these to the sampler, or leave the sampler out.")
+        return sampler
+    num_samples = num_samples or None
+    if num_shards is not None:
+        return DistributedSampler(num_shards, shard_id, shuffle=shuffle is not False, num_samples=num_samples)
+    if shuffle is False:
+        return SequentialSampler(num_samples=num_samples)
+    return RandomSampler(replacement=num_samples is not None, num_samples=num_samples)

@@ -1,0 +1,364 @@
+"""What sources have in common: samples fetched by number, and samples that stream from files."""
+import glob
+import os
+from enum import Enum
+
+import numpy as np
+
+from msnb.dataset.core.config import fresh_seed
+from msnb.dataset.core.streams import Mt32
+from msnb.dataset.core.validator_helpers import check_cache, check_source, type_check
+from msnb.dataset.engine import nodes, samplers
+from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.dataset import Dataset
+
+
+class Shuffle(str, Enum):
+    """How much of a data set of files is shuffled: ``GLOBAL`` files and rows, ``FILES`` the files only."""
+
+    GLOBAL = "global"
+    FILES = "file"
+
+
+class Samples:
+    """Samples that can be fetched by number.
+
+    Attributes:
+        rows: how many there are.
+        random_access: whether the order of fetching is free (no user's code sees it).
+        keepable: whether results may be kept in memory between epochs.
+    """
+
+    random_access = True
+    keepable = True
+    class_ids = None
+
+    def __init__(self, name, rows):
+        self.name = name
+        self.rows = rows
+        self.stores = {}
+
+    def fetch(self, numbers):
+        """The columns of the samples with these numbers (an int64 array)."""
+        raise NotImplementedError
+
+    def describe(self):
+        """One line for plans."""
+        return f"{self.name} ({self.rows} samples)"
+
+
+class ArraySamples(Samples):
+    """Samples held in one array per column."""
+
+    def __init__(self, name, arrays, class_ids=None):
+        super().__init__(name, len(arrays[0]))
+        self.arrays = arrays
+        self.class_ids = class_ids
+
+    def fetch(self, numbers):
+        """The columns of these samples."""
+        return [a[numbers] for a in self.arrays]
+
+
+class FileSamples(Samples):
+    """One file per sample and further columns from memory.
+
+    Args:
+        name (str): Of the data set.
+        paths (list[str]): The files.
+        others (list[np.ndarray]): Further columns, one entry per file.
+        decode (bool): Whether files are decoded to RGB images.
+    """
+
+    def __init__(self, name, paths, others=(), decode=False, class_ids=None):
+        super().__init__(name, len(paths))
+        self.paths = paths
+        self.others = list(others)
+        self.decode = decode
+        self.class_ids = class_ids
+
+    def fetch(self, numbers):
+        """The columns of these samples."""
+        images = [read_file(self.paths[i]) for i in numbers.tolist()]
+        if self.decode:
+            images = [decode_image(image, self.paths[i]) for image, i in zip(images, numbers.tolist(), strict=True)]
+        return [settle(images) if self.decode else images,
+                *[o[numbers] if isinstance(o, np.ndarray) else [o[i] for i in numbers.tolist()] for o in self.others]]
+
+
+def read_file(path):
+    """The bytes of a file as a uint8 array."""
+    try:
+        with open(path, "rb") as file:
+            return np.frombuffer(file.read(), np.uint8)
+    except OSError as error:
+        raise RuntimeError(f"Invalid file, failed to open file: {path} ({error.strerror}).") from None
+
+
+def decode_image(data, path):
+    """RGB image in encoded bytes."""
+    from msnb.dataset.vision.kernels import decode
+
+    try:
+        return decode(data)
+    except (RuntimeError, ValueError) as error:
+        raise RuntimeError(f"Invalid data, failed to decode image: {path} ({error}).") from None
+
+
+class SourceDataset(Dataset):
+    """Base of the data sets that read something."""
+
+    @staticmethod
+    def _find_files(patterns):
+        """The files that the patterns match. ValueError when one matches none."""
+        found, unmatched = [], []
+        for pattern in patterns if isinstance(patterns, list) else [patterns]:
+            files = [f for f in glob.glob(pattern, recursive=True) if os.path.isfile(f)]
+            found += files
+            if not files:
+                unmatched.append(pattern)
+        if unmatched:
+            raise ValueError(f"The following patterns did not match any files: {unmatched}.")
+        if not found:
+            raise ValueError("The list of path names matching the patterns is empty.")
+        return found
+
+    def is_shuffled(self):
+        """Whether the order is random."""
+        raise NotImplementedError("SourceDataset must implement is_shuffled.")
+
+    def is_sharded(self):
+        """Whether it is a share of the data."""
+        raise NotImplementedError("SourceDataset must implement is_sharded.")
+
+
+class MappableDataset(SourceDataset):
+    """Base of the sources whose samples can be fetched by number; a sampler says which and in which order."""
+
+    columns = ()
+
+    def __init__(self, num_samples=None, num_parallel_workers=None, shuffle=None, sampler=None, num_shards=None, shard_id=None, cache=None):
+        super().__init__(num_parallel_workers=num_parallel_workers, cache=cache)
+        self.num_samples = num_samples
+        self.shuffle_level = shuffle
+        self.num_shards = num_shards
+        self.shard_id = shard_id
+        self.sampler = samplers.select_sampler(num_samples, sampler, shuffle, num_shards, shard_id)
+        self._shared = {}  # what is read once, for all copies and iterators
+
+    @staticmethod
+    def _check(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache=None):
+        check_source(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id)
+        check_cache(cache)
+
+    def _samples(self):
+        """Read what must be read to fetch samples."""
+        raise NotImplementedError(f"{type(self).__name__} has to say what it reads.")
+
+    def _loaded(self):
+        if "samples" not in self._shared:
+            self._shared["samples"] = self._samples()
+        return self._shared["samples"]
+
+    def _node(self, children):
+        samples = self._loaded()
+        node = nodes.IndexSource(samples, self.sampler.open(samples.rows, samples.class_ids), list(self.columns))
+        return self.cache.node(self, node) if self.cache is not None else node
+
+    def add_sampler(self, new_sampler):
+        """Let `new_sampler` choose among what the present sampler gives out."""
+        self.dataset_size = None
+        new_sampler.add_child(self.sampler)
+        self.sampler = new_sampler
+
+    def use_sampler(self, new_sampler):
+        """Put `new_sampler` in the place of the present sampler.
+
+        Args:
+            new_sampler (Sampler): The sampler to use.
+
+        Raises:
+            TypeError: If it is no sampler.
+        """
+        if new_sampler is None:
+            raise TypeError("Input sampler can not be None.")
+        if not isinstance(new_sampler, samplers.BuiltinSampler | samplers.Sampler):
+            raise TypeError(f"Input sampler is not an instance of a sampler, but {type(new_sampler).__name__}.")
+        self.dataset_size = None
+        self.sampler = self.sampler.child_sampler
+        self.add_sampler(new_sampler)
+
+    def is_shuffled(self):
+        """Whether the order is random."""
+        return self.sampler.is_shuffled()
+
+    def is_sharded(self):
+        """Whether it is a share of the data."""
+        if self.num_shards is not None:
+            return self.num_shards > 1
+        return self.sampler.is_sharded()
+
+    def split(self, sizes, randomize=True):
+        """Split the data set into parts that do not overlap; see :meth:`Dataset.split`."""
+        import copy
+
+        parts, start = [], 0
+        for count in self._checked_split(sizes, randomize):
+            part = copy.deepcopy(self)
+            part.dataset_size = None
+            if randomize:
+                shuffled = samplers.RandomSampler()
+                shuffled.reshuffle_each_epoch = False
+                part.add_sampler(shuffled)
+            part.add_sampler(samplers.SequentialSampler(start, count))
+            part.add_sampler(samplers.SequentialSampler())
+            parts.append(part)
+            start += count
+        return tuple(parts)
+
+
+class RowStream:
+    """Rows from files, one file after the other.
+
+    Args:
+        name (str): Of the data set.
+        files (list[str]): The files.
+        read (Callable): Path to an iterator over rows (tuples of arrays).
+        count (Callable): Path to number of rows.
+        shuffle_files (bool): Whether each epoch takes the files in another order.
+        num_shards, shard_id (int): Which share of the rows.
+        num_samples (int): At most so many rows; 0 for all.
+    """
+
+    def __init__(self, name, files, read, count, shuffle_files=False, num_shards=None, shard_id=None, num_samples=0):
+        self.name = name
+        self.files = files
+        self.read = read
+        self.counter = count
+        self.shuffle_files = shuffle_files
+        self.num_shards = num_shards or 1
+        self.shard_id = shard_id or 0
+        self.num_samples = num_samples or 0
+        self.order = list(range(len(files)))
+        self.epoch = 0
+        self._counts = None
+
+    @property
+    def counts(self):
+        """Rows of each file."""
+        if self._counts is None:
+            self._counts = [self.counter(f) for f in self.files]
+            if not sum(self._counts):
+                raise RuntimeError(f"Invalid data, no valid data matching the dataset API {self.name}. Please check file path or "
+                                   "dataset API.")
+        return self._counts
+
+    def share(self):
+        """Rows of this shard."""
+        return -(-sum(self.counts) // self.num_shards)
+
+    def size(self):
+        """Rows per epoch."""
+        rows = self.share()
+        return min(rows, self.num_samples) if self.num_samples else rows
+
+    def rows(self):
+        """Yield the rows of the next epoch."""
+        self.epoch += 1
+        if self.shuffle_files:
+            Mt32(fresh_seed() if self.num_shards == 1 else self.epoch).shuffle(self.order)
+        if self.num_shards == 1:
+            for number in self.order:
+                yield from self.read(self.files[number])
+            return
+        want, skip = self.share(), self.shard_id * self.share()
+        while want:  # the first rows are used again where shares would not be equal
+            for number in self.order:
+                here = self.counts[number]
+                if skip >= here:
+                    skip -= here
+                    continue
+                for at, row in enumerate(self.read(self.files[number])):
+                    if at < skip:
+                        continue
+                    yield row
+                    want -= 1
+                    if not want:
+                        return
+                skip = 0
+
+    def stream(self, hint):
+        """Yield (columns, number of rows)."""
+        left = self.num_samples or -1
+        pending, want = [], hint.take()
+        for row in self.rows():
+            pending.append(row)
+            left -= 1
+            if len(pending) == want or not left:
+                yield [settle(list(c)) for c in zip(*pending, strict=True)], len(pending)
+                pending, want = [], hint.take()
+                if not left:
+                    return
+        if pending:
+            yield [settle(list(c)) for c in zip(*pending, strict=True)], len(pending)
+
+    def describe(self):
+        """One line for plans."""
+        return f"{self.name} ({len(self.files)} file(s))"
+
+
+class StreamDataset(SourceDataset):
+    """Base of the sources that stream rows from files."""
+
+    columns = ()
+
+    def __init__(self, dataset_files, num_samples=None, num_parallel_workers=None, shuffle=Shuffle.GLOBAL, num_shards=None,
+                 shard_id=None, cache=None):
+        super().__init__(num_parallel_workers=num_parallel_workers, cache=cache)
+        type_check(dataset_files, (str, list), "dataset files")
+        check_source(num_samples, num_parallel_workers, None, None, num_shards, shard_id)
+        check_cache(cache)
+        if not isinstance(shuffle, bool | Shuffle):
+            raise TypeError("shuffle must be of boolean or enum of 'Shuffle' values like 'Shuffle.GLOBAL' or 'Shuffle.FILES', but got "
+                            f"{shuffle!r}.")
+        self.dataset_files = sorted(self._find_files(dataset_files))
+        self.num_samples = num_samples
+        self.num_shards = num_shards
+        self.shard_id = shard_id
+        self.shuffle_level = shuffle if isinstance(shuffle, Shuffle) else Shuffle.GLOBAL if shuffle else None
+        self.shuffle_files = self.shuffle_level is not None
+        self._shared = {}
+
+    def _stream(self):
+        """The RowStream of these files."""
+        raise NotImplementedError
+
+    def _names(self):
+        return list(self.columns)
+
+    def _node(self, children):
+        stream = self._stream()
+        if "counts" in self._shared:
+            stream._counts = self._shared["counts"]
+        node = nodes.StreamSource(stream, self._names())
+        if self.cache is not None:
+            node = self.cache.node(self, node)
+        if self.shuffle_level == Shuffle.GLOBAL:
+            self._shared["counts"] = stream.counts
+            node = nodes.Shuffle(node, self._buffer_size(sum(stream.counts)))
+        return node
+
+    def _buffer_size(self, rows):
+        """Four average files, at least 10000 rows, as MindSpore has it."""
+        rows = -(-rows // (self.num_shards or 1))
+        if self.num_samples:
+            rows = min(rows, self.num_samples)
+        return max(4 * -(-rows // len(self.dataset_files)), 10000)
+
+    def is_shuffled(self):
+        """Whether the order is random."""
+        return self.shuffle_files
+
+    def is_sharded(self):
+        """Whether it is a share of the data."""
+        return self.num_shards is not None and self.num_shards > 1

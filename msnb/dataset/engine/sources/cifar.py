@@ -1,0 +1,111 @@
+"""CIFAR-10 and CIFAR-100 in their binary format: per image its label bytes, then 3 x 32 x 32 bytes."""
+import os
+
+import numpy as np
+
+from msnb.dataset.core.validator_helpers import check_dir, check_valid_str
+from msnb.dataset.engine.sources.base import ArraySamples, MappableDataset
+
+
+class _CifarDataset(MappableDataset):
+    """What both have in common."""
+
+    labels = 1
+    parts = {}
+
+    def __init__(self, dataset_dir, usage=None, num_samples=None, num_parallel_workers=None, shuffle=None, sampler=None,
+                 num_shards=None, shard_id=None, cache=None):
+        check_dir(dataset_dir)
+        if usage is not None:
+            check_valid_str(usage, ["train", "test", "all"], "usage")
+        self._check(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        self.dataset_dir = dataset_dir
+        self.usage = usage or "all"
+
+    def _samples(self):
+        name = type(self).__name__
+        files = sorted(f for f in os.listdir(self.dataset_dir) if f.endswith(".bin"))
+        if not files:
+            raise RuntimeError(f"Invalid file, no .bin files found under {self.dataset_dir}. {name} reads CIFAR's binary version.")
+        images, labels = [], []
+        width = self.labels + 3072
+        for file in files:
+            if not any(part in file for part in self.parts[self.usage]):
+                continue
+            path = os.path.join(self.dataset_dir, file)
+            data = np.fromfile(path, np.uint8)
+            if not len(data) or len(data) % width:
+                raise RuntimeError(f"Invalid file, {path!r} is no {name} file: its size should be a multiple of {width} bytes, but is "
+                                   f"{len(data)}.")
+            data = data.reshape(-1, width)
+            labels.append(data[:, :self.labels])
+            images.append(np.ascontiguousarray(data[:, self.labels:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)))
+        if not images:
+            raise RuntimeError(f"Invalid data, no valid data matching the dataset API {name}. Please check file path or dataset API: "
+                               f"{self.dataset_dir!r} has nothing for usage {self.usage!r}.")
+        labels = np.concatenate(labels).astype(np.uint32)
+        columns = [np.ascontiguousarray(labels[:, i]) for i in range(self.labels)]
+        return ArraySamples(name, [np.concatenate(images), *columns], class_ids=columns[0])
+
+
+class Cifar10Dataset(_CifarDataset):
+    """Small colour images of 10 classes: columns ``image`` (uint8, (32, 32, 3)) and ``label`` (uint32 scalar).
+
+    Args:
+        dataset_dir (str): Folder with ``data_batch_1.bin`` to ``data_batch_5.bin`` and ``test_batch.bin``.
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
+        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        shuffle (bool, optional): Whether the order is random. Default: None, True.
+        sampler (Sampler, optional): Which samples, in which order; excludes `shuffle` and shards. Default: None.
+        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
+        shard_id (int, optional): Number of this share. Default: None.
+        cache (DatasetCache, optional): Where to keep the samples. Default: None.
+
+    Raises:
+        RuntimeError: If the folder has no such files, they are damaged, or arguments exclude each other.
+        ValueError: If the folder does not exist or an argument is out of range.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> dataset = ds.Cifar10Dataset("cifar-10-batches-bin", usage="train", shuffle=True)
+    """
+
+    columns = ("image", "label")
+    labels = 1
+    parts = {"train": ["data_batch"], "test": ["test_batch"], "all": ["batch"]}
+
+    def _count_classes(self):
+        return 10
+
+
+class Cifar100Dataset(_CifarDataset):
+    """Small colour images of 100 classes in 20 superclasses: columns ``image`` (uint8, (32, 32, 3)), ``coarse_label``, ``fine_label``.
+
+    Args:
+        dataset_dir (str): Folder with ``train.bin`` and ``test.bin``.
+        usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
+        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        shuffle (bool, optional): Whether the order is random. Default: None, True.
+        sampler (Sampler, optional): Which samples, in which order; excludes `shuffle` and shards. Default: None.
+        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
+        shard_id (int, optional): Number of this share. Default: None.
+        cache (DatasetCache, optional): Where to keep the samples. Default: None.
+
+    Raises:
+        RuntimeError: If the folder has no such files, they are damaged, or arguments exclude each other.
+        ValueError: If the folder does not exist or an argument is out of range.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> dataset = ds.Cifar100Dataset("cifar-100-binary", usage="test")
+    """
+
+    columns = ("image", "coarse_label", "fine_label")
+    labels = 2
+    parts = {"train": ["train"], "test": ["test"], "all": ["train", "test"]}
+
+    def _count_classes(self):
+        return 100

@@ -1,0 +1,363 @@
+"""Data sets out of Python objects: generators, sequences, arrays."""
+import numpy as np
+
+from msnb.dataset.core.datatypes import numpy_type
+from msnb.dataset.core.tensor_op import as_array
+from msnb.dataset.core.validator_helpers import as_list, check_columns, check_optional, check_pos_int32, type_check, type_check_list
+from msnb.dataset.engine import nodes, samplers
+from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.errors import located
+from msnb.dataset.engine.sources.base import ArraySamples, MappableDataset, Samples
+
+
+class _RowMaker:
+    """Turns what the user's object gives for one sample into a tuple of arrays."""
+
+    def __init__(self, columns, types):
+        self.columns = columns
+        self.types = types
+
+    def __call__(self, value):
+        names = self.columns
+        if isinstance(value, tuple):
+            items = value
+        elif isinstance(value, dict):
+            raise TypeError(f"Invalid parameter, Generator should return a tuple of numpy arrays, but returned a dict with keys "
+                            f"{list(value)}.")
+        elif isinstance(value, list) or isinstance(value, np.ndarray) and value.ndim > 0 and len(value) == len(names):
+            items = tuple(value) if len(value) == len(names) else (value,)
+        elif hasattr(value, "__next__"):
+            items = tuple(value)
+        else:
+            items = (value,)
+        if len(items) != len(names):
+            raise TypeError("Invalid parameter, Generator should return same number of numpy arrays as specified in column names: "
+                            f"it returned {len(items)} for {names}.")
+        row = tuple(x if isinstance(x, np.ndarray) and x.dtype.kind not in "UO" else self._array(x, n)
+                    for x, n in zip(items, names, strict=True))
+        if self.types:
+            for array, wanted, name in zip(row, self.types, names, strict=True):
+                if wanted is not None and array.dtype != wanted and not (array.dtype.kind == "S" and wanted.kind == "S"):
+                    raise TypeError(f"Invalid parameter, input column type is not same with output tensor type: column {name!r} is "
+                                    f"declared {wanted}, but the generator gives {array.dtype}.")
+        return row
+
+    @staticmethod
+    def _array(value, name):
+        try:
+            array = as_array(value)
+        except ValueError as error:
+            raise TypeError(f"Invalid data type: column {name!r} cannot be made an array: {error}") from None
+        if array.dtype == object:
+            raise TypeError(f"Invalid data type: Generator should return a tuple of numpy arrays, but column {name!r} is "
+                            f"{type(value).__name__} of Python objects.")
+        return array
+
+
+class _Sequence(Samples):
+    """The user's object with ``__getitem__``."""
+
+    random_access = False
+    keepable = False
+
+    def __init__(self, source, make, workers, processes):
+        super().__init__("GeneratorDataset", len(source))
+        self.source = source
+        self.make = make
+        self.workers = workers
+        self.processes = processes
+        self._pool = None
+
+    def one(self, number):
+        """One sample."""
+        return self.make(self.source[number])
+
+    def fetch(self, numbers):
+        """The columns of these samples."""
+        rows = []
+        numbers = numbers.tolist()
+        try:
+            if self.workers > 1 and len(numbers) > 1:
+                rows = self._in_parallel(numbers)
+            else:
+                for number in numbers:
+                    rows.append(self.make(self.source[number]))
+        except Exception as error:
+            at = numbers[len(rows)] if len(rows) < len(numbers) else None
+            raise located(error, f"{type(self.source).__name__}[{'' if at is None else at}] of GeneratorDataset", self.make.columns) from error
+        return [settle(list(c)) for c in zip(*rows, strict=True)]
+
+    def _in_parallel(self, numbers):
+        if self.processes:
+            if self._pool is None:
+                from msnb.dataset.engine.processes import ProcessPool
+
+                self._pool = ProcessPool([self.one], self.workers)
+            return self._pool.map([(n,) for n in numbers])
+        from msnb.dataset.engine.workers import parallel_map
+
+        return parallel_map(self.one, [(n,) for n in numbers], min(self.workers, len(numbers)))
+
+    def close(self):
+        """End the processes."""
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
+
+
+class _SequenceSource(nodes.IndexSource):
+    """The sequence in a running plan; owns its processes."""
+
+    def close(self):
+        self.source.close()
+
+
+class _Stream:
+    """The user's iterable or generator function."""
+
+    def __init__(self, source, make, limit, length):
+        self.source = source
+        self.make = make
+        self.limit = limit
+        self.length = length
+
+    def _open(self):
+        try:
+            return iter(self.source)
+        except TypeError:
+            return iter(self.source())
+
+    def stream(self, hint):
+        """Yield (columns, number of rows)."""
+        done, pending, want = 0, [], hint.take()
+        limit = -1 if self.limit is None else self.limit
+        try:
+            if limit == 0:
+                return
+            for value in self._open():
+                pending.append(self.make(value))
+                done += 1
+                if len(pending) == want or done == limit:
+                    yield [settle(list(c)) for c in zip(*pending, strict=True)], len(pending)
+                    pending, want = [], hint.take()
+                    if done == limit:
+                        break
+        except Exception as error:
+            raise located(error, "GeneratorDataset", self.make.columns, done) from error
+        if self.length is not None and done != self.length:
+            raise RuntimeError(f"The actual amount of data read from generator {done} is different from generator.len {self.length}, "
+                               "you should adjust generator.len to make them match.")
+        if pending:
+            yield [settle(list(c)) for c in zip(*pending, strict=True)], len(pending)
+
+    def size(self):
+        """Rows per epoch, where the user's object tells."""
+        return self.length
+
+    def describe(self):
+        """One line for plans."""
+        return f"GeneratorDataset ({type(self.source).__name__})"
+
+
+class GeneratorDataset(MappableDataset):
+    """Samples out of the user's own Python object.
+
+    Args:
+        source (Union[Callable, Iterable, Random Accessible]): A function that returns an iterator, an object to iterate over, or one
+            with ``__getitem__`` and ``__len__``. Each sample is a tuple of numpy arrays.
+        column_names (Union[str, list[str]], optional): Names of the columns. Default: None, from `schema`.
+        column_types (list[mindspore.dtype], optional): Types the columns must have. Default: None, any.
+        schema (Union[Schema, str], optional): Columns and types instead. Default: None.
+        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_parallel_workers (int, optional): Workers that fetch samples of an object with ``__getitem__``. Default: 1.
+        shuffle (bool, optional): Whether the order is random; needs ``__getitem__``. Default: None, True where possible.
+        sampler (Union[Sampler, Iterable], optional): Which samples; needs ``__getitem__``. Default: None.
+        num_shards (int, optional): Number of shares; needs ``__getitem__``. Default: None.
+        shard_id (int, optional): Number of this share. Default: None.
+        python_multiprocessing (bool, optional): Whether several workers are processes rather than threads. Default: True.
+        max_rowsize (int, optional): Accepted for 2.x's sake. Default: 6.
+
+    Raises:
+        TypeError: If `source` is nothing to get samples from.
+        ValueError: If arguments exclude each other.
+
+    Examples:
+        >>> import numpy as np
+        >>> import mindspore.dataset as ds
+        >>> def squares():
+        ...     for i in range(64):
+        ...         yield (np.array([i * i]),)
+        >>> dataset = ds.GeneratorDataset(squares, ["square"])
+    """
+
+    def __init__(self, source, column_names=None, column_types=None, schema=None, num_samples=None, num_parallel_workers=1,
+                 shuffle=None, sampler=None, num_shards=None, shard_id=None, python_multiprocessing=True, max_rowsize=6):
+        indexed = hasattr(source, "__getitem__") and hasattr(source, "__len__")
+        self._check_generator(source, column_names, column_types, schema, num_samples, num_parallel_workers, shuffle, sampler,
+                              num_shards, shard_id, indexed)
+        if sampler is not None and not isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler):
+            sampler, num_samples_below = samplers.IterSampler(sampler, num_samples), None
+        else:
+            num_samples_below = num_samples
+        super().__init__(num_samples_below if indexed else None, num_parallel_workers, shuffle, sampler, num_shards, shard_id)
+        if not indexed:
+            self.num_samples = num_samples
+            self.sampler = samplers.RandomSampler() if shuffle is not False else samplers.SequentialSampler()
+        self.source = source
+        self.column_names = as_list(column_names) or []
+        self.column_types = [None if t is None else numpy_type(t) for t in column_types] if column_types else []
+        self.schema = schema
+        if schema is not None:
+            from msnb.dataset.engine.schema import Schema
+
+            self.schema = schema if isinstance(schema, Schema) else Schema(schema)
+            self.column_names = self.schema.names()
+        self.python_multiprocessing = python_multiprocessing
+        self._indexed = indexed
+        if hasattr(source, "__len__") and not indexed:
+            self.dataset_size = len(source) if num_samples is None else min(len(source), num_samples)
+
+    @staticmethod
+    def _check_generator(source, column_names, column_types, schema, num_samples, num_parallel_workers, shuffle, sampler,
+                         num_shards, shard_id, indexed):
+        from msnb.dataset.engine.schema import Schema
+
+        if not callable(source):
+            try:
+                iter(source)
+            except TypeError:
+                raise TypeError("source should be callable, iterable or random accessible, but got "
+                                f"{type(source).__name__}.") from None
+        if column_names is not None:
+            check_columns(column_names, "column_names")
+        if column_names is None and schema is None:
+            raise ValueError("Neither columns_names nor schema are provided.")
+        if schema is not None and not isinstance(schema, Schema | str):
+            raise ValueError("schema should be a path to schema file or a schema object.")
+        if num_shards is None and shard_id is None or num_shards is not None and shard_id is not None:
+            MappableDataset._check(num_samples, num_parallel_workers, shuffle, None, None, None)
+        else:
+            raise ValueError("num_shards and shard_id need to be passed in together.")
+        check_optional((list,), column_types=column_types)
+        check_optional((int,), num_shards=num_shards, shard_id=shard_id)
+        if num_shards is not None:
+            check_pos_int32(num_shards, "num_shards")
+            if not 0 <= shard_id < num_shards:
+                raise ValueError(f"shard_id should be less than num_shards, but got {shard_id} of {num_shards}.")
+        if sampler is not None:
+            if isinstance(sampler, samplers.PKSampler):
+                raise ValueError("GeneratorDataset doesn't support PKSampler.")
+            if not isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler):
+                try:
+                    iter(sampler)
+                except TypeError:
+                    raise TypeError("sampler should be either iterable or from mindspore.dataset.samplers.") from None
+            if not hasattr(source, "__getitem__"):
+                raise ValueError("sampler is not supported if source does not have attribute '__getitem__'.")
+        if num_shards is not None and not hasattr(source, "__getitem__"):
+            raise ValueError("num_shards is not supported if source does not have attribute '__getitem__'.")
+
+    def _node(self, children):
+        make = _RowMaker(self.column_names, self.column_types)
+        if self._indexed:
+            samples = _Sequence(self.source, make, self.num_parallel_workers or 1, self.python_multiprocessing)
+            return _SequenceSource(samples, self.sampler.open(samples.rows), self.column_names)
+        length = None
+        if hasattr(self.source, "__len__"):
+            length = len(self.source) if self.num_samples is None else min(len(self.source), self.num_samples)
+        return nodes.StreamSource(_Stream(self.source, make, self.num_samples, length), self.column_names)
+
+
+class NumpySlicesDataset(MappableDataset):
+    """Samples are slices of arrays along their first axis.
+
+    Args:
+        data (Union[list, tuple, dict, np.ndarray]): One array (or list), a tuple of them, or a dict of column name to array.
+        column_names (Union[str, list[str]], optional): Names of the columns. Default: None, the dict's keys, or column_0, column_1, ...
+        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_parallel_workers (int, optional): Accepted; slicing needs none. Default: 1.
+        shuffle (bool, optional): Whether the order is random. Default: None, True.
+        sampler (Union[Sampler, Iterable], optional): Which samples, in which order. Default: None.
+        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
+        shard_id (int, optional): Number of this share. Default: None.
+
+    Raises:
+        ValueError: If `data` is empty, its columns differ in length, or names do not fit.
+        TypeError: If an argument has the wrong type.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> dataset = ds.NumpySlicesDataset({"a": [1, 2], "b": [3, 4]}, shuffle=False)
+    """
+
+    def __init__(self, data, column_names=None, num_samples=None, num_parallel_workers=1, shuffle=None, sampler=None,
+                 num_shards=None, shard_id=None):
+        type_check(data, (list, tuple, dict, np.ndarray), "data")
+        if not len(data):
+            raise ValueError("Argument data cannot be empty")
+        if isinstance(data, tuple):
+            type_check(data[0], (list, np.ndarray), "data[0]")
+        width = len(data) if isinstance(data, tuple | dict) else 1
+        if column_names is not None:
+            check_columns(column_names, "column_names")
+            given = 1 if isinstance(column_names, str) else len(column_names)
+            if given != width:
+                raise ValueError(f"Num of input column names is {given}, but required is {width}.")
+        GeneratorDataset._check_generator(data, ["column"], None, None, num_samples, num_parallel_workers, shuffle, sampler, num_shards,
+                                          shard_id, True)
+        if sampler is not None and not isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler):
+            sampler, num_samples = samplers.IterSampler(sampler, num_samples), None
+        super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id)
+        names = as_list(column_names)
+        if isinstance(data, dict):
+            names = names or list(data)
+            data = tuple(data.values())
+        elif not isinstance(data, tuple):
+            data = (data,)
+        self.columns = names or [f"column_{i}" for i in range(len(data))]
+        arrays = [self._array(d, n) for d, n in zip(data, self.columns, strict=True)]
+        if len({len(a) for a in arrays}) > 1:
+            raise ValueError(f"Data length in each column is not equal: {dict(zip(self.columns, map(len, arrays), strict=True))}.")
+        self.column_names = list(self.columns)
+        self._arrays = arrays
+
+    @staticmethod
+    def _array(data, name):
+        values = data if isinstance(data, np.ndarray) else data.values if hasattr(data, "values") and not callable(data.values) else list(data)
+        try:
+            array = as_array(values)
+        except ValueError as error:
+            raise ValueError(f"The column {name!r} cannot be made an array: {error}") from None
+        if array.dtype == object:
+            raise TypeError(f"Invalid data type: column {name!r} holds Python objects, not numbers or strings of one shape.")
+        return array
+
+    def _samples(self):
+        return ArraySamples("NumpySlicesDataset", self._arrays)
+
+
+class PaddedDataset(GeneratorDataset):
+    """Samples to fill a data set up with, so that it divides into equal shares.
+
+    Args:
+        padded_samples (list(dict)): The samples, column name to array.
+
+    Raises:
+        ValueError: If there is none.
+        TypeError: If `padded_samples` is no list of dicts.
+
+    Examples:
+        >>> import numpy as np
+        >>> import mindspore.dataset as ds
+        >>> dataset = ds.PaddedDataset([{"image": np.zeros(1, np.uint8)}, {"image": np.zeros(2, np.uint8)}])
+    """
+
+    def __init__(self, padded_samples):
+        type_check(padded_samples, (list,), "padded_samples")
+        if not padded_samples:
+            raise ValueError("padded_samples cannot be empty.")
+        type_check_list(padded_samples, (dict,), "padded_samples")
+        names = list(padded_samples[0])
+        super().__init__([tuple(s[n] for n in names) for s in padded_samples], column_names=names, shuffle=False)
+        self.padded_samples = padded_samples
+        self.dataset_size = len(padded_samples)

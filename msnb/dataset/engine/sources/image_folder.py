@@ -1,0 +1,79 @@
+"""Images in one folder per class."""
+import os
+
+import numpy as np
+
+from msnb.dataset.core.validator_helpers import check_dir, check_optional, type_check_list
+from msnb.dataset.engine.sources.base import FileSamples, MappableDataset
+
+
+class ImageFolderDataset(MappableDataset):
+    """Images in one folder per class: columns ``image`` (uint8: the file's bytes, or the RGB image) and ``label`` (int32 scalar).
+
+    Classes are numbered in the order of the folders' names.
+
+    Args:
+        dataset_dir (str): Folder with the folders of the classes.
+        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        shuffle (bool, optional): Whether the order is random. Default: None, True.
+        sampler (Sampler, optional): Which samples, in which order; excludes `shuffle` and shards. Default: None.
+        extensions (list[str], optional): Endings of the files to use, '.jpg'. Default: None, all files.
+        class_indexing (dict, optional): Numbers of the classes, by folder name; only these are used. Default: None.
+        decode (bool, optional): Whether images are decoded. Default: False.
+        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
+        shard_id (int, optional): Number of this share. Default: None.
+        cache (DatasetCache, optional): Where to keep the samples. Default: None.
+
+    Raises:
+        RuntimeError: If there is no image, or arguments exclude each other.
+        ValueError: If the folder does not exist or an argument is out of range.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> dataset = ds.ImageFolderDataset("images", class_indexing={"cat": 0, "dog": 1}, decode=True)
+    """
+
+    columns = ("image", "label")
+
+    def __init__(self, dataset_dir, num_samples=None, num_parallel_workers=None, shuffle=None, sampler=None, extensions=None,
+                 class_indexing=None, decode=False, num_shards=None, shard_id=None, cache=None):
+        check_dir(dataset_dir)
+        check_optional((list,), extensions=extensions)
+        check_optional((dict,), class_indexing=class_indexing)
+        check_optional((bool,), decode=decode)
+        if extensions is not None:
+            type_check_list(extensions, (str,), "extensions")
+        self._check(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        self.dataset_dir = dataset_dir
+        self.extensions = extensions or []
+        self.class_indexing = class_indexing
+        self.decode = decode or False
+
+    def _folders(self):
+        """(folder, number of its class), in order."""
+        names = sorted(e.name for e in os.scandir(self.dataset_dir) if e.is_dir())
+        if not self.class_indexing:
+            return list(zip(names, range(len(names)), strict=True))
+        return [(n, self.class_indexing[n]) for n in names if n in self.class_indexing]
+
+    def _samples(self):
+        paths, labels = [], []
+        for folder, number in self._folders():
+            where = os.path.join(self.dataset_dir, folder)
+            files = sorted(f for f in os.listdir(where) if not self.extensions or os.path.splitext(f)[1] in self.extensions)
+            paths += [os.path.join(where, f) for f in files]
+            labels += [number] * len(files)
+        if not paths:
+            raise RuntimeError("Invalid data, no valid data matching the dataset API ImageFolderDataset. Please check file path or dataset "
+                               f"API: no image in any folder of {self.dataset_dir!r}.")
+        labels = np.array(labels, np.int32)
+        return FileSamples("ImageFolderDataset", paths, [labels], self.decode, class_ids=labels)
+
+    def _count_classes(self):
+        return len(self._folders())
+
+    def get_class_indexing(self):
+        """Number of each class, by the name of its folder."""
+        return dict(self._folders())

@@ -1,0 +1,79 @@
+"""Lines of text files."""
+import numpy as np
+
+from msnb.dataset.engine.sources.base import RowStream, Shuffle, StreamDataset
+
+
+def _lines(path):
+    with open(path, "rb") as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                line = line[:-1]
+            if line:
+                yield line
+
+
+def _count(path):
+    try:
+        return sum(1 for _ in _lines(path))
+    except OSError as error:
+        raise RuntimeError(f"Invalid file, failed to open file: {path} ({error.strerror}).") from None
+
+
+class _TextStream(RowStream):
+    """Lines, put into chunks without an array per line."""
+
+    def stream(self, hint):
+        """Yield (columns, number of rows)."""
+        left = self.num_samples or -1
+        pending, want = [], hint.take()
+        for line in self.rows():
+            pending.append(line)
+            left -= 1
+            if len(pending) == want or not left:
+                yield [_column(pending)], len(pending)
+                pending, want = [], hint.take()
+                if not left:
+                    return
+        if pending:
+            yield [_column(pending)], len(pending)
+
+
+def _column(lines):
+    widest = max(map(len, lines))
+    if widest > 4096 and widest * len(lines) > 4 * sum(map(len, lines)):
+        return [np.array(line) for line in lines]
+    return np.array(lines)
+
+
+class TextFileDataset(StreamDataset):
+    """The lines of text files that are not empty: one column, ``text`` (string scalar).
+
+    Args:
+        dataset_files (Union[str, list[str]]): Files, or patterns of file names.
+        num_samples (int, optional): At most so many lines. Default: None, all.
+        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        shuffle (Union[bool, Shuffle], optional): False for the files' own order, ``Shuffle.FILES`` for the files in random order,
+            True or ``Shuffle.GLOBAL`` for lines in random order too. Default: ``Shuffle.GLOBAL``.
+        num_shards (int, optional): Number of shares to divide the lines into. Default: None.
+        shard_id (int, optional): Number of this share. Default: None.
+        cache (DatasetCache, optional): Where to keep the lines. Default: None.
+
+    Raises:
+        ValueError: If no file matches or an argument is out of range.
+        RuntimeError: If arguments exclude each other, or there is no line.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> dataset = ds.TextFileDataset(["1.txt", "2.txt"], shuffle=False)
+    """
+
+    columns = ("text",)
+
+    def __init__(self, dataset_files, num_samples=None, num_parallel_workers=None, shuffle=Shuffle.GLOBAL, num_shards=None,
+                 shard_id=None, cache=None):
+        super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+
+    def _stream(self):
+        return _TextStream("TextFileDataset", self.dataset_files, _lines, _count, self.shuffle_files, self.num_shards, self.shard_id,
+                           self.num_samples)

@@ -1,0 +1,51 @@
+"""Memory for the deterministic beginning of a pipeline: one array per column, filled as samples are first computed."""
+import numpy as np
+
+from msnb.dataset.engine.chunk import settle
+
+
+class Store:
+    """The kept results of `rows` samples. Closes itself when results are not uniform or do not fit `budget` bytes."""
+
+    def __init__(self, rows, budget):
+        self.rows = rows
+        self.budget = budget
+        self.open = rows > 0 and budget > 0
+        self.arrays = None
+        self.filled = None
+        self.complete = False
+        self._missing = rows
+
+    def fetch(self, numbers, compute):
+        """The columns of these samples; `compute(missing numbers)` makes those that are not kept yet."""
+        if not self.complete:
+            missing = numbers if self.filled is None else numbers[~self.filled[numbers]]
+            if len(missing):
+                if len(missing) > 1 and len(set(missing.tolist())) < len(missing):
+                    missing = np.unique(missing)
+                made = [settle(c) for c in compute(missing)]
+                if not self._keep(missing, made):
+                    return made if missing is numbers else compute(numbers)
+        return [a[numbers] for a in self.arrays]
+
+    def _keep(self, numbers, made):
+        if any(not isinstance(c, np.ndarray) or c.dtype.kind in "SUO" for c in made):
+            return self._close()
+        if self.arrays is None:
+            if sum(c.nbytes // len(numbers) for c in made) * self.rows > self.budget:
+                return self._close()
+            self.arrays = [np.empty((self.rows, *c.shape[1:]), c.dtype) for c in made]
+            self.filled = np.zeros(self.rows, bool)
+        if any(a.shape[1:] != c.shape[1:] or a.dtype != c.dtype for a, c in zip(self.arrays, made, strict=True)):
+            return self._close()
+        for array, column in zip(self.arrays, made, strict=True):
+            array[numbers] = column
+        self.filled[numbers] = True
+        self._missing -= len(numbers)
+        self.complete = self._missing == 0
+        return True
+
+    def _close(self):
+        self.open = False
+        self.arrays = self.filled = None
+        return False

@@ -1,0 +1,212 @@
+"""MindSpore's .ckpt files: names and arrays, in both directions.
+
+A file is ``repeated Value value = 1`` with ``Value {string tag = 1; TensorProto tensor = 2}`` and
+``TensorProto {repeated int64 dims = 1; string tensor_type = 2; bytes tensor_content = 3}``. What is larger than
+512 MiB is split into consecutive Values of one tag that repeat the full dims. A scalar has dims [0] (r1.1) or none
+(2.x); an empty vector has dims [0] too, so only the length of the content tells them apart. With a checksum the file
+ends in ``crc_num`` and the CRC-32 of all before it, ten bytes big-endian.
+"""
+
+import mmap
+import os
+import zlib
+
+import ml_dtypes
+import numpy as np
+
+from msnb.formats import protobuf
+from msnb.formats.protobuf import LENGTH, VARINT, key, varint
+
+_TYPES = {
+    "Bool": np.bool_,
+    "Int8": np.int8,
+    "Int16": np.int16,
+    "Int32": np.int32,
+    "Int64": np.int64,
+    "UInt8": np.uint8,
+    "UInt16": np.uint16,
+    "UInt32": np.uint32,
+    "UInt64": np.uint64,
+    "Float16": np.float16,
+    "Float32": np.float32,
+    "Float64": np.float64,
+    "BFloat16": ml_dtypes.bfloat16,
+    "Complex64": np.complex64,
+    "Complex128": np.complex128,
+}
+_DTYPE_OF = {name: np.dtype(t) for name, t in _TYPES.items()}
+_NAME_OF = {dtype: name for name, dtype in _DTYPE_OF.items()}
+_DTYPE_OF.update({f"Uint{bits}": np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)})  # as r1.1 spells them
+_STRING = "str"  # content is UTF-32
+
+_SLICE = 512 * 1024 * 1024
+_CRC_MARK = b"crc_num"
+_TRAILER = len(_CRC_MARK) + 10
+_ENCRYPTED = {bytes.fromhex(h) for h in ("d85e3a7f", "d95e3a7f", "da5e3a7f")}  # AES-GCM, AES-CBC, SM4-CBC blocks
+
+
+class CheckpointError(ValueError):
+    """A file that is no checkpoint, or a damaged one. The message names the file and what is wrong."""
+
+
+def write(path, items, crc_check=False, progress=None):
+    """Write a checkpoint. The file appears under its name only when it is complete.
+
+    Args:
+        path (str): File to write; its folder has to exist.
+        items (dict): Names to numpy arrays (anything ``np.asarray`` takes) or to str, in the order of the file.
+        crc_check (bool): Whether to add a checksum. Default: False.
+        progress (Callable): Called with each name when it has been written. Default: None.
+
+    Raises:
+        TypeError: If an array has a type that checkpoints cannot hold.
+        OSError: If the file cannot be written.
+    """
+    path = os.fspath(path)
+    temporary = f"{path}.{os.getpid()}.tmp"
+    checksum = 0
+    try:
+        with open(temporary, "wb") as file:
+            for name, value in items.items():
+                for chunk in _encode(name, value):
+                    if crc_check:
+                        checksum = zlib.crc32(chunk, checksum)
+                    file.write(chunk)
+                if progress is not None:
+                    progress(name)
+            if crc_check:
+                file.write(_CRC_MARK + checksum.to_bytes(10, "big"))
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.remove(temporary)
+        raise
+
+
+def _encode(name, value):
+    """Yield the bytes of one entry: a header, then the content as a view, for each slice."""
+    if isinstance(value, str):
+        array, dims, type_name = np.array(value), (0,), _STRING
+    else:
+        array = np.asarray(value)
+        if array.dtype not in _NAME_OF:
+            raise TypeError(
+                f"A checkpoint cannot hold {name!r}: elements of type {array.dtype} have no place in the format."
+            )
+        dims, type_name = array.shape or (0,), _NAME_OF[array.dtype]
+    tag = name.encode()
+    tag_field = key(1, LENGTH) + varint(len(tag)) + tag
+    type_field = key(2, LENGTH) + varint(len(type_name)) + type_name.encode()
+    about = b"".join(key(1, VARINT) + varint(size) for size in dims) + type_field
+    content = memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8)) if array.nbytes else memoryview(b"")
+    step = _SLICE // max(1, array.dtype.itemsize) * max(1, array.dtype.itemsize)
+    for start in range(0, max(1, content.nbytes), step):
+        piece = content[start : start + step]
+        tensor = about + key(3, LENGTH) + varint(piece.nbytes)
+        value_field = tag_field + key(2, LENGTH) + varint(len(tensor) + piece.nbytes) + tensor
+        yield key(1, LENGTH) + varint(len(value_field) + piece.nbytes) + value_field
+        yield piece
+
+
+def read(path, crc_check=False):
+    """Read a checkpoint of any MindSpore. Arrays are read-only views of the mapped file: what is not used is not read.
+
+    Args:
+        path (str): File to read.
+        crc_check (bool): Whether to compare the checksum, when the file has one. Default: False.
+
+    Returns:
+        dict, names to numpy arrays (bfloat16 as ml_dtypes has it) or to str, in the order of the file.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        CheckpointError: If the file is no checkpoint, encrypted, cut off or damaged.
+    """
+    path = os.fspath(path)
+    with open(path, "rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:
+            return {}
+        if os.name == "nt":  # a mapped file cannot be replaced there, and a checkpoint often is
+            data = memoryview(file.read())
+        else:
+            data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    try:
+        return _decode(data, crc_check)
+    except protobuf.WireError as error:
+        raise CheckpointError(f"{path!r} is no MindSpore checkpoint, or a damaged one: {error}.") from None
+    except CheckpointError as error:
+        raise CheckpointError(f"{path!r}: {error}") from None
+
+
+def _decode(data, crc_check):
+    if bytes(data[:4]) in _ENCRYPTED:
+        raise CheckpointError(
+            "the checkpoint is encrypted, which msnb cannot read yet; decrypt it with MindSpore first."
+        )
+    end = len(data)
+    if end >= _TRAILER and bytes(data[end - _TRAILER : end - 10]) == _CRC_MARK:
+        end -= _TRAILER
+        if crc_check and zlib.crc32(data[:end]) != int.from_bytes(data[end + len(_CRC_MARK) :], "big"):
+            raise CheckpointError("the checksum does not match; the file was damaged after it was written.")
+    elif crc_check:
+        raise CheckpointError("the file has no checksum; read it with crc_check=False.")
+    entries = {}
+    for number, wire_type, value in protobuf.fields(data, 0, end):
+        if number != 1 or wire_type != LENGTH:
+            raise protobuf.WireError(f"field {number} stands where a parameter should")
+        tag, dims, type_name, content = _read_value(data, *value)
+        known = entries.setdefault(tag, (dims, type_name, []))
+        known[2].append(content)
+    return {tag: _to_value(tag, *entry) for tag, entry in entries.items()}
+
+
+def _read_value(data, start, end):
+    tag = tensor = None
+    for number, wire_type, value in protobuf.fields(data, start, end):
+        if wire_type != LENGTH:
+            raise protobuf.WireError(f"field {number} at byte {start} has the wrong type")
+        if number == 1:
+            tag = _text(data, value)
+        elif number == 2:
+            tensor = value
+        elif number == 3:
+            raise CheckpointError(f"{tag!r} is a hash table (MapParameter), which msnb cannot read.")
+    if tag is None or tensor is None:
+        raise protobuf.WireError(f"the parameter at byte {start} has no {'name' if tag is None else 'value'}")
+    dims, type_name, content = [], None, data[0:0]
+    for number, wire_type, value in protobuf.fields(data, *tensor):
+        if number == 1 and wire_type == VARINT:
+            dims.append(value)
+        elif number == 1:  # packed
+            at, stop = value
+            while at < stop:
+                size, at = protobuf.read_varint(data, at, stop)
+                dims.append(size)
+        elif number == 2:
+            type_name = _text(data, value)
+        elif number == 3:
+            content = data[value[0] : value[1]]
+    return tag, tuple(dims), type_name, content
+
+
+def _text(data, span):
+    try:
+        return bytes(data[span[0] : span[1]]).decode()
+    except UnicodeDecodeError:
+        raise protobuf.WireError(f"the text at byte {span[0]} is not UTF-8") from None
+
+
+def _to_value(tag, dims, type_name, pieces):
+    raw = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    if type_name == _STRING:
+        return bytes(raw).decode("utf-32-le")
+    if type_name not in _DTYPE_OF:
+        raise CheckpointError(f"{tag!r} has elements of the unknown type {type_name!r}.")
+    dtype = _DTYPE_OF[type_name]
+    shape = () if dims == (0,) and len(raw) == dtype.itemsize else dims
+    expected = int(np.prod(shape, dtype=object)) * dtype.itemsize
+    if len(raw) != expected:
+        raise CheckpointError(
+            f"{tag!r} of shape {shape} and type {type_name} should have {expected} bytes, but has {len(raw)}."
+        )
+    return np.frombuffer(raw, dtype).reshape(shape)

@@ -1,0 +1,82 @@
+"""IDX files, as MNIST comes in them: one array with a header, optionally compressed with gzip.
+
+Two zero bytes, a type code, the number of axes, the axes as big-endian 32-bit integers, then the elements, big-endian.
+"""
+
+import gzip
+import math
+import os
+import struct
+
+import numpy as np
+
+_TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
+_CODES = {np.dtype(t).newbyteorder("="): code for code, t in _TYPES.items()}
+
+
+class IdxError(ValueError):
+    """A file that is no IDX file, or a damaged one. The message names the file and what is wrong."""
+
+
+def read(path):
+    """The array in an IDX file, in the machine's byte order.
+
+    Args:
+        path (str): File to read; may be compressed with gzip.
+
+    Raises:
+        FileNotFoundError: If there is no such file.
+        IdxError: If the file is no IDX file, cut off or longer than its header says.
+    """
+    path = os.fspath(path)
+    with open(path, "rb") as file:
+        data = file.read()
+    if data[:2] == b"\x1f\x8b":
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError) as error:
+            raise IdxError(f"{path!r} is a damaged gzip file: {error}.") from None
+    if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in _TYPES:
+        raise IdxError(
+            f"{path!r} is no IDX file: it should begin with bytes 00 00, a type code and the number of axes, "
+            f"but begins with {data[:4].hex(' ') or 'nothing'}."
+        )
+    axes = data[3]
+    start = 4 + 4 * axes
+    if len(data) < start:
+        raise IdxError(f"{path!r} ends inside its header: {axes} axes take {start} bytes, but there are {len(data)}.")
+    shape = struct.unpack(f">{axes}I", data[4:start])
+    dtype = np.dtype(_TYPES[data[2]])
+    expected = math.prod(shape) * dtype.itemsize
+    if len(data) - start != expected:
+        raise IdxError(
+            f"{path!r} is damaged: its header says shape {shape} of {dtype.newbyteorder('=').name}, "
+            f"{expected} bytes, but {len(data) - start} follow."
+        )
+    return np.frombuffer(data, dtype, offset=start).reshape(shape).astype(dtype.newbyteorder("="))
+
+
+def write(path, array):
+    """Write an array as an IDX file, compressed when `path` ends in ".gz". The file appears only when it is complete.
+
+    Args:
+        path (str): File to write.
+        array (numpy.ndarray): Of uint8, int8, int16, int32, float32 or float64, with at most 255 axes.
+
+    Raises:
+        TypeError: If IDX has no code for the elements' type.
+        OSError: If the file cannot be written.
+    """
+    path = os.fspath(path)
+    array = np.asarray(array)
+    code = _CODES.get(array.dtype.newbyteorder("="))
+    if code is None:
+        names = ", ".join(dtype.name for dtype in _CODES)
+        raise TypeError(f"An IDX file holds elements of type {names}, but got {array.dtype}.")
+    data = (
+        struct.pack(f">BBBB{array.ndim}I", 0, 0, code, array.ndim, *array.shape) + array.astype(_TYPES[code]).tobytes()
+    )
+    temporary = f"{path}.{os.getpid()}.tmp"
+    with open(temporary, "wb") as file:
+        file.write(gzip.compress(data, mtime=0) if path.endswith(".gz") else data)
+    os.replace(temporary, path)

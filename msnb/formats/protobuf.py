@@ -1,0 +1,144 @@
+"""The wire format of protocol buffers: as much of it as MindSpore's files use, without the protobuf runtime.
+
+A message is described by a table ``{field name: (number, kind, repeated)}`` where kind is ``"int"``, ``"float"``,
+``"double"``, ``"bytes"``, ``"str"`` or the name of another message; a *schema* maps names of messages to such tables.
+"""
+
+import struct
+
+VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
+_MASK64 = (1 << 64) - 1
+
+
+class WireError(ValueError):
+    """Bytes that are no protocol buffer, or end too early."""
+
+
+def varint(n):
+    """Bytes of an unsigned integer; a negative one is taken as its 64-bit two's complement."""
+    n &= _MASK64
+    out = bytearray()
+    while n > 0x7F:
+        out.append(n & 0x7F | 0x80)
+        n >>= 7
+    out.append(n)
+    return bytes(out)
+
+
+def read_varint(data, start, end):
+    """(value, next position) of the unsigned integer at `start`."""
+    value = shift = 0
+    for at in range(start, min(end, start + 10)):
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value & _MASK64, at + 1
+        shift += 7
+    raise WireError(f"the integer at byte {start} does not end")
+
+
+def key(number, wire_type):
+    """Bytes that open a field."""
+    return varint(number << 3 | wire_type)
+
+
+def fields(data, start=0, end=None):
+    """Yield (field number, wire type, value) for each field of the message in ``data[start:end]``.
+
+    The value of a length-delimited field is its (start, end) in `data`: nothing is copied, so a memory map stays lazy.
+    """
+    at, end = start, len(data) if end is None else end
+    while at < end:
+        tag, at = read_varint(data, at, end)
+        number, wire_type = tag >> 3, tag & 7
+        if wire_type == VARINT:
+            value, at = read_varint(data, at, end)
+        elif wire_type == LENGTH:
+            length, at = read_varint(data, at, end)
+            value = (at, at + length)
+            at += length
+        elif wire_type in (FIXED32, FIXED64):
+            width = 4 if wire_type == FIXED32 else 8
+            value = bytes(data[at : at + width])
+            at += width
+        else:
+            raise WireError(f"byte {at} opens a field of unknown wire type {wire_type}")
+        if number == 0 or at > end:
+            raise WireError(f"the field at byte {at} reaches beyond the end" if number else f"byte {at} opens no field")
+        yield number, wire_type, value
+
+
+def signed(value):
+    """The 64-bit integer whose two's complement is `value`."""
+    return value - (1 << 64) if value >> 63 else value
+
+
+def encode(schema, message, values):
+    """Bytes of the `message` whose fields are in the dict `values`."""
+    out = []
+    table = schema[message]
+    for name, value in values.items():
+        number, kind, repeated = table[name]
+        for item in value if repeated else (value,):
+            out.append(_encode_field(schema, number, kind, item))
+    return b"".join(out)
+
+
+def _encode_field(schema, number, kind, item):
+    if kind == "int":
+        return key(number, VARINT) + varint(int(item))
+    if kind == "float":
+        return key(number, FIXED32) + struct.pack("<f", item)
+    if kind == "double":
+        return key(number, FIXED64) + struct.pack("<d", item)
+    if kind == "bytes":
+        body = item
+    elif kind == "str":
+        body = item.encode()
+    else:
+        body = encode(schema, kind, item)
+    return key(number, LENGTH) + varint(len(body)) + body
+
+
+def decode(schema, message, data, start=0, end=None):
+    """Dict of the fields of the `message` in ``data[start:end]``; repeated fields are lists, unknown fields left out.
+
+    Raises:
+        WireError: If the bytes are no such message.
+    """
+    by_number = {number: (name, kind, repeated) for name, (number, kind, repeated) in schema[message].items()}
+    out = {}
+    for number, wire_type, value in fields(data, start, end):
+        if number not in by_number:
+            continue
+        name, kind, repeated = by_number[number]
+        items = _decode_field(schema, kind, wire_type, value, data)
+        if repeated:
+            out.setdefault(name, []).extend(items)
+        else:
+            out[name] = items[-1]
+    return out
+
+
+def _decode_field(schema, kind, wire_type, value, data):
+    if wire_type == VARINT:
+        return [signed(value)]
+    if wire_type == FIXED32:
+        return list(struct.unpack("<f", value))
+    if wire_type == FIXED64:
+        return list(struct.unpack("<d", value))
+    start, end = value
+    if kind == "bytes":
+        return [bytes(data[start:end])]
+    if kind == "str":
+        return [bytes(data[start:end]).decode("utf-8", "replace")]
+    if kind == "int":  # packed
+        items = []
+        while start < end:
+            item, start = read_varint(data, start, end)
+            items.append(signed(item))
+        return items
+    if kind in ("float", "double"):
+        letter, width = ("f", 4) if kind == "float" else ("d", 8)
+        return list(struct.unpack(f"<{(end - start) // width}{letter}", bytes(data[start:end])))
+    return [decode(schema, kind, data, start, end)]

@@ -1,0 +1,191 @@
+"""The functional graph: parameters, constants and calls, under MindSpore's names for them."""
+import math
+
+
+class TensorType:
+    """Element type and shape of one value in a graph.
+
+    Args:
+        dtype (str): element type as MindSpore spells it, such as ``"Float32"``.
+        shape (tuple[int]): dimensions.
+        itemsize (int): bytes per element.
+    """
+
+    __slots__ = ("dtype", "shape", "itemsize")
+
+    def __init__(self, dtype, shape, itemsize):
+        self.dtype = dtype
+        self.shape = shape
+        self.itemsize = itemsize
+
+    @property
+    def size(self):
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self):
+        """Size in bytes."""
+        return self.size * self.itemsize
+
+    def __eq__(self, other):
+        return isinstance(other, TensorType) and (self.dtype, self.shape) == (other.dtype, other.shape)
+
+    def __hash__(self):
+        return hash((self.dtype, self.shape))
+
+    def __str__(self):
+        return f"Tensor[{self.dtype}][{', '.join(map(str, self.shape))}]"
+
+    def __repr__(self):
+        return str(self)
+
+    def short(self):
+        """The form drawn in a box: ``Float32[32, 6]``."""
+        return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+
+
+class AnfNode:
+    """A node of a FuncGraph. `types` holds one TensorType per result."""
+
+    __slots__ = ("func_graph", "types")
+
+    def __init__(self, types):
+        self.func_graph = None
+        self.types = types
+
+    @property
+    def shape(self):
+        """Shape of the (first) result; None for a node that has none."""
+        return self.types[0].shape if self.types else None
+
+    @property
+    def dtype(self):
+        """Element type of the (first) result; None for a node that has none."""
+        return self.types[0].dtype if self.types else None
+
+
+class ParameterNode(AnfNode):
+    """An input of a graph: an argument, or a Parameter of the network (`is_weight`)."""
+
+    __slots__ = ("name", "is_weight", "requires_grad")
+
+    def __init__(self, name, types, is_weight=False, requires_grad=False):
+        super().__init__(types)
+        self.name = name
+        self.is_weight = is_weight
+        self.requires_grad = requires_grad
+
+    def __repr__(self):
+        return f"ParameterNode({self.name}: {self.types[0] if self.types else ''})"
+
+
+class ValueNode(AnfNode):
+    """A constant. `value` is a Python number, an array, or None when it is only known to be constant."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value, types):
+        super().__init__(types)
+        self.value = value
+
+    def __repr__(self):
+        return f"ValueNode({show_constant(self)})"
+
+
+class CNode(AnfNode):
+    """One operator applied to inputs.
+
+    Attributes:
+        op (str): operator name, ``"Conv2D"``; a lower-case name is one of XLA's own operations.
+        attrs (dict): attributes the operator was built with.
+        inputs (tuple[AnfNode]): producers; ``slots[i]`` says which of the results of ``inputs[i]`` is meant.
+        scope (str): ``"Default/network-LeNet5/conv1-Conv2d"``.
+        direction (str): ``"forward"``, ``"backward"`` or ``"update"`` (what happens to gradients afterwards).
+        source (tuple | None): (file, line, function) of the user's code.
+        graphs (tuple[FuncGraph]): branches or loop bodies of control flow.
+        id (int): position in the order of execution, unique in the outermost graph.
+        flops (int), nbytes (int): arithmetic and memory traffic, counted from the shapes.
+    """
+
+    __slots__ = ("op", "attrs", "inputs", "slots", "scope", "direction", "source", "graphs", "id", "flops", "nbytes",
+                 "kernel")
+
+    def __init__(self, op, inputs, slots, types, *, attrs=None, scope="", direction="forward", source=None, graphs=(),
+                 id=0, flops=0, nbytes=0, kernel=None):
+        super().__init__(types)
+        self.op = op
+        self.inputs = inputs
+        self.slots = slots
+        self.attrs = attrs or {}
+        self.scope = scope
+        self.direction = direction
+        self.source = source
+        self.graphs = graphs
+        self.id = id
+        self.flops = flops
+        self.nbytes = nbytes
+        self.kernel = kernel  # the operator's own jaxpr, for who wants to look inside
+
+    @property
+    def name(self):
+        """Operator name as shown: a backward node of Conv2D is ``gradConv2D``."""
+        return f"grad{self.op}" if self.direction == "backward" and self.kernel is not None else self.op
+
+    @property
+    def fullname(self):
+        """Unique name, scope first: ``Default/network-LeNet5/conv1-Conv2d/Conv2D-op3``."""
+        return "/".join(part for part in (self.scope, f"{self.name}-op{self.id}") if part)
+
+    def __repr__(self):
+        return f"CNode({self.fullname})"
+
+
+class FuncGraph:
+    """A function as a graph.
+
+    Attributes:
+        name (str): what it was made from.
+        parameters (list[ParameterNode]): inputs in order.
+        nodes (list[CNode]): calls in the order of execution, sub-graphs' own nodes not included.
+        outputs (list[tuple[AnfNode, int]]): results as (node, which of its results).
+        feeds (tuple[int]): for a sub-graph, which input of the calling CNode each parameter stands for.
+    """
+
+    __slots__ = ("name", "parameters", "nodes", "outputs", "feeds")
+
+    def __init__(self, name, parameters, nodes, outputs, feeds=()):
+        self.name = name
+        self.parameters = parameters
+        self.nodes = nodes
+        self.outputs = outputs
+        self.feeds = feeds
+        for node in (*parameters, *nodes):
+            node.func_graph = self
+
+    def all_nodes(self):
+        """CNodes of this graph and of every sub-graph, in order."""
+        for node in self.nodes:
+            yield node
+            for graph in node.graphs:
+                yield from graph.all_nodes()
+
+    def __len__(self):
+        return sum(1 for _ in self.all_nodes())
+
+    def __repr__(self):
+        return f"FuncGraph({self.name}: {len(self.parameters)} parameters, {len(self)} nodes)"
+
+
+def show_constant(node):
+    """Short text of a ValueNode: scalars and small tensors by value, others by type."""
+    kind = node.types[0] if node.types else None
+    value = node.value
+    if value is None or (kind is not None and kind.size > 8):
+        return str(kind)
+    try:
+        flat = value.tolist() if hasattr(value, "tolist") else value
+    except Exception:  # an array whose value cannot be read here (a key, a deleted buffer) is shown by its type
+        return str(kind)
+    text = f"{flat:.7g}" if isinstance(flat, float) else str(flat)
+    return f"{kind.dtype}({text})" if kind is not None else text

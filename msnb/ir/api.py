@@ -1,0 +1,104 @@
+"""The entry functions: from a Cell or a function and its inputs to a graph, a text or a picture."""
+from .anf import FuncGraph
+from .graphviz import to_dot
+from .picture import to_svg
+from .printer import to_text
+from .read import read
+
+
+def graph(net, *inputs):
+    """The graph of a Cell or a function for these inputs, without running or compiling it.
+
+    Args:
+        net (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): what to look at. A FuncGraph is returned as it is.
+        inputs: the inputs `net` would be called with.
+
+    Returns:
+        FuncGraph.
+
+    Raises:
+        TypeError: If `net` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> import numpy as np
+        >>> from msnb import Tensor, ir, nn
+        >>> len(ir.graph(nn.ReLU(), Tensor(np.ones((2, 3), np.float32))))
+        1
+    """
+    if isinstance(net, FuncGraph):
+        return net
+    if hasattr(net, "jaxpr") and hasattr(net, "consts"):
+        return read(net)
+    if not callable(net):
+        raise TypeError(f"For 'ir.graph', 'net' should be a Cell, a function, a FuncGraph or a ClosedJaxpr, but got "
+                        f"{type(net).__name__}.")
+    from msnb.core.compile import program_of  # reading a jaxpr does not need the execution core
+    return of_program(program_of(net, *inputs), name_of(net))
+
+
+def of_program(program, name=None):
+    """The graph of a traced program of `msnb.core.compile`."""
+    return read(program.jaxpr, name or getattr(program, "name", "main"), program.inputs)
+
+
+def name_of(net):
+    """What a graph of `net` is called: the class of a Cell, the name of a function."""
+    return getattr(net, "__qualname__", None) or type(net).__name__
+
+
+def text(net, *inputs):
+    """The functional IR as text: parameters, then one numbered line per CNode with its operator, inputs, attributes,
+    types, scope and source line. Print it.
+
+    Args:
+        net (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): what to look at.
+        inputs: the inputs `net` would be called with.
+
+    Returns:
+        str.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> import numpy as np
+        >>> from msnb import Tensor, ir, nn
+        >>> print(ir.text(nn.ReLU(), Tensor(np.ones((2, 3), np.float32))))  # doctest: +SKIP
+    """
+    return to_text(graph(net, *inputs))
+
+
+def dot(net, *inputs):
+    """The graph in the dot language, scopes as clusters.
+
+    Args:
+        net (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): what to look at.
+        inputs: the inputs `net` would be called with.
+
+    Returns:
+        str.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return to_dot(graph(net, *inputs))
+
+
+def svg(net, *inputs, boxes=60):
+    """A picture of the graph that needs no browser scripts; scopes are opened as long as about `boxes` boxes fit.
+
+    Args:
+        net (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): what to look at.
+        inputs: the inputs `net` would be called with.
+        boxes (int): about how many boxes to draw. Default: 60.
+
+    Returns:
+        str, an SVG document.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return to_svg(graph(net, *inputs), boxes=boxes)

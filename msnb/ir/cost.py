@@ -1,0 +1,103 @@
+"""Arithmetic and memory traffic of an equation, counted from its shapes (not from a compiler's cost model)."""
+import math
+
+_FREE = frozenset((
+    "reshape", "broadcast_in_dim", "transpose", "squeeze", "expand_dims", "slice", "dynamic_slice", "concatenate", "pad",
+    "rev", "gather", "dynamic_update_slice", "copy", "copy_p", "convert_element_type", "bitcast_convert_type", "iota",
+    "stop_gradient", "select_n", "device_put", "empty", "empty2", "split", "pvary", "optimization_barrier",
+    "sharding_constraint", "random_wrap", "random_unwrap", "mesh_cast", "layout_constraint"))
+
+
+def _size(var):
+    return math.prod(getattr(var.aval, "shape", ()))
+
+
+def nbytes(eqn):
+    """Bytes read and written if every operand travels once."""
+    total = 0
+    for var in (*eqn.invars, *eqn.outvars):
+        dtype = getattr(var.aval, "dtype", None)
+        total += _size(var) * getattr(dtype, "itemsize", 0)
+    return total
+
+
+def inner_jaxprs(eqn):
+    """Jaxprs among the parameters of an equation, closed or open."""
+    found = []
+    for value in eqn.params.values():
+        for item in value if isinstance(value, (tuple, list)) else (value,):
+            if hasattr(item, "eqns") or hasattr(getattr(item, "jaxpr", None), "eqns"):
+                found.append(item)
+    return found
+
+
+def open_jaxpr(jaxpr):
+    """The open form of a jaxpr that may be closed."""
+    return getattr(jaxpr, "jaxpr", jaxpr)
+
+
+def flops(eqn, memo):
+    """Floating-point (or integer) operations of one equation; `memo` is a dict shared by one reading."""
+    name = eqn.primitive.name
+    rule = _RULES.get(name)
+    if rule is not None:
+        return rule(eqn)
+    inner = inner_jaxprs(eqn)
+    if inner:
+        counts = [_total(open_jaxpr(jaxpr), memo) for jaxpr in inner]
+        if name == "cond":
+            return max(counts)
+        return sum(counts) * (eqn.params.get("length", 1) if name == "scan" else 1)
+    if name in _FREE:
+        return 0
+    if name.startswith(("reduce_", "arg", "cum")):
+        return _size(eqn.invars[0])
+    return sum(_size(var) for var in eqn.outvars)
+
+
+def _total(jaxpr, memo):
+    known = memo.get(id(jaxpr))
+    if known is None:
+        # the jaxpr is kept beside its count: an id is only unique while its object lives
+        known = memo[id(jaxpr)] = (sum(flops(eqn, memo) for eqn in jaxpr.eqns), jaxpr)
+    return known[0]
+
+
+def _dot(eqn):
+    (contracted, _), _ = eqn.params["dimension_numbers"]
+    return 2 * _size(eqn.outvars[0]) * math.prod(eqn.invars[0].aval.shape[axis] for axis in contracted)
+
+
+def _conv(eqn):
+    kernel = eqn.invars[1].aval.shape
+    out_features = kernel[eqn.params["dimension_numbers"].rhs_spec[0]]
+    dense = 2 * _size(eqn.outvars[0]) * math.prod(kernel) // max(1, out_features)
+    # dilating the image inserts zeros, and multiplying by them is no work worth counting
+    return dense // max(1, math.prod(eqn.params["lhs_dilation"]))
+
+
+def _window(eqn):
+    window = eqn.params.get("window_dimensions", ())
+    return _size(eqn.outvars[0]) * math.prod(window)
+
+
+def _scatter_window(eqn):
+    return _size(eqn.invars[0]) * math.prod(eqn.params.get("window_dimensions", ()))
+
+
+def _sort(eqn):
+    size = _size(eqn.invars[0])
+    return int(size * max(1.0, math.log2(max(size, 2))))
+
+
+def _scatter(eqn):
+    return _size(eqn.invars[-1])
+
+
+_RULES = {
+    "dot_general": _dot, "conv_general_dilated": _conv, "sort": _sort,
+    "reduce_window": _window, "reduce_window_sum": _window, "reduce_window_max": _window, "reduce_window_min": _window,
+    "select_and_scatter_add": _scatter_window, "select_and_gather_add": _window,
+    "scatter": _scatter, "scatter-add": _scatter, "scatter-mul": _scatter, "scatter-min": _scatter,
+    "scatter-max": _scatter,
+}

@@ -1,0 +1,145 @@
+"""A small layered layout (Sugiyama's scheme): ranks by longest path, order by barycentres, places by least squares."""
+
+GAP_X, GAP_Y = 18.0, 26.0
+
+
+def layered(sizes, edges, gap_x=GAP_X, gap_y=GAP_Y):
+    """Place boxes so that edges point downwards.
+
+    Args:
+        sizes (list[tuple[float, float]]): width and height of each box, in the order of execution.
+        edges (list[tuple[int, int]]): pairs of box numbers; one that points up in that order is drawn upwards.
+        gap_x (float): room between neighbours. Default: 18.
+        gap_y (float): room between rows. Default: 26.
+
+    Returns:
+        tuple: centres ``[(x, y)]`` of the boxes, ``{edge: [(x, y), ...]}`` and the size ``(width, height)`` of it all.
+    """
+    count = len(sizes)
+    if not count:
+        return [], {}, (0.0, 0.0)
+    down = sorted({(min(edge), max(edge)) for edge in edges if edge[0] != edge[1]})
+    ranks = _ranks(count, down)
+    widths = [size[0] for size in sizes]
+    layers = [[] for _ in range(max(ranks) + 1)]
+    for number, rank in enumerate(ranks):
+        layers[rank].append(number)
+    above, below, paths = _dummies(down, ranks, layers, widths)
+    _order(layers, above, below)
+    x = _columns(layers, above, below, widths, count, gap_x)
+    y, height = _rows(layers, sizes, count, gap_y)
+    left = min(x[n] - widths[n] / 2 for n in range(len(x)))
+    right = max(x[n] + widths[n] / 2 for n in range(len(x)))
+    centre = {n: (x[n] - left, y[rank]) for rank, layer in enumerate(layers) for n in layer}
+    routes = {}
+    for edge in edges:
+        chain = paths.get((min(edge), max(edge)))
+        if chain is None:
+            continue
+        points = [centre[n] for n in chain]
+        top, bottom = chain[0], chain[-1]
+        points[0] = (points[0][0], points[0][1] + sizes[top][1] / 2)
+        points[-1] = (points[-1][0], points[-1][1] - sizes[bottom][1] / 2)
+        routes[edge] = points if edge[0] < edge[1] else points[::-1]
+    return [centre[n] for n in range(count)], routes, (right - left, height)
+
+
+def _ranks(count, edges):
+    into = [[] for _ in range(count)]
+    out = [[] for _ in range(count)]
+    for a, b in edges:
+        into[b].append(a)
+        out[a].append(b)
+    ranks = [0] * count
+    for number in range(count):  # edges go from smaller to larger numbers, so this order is topological
+        ranks[number] = max((ranks[a] + 1 for a in into[number]), default=0)
+    for number in range(count - 1, -1, -1):  # a source stands right above its first reader
+        if not into[number] and out[number]:
+            ranks[number] = max(0, min(ranks[b] for b in out[number]) - 1)
+    return ranks
+
+
+def _dummies(edges, ranks, layers, widths):
+    """Break long edges into steps of one rank; returns neighbours above, below and the chain of each edge."""
+    above, below, paths = {}, {}, {}
+    for a, b in edges:
+        chain = [a]
+        for rank in range(ranks[a] + 1, ranks[b]):
+            dummy = len(widths)
+            widths.append(2.0)
+            layers[rank].append(dummy)
+            chain.append(dummy)
+        chain.append(b)
+        paths[(a, b)] = chain
+        for upper, lower in zip(chain, chain[1:]):
+            below.setdefault(upper, []).append(lower)
+            above.setdefault(lower, []).append(upper)
+    return above, below, paths
+
+
+def _order(layers, above, below, sweeps=6):
+    place = {}
+    for layer in layers:
+        for index, number in enumerate(layer):
+            place[number] = index
+
+    def sort(layer, neighbours):
+        def weight(number):
+            near = neighbours.get(number)
+            return sum(place[n] for n in near) / len(near) if near else place[number]
+        layer.sort(key=weight)
+        for index, number in enumerate(layer):
+            place[number] = index
+
+    for sweep in range(sweeps):
+        for layer in layers[1:] if sweep % 2 == 0 else layers[-2::-1]:
+            sort(layer, above if sweep % 2 == 0 else below)
+
+
+def _columns(layers, above, below, widths, count, gap, sweeps=8):
+    x = {}
+    for layer in layers:
+        at = 0.0
+        for number in layer:
+            x[number] = at + widths[number] / 2
+            at += widths[number] + gap
+        for number in layer:
+            x[number] -= at / 2
+    for sweep in range(sweeps):
+        for layer in layers if sweep % 2 == 0 else layers[::-1]:
+            wanted, weights = [], []
+            for number in layer:
+                near = (above if sweep % 2 == 0 else below).get(number) or (below if sweep % 2 == 0 else above).get(number)
+                wanted.append(sum(x[n] for n in near) / len(near) if near else x[number])
+                weights.append(4.0 if number >= count else 1.0 if near else 0.1)
+            for number, value in zip(layer, _apart(wanted, weights, [widths[n] for n in layer], gap)):
+                x[number] = value
+    return x
+
+
+def _apart(wanted, weights, widths, gap):
+    """Places closest to `wanted` in the least-squares sense that keep the order and the gaps (isotonic regression)."""
+    offset, offsets = 0.0, []
+    for index, width in enumerate(widths):
+        offset += (widths[index - 1] + width) / 2 + gap if index else 0.0
+        offsets.append(offset)
+    blocks = []
+    for value, weight, shift in zip(wanted, weights, offsets):
+        blocks.append([value - shift, weight, 1])
+        while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
+            mean, weight, many = blocks.pop()
+            last = blocks[-1]
+            last[0] = (last[0] * last[1] + mean * weight) / (last[1] + weight)
+            last[1] += weight
+            last[2] += many
+    means = [block[0] for block in blocks for _ in range(block[2])]
+    return [mean + shift for mean, shift in zip(means, offsets)]
+
+
+def _rows(layers, sizes, count, gap):
+    centres, at = [], 0.0
+    for layer in layers:
+        tall = max((sizes[number][1] for number in layer if number < count), default=0.0)
+        centres.append(at + tall / 2)
+        at += tall + gap
+    return centres, at - gap

@@ -1,0 +1,117 @@
+"""A graph as compact columns, which is what the graph view draws from.
+
+A node costs a handful of small integers: its scope, its signature (operator, types, attributes, costs: shared by all
+calls that look alike), its source line and where its inputs come from, each as the difference to the node before. That
+compresses to a few bytes per node, and the same graph gives the same bytes in every run.
+"""
+import gzip
+import json
+import linecache
+
+from .anf import CNode, ParameterNode, ValueNode, show_constant
+from .hierarchy import Hierarchy
+from .printer import show_value
+from .source import label
+
+VERSION = 1
+
+
+def stage(graph, name="traced", tree=None, columns=None):
+    """The columns of one graph, ready for JSON.
+
+    Args:
+        graph (FuncGraph): what to show.
+        name (str): name of the stage. Default: "traced".
+        tree (Hierarchy): its scope tree, where one was made already. Default: None.
+        columns (dict): further values per node: ``{"time": {"unit": "ms", "values": [...]}}``. Default: None.
+
+    Returns:
+        dict.
+    """
+    tree = tree or Hierarchy(graph)
+    parameters = {node: index for index, node in enumerate(graph.parameters)}
+    scopes = list(tree.root.scopes())
+    origin = _sub_graph_origins(graph)
+    signatures, sources = _Table(), _Table()
+    columns_of = {"scope": [], "sig": [], "src": []}
+    inputs, extra = [], []
+    last = [0, 0, 0]
+    for node in tree.nodes:
+        scope = tree.home[node.id].index
+        taken = []
+        for place, (source, slot) in enumerate(zip(node.inputs, node.slots)):
+            kind = source.types[slot].short() if source.types else ""
+            if isinstance(source, ParameterNode) and source in origin:
+                source = origin[source]
+            if isinstance(source, CNode):
+                taken.append(kind)
+                inputs.append(node.id - source.id)
+            elif source in parameters:
+                taken.append(kind)
+                inputs.append(-1 - parameters[source])
+            else:
+                taken.append(f"={show_constant(source) if isinstance(source, ValueNode) else kind}")
+        for inner in node.graphs:
+            for source, _ in inner.outputs:
+                source = origin.get(source, source)
+                if isinstance(source, CNode):
+                    extra.append([source.id, node.id])
+        attrs = [[key, show_value(value)] for key, value in node.attrs.items()]
+        row = [node.name, taken, [kind.short() for kind in node.types], attrs, node.flops, node.nbytes]
+        now = [scope, signatures.number(row), sources.number(_source_row(node.source))]
+        for index, key in enumerate(columns_of):
+            columns_of[key].append(now[index] - last[index])
+        last = now
+    return {
+        "name": name, "graph": graph.name,
+        "params": [[node.name, node.types[0].short() if node.types else "", int(node.is_weight),
+                    int(node.requires_grad)] for node in graph.parameters],
+        "scopes": {"name": [scope.name for scope in scopes],
+                   "parent": [scope.parent.index if scope.parent else -1 for scope in scopes],
+                   "kind": [scope.kind for scope in scopes]},
+        "sigs": signatures.rows, "srcs": sources.rows, "nodes": {**columns_of, "ins": inputs}, "extra": extra,
+        "outputs": [node.id if isinstance(node, CNode) else -1 - parameters[node]
+                    for node, _ in graph.outputs if isinstance(node, CNode) or node in parameters],
+        "columns": columns or {},
+    }
+
+
+def pack(stages, **more):
+    """Stages as gzipped JSON bytes; the same stages give the same bytes."""
+    text = json.dumps({"v": VERSION, **more, "stages": stages}, separators=(",", ":"), ensure_ascii=False)
+    return gzip.compress(text.encode(), 9, mtime=0)
+
+
+class _Table:
+    """Rows numbered in the order in which they first appear."""
+
+    def __init__(self):
+        self.rows = []
+        self.numbers = {}
+
+    def number(self, row):
+        key = repr(row)
+        found = self.numbers.get(key)
+        if found is None:
+            found = self.numbers[key] = len(self.rows)
+            self.rows.append(row)
+        return found
+
+
+def _source_row(source):
+    if source is None:
+        return None
+    file, line, function = source
+    return [label(file), line, function, linecache.getline(file, line).strip()]
+
+
+def _sub_graph_origins(graph, known=None):
+    """What the parameters of sub-graphs stand for, through any depth."""
+    known = {} if known is None else known
+    for node in graph.nodes:
+        for inner in node.graphs:
+            for parameter, feed in zip(inner.parameters, inner.feeds):
+                source = node.inputs[feed]
+                known[parameter] = known.get(source, source)
+            _sub_graph_origins(inner, known)
+    return known

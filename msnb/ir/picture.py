@@ -1,0 +1,159 @@
+"""A picture of a graph as SVG, laid out here: for places where no script runs."""
+from html import escape
+
+from .hierarchy import CONTROL, CROWD, FOLD, UNIT, Hierarchy, Scope
+from .layered import layered
+
+_CHAR, _LINE, _HEADER, _PAD = 6.4, 30.0, 24.0, 12.0
+_FAMILY = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
+# light and dark, in one document: viewers that know the reader's preference apply it
+_STYLE = """
+.p{fill:#fff}.t{fill:#24303b;font-weight:500}.s{fill:#5f6b76}.h{fill:#4a5662;font-weight:600}
+.o{fill:#7f93ab;fill-opacity:.045;stroke:#b5c0cc}.c{fill:#e3ecf5;stroke:#7f9fbd}.f{fill:#ece6f6;stroke:#9a86c4}
+.forward{fill:#e8f1fa;stroke:#5b8fc0}.backward{fill:#fbeae1;stroke:#cd7f52}.update{fill:#e6f3e6;stroke:#5f9f63}
+.e{fill:none;stroke:#8995a1;stroke-width:1.1}.a{fill:#8995a1}.g{fill:#f3f4f6;stroke:#a3adb8}
+@media (prefers-color-scheme:dark){.p{fill:#16191d}.t{fill:#e4e9ee}.s{fill:#9aa5b1}.h{fill:#c2ccd6}
+.o{stroke:#46515d}.c{fill:#233345;stroke:#54799d}.f{fill:#2d2740;stroke:#7d6bab}
+.forward{fill:#1c2e40;stroke:#4f86b8}.backward{fill:#3d281d;stroke:#b9724a}.update{fill:#1f3322;stroke:#568f5a}
+.e{stroke:#6f7b87}.a{fill:#6f7b87}.g{fill:#23282e;stroke:#56616d}}
+""".replace("\n", "")
+
+
+def to_svg(graph, boxes=60):
+    """An SVG document; scopes are opened from the top as long as about `boxes` boxes fit."""
+    if isinstance(boxes, bool) or not isinstance(boxes, int) or boxes < 1:
+        raise ValueError(f"For 'ir.svg', 'boxes' should be a positive int, but got {boxes!r}.")
+    tree = Hierarchy(graph)
+    drawing = _Drawing(tree, _opened(tree.root, boxes))
+    return drawing.document()
+
+
+def _opened(root, budget):
+    """Scopes to draw open: breadth first, while the number of boxes stays within the budget."""
+    opened = {root.index, *(lane.index for lane in root.children)}
+    shown = sum(len(lane.children) for lane in root.children)
+    waiting = [child for lane in root.children for child in lane.children]
+    while waiting:
+        later = []
+        for child in waiting:
+            if not isinstance(child, Scope) or child.kind == CROWD:
+                continue
+            inside = _drawn(child)
+            if shown + len(inside) - 1 <= budget:
+                opened.add(child.index)
+                shown += len(inside) - 1
+                later += inside
+        waiting = later
+    return opened
+
+
+def _drawn(scope):
+    """Children that an open scope shows: of a folded block the first repeat stands for all."""
+    return scope.children[:1] if scope.kind == FOLD else scope.children
+
+
+class _Box:
+    __slots__ = ("item", "width", "height", "inner", "title", "note")
+
+    def __init__(self, item, width, height, title, note="", inner=None):
+        self.item, self.width, self.height, self.inner = item, width, height, inner
+        self.title, self.note = title, note
+
+
+class _Drawing:
+    def __init__(self, tree, opened):
+        self.opened = opened
+        self.lifted = tree.lifted()
+        self.tree = tree
+        self.parts = []
+        self.upwards = False
+        self.lanes = []
+        for lane in tree.root.children:
+            self.upwards = lane.name == "backward"
+            if lane.children:
+                self.lanes.append((lane, self.inside(lane)))
+
+    def box(self, item):
+        if isinstance(item, Scope):
+            count = len(item.children) if item.kind in (FOLD, CROWD) else item.size
+            title = item.name if item.kind != UNIT else f"#{item.name}"
+            note = f"× {count}" if item.kind in (FOLD, CROWD) else f"{count} node{'s' * (count != 1)}"
+            if item.index in self.opened:
+                inner = self.inside(item)
+                title = f"{title}  {note}" if item.kind == FOLD else title
+                width = max(inner[2][0], 1.1 * _CHAR * len(title)) + 2 * _PAD
+                return _Box(item, width, inner[2][1] + _HEADER + _PAD, title, note, inner)
+        else:
+            title = item.name
+            shape = item.shape
+            note = "×".join(map(str, shape)) if shape else item.dtype or ""
+        return _Box(item, max(64.0, _CHAR * max(len(title), len(note)) + 22), 2 * _LINE - 20, title, note)
+
+    def inside(self, scope):
+        boxes = [self.box(child) for child in _drawn(scope)]
+        number = {id(box.item): index for index, box in enumerate(boxes)}
+        edges = [(number[id(a)], number[id(b)]) for a, b in self.lifted.get(scope.index, {})
+                 if id(a) in number and id(b) in number]
+        centres, routes, size = layered([(box.width, box.height) for box in boxes], edges)
+        if self.upwards:  # gradients flow up beside the forward lane, so that rows of both belong together
+            centres = [(x, size[1] - y) for x, y in centres]
+            routes = {edge: [(x, size[1] - y) for x, y in points] for edge, points in routes.items()}
+        return boxes, (centres, routes), size
+
+    def document(self):
+        x, height, many = 20.0, 0.0, len(self.lanes) > 1
+        top = 44.0 if many else 20.0
+        for lane, inner in self.lanes:
+            width = max(inner[2][0], 90.0)
+            if many:
+                self.text(x + width / 2, 26, lane.name, "h", 13)
+            self.draw(inner, x + (width - inner[2][0]) / 2, top, lane.name)
+            x += width + 56
+            height = max(height, inner[2][1])
+        width, height = x - 56 + 20, height + top + 20
+        name = escape(self.tree.graph.name)
+        summary = f"Graph of {name}: {len(self.tree.nodes)} nodes"
+        return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+                f'height="{height:.0f}" role="img" aria-label="{summary}" font-family="{_FAMILY}" font-size="11">'
+                f"<title>{summary}</title><style>{_STYLE}</style><defs><marker id=\"msnb-arrow\" viewBox=\"0 0 8 8\" "
+                'refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="a" d="M0,1L8,4L0,7z"/>'
+                f'</marker></defs><rect class="p" width="100%" height="100%"/>{"".join(self.parts)}</svg>')
+
+    def draw(self, inner, x, y, lane):
+        boxes, (centres, routes), _ = inner
+        for points in routes.values():
+            self.path([(x + px, y + py) for px, py in points])
+        for box, (cx, cy) in zip(boxes, centres):
+            left, top = x + cx - box.width / 2, y + cy - box.height / 2
+            if box.inner is not None:
+                if box.item.kind == FOLD:
+                    self.rect(left + 4, top + 4, box.width, box.height, "o", 8)
+                self.rect(left, top, box.width, box.height, "o", 8)
+                self.text(left + 9, top + 16, box.title, "h", 11, "start")
+                shift = (box.width - box.inner[2][0]) / 2
+                self.draw(box.inner, left + shift, top + _HEADER, lane)
+                continue
+            style = lane
+            if isinstance(box.item, Scope):
+                style = "f" if box.item.kind in (FOLD, CROWD) else "g" if box.item.kind == CONTROL else "c"
+                if box.item.kind in (FOLD, CROWD):
+                    self.rect(left + 4, top + 4, box.width, box.height, style, 6)
+            self.rect(left, top, box.width, box.height, style, 6 if isinstance(box.item, Scope) else 12)
+            self.text(left + box.width / 2, top + 17, box.title, "t", 11)
+            self.text(left + box.width / 2, top + 31, box.note, "s", 9)
+
+    def rect(self, x, y, width, height, style, radius):
+        self.parts.append(f'<rect class="{style}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" '
+                          f'rx="{radius}"/>')
+
+    def text(self, x, y, text, style, size, anchor="middle"):
+        self.parts.append(f'<text class="{style}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" '
+                          f'font-size="{size}">{escape(text)}</text>')
+
+    def path(self, points):
+        commands = [f"M{points[0][0]:.1f},{points[0][1]:.1f}"]
+        for (ax, ay), (bx, by) in zip(points, points[1:]):
+            middle = (ay + by) / 2  # leave and arrive vertically
+            commands.append(f"L{bx:.1f},{by:.1f}" if abs(ax - bx) < 0.5 else
+                            f"C{ax:.1f},{middle:.1f} {bx:.1f},{middle:.1f} {bx:.1f},{by:.1f}")
+        self.parts.append(f'<path class="e" d="{"".join(commands)}" marker-end="url(#msnb-arrow)"/>')

@@ -1,0 +1,263 @@
+"""Reads a jaxpr into a FuncGraph.
+
+An operator of msnb is one named ``jax.jit`` in the jaxpr, and becomes one CNode. Any other nested jit, a rematerialised
+block and a function with its own gradient are inlined; branches and loops become CNodes with sub-graphs.
+"""
+import numpy as np
+
+from msnb.core._jax_private import Literal, user_frame
+
+from . import cost
+from .anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
+from .scope import is_backward, parse
+
+_TITLES = {"bool": "Bool", "bfloat16": "BFloat16", "float0": "Zero"}
+_CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
+          "remat2": "jaxpr", "remat": "jaxpr", "checkpoint": "jaxpr", "custom_jvp_call": "call_jaxpr",
+          "custom_vjp_call": "call_jaxpr", "custom_vjp_call_jaxpr": "fun_jaxpr", "custom_lin": "call_jaxpr"}
+_BRANCHES = {"cond": "branches", "while": ("cond_jaxpr", "body_jaxpr"), "scan": ("jaxpr",)}
+# a sum of gradients is AddN in MindSpore's graphs
+_NAMES = {"cond": "Switch", "while": "While", "scan": "Scan", "add_any": "AddN"}
+# parameters of XLA's operations that say how it is compiled, not what is computed
+_NOISE = frozenset(("accuracy", "out_sharding", "sharding", "weak_type", "precision", "preferred_element_type", "mode",
+                    "fill_value", "donated_invars", "ctx_mesh", "keep_unused", "inline", "linear", "cond_nconsts",
+                    "body_nconsts", "num_consts", "num_carry", "_split_transpose", "memory_space", "effects"))
+
+
+def dtype_name(dtype):
+    """MindSpore's spelling of a numpy or JAX dtype: float32 is Float32."""
+    name = getattr(dtype, "name", str(dtype))
+    if name.startswith("key<"):
+        return "Key"
+    return _TITLES.get(name) or (f"UInt{name[4:]}" if name.startswith("uint") else name.capitalize())
+
+
+def default_operator_of(name):
+    """(operator, attributes) of the name of a jit, None for a jit that is no operator."""
+    try:
+        from msnb.core.primitive import attributes_of
+    except ImportError:  # reading jaxprs needs nothing but JAX
+        attributes_of = None
+    found = attributes_of(name) if attributes_of is not None else None
+    if found is not None:
+        return found
+    # operators are spelled in CamelCase, functions of jax.numpy are not
+    return (name.partition(".")[0], {}) if name[:1].isupper() and name.isidentifier() else None
+
+
+def read(closed, name="main", inputs=None, operator_of=default_operator_of):
+    """Read a jaxpr.
+
+    Args:
+        closed (ClosedJaxpr): as `jax.make_jaxpr` returns it.
+        name (str): name of the graph. Default: "main".
+        inputs (list[tuple]): per input variable ``("param", name, requires_grad)`` or ``("arg", name)``.
+            Default: None, inputs are called ``x0``, ``x1``, ...
+        operator_of (Callable): from the name of a jit to (operator, attributes), or None for a jit that is not one.
+
+    Returns:
+        FuncGraph.
+
+    Examples:
+        >>> import jax, jax.numpy as jnp
+        >>> from msnb import ir
+        >>> ir.read(jax.make_jaxpr(jnp.sin)(1.0))
+        FuncGraph(main: 1 parameters, 1 nodes)
+    """
+    if not hasattr(closed, "jaxpr") or not hasattr(closed, "consts"):
+        raise TypeError(f"For 'ir.read', 'closed' should be a ClosedJaxpr (what jax.make_jaxpr returns), but got "
+                        f"{type(closed).__name__}.")
+    return _Reader(operator_of).graph(closed, name, inputs)
+
+
+class _Reader:
+    def __init__(self, operator_of):
+        self.operator_of = operator_of
+        self.operators = {}  # name of a jit -> what operator_of said
+        self.memo = {}  # costs of inner jaxprs
+        self.types = {}  # aval -> TensorType
+        self.frames = {}  # id of a traceback -> (source, the traceback kept alive)
+        self.count = 0
+
+    def graph(self, closed, name, inputs=None):
+        jaxpr, consts = _unwrapped(closed, self)
+        if inputs is not None and len(inputs) != len(jaxpr.invars):
+            raise ValueError(f"For 'ir.read', 'inputs' should have one entry per input of the jaxpr "
+                             f"({len(jaxpr.invars)}), but got {len(inputs)}.")
+        parameters = []
+        for index, var in enumerate(jaxpr.invars):
+            entry = inputs[index] if inputs is not None else ("arg", f"x{index}")
+            weight = entry[0] == "param"
+            parameters.append(ParameterNode(str(entry[1]), self.type_of(var), weight,
+                                            bool(entry[2]) if weight and len(entry) > 2 else False))
+        env = dict(zip(jaxpr.invars, ((node, 0) for node in parameters)))
+        self.bind_constants(jaxpr, consts, env)
+        nodes = []
+        self.walk(jaxpr, env, nodes, (), False)
+        outputs = [self.look_up(var, env) for var in jaxpr.outvars]
+        _mark_updates(nodes)
+        return FuncGraph(name, parameters, nodes, outputs)
+
+    def bind_constants(self, jaxpr, consts, env):
+        for var, value in zip(jaxpr.constvars, consts):
+            env[var] = (ValueNode(value, self.type_of(var)), 0)
+
+    def type_of(self, var):
+        aval = var.aval
+        known = self.types.get(aval)
+        if known is None:
+            shape = getattr(aval, "shape", None)
+            if shape is None:
+                known = ()  # a token: no value a reader cares about
+            else:
+                known = (TensorType(dtype_name(aval.dtype), tuple(shape), getattr(aval.dtype, "itemsize", 0)),)
+            self.types[aval] = known
+        return known
+
+    def look_up(self, var, env):
+        if isinstance(var, Literal):
+            return ValueNode(var.val, self.type_of(var)), 0
+        return env[var]
+
+    def source_of(self, eqn):
+        traceback = eqn.source_info.traceback
+        known = self.frames.get(id(traceback))
+        if known is None:
+            known = self.frames[id(traceback)] = (user_frame(traceback), traceback)
+        return known[0]
+
+    def operator(self, name):
+        if name not in self.operators:
+            self.operators[name] = self.operator_of(name) if name else None
+        return self.operators[name]
+
+    def walk(self, jaxpr, env, nodes, outer, backward):
+        """Append the CNodes of `jaxpr` to `nodes`; `outer` is the scope it is inlined into."""
+        for eqn in jaxpr.eqns:
+            segments, transforms = parse(str(eqn.source_info.name_stack))
+            scope = outer + segments
+            turned = backward or is_backward(transforms)
+            kind = eqn.primitive.name
+            inner = eqn.params.get(_CALLS.get(kind))
+            operator = self.operator(eqn.params.get("name")) if inner is not None and kind in ("jit", "pjit") else None
+            if inner is not None and operator is None:
+                self.inline(eqn, inner, env, nodes, scope, turned)
+            elif not all(type(var).__name__ == "DropVar" for var in eqn.outvars) or eqn.effects or not eqn.outvars:
+                self.call(eqn, operator, env, nodes, scope, turned)
+
+    def inline(self, eqn, inner, env, nodes, scope, backward):
+        jaxpr = cost.open_jaxpr(inner)
+        within = dict(zip(jaxpr.invars, (self.look_up(var, env) for var in eqn.invars)))
+        self.bind_constants(jaxpr, getattr(inner, "consts", ()), within)
+        name = eqn.params.get("name") or ""
+        # a function of the user's that is jitted for itself is a scope; helpers of jax.numpy are not
+        named = eqn.primitive.name in ("jit", "pjit") and name.isidentifier() and name[0] != "_" and len(jaxpr.eqns) > 8
+        self.walk(jaxpr, within, nodes, (*scope, name) if named else scope, backward)
+        for var, result in zip(eqn.outvars, jaxpr.outvars):
+            env[var] = self.look_up(result, within)
+
+    def call(self, eqn, operator, env, nodes, scope, backward):
+        kind = eqn.primitive.name
+        found = [self.look_up(var, env) for var in eqn.invars]
+        if operator is not None:
+            op, attrs = operator
+            if scope and scope[-1].partition("-op")[0] == op:
+                scope = scope[:-1]
+        else:
+            op, attrs = _NAMES.get(kind, kind), _attributes(eqn)
+        number, self.count = self.count, self.count + 1
+        graphs = ()
+        if operator is None and kind in _BRANCHES:
+            graphs = self.sub_graphs(eqn, kind, scope, backward)
+        node = CNode(
+            op, tuple(node for node, _ in found), tuple(slot for _, slot in found),
+            tuple(kind for var in eqn.outvars for kind in self.type_of(var)), attrs=attrs, scope="/".join(scope),
+            direction="backward" if backward else "forward", source=self.source_of(eqn), graphs=graphs, id=number,
+            flops=cost.flops(eqn, self.memo), nbytes=cost.nbytes(eqn),
+            kernel=eqn.params.get("jaxpr") if operator is not None else None)
+        nodes.append(node)
+        for slot, var in enumerate(eqn.outvars):
+            env[var] = (node, slot)
+
+    def sub_graphs(self, eqn, kind, scope, backward):
+        keys = _BRANCHES[kind]
+        inner = eqn.params[keys] if isinstance(keys, str) else [eqn.params[key] for key in keys]
+        titles = {"while": ("condition", "body"), "scan": ("body",)}.get(kind)
+        if titles is None:
+            # lax.cond with two branches puts the false one first
+            titles = ("false", "true") if len(inner) == 2 else tuple(f"case{index}" for index in range(len(inner)))
+        feeds = _feeds(eqn, kind, len(inner))
+        graphs = []
+        for title, closed, feed in zip(titles, inner, feeds):
+            jaxpr = cost.open_jaxpr(closed)
+            parameters = [ParameterNode(f"{title}_{index}", self.type_of(var)) for index, var in enumerate(jaxpr.invars)]
+            env = dict(zip(jaxpr.invars, ((node, 0) for node in parameters)))
+            self.bind_constants(jaxpr, getattr(closed, "consts", ()), env)
+            nodes = []
+            self.walk(jaxpr, env, nodes, scope, backward)
+            outputs = [self.look_up(var, env) for var in jaxpr.outvars]
+            graphs.append(FuncGraph(title, parameters, nodes, outputs, feed))
+        return tuple(graphs)
+
+
+def _feeds(eqn, kind, count):
+    """For each sub-graph of an equation, which of the equation's inputs its parameters are."""
+    total = len(eqn.invars)
+    if kind == "while":
+        first, second = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
+        carry = tuple(range(first + second, total))
+        return (*range(first), *carry), (*range(first, first + second), *carry)
+    start = 1 if kind == "cond" else 0
+    return (tuple(range(start, total)),) * count
+
+
+def _mark_updates(nodes):
+    """Call "update" what works on gradients and is itself never differentiated: clipping, scaling, the optimizer."""
+    mirrored = {(node.scope, node.op) for node in nodes if node.direction == "backward"}
+    if not mirrored:
+        return
+    after = set()
+    for node in nodes:
+        if node.direction == "backward":
+            after.add(node)
+        elif any(source in after for source in node.inputs) and (node.scope, node.op) not in mirrored:
+            after.add(node)
+            node.direction = "update"
+            for inner in (inner for graph in node.graphs for inner in graph.all_nodes()):
+                inner.direction = "update"
+
+
+def _unwrapped(closed, reader):
+    """The program itself, where the jaxpr is nothing but a call of one jitted function."""
+    jaxpr, consts = closed.jaxpr, closed.consts
+    while len(jaxpr.eqns) == 1 and jaxpr.eqns[0].primitive.name in ("jit", "pjit"):
+        eqn = jaxpr.eqns[0]
+        inner = eqn.params["jaxpr"]
+        same = (not consts and list(eqn.invars) == list(jaxpr.invars) and list(eqn.outvars) == list(jaxpr.outvars))
+        if not same or reader.operator(eqn.params.get("name")) is not None:
+            break
+        jaxpr, consts = inner.jaxpr, inner.consts
+    return jaxpr, consts
+
+
+def _attributes(eqn):
+    """What an operation of XLA's was told, without what only concerns its compilation."""
+    attrs = {}
+    for key, value in eqn.params.items():
+        if key in _NOISE or value is None:
+            continue
+        if isinstance(value, (bool, int, float, str)):
+            attrs[key] = value
+        elif isinstance(value, np.dtype) or key.endswith("dtype"):
+            attrs[key] = dtype_name(value)
+        elif isinstance(value, tuple) and _plain(value):
+            attrs[key] = value
+        elif hasattr(value, "_asdict") and _plain(tuple(value)):
+            attrs[key] = tuple(value)
+    return attrs
+
+
+def _plain(value):
+    if isinstance(value, tuple):
+        return all(_plain(item) for item in value)
+    return isinstance(value, (bool, int, float, str)) or value is None

@@ -1,0 +1,206 @@
+"""Logging as MindSpore's users know it: ``from mindspore import log as logger; logger.warning("...")``.
+
+The environment decides: ``GLOG_v`` from 0 to 4 is DEBUG, INFO, WARNING (when unset), ERROR, CRITICAL;
+``GLOG_logtostderr=0`` with ``GLOG_log_dir`` writes ``mindspore.log`` in that folder instead of the screen,
+``logger_backupCount`` rotating files of ``logger_maxBytes``.
+"""
+
+import logging
+import os
+import sys
+import threading
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+__all__ = ["get_level", "get_log_config"]
+
+_LEVELS = {"0": logging.DEBUG, "1": logging.INFO, "2": logging.WARNING, "3": logging.ERROR, "4": logging.CRITICAL}
+_NUMBERS = {level: number for number, level in _LEVELS.items()}
+_DEFAULT_MAX_BYTES = 50 * 1024 * 1024
+_DEFAULT_BACKUP_COUNT = 30
+_PACKAGE = str(Path(__file__).parent) + os.sep
+_PACKAGE_PARENT = str(Path(__file__).parent.parent) + os.sep
+
+_lock = threading.Lock()
+_logger = None
+_said = set()
+
+
+class _Formatter(logging.Formatter):
+    """``[WARNING] ME(pid:thread,process):2021-01-31-23:59:59.123.456 [file:line] message``."""
+
+    def __init__(self):
+        super().__init__(
+            "[%(levelname)s] ME(%(process)d:%(thread)d,%(processName)s):%(asctime)s "
+            "[%(shortpath)s:%(lineno)d] %(message)s"
+        )
+
+    def formatTime(self, record, datefmt=None):
+        micros = int(record.created * 1e6) % 1_000_000
+        stamp = super().formatTime(record, datefmt or "%Y-%m-%d-%H:%M:%S")
+        return f"{stamp}.{micros // 1000:03d}.{micros % 1000:03d}"
+
+    def format(self, record):
+        record.shortpath = record.pathname.removeprefix(_PACKAGE_PARENT)
+        return super().format(record)
+
+
+class _StderrHandler(logging.StreamHandler):
+    """Writes to whatever ``sys.stderr`` is at that moment: notebooks and test runners replace it."""
+
+    def __init__(self):
+        logging.Handler.__init__(self)
+
+    @property
+    def stream(self):
+        return sys.stderr
+
+
+def _number(variable, default):
+    text = os.environ.get(variable, "").strip()
+    if not text:
+        return default
+    if not text.isdigit():
+        raise ValueError(f"The environment variable {variable} should be a positive integer, but is {text!r}.")
+    return int(text)
+
+
+def _make_handler():
+    console = os.environ.get("GLOG_logtostderr", "").strip() or "1"
+    if console not in ("0", "1"):
+        raise ValueError(
+            f"The environment variable GLOG_logtostderr should be 0 (write files) or 1 (write to stderr), "
+            f"but is {console!r}."
+        )
+    if console == "1":
+        return _StderrHandler()
+    folder = os.environ.get("GLOG_log_dir", "").strip()
+    if not folder:
+        raise ValueError("With GLOG_logtostderr=0, GLOG_log_dir should name the folder for the log file, but is empty.")
+    if not os.path.isdir(folder):
+        raise ValueError(
+            f"The folder that GLOG_log_dir names does not exist: {folder!r}. Make it, or set GLOG_logtostderr=1."
+        )
+    handler = RotatingFileHandler(
+        os.path.join(os.path.realpath(folder), "mindspore.log"),
+        delay=True,
+        encoding="utf-8",
+        maxBytes=_number("logger_maxBytes", _DEFAULT_MAX_BYTES),
+        backupCount=_number("logger_backupCount", _DEFAULT_BACKUP_COUNT),
+    )
+    handler.name = "FileHandler"
+    return handler
+
+
+def _get_logger():
+    """The one logger; reads the environment the first time it is needed."""
+    global _logger
+    if _logger is not None:
+        return _logger
+    with _lock:
+        if _logger is None:
+            level = os.environ.get("GLOG_v", "").strip() or "2"
+            if level not in _LEVELS:
+                raise ValueError(
+                    f"The environment variable GLOG_v should be 0 (DEBUG), 1 (INFO), 2 (WARNING), 3 (ERROR) "
+                    f"or 4 (CRITICAL), but is {level!r}."
+                )
+            handler = _make_handler()
+            handler.setFormatter(_Formatter())
+            logger = logging.getLogger("ME.mindspore.log")
+            logger.setLevel(_LEVELS[level])
+            logger.propagate = False  # a root logger of the user's would print every line twice
+            logger.handlers[:] = [handler]
+            _logger = logger
+    return _logger
+
+
+def debug(msg, *args, **kwargs):
+    """Log `msg` % `args` with severity DEBUG."""
+    _log(logging.DEBUG, msg, args, kwargs)
+
+
+def info(msg, *args, **kwargs):
+    """Log `msg` % `args` with severity INFO."""
+    _log(logging.INFO, msg, args, kwargs)
+
+
+def warning(msg, *args, **kwargs):
+    """Log `msg` % `args` with severity WARNING."""
+    _log(logging.WARNING, msg, args, kwargs)
+
+
+def error(msg, *args, **kwargs):
+    """Log `msg` % `args` with severity ERROR."""
+    _log(logging.ERROR, msg, args, kwargs)
+
+
+def critical(msg, *args, **kwargs):
+    """Log `msg` % `args` with severity CRITICAL."""
+    _log(logging.CRITICAL, msg, args, kwargs)
+
+
+def once(msg, *args):
+    """Log `msg` % `args` as a WARNING the first time this text comes up in the process, and never again."""
+    text = msg % args if args else msg
+    if text not in _said:
+        _said.add(text)
+        _log(logging.WARNING, "%s", (text,), {"stacklevel": _frames_to_user()})
+
+
+def _frames_to_user():
+    """stacklevel of the nearest frame outside this package: the line of the user's that brought the message up."""
+    frame, level = sys._getframe(2), 1
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level if frame is not None else 1
+
+
+def _log(level, msg, args, kwargs):
+    # Two frames up is the caller of warning(); a caller's own stacklevel counts from there.
+    kwargs["stacklevel"] = kwargs.get("stacklevel", 1) + 2
+    _get_logger().log(level, msg, *args, **kwargs)
+
+
+def get_level():
+    """Level that is logged from, as ``GLOG_v`` spells it.
+
+    Returns:
+        str, "0" (DEBUG) to "4" (CRITICAL).
+
+    Examples:
+        >>> from mindspore import log as logger
+        >>> logger.get_level()
+        '2'
+    """
+    return _NUMBERS[_get_logger().getEffectiveLevel()]
+
+
+def get_log_config():
+    """What the log does at present, under the names of the environment variables that set it.
+
+    Returns:
+        dict, with ``GLOG_v`` and ``GLOG_logtostderr``; for a file ``GLOG_log_dir``, ``logger_maxBytes`` and
+        ``logger_backupCount`` too.
+    """
+    handler = _get_logger().handlers[0]
+    config = {"GLOG_v": get_level(), "GLOG_logtostderr": "1"}
+    if isinstance(handler, RotatingFileHandler):
+        config.update(
+            GLOG_logtostderr="0",
+            GLOG_log_dir=os.path.dirname(handler.baseFilename),
+            logger_maxBytes=handler.maxBytes,
+            logger_backupCount=handler.backupCount,
+        )
+    return config
+
+
+def _reset():
+    """Read the environment anew at the next message (tests)."""
+    global _logger
+    with _lock:
+        if _logger is not None:
+            for handler in _logger.handlers:
+                handler.close()
+        _logger = None
+        _said.clear()

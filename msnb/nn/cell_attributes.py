@@ -1,0 +1,27 @@
+"""`cell_attr_register`: a Cell remembers the arguments it was built with."""
+import functools
+import inspect
+
+
+def cell_attr_register(fn=None, attrs=None):
+    """Decorator for a Cell's `__init__` that keeps the arguments as text in `cell_init_args`.
+
+    Args:
+        fn (Callable): The `__init__`. Default: None, returns a decorator.
+        attrs (Union[str, list]): Names of the arguments to keep. Default: None, all of them.
+    """
+    if fn is None:
+        return functools.partial(cell_attr_register, attrs=attrs)
+    wanted = [attrs] if isinstance(attrs, str) else attrs
+    signature = inspect.signature(fn)
+
+    @functools.wraps(fn)
+    def init(self, *args, **kwargs):
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        values = list(bound.arguments.items())[1:]
+        fn(self, *args, **kwargs)
+        self.cell_init_args = type(self).__name__ + str([(k, str(v)) for k, v in values
+                                                         if wanted is None or k in wanted])
+
+    return init

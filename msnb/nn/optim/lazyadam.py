@@ -1,0 +1,62 @@
+"""LazyAdam: Adam that leaves the rows alone which a sparse gradient does not mention."""
+from msnb._checkparam import Validator
+from msnb.nn.optim._sparse import update_rows
+from msnb.nn.optim.adam import AdamBase
+from msnb.nn.optim.optimizer import Optimizer
+
+__all__ = ["LazyAdam"]
+
+
+class LazyAdam(AdamBase):
+    r"""Adam for sparse gradients: only the rows that a RowTensor mentions are updated, moments included.
+
+    With dense gradients it is :class:`Adam`.
+
+    Args:
+        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
+            Default: 1e-3.
+        beta1 (float): Decay rate of the first moment, in (0, 1). Default: 0.9.
+        beta2 (float): Decay rate of the second moment, in (0, 1). Default: 0.999.
+        eps (float): Keeps the denominator from zero, positive. Default: 1e-8.
+        use_locking (bool): Accepted; updates never race here. Default: False.
+        use_nesterov (bool): Whether to use Nesterov's momentum. Default: False.
+        weight_decay (float): L2 penalty, see :class:`Optimizer`. Default: 0.0.
+        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+
+    Inputs:
+        - **gradients** (tuple[Tensor]) - One per Parameter.
+
+    Outputs:
+        bool, True.
+
+    Raises:
+        ValueError: If `beta1`, `beta2` or `eps` is out of range.
+        TypeError: If one of them or `weight_decay` is no float, or `use_locking` or `use_nesterov` no bool.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = Net()
+        >>> optim = nn.LazyAdam(params=net.trainable_params(), learning_rate=0.001)
+    """
+
+    def __init__(self, params, learning_rate=1e-3, beta1=0.9, beta2=0.999, eps=1e-8, use_locking=False,
+                 use_nesterov=False, weight_decay=0.0, loss_scale=1.0):
+        super().__init__(params, learning_rate, beta1, beta2, eps, use_locking, use_nesterov, weight_decay, loss_scale)
+        Validator.check_value_type("weight_decay", weight_decay, [float], self.cls_name)
+
+    def construct(self, gradients):
+        powers, rows = self._step(gradients)
+        for param, moment1, moment2, rate, gradient in rows:
+            def update(grad, state=(param, moment1, moment2), rate=rate):
+                self._update(*state, powers, rate, grad)
+
+            update_rows(gradient, (param, moment1, moment2), update)
+        return True
+
+    @Optimizer.target.setter
+    def target(self, value):
+        """Device that updates the Parameters; checked, without effect here."""
+        self._set_target(value)

@@ -1,0 +1,69 @@
+"""Momentum."""
+from msnb._checkparam import Validator
+from msnb.common import dtype as mstype
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
+from msnb.nn.optim.optimizer import Optimizer
+from msnb.ops import operations as P
+
+__all__ = ["Momentum"]
+
+
+class Momentum(Optimizer):
+    r"""Gradient descent with momentum.
+
+    .. math::
+        v_{t+1} = u\, v_t + g, \qquad p_{t+1} = p_t - \eta\, v_{t+1}
+
+    and with Nesterov's momentum :math:`p_{t+1} = p_t - \eta\, (g + u\, v_{t+1})`, where p is a Parameter, g its gradient,
+    v its moment (named ``moments.`` + its name), u `momentum` and :math:`\eta` the learning rate.
+
+    Args:
+        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
+        learning_rate (Union[float, Tensor, Iterable, LearningRateSchedule]): Learning rate, see :class:`Optimizer`.
+        momentum (float): Momentum u, at least 0.
+        weight_decay (float): L2 penalty, see :class:`Optimizer`. Default: 0.0.
+        loss_scale (float): What the loss was multiplied by. Default: 1.0.
+        use_nesterov (bool): Whether to use Nesterov's momentum. Default: False.
+
+    Inputs:
+        - **gradients** (tuple[Tensor]) - One per Parameter.
+
+    Outputs:
+        bool, True.
+
+    Raises:
+        ValueError: If `momentum` is negative.
+        TypeError: If `momentum` is no float or `use_nesterov` no bool.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = Net()
+        >>> optim = nn.Momentum(params=net.trainable_params(), learning_rate=0.1, momentum=0.9)
+        >>> decayed = [p for p in net.trainable_params() if "conv" in p.name]
+        >>> others = [p for p in net.trainable_params() if "conv" not in p.name]
+        >>> groups = [{"params": decayed, "weight_decay": 0.01}, {"params": others, "lr": 0.01},
+        ...           {"order_params": net.trainable_params()}]
+        >>> optim = nn.Momentum(groups, learning_rate=0.1, momentum=0.9)
+        >>> model = Model(net, loss_fn=nn.SoftmaxCrossEntropyWithLogits(), optimizer=optim)
+    """
+
+    def __init__(self, params, learning_rate, momentum, weight_decay=0.0, loss_scale=1.0, use_nesterov=False):
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        Validator.check_value_type("momentum", momentum, [float], self.cls_name)
+        if momentum < 0.0:
+            raise ValueError(f"For '{self.cls_name}', 'momentum' should be at least 0.0, but got {momentum}.")
+        self.momentum = Parameter(Tensor(momentum, mstype.float32), name="momentum")
+        self.params = self.parameters
+        self.use_nesterov = Validator.check_bool(use_nesterov, "use_nesterov", self.cls_name)
+        self.moments = self.params.clone(prefix="moments", init="zeros")
+        self.opt = P.ApplyMomentum(use_nesterov=self.use_nesterov)
+
+    def construct(self, gradients):
+        gradients = self.scale_grad(self.decay_weight(gradients))
+        rates = self._per_parameter(self.get_lr())
+        for param, moment, rate, gradient in zip(self.params, self.moments, rates, gradients, strict=True):
+            self.opt(param, moment, rate, gradient, self.momentum)
+        return True

@@ -1,0 +1,20 @@
+"""Cells around networks: loss, gradient, one training step, loss scale, evaluation."""
+from msnb.nn.wrap.cell_wrapper import (
+    GetNextSingleOp,
+    ParameterUpdate,
+    TrainOneStepCell,
+    VirtualDatasetCellTriple,
+    WithEvalCell,
+    WithGradCell,
+    WithLossCell,
+)
+from msnb.nn.wrap.grad_reducer import DistributedGradReducer
+from msnb.nn.wrap.loss_scale import (
+    DynamicLossScaleUpdateCell,
+    FixedLossScaleUpdateCell,
+    TrainOneStepWithLossScaleCell,
+)
+
+__all__ = ["TrainOneStepCell", "WithLossCell", "WithGradCell", "WithEvalCell", "GetNextSingleOp",
+           "TrainOneStepWithLossScaleCell", "DistributedGradReducer", "ParameterUpdate", "DynamicLossScaleUpdateCell",
+           "FixedLossScaleUpdateCell", "VirtualDatasetCellTriple"]

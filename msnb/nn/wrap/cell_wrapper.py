@@ -1,0 +1,281 @@
+"""Cells around a network: with loss, with gradient, one training step, evaluation."""
+import numpy as np
+from msnb import context
+from msnb.core.autodiff import Gradient
+from msnb.core.parameter import Parameter, ParameterTuple
+from msnb.core.precision import cast_tensor
+from msnb.nn.cell import Cell
+from msnb.nn.wrap.grad_reducer import DistributedGradReducer
+from msnb.ops import composite as C
+from msnb.ops import operations as P
+
+__all__ = ["WithLossCell", "WithGradCell", "TrainOneStepCell", "WithEvalCell", "GetNextSingleOp",
+           "VirtualDatasetCellTriple", "ParameterUpdate"]
+
+_FLOAT32 = np.dtype(np.float32)
+
+
+def _identity(x):
+    return x
+
+
+class WithLossCell(Cell):
+    """A network with its loss: `loss_fn(backbone(data), label)`.
+
+    Args:
+        backbone (Cell): The network.
+        loss_fn (Cell): The loss of its output and the label.
+
+    Inputs:
+        - **data** (Tensor) - Input of the network.
+        - **label** (Tensor) - What it should say.
+
+    Outputs:
+        Tensor, the loss.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = Net()
+        >>> loss_fn = nn.SoftmaxCrossEntropyWithLogits(sparse=False)
+        >>> net_with_loss = nn.WithLossCell(net, loss_fn)
+        >>> loss = net_with_loss(data, label)
+    """
+
+    def __init__(self, backbone, loss_fn):
+        super().__init__(auto_prefix=False)
+        self._backbone = backbone
+        self._loss_fn = loss_fn
+
+    def construct(self, data, label):
+        return self._loss_fn(self._backbone(data), label)
+
+    @property
+    def backbone_network(self):
+        """The network without its loss."""
+        return self._backbone
+
+
+class WithGradCell(Cell):
+    """Gradients of a network's trainable Parameters.
+
+    Args:
+        network (Cell): The network.
+        loss_fn (Cell): Loss of its output and the label. Default: None, the network computes the loss itself.
+        sens (Union[None, Tensor, int, float]): Cotangent of the loss. Default: None, ones.
+
+    Inputs:
+        - ***inputs** (Tensor) - Inputs of the network, the label last when there is a `loss_fn`.
+
+    Outputs:
+        tuple[Tensor], one gradient per trainable Parameter.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = Net()
+        >>> grad_net = nn.WithGradCell(net, nn.SoftmaxCrossEntropyWithLogits())
+        >>> gradients = grad_net(data, label)
+    """
+
+    def __init__(self, network, loss_fn=None, sens=None):
+        super().__init__(auto_prefix=False)
+        self.network = network
+        self.loss_fn = loss_fn
+        self.weights = ParameterTuple(network.trainable_params())
+        self.grad = C.GradOperation(get_by_list=True, sens_param=(sens is not None))
+        self.sens = sens
+        self.network_with_loss = network if loss_fn is None else WithLossCell(network, loss_fn)
+        self.network_with_loss.set_train()
+
+    def construct(self, *inputs):
+        return Gradient(self.network_with_loss, (), self.weights)(inputs, sens=self.sens)[2]
+
+
+class TrainOneStepCell(Cell):
+    """One training step: forward, backward, and the optimizer's update.
+
+    The forward pass runs once: its loss is returned and its intermediate values serve the backward pass.
+
+    Args:
+        network (Cell): The network, which returns its loss.
+        optimizer (Optimizer): Updates the Parameters.
+        sens (float): Cotangent of the loss, the loss scale. Default: 1.0.
+
+    Inputs:
+        - ***inputs** (Tensor) - Inputs of the network.
+
+    Outputs:
+        Tensor, the loss.
+
+    Raises:
+        TypeError: If `sens` is no number.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net_with_loss = nn.WithLossCell(Net(), nn.SoftmaxCrossEntropyWithLogits())
+        >>> optimizer = nn.Momentum(net_with_loss.trainable_params(), 0.1, 0.9)
+        >>> step = nn.TrainOneStepCell(net_with_loss, optimizer)
+        >>> step.set_train()
+        >>> loss = step(data, label)
+    """
+
+    def __init__(self, network, optimizer, sens=1.0):
+        super().__init__(auto_prefix=False)
+        if sens is not None and (not isinstance(sens, (int, float)) or isinstance(sens, bool)):
+            raise TypeError(f"For '{self.cls_name}', 'sens' should be a number, but got {sens!r} "
+                            f"of type {type(sens).__name__}.")
+        self.network = network
+        self.network.set_grad()
+        self.network.add_flags(defer_inline=True)
+        self.weights = optimizer.parameters
+        self.optimizer = optimizer
+        self.grad = C.GradOperation(get_by_list=True, sens_param=True)
+        self.sens = sens
+        self.parallel_mode = context.get_auto_parallel_context("parallel_mode")
+        self.reducer_flag = self.parallel_mode in (context.ParallelMode.DATA_PARALLEL,
+                                                   context.ParallelMode.HYBRID_PARALLEL)
+        self.grad_reducer = _identity
+        if self.reducer_flag:
+            mean = context.get_auto_parallel_context("gradients_mean")
+            self.grad_reducer = DistributedGradReducer(self.weights, mean, 1)
+
+    def construct(self, *inputs):
+        loss, _, grads = Gradient(self.network, (), self.weights)(inputs, sens=self.sens)
+        self.optimizer(self.grad_reducer(grads))
+        return loss
+
+
+class GetNextSingleOp(Cell):
+    """Takes the next element from a device queue, which only MindSpore's Ascend and GPU back ends have.
+
+    Args:
+        dataset_types (list): dtypes of the columns.
+        dataset_shapes (list): Shapes of the columns.
+        queue_name (str): Name of the queue.
+
+    Raises:
+        NotImplementedError: Always.
+    """
+
+    def __init__(self, dataset_types, dataset_shapes, queue_name):
+        super().__init__()
+        raise NotImplementedError("Device queues do not exist in msnb: iterate over the dataset, or over "
+                                  "DatasetHelper(dataset), and call the network with its elements.")
+
+
+class _VirtualDatasetCell(Cell):
+    """Marks the inputs of a network as the batch that automatic parallelism may split."""
+
+    def __init__(self, backbone):
+        super().__init__(auto_prefix=False)
+        self._backbone = backbone
+
+    def construct(self, *inputs):
+        return self._backbone(*inputs)
+
+
+class VirtualDatasetCellTriple(Cell):
+    """Marks the three inputs of a network as the batch that automatic parallelism may split.
+
+    Args:
+        backbone (Cell): The network.
+
+    Inputs:
+        - **a**, **b**, **c** (Tensor) - Inputs of the network.
+
+    Outputs:
+        Output of the network.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.VirtualDatasetCellTriple(net)
+    """
+
+    def __init__(self, backbone):
+        super().__init__(auto_prefix=False)
+        self._backbone = backbone
+
+    def construct(self, a, b, c):
+        return self._backbone(a, b, c)
+
+
+class WithEvalCell(Cell):
+    """A network with its loss, for evaluation: returns the loss, the output and the label.
+
+    Args:
+        network (Cell): The network.
+        loss_fn (Cell): The loss of its output and the label.
+        add_cast_fp32 (bool): Whether output and label are cast to float32 first. Default: False.
+
+    Inputs:
+        - **data** (Tensor) - Input of the network.
+        - **label** (Tensor) - What it should say.
+
+    Outputs:
+        tuple[Tensor], loss, output and label.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> eval_net = nn.WithEvalCell(Net(), nn.SoftmaxCrossEntropyWithLogits())
+        >>> loss, output, label = eval_net(data, label)
+    """
+
+    def __init__(self, network, loss_fn, add_cast_fp32=False):
+        super().__init__(auto_prefix=False)
+        self._network = network
+        self._loss_fn = loss_fn
+        self.add_cast_fp32 = add_cast_fp32
+
+    def construct(self, data, label):
+        outputs = self._network(data)
+        if self.add_cast_fp32:
+            label = cast_tensor(label, _FLOAT32)
+            outputs = cast_tensor(outputs, _FLOAT32)
+        return self._loss_fn(outputs, label), outputs, label
+
+
+class ParameterUpdate(Cell):
+    """Assigns its input to a Parameter, for example to change a learning rate between steps.
+
+    Args:
+        param (Parameter): What is written.
+
+    Inputs:
+        - **x** (Tensor) - New value, of the same shape and dtype.
+
+    Outputs:
+        Tensor, `x`.
+
+    Raises:
+        TypeError: If `param` is no Parameter.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> param = net.parameters_dict()["learning_rate"]
+        >>> update = nn.ParameterUpdate(param)
+        >>> update.phase = "update_param"
+        >>> update(Tensor(0.001, mindspore.float32))
+    """
+
+    def __init__(self, param):
+        super().__init__(auto_prefix=False)
+        if not isinstance(param, Parameter):
+            raise TypeError(f"For '{self.cls_name}', 'param' should be a Parameter, but got {param!r} "
+                            f"of type {type(param).__name__}.")
+        self._param = param
+        self._assign = P.Assign()
+
+    def construct(self, x):
+        self._assign(self._param, x)
+        return x

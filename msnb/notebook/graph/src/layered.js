@@ -1,0 +1,109 @@
+// Sugiyama's scheme in small: ranks by longest path, order by barycentres, columns by isotonic regression.
+// The Python side (msnb/ir/layered.py) draws the static pictures with the same method.
+
+export const GAP_X = 18, GAP_Y = 26;
+
+// sizes: [[w, h]], in the order of execution; edges: [[a, b]] as box numbers.
+// Returns centres x, y, the rank of each box, rows {y, h} and a route of points per edge.
+export function layered(sizes, edges) {
+  const count = sizes.length;
+  if (!count) return { x: [], y: [], rank: [], rows: [], routes: [], w: 0, h: 0 };
+  const down = new Map();
+  for (const [a, b] of edges) if (a !== b) down.set(Math.min(a, b) * count + Math.max(a, b), [Math.min(a, b), Math.max(a, b)]);
+  const pairs = [...down.values()].sort((p, q) => p[0] - q[0] || p[1] - q[1]);
+  const rank = ranks(count, pairs), layers = [];
+  for (let i = 0; i < count; i++) (layers[rank[i]] ||= []).push(i);
+  const width = sizes.map(s => s[0]), above = [], below = [], paths = new Map();
+  for (let i = 0; i < count; i++) { above.push([]); below.push([]); }
+  for (const [a, b] of pairs) {
+    const path = [a];
+    for (let r = rank[a] + 1; r < rank[b]; r++) { path.push(width.length); layers[r].push(width.length); width.push(2); above.push([]); below.push([]); }
+    path.push(b);
+    for (let i = 1; i < path.length; i++) { below[path[i - 1]].push(path[i]); above[path[i]].push(path[i - 1]); }
+    paths.set(a * count + b, path);
+  }
+  order(layers, above, below, width.length);
+  const x = columns(layers, above, below, width, count);
+  const rows = []; let at = 0;
+  for (const layer of layers) {
+    let h = 0; for (const i of layer) if (i < count && sizes[i][1] > h) h = sizes[i][1];
+    rows.push({ y: at + h / 2, h }); at += h + GAP_Y;
+  }
+  let left = Infinity, right = -Infinity;
+  for (let i = 0; i < x.length; i++) { left = Math.min(left, x[i] - width[i] / 2); right = Math.max(right, x[i] + width[i] / 2); }
+  for (let i = 0; i < x.length; i++) x[i] -= left;
+  const rowOf = new Int32Array(x.length);
+  layers.forEach((layer, r) => { for (const i of layer) rowOf[i] = r; });
+  const routes = edges.map(([a, b]) => {
+    const path = paths.get(Math.min(a, b) * count + Math.max(a, b));
+    if (!path) return null;
+    const points = path.map(i => [x[i], rows[rowOf[i]].y]);
+    points[0][1] += sizes[path[0]][1] / 2; points[points.length - 1][1] -= sizes[path[path.length - 1]][1] / 2;
+    return a < b ? points : points.reverse();
+  });
+  return { x: x.slice(0, count), y: Array.from({ length: count }, (_, i) => rows[rank[i]].y), rank, rows, routes, w: right - left, h: at - GAP_Y };
+}
+
+function ranks(count, pairs) {
+  const into = Array.from({ length: count }, () => []), out = Array.from({ length: count }, () => []);
+  for (const [a, b] of pairs) { into[b].push(a); out[a].push(b); }
+  const rank = new Array(count).fill(0); // edges go from smaller to larger numbers: this order is topological
+  for (let i = 0; i < count; i++) for (const a of into[i]) rank[i] = Math.max(rank[i], rank[a] + 1);
+  for (let i = count - 1; i >= 0; i--) if (!into[i].length && out[i].length) {
+    let low = Infinity; for (const b of out[i]) low = Math.min(low, rank[b]);
+    rank[i] = Math.max(0, low - 1); // a source stands right above its first reader
+  }
+  return rank;
+}
+
+function order(layers, above, below, total) {
+  const place = new Float64Array(total), weight = new Float64Array(total);
+  for (const layer of layers) layer.forEach((i, at) => { place[i] = at; });
+  const sweeps = total > 3000 ? 2 : 6;
+  for (let sweep = 0; sweep < sweeps; sweep++) {
+    const near = sweep % 2 ? below : above, many = layers.length;
+    for (let k = 1; k < many; k++) {
+      const layer = layers[sweep % 2 ? many - 1 - k : k];
+      if (layer.length < 2) continue;
+      for (const i of layer) { const list = near[i]; let sum = 0; for (const j of list) sum += place[j]; weight[i] = list.length ? sum / list.length : place[i]; }
+      layer.sort((a, b) => weight[a] - weight[b]).forEach((i, at) => { place[i] = at; });
+    }
+  }
+}
+
+function columns(layers, above, below, width, count) {
+  const x = new Array(width.length).fill(0);
+  for (const layer of layers) {
+    let at = 0; for (const i of layer) { x[i] = at + width[i] / 2; at += width[i] + GAP_X; }
+    for (const i of layer) x[i] -= at / 2;
+  }
+  const sweeps = width.length > 3000 ? 3 : 8;
+  for (let sweep = 0; sweep < sweeps; sweep++) for (let k = 0; k < layers.length; k++) {
+    const layer = layers[sweep % 2 ? layers.length - 1 - k : k];
+    const wanted = [], weights = [];
+    for (const i of layer) {
+      const first = sweep % 2 ? below[i] : above[i], near = first.length ? first : sweep % 2 ? above[i] : below[i];
+      let sum = 0; for (const j of near) sum += x[j];
+      wanted.push(near.length ? sum / near.length : x[i]);
+      weights.push(i >= count ? 4 : near.length ? 1 : .1);
+    }
+    apart(wanted, weights, layer, width).forEach((value, at) => { x[layer[at]] = value; });
+  }
+  return x;
+}
+
+// Closest places to `wanted` in the least-squares sense that keep the order and the gaps (pool adjacent violators).
+function apart(wanted, weights, layer, width) {
+  const offsets = [], blocks = []; let offset = 0;
+  layer.forEach((i, at) => { if (at) offset += (width[layer[at - 1]] + width[i]) / 2 + GAP_X; offsets.push(offset); });
+  wanted.forEach((value, at) => {
+    blocks.push([value - offsets[at], weights[at], 1]);
+    while (blocks.length > 1 && blocks[blocks.length - 2][0] > blocks[blocks.length - 1][0]) {
+      const [mean, weight, many] = blocks.pop(), last = blocks[blocks.length - 1];
+      last[0] = (last[0] * last[1] + mean * weight) / (last[1] + weight); last[1] += weight; last[2] += many;
+    }
+  });
+  const result = [];
+  for (const [mean, , many] of blocks) for (let i = 0; i < many; i++) result.push(mean + offsets[result.length]);
+  return result;
+}

@@ -1,0 +1,168 @@
+// Decodes the payload of msnb.ir.payload: columns of small differences, gzipped.
+// Nodes are numbered 0..n-1; scope s is item n+s, so that one integer names anything that can be drawn as a box.
+
+export const ROOT = 0, LANE = 1, SCOPE = 2, CONTROL = 3, FOLD = 4, UNIT = 5, CROWD = 6, PAGE = 7;
+
+async function unzip(bytes) {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).text();
+}
+
+export function fromBase64(text) {
+  const raw = atob(text), bytes = new Uint8Array(raw.length);
+  for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+  return bytes;
+}
+
+export async function decode(bytes) {
+  const data = JSON.parse(await unzip(bytes));
+  return { ...data, stages: data.stages.map(stage => new Stage(stage)) };
+}
+
+function running(differences) {
+  const values = new Int32Array(differences.length);
+  let last = 0;
+  for (let i = 0; i < values.length; i++) values[i] = last += differences[i];
+  return values;
+}
+
+// One graph: typed arrays per node, and the scope tree.
+export class Stage {
+  constructor(raw) {
+    const nodes = raw.nodes, n = nodes.scope.length;
+    this.name = raw.name; this.graph = raw.graph; this.n = n;
+    this.params = raw.params.map(([name, type, weight, grad]) => ({ name, type, weight: !!weight, grad: !!grad }));
+    this.sigs = raw.sigs.map(([op, ins, outs, attrs, flops, bytes]) => ({ op, ins, outs, attrs, flops, bytes }));
+    this.srcs = raw.srcs; this.columns = raw.columns; this.outputs = raw.outputs;
+    this.scopeOf = running(nodes.scope); this.sig = running(nodes.sig); this.src = running(nodes.src);
+    this.readInputs(nodes.ins, raw.extra);
+    this.readScopes(raw.scopes);
+    this.liftEdges();
+    this.findTwins();
+  }
+
+  // a constant input has no producer and stands in the signature only, marked by "="
+  readInputs(packed, extra) {
+    const n = this.n, start = this.inStart = new Int32Array(n + 1), refs = this.ins = new Int32Array(packed.length);
+    let at = 0;
+    for (let i = 0; i < n; i++) {
+      start[i] = at;
+      for (const kind of this.sigs[this.sig[i]].ins) {
+        if (kind[0] === "=") continue;
+        const difference = packed[at];
+        refs[at++] = difference < 0 ? difference : i - difference; // below zero: parameter -1, -2, ...
+      }
+    }
+    start[n] = at;
+    this.extra = extra;
+    const count = new Int32Array(n + 1);
+    this.eachEdge(a => count[a + 1]++);
+    for (let i = 0; i < n; i++) count[i + 1] += count[i];
+    this.outStart = count.slice(); this.outs = new Int32Array(count[n]);
+    this.eachEdge((a, b) => { this.outs[count[a]++] = b; });
+  }
+
+  eachEdge(visit) {
+    for (let i = 0; i < this.n; i++)
+      for (let k = this.inStart[i]; k < this.inStart[i + 1]; k++) if (this.ins[k] >= 0) visit(this.ins[k], i);
+    for (const [a, b] of this.extra) visit(a, b);
+  }
+
+  readScopes({ name, parent, kind }) {
+    const n = this.n;
+    this.scopes = name.map((label, i) => ({ i, id: n + i, name: label, parent: parent[i], kind: kind[i], children: [],
+      edges: new Map(), size: 0, start: n, depth: 0, flops: 0, bytes: 0, lane: -1 }));
+    for (const scope of this.scopes) if (scope.parent >= 0) {
+      const above = this.scopes[scope.parent];
+      above.children.push(scope.id); scope.depth = above.depth + 1;
+      scope.lane = scope.kind === LANE ? scope.i : above.lane;
+    }
+    for (let i = 0; i < n; i++) {
+      const own = this.sigs[this.sig[i]];
+      this.scopes[this.scopeOf[i]].children.push(i);
+      for (let s = this.scopes[this.scopeOf[i]]; s; s = this.scopes[s.parent]) {
+        s.size++; s.flops += own.flops; s.bytes += own.bytes; if (i < s.start) s.start = i;
+      }
+    }
+    const first = id => id < n ? id : this.scopes[id - n].start;
+    for (const scope of this.scopes)
+      if (scope.kind !== FOLD && scope.kind !== ROOT) scope.children.sort((a, b) => first(a) - first(b));
+  }
+
+  // every edge belongs to the innermost scope that holds both ends, between its two children
+  liftEdges() {
+    const { scopes, scopeOf, n } = this, total = n + scopes.length;
+    this.eachEdge((a, b) => {
+      let s = scopes[scopeOf[a]], t = scopes[scopeOf[b]], from = a, to = b;
+      while (s.depth > t.depth) { from = s.id; s = scopes[s.parent]; }
+      while (t.depth > s.depth) { to = t.id; t = scopes[t.parent]; }
+      while (s !== t) { from = s.id; s = scopes[s.parent]; to = t.id; t = scopes[t.parent]; }
+      if (from === to) return;
+      const key = from * total + to, known = s.edges.get(key);
+      if (known) known.n++; else s.edges.set(key, { a: from, b: to, n: 1 });
+    });
+  }
+
+  // what stands on the same row in the other lane: scopes by name, calls of one operator by their order
+  findTwins() {
+    this.twin = new Int32Array(this.n + this.scopes.length).fill(-1);
+    const lane = name => this.scopes.find(s => s.kind === LANE && s.name === name);
+    this.forward = lane("forward"); this.backward = lane("backward"); this.update = lane("update");
+    if (this.forward && this.backward) this.matchScopes(this.forward, this.backward);
+  }
+
+  matchScopes(f, b) {
+    this.twin[f.id] = b.id; this.twin[b.id] = f.id;
+    const names = new Map(), calls = new Map();
+    for (const id of b.children) {
+      if (id >= this.n) names.set(this.scopes[id - this.n].name, id);
+      else { const op = this.op(id).replace(/^grad/, ""); (calls.get(op) || calls.set(op, []).get(op)).push(id); }
+    }
+    for (const id of f.children) {
+      if (id >= this.n) {
+        const own = this.scopes[id - this.n], mate = names.get(own.name);
+        if (mate !== undefined && this.scopes[mate - this.n].kind === own.kind) this.matchScopes(own, this.scopes[mate - this.n]);
+      } else {
+        const mate = calls.get(this.op(id))?.pop(); // gradients come in the opposite order
+        if (mate !== undefined) { this.twin[id] = mate; this.twin[mate] = id; }
+      }
+    }
+  }
+
+  isScope(id) { return id >= this.n; }
+  scope(id) { return this.scopes[id - this.n]; }
+  op(id) { return this.sigs[this.sig[id]].op; }
+  sigOf(id) { return this.sigs[this.sig[id]]; }
+  sourceOf(id) { return this.srcs[this.src[id]]; }
+  home(id) { return this.isScope(id) ? this.scopes[this.scope(id).parent] : this.scopes[this.scopeOf[id]]; }
+  laneOf(id) { const s = this.isScope(id) ? this.scope(id) : this.scopes[this.scopeOf[id]]; return this.scopes[s.lane]?.name || "forward"; }
+  inputs(id) { return this.ins.subarray(this.inStart[id], this.inStart[id + 1]); }
+  readers(id) { return this.outs.subarray(this.outStart[id], this.outStart[id + 1]); }
+  chain(id) { const up = []; for (let s = this.home(id); s && s.kind !== ROOT; s = this.scopes[s.parent]) up.unshift(s); return up; }
+  // the scope as the network's author knows it, without boxes that only the drawing has
+  path(id) {
+    return this.chain(id).filter(s => s.kind === SCOPE || s.kind === CONTROL).map(s => s.name).join("/");
+  }
+  *below(scope) {
+    const stack = [...scope.children].reverse();
+    while (stack.length) {
+      const id = stack.pop();
+      if (id < this.n) yield id; else stack.push(...this.scope(id).children.slice().reverse());
+    }
+  }
+  title(id) {
+    if (id < this.n) return this.op(id);
+    const s = this.scope(id);
+    return s.kind === UNIT ? `repeat ${+s.name + 1}` : s.name || this.graph;
+  }
+  note(id) {
+    if (id >= this.n) {
+      const s = this.scope(id);
+      return s.kind === FOLD || s.kind === CROWD ? `× ${s.children.length}` : `${s.size} ${s.size === 1 ? "node" : "nodes"}`;
+    }
+    const type = this.sigOf(id).outs[0];
+    if (!type) return "";
+    const shape = type.slice(type.indexOf("[") + 1, -1);
+    return shape ? shape.replaceAll(", ", "×") : type.slice(0, type.indexOf("["));
+  }
+}

@@ -1,0 +1,93 @@
+"""Checks that several operators share: element types, ranks, axes. Each raises with the operator's name."""
+import numpy as np
+
+from msnb.common import dtype as mstype
+
+
+def _dtypes(*types):
+    return frozenset(mstype.np_dtype(t) for t in types)
+
+
+BOOL = _dtypes(mstype.bool_)
+SIGNED = _dtypes(*mstype.int_type)
+UNSIGNED = _dtypes(*mstype.uint_type)
+INT = SIGNED | UNSIGNED
+FLOAT = _dtypes(*mstype.float_type, mstype.bfloat16)
+COMPLEX = _dtypes(mstype.complex64, mstype.complex128)
+NUMBER = INT | FLOAT | COMPLEX
+ANY = NUMBER | BOOL
+INDEX = _dtypes(mstype.int32, mstype.int64)
+
+_NAMES = ((BOOL, "bool"), (SIGNED, "int"), (UNSIGNED, "uint"), (FLOAT, "float"), (COMPLEX, "complex"))
+
+
+def _describe(allowed):
+    parts, rest = [], set(allowed)
+    for family, title in _NAMES:
+        if family <= rest:
+            parts.append(title)
+            rest -= family
+    parts += sorted(str(d) for d in rest)
+    return ", ".join(parts)
+
+
+def dtype_name(x):
+    """MindSpore's name of the element type of array `x`."""
+    return str(mstype.from_numpy_dtype(np.dtype(x.dtype)))
+
+
+def tensor_only(op, argument, x):
+    """Raise TypeError if a Python number was given where only a Tensor is meant."""
+    if getattr(x, "weak_type", False):
+        raise TypeError(f"For '{op}', '{argument}' should be a Tensor, but got a Python number; "
+                        f"write Tensor({argument}) for it.")
+
+
+def dtype_in(op, argument, x, allowed):
+    """Raise TypeError if `x` is a Python number or its element type is not in `allowed`."""
+    tensor_only(op, argument, x)
+    if x.dtype not in allowed:
+        raise TypeError(f"For '{op}', '{argument}' should be a Tensor of {_describe(allowed)}, "
+                        f"but got {dtype_name(x)}.")
+
+
+def same_dtype(op, **arrays):
+    """Raise TypeError if the named arrays do not all have one element type."""
+    types = {np.dtype(x.dtype) for x in arrays.values()}
+    if len(types) > 1:
+        got = ", ".join(f"{name}: {dtype_name(x)}" for name, x in arrays.items())
+        raise TypeError(f"For '{op}', the inputs should have one element type, but got {got}.")
+
+
+def rank(op, argument, x, *ranks):
+    """Raise ValueError if `x` does not have one of `ranks` dimensions."""
+    if x.ndim not in ranks:
+        wanted = " or ".join(map(str, ranks))
+        raise ValueError(f"For '{op}', '{argument}' should have {wanted} dimensions, but got shape {x.shape}.")
+
+
+def same_shape(op, **arrays):
+    """Raise ValueError if the named arrays differ in shape."""
+    if len({x.shape for x in arrays.values()}) > 1:
+        got = ", ".join(f"{name}: {x.shape}" for name, x in arrays.items())
+        raise ValueError(f"For '{op}', the inputs should have one shape, but got {got}.")
+
+
+def axis_in(op, axis, ndim, argument="axis"):
+    """`axis` counted from the front; ValueError if it is not in [-ndim, ndim)."""
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"For '{op}', '{argument}' should be in [{-ndim}, {ndim}), but got {axis}.")
+    return axis + ndim if axis < 0 else axis
+
+
+def axes_in(op, axis, ndim, argument="axis"):
+    """`axis` (an int or a tuple) as a tuple of axes counted from the front; all axes for an empty tuple."""
+    if isinstance(axis, int):
+        # A scalar reduces over axis 0 or -1 too: there is one value to reduce.
+        return (axis_in(op, axis, ndim, argument),) if ndim or axis not in (0, -1) else ()
+    if not axis:
+        return tuple(range(ndim))
+    axes = tuple(axis_in(op, a, ndim, argument) for a in axis)
+    if len(set(axes)) < len(axes):
+        raise ValueError(f"For '{op}', '{argument}' should not name a dimension twice, but got {axis}.")
+    return axes

@@ -1,0 +1,59 @@
+"""Operators that work on Python values rather than arrays: they answer at once, in both modes, and leave no node.
+
+`host_operator` gives such a class its place beside the declared operators.
+"""
+import inspect
+
+from msnb.core.operator import FUNCTIONAL, REGISTRY
+from msnb.core.primitive import Primitive
+
+
+class HostOperator:
+    """What the registry knows of an operator without a kernel."""
+
+    kernels = None
+    random = False
+    written = ()
+    writes = ()
+
+    def __init__(self, primitive):
+        self.primitive = primitive
+        self.name = primitive.__name__
+        self.fn = primitive.__call__
+        self.functional = None
+        self.inputs = []
+        parameters = list(inspect.signature(primitive.__init__).parameters.values())[1:]
+        self.attributes = {p.name: (p.annotation, p.default) for p in parameters}
+        self.signature = inspect.Signature(list(inspect.signature(primitive.__call__).parameters.values())[1:])
+
+
+class HostPrimitive(Primitive):
+    """Base of operators that work on Python values; named after their class."""
+
+    def __init__(self):
+        super().__init__(type(self).__name__)
+
+
+def host_operator(functional=None, aliases=()):
+    """Class decorator: register a Primitive under its name and, as an instance, under `functional`."""
+    def declare(cls):
+        op = HostOperator(cls)
+        cls.__module__ = "msnb.ops.operations"
+        for name in (cls.__name__, *aliases):
+            if name in REGISTRY:
+                raise ValueError(f"The operator {name} is declared twice.")
+            REGISTRY[name] = op
+        if functional:
+            op.functional = FUNCTIONAL[functional] = cls()
+        return cls
+    return declare
+
+
+def functional(name):
+    """Decorator: register a plain Python function as functional form `name`."""
+    def declare(fn):
+        if name in FUNCTIONAL:
+            raise ValueError(f"The functional form {name} is declared twice.")
+        FUNCTIONAL[name] = fn
+        return fn
+    return declare

@@ -1,0 +1,101 @@
+"""Edit distance between sequences."""
+import math
+
+import jax
+import jax.numpy as jnp
+
+from msnb.core.kinds import Bool, Ints
+from msnb.core.primitive import operator
+from msnb.ops._check import NUMBER, SIGNED, dtype_in, rank, same_dtype
+
+
+def _dense(indices, values, shape, out_shape):
+    """Sequences as rows (groups, length), and how long each is."""
+    groups, length = math.prod(out_shape), max(int(shape[-1]), 1)
+    row = jnp.zeros(indices.shape[0], jnp.int64)
+    for d, n in enumerate(out_shape):
+        row = row * n + indices[:, d]
+    rows = jnp.zeros((groups, length), values.dtype).at[row, indices[:, -1]].set(values)
+    return rows, jnp.zeros(groups, jnp.int64).at[row].add(1)
+
+
+def _levenshtein(a, length_a, b, length_b):
+    """Edits that turn a[:length_a] into b[:length_b], by dynamic programming over the rows of the table."""
+    start = jnp.arange(b.shape[0] + 1, dtype=jnp.float32)
+
+    def next_row(row, item):
+        i, symbol = item
+
+        def next_cell(left, cell):
+            above_left, above, other = cell
+            value = jnp.minimum(jnp.minimum(left, above) + 1, above_left + (symbol != other))
+            return value, value
+
+        _, rest = jax.lax.scan(next_cell, i + 1, (row[:-1], row[1:], b))
+        return jnp.where(i < length_a, jnp.concatenate([(i + 1)[None], rest]), row), None
+
+    row, _ = jax.lax.scan(next_row, start, (jnp.arange(a.shape[0], dtype=jnp.float32), a))
+    return row[length_b]
+
+
+@operator("EditDistance", functional="edit_distance")
+def edit_distance(hypothesis_indices, hypothesis_values, hypothesis_shape: Ints, truth_indices, truth_values,
+                  truth_shape: Ints, *, normalize: Bool = True):
+    """Levenshtein distances between the sequences of two sparse Tensors.
+
+    Args:
+        normalize (bool): Whether distances are divided by the length of the true sequence. Default: True.
+
+    Inputs:
+        - **hypothesis_indices** (Tensor) - int64 of shape (N, R): places of the symbols; the last one runs along a
+          sequence.
+        - **hypothesis_values** (Tensor) - The symbols, of shape (N,).
+        - **hypothesis_shape** (Tensor) - Constant, int64 of shape (R,).
+        - **truth_indices** (Tensor) - int64 of shape (M, R).
+        - **truth_values** (Tensor) - The true symbols, of shape (M,).
+        - **truth_shape** (Tensor) - Constant, int64 of shape (R,).
+
+    Outputs:
+        Tensor of float32 with one dimension less than the sparse Tensors: the larger of the two lengths in each.
+
+    Raises:
+        TypeError: If `normalize` is not a bool or the element types do not fit.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    References:
+        V. I. Levenshtein, Binary codes capable of correcting deletions, insertions, and reversals, 1966.
+
+    Examples:
+        >>> h = Tensor(np.array([[0, 0, 0], [1, 0, 1], [1, 1, 1]]), mindspore.int64)
+        >>> t = Tensor(np.array([[0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 0, 1]]), mindspore.int64)
+        >>> shape = Tensor(np.array([2, 2, 2]), mindspore.int64)
+        >>> print(ops.EditDistance(False)(h, Tensor([1, 2, 3], mindspore.float32), shape, t,
+        ...                               Tensor([1, 3, 2, 1], mindspore.float32), shape))
+        [[1. 1.]
+         [1. 1.]]
+    """
+    op = "EditDistance"
+    for name, indices, values, shape in (("hypothesis", hypothesis_indices, hypothesis_values, hypothesis_shape),
+                                         ("truth", truth_indices, truth_values, truth_shape)):
+        dtype_in(op, f"{name}_indices", indices, SIGNED)
+        dtype_in(op, f"{name}_values", values, NUMBER)
+        rank(op, f"{name}_indices", indices, 2)
+        rank(op, f"{name}_values", values, 1)
+        if indices.shape != (values.shape[0], len(shape)):
+            raise ValueError(f"For '{op}', '{name}_indices' should have shape {(values.shape[0], len(shape))}, "
+                             f"but got {indices.shape}.")
+    same_dtype(op, hypothesis_values=hypothesis_values, truth_values=truth_values)
+    if len(hypothesis_shape) != len(truth_shape):
+        raise ValueError(f"For '{op}', the two shapes should have one length, but got {hypothesis_shape} and "
+                         f"{truth_shape}.")
+    out_shape = tuple(map(max, hypothesis_shape[:-1], truth_shape[:-1]))
+    a, length_a = _dense(hypothesis_indices, hypothesis_values, hypothesis_shape, out_shape)
+    b, length_b = _dense(truth_indices, truth_values, truth_shape, out_shape)
+    distance = jax.vmap(_levenshtein)(a, length_a, b, length_b)
+    if normalize:
+        distance = jnp.where(length_b == 0, jnp.where(length_a == 0, 0.0, jnp.inf),
+                             distance / jnp.maximum(length_b, 1)).astype(jnp.float32)
+    return distance.reshape(out_shape)

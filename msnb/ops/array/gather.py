@@ -1,0 +1,449 @@
+"""Operators that pick elements of a Tensor by indices: gathering, arg-extrema, sorting, distinct values."""
+import jax
+import jax.numpy as jnp
+
+from msnb.common import dtype as mstype
+from msnb.core.dtype import np_dtype
+from msnb.core.kinds import Bool, DType, Int, Kind
+from msnb.core.primitive import operator
+from msnb.ops._check import ANY, INDEX, INT, NUMBER, axis_in, dtype_in, rank, tensor_only
+
+
+def _take(params, indices, axis):
+    """Slices of `params`; negative indices count from the end, and one out of range gives zeros."""
+    return jnp.take(params, indices, axis, mode="fill", fill_value=0)
+
+
+def _gather(op, params, indices, axis):
+    tensor_only(op, "params", params)
+    dtype_in(op, "indices", indices, INT)
+    return _take(params, indices, axis_in(op, axis, params.ndim))
+
+
+@operator("Gather", functional="gather", aliases=("GatherV2",))
+def gather(params, indices, axis: Int):
+    """Slices of a Tensor along an axis.
+
+    Inputs:
+        - **params** (Tensor) - Of at least 1 dimension.
+        - **indices** (Tensor) - Integers, of any shape; an index out of range gives zeros.
+        - **axis** (int) - The axis that `indices` count along.
+
+    Outputs:
+        Tensor of shape params.shape[:axis] + indices.shape + params.shape[axis + 1:].
+
+    Raises:
+        TypeError: If `indices` are not integers or `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[1, 2, 3], [4, 5, 6]], mindspore.float32)
+        >>> print(ops.Gather()(x, Tensor([0, 2], mindspore.int32), 1))
+        [[1. 3.]
+         [4. 6.]]
+    """
+    return _gather("Gather", params, indices, axis)
+
+
+@operator("SparseGatherV2")
+def sparse_gather_v2(params, indices, axis: Int):
+    """Slices of a Tensor along an axis; the same as Gather.
+
+    Inputs:
+        - **params** (Tensor) - Of at least 1 dimension.
+        - **indices** (Tensor) - Integers, of any shape.
+        - **axis** (int) - The axis that `indices` count along.
+
+    Outputs:
+        Tensor of shape params.shape[:axis] + indices.shape + params.shape[axis + 1:].
+
+    Raises:
+        TypeError: If `indices` are not integers or `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _gather("SparseGatherV2", params, indices, axis)
+
+
+@operator("GatherD", functional="gather_d")
+def gather_d(x, dim: Int, index):
+    """The element at `index` along a dimension, for each place of `index`.
+
+    Inputs:
+        - **x** (Tensor) - Of at least 1 dimension.
+        - **dim** (int) - The dimension that `index` counts along.
+        - **index** (Tensor) - int32 or int64, of as many dimensions as `x` and no longer in any but `dim`.
+
+    Outputs:
+        Tensor of the shape of `index` and the element type of `x`.
+
+    Raises:
+        TypeError: If `index` is not int32 or int64, or `dim` is not an int.
+        ValueError: If `dim` is out of range or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[1, 2], [3, 4]], mindspore.int32)
+        >>> print(ops.GatherD()(x, 1, Tensor([[0, 0], [1, 0]], mindspore.int32)))
+        [[1 1]
+         [4 3]]
+    """
+    tensor_only("GatherD", "x", x)
+    dtype_in("GatherD", "index", index, INDEX)
+    dim = axis_in("GatherD", dim, x.ndim, "dim")
+    if index.ndim != x.ndim or any(i > n for d, (i, n) in enumerate(zip(index.shape, x.shape, strict=True)) if d != dim):
+        raise ValueError(f"For 'GatherD', 'index' should have as many dimensions as 'x' and fit into it except along "
+                         f"{dim}, but got shapes {index.shape} and {x.shape}.")
+    x = x[tuple(slice(None) if d == dim else slice(n) for d, n in enumerate(index.shape))]
+    return jnp.take_along_axis(x, index, dim, mode="fill", fill_value=0)
+
+
+@operator("GatherNd", functional="gather_nd", methods=("gather_nd",))
+def gather_nd(input_x, indices):
+    """Slices of a Tensor, each at a position in its first dimensions.
+
+    Inputs:
+        - **input_x** (Tensor) - Of at least 1 dimension.
+        - **indices** (Tensor) - Integers; the last dimension holds positions.
+
+    Outputs:
+        Tensor of shape indices.shape[:-1] + input_x.shape[indices.shape[-1]:].
+
+    Raises:
+        TypeError: If `indices` are not integers.
+        ValueError: If a position has more entries than `input_x` dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[-0.1, 0.3], [0.4, 0.5]], mindspore.float32)
+        >>> print(ops.GatherNd()(x, Tensor([[0, 0], [1, 1]], mindspore.int32)))
+        [-0.1  0.5]
+    """
+    tensor_only("GatherNd", "input_x", input_x)
+    dtype_in("GatherNd", "indices", indices, INT)
+    if not indices.ndim or indices.shape[-1] > input_x.ndim:
+        raise ValueError(f"For 'GatherNd', the last dimension of 'indices' should be at most {input_x.ndim}, the number "
+                         f"of dimensions of 'input_x', but the shape is {indices.shape}.")
+    position = tuple(jnp.moveaxis(indices, -1, 0))
+    return input_x.at[position].get(mode="fill", fill_value=0)
+
+
+@operator("EmbeddingLookup")
+def embedding_lookup(params, indices, offset: Int):
+    """Rows of a table that holds the rows from `offset` on; other indices give zeros.
+
+    Inputs:
+        - **params** (Tensor) - The table, of 1 or 2 dimensions.
+        - **indices** (Tensor) - Integers, of any shape.
+        - **offset** (int) - Index of the first row.
+
+    Outputs:
+        Tensor of shape indices.shape + params.shape[1:].
+
+    Raises:
+        TypeError: If `indices` are not integers or `offset` is not an int.
+        ValueError: If `params` has more than 2 dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[8, 9], [10, 11], [12, 13]], mindspore.float32)
+        >>> print(ops.EmbeddingLookup()(x, Tensor([5, 2], mindspore.int32), 4))
+        [[10. 11.]
+         [ 0.  0.]]
+    """
+    dtype_in("EmbeddingLookup", "indices", indices, INT)
+    rank("EmbeddingLookup", "params", params, 1, 2)
+    place = indices.astype(jnp.int64) - offset
+    return _take(params, jnp.where(place < 0, params.shape[0], place), 0)
+
+
+def _index_type(*allowed):
+    def accept(value):
+        value = DType.accept(value)
+        if value not in allowed:
+            raise TypeError
+        return value
+    return Kind(" or ".join(map(repr, allowed)), accept)
+
+
+IndexType = _index_type(mstype.int32, mstype.int64)
+
+
+def _arg(op, function, x, axis, output_type):
+    dtype_in(op, "x", x, ANY)
+    return function(x, axis_in(op, axis, x.ndim)).astype(np_dtype(output_type))
+
+
+@operator("Argmax")
+def argmax(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
+    """Index of the largest element along an axis, the first one of equals.
+
+    Args:
+        axis (int): The axis. Default: -1.
+        output_type (mindspore.dtype): mindspore.int32 or mindspore.int64. Default: mindspore.int32.
+
+    Inputs:
+        - **x** (Tensor) - Of at least 1 dimension.
+
+    Outputs:
+        Tensor of `output_type`, without the axis.
+
+    Raises:
+        TypeError: If `axis` is not an int or `output_type` is not supported.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Argmax()(Tensor([[1, 20, 5], [67, 8, 9]], mindspore.float32)))
+        [1 0]
+    """
+    return _arg("Argmax", jnp.argmax, x, axis, output_type)
+
+
+@operator("Argmin")
+def argmin(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
+    """Index of the smallest element along an axis, the first one of equals.
+
+    Args:
+        axis (int): The axis. Default: -1.
+        output_type (mindspore.dtype): mindspore.int32 or mindspore.int64. Default: mindspore.int32.
+
+    Inputs:
+        - **x** (Tensor) - Of at least 1 dimension.
+
+    Outputs:
+        Tensor of `output_type`, without the axis.
+
+    Raises:
+        TypeError: If `axis` is not an int or `output_type` is not supported.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Argmin()(Tensor([2.0, 3.1, 1.2], mindspore.float32)))
+        2
+    """
+    return _arg("Argmin", jnp.argmin, x, axis, output_type)
+
+
+def _arg_with_value(op, function, x, axis, keep_dims):
+    dtype_in(op, "x", x, ANY)
+    axis = axis_in(op, axis, x.ndim)
+    index = jax.lax.stop_gradient(function(x, axis, keepdims=True)).astype(jnp.int32)
+    # Taken by index and not as an extremum: the gradient then goes to this one element.
+    value = jnp.take_along_axis(x, index, axis)
+    return (index, value) if keep_dims else (jnp.squeeze(index, axis), jnp.squeeze(value, axis))
+
+
+@operator("ArgMaxWithValue")
+def arg_max_with_value(x, *, axis: Int = 0, keep_dims: Bool = False):
+    """The largest elements along an axis and where they stand, the first one of equals.
+
+    Args:
+        axis (int): The axis. Default: 0.
+        keep_dims (bool): Whether the axis stays, with length 1. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Of at least 1 dimension.
+
+    Outputs:
+        Two Tensors, without the axis or with length 1 in it.
+
+        - **index** - Indices, int32.
+        - **values** - The elements, of the element type of `x`.
+
+    Raises:
+        TypeError: If `axis` is not an int or `keep_dims` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> index, value = ops.ArgMaxWithValue()(Tensor([0.0, 0.4, 0.6, 0.7, 0.1], mindspore.float32))
+        >>> print(index, value)
+        3 0.7
+    """
+    return _arg_with_value("ArgMaxWithValue", jnp.argmax, x, axis, keep_dims)
+
+
+@operator("ArgMinWithValue")
+def arg_min_with_value(x, *, axis: Int = 0, keep_dims: Bool = False):
+    """The smallest elements along an axis and where they stand, the first one of equals.
+
+    Args:
+        axis (int): The axis. Default: 0.
+        keep_dims (bool): Whether the axis stays, with length 1. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Of at least 1 dimension.
+
+    Outputs:
+        Two Tensors, without the axis or with length 1 in it.
+
+        - **index** - Indices, int32.
+        - **values** - The elements, of the element type of `x`.
+
+    Raises:
+        TypeError: If `axis` is not an int or `keep_dims` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> index, value = ops.ArgMinWithValue()(Tensor([0.5, 0.4, 0.6], mindspore.float32))
+        >>> print(index, value)
+        1 0.4
+    """
+    return _arg_with_value("ArgMinWithValue", jnp.argmin, x, axis, keep_dims)
+
+
+@operator("Sort", functional="sort")
+def sort(x, *, axis: Int = -1, descending: Bool = False):
+    """The elements of a Tensor in order along an axis, and where they stood.
+
+    Args:
+        axis (int): The axis. Default: -1.
+        descending (bool): Whether the largest comes first. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Numbers, of at least 1 dimension.
+
+    Outputs:
+        Two Tensors of the shape of `x`.
+
+        - **y1** - The elements in order; equal ones keep their order.
+        - **y2** - Their indices, int32.
+
+    Raises:
+        TypeError: If `axis` is not an int or `descending` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> values, indices = ops.Sort()(Tensor([8, 2, 1], mindspore.float16))
+        >>> print(values, indices)
+        [1. 2. 8.] [2 1 0]
+    """
+    dtype_in("Sort", "x", x, NUMBER)
+    axis = axis_in("Sort", axis, x.ndim)
+    order = jnp.argsort(jax.lax.stop_gradient(x), axis, stable=True, descending=descending)
+    return jnp.take_along_axis(x, order, axis), order.astype(jnp.int32)
+
+
+def _first_places(x):
+    """For a vector: which elements are the first of their value, and for each element the rank of its value's first
+    place among the first places."""
+    count = x.shape[0]
+    order = jnp.argsort(x, stable=True)
+    ordered = x[order]
+    new = jnp.concatenate([jnp.ones(1, bool), ordered[1:] != ordered[:-1]]) if count else jnp.zeros(0, bool)
+    group = jnp.cumsum(new) - 1
+    first = jnp.full(count, count).at[group].min(order)  # first place of each group
+    by_place = jnp.zeros(count, bool).at[order].set(new)  # in a stable sort a group begins with its first place
+    number = jnp.cumsum(by_place) - 1
+    inverse = jnp.zeros(count, jnp.int32).at[order].set(number[jnp.minimum(first, max(count - 1, 0))][group]
+                                                         .astype(jnp.int32))
+    return by_place, inverse
+
+
+@operator("UniqueWithPad", functional="unique_with_pad")
+def unique_with_pad(x, pad_num):
+    """The distinct elements of a vector in order of appearance, filled up to its length, and where each belongs.
+
+    Inputs:
+        - **x** (Tensor) - A vector of numbers.
+        - **pad_num** (Union[int, Tensor]) - What fills the rest.
+
+    Outputs:
+        Two Tensors of the shape of `x`.
+
+        - **y** - The distinct elements, then `pad_num`.
+        - **idx** - For each element of `x` its index in `y`, of the type of `x` for integers, else int32.
+
+    Raises:
+        TypeError: If `x` is not made of numbers.
+        ValueError: If `x` is not a vector.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> y, idx = ops.UniqueWithPad()(Tensor([1, 1, 5, 5, 4], mindspore.int32), 8)
+        >>> print(y, idx)
+        [1 5 4 8 8] [0 0 1 1 2]
+    """
+    dtype_in("UniqueWithPad", "x", x, NUMBER)
+    rank("UniqueWithPad", "x", x, 1)
+    first, inverse = _first_places(x)
+    place = jnp.where(first, jnp.cumsum(first) - 1, x.shape[0])
+    values = jnp.full(x.shape, pad_num.astype(x.dtype)).at[place].set(x, mode="drop")
+    return values, inverse.astype(x.dtype if x.dtype in INDEX else jnp.int32)
+
+
+def _pair(value):
+    value = tuple(value) if isinstance(value, (tuple, list)) else None
+    if value is None or any(isinstance(v, bool) or not isinstance(v, int) for v in value):
+        raise TypeError
+    if len(value) != 2 or min(value) < 0:
+        raise ValueError
+    return value
+
+
+ImageSize = Kind("two non-negative ints", _pair)
+
+
+@operator("ResizeNearestNeighbor")
+def resize_nearest_neighbor(input_x, *, size: ImageSize, align_corners: Bool = False):
+    """Images in another size, each pixel taken from the nearest one.
+
+    Args:
+        size (Union[tuple, list]): New height and width.
+        align_corners (bool): Whether the centres of the corner pixels stay where they are. Default: False.
+
+    Inputs:
+        - **input_x** (Tensor) - Images of shape (N, C, H, W).
+
+    Outputs:
+        Tensor of shape (N, C, *size) and the element type of `input_x`.
+
+    Raises:
+        TypeError: If `size` is not made of int or `align_corners` is not a bool.
+        ValueError: If `size` has not two entries or `input_x` not four dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[[[1., 2.], [3., 4.]]]], mindspore.float32)
+        >>> print(ops.ResizeNearestNeighbor((1, 2))(x))
+        [[[[1. 2.]]]]
+    """
+    dtype_in("ResizeNearestNeighbor", "input_x", input_x, NUMBER)
+    rank("ResizeNearestNeighbor", "input_x", input_x, 4)
+    for axis, new in zip((2, 3), size, strict=True):
+        old = input_x.shape[axis]
+        if align_corners and new > 1:
+            source = jnp.floor(jnp.arange(new) * jnp.float32((old - 1) / (new - 1)) + 0.5)
+        else:
+            source = jnp.floor(jnp.arange(new) * jnp.float32(old / max(new, 1)))
+        input_x = jnp.take(input_x, jnp.clip(source.astype(jnp.int32), 0, old - 1), axis)
+    return input_x

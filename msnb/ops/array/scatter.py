@@ -1,0 +1,201 @@
+"""Operators that write into a Tensor at given indices, in place into a Parameter or into a new Tensor."""
+import jax.numpy as jnp
+
+from msnb.core.kinds import Bool, Shape
+from msnb.core.primitive import operator
+from msnb.ops._check import ANY, INDEX, NUMBER, dtype_in, same_dtype
+
+_UPDATES = {
+    "update": ("replaced by", lambda at, v: at.set(v, mode="drop")),
+    "add": ("increased by", lambda at, v: at.add(v, mode="drop")),
+    "sub": ("decreased by", lambda at, v: at.add(-v, mode="drop")),
+    "mul": ("multiplied by", lambda at, v: at.multiply(v, mode="drop")),
+    "div": ("divided by", lambda at, v: at.divide(v, mode="drop")),
+    "max": ("raised to at least", lambda at, v: at.max(v, mode="drop")),
+    "min": ("lowered to at most", lambda at, v: at.min(v, mode="drop")),
+}
+
+_IN_PLACE = """Slices of a Parameter {verb} others, in place.
+
+    Indices that name one slice several times all take effect, one after another.
+
+    Args:
+        use_locking (bool): Accepted for MindSpore's interface; updates never race here. Default: {locking}.
+
+    Inputs:
+        - **input_x** (Parameter) - What is written.
+        - **indices** (Tensor) - int32 or int64{index_form}.
+        - **updates** (Tensor) - Of the element type of `input_x` and shape {shape}.
+
+    Outputs:
+        Parameter, the written one.
+
+    Raises:
+        TypeError: If `use_locking` is not a bool, `indices` are not integers or the element types differ.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+
+def _position(op, x, indices, updates):
+    """Index tuple of a position per last entry of `indices`, after checking shapes."""
+    depth = indices.shape[-1] if indices.ndim else 0
+    if not indices.ndim or depth > x.ndim:
+        raise ValueError(f"For '{op}', the last dimension of 'indices' should be at most {x.ndim}, the number of "
+                         f"dimensions of the Tensor, but the shape is {indices.shape}.")
+    wanted = indices.shape[:-1] + x.shape[depth:]
+    if updates.shape != wanted:
+        raise ValueError(f"For '{op}', 'updates' should have shape {wanted}, from indices of shape {indices.shape} and "
+                         f"a Tensor of shape {x.shape}, but got {updates.shape}.")
+    return tuple(jnp.moveaxis(indices, -1, 0))
+
+
+def _rows(op, x, indices, updates):
+    wanted = indices.shape + x.shape[1:]
+    if not x.ndim or updates.shape != wanted and updates.shape:
+        raise ValueError(f"For '{op}', 'updates' should have shape {wanted}, from indices of shape {indices.shape} and "
+                         f"a Parameter of shape {x.shape}, but got {updates.shape}.")
+    return indices
+
+
+def _in_place(name, mode, locking, by_position=False, allowed=NUMBER, functional=None):
+    """Declare an operator that updates its first input at `indices`."""
+    verb, update = _UPDATES[mode]
+    place = _position if by_position else _rows
+
+    def kernel(input_x, indices, updates, *, use_locking: Bool = locking):
+        dtype_in(name, "input_x", input_x, allowed)
+        dtype_in(name, "indices", indices, INDEX)
+        if not updates.weak_type:
+            same_dtype(name, input_x=input_x, updates=updates)
+        at = input_x.at[place(name, input_x, indices, updates)]
+        return update(at, updates.astype(input_x.dtype)).astype(input_x.dtype)
+    kernel.__name__ = kernel.__qualname__ = name
+    kernel.__doc__ = _IN_PLACE.format(
+        verb=verb, locking=locking,
+        index_form=", the last dimension holds positions" if by_position else ", along the first dimension",
+        shape="indices.shape[:-1] + input_x.shape[indices.shape[-1]:]" if by_position
+        else "indices.shape + input_x.shape[1:]")
+    return operator(name, functional=functional, writes=("input_x",))(kernel)
+
+
+_in_place("ScatterUpdate", "update", True, allowed=ANY, functional="scatter_update")
+_in_place("ScatterAdd", "add", False, functional="scatter_add")
+_in_place("ScatterSub", "sub", False, functional="scatter_sub")
+_in_place("ScatterMul", "mul", False, functional="scatter_mul")
+_in_place("ScatterDiv", "div", False, functional="scatter_div")
+_in_place("ScatterMax", "max", True, functional="scatter_max")
+_in_place("ScatterMin", "min", False, functional="scatter_min")
+_in_place("ScatterNdUpdate", "update", True, by_position=True, allowed=ANY, functional="scatter_nd_update")
+_in_place("ScatterNdAdd", "add", False, by_position=True, functional="scatter_nd_add")
+_in_place("ScatterNdSub", "sub", False, by_position=True, functional="scatter_nd_sub")
+
+
+@operator("ScatterNonAliasingAdd", writes=("input_x",))
+def scatter_non_aliasing_add(input_x, indices, updates):
+    """Slices of a Parameter increased by others, in place.
+
+    Inputs:
+        - **input_x** (Parameter) - What is written, numbers.
+        - **indices** (Tensor) - int32 or int64, the last dimension holds positions.
+        - **updates** (Tensor) - Of shape indices.shape[:-1] + input_x.shape[indices.shape[-1]:].
+
+    Outputs:
+        Parameter, the written one.
+
+    Raises:
+        TypeError: If `indices` are not integers or the element types differ.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    name = "ScatterNonAliasingAdd"
+    dtype_in(name, "input_x", input_x, NUMBER)
+    dtype_in(name, "indices", indices, INDEX)
+    same_dtype(name, input_x=input_x, updates=updates)
+    return input_x.at[_position(name, input_x, indices, updates)].add(updates, mode="drop")
+
+
+_COPY = """A copy of a Tensor whose slices at given positions are {verb} others.
+
+    Inputs:
+        - **input_x** (Tensor) - Of at least 1 dimension.
+        - **indices** (Tensor) - int32 or int64, the last dimension holds positions.
+        - **updates** (Tensor) - Of the element type of `input_x` and shape
+          indices.shape[:-1] + input_x.shape[indices.shape[-1]:].
+
+    Outputs:
+        Tensor of the shape and element type of `input_x`.
+
+    Raises:
+        TypeError: If `indices` are not integers or the element types differ.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([1., 2., 4.], mindspore.float32)
+        >>> print(ops.{name}()(x, Tensor([[1]], mindspore.int32), Tensor([8.], mindspore.float32)))
+        {shown}
+    """
+
+
+def _into_copy(mode, shown):
+    verb, update = _UPDATES[mode]
+    name = f"TensorScatter{mode.capitalize()}"
+
+    def kernel(input_x, indices, updates):
+        dtype_in(name, "input_x", input_x, ANY if mode == "update" else NUMBER)
+        dtype_in(name, "indices", indices, INDEX)
+        same_dtype(name, input_x=input_x, updates=updates)
+        return update(input_x.at[_position(name, input_x, indices, updates)], updates).astype(input_x.dtype)
+    kernel.__name__ = kernel.__qualname__ = name
+    kernel.__doc__ = _COPY.format(verb=verb, name=name, shown=shown)
+    return operator(name, functional=f"tensor_scatter_{mode}", methods=(f"tensor_scatter_{mode}",))(kernel)
+
+
+_into_copy("update", "[1. 8. 4.]")
+_into_copy("add", "[ 1. 10.  4.]")
+_into_copy("sub", "[ 1. -6.  4.]")
+_into_copy("mul", "[ 1. 16.  4.]")
+_into_copy("div", "[1.   0.25 4.  ]")
+_into_copy("max", "[1. 8. 4.]")
+_into_copy("min", "[1. 2. 4.]")
+
+
+@operator("ScatterNd", functional="scatter_nd")
+def scatter_nd(indices, updates, shape: Shape):
+    """A Tensor of zeros with slices added at given positions.
+
+    Inputs:
+        - **indices** (Tensor) - int32 or int64, the last dimension holds positions.
+        - **updates** (Tensor) - Of shape indices.shape[:-1] + shape[indices.shape[-1]:].
+        - **shape** (tuple[int]) - Shape of the result.
+
+    Outputs:
+        Tensor of shape `shape` and the element type of `updates`.
+
+    Raises:
+        TypeError: If `indices` are not integers or `shape` is not made of int.
+        ValueError: If an entry of `shape` is not positive or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> indices = Tensor([[0, 1], [1, 1]], mindspore.int32)
+        >>> print(ops.ScatterNd()(indices, Tensor([3.2, 1.1], mindspore.float32), (3, 3)))
+        [[0.  3.2 0. ]
+         [0.  1.1 0. ]
+         [0.  0.  0. ]]
+    """
+    dtype_in("ScatterNd", "indices", indices, INDEX)
+    dtype_in("ScatterNd", "updates", updates, NUMBER)
+    if any(n < 1 for n in shape):
+        raise ValueError(f"For 'ScatterNd', 'shape' should be positive, but got {shape}.")
+    zeros = jnp.zeros(shape, updates.dtype)
+    return zeros.at[_position("ScatterNd", zeros, indices, updates)].add(updates, mode="drop")

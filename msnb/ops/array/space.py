@@ -1,0 +1,253 @@
+"""Operators that move blocks of pixels between the spatial dimensions and the channels or the batch."""
+import math
+
+import jax.numpy as jnp
+
+from msnb.core.kinds import Kind
+from msnb.core.primitive import operator
+from msnb.ops._check import NUMBER, dtype_in, rank, tensor_only
+
+
+def _at_least(low):
+    def accept(value):
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TypeError
+        if value < low:
+            raise ValueError
+        return value
+    return accept
+
+
+def _block_shape(value):
+    value = (value, value) if isinstance(value, int) and not isinstance(value, bool) else value
+    if not isinstance(value, (tuple, list)):
+        raise TypeError
+    if len(value) != 2:
+        raise ValueError
+    return tuple(_at_least(1)(v) for v in value)
+
+
+def _borders(value):
+    if not isinstance(value, (tuple, list)):
+        raise TypeError
+    if len(value) != 2 or any(not isinstance(pair, (tuple, list)) or len(pair) != 2 for pair in value):
+        raise ValueError
+    return tuple(tuple(_at_least(0)(v) for v in pair) for pair in value)
+
+
+BlockSize = Kind("an int of at least 2", _at_least(2))
+BlockShape = Kind("a positive int or two of them", _block_shape)
+Borders = Kind("two pairs of non-negative ints, ((top, bottom), (left, right))", _borders)
+
+
+def _divisible(op, lengths, block, what):
+    for length, size in zip(lengths, block, strict=True):
+        if length % size:
+            raise ValueError(f"For '{op}', {what} {tuple(lengths)} should be multiples of the block {tuple(block)}.")
+
+
+@operator("SpaceToDepth", functional="space_to_depth")
+def space_to_depth(x, *, block_size: BlockSize):
+    """Blocks of pixels moved into the channels.
+
+    Args:
+        block_size (int): Height and width of a block, at least 2.
+
+    Inputs:
+        - **x** (Tensor) - Images of shape (N, C, H, W), H and W multiples of `block_size`.
+
+    Outputs:
+        Tensor of shape (N, C * block_size**2, H / block_size, W / block_size).
+
+    Raises:
+        TypeError: If `block_size` is not an int.
+        ValueError: If `block_size` is less than 2 or the shape does not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.SpaceToDepth(2)(Tensor(np.zeros((1, 3, 2, 2)), mindspore.float32)).shape)
+        (1, 12, 1, 1)
+    """
+    tensor_only("SpaceToDepth", "x", x)
+    rank("SpaceToDepth", "x", x, 4)
+    n, c, h, w = x.shape
+    _divisible("SpaceToDepth", (h, w), (block_size, block_size), "height and width")
+    parts = x.reshape(n, c, h // block_size, block_size, w // block_size, block_size)
+    return parts.transpose(0, 3, 5, 1, 2, 4).reshape(n, c * block_size ** 2, h // block_size, w // block_size)
+
+
+@operator("DepthToSpace", functional="depth_to_space")
+def depth_to_space(x, *, block_size: BlockSize):
+    """Channels moved into blocks of pixels, the inverse of SpaceToDepth.
+
+    Args:
+        block_size (int): Height and width of a block, at least 2.
+
+    Inputs:
+        - **x** (Tensor) - Images of shape (N, C, H, W), C a multiple of block_size**2.
+
+    Outputs:
+        Tensor of shape (N, C / block_size**2, H * block_size, W * block_size).
+
+    Raises:
+        TypeError: If `block_size` is not an int.
+        ValueError: If `block_size` is less than 2 or the shape does not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.DepthToSpace(2)(Tensor(np.zeros((1, 12, 1, 1)), mindspore.float32)).shape)
+        (1, 3, 2, 2)
+    """
+    tensor_only("DepthToSpace", "x", x)
+    rank("DepthToSpace", "x", x, 4)
+    n, c, h, w = x.shape
+    _divisible("DepthToSpace", (c,), (block_size ** 2,), "the channels")
+    parts = x.reshape(n, block_size, block_size, c // block_size ** 2, h, w)
+    return parts.transpose(0, 3, 4, 1, 5, 2).reshape(n, c // block_size ** 2, h * block_size, w * block_size)
+
+
+def _to_batch(op, x, block, paddings):
+    dtype_in(op, "x", x, NUMBER)
+    rank(op, "x", x, 4)
+    x = jnp.pad(x, ((0, 0), (0, 0), *paddings))
+    n, c, h, w = x.shape
+    _divisible(op, (h, w), block, "the padded height and width")
+    parts = x.reshape(n, c, h // block[0], block[0], w // block[1], block[1])
+    return parts.transpose(3, 5, 0, 1, 2, 4).reshape(n * math.prod(block), c, h // block[0], w // block[1])
+
+
+def _from_batch(op, x, block, crops):
+    dtype_in(op, "x", x, NUMBER)
+    rank(op, "x", x, 4)
+    n, c, h, w = x.shape
+    count = math.prod(block)
+    _divisible(op, (n,), (count,), "the batch")
+    for length, crop in zip((h * block[0], w * block[1]), crops, strict=True):
+        if sum(crop) >= length:
+            raise ValueError(f"For '{op}', 'crops' {crops} should leave something of the images of shape {x.shape}.")
+    parts = x.reshape(*block, n // count, c, h, w)
+    images = parts.transpose(2, 3, 4, 0, 5, 1).reshape(n // count, c, h * block[0], w * block[1])
+    (top, bottom), (left, right) = crops
+    return images[:, :, top:h * block[0] - bottom, left:w * block[1] - right]
+
+
+@operator("SpaceToBatch")
+def space_to_batch(x, *, block_size: BlockSize, paddings: Borders):
+    """Blocks of pixels moved into the batch, after padding with zeros.
+
+    Args:
+        block_size (int): Height and width of a block, at least 2.
+        paddings (Union[tuple, list]): ((top, bottom), (left, right)) rows and columns of zeros.
+
+    Inputs:
+        - **x** (Tensor) - Images of shape (N, C, H, W).
+
+    Outputs:
+        Tensor of shape (N * block_size**2, C, padded H / block_size, padded W / block_size).
+
+    Raises:
+        TypeError: If an argument is not made of int.
+        ValueError: If the padded height and width are not multiples of `block_size`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[[[1, 2], [3, 4]]]], mindspore.float32)
+        >>> print(ops.SpaceToBatch(2, [[0, 0], [0, 0]])(x).shape)
+        (4, 1, 1, 1)
+    """
+    return _to_batch("SpaceToBatch", x, (block_size, block_size), paddings)
+
+
+@operator("BatchToSpace", functional="batch_to_space")
+def batch_to_space(x, *, block_size: BlockSize, crops: Borders):
+    """The batch moved into blocks of pixels, then cropped: the inverse of SpaceToBatch.
+
+    Args:
+        block_size (int): Height and width of a block, at least 2.
+        crops (Union[tuple, list]): ((top, bottom), (left, right)) rows and columns to cut off.
+
+    Inputs:
+        - **x** (Tensor) - Images of shape (N, C, H, W), N a multiple of block_size**2.
+
+    Outputs:
+        Tensor of shape (N / block_size**2, C, H * block_size - cropped, W * block_size - cropped).
+
+    Raises:
+        TypeError: If an argument is not made of int.
+        ValueError: If the batch is not a multiple of block_size**2, or nothing is left.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor(np.array([[[[1]]], [[[2]]], [[[3]]], [[[4]]]]), mindspore.float32)
+        >>> print(ops.BatchToSpace(2, [[0, 0], [0, 0]])(x))
+        [[[[1. 2.]
+           [3. 4.]]]]
+    """
+    return _from_batch("BatchToSpace", x, (block_size, block_size), crops)
+
+
+@operator("SpaceToBatchND", functional="space_to_batch_nd")
+def space_to_batch_nd(x, *, block_shape: BlockShape, paddings: Borders):
+    """Blocks of pixels moved into the batch, after padding with zeros.
+
+    Args:
+        block_shape (Union[int, tuple, list]): Height and width of a block.
+        paddings (Union[tuple, list]): ((top, bottom), (left, right)) rows and columns of zeros.
+
+    Inputs:
+        - **x** (Tensor) - Images of shape (N, C, H, W).
+
+    Outputs:
+        Tensor of shape (N * block_shape[0] * block_shape[1], C, padded H / block_shape[0], padded W / block_shape[1]).
+
+    Raises:
+        TypeError: If an argument is not made of int.
+        ValueError: If the padded height and width are not multiples of `block_shape`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[[[1, 2], [3, 4]]]], mindspore.float32)
+        >>> print(ops.SpaceToBatchND([2, 2], [[0, 0], [0, 0]])(x).shape)
+        (4, 1, 1, 1)
+    """
+    return _to_batch("SpaceToBatchND", x, block_shape, paddings)
+
+
+@operator("BatchToSpaceND", functional="batch_to_space_nd")
+def batch_to_space_nd(x, *, block_shape: BlockShape, crops: Borders):
+    """The batch moved into blocks of pixels, then cropped: the inverse of SpaceToBatchND.
+
+    Args:
+        block_shape (Union[int, tuple, list]): Height and width of a block.
+        crops (Union[tuple, list]): ((top, bottom), (left, right)) rows and columns to cut off.
+
+    Inputs:
+        - **x** (Tensor) - Images of shape (N, C, H, W), N a multiple of block_shape[0] * block_shape[1].
+
+    Outputs:
+        Tensor of shape (N / prod(block_shape), C, H * block_shape[0] - cropped, W * block_shape[1] - cropped).
+
+    Raises:
+        TypeError: If an argument is not made of int.
+        ValueError: If the batch is not a multiple of the block, or nothing is left.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor(np.array([[[[1]]], [[[2]]], [[[3]]], [[[4]]]]), mindspore.float32)
+        >>> print(ops.BatchToSpaceND([2, 2], [[0, 0], [0, 0]])(x))
+        [[[[1. 2.]
+           [3. 4.]]]]
+    """
+    return _from_batch("BatchToSpaceND", x, block_shape, crops)

@@ -1,0 +1,470 @@
+"""Operators between Tensors and Python values: shapes and types read off, constants turned into Tensors."""
+import numbers
+
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.core._jax_private import is_tracer
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
+from msnb.ops._host import HostPrimitive, host_operator
+
+
+def tensor_argument(op, argument, value):
+    """`value` if it is a Tensor, else TypeError."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"For '{op}', '{argument}' should be a Tensor, but got {describe(value)}.")
+    return value
+
+
+@host_operator("shape")
+class Shape(HostPrimitive):
+    """Shape of a Tensor.
+
+    Inputs:
+        - **input_x** (Tensor) - Of any shape and type.
+
+    Outputs:
+        tuple[int].
+
+    Raises:
+        TypeError: If `input_x` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Shape()(Tensor(np.ones((3, 2, 1)), mindspore.float32)))
+        (3, 2, 1)
+    """
+
+    def __call__(self, input_x):
+        return tensor_argument("Shape", "input_x", input_x).shape
+
+
+@host_operator()
+class DynamicShape(HostPrimitive):
+    """Shape of a Tensor, as a Tensor.
+
+    Inputs:
+        - **input_x** (Tensor) - Of any shape and type.
+
+    Outputs:
+        Tensor of int64, of shape (input_x.ndim,).
+
+    Raises:
+        TypeError: If `input_x` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.DynamicShape()(Tensor(np.ones((3, 2, 1)), mindspore.float32)))
+        [3 2 1]
+    """
+
+    def __call__(self, input_x):
+        return Tensor(np.array(tensor_argument("DynamicShape", "input_x", input_x).shape, np.int64))
+
+
+@host_operator("dtype")
+class DType(HostPrimitive):
+    """Element type of a Tensor.
+
+    Inputs:
+        - **input_x** (Tensor) - Of any shape and type.
+
+    Outputs:
+        mindspore.dtype.
+
+    Raises:
+        TypeError: If `input_x` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.DType()(Tensor([1., 2.], mindspore.float32)))
+        Float32
+    """
+
+    def __call__(self, input_x):
+        return tensor_argument("DType", "input_x", input_x).dtype
+
+
+@host_operator("rank")
+class Rank(HostPrimitive):
+    """Number of dimensions of a Tensor.
+
+    Inputs:
+        - **input_x** (Tensor) - Of any shape and type.
+
+    Outputs:
+        int.
+
+    Raises:
+        TypeError: If `input_x` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Rank()(Tensor([[2, 2], [2, 2]], mindspore.float32)))
+        2
+    """
+
+    def __call__(self, input_x):
+        return tensor_argument("Rank", "input_x", input_x).ndim
+
+
+@host_operator("size")
+class Size(HostPrimitive):
+    """Number of elements of a Tensor.
+
+    Inputs:
+        - **input_x** (Tensor) - Of any shape and type.
+
+    Outputs:
+        int.
+
+    Raises:
+        TypeError: If `input_x` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Size()(Tensor([[2, 2], [2, 2]], mindspore.float32)))
+        4
+    """
+
+    def __call__(self, input_x):
+        return tensor_argument("Size", "input_x", input_x).size
+
+
+@host_operator("same_type_shape")
+class SameTypeShape(HostPrimitive):
+    """The first of two Tensors, after checking that they agree in shape and element type.
+
+    Inputs:
+        - **input_x** (Tensor) - Of any shape and type.
+        - **input_y** (Tensor) - Of the shape and type of `input_x`.
+
+    Outputs:
+        Tensor, `input_x` itself.
+
+    Raises:
+        TypeError: If an input is not a Tensor or the element types differ.
+        ValueError: If the shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    def __call__(self, input_x, input_y):
+        tensor_argument("SameTypeShape", "input_x", input_x)
+        tensor_argument("SameTypeShape", "input_y", input_y)
+        if input_x.dtype != input_y.dtype:
+            raise TypeError(f"For 'SameTypeShape', the inputs should have one element type, but got {input_x.dtype} and "
+                            f"{input_y.dtype}.")
+        if input_x.shape != input_y.shape:
+            raise ValueError(f"For 'SameTypeShape', the inputs should have one shape, but got {input_x.shape} and "
+                             f"{input_y.shape}.")
+        return input_x
+
+
+@host_operator("issubclass_")
+class IsSubClass(HostPrimitive):
+    """Whether a type is another or belongs to its family.
+
+    Inputs:
+        - **sub_type** (mindspore.dtype) - The type in question.
+        - **type_** (mindspore.dtype) - A type, or a family such as mindspore.int_.
+
+    Outputs:
+        bool.
+
+    Raises:
+        TypeError: If an input is not a type.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.IsSubClass()(mindspore.int32, mindspore.int_))
+        True
+    """
+
+    def __call__(self, sub_type, type_):
+        for argument, value in (("sub_type", sub_type), ("type_", type_)):
+            if not isinstance(value, mstype.Type):
+                raise TypeError(f"For 'IsSubClass', '{argument}' should be a mindspore type, but got {describe(value)}.")
+        return mstype.issubclass_(sub_type, type_)
+
+
+@host_operator("isinstance_")
+class IsInstance(HostPrimitive):
+    """Whether a value is of a type or of a family of types.
+
+    Inputs:
+        - **inst** (Any) - The value in question.
+        - **type_** (mindspore.dtype) - A type, or a family such as mindspore.int_ or mindspore.tensor.
+
+    Outputs:
+        bool.
+
+    Raises:
+        TypeError: If `type_` is not a type.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.IsInstance()(1, mindspore.int_))
+        True
+    """
+
+    def __call__(self, inst, type_):
+        if not isinstance(type_, mstype.Type):
+            raise TypeError(f"For 'IsInstance', 'type_' should be a mindspore type, but got {describe(type_)}.")
+        if type_ == mstype.list_:
+            return isinstance(inst, list)
+        if type_ == mstype.tuple_:
+            return isinstance(inst, tuple)
+        return mstype.issubclass_(mstype.get_py_obj_dtype(inst), type_)
+
+
+def _number(op, value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"For '{op}', 'input_x' should be an int or a float, but got {describe(value)}.")
+    return value
+
+
+@host_operator("tuple_to_array")
+class TupleToArray(HostPrimitive):
+    """A Tensor of the numbers in a tuple: int32 for ints, float32 for floats.
+
+    Inputs:
+        - **input_x** (tuple) - Numbers of one type, at least one.
+
+    Outputs:
+        Tensor of shape (len(input_x),).
+
+    Raises:
+        TypeError: If `input_x` is not a tuple of numbers of one type.
+        ValueError: If `input_x` is empty.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.TupleToArray()((1, 2, 3)))
+        [1 2 3]
+    """
+
+    def __call__(self, input_x):
+        if isinstance(input_x, range):
+            input_x = tuple(input_x)
+        if not isinstance(input_x, (tuple, list)):
+            raise TypeError(f"For 'TupleToArray', 'input_x' should be a tuple of numbers, but got {describe(input_x)}.")
+        if not input_x:
+            raise ValueError("For 'TupleToArray', 'input_x' should hold at least one number, but it is empty.")
+        for value in input_x:
+            if not isinstance(value, numbers.Number):
+                raise TypeError(f"For 'TupleToArray', 'input_x' should hold numbers, but got {describe(value)}.")
+            if type(value) is not type(input_x[0]):
+                raise TypeError(f"For 'TupleToArray', all numbers should be of one type, but got {describe(input_x[0])} "
+                                f"and {describe(value)}.")
+        return Tensor(np.array(input_x, np.int32 if isinstance(input_x[0], int) else np.float32))
+
+
+@host_operator("scalar_to_array")
+class ScalarToArray(HostPrimitive):
+    """A scalar Tensor of a number: int32 for an int, float32 for a float.
+
+    Inputs:
+        - **input_x** (Union[int, float]) - The number.
+
+    Outputs:
+        Tensor of shape ().
+
+    Raises:
+        TypeError: If `input_x` is not an int or a float.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.ScalarToArray()(1.0))
+        1.0
+    """
+
+    def __call__(self, input_x):
+        value = _number("ScalarToArray", input_x)
+        return Tensor(np.array(value, np.int32 if isinstance(value, int) else np.float32))
+
+
+@host_operator("scalar_to_tensor")
+class ScalarToTensor(HostPrimitive):
+    """A scalar Tensor of a number, of a given type.
+
+    Inputs:
+        - **input_x** (Union[int, float]) - The number.
+        - **dtype** (mindspore.dtype) - Element type. Default: mindspore.float32.
+
+    Outputs:
+        Tensor of shape ().
+
+    Raises:
+        TypeError: If `input_x` is not an int or a float.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.ScalarToTensor()(1, mindspore.float32))
+        1.0
+    """
+
+    def __call__(self, input_x, dtype=mstype.float32):
+        return Tensor(np.array(_number("ScalarToTensor", input_x), mstype.np_dtype(dtype)))
+
+
+@host_operator("scalar_cast")
+class ScalarCast(HostPrimitive):
+    """A Python number as the Python type of a mindspore type.
+
+    Inputs:
+        - **input_x** (Union[int, float, bool, Tensor]) - The number.
+        - **input_y** (mindspore.dtype) - The type.
+
+    Outputs:
+        Union[int, float, bool]; a Tensor of that type for a Tensor that is being traced.
+
+    Raises:
+        TypeError: If `input_x` is not a number.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.ScalarCast()(255.0, mindspore.int32))
+        255
+    """
+
+    def __call__(self, input_x, input_y):
+        if isinstance(input_y, mstype.TensorType) and input_y.element is not None:
+            input_y = input_y.element
+        if isinstance(input_x, Tensor):
+            if is_tracer(input_x._array):
+                from msnb.core.operator import FUNCTIONAL
+                return FUNCTIONAL["cast"](input_x, input_y)
+            input_x = input_x.asnumpy().item()
+        if not isinstance(input_x, (bool, int, float)):
+            raise TypeError(f"For 'ScalarCast', 'input_x' should be a number, but got {describe(input_x)}.")
+        return mstype.dtype_to_pytype(input_y)(input_x)
+
+
+@host_operator("array_to_scalar")
+class ArrayToScalar(HostPrimitive):
+    """The Python number that a Tensor of one element holds.
+
+    Inputs:
+        - **x** (Tensor) - Of one element.
+
+    Outputs:
+        Union[int, float, bool].
+
+    Raises:
+        TypeError: If `x` is not a Tensor.
+        ValueError: If `x` has more than one element.
+        RuntimeError: If `x` is being traced: its value is known only when the graph runs.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    def __call__(self, x):
+        return tensor_argument("ArrayToScalar", "x", x)._scalar("array_to_scalar")
+
+
+@host_operator("invert_permutation")
+class InvertPermutation(HostPrimitive):
+    """The inverse of a permutation of the numbers from 0.
+
+    Inputs:
+        - **input_x** (Union[tuple[int], list[int]]) - The permutation.
+
+    Outputs:
+        tuple[int]: at place `input_x[i]` stands i.
+
+    Raises:
+        TypeError: If `input_x` is not made of int.
+        ValueError: If `input_x` is not a permutation of 0 .. n-1, or is a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.InvertPermutation()((3, 4, 0, 2, 1)))
+        (2, 4, 3, 0, 1)
+    """
+
+    def __call__(self, input_x):
+        if isinstance(input_x, Tensor):
+            raise ValueError("For 'InvertPermutation', 'input_x' should be a tuple of int, but got a Tensor.")
+        if not isinstance(input_x, (tuple, list)):
+            raise TypeError(f"For 'InvertPermutation', 'input_x' should be a tuple of int, but got {describe(input_x)}.")
+        for value in input_x:
+            if isinstance(value, (tuple, list)):
+                raise ValueError("For 'InvertPermutation', 'input_x' should be a flat tuple of int, but it is nested.")
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise TypeError(f"For 'InvertPermutation', 'input_x' should hold int, but got {describe(value)}.")
+        if sorted(input_x) != list(range(len(input_x))):
+            raise ValueError(f"For 'InvertPermutation', 'input_x' should be a permutation of 0 to {len(input_x) - 1}, "
+                             f"but got {tuple(input_x)}.")
+        inverse = [0] * len(input_x)
+        for place, value in enumerate(input_x):
+            inverse[value] = place
+        return tuple(inverse)
+
+
+@host_operator("unique")
+class Unique(HostPrimitive):
+    """The distinct elements of a vector in order of appearance, and where each element belongs.
+
+    The length of the first result depends on the values, so a compiled graph cannot contain it: use UniqueWithPad there.
+
+    Inputs:
+        - **x** (Tensor) - Numbers, a vector.
+
+    Outputs:
+        Two Tensors.
+
+        - **y** - The distinct elements.
+        - **idx** - For each element of `x` its index in `y`, int64 for int64, else int32.
+
+    Raises:
+        TypeError: If `x` is not a Tensor.
+        RuntimeError: If `x` is being traced.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> y, idx = ops.Unique()(Tensor([1, 2, 5, 2], mindspore.int32))
+        >>> print(y, idx)
+        [1 2 5] [0 1 2 1]
+    """
+
+    def __call__(self, x):
+        tensor_argument("Unique", "x", x)
+        if is_tracer(x._array):
+            raise RuntimeError("For 'Unique', the number of distinct elements depends on values, which a compiled graph "
+                               "does not know; use UniqueWithPad, or call Unique in PYNATIVE mode.")
+        values, first, inverse = np.unique(x.asnumpy(), return_index=True, return_inverse=True)
+        order = np.argsort(first, kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        index_type = np.int64 if x.dtype == mstype.int64 else np.int32
+        return Tensor(values[order]), Tensor(rank[inverse.reshape(-1)].astype(index_type))

@@ -1,0 +1,399 @@
+"""Tensor indexing and assignment: ``x[1, ..., 2:5]``, ``x[mask]``, ``x[i] = v``, with numpy's meaning.
+
+An index is split into a plan, which is static and names the kernel, and numbers that are passed to it: whole numbers
+and slice starts are traced scalars, so that ``x[i]`` in a loop runs one compiled kernel for every `i`.
+"""
+import numpy as np
+
+import jax
+import jax.numpy as jnp
+
+from msnb.core._jax_private import is_tracer
+from msnb.core.errors import describe
+from msnb.core.kinds import Tensors, Value
+from msnb.core.operator import REGISTRY
+from msnb.core.primitive import operator
+from msnb.core.tensor import Tensor, box
+from msnb.ops.array.shape import cast_array
+
+# Entries of a plan. A slice is (length, step), its start is a number; the others are these marks.
+ALL, NUMBER, NEW, NOTHING, ARRAY = ":", "i", "new", "none", "array"
+
+
+@operator("TensorGetRow")
+def tensor_get_row(x, index):
+    """The slice of a Tensor at one position of its first dimension.
+
+    Inputs:
+        - **x** (Tensor) - Of at least 1 dimension.
+        - **index** (int) - The position, from 0.
+
+    Outputs:
+        Tensor of shape x.shape[1:].
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return jax.lax.dynamic_index_in_dim(x, index, 0, keepdims=False)
+
+
+def _window(x, starts, plan):
+    """First index and length, in each dimension of `x`, of the block that a plan without arrays touches."""
+    starts = iter(starts)
+    begins, lengths, dimension = [], [], 0
+    for entry in plan:
+        if entry in (NEW, NOTHING):
+            continue
+        if entry == ALL:
+            begins.append(0)
+            lengths.append(x.shape[dimension])
+        elif entry == NUMBER:
+            begins.append(next(starts))
+            lengths.append(1)
+        else:
+            length, step = entry
+            begins.append(next(starts))
+            lengths.append((length - 1) * abs(step) + 1 if length else 0)
+        dimension += 1
+    return begins, lengths
+
+
+def _numpy_index(tensors, plan):
+    """The index of a plan with arrays, for jnp; its slices are (start, stop, step)."""
+    arrays = iter(tensors)
+    return tuple(next(arrays) if entry == ARRAY else None if entry == NEW else slice(None) if entry == ALL
+                 else slice(*entry) for entry in plan)
+
+
+@operator("TensorGetItem")
+def tensor_get_item(x, starts: Tensors, tensors: Tensors, plan: Value):
+    """Part of a Tensor, as ``x[...]``.
+
+    Inputs:
+        - **x** (Tensor) - Of any shape.
+        - **starts** (tuple[int]) - Whole numbers of the index and first indices of its slices.
+        - **tensors** (tuple[Tensor]) - Index Tensors.
+        - **plan** (tuple) - What stands in each place of the index.
+
+    Outputs:
+        Tensor of the element type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if ARRAY in plan:
+        return x.at[_numpy_index(tensors, plan)].get(mode="fill", fill_value=0)
+    if starts:
+        x = jax.lax.dynamic_slice(x, *_window(x, starts, plan))
+    rest = tuple(0 if entry == NUMBER else None if entry in (NEW, NOTHING) else slice(None) if entry == ALL
+                 else slice(None, None, entry[1]) for entry in plan)
+    x = x[rest]
+    if NOTHING in plan:
+        axis = sum(entry != NUMBER for entry in plan[:plan.index(NOTHING)])
+        x = jax.lax.slice_in_dim(x, 0, 0, axis=axis)
+    return x
+
+
+def _fitted(value, shape, dtype):
+    """`value` broadcast to `shape` in `dtype`; leading dimensions of length 1 may be too many."""
+    value = cast_array(value, dtype)
+    while value.ndim > len(shape) and value.shape[0] == 1:
+        value = value[0]
+    try:
+        return jnp.broadcast_to(value, shape)
+    except ValueError:
+        raise ValueError(f"For 'Tensor assignment', a value of shape {value.shape} does not broadcast to the indexed "
+                         f"part of shape {tuple(shape)}.") from None
+
+
+@operator("TensorSetItem")
+def tensor_set_item(x, value, starts: Tensors, tensors: Tensors, plan: Value):
+    """A copy of a Tensor with a part replaced, as ``x[...] = value``.
+
+    Inputs:
+        - **x** (Tensor) - Of any shape.
+        - **value** (Union[Tensor, Number]) - Broadcasts to the part.
+        - **starts** (tuple[int]) - Whole numbers of the index and first indices of its slices.
+        - **tensors** (tuple[Tensor]) - Index Tensors.
+        - **plan** (tuple) - What stands in each place of the index.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if ARRAY in plan:
+        index = _numpy_index(tensors, plan)
+        part = jax.eval_shape(lambda a: a[index], x).shape
+        return x.at[index].set(_fitted(value, part, x.dtype), mode="drop")
+    if NOTHING in plan:
+        return x
+    begins, lengths = _window(x, starts, plan)
+    counts = [entry[0] if isinstance(entry, tuple) else None for entry in plan if entry != NEW]
+    counts = [n if c is None else c for c, n in zip(counts, lengths, strict=True)]
+    dimension, part = 0, []
+    for entry in plan:
+        if entry == NEW:
+            part.append(1)
+            continue
+        if entry != NUMBER:
+            part.append(counts[dimension])
+        dimension += 1
+    block = _fitted(value, part, x.dtype).reshape(counts)
+    steps = [entry[1] if isinstance(entry, tuple) else 1 for entry in plan if entry != NEW]
+    if all(step == 1 for step in steps):
+        return jax.lax.dynamic_update_slice(x, block, begins)
+    if 0 in counts:
+        return x
+    # A window runs upwards; a slice that runs downwards begins at its end.
+    first = [b if s > 0 else b + n - 1 for b, n, s in zip(begins, lengths, steps, strict=True)]
+    mesh = [(f + s * jnp.arange(c)).reshape([-1 if e == d else 1 for e in range(x.ndim)])
+            for d, (f, s, c) in enumerate(zip(first, steps, counts, strict=True))]
+    return x.at[tuple(mesh)].set(block)
+
+
+@operator("TensorSetMask")
+def tensor_set_mask(x, mask, value):
+    """A copy of a Tensor with the elements that a mask marks replaced, as ``x[mask] = value``.
+
+    Inputs:
+        - **x** (Tensor) - Of any shape.
+        - **mask** (Tensor) - Of bool, of the first dimensions of `x`.
+        - **value** (Union[Tensor, Number]) - One for all marked elements, one for each of them, or one for each
+          element of `x`.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    rest = x.shape[mask.ndim:]
+    spread = mask.reshape(mask.shape + (1,) * len(rest))
+    value = cast_array(value, x.dtype)
+    if value.shape == x.shape:
+        return jnp.where(spread, value, x)
+    if value.ndim == len(rest) + 1 and value.shape[0] != 1:
+        # The n-th marked element takes the n-th value.
+        place = jnp.clip(jnp.cumsum(mask.reshape(-1)) - 1, 0, value.shape[0] - 1).reshape(mask.shape)
+        return jnp.where(spread, _fitted(value[place], x.shape, x.dtype), x)
+    if value.ndim > len(rest) and value.shape[:1] == (1,):
+        value = value[0]
+    _fitted(value, rest, x.dtype)
+    return jnp.where(spread, value, x)
+
+
+_row = REGISTRY["TensorGetRow"].primitive()
+_get = REGISTRY["TensorGetItem"]
+_set = REGISTRY["TensorSetItem"]
+_set_mask = REGISTRY["TensorSetMask"].primitive()
+
+
+# ---------------------------------------------------------------------- from an index to a plan
+def _entry(item):
+    """One place of an index in a normal form: int, bool, slice, None, Ellipsis or Tensor."""
+    if item is None or item is Ellipsis or isinstance(item, (int, slice, Tensor)):
+        return item
+    if isinstance(item, np.bool_):
+        return bool(item)
+    if isinstance(item, np.integer):
+        return int(item)
+    if isinstance(item, (list, tuple, range)):
+        return _listed(item)
+    if isinstance(item, np.ndarray) and item.dtype.kind in "iub":
+        return box(jnp.asarray(item))
+    if isinstance(item, jax.Array):
+        return box(item)
+    raise IndexError(f"A Tensor is indexed by int, slice, ..., None, bool, Tensor, or lists and tuples of them, "
+                     f"but got {describe(item)}.")
+
+
+def _listed(items):
+    """A Tensor of the positions in a list."""
+    if any(isinstance(v, Tensor) for v in items):
+        arrays = [v._array if isinstance(v, Tensor) else jnp.asarray(v) for v in items]
+        return box(jnp.stack(arrays))
+    array = np.array(list(items), dtype=None if len(items) else np.int64)
+    if array.dtype.kind not in "iub":
+        raise IndexError(f"A list that indexes a Tensor holds int or bool, but got {items!r}.")
+    return box(jnp.asarray(array))
+
+
+def _mask_positions(mask):
+    """Index Tensors of the True places of a mask."""
+    if is_tracer(mask._array):
+        raise ValueError("x[mask] has as many elements as the mask has True places, which a compiled graph does not "
+                         "know. Write ops.select(mask, x, other) to keep the shape, x[mask] = value to assign, or "
+                         "ops.masked_select in PYNATIVE mode.")
+    return [box(jnp.asarray(places)) for places in np.nonzero(np.asarray(mask._array))]
+
+
+def _bound(value):
+    return value if value is None or isinstance(value, int) else value.__index__()
+
+
+def _width(item):
+    """How many dimensions of the Tensor one place of an index takes."""
+    if item is None or item is Ellipsis or isinstance(item, bool):
+        return 0
+    if isinstance(item, Tensor) and item._array.dtype == bool:
+        return item.ndim
+    return 1
+
+
+def plan_of(index, shape):
+    """(numbers, index Tensors, plan) of an index into a Tensor of shape `shape`.
+
+    Raises:
+        IndexError: If a number is out of range, or the index has too many places or a place of an unknown kind.
+        ValueError: If a mask is not known, or does not fit.
+    """
+    items = [_entry(i) for i in (index if isinstance(index, tuple) else (index,))]
+    if sum(i is Ellipsis for i in items) > 1:
+        raise IndexError("An index holds at most one ellipsis (...).")
+    missing = len(shape) - sum(map(_width, items))
+    if missing < 0:
+        raise IndexError(f"The index has {len(shape) - missing} places for a Tensor of {len(shape)} dimensions, "
+                         f"shape {tuple(shape)}.")
+    for place, item in enumerate(items):
+        if item is Ellipsis:
+            items[place:place + 1] = [slice(None)] * missing
+            break
+    else:
+        items += [slice(None)] * missing
+    gather = any(isinstance(i, Tensor) for i in items)
+    numbers, tensors, plan, dimension = [], [], [], 0
+    for item in items:
+        if item is None:
+            plan.append(NEW)
+        elif isinstance(item, bool):
+            if not item and gather:
+                raise IndexError("False does not mix with Tensors in an index.")
+            plan.append(NEW if item else NOTHING)
+        elif isinstance(item, Tensor):
+            found = [item]
+            if item._array.dtype == bool:
+                wanted = shape[dimension:dimension + item.ndim]
+                if item.shape != tuple(wanted):
+                    raise IndexError(f"A mask of shape {item.shape} does not fit dimensions of lengths {tuple(wanted)}.")
+                if not item.ndim:
+                    plan.append(NEW)
+                found = _mask_positions(item)
+            elif item._array.dtype.kind not in "iu":
+                raise IndexError(f"A Tensor that indexes another is of int or bool, but got {item.dtype}.")
+            tensors += found
+            plan += [ARRAY] * len(found)
+            dimension += len(found)
+        else:
+            length = shape[dimension]
+            dimension += 1
+            if isinstance(item, int):
+                if not -length <= item < length:
+                    raise IndexError(f"The index {item} is out of range for dimension {dimension - 1} of length "
+                                     f"{length}, shape {tuple(shape)}.")
+                item = item + length if item < 0 else item
+                (tensors if gather else numbers).append(item)
+                plan.append(ARRAY if gather else NUMBER)
+                continue
+            plan.append(_slice(item, length, numbers, gather))
+    return numbers, tensors, tuple(plan)
+
+
+def _slice(item, length, numbers, gather):
+    if item.start is None and item.stop is None and item.step is None:
+        return ALL
+    step = _bound(item.step)
+    if step == 0:
+        raise ValueError("The step of a slice should not be 0.")
+    start, stop, step = slice(_bound(item.start), _bound(item.stop), step).indices(length)
+    count = len(range(start, stop, step))
+    if count == length and step == 1:
+        return ALL
+    if gather:
+        return start, None if stop < 0 else stop, step
+    numbers.append(0 if not count else start if step > 0 else start + (count - 1) * step)
+    return count, step
+
+
+# ---------------------------------------------------------------------- the operators behind x[...] and x[...] = v
+def getitem(x, index):
+    """Part of a Tensor, as ``x[index]``.
+
+    Args:
+        x (Tensor): The Tensor.
+        index (Union[int, slice, None, bool, Tensor, list, tuple, Ellipsis]): What part.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        IndexError: If the index is out of range, too long, or of an unknown kind.
+        ValueError: If a mask is known only when the graph runs.
+    """
+    if type(index) is int and x._array.ndim:
+        length = x._array.shape[0]
+        if not -length <= index < length:
+            raise IndexError(f"The index {index} is out of range for dimension 0 of length {length}, shape {x.shape}.")
+        return _row(x, index + length if index < 0 else index)
+    numbers, tensors, plan = plan_of(index, x._array.shape)
+    return _get({}, (x, numbers, tensors, plan))
+
+
+def setitem(x, index, value):
+    """A copy of a Tensor with a part replaced; ``x[index] = value`` as an expression.
+
+    Args:
+        x (Tensor): The Tensor.
+        index (Union[int, slice, None, bool, Tensor, list, tuple, Ellipsis]): What part.
+        value (Union[Tensor, Number, list, tuple]): What goes there; it is converted to the element type of `x`.
+
+    Returns:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        IndexError: If the index is out of range, too long, or of an unknown kind.
+        ValueError: If the value does not broadcast to the part.
+        TypeError: If the value is not made of numbers.
+    """
+    if not isinstance(value, (Tensor, bool, int, float, complex)):
+        if not isinstance(value, (list, tuple, np.ndarray, np.generic)):
+            raise TypeError(f"A Tensor takes a Tensor, a number, or a list of them, but got {describe(value)}.")
+        value = Tensor(value)
+    if isinstance(index, np.ndarray) or isinstance(index, list):
+        index = _entry(index)
+    if isinstance(index, Tensor) and index._array.dtype == bool and index.ndim:
+        return _assign_mask(x, index, value)
+    numbers, tensors, plan = plan_of(index, x._array.shape)
+    return _set({}, (x, value, numbers, tensors, plan))
+
+
+def _assign_mask(x, mask, value):
+    if mask.shape != x.shape[:mask.ndim]:
+        raise IndexError(f"A mask of shape {mask.shape} does not fit a Tensor of shape {x.shape}.")
+    rest = x.ndim - mask.ndim
+    if isinstance(value, Tensor) and value.ndim == rest + 1 and value.shape[0] != 1 and value.shape != x.shape \
+            and not is_tracer(mask._array):
+        count = int(np.count_nonzero(np.asarray(mask._array)))
+        if value.shape[0] != count:
+            raise ValueError(f"For 'Tensor assignment', the mask marks {count} elements, but there are "
+                             f"{value.shape[0]} values.")
+    return _set_mask(x, mask, value)
+
+
+def _getitem_method(self, index):
+    return getitem(self, index)
+
+
+def _setitem_method(self, index, value):
+    new = setitem(self, index, value)
+    self._assign(new._array)
+    self._node = new._node
+    return self
+
+
+_getitem_method.__doc__ = getitem.__doc__
+_getitem_method.__name__ = "__getitem__"
+_setitem_method.__name__ = "__setitem__"
+Tensor.__getitem__ = _getitem_method
+Tensor.__setitem__ = _setitem_method

@@ -1,0 +1,81 @@
+"""Kinds that only neural-network operators need: windows, paddings, fractions."""
+from msnb.core.kinds import Float, Int, Kind, NonNegInt, OneOf, PositiveInt, StrictFloat
+
+PadMode = OneOf("valid", "same", "pad", fold=True)
+PoolMode = OneOf("valid", "same", fold=True)
+Reduction = OneOf("none", "mean", "sum")
+Layout = OneOf("NCHW", "NHWC")
+
+
+def _window(dims):
+    """An int, or a tuple of `dims` or `dims + 2` ints (N and C first, both 1), as a tuple of `dims` positive ints."""
+    def accept(value):
+        if not isinstance(value, (tuple, list)):
+            return (PositiveInt.accept(value),) * dims
+        if len(value) == dims + 2:
+            if tuple(value[:2]) != (1, 1):
+                raise ValueError("the first two, for N and C, should be 1")
+            value = value[2:]
+        if len(value) != dims:
+            raise ValueError
+        return tuple(PositiveInt.accept(v) for v in value)
+    return Kind(f"a positive int or a tuple of {dims} positive ints", accept)
+
+
+def _sides(dims):
+    """An int, or a tuple of two ints a dimension (before, after), as that tuple."""
+    def accept(value):
+        if not isinstance(value, (tuple, list)):
+            return (NonNegInt.accept(value),) * (2 * dims)
+        if len(value) != 2 * dims:
+            raise ValueError
+        return tuple(NonNegInt.accept(v) for v in value)
+    return Kind(f"a non-negative int or a tuple of {2 * dims} non-negative ints", accept)
+
+
+def _offsets(dims):
+    def accept(value):
+        if not isinstance(value, (tuple, list)):
+            return (NonNegInt.accept(value),) * dims
+        if len(value) == dims + 2:
+            value = value[2:]
+        if len(value) != dims:
+            raise ValueError
+        return tuple(NonNegInt.accept(v) for v in value)
+    return Kind(f"a non-negative int or a tuple of {dims} non-negative ints", accept)
+
+
+Window2 = _window(2)
+Window3 = _window(3)
+Sides2 = _sides(2)
+Sides3 = _sides(3)
+Offsets3 = _offsets(3)
+
+
+def _between(kind, low, high, low_in=True, high_in=True):
+    def accept(value):
+        value = kind.accept(value)
+        if not (low <= value if low_in else low < value) or not (value <= high if high_in else value < high):
+            raise ValueError
+        return value
+    expects = f"{kind.expects} in {'[' if low_in else '('}{low}, {high}{']' if high_in else ')'}"
+    return Kind(expects, accept)
+
+
+Momentum = _between(Float, 0, 1)
+Epsilon = _between(Float, 0, 1, low_in=False)
+KeepProb = _between(Float, 0, 1, low_in=False)
+Probability = _between(Float, 0, 1)
+UnitAlpha = _between(StrictFloat, 1.0, 1.0)
+NonNegFloat = _between(StrictFloat, 0.0, float("inf"))
+AboveZero = _between(StrictFloat, 0.0, float("inf"), low_in=False)
+NonPositiveFloat = _between(StrictFloat, float("-inf"), 0.0)
+
+
+def Exactly(number):
+    """The int `number` and nothing else: MindSpore's `mode` arguments."""
+    def accept(value):
+        if Int.accept(value) != number:
+            raise ValueError
+        return number
+    return Kind(f"{number}", accept)

@@ -1,0 +1,2 @@
+"""A face: the operators under one of MindSpore's module paths."""
+from msnb.ops.operations import *  # noqa: F403

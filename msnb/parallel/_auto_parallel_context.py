@@ -1,0 +1,67 @@
+"""The object that r1.1 code asks for parallel settings; the settings themselves are in ``msnb.context``."""
+
+from msnb import context
+
+_SETTINGS = context._parallel
+_GETTERS = {key: f"get_{key}" for key in _SETTINGS.rows} | {"auto_parallel_search_mode": "get_strategy_search_mode"}
+
+
+class _AutoParallelContext:
+    """``get_<setting>()``, ``set_<setting>(value)`` and ``get_<setting>_is_set()`` for every parallel setting."""
+
+    def set_all_reduce_fusion_split_indices(self, indices, group=""):
+        """Parameter indices, ascending, at which gradients are grouped for communication."""
+        _check_group(group)
+        context.set_auto_parallel_context(all_reduce_fusion_config=indices)
+
+    def get_all_reduce_fusion_split_indices(self, group=""):
+        """What :meth:`set_all_reduce_fusion_split_indices` was given; an empty list before that."""
+        _check_group(group)
+        return list(_SETTINGS.values.all_reduce_fusion_config)
+
+    def set_all_reduce_fusion_split_sizes(self, sizes, group=""):
+        """Grouping by size in bytes: later."""
+        raise NotImplementedError(
+            "set_all_reduce_fusion_split_sizes is not part of msnb yet; use "
+            "set_all_reduce_fusion_split_indices, or leave grouping to XLA."
+        )
+
+    def reset(self):
+        """Put every setting back to its default."""
+        context.reset_auto_parallel_context()
+
+
+def _check_group(group):
+    if not isinstance(group, str):
+        raise TypeError(f"The group should be a str, but got {group!r} ({type(group).__name__}).")
+
+
+def _add_accessors(key, getter):
+    def get(self):
+        return getattr(_SETTINGS.values, key)
+
+    def set_(self, value):
+        context.set_auto_parallel_context(**{key: value})
+
+    def is_set(self):
+        return key in _SETTINGS.assigned
+
+    setattr(_AutoParallelContext, getter, get)
+    setattr(_AutoParallelContext, f"s{getter[1:]}", set_)
+    setattr(_AutoParallelContext, f"{getter}_is_set", is_set)
+
+
+for _key, _getter in _GETTERS.items():
+    _add_accessors(_key, _getter)
+
+_the_context = _AutoParallelContext()
+
+
+def auto_parallel_context():
+    """The one object of this kind."""
+    return _the_context
+
+
+_set_auto_parallel_context = context.set_auto_parallel_context
+_get_auto_parallel_context = context.get_auto_parallel_context
+_reset_auto_parallel_context = context.reset_auto_parallel_context

@@ -1,0 +1,31 @@
+"""Parameter servers: what r1.1 code asks about them. There are none yet, so this process is a worker of none."""
+
+
+
+def _is_role_worker():
+    return False
+
+
+def _is_role_pserver():
+    return False
+
+
+def _is_role_sched():
+    return False
+
+
+def _get_ps_mode_rank():
+    raise RuntimeError(
+        "This program does not train with parameter servers: context.set_ps_context(enable_ps=True) was not called."
+    )
+
+
+def _enable_distributed_mindrt():
+    return False
+
+
+def _set_cache_enable(cache_enable):
+    if cache_enable:
+        raise NotImplementedError(
+            "The embedding cache of parameter servers is not part of msnb yet; use vocab_cache_size=0."
+        )

@@ -1,0 +1,85 @@
+"""Slices of a Tensor: which part of it belongs to which device.
+
+A layout is a device matrix (how the devices are arranged) and a tensor map (for each axis of the Tensor the axis of the
+device matrix, counted from the last one, that splits it; -1 splits nothing).
+"""
+
+import numpy as np
+
+from msnb.communication.management import get_group_size, get_rank
+from msnb.core.tensor import Tensor
+
+
+def _get_tensor_strategy(dev_mat, tensor_map):
+    """Number of parts that each axis of the Tensor is split into."""
+    return [1 if axis == -1 else dev_mat[-axis - 1] for axis in tensor_map]
+
+
+def _get_tensor_slice_index(device_arrangement, tensor_strategy, tensor_map, rank_index):
+    """Number of the slice, in row-major order of the parts, that the device `rank_index` holds."""
+    place = np.unravel_index(rank_index, device_arrangement)
+    part = [0 if axis == -1 else int(place[-axis - 1]) for axis in tensor_map]
+    return int(np.ravel_multi_index(part, tensor_strategy)) if part else 0
+
+
+def _chunk_tensor_by_strategy(np_tensor, strategy):
+    """All slices of an array in row-major order of the parts.
+
+    Raises:
+        TypeError: If `np_tensor` is not a numpy array.
+        ValueError: If `strategy` does not have one entry per axis, or an axis cannot be split evenly.
+    """
+    if not isinstance(np_tensor, np.ndarray):
+        raise TypeError(f"Only a numpy array can be split, but got {type(np_tensor).__name__}.")
+    if len(strategy) != np_tensor.ndim:
+        raise ValueError(
+            f"The strategy should have one entry for each of the {np_tensor.ndim} axes, but got {strategy}."
+        )
+    slices = [np_tensor]
+    for axis, parts in enumerate(strategy):
+        slices = [part for whole in slices for part in np.split(whole, parts, axis=axis)]
+    return slices
+
+
+def _get_slice_index(dev_mat, tensor_map):
+    """Number of the slice that this process holds."""
+    return _get_tensor_slice_index(dev_mat, _get_tensor_strategy(dev_mat, tensor_map), tensor_map, get_rank())
+
+
+def _load_tensor(tensor, dev_mat, tensor_map):
+    """This process's slice of `tensor`, as a numpy array."""
+    slices = _chunk_tensor_by_strategy(tensor.asnumpy(), _get_tensor_strategy(dev_mat, tensor_map))
+    return slices[_get_slice_index(dev_mat, tensor_map)]
+
+
+def _load_tensor_by_layout(tensor, layout):
+    """This process's slice of `tensor`; `layout` is (device matrix, tensor map, ., ., evenly split, group).
+
+    Raises:
+        TypeError: If `layout` is not a tuple.
+        ValueError: If `layout` is too short.
+        RuntimeError: If the layout does not split evenly.
+    """
+    if not isinstance(layout, tuple):
+        raise TypeError(f"The layout should be a tuple, but got {layout!r} ({type(layout).__name__}).")
+    if len(layout) < 6:
+        raise ValueError(f"The layout should have 6 entries, but got {len(layout)}.")
+    dev_mat, tensor_map, _, _, even, group = layout[:6]
+    if not even:
+        raise RuntimeError("A Tensor can only be split evenly, but the layout says otherwise.")
+    if tensor.size == 1:
+        return tensor
+    part = _load_tensor(tensor, dev_mat, tensor_map)
+    return Tensor(np.split(part, get_group_size(group))[get_rank(group)] if group else part)
+
+
+def _reshape_param_data(param_data, dev_mat, tensor_map):
+    """The whole Tensor from the slices of all devices, which `param_data` has one after another on its first axis."""
+    strategy = _get_tensor_strategy(dev_mat, tensor_map)
+    held = np.split(param_data.asnumpy(), int(np.prod(dev_mat)), axis=0)
+    # Several devices may hold the same slice; any of them will do.
+    by_index = {_get_tensor_slice_index(dev_mat, strategy, tensor_map, rank): part for rank, part in enumerate(held)}
+    blocks = np.empty(strategy, dtype=object)
+    for index, part in by_index.items():
+        blocks[np.unravel_index(index, strategy)] = part
+    return Tensor(np.block(blocks.tolist()))

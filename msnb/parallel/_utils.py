@@ -1,0 +1,127 @@
+"""What networks ask about the way they are spread over devices."""
+
+import numpy as np
+
+from msnb import context, log
+from msnb.common.dtype import float32
+from msnb.common.seed import get_seed
+from msnb.communication.management import get_group_size, get_rank
+from msnb.context import ParallelMode
+from msnb.core.tensor import Tensor
+
+_SETTINGS = context._parallel
+_AUTO_MODES = (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL)
+
+
+def _get_parallel_mode():
+    return _SETTINGS.values.parallel_mode
+
+
+def _is_in_auto_parallel_mode():
+    return _get_parallel_mode() in _AUTO_MODES
+
+
+def _get_full_batch():
+    return _SETTINGS.values.full_batch
+
+
+def _get_pipeline_stages():
+    return _SETTINGS.values.pipeline_stages
+
+
+def _check_full_batch():
+    """Raises RuntimeError when `full_batch` is on in a mode that has no use for it."""
+    if _get_full_batch() and _get_parallel_mode() not in _AUTO_MODES:
+        raise RuntimeError(
+            f"full_batch=True belongs to parallel_mode 'semi_auto_parallel' or 'auto_parallel', "
+            f"but the mode is '{_get_parallel_mode()}'."
+        )
+
+
+def _need_to_full():
+    """Whether each device is given a part of the batch while the graph is written for the whole."""
+    return _get_parallel_mode() in _AUTO_MODES and not _get_full_batch()
+
+
+def _to_full_shapes(shapes, device_num):
+    """`shapes` with the first axis of each `device_num` times as long."""
+    return [tuple(size * device_num if i == 0 else size for i, size in enumerate(shape)) for shape in shapes]
+
+
+def _to_full_tensor(elem, device_num, global_rank, scaling_sens=None):
+    """Tensors for the whole batch that hold this device's part `elem` at its place and zeros elsewhere.
+
+    Raises:
+        ValueError: If `global_rank` is not below `device_num`, or an element is neither Tensor nor numpy array.
+    """
+    if global_rank >= device_num:
+        raise ValueError(f"The global rank should be below the number of devices {device_num}, but got {global_rank}.")
+    whole = []
+    for part in elem if isinstance(elem, (tuple, list)) else (elem,):
+        if not isinstance(part, (Tensor, np.ndarray)):
+            raise ValueError(f"Elements should be Tensors or numpy arrays, but got {part!r} ({type(part).__name__}).")
+        values = part.asnumpy() if isinstance(part, Tensor) else part
+        full = np.zeros(_to_full_shapes([values.shape], device_num)[0], values.dtype)
+        batch = values.shape[0] if values.ndim else 0
+        full[global_rank * batch : (global_rank + 1) * batch] = values
+        whole.append(Tensor(full))
+    if scaling_sens:
+        whole.append(Tensor(scaling_sens, float32))
+    return tuple(whole)
+
+
+def _get_gradients_mean():
+    return _SETTINGS.values.gradients_mean
+
+
+def _get_device_num():
+    """Number of devices: 1 in stand-alone mode, else what the context was given, else the number of processes."""
+    if _get_parallel_mode() == ParallelMode.STAND_ALONE:
+        return 1
+    return _SETTINGS.values.device_num if "device_num" in _SETTINGS.assigned else get_group_size()
+
+
+def _get_global_rank():
+    """Number of this device: 0 in stand-alone mode, else what the context was given, else the process's rank."""
+    if _get_parallel_mode() == ParallelMode.STAND_ALONE:
+        return 0
+    return _SETTINGS.values.global_rank if "global_rank" in _SETTINGS.assigned else get_rank()
+
+
+def _get_parameter_broadcast():
+    broadcast = _SETTINGS.values.parameter_broadcast
+    spread = _get_parallel_mode() in (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL)
+    if spread and not broadcast and get_seed() is None and _get_device_num() > 1:
+        log.warning("Devices start from different parameters: call set_seed, or set parameter_broadcast=True.")
+    return broadcast
+
+
+def _device_number_check(parallel_mode, device_number):
+    """Raises ValueError when there are several devices in stand-alone mode."""
+    if parallel_mode == ParallelMode.STAND_ALONE and device_number != 1:
+        raise ValueError(f"In parallel_mode 'stand_alone' the device number should be 1, but got {device_number}.")
+
+
+def _parameter_broadcast_check(parallel_mode, parameter_broadcast):
+    """Raises ValueError when parameters are to be broadcast in a mode that has one copy of them."""
+    if parameter_broadcast is True and parallel_mode in (ParallelMode.STAND_ALONE, *_AUTO_MODES):
+        raise ValueError(
+            f"parameter_broadcast=True belongs to parallel_mode 'data_parallel' or 'hybrid_parallel', "
+            f"but the mode is '{parallel_mode}'."
+        )
+
+
+def _parallel_predict_check():
+    """Raises RuntimeError when the settings do not allow Model.predict."""
+    if not _is_in_auto_parallel_mode():
+        return
+    if not _get_full_batch():
+        raise RuntimeError(
+            "Model.predict in a parallel mode needs the whole batch on each device: set full_batch=True."
+        )
+    if _SETTINGS.values.enable_parallel_optimizer:
+        raise RuntimeError("Model.predict cannot run with a parallel optimizer: set enable_parallel_optimizer=False.")
+
+
+def _reset_op_id():
+    """Nothing to do: operators are not numbered here."""

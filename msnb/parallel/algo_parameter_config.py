@@ -1,0 +1,46 @@
+"""Parameters of the search for sharding strategies."""
+
+from msnb import log
+from msnb._settings import Settings, flag, instance_of, integer_in
+
+_parameters = Settings(
+    "set_algo_parameters",
+    {
+        "fully_use_devices": (True, flag),
+        "elementwise_op_strategy_follow": (False, flag),
+        "tensor_slice_align_enable": (False, flag),
+        "tensor_slice_align_size": (16, integer_in(1, 1024)),
+        "enable_algo_approxi": (False, flag),
+        "algo_approxi_epsilon": (0.1, instance_of(float)),
+    },
+)
+
+
+def set_algo_parameters(**kwargs):
+    """Change parameters of the search for sharding strategies.
+
+    Args:
+        fully_use_devices (bool): Whether only strategies that use every device are considered. Default: True.
+        elementwise_op_strategy_follow (bool): Whether an elementwise operator is sharded as the next. Default: False.
+        tensor_slice_align_enable (bool): Whether slices of MatMul are checked for alignment. Default: False.
+        tensor_slice_align_size (int): The smallest such slice, in [1, 1024]. Default: 16.
+        enable_algo_approxi (bool): Whether the search may approximate. Default: False.
+        algo_approxi_epsilon (float): How much. Default: 0.1.
+
+    Raises:
+        ValueError: If a key is unknown or a value out of range.
+        TypeError: If a value has another type than the parameter.
+    """
+    checked = _parameters.check(kwargs)
+    log.once("set_algo_parameters has no effect with one device: there is no strategy to search for.")
+    _parameters.assign(checked)
+
+
+def get_algo_parameters(attr_key):
+    """Value of a parameter of :func:`set_algo_parameters`. Raises ValueError when there is none of that name."""
+    return getattr(_parameters.values, _parameters.find(attr_key))
+
+
+def reset_algo_parameters():
+    """Put every parameter of :func:`set_algo_parameters` back to its default."""
+    _parameters.reset()
