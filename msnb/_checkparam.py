@@ -117,8 +117,10 @@ def check_is_number(arg_value, arg_type, arg_name=None, prim_name=None):
 
 def check_number_range(arg_value, lower_limit, upper_limit, rel, value_type, arg_name=None, prim_name=None):
     """`arg_value`, when it is a `value_type` or numpy number inside the interval; TypeError or ValueError otherwise."""
-    if not isinstance(arg_value, (np.ndarray, np.generic, value_type)) or isinstance(arg_value, bool):
-        raise TypeError(f"{_subject(arg_name, prim_name)} should be {value_type.__name__}, {_got(arg_value)}.")
+    if not isinstance(arg_value, (np.ndarray, np.generic, *_as_tuple(value_type))) or isinstance(arg_value, bool):
+        raise TypeError(
+            f"{_subject(arg_name, prim_name)} should be {_names(_as_tuple(value_type))}, {_got(arg_value)}."
+        )
     if not Rel.get_fns(rel)(arg_value, lower_limit, upper_limit):
         raise ValueError(
             f"{_subject(arg_name, prim_name)} should be in {Rel.get_strs(rel).format(lower_limit, upper_limit)}, "
@@ -346,6 +348,28 @@ class Validator:
 
     check_number = staticmethod(_check_named_number)
 
+    # As older releases had them, which some networks for r1.1 still call: the argument's name comes first.
+
+    @staticmethod
+    def check_integer(arg_name, arg_value, value, rel, prim_name=None):
+        """:func:`check_int` with the name first."""
+        return check_int(arg_value, value, rel, arg_name, prim_name)
+
+    @staticmethod
+    def check_number_range(arg_name, arg_value, lower_limit, upper_limit, rel, prim_name=None):
+        """:func:`check_float_range` with the name first, for int and float."""
+        return check_number_range(arg_value, lower_limit, upper_limit, rel, (int, float), arg_name, prim_name)
+
+    @staticmethod
+    def check_float_positive(arg_name, arg_value, prim_name=None):
+        """:func:`check_positive_float` with the name first."""
+        return check_positive_float(arg_value, arg_name, prim_name)
+
+    @staticmethod
+    def check_float_legal_value(arg_name, arg_value, prim_name=None):
+        """:func:`check_is_float` with the name first."""
+        return check_is_float(arg_value, arg_name, prim_name)
+
 
 for _check in (
     check,
@@ -455,7 +479,7 @@ def args_type_check(*type_args, **type_kwargs):
     def decorate(func):
         signature = inspect.signature(func)
         expected = signature.bind_partial(*type_args, **type_kwargs).arguments
-        expected = {**expected, **expected.pop("kwargs", {})}
+        expected.update(expected.pop("kwargs", {}))
 
         @wraps(func)
         def checked(*args, **kwargs):

@@ -239,10 +239,6 @@ def set_context(**kwargs):
         if key in _NO_EFFECT and key not in _listeners and value != _ROWS[key][0]:
             log.once(f"context.set_context({key}=...) has no effect here: {_NO_EFFECT[key]}.")
     _settings.assign(checked)
-    if "device_target" in checked or "device_id" in checked:
-        _use_device()
-    if "enable_compile_cache" in checked or "compile_cache_path" in checked:
-        _use_compile_cache()
     for key, value in checked.items():
         if value != old[key]:
             for listener in _listeners.get(key, ()):
@@ -322,7 +318,7 @@ def device():
     return devices[_state.device_id]
 
 
-def _use_device():
+def _use_device(_=None):
     import jax
 
     chosen = device()
@@ -332,11 +328,17 @@ def _use_device():
         jax.config.update("jax_default_device", wanted)
 
 
-def _use_compile_cache():
+def _use_compile_cache(_=None):
     import jax
 
     enabled = _state.enable_compile_cache not in (None, False, "", "0", "False")
     jax.config.update("jax_compilation_cache_dir", os.path.realpath(_state.compile_cache_path) if enabled else None)
+
+
+for _key in ("device_target", "device_id"):
+    on_change(_key, _use_device)
+for _key in ("enable_compile_cache", "compile_cache_path"):
+    on_change(_key, _use_compile_cache)
 
 
 # --- several devices ------------------------------------------------------------------------------------------------

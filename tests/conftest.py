@@ -20,11 +20,8 @@ def _context_as_before():
         return
     defaults = {key: default for key, (default, _) in context._settings.rows.items()}
     changed = {key: default for key, default in defaults.items() if getattr(context._state, key) != default}
-    device = changed.keys() & {"device_target", "device_id"}
     context._settings.assign(changed)
     context._settings.assigned.clear()
-    if device:
-        context._use_device()
     for key, value in changed.items():
         for listener in context._listeners.get(key, ()):
             listener(value)

@@ -73,6 +73,16 @@ def test_the_message_names_operator_argument_expectation_and_value():
         V.check_positive_int(0, "in_channels", "Dense")
 
 
+def test_the_checks_of_older_releases_take_the_name_first():
+    assert V.check_float_positive("lr", 0.1, "Adam") == V.check_float_legal_value("lr", 0.1) == 0.1
+    assert V.check_integer("steps", 3, 0, Rel.GT, "decay") == 3
+    assert V.check_number_range("scale", 2, 1.0, float("inf"), Rel.INC_LEFT) == 2
+    with pytest.raises(ValueError, match="'lr'"):
+        V.check_float_positive("lr", -0.1, "Adam")
+    with pytest.raises(TypeError, match="int or float"):
+        V.check_number_range("scale", "2", 1.0, 3.0, Rel.INC_LEFT)
+
+
 def test_types_that_should_agree_are_named_when_they_do_not():
     types = {"x": mstype.tensor_type(mstype.int32), "y": mstype.tensor_type(mstype.float32)}
     with pytest.raises(TypeError, match="'y' should have the same type as 'x'"):

@@ -60,3 +60,43 @@ def weak_float32(array):
     if _convert_element_type is not None:
         return _convert_element_type(array, "float32", weak_type=True)
     return array
+
+
+_PRINTS = frozenset(("debug_callback", "debug_print"))
+
+
+def without_prints(jaxpr):
+    """A jaxpr, and those nested in it, without debug callbacks."""
+    eqns, changed = [], False
+    for eqn in jaxpr.eqns:
+        if eqn.primitive.name in _PRINTS and not eqn.outvars:
+            changed = True
+            continue
+        params = {k: _quiet(v) for k, v in eqn.params.items()}
+        if any(params[k] is not v for k, v in eqn.params.items()):
+            eqn, changed = eqn.replace(params=params, effects=_effects(params, eqn)), True
+        eqns.append(eqn)
+    if not changed:
+        return jaxpr
+    effects = set().union(*[e.effects for e in eqns]) if eqns else set()
+    return jaxpr.replace(eqns=eqns, effects=effects)
+
+
+def _quiet(value):
+    if isinstance(value, jex_core.ClosedJaxpr):
+        inner = without_prints(value.jaxpr)
+        return value if inner is value.jaxpr else value.replace(jaxpr=inner)
+    if isinstance(value, jex_core.Jaxpr):
+        return without_prints(value)
+    if isinstance(value, tuple) and any(isinstance(v, jex_core.ClosedJaxpr) for v in value):
+        new = tuple(_quiet(v) for v in value)
+        return value if all(a is b for a, b in zip(new, value)) else new
+    return value
+
+
+def _effects(params, eqn):
+    found = set()
+    for value in params.values():
+        for part in value if isinstance(value, tuple) else (value,):
+            found |= set(getattr(part, "effects", ()))
+    return found if eqn.effects else eqn.effects

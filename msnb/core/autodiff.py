@@ -171,19 +171,16 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
             shape["written"] = [p for p, _ in writes]
             shape["static"] = [None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves]
             shape["picked"] = picked
-            used = frame.key if frame.key_used else None
-            shape["key"] = used is not None
+            shape["hidden"] = frame.hidden_names()
             aux = ([r for r, s in zip(rest, shape["static"]) if s is None], [a for _, a in writes],
-                   [jax.random.key_data(used)] if used is not None else [])
+                   frame.hidden_arrays(shape["hidden"]))
         return tuple(leaf._array for leaf in picked), aux
 
     weight_arrays = [w._array for w in weights]
-    out, vjp, (values, written, key) = jax.vjp(pure, [tensors[i]._array for i in smooth], weight_arrays, has_aux=True)
+    out, vjp, (values, written, hidden) = jax.vjp(pure, [tensors[i]._array for i in smooth], weight_arrays, has_aux=True)
     for param, array in zip(shape["written"], written):
         param._assign(array)
-    if key:
-        outer.key = jax.random.wrap_key_data(key[0])
-        outer.key_used = True
+    outer.adopt_hidden(shape["hidden"], hidden)
     values = iter(values)
     result = shape["rebuild"]([box(next(values)) if s is None else s[0] for s in shape["static"]])
     outputs, cotangents = _cotangents([box(o) for o in out], sens)

@@ -4,6 +4,7 @@ The first call with a new signature traces Python once into a jaxpr (`program.ja
 that were written become a donated list in and a new list out; those that were only read are a second list. Later
 calls find the program by an epoch check and a look-up of the argument signature.
 """
+import copy
 import functools
 import operator
 import threading
@@ -17,10 +18,11 @@ from msnb import context
 from msnb.common import dtype as mstype
 from msnb.core import random, script, tape, trace
 from msnb.core._jax_private import eval_jaxpr, is_tracer, weak_float32
-from msnb.core.errors import describe
+from msnb.core.errors import describe, place as show_place
 from msnb.core.kernel import Kernel
 from msnb.core.operator import own
 from msnb.core.parameter import Parameter, Store
+from msnb.core.script.merge import Undefined
 from msnb.core.tensor import Tensor, box
 from msnb.core.tree import flatten, structure
 
@@ -91,15 +93,24 @@ class Program:
             call_args, call_kwargs = rebuild(full)
             frame = trace.Frame(params, param_arrays, None)
             frame.number = number
+            before = {id(p): a for p, a in zip(params, param_arrays)}
             note["frame"] = frame
             with frame, _not_recording():
                 out = fn(*call_args, **call_kwargs)
                 results, note["rebuild"] = flatten(out)
+                for result in results:
+                    if isinstance(result, Undefined):
+                        result.complain()
                 writes = frame.writes()
                 arrays = [r._array for r in results if isinstance(r, Tensor)]
+                written = [a for _, a in writes]
+                if frame.error is not None:  # a failed call leaves every Parameter as it was
+                    written = [jnp.where(frame.error == 0, a, o) for a, o in
+                               zip(written, [before.get(id(p), p._array) for p, _ in writes])]
+                    arrays.append(frame.error)
             note["static"] = [None if isinstance(r, Tensor) else (r,) for r in results]
             note["written"] = [p for p, _ in writes]
-            return arrays, [a for _, a in writes]
+            return arrays, written
 
         avals = [jax.ShapeDtypeStruct(p._stored().shape, p._stored().dtype) for p in params]
         values = [leaves[i]._array if isinstance(leaves[i], Tensor) else leaves[i] for i in spots]
@@ -108,6 +119,7 @@ class Program:
         if frame.missing:
             return list(frame.missing.values())
         self.cells = list(frame.cells.values())
+        self.errors = frame.errors
         self._shape(closed, params, note, [_argument_name(fn, rebuild, leaves, i) for i in spots], frame.key_used)
         return []
 
@@ -116,7 +128,7 @@ class Program:
         jaxpr = closed.jaxpr
         used = {v for eqn in jaxpr.eqns for v in eqn.invars if isinstance(v, jax.extend.core.Var)}
         used.update(v for v in jaxpr.outvars if isinstance(v, jax.extend.core.Var))
-        n_params, n_results = len(params), len(note["static"]) - sum(s is not None for s in note["static"])
+        n_params, n_results = len(params), sum(s is None for s in note["static"]) + bool(self.errors)
         written = note["written"]
         own_input = {id(p): v for p, v in zip(params, jaxpr.invars)}
         kept = [i for i, p in enumerate(written) if jaxpr.outvars[n_results + i] is not own_input.get(id(p))]
@@ -201,7 +213,18 @@ class Program:
         if first:
             for listener in list(_listeners):
                 listener(self)
+        if self.errors:
+            self._raise(outs[-1])
         return box(outs[0]) if self.single else self._box(outs)
+
+    def _raise(self, code):
+        """Raise what a `raise` under a dynamic condition reached, if one did."""
+        code = int(code)
+        if code:
+            error, place = self.errors[code - 1]
+            error = copy.copy(error)
+            error.add_note(f"raised in the graph at {show_place(*place)}")
+            raise error
 
     def _box(self, outs):
         outs = iter(outs)
@@ -275,6 +298,8 @@ class Program:
         for p, new in zip(self.written, outs[self.n_results:]):
             p._assign(new._array)
             p._node = new._node
+        if self.errors:
+            self._raise(outs[self.n_results - 1]._array)
         results = iter(outs[:self.n_results])
         return self.rebuild([next(results) if s is None else s[0] for s in self.static])
 

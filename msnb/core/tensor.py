@@ -4,6 +4,7 @@ import numpy as np
 import jax
 import jax.numpy as jnp
 from msnb.common import dtype as mstype
+from msnb.common.initializer import register_boxer
 from msnb.core import trace
 from msnb.core._jax_private import is_tracer, strengthen
 from msnb.core.errors import place, user_line
@@ -430,3 +431,10 @@ def __getattr__(name):
         from msnb.core import parameter
         return getattr(parameter, name)
     raise AttributeError(name)
+
+
+def _box_initial(array):
+    return box(_from_numpy(array))
+
+
+register_boxer(_box_initial)

@@ -7,6 +7,7 @@ import contextlib
 import threading
 
 import jax
+import jax.numpy as jnp
 
 
 class _Thread(threading.local):
@@ -26,30 +27,54 @@ class Frame:
     """The functional view of all boxes during one trace.
 
     Args:
-        values (dict): Parameter id -> array that stands in for it.
+        params (Iterable): Parameters that have a stand-in from the beginning.
+        arrays (Iterable): Their stand-ins.
         parent (Frame): Where reads go that this frame does not hold; None for the frame of a whole program.
     """
 
-    __slots__ = ("values", "parent", "boxes", "written", "missing", "tensors", "cells", "key", "key_used", "number",
-                 "_outer")
+    __slots__ = ("values", "parent", "written", "missing", "tensors", "cells", "key", "key_used", "number", "error",
+                 "errors", "hints", "branch", "_outer")
 
-    def __init__(self, params=(), arrays=(), parent=None, key=None):
+    def __init__(self, params=(), arrays=(), parent=None):
         self.parent = parent
-        self.boxes = {id(p): p for p in params}
-        self.values = dict(zip(self.boxes, arrays))
+        self.values = {id(p): a for p, a in zip(params, arrays)}
         self.written = {}
-        self.missing = {}
         self.tensors = {}
-        self.cells = {} if parent is None else parent.cells  # Cells called in this trace
-        self.key = key
-        self.key_used = False
-        self.number = None  # of the seed stream, for the frame of a whole program
+        self.branch = False  # whether what is traced here may not run
+        self.key = None  # random stream, once something here has drawn from it
+        self.error = None  # int32 code of a `raise` under a dynamic condition, once one was traced here
+        if parent is None:
+            self.missing = {}
+            self.cells = {}  # Cells called in this trace
+            self.number = None  # of the seed stream
+            self.key_used = False
+            self.errors = []  # (exception, place) per code, from 1
+            self.hints = {}  # what an earlier trace of a loop found out
+        else:
+            self.cells = parent.cells
 
+    def root(self):
+        """The frame of the whole program."""
+        frame = self
+        while frame.parent is not None:
+            frame = frame.parent
+        return frame
+
+    def conditional(self):
+        """Whether what is traced now stands in a branch or loop body of the graph."""
+        frame = self
+        while frame is not None:
+            if frame.branch:
+                return True
+            frame = frame.parent
+        return False
+
+    # ------------------------------------------------------------------ Parameters and Tensors
     def read(self, param):
         """Current array of `param`."""
         frame = self
         ident = id(param)
-        while frame is not None:
+        while True:
             array = frame.values.get(ident)
             if array is not None:
                 return array
@@ -65,7 +90,6 @@ class Frame:
             if ident not in self.values and self.parent is None:
                 self.missing[ident] = param
             self.written[ident] = param
-        self.boxes[ident] = param
         self.values[ident] = array
 
     def remember(self, tensor):
@@ -73,14 +97,18 @@ class Frame:
         if id(tensor) not in self.tensors:
             self.tensors[id(tensor)] = (tensor, tensor._array)
 
+    def writes(self):
+        """[(Parameter, new array)] in the order of first writing."""
+        return [(p, self.values[i]) for i, p in self.written.items()]
+
+    # ------------------------------------------------------------------ hidden state: random stream, error code
     def next_key(self):
         """A fresh random key, split off this trace's stream."""
-        self.key_used = True
-        key = self.key if self.key is not None else self._inherited_key()
-        self.key, sub = jax.random.split(key)
+        self.key, sub = jax.random.split(self.current_key())
         return sub
 
-    def _inherited_key(self):
+    def current_key(self):
+        """The stream's key as this trace sees it."""
         frame = self
         while frame.key is None:
             if frame.parent is None:
@@ -90,9 +118,30 @@ class Frame:
             frame = frame.parent
         return frame.key
 
-    def writes(self):
-        """[(Parameter, new array)] in the order of first writing."""
-        return [(p, self.values[i]) for i, p in self.written.items()]
+    def current_error(self):
+        """The error code as this trace sees it, 0 for none."""
+        frame = self
+        while frame is not None:
+            if frame.error is not None:
+                return frame.error
+            frame = frame.parent
+        return jnp.int32(0)
+
+    def hidden_names(self):
+        """Which hidden state this trace has changed."""
+        return tuple(n for n, v in (("error", self.error), ("key", self.key)) if v is not None)
+
+    def hidden_arrays(self, names):
+        """The named hidden state as plain arrays."""
+        return [self.current_error() if n == "error" else jax.random.key_data(self.current_key()) for n in names]
+
+    def adopt_hidden(self, names, arrays):
+        """Take over hidden state that came out of a graph construct."""
+        for name, array in zip(names, arrays):
+            if name == "error":
+                self.error = array
+            else:
+                self.key = jax.random.wrap_key_data(array)
 
     def __enter__(self):
         self._outer = thread.frame

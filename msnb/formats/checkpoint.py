@@ -89,6 +89,7 @@ def _encode(name, value):
         array, dims, type_name = np.array(value), (0,), _STRING
     else:
         array = np.asarray(value)
+        array = array.astype(array.dtype.newbyteorder("<"), copy=False)
         if array.dtype not in _NAME_OF:
             raise TypeError(
                 f"A checkpoint cannot hold {name!r}: elements of type {array.dtype} have no place in the format."
@@ -199,7 +200,7 @@ def _text(data, span):
 def _to_value(tag, dims, type_name, pieces):
     raw = pieces[0] if len(pieces) == 1 else b"".join(pieces)
     if type_name == _STRING:
-        return bytes(raw).decode("utf-32-le")
+        return bytes(raw).decode("utf-32-le", "replace").rstrip("\0")  # numpy pads text with NUL
     if type_name not in _DTYPE_OF:
         raise CheckpointError(f"{tag!r} has elements of the unknown type {type_name!r}.")
     dtype = _DTYPE_OF[type_name]

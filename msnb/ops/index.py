@@ -17,7 +17,7 @@ from msnb.core.tensor import Tensor, box
 from msnb.ops.array.shape import cast_array
 
 # Entries of a plan. A slice is (length, step), its start is a number; the others are these marks.
-ALL, NUMBER, NEW, NOTHING, ARRAY = ":", "i", "new", "none", "array"
+ALL, NUMBER, NEW, ARRAY = ":", "i", "new", "array"
 
 
 @operator("TensorGetRow")
@@ -42,7 +42,7 @@ def _window(x, starts, plan):
     starts = iter(starts)
     begins, lengths, dimension = [], [], 0
     for entry in plan:
-        if entry in (NEW, NOTHING):
+        if entry == NEW:
             continue
         if entry == ALL:
             begins.append(0)
@@ -85,13 +85,9 @@ def tensor_get_item(x, starts: Tensors, tensors: Tensors, plan: Value):
         return x.at[_numpy_index(tensors, plan)].get(mode="fill", fill_value=0)
     if starts:
         x = jax.lax.dynamic_slice(x, *_window(x, starts, plan))
-    rest = tuple(0 if entry == NUMBER else None if entry in (NEW, NOTHING) else slice(None) if entry == ALL
+    rest = tuple(0 if entry == NUMBER else None if entry == NEW else slice(None) if entry == ALL
                  else slice(None, None, entry[1]) for entry in plan)
-    x = x[rest]
-    if NOTHING in plan:
-        axis = sum(entry != NUMBER for entry in plan[:plan.index(NOTHING)])
-        x = jax.lax.slice_in_dim(x, 0, 0, axis=axis)
-    return x
+    return x[rest]
 
 
 def _fitted(value, shape, dtype):
@@ -127,8 +123,6 @@ def tensor_set_item(x, value, starts: Tensors, tensors: Tensors, plan: Value):
         index = _numpy_index(tensors, plan)
         part = jax.eval_shape(lambda a: a[index], x).shape
         return x.at[index].set(_fitted(value, part, x.dtype), mode="drop")
-    if NOTHING in plan:
-        return x
     begins, lengths = _window(x, starts, plan)
     counts = [entry[0] if isinstance(entry, tuple) else None for entry in plan if entry != NEW]
     counts = [n if c is None else c for c, n in zip(counts, lengths, strict=True)]
@@ -268,9 +262,9 @@ def plan_of(index, shape):
         if item is None:
             plan.append(NEW)
         elif isinstance(item, bool):
-            if not item and gather:
-                raise IndexError("False does not mix with Tensors in an index.")
-            plan.append(NEW if item else NOTHING)
+            if not item:
+                raise IndexError("Of the two bools only True indexes a Tensor: it adds a dimension, as None does.")
+            plan.append(NEW)
         elif isinstance(item, Tensor):
             found = [item]
             if item._array.dtype == bool:

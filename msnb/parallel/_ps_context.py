@@ -1,7 +1,6 @@
 """Parameter servers: what r1.1 code asks about them. There are none yet, so this process is a worker of none."""
 
 
-
 def _is_role_worker():
     return False
 

@@ -32,7 +32,7 @@ def set_algo_parameters(**kwargs):
         TypeError: If a value has another type than the parameter.
     """
     checked = _parameters.check(kwargs)
-    log.once("set_algo_parameters has no effect with one device: there is no strategy to search for.")
+    log.once("set_algo_parameters has no effect: msnb does not search for strategies yet.")
     _parameters.assign(checked)
 
 

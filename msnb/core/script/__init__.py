@@ -1,11 +1,8 @@
-"""Source transformation: Python control flow over Tensors becomes graph control flow."""
-import contextlib
+"""Source transformation: Python control flow over Tensors becomes graph control flow.
 
+`source` finds the AST of a function, `jumps` and `lower` rewrite it, `convert` makes a function of it again, `runtime`
+and `loops` are what the rewritten code calls, `while_grad` differentiates a loop whose trip count is not known.
+"""
+from msnb.core.script.calls import call, collecting
 
-def call(fn):
-    return fn
-
-
-@contextlib.contextmanager
-def collecting():
-    yield []
+__all__ = ["call", "collecting"]

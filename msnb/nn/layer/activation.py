@@ -489,11 +489,10 @@ class Mish(Cell):
 
     def __init__(self):
         super().__init__()
-        self.tanh = P.Tanh()
-        self.softplus = P.Softplus()
+        self.mish = P.Mish()
 
     def construct(self, x):
-        return x * self.tanh(self.softplus(x))
+        return self.mish(x)
 
 
 class Softsign(Cell):
@@ -559,12 +558,10 @@ class SeLU(Cell):
 
     def __init__(self):
         super().__init__()
-        self.relu = P.ReLU()
-        self.elu = P.Elu()
+        self.selu = P.SeLU()
 
     def construct(self, x):
-        negative = self.elu(-self.relu(-x))
-        return 1.0507009873554805 * (self.relu(x) + 1.6732632423543772 * negative)
+        return self.selu(x)
 
 
 class CELU(Cell):
@@ -593,11 +590,10 @@ class CELU(Cell):
         self.alpha = Validator.check_value_type("alpha", alpha, [float], self.cls_name)
         if alpha == 0.0:
             raise ValueError("For 'CELU', 'alpha' should not be 0.")
-        self.relu = P.ReLU()
-        self.elu = P.Elu()
+        self.celu = P.CeLU(alpha)
 
     def construct(self, x):
-        return self.relu(x) + self.alpha * self.elu(-self.relu(-x) / self.alpha)
+        return self.celu(x)
 
 
 class Hardtanh(Cell):
@@ -680,13 +676,10 @@ class HShrink(Cell):
     def __init__(self, lambd=0.5):
         super().__init__()
         self.lambd = Validator.check_value_type("lambd", lambd, [float], self.cls_name)
-        self.abs = P.Abs()
-        self.greater = P.Greater()
-        self.select = P.Select()
-        self.zeros_like = P.ZerosLike()
+        self.hshrink = P.HShrink(lambd)
 
     def construct(self, x):
-        return self.select(self.greater(self.abs(x), self.lambd), x, self.zeros_like(x))
+        return self.hshrink(x)
 
 
 class SoftShrink(Cell):
@@ -711,10 +704,10 @@ class SoftShrink(Cell):
         self.lambd = Validator.check_value_type("lambd", lambd, [float], self.cls_name)
         if lambd < 0:
             raise ValueError(f"For 'SoftShrink', 'lambd' should not be negative, but got {lambd}.")
-        self.relu = P.ReLU()
+        self.soft_shrink = P.SoftShrink(lambd)
 
     def construct(self, x):
-        return self.relu(x - self.lambd) - self.relu(-x - self.lambd)
+        return self.soft_shrink(x)
 
 
 _activation = {

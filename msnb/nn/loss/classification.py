@@ -1,7 +1,5 @@
 """Loss functions for classes that newer versions of MindSpore added."""
 
-import numpy as np
-
 from msnb._checkparam import Validator
 from msnb.core.tensor import Tensor
 from msnb.nn.loss.loss import _Loss
@@ -46,24 +44,33 @@ class NLLLoss(_Loss):
         self.cast = P.Cast()
         self.zeros_like = P.ZerosLike()
 
-    def construct(self, logits, labels):
-        if (logits.shape[0], *logits.shape[2:]) != tuple(labels.shape):
+    def _counting(self, logits, labels):
+        """(class numbers that exist, 1.0 where a label counts, the weight of each label)."""
+        expected = (logits.shape[0], *logits.shape[2:])
+        if tuple(labels.shape) != expected:
             raise ValueError(
-                f"For '{self.cls_name}', 'labels' should be of shape {(logits.shape[0], *logits.shape[2:])}, "
-                f"but got {labels.shape}."
+                f"For '{self.cls_name}', 'labels' should be of shape {expected}, but got {tuple(labels.shape)}."
             )
-        counts = self.not_equal(labels, self.ignore_index)
-        classes = self.select(counts, labels, self.zeros_like(labels))
-        weight = self.cast(counts, logits.dtype)
-        if self.weight is not None:
-            weight = weight * self.gather(self.weight, classes, 0)
-        loss = -self.squeeze(self.gather_d(logits, 1, self.expand_dims(classes, 1))) * weight
+        is_counted = self.not_equal(labels, self.ignore_index)
+        classes = self.select(is_counted, labels, self.zeros_like(labels))
+        counted = self.cast(is_counted, logits.dtype)
+        weight = counted if self.weight is None else counted * self.gather(self.weight, classes, 0)
+        return classes, counted, weight
+
+    def _true_class(self, logits, classes):
+        return self.squeeze(self.gather_d(logits, 1, self.expand_dims(classes, 1)))
+
+    def _reduced(self, loss, weight):
         if self.reduce and self.average:
             return self.reduce_sum(loss) / self.reduce_sum(weight)
         return self.get_loss(loss)
 
+    def construct(self, logits, labels):
+        classes, _, weight = self._counting(logits, labels)
+        return self._reduced(-self._true_class(logits, classes) * weight, weight)
 
-class CrossEntropyLoss(_Loss):
+
+class CrossEntropyLoss(NLLLoss):
     r"""
     Cross entropy of labels and softmax over axis 1: :math:`-\sum_c y_c \log softmax(x)_c`.
 
@@ -89,56 +96,36 @@ class CrossEntropyLoss(_Loss):
     """
 
     def __init__(self, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0):
-        super().__init__(reduction)
+        super().__init__(weight, ignore_index, reduction)
         Validator.check_value_type("label_smoothing", label_smoothing, [float], self.cls_name)
         if not 0 <= label_smoothing <= 1:
             raise ValueError(
                 f"For 'CrossEntropyLoss', 'label_smoothing' should be in [0, 1], but got {label_smoothing}."
             )
-        self.weight = weight
         self.label_smoothing = label_smoothing
-        self.ignore_index = ignore_index
-        self.nll_loss = NLLLoss(weight, ignore_index, reduction)
         self.log_softmax = P.LogSoftmax(1)
         self.reshape = P.Reshape()
-        self.not_equal = P.NotEqual()
-        self.cast = P.Cast()
 
-    def _class_weights(self, logits):
-        return self.reshape(self.weight, (1, -1) + (1,) * (logits.ndim - 2))
+    def _times_class_weights(self, x):
+        if self.weight is None:
+            return x
+        return x * self.reshape(self.weight, (1, -1) + (1,) * (x.ndim - 2))
 
     def construct(self, logits, labels):
-        log_probability = self.log_softmax(logits)
+        log_p = self.log_softmax(logits)
         if labels.ndim == logits.ndim:
-            return self._of_probabilities(log_probability, labels)
-        loss = self.nll_loss(log_probability, labels)
-        if self.label_smoothing == 0:
-            return loss
-        return (1 - self.label_smoothing) * loss + self.label_smoothing * self._spread(log_probability, labels)
+            return self._of_probabilities(log_p, labels)
+        classes, counted, weight = self._counting(logits, labels)
+        loss = -self._true_class(log_p, classes) * weight
+        if self.label_smoothing > 0:
+            even = -self.reduce_sum(self._times_class_weights(log_p), 1) / logits.shape[1] * counted
+            loss = (1 - self.label_smoothing) * loss + self.label_smoothing * even
+        return self._reduced(loss, weight)
 
-    def _of_probabilities(self, log_probability, labels):
+    def _of_probabilities(self, log_p, labels):
         if self.label_smoothing > 0:
             labels = labels * (1 - self.label_smoothing) + self.label_smoothing / labels.shape[1]
-        if self.weight is not None:
-            labels = labels * self._class_weights(labels)
-        loss = -self.reduce_sum(log_probability * labels, 1)
-        if self.reduce and self.average:
-            return self.reduce_sum(loss) / (loss.size or 1)
-        return self.get_loss(loss)
-
-    def _spread(self, log_probability, labels):
-        """The loss of the even distribution, reduced as that of the labels is."""
-        counts = self.cast(self.not_equal(labels, self.ignore_index), log_probability.dtype)
-        weighted = log_probability if self.weight is None else log_probability * self._class_weights(log_probability)
-        loss = -self.reduce_sum(weighted, 1) / log_probability.shape[1] * counts
-        if not (self.reduce and self.average):
-            return self.get_loss(loss)
-        if self.weight is None:
-            return self.reduce_sum(loss) / self.reduce_sum(counts)
-        # The mean of NLLLoss is over the weights of the true classes: the loss of log-probabilities that are all -1,
-        # summed, is that weight.
-        ones = self.nll_loss.ones_weight(log_probability, labels)
-        return self.reduce_sum(loss) / ones
+        return self.get_loss(-self.reduce_sum(self._times_class_weights(log_p * labels), 1))
 
 
 class BCEWithLogitsLoss(_Loss):
@@ -258,7 +245,7 @@ class FocalLoss(_Loss):
     def construct(self, logits, labels):
         log_p = self.gather_d(self.log_softmax(logits), 1, self.reshape(labels, (-1, 1)))
         log_p = self.reshape(log_p, (-1,))
-        loss = -self.pow(1 - self.exp(log_p), float(np.float32(self.gamma))) * log_p
+        loss = -self.pow(1 - self.exp(log_p), float(self.gamma)) * log_p
         if self.weight is not None:
             loss = loss * self.gather(self.weight, self.reshape(labels, (-1,)), 0)
         return self.get_loss(loss)

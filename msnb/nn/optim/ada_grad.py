@@ -51,7 +51,7 @@ class Adagrad(Optimizer):
         self.opt = P.ApplyAdagrad(update_slots=update_slots)
 
     def construct(self, grads):
-        grads = self.scale_grad(self.decay_weight(grads))
+        grads = self._prepared(grads)
         rates = self._per_parameter(self.get_lr())
         for param, accum, rate, grad in zip(self.parameters, self.accum, rates, grads, strict=True):
             self.opt(param, accum, rate, grad)

@@ -4,8 +4,7 @@ from msnb._checkparam import Rel, Validator
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.core.parameter import Parameter
-from msnb.core.tensor import Tensor
-from msnb.nn.optim._sparse import dense
+from msnb.core.tensor import RowTensor, Tensor
 from msnb.nn.optim.optimizer import Optimizer
 from msnb.ops import operations as P
 
@@ -22,7 +21,9 @@ def check_betas(beta1, beta2, eps, name):
 
 
 class AdamBase(Optimizer):
-    """State and arguments that the forms of Adam with bias correction share."""
+    """What the forms of Adam with bias correction share. They differ in what a sparse gradient does to other rows."""
+
+    _sparse = P.FusedSparseAdam
 
     def __init__(self, params, learning_rate=1e-3, beta1=0.9, beta2=0.999, eps=1e-8, use_locking=False,
                  use_nesterov=False, weight_decay=0.0, loss_scale=1.0):
@@ -40,25 +41,21 @@ class AdamBase(Optimizer):
         self.moment1 = self.parameters.clone(prefix="moment1", init="zeros")
         self.moment2 = self.parameters.clone(prefix="moment2", init="zeros")
         self.opt = P.Adam(use_locking, use_nesterov)
+        self.sparse_opt = self._sparse(use_locking, use_nesterov)
         self.assign = P.Assign()
-        self.reshape = P.Reshape()
 
-    def _step(self, gradients):
-        """Move the powers of beta on; rows of what the operator needs for each Parameter."""
-        gradients = self.scale_grad(self.decay_weight(gradients))
+    def construct(self, gradients):
+        gradients = self._prepared(gradients)
         rates = self._per_parameter(self.get_lr())
         self.assign(self.beta1_power, self.beta1_power * self.beta1)
         self.assign(self.beta2_power, self.beta2_power * self.beta2)
-        powers = self.reshape(self.beta1_power, ()), self.reshape(self.beta2_power, ())
-        return powers, zip(self.parameters, self.moment1, self.moment2, rates, gradients, strict=True)
-
-    def _update(self, param, moment1, moment2, powers, rate, gradient):
-        self.opt(param, moment1, moment2, *powers, rate, self.beta1, self.beta2, self.eps, gradient)
-
-    def construct(self, gradients):
-        powers, rows = self._step(gradients)
-        for param, moment1, moment2, rate, gradient in rows:
-            self._update(param, moment1, moment2, powers, rate, dense(gradient))
+        for param, moment1, moment2, rate, gradient in zip(self.parameters, self.moment1, self.moment2, rates, gradients,
+                                                           strict=True):
+            numbers = self.beta1_power, self.beta2_power, rate, self.beta1, self.beta2, self.eps
+            if isinstance(gradient, RowTensor):
+                self.sparse_opt(param, moment1, moment2, *numbers, gradient.values, gradient.indices)
+            else:
+                self.opt(param, moment1, moment2, *numbers, gradient)
         return True
 
 
@@ -194,25 +191,13 @@ class AdamWeightDecay(Optimizer):
         self.eps = Tensor([eps], mstype.float32)
         self.moments1 = self.parameters.clone(prefix="adam_m", init="zeros")
         self.moments2 = self.parameters.clone(prefix="adam_v", init="zeros")
-        self._betas = (beta1, beta2, eps)
-        self.square, self.sqrt, self.assign, self.cast = P.Square(), P.Sqrt(), P.Assign(), P.Cast()
+        self.opt = P.AdamWeightDecay()
 
     def construct(self, gradients):
+        gradients = self._checked(gradients)
         rates = self._per_parameter(self.get_lr())
         decays = self.weight_decay if self.is_group else (self.weight_decay,) * self.param_length
         for param, moment1, moment2, rate, gradient, decay, flag in zip(
                 self.parameters, self.moments1, self.moments2, rates, gradients, decays, self.decay_flags, strict=True):
-            self._update(param, moment1, moment2, rate, dense(gradient), decay if flag else 0.0)
+            self.opt(param, moment1, moment2, rate, self.beta1, self.beta2, self.eps, decay if flag else 0.0, gradient)
         return True
-
-    def _update(self, param, moment1, moment2, rate, gradient, decay):
-        beta1, beta2, eps = self._betas
-        weight, m, v, g = (self.cast(x, mstype.float32) for x in (param, moment1, moment2, gradient))
-        m = m * beta1 + g * (1.0 - beta1)
-        v = v * beta2 + self.square(g) * (1.0 - beta2)
-        update = m / (self.sqrt(v) + eps)
-        if decay:
-            update = update + weight * decay
-        self.assign(param, self.cast(weight - update * rate, param.dtype))
-        self.assign(moment1, self.cast(m, moment1.dtype))
-        self.assign(moment2, self.cast(v, moment2.dtype))

@@ -1,6 +1,6 @@
 """FTRL."""
 from msnb._checkparam import Rel, Validator
-from msnb.nn.optim._sparse import update_rows
+from msnb.core.tensor import RowTensor
 from msnb.nn.optim.optimizer import Optimizer
 from msnb.ops import operations as P
 
@@ -62,7 +62,7 @@ class FTRL(Optimizer):
         self.linear = self.parameters.clone(prefix="linear", init="zeros")
         self.l1 = l1
         self.l2 = l2
-        self.lr = learning_rate
+        self.lr = float(learning_rate)
         self.lr_power = lr_power
         if not self.is_group:
             self.decay_flags = (True,) * self.param_length
@@ -70,15 +70,14 @@ class FTRL(Optimizer):
         self.opt = P.ApplyFtrl(use_locking=use_locking)
 
     def construct(self, grads):
-        grads = self.scale_grad(self.decay_weight(grads))
+        grads = self._prepared(grads)
         rate = self.get_lr()
         for param, moment, linear, grad in zip(self.parameters, self.moments, self.linear, grads, strict=True):
-            state = param, moment, linear
-
-            def update(gradient, state=state):
-                self.opt(*state, gradient, rate, self.l1, self.l2, self.lr_power)
-
-            update_rows(grad, state, update)
+            if isinstance(grad, RowTensor):
+                sparse_opt = P.FusedSparseFtrl(self.lr, self.l1, self.l2, self.lr_power, self.use_locking)
+                sparse_opt(param, moment, linear, grad.values, grad.indices)
+            else:
+                self.opt(param, moment, linear, grad, rate, self.l1, self.l2, self.lr_power)
         return True
 
     @Optimizer.target.setter

@@ -3,7 +3,6 @@ from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
-from msnb.nn.optim._sparse import dense
 from msnb.nn.optim.adam import check_betas
 from msnb.nn.optim.optimizer import Optimizer
 from msnb.ops import operations as P
@@ -68,6 +67,7 @@ class Lamb(Optimizer):
         self.minimum, self.ones_like, self.logical_and, self.assign = P.Minimum(), P.OnesLike(), P.LogicalAnd(), P.Assign()
 
     def construct(self, gradients):
+        gradients = self._checked(gradients)
         step = self.cast(self.reshape(self.global_step, ()), mstype.float32) + 1.0
         rates = self._per_parameter(self.get_lr())
         if not self.dynamic_lr:
@@ -77,7 +77,7 @@ class Lamb(Optimizer):
         decays = self.weight_decay if self.is_group else (self.weight_decay,) * self.param_length
         for param, moment1, moment2, rate, gradient, decay, flag in zip(
                 self.params, self.moments1, self.moments2, rates, gradients, decays, self.decay_flags, strict=True):
-            self._update(param, moment1, moment2, rate, dense(gradient), decay, flag, *corrections)
+            self._update(param, moment1, moment2, rate, gradient, decay, flag, *corrections)
         return True
 
     def _update(self, param, moment1, moment2, rate, gradient, decay, flag, correction1, correction2):

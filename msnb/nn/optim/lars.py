@@ -95,7 +95,7 @@ class LARS(Optimizer):
         return _scalar(rate(self.global_step)) if self.dynamic_lr else rate
 
     def construct(self, gradients):
-        gradients = self.scale_grad(gradients)
+        gradients = self.scale_grad(self._checked(gradients))
         rates = self._per_parameter(self._current_lr())
         decays = self.weight_decay if self.is_group else (self.weight_decay,) * self.param_length
         scaled = tuple(self._scaled(*row) for row in zip(self.parameters, gradients, rates, decays, self.decay_flags,

@@ -1,8 +1,8 @@
 """LazyAdam: Adam that leaves the rows alone which a sparse gradient does not mention."""
 from msnb._checkparam import Validator
-from msnb.nn.optim._sparse import update_rows
 from msnb.nn.optim.adam import AdamBase
 from msnb.nn.optim.optimizer import Optimizer
+from msnb.ops import operations as P
 
 __all__ = ["LazyAdam"]
 
@@ -42,19 +42,12 @@ class LazyAdam(AdamBase):
         >>> optim = nn.LazyAdam(params=net.trainable_params(), learning_rate=0.001)
     """
 
+    _sparse = P.FusedSparseLazyAdam
+
     def __init__(self, params, learning_rate=1e-3, beta1=0.9, beta2=0.999, eps=1e-8, use_locking=False,
                  use_nesterov=False, weight_decay=0.0, loss_scale=1.0):
         super().__init__(params, learning_rate, beta1, beta2, eps, use_locking, use_nesterov, weight_decay, loss_scale)
         Validator.check_value_type("weight_decay", weight_decay, [float], self.cls_name)
-
-    def construct(self, gradients):
-        powers, rows = self._step(gradients)
-        for param, moment1, moment2, rate, gradient in rows:
-            def update(grad, state=(param, moment1, moment2), rate=rate):
-                self._update(*state, powers, rate, grad)
-
-            update_rows(gradient, (param, moment1, moment2), update)
-        return True
 
     @Optimizer.target.setter
     def target(self, value):

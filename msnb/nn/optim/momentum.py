@@ -62,7 +62,7 @@ class Momentum(Optimizer):
         self.opt = P.ApplyMomentum(use_nesterov=self.use_nesterov)
 
     def construct(self, gradients):
-        gradients = self.scale_grad(self.decay_weight(gradients))
+        gradients = self._prepared(gradients)
         rates = self._per_parameter(self.get_lr())
         for param, moment, rate, gradient in zip(self.params, self.moments, rates, gradients, strict=True):
             self.opt(param, moment, rate, gradient, self.momentum)

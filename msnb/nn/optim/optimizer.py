@@ -299,6 +299,18 @@ class Optimizer(Cell):
         scale = 1.0 / self.loss_scale
         return tuple(_scaled(scale, g) for g in gradients)
 
+    def _prepared(self, gradients):
+        """Gradients with decay and without loss scale, one per Parameter for sure."""
+        return self.scale_grad(self.decay_weight(self._checked(gradients)))
+
+    def _checked(self, gradients):
+        """`gradients`, when there is one per Parameter; RuntimeError otherwise."""
+        if not isinstance(gradients, (tuple, list)) or len(gradients) != self.param_length:
+            given = f"{len(gradients)}" if isinstance(gradients, (tuple, list)) else type(gradients).__name__
+            raise RuntimeError(f"'{self.cls_name}' should be called with a tuple of {self.param_length} gradients, one "
+                               f"per Parameter, but got {given}.")
+        return gradients
+
     def _per_parameter(self, rate):
         """`get_lr()`'s result as one rate per Parameter."""
         return rate if self.is_group_lr else (rate,) * self.param_length

@@ -1,8 +1,7 @@
 """ProximalAdagrad."""
 from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
-from msnb.core.tensor import Tensor
-from msnb.nn.optim._sparse import update_rows
+from msnb.core.tensor import RowTensor, Tensor
 from msnb.nn.optim.optimizer import Optimizer
 from msnb.ops import operations as P
 
@@ -59,15 +58,16 @@ class ProximalAdagrad(Optimizer):
         self.l2 = Tensor(l2, mstype.float32)
         self.use_locking = use_locking
         self.opt = P.ApplyProximalAdagrad(use_locking=use_locking)
+        self.sparse_opt = P.FusedSparseProximalAdagrad(use_locking=use_locking)
 
     def construct(self, grads):
-        grads = self.scale_grad(self.decay_weight(grads))
+        grads = self._prepared(grads)
         rates = self._per_parameter(self.get_lr())
         for param, accum, rate, grad in zip(self.parameters, self.accum, rates, grads, strict=True):
-            def update(gradient, state=(param, accum), rate=rate):
-                self.opt(*state, rate, self.l1, self.l2, gradient)
-
-            update_rows(grad, (param, accum), update)
+            if isinstance(grad, RowTensor):
+                self.sparse_opt(param, accum, rate, self.l1, self.l2, grad.values, grad.indices)
+            else:
+                self.opt(param, accum, rate, self.l1, self.l2, grad)
         return True
 
     @Optimizer.target.setter

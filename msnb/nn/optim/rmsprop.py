@@ -71,7 +71,7 @@ class RMSProp(Optimizer):
         self.decay = decay
 
     def construct(self, gradients):
-        gradients = self.scale_grad(self.decay_weight(gradients))
+        gradients = self._prepared(gradients)
         rates = self._per_parameter(self.get_lr())
         rows = zip(self.parameters, self.ms, self.moment, rates, gradients, strict=True)
         if self.centered:

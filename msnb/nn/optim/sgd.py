@@ -76,7 +76,7 @@ class SGD(Optimizer):
         return float(value)
 
     def construct(self, gradients):
-        gradients = self.scale_grad(gradients)
+        gradients = self.scale_grad(self._checked(gradients))
         rates = self._per_parameter(self.get_lr())
         for opt, param, gradient, rate, accum, stat in zip(self.opt, self.parameters, gradients, rates, self.accum,
                                                            self.stat, strict=True):

@@ -40,6 +40,11 @@ def _row_tensor_grad_overflow(grad):
     return grad_overflow(grad.values)
 
 
+def _value(param):
+    """What `param` holds now, whatever is written to it later."""
+    return box(param._array) if trace.tracing() else Tensor(param)
+
+
 class DynamicLossScaleUpdateCell(Cell):
     """Moves a loss scale: down by `scale_factor` on overflow (never below 1), up after `scale_window` steps without.
 
@@ -87,11 +92,10 @@ class DynamicLossScaleUpdateCell(Cell):
 
     def construct(self, loss_scale, overflow):
         lower = self.max(loss_scale * self.reciprocal(self.scale_factor), self.minimum_loss_scale)
-        scale = self.select(overflow, lower, box(loss_scale._array))
+        scale = self.select(overflow, lower, loss_scale)
         long_enough = self.less_equal(self.scale_window, self.cur_iter - self.last_overflow_iter)
         grows = self.logic_and(long_enough, self.logic_not(overflow))
-        last = self.select(self.logic_or(overflow, long_enough), box(self.cur_iter._array),
-                           box(self.last_overflow_iter._array))
+        last = self.select(self.logic_or(overflow, long_enough), self.cur_iter, self.last_overflow_iter)
         self.assign(self.last_overflow_iter, last)
         self.assign(loss_scale, self.select(grows, scale * self.scale_factor, scale))
         self.assign(self.cur_iter, self.cur_iter + 1)
@@ -184,10 +188,11 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
                             f"of type {type(scale_sense).__name__}.")
 
     def construct(self, *inputs):
-        scale = box(self.scale_sense._array)
+        scale = _value(self.scale_sense)
         loss, _, grads = Gradient(self.network, (), self.weights)(inputs, sens=scale)
         status, scale = self.start_overflow_check(loss, scale)
-        grads = tuple(self._unscaled(scale, grad) for grad in grads)
+        factor = self.reshape(scale, ())
+        grads = tuple(self._unscaled(factor, grad) for grad in grads)
         grads = self.grad_reducer(grads)
         cond = self.get_overflow_status(status, grads)
         self._update_unless(self.process_loss_scale(cond), grads)

@@ -214,10 +214,13 @@ def tile(x, multiples: Ints):
 
 
 def cast_array(x, target):
-    """`x` as numpy dtype `target`: fractions are cut, negative numbers wrap around in unsigned types."""
-    if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(target, jnp.unsignedinteger):
-        wrapped = x.astype(jnp.int64).astype(target)
-        return jnp.where(x < 0, wrapped, x.astype(target)) if target == jnp.uint64 else wrapped
+    """`x` as numpy dtype `target`: fractions are cut, and what is out of range wraps around as in C."""
+    if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(target, jnp.integer):
+        if jnp.issubdtype(target, jnp.unsignedinteger):
+            wrapped = x.astype(jnp.int64).astype(target)
+            return jnp.where(x < 0, wrapped, x.astype(target)) if target == jnp.uint64 else wrapped
+        if jnp.dtype(target).itemsize < 4:
+            return x.astype(jnp.int32).astype(target)
     if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(target, jnp.complexfloating):
         x = x.real
     return x.astype(target)
@@ -486,7 +489,7 @@ def trans_shape(x, shape: Shape):
     return jnp.reshape(x, resolve_shape("TransShape", x.size, shape))
 
 
-@operator("StopGradient", functional="stop_gradient")
+@operator("StopGradient")
 def stop_gradient(x):
     """A Tensor that counts as a constant in derivatives.
 

@@ -13,13 +13,13 @@ from msnb.ops.nn.conv_lowering import Geometry, direct
 def pads(op, pad_mode, pad, image, kernel, stride, dilation):
     """Padding (before, after) of each spatial dimension for one of MindSpore's three modes."""
     if pad_mode == "pad":
-        return tuple(zip(pad[::2], pad[1::2]))
+        return tuple(zip(pad[::2], pad[1::2], strict=True))
     if any(pad):
         raise ValueError(f"For '{op}', 'pad' should be 0 when 'pad_mode' is '{pad_mode}', but got {pad}; "
                          f"use pad_mode='pad'.")
     if pad_mode == "valid":
         return ((0, 0),) * len(image)
-    return tuple(same_pads(n, k, s, d) for n, k, s, d in zip(image, kernel, stride, dilation))
+    return tuple(same_pads(n, k, s, d) for n, k, s, d in zip(image, kernel, stride, dilation, strict=True))
 
 
 def same_pads(n, k, s, d=1):
@@ -345,13 +345,13 @@ def conv3d_transpose_op(dout, weight, *, in_channel: PositiveInt, out_channel: P
     op = "Conv3DTranspose"
     _check.rank(op, "dout", dout, 5)
     _check_weight(op, weight, in_channel, kernel_size)
-    for extra, s, d in zip(output_padding, stride, dilation):
+    for extra, s, d in zip(output_padding, stride, dilation, strict=True):
         if extra >= max(s, d):
             raise ValueError(f"For '{op}', 'output_padding' should be smaller than stride or dilation, but got "
                              f"{output_padding} for stride {stride} and dilation {dilation}.")
-    padding = tuple(zip(pad[::2], pad[1::2]))
+    padding = tuple(zip(pad[::2], pad[1::2], strict=True))
     size = tuple((n - 1) * s - sum(p) + d * (k - 1) + extra + 1 for n, s, p, d, k, extra in
-                 zip(dout.shape[2:], stride, padding, dilation, kernel_size, output_padding))
+                 zip(dout.shape[2:], stride, padding, dilation, kernel_size, output_padding, strict=True))
     return _transposed3d(dout, weight, (dout.shape[0], out_channel, *size),
                          Geometry(stride, padding, dilation, group))
 

@@ -19,7 +19,7 @@ class Geometry(NamedTuple):
     def output(self, image, kernel):
         """Spatial shape of the result for those of image and kernel."""
         return tuple((n + sum(p) - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in
-                     zip(image, kernel, self.stride, self.padding, self.dilation))
+                     zip(image, kernel, self.stride, self.padding, self.dilation, strict=True))
 
 
 def direct(x, w, g):

@@ -62,7 +62,7 @@ def _on_cpu(compute, choose, axes):
         kernel = (kernel[0] // groups, *kernel[1:])
         geometry = geometry._replace(group=1)
         parts = [lowered(*pair, image=image, kernel=kernel, geometry=geometry)
-                 for pair in zip(jnp.split(a, groups, axes[0]), jnp.split(b, groups, axes[1]))]
+                 for pair in zip(jnp.split(a, groups, axes[0]), jnp.split(b, groups, axes[1]), strict=True)]
         return jnp.concatenate(parts, axes[2])
     return lowered
 

@@ -28,11 +28,11 @@ def window_taps(x, kernel, strides, padding, fill):
     """For every tap of the window, in row order: the pixels of `x`, padded with `fill`, that it meets."""
     if any(map(any, padding)):
         x = jnp.pad(x, ((0, 0), (0, 0), *padding), constant_values=fill)
-    outs = [(n - k) // s + 1 for n, k, s in zip(x.shape[2:], kernel, strides)]
+    outs = [(n - k) // s + 1 for n, k, s in zip(x.shape[2:], kernel, strides, strict=True)]
     for flat in range(prod(kernel)):
         tap = []
         for k in reversed(kernel):
             flat, place = divmod(flat, k)
             tap.insert(0, place)
-        stops = [t + (o - 1) * s + 1 for t, o, s in zip(tap, outs, strides)]
+        stops = [t + (o - 1) * s + 1 for t, o, s in zip(tap, outs, strides, strict=True)]
         yield lax.slice(x, (0, 0, *tap), (*x.shape[:2], *stops), (1, 1, *strides))

@@ -6,6 +6,7 @@ from msnb.core.kinds import Bool, Float, Int, IntOrTuple, NonNegInt, OneOf, Stri
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops.nn._kinds import Epsilon, Layout, Momentum
+from msnb.ops.nn._variant import variant
 
 
 def _wide(x):
@@ -60,42 +61,57 @@ def batch_norm_op(x, scale, bias, mean, variance, *, is_training: Bool = False, 
     """Normalises each channel by the statistics of the batch, or by given ones (arXiv:1502.03167).
 
     Args:
-        is_training (bool): True takes mean and variance from the batch, False those given. Default: False.
+        is_training (bool): True takes mean and variance from the batch and moves the given ones towards them, False
+            uses those given. Default: False.
         epsilon (float): added to the variance. Default: 1e-5.
-        momentum (float): taken for MindSpore's signature; FusedBatchNorm is the operator that moves averages.
-            Default: 0.1.
+        momentum (float): weight of the batch in the running statistics, (1 - momentum) * running + momentum * batch,
+            with the unbiased variance. Default: 0.1.
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".
 
     Inputs:
         - **x** (Tensor) - (N, C) or (N, C, ...).
-        - **scale**, **bias**, **mean**, **variance** (Tensor) - (C,).
+        - **scale**, **bias** (Tensor) - (C,).
+        - **mean**, **variance** (Parameter) - (C,); updated in place while training.
 
     Outputs:
-        Tuple of the result (shape and type of `x`), mean and variance that were used, and the same two again as
-        reserved space.
+        Tuple of the result (shape and type of `x`), the mean and the variance that were used, and the same two again
+        as reserved space.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
     axis = _channel_axis("BatchNorm", x, data_format)
     _check_channels("BatchNorm", x.shape[axis], scale=scale, bias=bias, mean=mean, variance=variance)
-    if is_training:
-        mean, variance = moments(x, axis)
-    else:
-        mean, variance = lax.stop_gradient(mean), lax.stop_gradient(variance)
+    mean, variance = lax.stop_gradient(mean), lax.stop_gradient(variance)
     y = scale_shift(x, mean, variance, scale, bias, axis, epsilon)
     return y, mean, variance, mean, variance
+
+
+def _batch_norm_training(x, scale, bias, mean, variance, *, is_training: Bool = True, epsilon: Epsilon = 1e-5,
+                         momentum: Momentum = 0.1, data_format: Layout = "NCHW"):
+    axis = _channel_axis("BatchNorm", x, data_format)
+    _check_channels("BatchNorm", x.shape[axis], scale=scale, bias=bias, mean=mean, variance=variance)
+    new_mean, new_variance, y, batch_mean, batch_variance = _normalise_batch(
+        x, scale, bias, mean, variance, axis, epsilon, momentum)
+    return new_mean, new_variance, y, batch_mean, batch_variance, batch_mean, batch_variance
+
+
+def _normalise_batch(x, scale, bias, mean, variance, axis, epsilon, momentum):
+    batch_mean, batch_variance = moments(x, axis)
+    y = scale_shift(x, batch_mean, batch_variance, scale, bias, axis, epsilon)
+    return (_moved(mean, batch_mean, momentum), _moved(variance, _unbiased(x, axis, batch_variance), momentum),
+            y, batch_mean, batch_variance)
+
+
+variant("BatchNorm", _batch_norm_training, lambda a: a["is_training"], writes=("mean", "variance"))
 
 
 def _fused(op, x, scale, bias, mean, variance, epsilon, momentum, data_format="NCHW"):
     axis = _channel_axis(op, x, data_format)
     _check_channels(op, x.shape[axis], scale=scale, bias=bias, mean=mean, variance=variance)
-    batch_mean, batch_variance = moments(x, axis)
-    y = scale_shift(x, batch_mean, batch_variance, scale, bias, axis, epsilon)
-    new_mean = _moved(mean, batch_mean, momentum)
-    new_variance = _moved(variance, _unbiased(x, axis, batch_variance), momentum)
-    inverse = lax.rsqrt(batch_variance + epsilon)
-    return new_mean, new_variance, y, new_mean, new_variance, batch_mean, inverse
+    new_mean, new_variance, y, batch_mean, batch_variance = _normalise_batch(
+        x, scale, bias, mean, variance, axis, epsilon, momentum)
+    return new_mean, new_variance, y, new_mean, new_variance, batch_mean, lax.rsqrt(batch_variance + epsilon)
 
 
 @operator("FusedBatchNorm", writes=("mean", "variance"))
@@ -226,7 +242,7 @@ def bn_training_update(x, sum, square_sum, scale, offset, mean, variance, *, isR
     return new_mean, new_variance, y, new_mean, new_variance, batch_mean, batch_variance
 
 
-@operator("InstanceNorm", writes=("mean", "variance"))
+@operator("InstanceNorm")
 def instance_norm_op(x, gamma, beta, mean, variance, *, is_training: Bool = True, epsilon: Epsilon = 1e-5,
                      momentum: Momentum = 0.1):
     """Normalises each channel of each image by its own statistics (arXiv:1607.08022).
@@ -248,22 +264,37 @@ def instance_norm_op(x, gamma, beta, mean, variance, *, is_training: Bool = True
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
+    n = _check_instances(x, gamma, beta, mean, variance)
+    mean, variance = lax.stop_gradient(mean), lax.stop_gradient(variance)
+    return _normalise_instances(x, gamma, beta, jnp.tile(mean, (n, 1)), jnp.tile(variance, (n, 1)), epsilon)
+
+
+def _instance_norm_training(x, gamma, beta, mean, variance, *, is_training: Bool = True, epsilon: Epsilon = 1e-5,
+                            momentum: Momentum = 0.1):
+    n = _check_instances(x, gamma, beta, mean, variance)
+    flat = _wide(x).reshape(n, x.shape[1], -1)
+    own_mean = jnp.mean(flat, 2)
+    own_variance = jnp.mean((flat - own_mean[..., None]) ** 2, 2)
+    unbiased = flat.shape[2] / max(flat.shape[2] - 1, 1)
+    new_mean = _moved(mean, jnp.mean(own_mean, 0), momentum)
+    new_variance = _moved(variance, jnp.mean(own_variance, 0) * unbiased, momentum)
+    return (new_mean, new_variance, *_normalise_instances(x, gamma, beta, own_mean, own_variance, epsilon))
+
+
+def _check_instances(x, gamma, beta, mean, variance):
     _channel_axis("InstanceNorm", x, "NCHW")
-    n, c = x.shape[:2]
-    _check_channels("InstanceNorm", c, gamma=gamma, beta=beta, mean=mean, variance=variance)
-    flat = _wide(x).reshape(n, c, -1)
-    if is_training:
-        own_mean = jnp.mean(flat, 2)
-        own_variance = jnp.mean((flat - own_mean[..., None]) ** 2, 2)
-        size = flat.shape[2]
-        new_mean = _moved(mean, jnp.mean(own_mean, 0), momentum)
-        new_variance = _moved(variance, jnp.mean(own_variance, 0) * (size / max(size - 1, 1)), momentum)
-    else:
-        own_mean, own_variance = jnp.tile(mean, (n, 1)), jnp.tile(variance, (n, 1))
-        new_mean, new_variance = mean, variance
-    inverse = lax.rsqrt(own_variance + epsilon)
-    y = (flat - own_mean[..., None]) * (inverse * _wide(gamma))[..., None] + _wide(beta)[:, None]
-    return new_mean, new_variance, y.reshape(x.shape).astype(x.dtype), own_mean.reshape(-1), inverse.reshape(-1)
+    _check_channels("InstanceNorm", x.shape[1], gamma=gamma, beta=beta, mean=mean, variance=variance)
+    return x.shape[0]
+
+
+def _normalise_instances(x, gamma, beta, mean, variance, epsilon):
+    inverse = lax.rsqrt(variance + epsilon)
+    flat = _wide(x).reshape(*x.shape[:2], -1)
+    y = (flat - mean[..., None]) * (inverse * _wide(gamma))[..., None] + _wide(beta)[:, None]
+    return y.reshape(x.shape).astype(x.dtype), mean.reshape(-1), inverse.reshape(-1)
+
+
+variant("InstanceNorm", _instance_norm_training, lambda a: a["is_training"], writes=("mean", "variance"))
 
 
 @operator("LayerNorm")

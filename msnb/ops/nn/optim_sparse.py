@@ -93,7 +93,7 @@ def fused_sparse_lazy_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2
 def _sparse_ftrl(op, var, accum, linear, grad, indices, lr, l1, l2, lr_power, shrinkage=0.0):
     rows, g = _rows(op, grad, indices, var=var, accum=accum, linear=linear)
     new = ftrl_rule(_take(var, rows), _take(accum, rows), _take(linear, rows), g, lr, l1, l2, lr_power, shrinkage)
-    return tuple(_put(slot, rows, n) for slot, n in zip((var, accum, linear), new))
+    return tuple(_put(slot, rows, n) for slot, n in zip((var, accum, linear), new, strict=True))
 
 
 @operator("FusedSparseFtrl", writes=("var", "accum", "linear"), returns="written")

@@ -17,8 +17,8 @@ _REAL = _check.INT | _check.FLOAT
 def window_pads(op, pad_mode, image, kernel, stride):
     """Padding of each spatial dimension; ValueError if a window does not fit."""
     if pad_mode == "same":
-        return tuple(same_pads(n, k, s) for n, k, s in zip(image, kernel, stride))
-    if any(n < k for n, k in zip(image, kernel)):
+        return tuple(same_pads(n, k, s) for n, k, s in zip(image, kernel, stride, strict=True))
+    if any(n < k for n, k in zip(image, kernel, strict=True)):
         raise ValueError(f"For '{op}', the window {kernel} is larger than the image {tuple(image)}; "
                          f"use pad_mode='same' or a smaller window.")
     return ((0, 0),) * len(image)
@@ -100,7 +100,7 @@ def _max_with_position(x, kernel, strides, padding):
     numbers = jnp.arange(prod(plane), dtype=jnp.int32).reshape(1, 1, *plane)
     best = where = None
     for value, number in zip(window_taps(x, kernel, strides, padding, -jnp.inf),
-                             window_taps(numbers, kernel, strides, padding, 0)):
+                             window_taps(numbers, kernel, strides, padding, 0), strict=True):
         if best is None:
             best, where = value, jnp.broadcast_to(number, value.shape)
         else:
@@ -155,10 +155,10 @@ def _volume_pads(op, x, pad_mode, pad, kernel, strides, ceil_mode):
     _check.rank(op, "x", x, 5)
     if pad_mode != "pad":
         return window_pads(op, pad_mode, x.shape[2:], kernel, strides)
-    padding = list(zip(pad[::2], pad[1::2]))
+    padding = list(zip(pad[::2], pad[1::2], strict=True))
     if ceil_mode:
         padding = [(lo, hi + (-(n + lo + hi - k) % s)) for (lo, hi), n, k, s in
-                   zip(padding, x.shape[2:], kernel, strides)]
+                   zip(padding, x.shape[2:], kernel, strides, strict=True)]
     return tuple(padding)
 
 

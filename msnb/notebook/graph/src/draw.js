@@ -59,14 +59,14 @@ export function paintCanvas(ctx, scene, paint, view, theme) {
     ctx.globalAlpha = 1; ctx.strokeStyle = theme.line; ctx.lineWidth = .8 / k; ctx.strokeRect(b.x, b.y, b.w, b.h);
   }
   if (view.edges) {
-    ctx.strokeStyle = theme.edge; ctx.lineWidth = .7 / k; ctx.beginPath();
+    ctx.strokeStyle = theme.edge; ctx.lineWidth = .7 / k; ctx.globalAlpha = Math.min(1, k * 5 + .05); ctx.beginPath(); // from afar lines would cover the boxes
     for (const e of scene.edges) {
       if (e.x0 > x1 || e.x1 < x0 || e.y0 > y1 || e.y1 < y0) continue;
       ctx.moveTo(e.points[0][0], e.points[0][1]); for (let i = 1; i < e.points.length; i++) ctx.lineTo(e.points[i][0], e.points[i][1]);
     }
-    ctx.stroke();
+    ctx.stroke(); ctx.globalAlpha = 1;
   }
-  const tiny = k < .05;
+  const tiny = k < .1;
   for (const b of scene.boxes) {
     if (b.open || b.x > x1 || b.x + b.w < x0 || b.y > y1 || b.y + b.h < y0) continue;
     const style = paint.style(b.id);

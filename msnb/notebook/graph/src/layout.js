@@ -1,7 +1,7 @@
 // Sizes and places of boxes, scope by scope and from the inside out. A scope's layout is kept until something inside it is
 // opened or closed. Forward and backward are laid out together, so that what belongs together stands on one row.
 import { layered, GAP_Y } from "./layered.js";
-import { FOLD, CROWD, CONTROL, ROOT, LANE } from "./payload.js";
+import { FOLD, CROWD, PAGE, ROOT, LANE } from "./payload.js";
 
 export const HEADER = 24, PAD = 12, LEAF = 38, LANE_GAP = 56;
 const FONT = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif";
@@ -105,7 +105,7 @@ export class Layout {
     const { stage } = this;
     if (this.isOpen(id)) {
       const s = stage.scope(id), kept = this.kept[s.i];
-      const extra = s.kind === FOLD ? 96 : 0;
+      const extra = s.kind === FOLD ? 118 : 0;
       const head = textWidth(stage.title(id), "600 11px") + 26 + extra;
       return [Math.max(kept.w + 2 * PAD, head), kept.h + HEADER + PAD];
     }
@@ -141,23 +141,42 @@ export class Layout {
       else yield* this.single(stage.scope(id));
     }
     for (const id of here) if (this.isOpen(id) && !done.has(id)) yield* this.single(stage.scope(id));
-    const left = this.arrange(f), right = this.arrange(b);
+    const left = this.arrange(f), right = this.arrange(b, left.deep);
     alignRows(left, right, stage.twin);
     left.with = b.i; right.with = f.i;
     this.kept[f.i] = left; this.kept[b.i] = right;
     yield;
   }
 
-  arrange(scope) {
+  arrange(scope, deep) {
     const items = this.shown(scope), number = new Map(items.map((id, at) => [id, at])), edges = [];
     if (items.length === scope.children.length || scope.kind !== FOLD)
       for (const e of scope.edges.values()) if (number.has(e.a) && number.has(e.b)) edges.push(e);
-    const sizes = items.map(id => this.size(id));
-    const result = layered(sizes, edges.map(e => [number.get(e.a), number.get(e.b)]));
-    const lane = this.stage.scopes[scope.lane];
-    if (lane && lane.name === "backward") flip(result); // gradients flow up beside the forward lane
+    const sizes = items.map(id => this.size(id)), pairs = edges.map(e => [number.get(e.a), number.get(e.b)]);
+    const first = items[0], long = items.length > 9 && (scope.kind === CROWD || this.stage.isScope(first) && (scope.kind === FOLD || this.stage.scope(first).kind === PAGE));
+    const result = long ? columns(sizes, pairs, deep) : layered(sizes, pairs), lane = this.stage.scopes[scope.lane];
+    if (!long && lane && lane.name === "backward") flip(result); // gradients flow up beside the forward lane
     return { ...result, items, number, sizes, edges };
   }
+}
+
+// A long row of repeats is set like a newspaper, in columns: 100 blocks below each other could be seen only as a line.
+function columns(sizes, pairs, deep) {
+  const count = sizes.length, [sumW, sumH] = sizes.reduce(([w, h], s) => [w + s[0], h + s[1] + GAP_Y], [0, 0]);
+  deep ||= Math.max(1, Math.min(count, Math.round(Math.sqrt(count * sumW * .8 / sumH)))); // as a whole not far from a square
+  const wide = Math.ceil(count / deep), rank = sizes.map((_, i) => i % deep);
+  const widths = new Array(wide).fill(0), heights = new Array(deep).fill(0), lefts = [];
+  sizes.forEach(([w, h], i) => { const c = Math.floor(i / deep); widths[c] = Math.max(widths[c], w); heights[rank[i]] = Math.max(heights[rank[i]], h); });
+  let at = 0; for (const w of widths) { lefts.push(at); at += w + 2 * GAP_Y; }
+  const rows = []; let y = 0; for (const h of heights) { rows.push({ y: y + h / 2, h }); y += h + GAP_Y; }
+  const x = sizes.map((_, i) => lefts[Math.floor(i / deep)] + widths[Math.floor(i / deep)] / 2), centre = i => rows[rank[i]].y;
+  const routes = pairs.map(([a, b]) => {
+    const ca = Math.floor(a / deep), cb = Math.floor(b / deep), up = ca === cb && rank[a] > rank[b], ha = sizes[a][1] / 2, hb = sizes[b][1] / 2;
+    if (ca === cb) return [[x[a], centre(a) + (up ? -ha : ha)], [x[b], centre(b) + (up ? hb : -hb)]];
+    const gap = lefts[Math.max(ca, cb)] - GAP_Y, down = ca < cb ? 1 : -1; // from the foot of one column to the head of the next
+    return [[x[a], centre(a) + down * ha], [gap, centre(a) + down * ha + 10 * down], [gap, centre(b) - down * hb - 10 * down], [x[b], centre(b) - down * hb]];
+  });
+  return { x, y: sizes.map((_, i) => centre(i)), rank, rows, routes, w: at - 2 * GAP_Y, h: y - GAP_Y, deep };
 }
 
 function flip(r) {

@@ -1,0 +1,153 @@
+"""Python's builtins in converted code, where their arguments may be Tensors that are not known yet."""
+import builtins
+
+import jax
+import jax.numpy as jnp
+from msnb.core._jax_private import is_tracer
+from msnb.core.errors import describe, place as show_place
+from msnb.core.script.calls import call, replace_builtin
+from msnb.core.tensor import Tensor, box, to_array
+
+
+def dynamic(value):
+    """Whether `value` is a Tensor that stands for a value not known yet."""
+    return isinstance(value, Tensor) and is_tracer(value._array)
+
+
+def to_tensor(value):
+    """`value` as a Tensor."""
+    return value if isinstance(value, Tensor) else box(to_array(value))
+
+
+def boolean(value, place):
+    """The 0-D bool array of a condition.
+
+    Raises:
+        ValueError: If the Tensor has more than one element.
+    """
+    array = value._array
+    if array.size != 1:
+        where = f"{show_place(*place)}: " if place else ""
+        raise ValueError(f"{where}a condition should be a Tensor with one element, but got {describe(value)}; "
+                         f"use .any() or .all().")
+    array = array.reshape(())
+    return array if array.dtype == bool else array != 0
+
+
+def equal_items(a, b):
+    """``a == b`` as `in` means it: one truth value."""
+    if isinstance(a, Tensor) or isinstance(b, Tensor):
+        if not isinstance(a, (Tensor, int, float)) or not isinstance(b, (Tensor, int, float)):
+            return False
+        return box(jnp.all(to_tensor(a)._array == to_tensor(b)._array))
+    return a == b
+
+
+class DynamicRange:
+    """``range`` with a bound that is a traced Tensor; only `for` can run over it."""
+
+    def __init__(self, *bounds):
+        start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1) if len(bounds) == 2 else bounds
+        self.start, self.stop, self.step = start, stop, step
+
+    def __iter__(self):
+        raise TypeError("A range whose length is a Tensor can only be looped over by a 'for' statement in a graph.")
+
+
+@replace_builtin(range)
+def range_(*bounds):
+    """``range``."""
+    if builtins.any(dynamic(b) for b in bounds):
+        return DynamicRange(*bounds)
+    return range(*[int(b) if isinstance(b, Tensor) else b for b in bounds])
+
+
+@replace_builtin(print)
+def print_(*args, sep=" ", end="\n", file=None, flush=False):
+    """``print``: traced values are printed when the graph runs, in order."""
+    traced = [a for a in args if dynamic(a)]
+    if not traced:
+        return builtins.print(*args, sep=sep, end=end, file=file, flush=flush)
+
+    def show(*arrays):
+        arrays = iter(arrays)
+        builtins.print(*[Tensor(next(arrays)) if dynamic_then else a for a, dynamic_then in zip(args, marks)],
+                       sep=sep, end=end, file=file, flush=True)
+
+    marks = [dynamic(a) for a in args]
+    jax.debug.callback(show, *[a._array for a in traced], ordered=True)
+    return None
+
+
+def _cast(builtin, dtype):
+    def convert(*args):
+        if args and dynamic(args[0]):
+            value = args[0]
+            if value.size != 1:
+                raise ValueError(f"{builtin.__name__}() needs a Tensor with one element, but got {describe(value)}.")
+            array = value._array.reshape(())
+            return box(array != 0 if builtin is bool else array.astype(dtype))
+        return builtin(*args)
+    convert.__name__ = builtin.__name__
+    replace_builtin(builtin)(convert)
+
+
+_cast(int, jnp.int64)
+_cast(float, jnp.float32)
+_cast(bool, jnp.bool_)
+
+
+def _extreme(builtin, choose):
+    def pick(*args, **kwargs):
+        items = list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
+        if len(args) == 1 and dynamic(args[0]):
+            return box(choose.reduce(args[0]._array)) if hasattr(choose, "reduce") else \
+                box((jnp.max if builtin is max else jnp.min)(args[0]._array))
+        if kwargs or not builtins.any(dynamic(i) for i in items):
+            return builtin(*args, **kwargs)
+        result = to_tensor(items[0])
+        for item in items[1:]:
+            item = to_tensor(item)
+            result = box(choose(result._array, item._array))
+        return result
+    pick.__name__ = builtin.__name__
+    replace_builtin(builtin)(pick)
+
+
+_extreme(max, jnp.maximum)
+_extreme(min, jnp.minimum)
+
+
+@replace_builtin(map)
+def map_(fn, *iterables):
+    """``map``, with the function converted."""
+    return builtins.map(call(fn), *iterables)
+
+
+@replace_builtin(filter)
+def filter_(fn, iterable):
+    """``filter``, with the function converted."""
+    return builtins.filter(call(fn) if fn is not None else None, iterable)
+
+
+@replace_builtin(any)
+def any_(iterable):
+    """``any``: a Tensor where an element is traced."""
+    return _fold(iterable, builtins.any, jnp.logical_or)
+
+
+@replace_builtin(all)
+def all_(iterable):
+    """``all``: a Tensor where an element is traced."""
+    return _fold(iterable, builtins.all, jnp.logical_and)
+
+
+def _fold(iterable, builtin, combine):
+    items = list(iterable)
+    if not builtins.any(dynamic(i) for i in items):
+        return builtin(items)
+    result = None
+    for item in items:
+        array = boolean(to_tensor(item), None)
+        result = array if result is None else combine(result, array)
+    return box(result)

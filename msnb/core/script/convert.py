@@ -1,0 +1,125 @@
+"""A function object becomes its lowered twin: same globals, same closure, same defaults, same lines."""
+import ast
+import copy
+import functools
+import inspect
+import os
+import sys
+import types
+import weakref
+
+from msnb.core.script import source
+from msnb.core.script.lower import RUNTIME, Lowering, mangle_private
+from msnb.core.script.names import arguments, at, load
+
+_FACTORY, _INNER = "__msnb_factory", "__msnb_function"
+_twins = weakref.WeakKeyDictionary()  # function -> (code it was made from, twin)
+_codes = {}  # id(code) -> (code, lowered code): code objects compare by value, whatever file they come from
+_lowered = {}  # id(code) -> code of everything that lowering produced
+
+# Packages whose functions run as they are: they never branch on Tensors, or do it on purpose.
+_LIBRARIES = {"msnb", "jax", "jaxlib", "numpy", "scipy", "builtins", "functools", "itertools", "collections", "math",
+              "typing", "abc", "copy", "inspect", "os", "sys", "re", "time", "random", "logging", "warnings", "enum",
+              "dataclasses", "operator", "contextlib", "matplotlib", "IPython", "pytest", "tqdm", "pandas", "sklearn",
+              "torch", "PIL", "cv2", "threading", "weakref", "types", "ast", "pathlib", "json", "string", "unittest",
+              "hypothesis", "_pytest", "pluggy", "easydict"}
+_STDLIB = os.path.dirname(os.__file__) + os.sep
+
+
+def is_library(fn):
+    """Whether a function belongs to a library and is called as it is."""
+    module = getattr(fn, "__module__", None)
+    if module is None:
+        return True
+    if module.partition(".")[0] in _LIBRARIES:
+        return True
+    filename = fn.__code__.co_filename
+    return filename.startswith(_STDLIB) and "site-packages" not in filename
+
+
+def convert(fn):
+    """The lowered twin of a Python function; `fn` itself if it is library code or already lowered.
+
+    Raises:
+        SourceMissing: If the source cannot be found and the function branches or loops.
+        SyntaxRefused: If it holds syntax that cannot be part of a graph.
+    """
+    code = fn.__code__
+    known = _twins.get(fn)
+    if known is not None and known[0] is code:
+        return known[1]
+    if id(code) in _lowered or is_library(fn) or getattr(fn, "__msnb_library__", False):
+        return fn
+    if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        return fn
+    twin = _twin(fn, code)
+    _twins[fn] = (code, twin)
+    return twin
+
+
+def _twin(fn, code):
+    made = _codes.get(id(code))
+    if made is None:
+        try:
+            made = _codes[id(code)] = (code, _lower(fn, code))
+        except source.SourceMissing:
+            if _straight(code):
+                return fn  # nothing in it could depend on a Tensor
+            raise
+    lowered = made[1]
+    cells = dict(zip(code.co_freevars, fn.__closure__ or ()))
+    cells[RUNTIME] = _runtime_cell()
+    twin = types.FunctionType(lowered, fn.__globals__, fn.__name__, fn.__defaults__,
+                              tuple(cells[n] for n in lowered.co_freevars))
+    twin.__kwdefaults__ = fn.__kwdefaults__
+    twin.__module__, twin.__qualname__, twin.__doc__ = fn.__module__, fn.__qualname__, fn.__doc__
+    return twin
+
+
+@functools.cache
+def _runtime_cell():
+    from msnb.core.script import runtime
+    return types.CellType(runtime)
+
+
+def _straight(code):
+    """Whether the code neither jumps nor calls Python functions that would have to be converted."""
+    import dis
+    jumps = set(dis.hasjrel) | set(dis.hasjabs)
+    return not any(i.opcode in jumps for i in dis.get_instructions(code))
+
+
+def _lower(fn, code):
+    node, class_name = source.definition(code, fn.__qualname__)
+    node = copy.deepcopy(node)
+    if isinstance(node, ast.Lambda):
+        body = ast.copy_location(ast.Return(node.body), node.body)
+        node = at(node, ast.FunctionDef(_INNER, node.args, [body], []))
+        ast.copy_location(node, body)
+        if sys.version_info >= (3, 12):
+            node.type_params = []
+    if class_name:
+        mangle_private(node, class_name)
+    lowered = Lowering(code.co_filename).function(node)
+    lowered.name = _INNER
+    none = ast.Constant(None)
+    lowered.args.defaults = [none for _ in lowered.args.defaults]
+    lowered.args.kw_defaults = [d and none for d in lowered.args.kw_defaults]
+    factory = ast.FunctionDef(_FACTORY, arguments(*code.co_freevars, RUNTIME), [lowered, ast.Return(load(_INNER))], [])
+    if sys.version_info >= (3, 12):
+        factory.type_params = []
+    module = ast.fix_missing_locations(ast.Module([at(node, factory)], []))
+    compiled = compile(module, code.co_filename, "exec", dont_inherit=True)
+    outer = next(c for c in compiled.co_consts if isinstance(c, types.CodeType))
+    inner = next(c for c in outer.co_consts if isinstance(c, types.CodeType) and c.co_name == _INNER)
+    inner = inner.replace(co_name=code.co_name, co_qualname=code.co_qualname)
+    _remember(inner)
+    return inner
+
+
+def _remember(code):
+    """Functions nested in lowered code are lowered as well."""
+    _lowered[id(code)] = code
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            _remember(const)

@@ -1,0 +1,154 @@
+"""First pass: `break`, `continue` and early `return` become flags and else-branches, so that every block falls through.
+
+- ``if c: return a; rest`` becomes ``if c: return a else: rest``, which needs no placeholder for the value;
+- where only some paths of a branch return, and in loops, a flag and a variable carry the value out;
+- statements after a possible jump are guarded by ``if not flag``.
+
+Flags stay Python bools while the conditions are known, so unrolled loops cost nothing.
+"""
+import ast
+
+from msnb.core.script.names import always_leaves, assign, at, contains, load
+
+RETURN_VALUE = "__rv"  # prefix of variables whose value only matters once the flag beside them is set
+
+
+class Jumps:
+    """Rewrites the body of one function.
+
+    Args:
+        fresh (Callable): Makes an unused name from a prefix.
+    """
+
+    def __init__(self, fresh):
+        self.fresh = fresh
+
+    def function(self, body):
+        """The body without jumps; every path ends in a `return` where one was written."""
+        return self.returns(self.loops(body))
+
+    # ------------------------------------------------------------------ loops
+    def loops(self, block):
+        """Loops of the block, innermost first, without break, continue, return and else."""
+        out = []
+        for node in block:
+            if isinstance(node, (ast.While, ast.For)):
+                out += self.loop(node)
+                continue
+            for field in ("body", "orelse", "finalbody"):
+                if isinstance(getattr(node, field, None), list) and isinstance(node, (ast.If, ast.With, ast.Try)):
+                    setattr(node, field, self.loops(getattr(node, field)))
+            for handler in getattr(node, "handlers", []):
+                handler.body = self.loops(handler.body)
+            out.append(node)
+        return out
+
+    def loop(self, node):
+        node.body = self.loops(node.body)
+        node.broken = None
+        breaks = contains(node.body, ast.Break, into_loops=False)
+        continues = contains(node.body, ast.Continue, into_loops=False)
+        returns = contains(node.body, ast.Return)
+        before, after = [], []
+        if breaks or returns or continues:
+            flags = Flags(self.fresh("break") if breaks or returns else None,
+                          self.fresh("continue") if continues else None,
+                          self.fresh("return") if returns else None,
+                          self.fresh(RETURN_VALUE[2:]) if returns else None)
+            body = flags.rewrite(node.body)
+            if continues:
+                body.insert(0, assign(flags.skip, ast.Constant(False)))
+            node.body = body
+            node.broken = flags.broken
+            before = [assign(f, ast.Constant(False)) for f in (flags.broken, flags.left) if f]
+            if returns:
+                after = [ast.If(load(flags.left), [ast.Return(load(flags.value))], [])]
+        orelse, node.orelse = node.orelse, []
+        if orelse:
+            orelse = self.loops(orelse)
+            guard = [ast.If(ast.UnaryOp(ast.Not(), load(node.broken)), orelse, [])] if node.broken else orelse
+            after = after + guard
+        return at(node, before) + [node] + at(node, after)
+
+    # ------------------------------------------------------------------ returns
+    def returns(self, block):
+        """The block with every `if` that may return turned into one whose branches both return."""
+        out = []
+        for i, node in enumerate(block):
+            rest = block[i + 1:]
+            if isinstance(node, ast.If) and contains([node], ast.Return):
+                if always_leaves(node.body):
+                    node.orelse = node.orelse + rest
+                elif node.orelse and always_leaves(node.orelse):
+                    node.body = node.body + rest
+                else:
+                    return out + self.flagged(node, rest)
+                node.body, node.orelse = self.closed(node, node.body), self.closed(node, node.orelse)
+                node.returns = True
+                return out + [node]
+            if isinstance(node, (ast.With, ast.Try)) and contains([node], ast.Return) and not always_leaves([node]):
+                return out + self.flagged(node, rest)
+            if isinstance(node, ast.With):
+                node.body = self.returns(node.body)
+            out.append(node)
+            if isinstance(node, ast.Return):
+                break
+        return out
+
+    def closed(self, place, block):
+        """A branch that returns on every path, None where the code falls off its end."""
+        block = self.returns(block)
+        if not always_leaves(block):
+            block = block + [at(place, ast.Return(ast.Constant(None)))]
+        return block
+
+    def flagged(self, node, rest):
+        """A statement that returns on some paths only: carry flag and value out of it."""
+        flags = Flags(None, None, self.fresh("return"), self.fresh(RETURN_VALUE[2:]))
+        done = flags.rewrite([node])
+        final = ast.If(load(flags.left), [ast.Return(load(flags.value))], [])
+        return at(node, [assign(flags.left, ast.Constant(False))]) + done + self.returns([at(node, final)] + rest)
+
+
+class Flags:
+    """Names of the flags of one region: left by break, this round skipped, function returned, and its value."""
+
+    def __init__(self, broken, skip, left, value):
+        self.broken, self.skip, self.left, self.value = broken, skip, left, value
+
+    def rewrite(self, block):
+        """The block with jumps as assignments to the flags, and what follows a possible jump guarded."""
+        out = []
+        for i, node in enumerate(block):
+            if isinstance(node, ast.Break) and self.broken:
+                return out + at(node, [assign(self.broken, ast.Constant(True))])
+            if isinstance(node, ast.Continue) and self.skip:
+                return out + at(node, [assign(self.skip, ast.Constant(True))])
+            if isinstance(node, ast.Return):
+                done = [assign(self.value, node.value or ast.Constant(None)), assign(self.left, ast.Constant(True))]
+                if self.broken:
+                    done.append(assign(self.broken, ast.Constant(True)))
+                return out + at(node, done)
+            out.append(node)
+            if isinstance(node, (ast.If, ast.With, ast.Try)) and self.jumps(node):
+                for field in ("body", "orelse", "finalbody"):
+                    if getattr(node, field, None):
+                        setattr(node, field, self.rewrite(getattr(node, field)))
+                for handler in getattr(node, "handlers", []):
+                    handler.body = self.rewrite(handler.body)
+                rest = self.rewrite(block[i + 1:])
+                if rest:
+                    out.append(at(rest[0], ast.If(self.going_on(), rest, [])))
+                return out
+        return out
+
+    def jumps(self, node):
+        kinds = [ast.Return] if self.left else []
+        return contains([node], *kinds) or (
+            bool(self.broken or self.skip) and contains([node], ast.Break, ast.Continue, into_loops=False))
+
+    def going_on(self):
+        """``not broken and not skip``: a leaving return sets `broken` too where there is a loop."""
+        flags = [f for f in (self.broken or self.left, self.skip) if f]
+        tests = [ast.UnaryOp(ast.Not(), load(f)) for f in flags]
+        return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)

@@ -1,0 +1,284 @@
+"""`while` and `for` in lowered code.
+
+A loop runs in plain Python, unrolled, as long as its condition is known. From the first condition that is not, the body
+is traced once with everything it changes as a tracer, and the rest of the loop becomes one `while` of the graph.
+"""
+import jax
+import jax.numpy as jnp
+import numpy as np
+from msnb.core import trace
+from msnb.core._jax_private import strengthen
+from msnb.core.dtype import name as dtype_name
+from msnb.core.errors import describe, place as show_place
+from msnb.core.script.builtin import DynamicRange, boolean, dynamic, to_tensor
+from msnb.core.script.merge import Undefined, copied
+from msnb.core.script.raises import Raised
+from msnb.core.script.while_grad import differentiable_while
+from msnb.core.tensor import Tensor, box
+from msnb.core.tree import flatten, structure
+
+_thread = trace.thread
+_UNROLL_LIMIT = 100_000
+_ATTEMPTS = 12
+
+
+def while_(test, body, read, write, names, place):
+    """A `while` statement over the variables `names`."""
+    rounds = 0
+    while True:
+        condition = test()
+        if dynamic(condition):
+            break
+        if not condition:
+            return
+        body()
+        rounds += 1
+        if rounds > _UNROLL_LIMIT:
+            raise RuntimeError(f"{show_place(*place)}: the loop was unrolled {rounds} times while the graph was built "
+                               f"and its condition is still known beforehand; make the counter a Tensor to get a loop "
+                               f"in the graph.")
+    _Loop(test, body, read, write, names, place).run()
+
+
+def for_(iterable, assign, body, going, read, write, names, place):
+    """A `for` statement; `assign(item)` sets its targets, `going()` is None or whether no `break` was reached."""
+    if isinstance(iterable, DynamicRange):
+        _for_range(iterable, assign, body, going, read, write, names, place)
+        return
+    for item in iterable:
+        if going is not None:
+            on = going()
+            if dynamic(on):
+                _guarded(on, lambda item=item: (assign(item), body()), read, write, names, place)
+                continue
+            if not on:
+                break
+        assign(item)
+        body()
+
+
+def _guarded(condition, step, read, write, names, place):
+    from msnb.core.script.runtime import if_
+    if_(condition, step, lambda: None, read, write, names, place)
+
+
+def _for_range(bounds, assign, body, going, read, write, names, place):
+    """``for i in range(n)`` with a traced n: a counter in front of the other variables."""
+    stop, step = bounds.stop, bounds.step
+    dtype = jnp.result_type(*[b._array for b in (bounds.start, stop, step) if isinstance(b, Tensor)])
+    start = to_tensor(bounds.start)
+    counter = [box(strengthen(start._array.reshape(()).astype(dtype)))]
+
+    def value(bound):
+        return bound._array.reshape(()) if isinstance(bound, Tensor) else bound
+
+    def test():
+        now = counter[0]._array
+        if isinstance(step, Tensor):
+            more = jnp.where(value(step) > 0, now < value(stop), now > value(stop))
+        else:
+            more = now < value(stop) if step > 0 else now > value(stop)
+        if going is not None:
+            on = going()
+            if not dynamic(on) and not on:
+                return False
+            if dynamic(on):
+                more = more & boolean(on, place)
+        return box(more)
+
+    def advance():
+        assign(counter[0])
+        body()
+        counter[0] = box((counter[0]._array + value(step)).astype(dtype))
+
+    def read_all():
+        return (counter[0], *read())
+
+    def write_all(values):
+        counter[0] = values[0]
+        write(values[1:])
+
+    while_(test, advance, read_all, write_all, ("the loop counter", *names), place)
+
+
+class _Loop:
+    """One loop of the graph."""
+
+    def __init__(self, test, body, read, write, names, place):
+        self.test, self.body, self.read, self.write = test, body, read, write
+        self.names, self.place = names, place
+        self.outer = _thread.frame
+        self.hints = self.outer.root().hints
+        self.before = read()
+        self.at = show_place(*place)
+
+    def run(self):
+        """Trace until types, written Parameters and hidden state are settled, then emit the loop."""
+        try:
+            for _ in range(_ATTEMPTS):
+                self._start()
+                if self._trace_body():
+                    break
+            else:
+                raise TypeError(f"{self.at}: the variables of the loop change type in every round.")
+            self._trace_test()
+        finally:
+            self.write(self.before)
+        results = differentiable_while(self.test_jaxpr, self.body_jaxpr, tuple(self.init))
+        self._finish(list(results))
+
+    # ------------------------------------------------------------------ what is carried
+    def _hint(self, kind, name):
+        return self.hints.get((self.place, kind, name))
+
+    def _start(self):
+        """The carried leaves: every Tensor and number among the variables, then Parameters, then hidden state."""
+        self.spots, self.init = [], []  # spot: (variable, leaf)
+        self.filled = list(self.before)
+        self.parts = []
+        for v, (name, value) in enumerate(zip(self.names, self.before)):
+            shape = self._hint("value", name)
+            if isinstance(value, Undefined) and shape is not None:
+                value = shape[0]([box(jnp.zeros(*s)) if isinstance(s, tuple) else s[0] for s in shape[1]])
+                self.filled[v] = value
+            leaves, rebuild = flatten(value)
+            self.parts.append((leaves, rebuild, structure(value)))
+            for k, leaf in enumerate(leaves):
+                if isinstance(leaf, (Tensor, bool, int, float)):
+                    self.spots.append((v, k))
+                    self.init.append(self._array(leaf, self._hint("dtype", (name, k))))
+        self.params = list(self._hint("params", None) or ())
+        self.init += [strengthen(p._array) for p in self.params]
+        self.hidden = self._hint("hidden", None) or ()
+        self.init += self.outer.hidden_arrays(self.hidden)
+
+    def _array(self, leaf, hinted):
+        if isinstance(leaf, Tensor):
+            return strengthen(leaf._array)
+        dtype = hinted or (bool if isinstance(leaf, bool) else np.int64 if isinstance(leaf, int) else np.float32)
+        return jnp.asarray(leaf, dtype)
+
+    def _load(self, carry):
+        """Put the carried arrays into the variables; returns a frame with the Parameters and hidden state."""
+        boxes = [list(leaves) for leaves, _, _ in self.parts]
+        for (v, k), array in zip(self.spots, carry):
+            boxes[v][k] = box(array)
+        self.write(copied(tuple(rebuild(b) for b, (_, rebuild, _) in zip(boxes, self.parts))))
+        rest = list(carry[len(self.spots):])
+        frame = trace.Frame(self.params, rest[:len(self.params)], self.outer)
+        frame.branch = True
+        frame.adopt_hidden(self.hidden, rest[len(self.params):])
+        return frame
+
+    # ------------------------------------------------------------------ tracing
+    def _trace_body(self):
+        """Trace the body; False if something has to be carried differently."""
+        note = {}
+
+        def step(*carry):
+            with self._load(carry) as frame:
+                try:
+                    self.body()
+                except Raised:
+                    note["raised"] = True
+                after = self.read() if "raised" not in note else None
+                note["written"] = {id(p): p for p, _ in frame.writes()}
+                note["hidden"] = frame.hidden_names()
+                if "raised" in note:
+                    outs = list(carry[:len(self.spots)])
+                else:
+                    outs = note["outs"] = self._collect(after, carry, note)
+                if note.get("again"):
+                    return []
+                outs += [strengthen(p._array.astype(i.dtype)) for p, i in
+                         zip(self.params, self.init[len(self.spots):])]
+                return outs + frame.hidden_arrays(self.hidden)
+
+        jaxpr = jax.make_jaxpr(step)(*self.init)
+        again = bool(note.get("again"))
+        known = {id(p) for p in self.params}
+        if set(note["written"]) - known:
+            params = self.params + [p for i, p in note["written"].items() if i not in known]
+            self.hints[(self.place, "params", None)] = tuple(params)
+            again = True
+        if set(note["hidden"]) - set(self.hidden):
+            self.hints[(self.place, "hidden", None)] = tuple(sorted({*note["hidden"], *self.hidden}))
+            again = True
+        self.body_jaxpr, self.end = jaxpr, note.get("after")
+        return not again
+
+    def _collect(self, after, carry, note):
+        """The arrays at the end of a round, checked against those at its start."""
+        outs, poisoned = [], {}
+        note["after"] = poisoned
+        for v, (name, value) in enumerate(zip(self.names, after)):
+            leaves, rebuild = flatten(value)
+            first, _, shape = self.parts[v]
+            if len(first) == 1 and isinstance(first[0], Undefined):
+                if name.startswith("__rv") and not any(isinstance(x, Undefined) for x in leaves):
+                    self.hints[(self.place, "value", name)] = rebuild, [
+                        (x._array.shape, x._array.dtype) if isinstance(x, Tensor) else [x] for x in leaves]
+                    note["again"] = True
+                poisoned[v] = leaves
+                continue
+            if structure(value) != shape:
+                raise TypeError(f"{self.at}: the variable '{name}' is {describe(self.before[v])} before the loop but "
+                                f"{describe(value)} after a round; its structure has to stay the same.")
+            for k, leaf in enumerate(leaves):
+                outs += self._leaf(name, v, k, first[k], leaf, note)
+        return outs
+
+    def _leaf(self, name, v, k, start, leaf, note):
+        if (v, k) not in self._spot_set():
+            if leaf is start or type(leaf) is type(start) and not isinstance(leaf, Tensor) and leaf == start:
+                return []
+            raise TypeError(f"{self.at}: the variable '{name}' is {describe(start)} before the loop but "
+                            f"{describe(leaf)} after a round; only Tensors and numbers can change in a loop of the "
+                            f"graph.")
+        if not isinstance(leaf, (Tensor, bool, int, float)):
+            raise TypeError(f"{self.at}: the variable '{name}' is {describe(start)} before the loop but "
+                            f"{describe(leaf)} after a round; dtype and shape have to stay the same.")
+        want = self.init[self.spots.index((v, k))]
+        array = leaf._array if isinstance(leaf, Tensor) else jnp.asarray(
+            leaf, want.dtype if not (isinstance(leaf, float) and want.dtype.kind in "iub") else np.float32)
+        same_shape = array.shape == want.shape
+        if same_shape and array.dtype == want.dtype:
+            return [strengthen(array)]
+        if same_shape and not isinstance(start, Tensor):
+            self.hints[(self.place, "dtype", (name, k))] = np.dtype(jnp.promote_types(array.dtype, want.dtype))
+            note["again"] = True
+            return [want]
+        raise TypeError(
+            f"{self.at}: the variable '{name}' is {describe(box(want))} before the loop but {describe(box(array))} "
+            f"after a round; dtype and shape have to stay the same. Use ops.cast or ops.reshape, or give it its "
+            f"final {'dtype' if same_shape else 'shape'} ({dtype_name(array.dtype)} {tuple(array.shape)}) before the "
+            f"loop.")
+
+    def _spot_set(self):
+        return set(self.spots)
+
+    def _trace_test(self):
+        def check(*carry):
+            with self._load(carry) as frame:
+                condition = self.test()
+                going = boolean(to_tensor(condition), self.place)
+                if "error" in self.hidden:
+                    going = going & (frame.current_error() == 0)
+                return going
+        self.test_jaxpr = jax.make_jaxpr(check)(*self.init)
+
+    # ------------------------------------------------------------------ afterwards
+    def _finish(self, results):
+        boxes = [list(leaves) for leaves, _, _ in self.parts]
+        for (v, k), array in zip(self.spots, results):
+            boxes[v][k] = box(array)
+        values = [rebuild(b) for b, (_, rebuild, _) in zip(boxes, self.parts)]
+        for v, leaves in (self.end or {}).items():
+            if not all(isinstance(x, Undefined) for x in leaves):
+                values[v] = Undefined(self.names[v], f"is first assigned inside the loop at {self.at} and has no value "
+                                                     f"if the loop does not run; assign it before the loop as well")
+        self.write(tuple(values))
+        rest = results[len(self.spots):]
+        for p in self.params:
+            p._assign(rest.pop(0))
+        self.outer.adopt_hidden(self.hidden, rest)

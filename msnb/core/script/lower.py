@@ -1,0 +1,301 @@
+"""Second pass: control flow becomes calls of the run-time, on closures over the function's own variables.
+
+`if`, `while` and `for` turn into `rt.if_`, `rt.while_` and `rt.for_` with one nested function per block and a pair of
+functions that read and write the variables the blocks bind. The code keeps the user's file name and line numbers, so
+tracebacks, pdb and the graph's source links need no map.
+"""
+import ast
+
+from msnb.core.script.jumps import Jumps
+from msnb.core.script.names import arguments, assign, at, bound, load
+
+RUNTIME = "__msnb_rt"
+
+
+class Lowering(ast.NodeTransformer):
+    """Rewrites one function definition.
+
+    Args:
+        filename (str): File of the source.
+        self_name (str): First parameter of the enclosing method, for `super()`.
+        depth (str): Suffix that keeps the names of nested functions apart.
+    """
+
+    def __init__(self, filename, self_name=None, depth=""):
+        self.filename = filename
+        self.self_name = self_name
+        self.depth = depth
+        self.count = 0
+        self.children = 0
+        self.closed = {}  # names that blocks write through nonlocal
+
+    def fresh(self, prefix):
+        """A name that no user writes."""
+        self.count += 1
+        return f"__{prefix}{self.depth}_{self.count}"
+
+    # ------------------------------------------------------------------ functions
+    def function(self, node):
+        """`node` (a FunctionDef) rewritten in place."""
+        self.reject(node)
+        args = node.args
+        params = [a.arg for a in args.posonlyargs + args.args + args.kwonlyargs]
+        params += [a.arg for a in (args.vararg, args.kwarg) if a]
+        if self.self_name is None and params:
+            self.self_name = params[0]
+        outside = {n for x in node.body for inner in _own_nodes(x) if isinstance(inner, ast.Nonlocal) for n in inner.names}
+        body = self.block(Jumps(self.fresh).function(node.body))
+        missing = [n for n in self.closed if n not in params and n not in outside]
+        start = [assign(n, self.rt("Undefined", ast.Constant(n))) for n in missing]
+        position = 1 if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) else 0
+        while position < len(body) and isinstance(body[position], ast.Nonlocal):
+            position += 1
+        node.body = body[:position] + at(node.body[0], start) + body[position:]
+        node.decorator_list = []
+        node.returns = None
+        for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs, *filter(None, (args.vararg, args.kwarg))):
+            arg.annotation = None
+        return node
+
+    def reject(self, node):
+        """Refuse what a graph cannot hold."""
+        for inner in _own_nodes(node):
+            if isinstance(inner, ast.Global):
+                raise SyntaxRefused(inner, "a graph cannot assign to a global name; return the value instead, or keep "
+                                           "it in a Parameter", self.filename)
+            if isinstance(inner, (ast.AsyncFor, ast.AsyncWith, ast.Await)):
+                raise SyntaxRefused(inner, "async code cannot be part of a graph; compute the value before calling the "
+                                           "Cell", self.filename)
+
+    def visit_FunctionDef(self, node):
+        if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in _own_nodes(node)):
+            return node
+        self.children += 1
+        inner = Lowering(self.filename, self.self_name, f"{self.depth}_{self.children}")
+        decorators = [self.visit(d) for d in node.decorator_list]
+        node.args.defaults = [self.visit(d) for d in node.args.defaults]
+        node.args.kw_defaults = [d and self.visit(d) for d in node.args.kw_defaults]
+        inner.function(node)
+        node.decorator_list = decorators
+        return node
+
+    def visit_AsyncFunctionDef(self, node):
+        return node
+
+    def visit_ClassDef(self, node):
+        return node
+
+    # ------------------------------------------------------------------ blocks
+    def block(self, nodes):
+        out = []
+        for node in nodes:
+            done = self.visit(node)
+            out += done if isinstance(done, list) else [done]
+        return out
+
+    def rt(self, name, *args):
+        return ast.Call(ast.Attribute(load(RUNTIME), name, ast.Load()), list(args), [])
+
+    def place(self, node):
+        return ast.Tuple([ast.Constant(self.filename), ast.Constant(node.lineno)], ast.Load())
+
+    def variables(self, names):
+        """(statements defining the reader and the writer of `names`, their names)."""
+        read, write, value = self.fresh("get"), self.fresh("set"), self.fresh("value")
+        reader = ast.FunctionDef(read, arguments(), [ast.Return(_tuple(names, ast.Load))], [])
+        body = [ast.Nonlocal(list(names)), ast.Assign([_tuple(names, ast.Store)], load(value))] if names else [ast.Pass()]
+        writer = ast.FunctionDef(write, arguments(value), body, [])
+        self.closed.update(dict.fromkeys(names))
+        return [_plain(reader), _plain(writer)], load(read), load(write)
+
+    def closure(self, prefix, names, body, *params):
+        name = self.fresh(prefix)
+        start = [ast.Nonlocal(list(names))] if names else []
+        return _plain(ast.FunctionDef(name, arguments(*params), start + (body or [ast.Pass()]), []))
+
+    def visit_If(self, node):
+        names = list(bound([node]))
+        test = self.visit(node.test)
+        yes = self.closure("then", names, self.block(node.body))
+        no = self.closure("else", names, self.block(node.orelse))
+        helpers, read, write = self.variables(names)
+        returns = getattr(node, "returns", False)
+        call = self.rt("if_return" if returns else "if_", test, load(yes.name), load(no.name), read, write,
+                       _strings(names), self.place(node))
+        return at(node, [*helpers, yes, no, ast.Return(call) if returns else ast.Expr(call)])
+
+    def visit_While(self, node):
+        names = list(bound([node]))
+        test = self.visit(node.test)
+        if node.broken:
+            test = self.rt("and_", self.rt("not_", load(node.broken)), _lambda(test))
+        check = self.closure("test", [n for n, rebound in bound([node.test]).items() if rebound], [ast.Return(test)])
+        body = self.closure("body", names, self.block(node.body))
+        helpers, read, write = self.variables(names)
+        call = self.rt("while_", load(check.name), load(body.name), read, write, _strings(names), self.place(node))
+        return at(node, [*helpers, check, body, ast.Expr(call)])
+
+    def visit_For(self, node):
+        targets = list(bound([ast.Assign([node.target], ast.Constant(None))]))
+        names = list({**dict.fromkeys(targets), **bound(node.body)})
+        iterable, value = self.visit(node.iter), self.fresh("item")
+        setter = self.closure("next", targets, [ast.Assign([self.visit(node.target)], load(value))], value)
+        body = self.closure("body", names, self.block(node.body))
+        helpers, read, write = self.variables(names)
+        going = _lambda(self.rt("not_", load(node.broken))) if node.broken else ast.Constant(None)
+        call = self.rt("for_", iterable, load(setter.name), load(body.name), going, read, write, _strings(names),
+                       self.place(node))
+        return at(node, [*helpers, setter, body, ast.Expr(call)])
+
+    def visit_Assert(self, node):
+        self.generic_visit(node)
+        message = _lambda(node.msg) if node.msg else ast.Constant(None)
+        return at(node, ast.Expr(self.rt("assert_", node.test, message, self.place(node))))
+
+    def visit_Raise(self, node):
+        self.generic_visit(node)
+        if node.exc is not None:
+            node.exc = at(node, self.rt("raising", node.exc, self.place(node)))
+        return node
+
+    # ------------------------------------------------------------------ assignments into Tensors
+    def visit_Assign(self, node):
+        if len(node.targets) == 1 and _on_name(node.targets[0]):
+            target = node.targets[0]
+            value = self.visit(node.value)
+            call = self.rt("set_item", load(target.value.id), self.index(target.slice), value)
+            self.closed.setdefault(target.value.id)
+            return at(node, assign(target.value.id, call))
+        self.generic_visit(node)
+        return node
+
+    def visit_AugAssign(self, node):
+        target = node.target
+        if _on_name(target):
+            key = self.fresh("index")
+            value = ast.BinOp(ast.Subscript(load(target.value.id), load(key), ast.Load()), node.op, self.visit(node.value))
+            self.closed.setdefault(target.value.id)
+            return at(node, [assign(key, self.index(target.slice)),
+                             assign(target.value.id, self.rt("set_item", load(target.value.id), load(key), value))])
+        self.generic_visit(node)
+        return node
+
+    def visit_AnnAssign(self, node):
+        self.generic_visit(node)
+        if node.value is None or not isinstance(node.target, ast.Name):
+            return node
+        return at(node, ast.Assign([node.target], node.value))
+
+    def index(self, node):
+        """The expression inside [ ] as an ordinary expression."""
+        if isinstance(node, ast.Slice):
+            return at(node, ast.Call(load("slice"), [self.visit(p) if p else ast.Constant(None)
+                                                     for p in (node.lower, node.upper, node.step)], []))
+        if isinstance(node, ast.Tuple):
+            return at(node, ast.Tuple([self.index(e) for e in node.elts], ast.Load()))
+        return self.visit(node)
+
+    # ------------------------------------------------------------------ expressions
+    def visit_IfExp(self, node):
+        self.generic_visit(node)
+        return at(node, self.rt("if_expression", node.test, _lambda(node.body), _lambda(node.orelse), self.place(node)))
+
+    def visit_BoolOp(self, node):
+        self.generic_visit(node)
+        name = "and_" if isinstance(node.op, ast.And) else "or_"
+        result = node.values[-1]
+        for value in reversed(node.values[:-1]):
+            result = self.rt(name, value, _lambda(result))
+        return at(node, result)
+
+    def visit_UnaryOp(self, node):
+        self.generic_visit(node)
+        return at(node, self.rt("not_", node.operand)) if isinstance(node.op, ast.Not) else node
+
+    def visit_Compare(self, node):
+        self.generic_visit(node)
+        if len(node.ops) == 1:
+            if isinstance(node.ops[0], (ast.In, ast.NotIn)):
+                call = self.rt("contains", node.left, node.comparators[0])
+                return at(node, self.rt("not_", call) if isinstance(node.ops[0], ast.NotIn) else call)
+            return node
+        # a < b < c is a < b and b < c, with b computed once: as arguments of nested lambdas
+        names = [self.fresh("operand") for _ in node.comparators[:-1]]
+        result = None
+        for i in reversed(range(len(node.ops))):
+            left = load(names[i - 1]) if i else node.left
+            right = load(names[i]) if i < len(names) else node.comparators[-1]
+            test = ast.Compare(left, [node.ops[i]], [right])
+            if isinstance(node.ops[i], (ast.In, ast.NotIn)):
+                test = self.rt("contains", left, right)
+                test = self.rt("not_", test) if isinstance(node.ops[i], ast.NotIn) else test
+            result = test if result is None else self.rt("and_", test, _lambda(result))
+            if i < len(names):
+                result = ast.Call(ast.Lambda(arguments(names[i]), result), [node.comparators[i]], [])
+        return at(node, result)
+
+    def visit_Call(self, node):
+        if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and self.self_name:
+            return at(node, ast.Call(load("super"), [load("__class__"), load(self.self_name)], []))
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id in ("super", "isinstance", "hasattr", "getattr"):
+            return node
+        node.func = at(node, self.rt("call", node.func))
+        return node
+
+
+class SyntaxRefused(SyntaxError):
+    """Code that cannot be part of a graph; carries file and line like any SyntaxError."""
+
+    def __init__(self, node, why, filename):
+        super().__init__(why, (filename, node.lineno, node.col_offset + 1, None))
+
+
+def mangle_private(node, class_name):
+    """Python's mangling of private names in place: the code will no longer stand in its class."""
+    prefix = f"_{class_name.lstrip('_')}"
+
+    def mangled(name):
+        return prefix + name if name.startswith("__") and not name.endswith("__") else name
+
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name):
+            inner.id = mangled(inner.id)
+        elif isinstance(inner, ast.Attribute):
+            inner.attr = mangled(inner.attr)
+        elif isinstance(inner, ast.arg):
+            inner.arg = mangled(inner.arg)
+
+
+def _own_nodes(node):
+    """Nodes of a function, without those of functions nested in it."""
+    stack = list(ast.iter_child_nodes(node))
+    while stack:
+        top = stack.pop()
+        yield top
+        if not isinstance(top, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            stack += ast.iter_child_nodes(top)
+
+
+def _plain(function):
+    if hasattr(ast, "TypeVar") and not hasattr(function, "type_params"):
+        function.type_params = []
+    return function
+
+
+def _lambda(body):
+    return ast.Lambda(arguments(), body)
+
+
+def _tuple(names, context):
+    return ast.Tuple([ast.Name(n, context()) for n in names], context())
+
+
+def _strings(names):
+    return ast.Tuple([ast.Constant(n) for n in names], ast.Load())
+
+
+def _on_name(target):
+    return isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name)
+
+

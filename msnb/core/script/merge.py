@@ -1,0 +1,287 @@
+"""Two traced branches become one: what each leaves behind is compared and brought together, variable by variable."""
+import jax
+import jax.numpy as jnp
+import numpy as np
+from msnb.core import trace
+from msnb.core._jax_private import eval_jaxpr, strengthen
+from msnb.core.dtype import name as dtype_name
+from msnb.core.errors import describe, place as show_place
+from msnb.core.script.raises import Raised
+from msnb.core.tensor import Tensor, box
+from msnb.core.tree import flatten, structure
+
+_thread = trace.thread
+_NUMBERS = (bool, int, float, np.generic)
+
+
+class Undefined:
+    """A variable that has no value yet; every use says which and why.
+
+    Args:
+        name (str): The variable.
+        why (str): What is wrong with it.
+    """
+
+    def __init__(self, name, why="is used before it is assigned"):
+        self.__dict__["name"], self.__dict__["why"] = name, why
+
+    def complain(self, *args, **kwargs):
+        """Raise UnboundLocalError."""
+        raise UnboundLocalError(f"The local variable '{self.name}' {self.why}.")
+
+    __getattr__ = __call__ = __getitem__ = __bool__ = __iter__ = __len__ = __float__ = __int__ = complain
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = complain
+    __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __pow__ = __rpow__ = __matmul__ = __mod__ = complain
+    __floordiv__ = __setitem__ = complain
+
+    def __repr__(self):
+        return f"<undefined {self.name}>"
+
+
+def copied(values):
+    """The values with lists and dicts copied, so that a branch changes its own."""
+    leaves, rebuild = flatten(values)
+    return rebuild(leaves)
+
+
+class Branch:
+    """One branch, traced once.
+
+    Args:
+        run (Callable): Gives the values of the variables after the branch; Parameter writes are noted.
+    """
+
+    def __init__(self, run):
+        outer = _thread.frame
+        self.raised = False
+        self.leaves, self.rebuild = [], None
+
+        def traced():
+            with trace.Frame((), (), outer) as frame:
+                frame.branch = True
+                try:
+                    self.leaves, self.rebuild = flatten(run())
+                except Raised:
+                    self.raised = True
+                arrays = [leaf._array for leaf in self.leaves if isinstance(leaf, Tensor)]
+                writes = frame.writes()
+                self.hidden = frame.hidden_names()
+                hidden = frame.hidden_arrays(self.hidden)
+            self.boxes = [p for p, _ in writes]
+            return arrays, [a for _, a in writes], hidden
+
+        self.jaxpr = jax.make_jaxpr(traced)()
+        spots = [i for i, leaf in enumerate(self.leaves) if isinstance(leaf, Tensor)]
+        avals = [v.aval for v in self.jaxpr.jaxpr.outvars]
+        self.spot = {leaf: i for i, leaf in enumerate(spots)}
+        self.avals = {leaf: avals[i] for i, leaf in enumerate(spots)}
+        self.count = len(spots)
+
+    def variables(self):
+        """Per variable (leaf positions, structure)."""
+        parts = self.rebuild(list(range(len(self.leaves))))
+        return [(flatten(p)[0], structure(p)) for p in parts]
+
+    def replay(self):
+        """(leaf position -> value, id(Parameter) -> array, name -> hidden state) with the graph's own values."""
+        outs = eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts)
+        tensors, rest = outs[:self.count], outs[self.count:]
+        values = {leaf: tensors[i] for leaf, i in self.spot.items()}
+        written = {id(p): a for p, a in zip(self.boxes, rest)}
+        return values, written, dict(zip(self.hidden, rest[len(self.boxes):]))
+
+
+class _Out:
+    """One value that the conditional yields: where it comes from in each branch, and as what."""
+
+    __slots__ = ("sides", "shape", "dtype")
+
+    def __init__(self, sides, shape, dtype):
+        self.sides, self.shape, self.dtype = sides, shape, dtype
+
+    def array(self, side, values):
+        """The array in branch `side`; zeros where only the other branch has a value."""
+        kind, what = self.sides[side]
+        if kind == "leaf":
+            return strengthen(jnp.asarray(values[what], self.dtype))
+        if kind == "constant":
+            return jnp.asarray(what, self.dtype)
+        return jnp.zeros(self.shape, self.dtype)
+
+
+def select(predicate, yes, no, names, place):
+    """The variables after the conditional, a tuple in the order of `names`."""
+    if yes.raised and no.raised:
+        _run(predicate, yes, no, [])
+        raise Raised()
+    if yes.raised or no.raised:
+        alive = 1 if yes.raised else 0
+        plan, outs = _plan_one(no if yes.raised else yes, alive)
+    else:
+        plan, outs = _plan(yes, no, names, place)
+    results = _run(predicate, yes, no, outs)
+    found = []
+    for rebuild, entries in plan:
+        found.append(rebuild([box(results[e]) if type(e) is int else e[0] for e in entries]))
+    return tuple(found)
+
+
+def _plan_one(branch, side):
+    """Outputs where the other branch raises: those of this one, zeros in the other."""
+    plan, outs = [], []
+    parts = branch.rebuild(list(range(len(branch.leaves))))
+    for part in parts:
+        positions, rebuild = flatten(part)
+        entries = []
+        for position in positions:
+            if position in branch.spot:
+                aval = branch.avals[position]
+                sides = [("zero", None), ("zero", None)]
+                sides[side] = ("leaf", position)
+                entries.append(len(outs))
+                outs.append(_Out(sides, aval.shape, aval.dtype))
+            else:
+                entries.append((branch.leaves[position],))
+        plan.append((rebuild, entries))
+    return plan, outs
+
+
+def _plan(yes, no, names, place):
+    """Per variable how to rebuild it, and which outputs the conditional needs."""
+    plan, outs = [], []
+    yes_parts = yes.rebuild(list(range(len(yes.leaves))))
+    no_parts = no.rebuild(list(range(len(no.leaves))))
+    for name, a, b in zip(names, yes_parts, no_parts):
+        ia, rebuild_a = flatten(a)
+        ib, rebuild_b = flatten(b)
+        la, lb = [yes.leaves[i] for i in ia], [no.leaves[i] for i in ib]
+        lost = [v for v in la + lb if isinstance(v, Undefined)]
+        if lost:
+            plan.append(_undefined(name, yes, no, (ia, la, rebuild_a), (ib, lb, rebuild_b), outs, place))
+            continue
+        if structure(a) != structure(b):
+            raise TypeError(_message(name, place, _words(la, a), _words(lb, b),
+                                     "Both branches have to give the same number and nesting of values."))
+        entries = [_entry(name, place, yes, no, i, j, u, v, outs) for i, j, u, v in zip(ia, ib, la, lb)]
+        plan.append((rebuild_a, entries))
+    return plan, outs
+
+
+def _undefined(name, yes, no, first, second, outs, place):
+    """A variable that one branch leaves unassigned: poisoned, or zeros where a flag guards it."""
+    (ia, la, rebuild_a), (ib, lb, rebuild_b) = first, second
+    missing_a, missing_b = (any(isinstance(v, Undefined) for v in x) for x in (la, lb))
+    if missing_a and missing_b:
+        return rebuild_a, [(v,) for v in la]
+    if not name.startswith("__rv"):
+        why = f"is assigned in only one branch of the 'if' at {_at(place)}; assign it before the 'if' as well"
+        return (lambda values: values[0]), [(Undefined(name, why),)]
+    branch, side, positions, rebuild = (no, 1, ib, rebuild_b) if missing_a else (yes, 0, ia, rebuild_a)
+    entries = []
+    for position in positions:
+        leaf = branch.leaves[position]
+        sides = [("zero", None), ("zero", None)]
+        if position in branch.spot:
+            aval = branch.avals[position]
+            sides[side] = ("leaf", position)
+            entries.append(len(outs))
+            outs.append(_Out(sides, aval.shape, aval.dtype))
+        else:
+            entries.append((leaf,))
+    return rebuild, entries
+
+
+def _entry(name, place, yes, no, i, j, u, v, outs):
+    """One leaf: an output number, or a constant both branches agree on."""
+    if not isinstance(u, Tensor) and not isinstance(v, Tensor):
+        if _same(u, v):
+            return (u,)
+        if callable(u) and callable(v):
+            raise TypeError(_message(name, place, describe(u), describe(v),
+                                     "A function cannot be chosen by a Tensor; call it inside each branch."))
+    if not (_number(u) and _number(v)):
+        raise TypeError(_message(name, place, describe(u), describe(v),
+                                 "Both branches have to give a Tensor or number of the same dtype and shape."))
+    a, b = _aval(yes, i, u), _aval(no, j, v)
+    weak_a, weak_b = not isinstance(u, Tensor), not isinstance(v, Tensor)
+    if weak_a and weak_b:
+        dtype = jnp.promote_types(a[1], b[1])
+    elif weak_a or weak_b:
+        dtype = b[1] if weak_a else a[1]
+        if jnp.issubdtype(a[1] if weak_a else b[1], jnp.floating) and not jnp.issubdtype(dtype, jnp.floating):
+            dtype = None
+    else:
+        dtype = a[1] if a[1] == b[1] else None
+    if a[0] != b[0] or dtype is None:
+        raise TypeError(_message(name, place, _type_words(a), _type_words(b),
+                                 "Both branches have to give the same dtype and shape; use ops.cast, ops.reshape or "
+                                 "ops.broadcast_to in one of them."))
+    outs.append(_Out([("leaf", i) if isinstance(u, Tensor) else ("constant", u),
+                      ("leaf", j) if isinstance(v, Tensor) else ("constant", v)], a[0], dtype))
+    return len(outs) - 1
+
+
+def _run(predicate, yes, no, outs):
+    """The conditional itself; Parameters, random stream and error code are carried through it."""
+    frame = _thread.frame
+    boxes = {id(p): p for p in yes.boxes + no.boxes}
+    names = tuple(sorted({*yes.hidden, *no.hidden}))
+    start = frame.hidden_arrays(names)
+
+    def side(branch, which):
+        def run():
+            values, written, hidden = branch.replay()
+            found = [o.array(which, values) for o in outs]
+            found += [strengthen(written.get(i, p._array)) for i, p in boxes.items()]
+            return found + [hidden.get(n, s) for n, s in zip(names, start)]
+        return run
+
+    results = jax.lax.cond(predicate, side(yes, 0), side(no, 1))
+    rest = results[len(outs):]
+    for p in boxes.values():
+        p._assign(rest.pop(0))
+    frame.adopt_hidden(names, rest)
+    return results[:len(outs)]
+
+
+def _aval(branch, position, value):
+    if isinstance(value, Tensor):
+        aval = branch.avals[position]
+        return aval.shape, np.dtype(aval.dtype)
+    if isinstance(value, bool):
+        return (), np.dtype(bool)
+    return (), np.dtype(np.float32 if isinstance(value, float) else np.asarray(value).dtype)
+
+
+def _number(value):
+    return isinstance(value, (Tensor, *_NUMBERS))
+
+
+def _same(a, b):
+    if a is b:
+        return True
+    try:
+        return type(a) is type(b) and bool(a == b)
+    except Exception:
+        return False
+
+
+def _words(leaves, part):
+    return describe(leaves[0]) if len(leaves) == 1 and not isinstance(part, (tuple, list, dict)) else describe(part)
+
+
+def _type_words(aval):
+    return f"Tensor[{dtype_name(aval[1])}]{tuple(aval[0])}"
+
+
+def _at(place):
+    return show_place(*place) if place else "an expression"
+
+
+def _message(name, place, yes, no, advice):
+    what = {"return": "the returned value", "expression": "the value", "and": "the value of 'and'",
+            "or": "the value of 'or'"}.get(name, f"the variable '{name}'")
+    if name.startswith("__rv"):
+        what = "the returned value"
+    return f"{_at(place)}: {what} is {yes} in the true branch but {no} in the false branch of a condition on a " \
+           f"Tensor. {advice}"

@@ -1,0 +1,137 @@
+"""Which names a block of statements binds, and small constructors for AST nodes."""
+import ast
+
+_MUTATORS = frozenset(("append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "reverse"))
+
+
+class _Bound(ast.NodeVisitor):
+    """Names bound in a block, in order; nested functions, lambdas and comprehensions are scopes of their own."""
+
+    def __init__(self):
+        self.names = {}
+
+    def visit_Name(self, node):
+        if isinstance(node.ctx, (ast.Store, ast.Del)):
+            self.names[node.id] = True
+
+    def visit_FunctionDef(self, node):
+        self.names[node.name] = True
+
+    visit_AsyncFunctionDef = visit_ClassDef = visit_FunctionDef
+
+    def visit_Lambda(self, node):
+        pass
+
+    def _comprehension(self, node):
+        for inner in ast.walk(node):  # a walrus binds outside the comprehension
+            if isinstance(inner, ast.NamedExpr):
+                self.names[inner.target.id] = True
+
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+
+    def visit_Import(self, node):
+        for alias in node.names:
+            self.names[(alias.asname or alias.name).split(".")[0]] = True
+
+    visit_ImportFrom = visit_Import
+
+    def visit_ExceptHandler(self, node):
+        if node.name:
+            self.names[node.name] = True
+        self.generic_visit(node)
+
+    def visit_Subscript(self, node):
+        if isinstance(node.ctx, ast.Store):
+            self._root(node.value)
+        self.generic_visit(node)
+
+    def visit_Call(self, node):
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _MUTATORS:
+            self._root(node.func.value)
+        self.generic_visit(node)
+
+    def _root(self, node):
+        """`x` in ``x[i] = v`` and ``x.append(v)``: changed in place, so a branch has to work on a copy."""
+        while isinstance(node, ast.Subscript):
+            node = node.value
+        if isinstance(node, ast.Name):
+            self.names.setdefault(node.id, False)
+
+
+def bound(nodes):
+    """{name: True if it is rebound, False if it is only changed in place} for a list of nodes."""
+    visitor = _Bound()
+    for node in nodes:
+        visitor.visit(node)
+    return visitor.names
+
+
+class _Contains(ast.NodeVisitor):
+    def __init__(self, kinds, into_loops):
+        self.kinds, self.into_loops, self.found = kinds, into_loops, False
+
+    def generic_visit(self, node):
+        if isinstance(node, self.kinds):
+            self.found = True
+        elif not self.found:
+            super().generic_visit(node)
+
+    def visit_FunctionDef(self, node):
+        pass
+
+    visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
+
+    def visit_For(self, node):
+        if self.into_loops:
+            self.generic_visit(node)
+        else:
+            for child in node.orelse:
+                self.visit(child)
+
+    visit_While = visit_For
+
+
+def contains(nodes, *kinds, into_loops=True):
+    """Whether a node of one of `kinds` stands in the block, outside nested functions (and loops)."""
+    visitor = _Contains(kinds, into_loops)
+    for node in nodes:
+        visitor.visit(node)
+    return visitor.found
+
+
+def always_leaves(block):
+    """Whether every path through the block returns or raises."""
+    for node in block:
+        if isinstance(node, (ast.Return, ast.Raise)):
+            return True
+        if isinstance(node, ast.If) and node.orelse and always_leaves(node.body) and always_leaves(node.orelse):
+            return True
+        if isinstance(node, ast.With) and always_leaves(node.body):
+            return True
+    return False
+
+
+def load(name):
+    return ast.Name(name, ast.Load())
+
+
+def store(name):
+    return ast.Name(name, ast.Store())
+
+
+def assign(name, value):
+    return ast.Assign([store(name)], value)
+
+
+def arguments(*names):
+    return ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
+
+
+def at(place, node):
+    """Give `node`, and what it holds, the position of `place` where it has none."""
+    for part in [node] if isinstance(node, ast.AST) else node:
+        for inner in ast.walk(part):
+            if isinstance(inner, (ast.expr, ast.stmt, ast.excepthandler, ast.arg, ast.keyword)) \
+                    and not hasattr(inner, "lineno"):
+                ast.copy_location(inner, place)
+    return node

@@ -1,0 +1,116 @@
+"""What lowered code calls: branches, boolean operators, item assignment, and builtins that know Tensors.
+
+Where a condition is known while tracing, everything here is plain Python. Where it is not, each branch is traced once
+into a jaxpr of its own, what the two leave behind is brought together variable by variable, and `lax.cond` runs one.
+"""
+import jax.numpy as jnp
+from msnb.core.script import merge
+from msnb.core.script.builtin import boolean, dynamic, equal_items, to_tensor
+from msnb.core.script.calls import call
+from msnb.core.script.loops import for_, while_
+from msnb.core.script.merge import Undefined
+from msnb.core.script.raises import assert_, raising
+from msnb.core.tensor import Tensor, box
+
+__all__ = ["Undefined", "and_", "assert_", "call", "contains", "for_", "if_", "if_expression", "if_return", "not_",
+           "or_", "raising", "set_item", "while_"]
+
+
+def if_(condition, then, otherwise, read, write, names, place):
+    """An `if` statement: the branches change the variables `names`."""
+    if not dynamic(condition):
+        return then() if condition else otherwise()
+    before = read()
+
+    def branch(fn):
+        def run():
+            write(merge.copied(before))
+            fn()
+            return read()
+        return run
+
+    try:
+        yes, no = merge.Branch(branch(then)), merge.Branch(branch(otherwise))
+    finally:
+        write(before)
+    write(merge.select(boolean(condition, place), yes, no, names, place))
+
+
+def if_return(condition, then, otherwise, read, write, names, place):
+    """An `if` whose branches both return."""
+    if not dynamic(condition):
+        return then() if condition else otherwise()
+    before = read()
+
+    def branch(fn):
+        def run():
+            write(merge.copied(before))
+            return (fn(),)
+        return run
+
+    try:
+        yes, no = merge.Branch(branch(then)), merge.Branch(branch(otherwise))
+    finally:
+        write(before)
+    return merge.select(boolean(condition, place), yes, no, ("return",), place)[0]
+
+
+def if_expression(condition, then, otherwise, place):
+    """``a if condition else b``."""
+    if not dynamic(condition):
+        return then() if condition else otherwise()
+    yes, no = merge.Branch(lambda: (then(),)), merge.Branch(lambda: (otherwise(),))
+    return merge.select(boolean(condition, place), yes, no, ("expression",), place)[0]
+
+
+def not_(value):
+    """``not value``."""
+    if dynamic(value):
+        return box(jnp.logical_not(boolean(value, None)))
+    return not value
+
+
+def and_(left, right):
+    """``left and right()``."""
+    if not dynamic(left):
+        return left and right()
+    right = right()
+    if isinstance(right, Tensor) or isinstance(right, bool):
+        return box(jnp.logical_and(boolean(left, None), boolean(to_tensor(right), None)))
+    return merge.select(boolean(left, None), merge.Branch(lambda: (right,)), merge.Branch(lambda: (left,)),
+                        ("and",), None)[0]
+
+
+def or_(left, right):
+    """``left or right()``."""
+    if not dynamic(left):
+        return left or right()
+    right = right()
+    if isinstance(right, Tensor) or isinstance(right, bool):
+        return box(jnp.logical_or(boolean(left, None), boolean(to_tensor(right), None)))
+    return merge.select(boolean(left, None), merge.Branch(lambda: (left,)), merge.Branch(lambda: (right,)),
+                        ("or",), None)[0]
+
+
+def contains(item, container):
+    """``item in container``; where Tensors are compared, whether any element is equal."""
+    if isinstance(container, (tuple, list)) and (dynamic(item) or any(dynamic(c) for c in container)):
+        found = False
+        for other in container:
+            same = equal_items(item, other)
+            found = or_(found, lambda same=same: same) if dynamic(found) or dynamic(same) else found or bool(same)
+        return found
+    return item in container
+
+
+def set_item(target, index, value):
+    """``target[index] = value``: a Tensor is rebound, as graphs have it; anything else changes in place."""
+    if type(target) is Tensor:
+        twin = box(target._array)
+        twin._node = target._node
+        twin[index] = value
+        return twin
+    target[index] = value
+    return target
+
+

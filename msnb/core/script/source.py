@@ -1,0 +1,92 @@
+"""From a function object to the AST node that defines it: the whole file or cell is parsed once."""
+import ast
+import linecache
+
+_trees = {}
+
+
+class SourceMissing(OSError):
+    """The source of a function cannot be found, so it cannot become part of a graph."""
+
+
+def definition(code, name):
+    """(node, class name): the FunctionDef or Lambda of a code object, and the class that it stands in.
+
+    Raises:
+        SourceMissing: If there is no source.
+    """
+    tree = _tree(code.co_filename)
+    found = _find(tree, code) if tree is not None else None
+    if found is None:
+        raise SourceMissing(
+            f"The source of {name} ({code.co_filename}:{code.co_firstlineno}) cannot be found, so it cannot become part "
+            f"of a graph. Define it in a file or a notebook cell; code given to exec() needs an entry in linecache.")
+    return found
+
+
+def _tree(filename):
+    linecache.checkcache(filename)
+    lines = linecache.getlines(filename)
+    if not lines:
+        return None
+    key = hash(tuple(lines))
+    known = _trees.get(filename)
+    if known is None or known[0] != key:
+        try:
+            tree = ast.parse(_python("".join(lines)))
+        except SyntaxError:
+            return None
+        known = _trees[filename] = (key, _index(tree))
+    return known[1]
+
+
+def _python(text):
+    """A cell's text without its magics: those lines become comments, so that line numbers stay."""
+    if not any(line.lstrip().startswith(("%", "!", "?")) for line in text.splitlines()):
+        return text
+    return "\n".join("#" + line if line.lstrip().startswith(("%", "!", "?")) and line == line.lstrip() else line
+                     for line in text.splitlines()) + "\n"
+
+
+def _index(tree):
+    """{first line: [(node, class name)]} of every function and lambda."""
+    found = {}
+
+    def visit(node, class_name):
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.ClassDef):
+                visit(child, child.name)
+                continue
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                first = min([child.lineno] + [d.lineno for d in child.decorator_list])
+                found.setdefault(first, []).append((child, class_name))
+            elif isinstance(child, ast.Lambda):
+                found.setdefault(child.lineno, []).append((child, class_name))
+            visit(child, class_name)
+
+    visit(tree, None)
+    return found
+
+
+def _find(index, code):
+    candidates = index.get(code.co_firstlineno, [])
+    if code.co_name != "<lambda>":
+        for node, class_name in candidates:
+            if getattr(node, "name", None) == code.co_name:
+                return node, class_name
+        return None
+    lambdas = [c for c in candidates if isinstance(c[0], ast.Lambda)]
+    if len(lambdas) == 1:
+        return lambdas[0]
+    positions = {p for p in code.co_positions() if p[0] is not None and p[2] is not None}
+    best = None
+    for node, class_name in lambdas:
+        body = node.body
+        span = (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset)
+        if span in positions:
+            return node, class_name
+        inside = all((body.lineno, body.col_offset) <= (p[0], p[2]) and (p[1], p[3]) <= (body.end_lineno, body.end_col_offset)
+                     for p in positions if p[2] != p[3])
+        if inside:
+            best = (node, class_name)
+    return best

@@ -1,0 +1,129 @@
+"""A `while` whose trip count is not known, differentiable in reverse mode to any order with bounded memory.
+
+The forward pass keeps at most K carries: one every `stride` rounds, and when the buffer is full every second one is
+dropped and the stride doubles. The backward pass walks the rounds in reverse and recomputes each carry from the nearest
+kept one. All inner loops are this same operation, so their derivatives exist as well. Nothing here knows Tensors.
+"""
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from msnb.core._jax_private import eval_jaxpr, without_prints
+from msnb.core.dtype import is_inexact
+from msnb.core.trace import thread
+
+SLOTS = 64
+
+
+def differentiable_while(test, body, init):
+    """Final carry of ``while test(carry): carry = body(carry)``.
+
+    Args:
+        test (ClosedJaxpr): Takes the carry, returns one bool.
+        body (ClosedJaxpr): Takes the carry, returns the next one.
+        init (tuple): Arrays of the first carry.
+    """
+    if getattr(thread, "forward_mode", False):
+        return lax.while_loop(lambda c: eval_jaxpr(test.jaxpr, test.consts, *c)[0],
+                              lambda c: tuple(eval_jaxpr(body.jaxpr, body.consts, *c)), init)
+    return _loop(_Pure(test), _Pure(body), tuple(test.consts), tuple(body.consts), init)
+
+
+class _Pure:
+    """A jaxpr without its constants: a function of (constants, carry)."""
+
+    def __init__(self, closed, jaxpr=None):
+        self.jaxpr = closed.jaxpr if jaxpr is None else jaxpr
+
+    def __call__(self, consts, carry):
+        return tuple(eval_jaxpr(self.jaxpr, consts, *carry))
+
+    def quiet(self):
+        """The same without prints: what is recomputed is not said again."""
+        return _Pure(None, without_prints(self.jaxpr))
+
+
+def _loop(test, body, test_consts, body_consts, init):
+    @jax.custom_vjp
+    def run(test_consts, body_consts, init):
+        return lax.while_loop(lambda c: test(test_consts, c)[0], lambda c: body(body_consts, c), init)
+
+    def forward(test_consts, body_consts, init):
+        buffer = tuple(jnp.zeros((SLOTS, *x.shape), x.dtype) for x in init)
+
+        def going(state):
+            return test(test_consts, state[0])[0]
+
+        def step(state):
+            carry, rounds, stride, buffer = state
+            full = rounds == SLOTS * stride
+            buffer = lax.cond(full, lambda b: tuple(x[jnp.arange(SLOTS) * 2 % SLOTS] for x in b), lambda b: b, buffer)
+            stride = jnp.where(full, stride * 2, stride)
+            slot = rounds // stride
+            buffer = lax.cond(rounds % stride == 0,
+                              lambda b: tuple(x.at[slot].set(v) for x, v in zip(b, carry)), lambda b: b, buffer)
+            return body(body_consts, carry), rounds + 1, stride, buffer
+
+        state = _while(going, step, (init, jnp.int32(0), jnp.int32(1), buffer))
+        carry, rounds, stride, buffer = state
+        return carry, (test_consts, body_consts, rounds, stride, buffer)
+
+    def backward(saved, cotangents):
+        test_consts, body_consts, rounds, stride, buffer = saved
+        again = body.quiet()
+        smooth = [i for i, x in enumerate(buffer) if is_inexact(x.dtype)]
+        smooth_consts = [i for i, x in enumerate(body_consts) if is_inexact(jnp.result_type(x))]
+
+        def carry_at(index):
+            slot = index // stride
+            kept = tuple(x[slot] for x in buffer)
+            state = _while(lambda s: s[0] > 0, lambda s: (s[0] - 1, again(body_consts, s[1])),
+                           (index - slot * stride, kept))
+            return state[1]
+
+        def step(state):
+            index, d_carry, d_consts = state
+            carry = carry_at(index)
+
+            def part(consts, values):
+                full_consts, full = list(body_consts), list(carry)
+                for i, v in zip(smooth_consts, consts):
+                    full_consts[i] = v
+                for i, v in zip(smooth, values):
+                    full[i] = v
+                out = again(full_consts, full)
+                return tuple(out[i] for i in smooth)
+
+            _, pull = jax.vjp(part, tuple(body_consts[i] for i in smooth_consts), tuple(carry[i] for i in smooth))
+            more, d_carry = pull(d_carry)
+            return index - 1, d_carry, tuple(a + b for a, b in zip(d_consts, more))
+
+        start = (rounds - 1, tuple(cotangents[i] for i in smooth),
+                 tuple(jnp.zeros_like(body_consts[i]) for i in smooth_consts))
+        _, d_carry, d_consts = _while(lambda s: s[0] >= 0, step, start)
+        return (tuple(_zero(x) for x in test_consts),
+                _spread(d_consts, smooth_consts, body_consts),
+                _spread(d_carry, smooth, [x[0] for x in buffer]))
+
+    run.defvjp(forward, backward)
+    return run(test_consts, body_consts, init)
+
+
+def _while(going, step, state):
+    """A while over a nested state, itself differentiable."""
+    leaves, tree = jax.tree.flatten(state)
+    leaves = [jnp.asarray(x) for x in leaves]
+    test = jax.make_jaxpr(lambda *c: going(jax.tree.unflatten(tree, c)))(*leaves)
+    body = jax.make_jaxpr(lambda *c: jax.tree.leaves(step(jax.tree.unflatten(tree, c))))(*leaves)
+    return jax.tree.unflatten(tree, differentiable_while(test, body, tuple(leaves)))
+
+
+def _zero(x):
+    dtype = jnp.result_type(x)
+    return jnp.zeros(jnp.shape(x), dtype) if is_inexact(dtype) else np.zeros(jnp.shape(x), jax.dtypes.float0)
+
+
+def _spread(grads, places, like):
+    """Cotangents at `places`, zeros for everything else."""
+    by_place = dict(zip(places, grads))
+    return tuple(by_place.get(i, None) if i in by_place else _zero(x) for i, x in enumerate(like))

@@ -1,0 +1,170 @@
+"""Transforms made of other transforms. C++ operators in MindSpore."""
+import numpy as np
+
+from msnb.dataset.core.config import fresh_seed
+from msnb.dataset.core.streams import Mt32
+from msnb.dataset.core.tensor_op import TensorOp, as_array
+from msnb.dataset.core.validator_helpers import check_tensor_op, check_value, type_check
+
+
+def check_operations(transforms, name="op_list"):
+    """A non-empty list of transforms or functions."""
+    type_check(transforms, (list,), name)
+    if not transforms:
+        raise ValueError(f"{name} can not be empty.")
+    for i, op in enumerate(transforms):
+        check_tensor_op(op, f"{name}[{i}]")
+
+
+def open_all(operations):
+    """The states of the transforms, in a running pipeline."""
+    return [op._open() if isinstance(op, TensorOp) else None for op in operations]
+
+
+def run_one(op, state, values):
+    """One transform or function on the columns of a row, as a tuple."""
+    made = op._run(state, *values) if isinstance(op, TensorOp) else op(*values)
+    if not isinstance(made, tuple):
+        made = (made,)
+    return tuple(v if isinstance(v, np.ndarray) or type(v).__module__.startswith("PIL") else as_array(v) for v in made)
+
+
+def unwrapped(values):
+    """A lone column without its tuple."""
+    return values[0] if len(values) == 1 else values
+
+
+class _Composite(TensorOp):
+    """Base of what holds other transforms."""
+
+    inputs = None
+
+    def __init__(self, transforms):
+        check_operations(transforms)
+        self.transforms = transforms
+
+    def _open(self):
+        return self._own_state(), open_all(self.transforms)
+
+    def _own_state(self):
+        return Mt32(fresh_seed())
+
+    def _all(self, states, values):
+        for op, state in zip(self.transforms, states, strict=True):
+            values = run_one(op, state, values)
+        return values
+
+
+class Compose(_Composite):
+    """Transforms one after the other.
+
+    Args:
+        transforms (list): Transforms or functions.
+
+    Raises:
+        TypeError: If `transforms` is no list of them.
+        ValueError: If it is empty.
+
+    Examples:
+        >>> import mindspore.dataset.transforms.c_transforms as C
+        >>> import mindspore.dataset.vision.c_transforms as CV
+        >>> C.Compose([CV.Decode(), CV.RandomCrop(512)])
+    """
+
+    def __init__(self, transforms):
+        super().__init__(transforms)
+        self.deterministic = all(isinstance(t, TensorOp) and t.deterministic for t in transforms)
+        self.costly = any(getattr(t, "costly", False) for t in transforms)
+
+    def _own_state(self):
+        return None
+
+    def _row(self, *values):
+        for op in self.transforms:
+            values = run_one(op, None, values)
+        return unwrapped(values)
+
+    def _run(self, state, *values):
+        return unwrapped(self._all(state[1], values))
+
+
+class RandomApply(_Composite):
+    """Transforms one after the other, or none of them, at random.
+
+    Args:
+        transforms (list): Transforms or functions.
+        prob (float, optional): Probability of applying them. Default: 0.5.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `transforms` is empty or `prob` not in [0, 1].
+    """
+
+    deterministic = False
+
+    def __init__(self, transforms, prob=0.5):
+        super().__init__(transforms)
+        type_check(prob, (float, int), "prob")
+        check_value(prob, (0, 1), "prob")
+        self.prob = prob
+
+    def _run(self, state, *values):
+        stream, states = state
+        if stream.canonical() <= self.prob:
+            values = self._all(states, values)
+        return unwrapped(values)
+
+
+class RandomChoice(_Composite):
+    """One of the transforms, at random.
+
+    Args:
+        transforms (list): Transforms or functions.
+
+    Raises:
+        TypeError: If `transforms` is no list of them.
+        ValueError: If it is empty.
+    """
+
+    deterministic = False
+
+    def _run(self, state, *values):
+        stream, states = state
+        chosen = stream.uniform_int(0, len(self.transforms) - 1)
+        return unwrapped(run_one(self.transforms[chosen], states[chosen], values))
+
+
+class RandomOrder(_Composite):
+    """The transforms one after the other, in random order.
+
+    Args:
+        transforms (list): Transforms or functions.
+
+    Raises:
+        TypeError: If `transforms` is no list of them.
+        ValueError: If it is empty.
+    """
+
+    deterministic = False
+
+    def _run(self, state, *values):
+        stream, states = state
+        for i in stream.shuffle(list(range(len(self.transforms)))):
+            values = run_one(self.transforms[i], states[i], values)
+        return unwrapped(values)
+
+
+class Plugin(TensorOp):
+    """Transforms of a shared library of MindSpore's own are not supported.
+
+    Args:
+        lib_path (str): Path of the library.
+        func_name (str): Name of the function.
+        user_args (str, optional): Its argument. Default: None.
+
+    Raises:
+        NotImplementedError: Always.
+    """
+
+    def __init__(self, lib_path, func_name, user_args=None):
+        raise NotImplementedError("Plugin loads a compiled library of MindSpore's; write the transform as a Python function instead.")

@@ -1,0 +1,20 @@
+"""Face of ``mindspore.dataset.transforms.c_transforms``."""
+from msnb.dataset.transforms._common import (
+    Concatenate,
+    Duplicate,
+    Fill,
+    Mask,
+    OneHot,
+    PadEnd,
+    Relational,
+    Slice,
+    TypeCast,
+    Unique,
+    _SliceOption,
+)
+from msnb.dataset.transforms._composite import Compose, RandomApply, RandomChoice
+
+DE_C_RELATIONAL = {member: member for member in Relational}
+
+__all__ = ["Compose", "Concatenate", "DE_C_RELATIONAL", "Duplicate", "Fill", "Mask", "OneHot", "PadEnd", "RandomApply", "RandomChoice",
+           "Relational", "Slice", "TypeCast", "Unique", "_SliceOption"]

@@ -1,0 +1,57 @@
+"""The functions behind ``py_transforms``; they draw from Python's ``random``, as MindSpore's do."""
+import random
+
+import numpy as np
+
+from msnb.dataset.core.py_util_helpers import is_numpy
+
+
+def all_numpy(args):
+    """Whether a value, or every value of a tuple, is a numpy array."""
+    return all(map(is_numpy, args)) if isinstance(args, tuple) else is_numpy(args)
+
+
+def compose(transforms, *args):
+    """`args` through all transforms; numpy arrays in, numpy arrays out."""
+    if not all_numpy(args):
+        raise TypeError(f"args should be NumPy ndarray. Got {type(args)}.")
+    for transform in transforms:
+        args = transform(*args)
+        if not isinstance(args, tuple):
+            args = (args,)
+    if not all_numpy(args):
+        odd = next(a for a in args if not is_numpy(a))
+        raise TypeError(f"args should be NumPy ndarray. Got {type(odd)}. Append ToTensor() to transforms.")
+    return args
+
+
+def one_hot_encoding(label, num_classes, epsilon):
+    """One row per label, a share `epsilon` of the 1 spread over all places."""
+    label = np.asarray(label)
+    if (label > num_classes).any():
+        raise ValueError(f"the num_classes is smaller than the category number: {num_classes} and {label.max()}.")
+    coded = np.zeros((label.size, num_classes), dtype=int)
+    coded[np.arange(label.size), label.reshape(-1)] = 1
+    return (1 - epsilon) * coded + epsilon / num_classes
+
+
+def random_order(img, transforms):
+    """`img` through all transforms, shuffled (in place) before."""
+    random.shuffle(transforms)
+    for transform in transforms:
+        img = transform(img)
+    return img
+
+
+def random_apply(img, transforms, prob):
+    """`img` through all transforms with probability `prob`."""
+    if prob < random.random():
+        return img
+    for transform in transforms:
+        img = transform(img)
+    return img
+
+
+def random_choice(img, transforms):
+    """`img` through one transform."""
+    return random.choice(transforms)(img)

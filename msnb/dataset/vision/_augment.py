@@ -1,0 +1,252 @@
+"""Automatic augmentation: random choices among transforms, mixing of samples. C++ operators in MindSpore."""
+import numpy as np
+
+from msnb.dataset.core.config import fresh_seed
+from msnb.dataset.core.streams import Mt32
+from msnb.dataset.core.tensor_op import TensorOp
+from msnb.dataset.core.validator_helpers import (
+    check_2tuple,
+    check_pos_float32,
+    check_positive,
+    check_tensor_op,
+    check_value,
+    type_check,
+    type_check_list,
+)
+from msnb.dataset.transforms._composite import _Composite, open_all, run_one, unwrapped
+from msnb.dataset.vision.utils import ImageBatchFormat
+
+
+class UniformAugment(_Composite):
+    """Some of the transforms, chosen at random, each applied with probability one half.
+
+    Args:
+        transforms (list): Transforms.
+        num_ops (int, optional): How many are chosen. Default: 2.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `num_ops` is not positive or greater than the number of transforms.
+    """
+
+    deterministic = False
+
+    def __init__(self, transforms, num_ops=2):
+        type_check(num_ops, (int,), "num_ops")
+        check_positive(num_ops, "num_ops")
+        type_check(transforms, (list, tuple), "transforms")
+        if num_ops > len(transforms):
+            raise ValueError(f"num_ops is greater than transforms list size: {num_ops} and {len(transforms)}.")
+        for i, op in enumerate(transforms):
+            if not isinstance(op, TensorOp):
+                raise TypeError(f"Argument tensor_ops[{i}] with value {op} is not of type (<class 'mindspore._c_dataengine.TensorOp'>,).")
+        self.transforms = transforms
+        self.num_ops = num_ops
+
+    def _run(self, state, *values):
+        stream, states = state
+        chosen = stream.sample(list(range(len(self.transforms))), self.num_ops)
+        for i in chosen:
+            if not stream.uniform_int(0, 1):
+                values = run_one(self.transforms[i], states[i], values)
+        return unwrapped(values)
+
+
+class RandomSelectSubpolicy(TensorOp):
+    """One of several lists of transforms, at random; each of its transforms is applied with its own probability.
+
+    Args:
+        policy (list(list(tuple(TensorOp, float)))): The lists of (transform, probability).
+
+    Raises:
+        TypeError: If `policy` is no such list.
+        ValueError: If a list is empty or a probability not in [0, 1].
+
+    Examples:
+        >>> import mindspore.dataset.vision.c_transforms as CV
+        >>> policy = [[(CV.RandomRotation((45, 45)), 0.5), (CV.RandomVerticalFlip(), 1.0)], [(CV.RandomColorAdjust(), 1)]]
+        >>> CV.RandomSelectSubpolicy(policy)
+    """
+
+    inputs = None
+    deterministic = False
+
+    def __init__(self, policy):
+        type_check(policy, (list,), "policy")
+        if not policy:
+            raise ValueError("policy can not be empty.")
+        for i, sub in enumerate(policy):
+            type_check(sub, (list,), f"policy[{i}]")
+            if not sub:
+                raise ValueError(f"policy[{i}] can not be empty.")
+            for j, pair in enumerate(sub):
+                check_2tuple(pair, f"policy[{i}][{j}]")
+                check_tensor_op(pair[0], f"op of (op, prob) in policy[{i}][{j}]")
+                check_value(pair[1], (0, 1), f"prob of (op, prob) policy[{i}][{j}]")
+        self.policy = policy
+
+    def _open(self):
+        return Mt32(fresh_seed()), [open_all([op for op, _ in sub]) for sub in self.policy]
+
+    def _run(self, state, *values):
+        stream, states = state
+        chosen = stream.uniform_int(0, len(self.policy) - 1)
+        for (op, prob), op_state in zip(self.policy[chosen], states[chosen], strict=True):
+            if stream.canonical() <= prob:
+                values = run_one(op, op_state, values)
+        return unwrapped(values)
+
+
+def _check_batch(op, image, label):
+    name = type(op).__name__
+    if image.ndim != 4 or not label.ndim or len(image) != len(label):
+        raise RuntimeError(f"{name}: You must make sure images are HWC or CHW and batched before calling {name}: got images of shape "
+                           f"{image.shape} and labels of shape {label.shape}.")
+    if label.dtype.kind not in "iu" and not (op.any_labels and label.dtype.kind == "f"):
+        raise RuntimeError(f"{name}: Wrong labels type. The second column (labels) must only include int types, but got {label.dtype}.")
+    if label.ndim not in (2, 3):
+        raise RuntimeError(f"{name}: Wrong labels shape. The second column (labels) must have a shape of NC or NLC where N is the batch size, "
+                           f"L is the number of labels in each row, and C is the number of classes, but got {label.shape}. labels must be "
+                           "in one-hot format and in a batch.")
+
+
+class MixUpBatch(TensorOp):
+    """Each image of a batch mixed with another of the batch, labels likewise (Zhang et al., 2018).
+
+    Labels are one-hot codes; put it after ``batch`` on the columns [image, label].
+
+    Args:
+        alpha (float, optional): Both parameters of the beta distribution of the share. Default: 1.0.
+
+    Raises:
+        ValueError: If `alpha` is not positive.
+    """
+
+    inputs = None
+    deterministic = False
+    any_labels = True
+
+    def __init__(self, alpha=1.0):
+        type_check(alpha, (int, float), "alpha")
+        check_positive(alpha, "alpha")
+        check_pos_float32(alpha)
+        self.alpha = alpha
+
+    def _run(self, stream, *columns):
+        if len(columns) < 2:
+            raise RuntimeError("MixUpBatch: Both images and labels columns are required for this operation.")
+        image, label = columns[:2]
+        _check_batch(self, image, label)
+        if image.shape[1] not in (1, 3) and image.shape[3] not in (1, 3):
+            raise RuntimeError(f"MixUpBatch: Images must be in the shape of HWC or CHW, but got {image.shape}.")
+        x1, x2 = np.float32(stream.gamma(self.alpha)), np.float32(stream.gamma(self.alpha))
+        share = np.float32(x1 / (x1 + x2))
+        other = np.array(stream.shuffle(list(range(len(image)))))
+        mixed = float(share) * image.astype(np.float64) + float(np.float32(1) - share) * image[other].astype(np.float64)
+        if image.dtype.kind in "ui":
+            mixed = np.clip(np.rint(mixed), np.iinfo(image.dtype).min, np.iinfo(image.dtype).max)
+        labels = share * label.astype(np.float32) + (np.float32(1) - share) * label[other].astype(np.float32)
+        return mixed.astype(image.dtype), labels.astype(np.float32)
+
+
+class CutMixBatch(TensorOp):
+    """A box of each image of a batch replaced by that of another, labels mixed by area (Yun et al., 2019).
+
+    Labels are one-hot codes; put it after ``batch`` on the columns [image, label].
+
+    Args:
+        image_batch_format (ImageBatchFormat): Where the channels are.
+        alpha (float, optional): Both parameters of the beta distribution of the box's share. Default: 1.0.
+        prob (float, optional): Probability for each image. Default: 1.0.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If a value is out of range.
+    """
+
+    inputs = None
+    deterministic = False
+    any_labels = True
+
+    def __init__(self, image_batch_format, alpha=1.0, prob=1.0):
+        type_check(image_batch_format, (ImageBatchFormat,), "image_batch_format")
+        type_check(alpha, (int, float), "alpha")
+        check_pos_float32(alpha)
+        check_positive(alpha, "alpha")
+        type_check(prob, (int, float), "prob")
+        check_value(prob, (0, 1), "prob")
+        self.image_batch_format = image_batch_format
+        self.alpha = alpha
+        self.prob = prob
+
+    def _box(self, stream, height, width, share):
+        cut = np.float32(1) - share
+        w, h = int(width * cut), int(height * cut)
+        cx, cy = stream.uniform_int(0, width), stream.uniform_int(0, height)
+        x, y = np.clip(cx - w // 2, 0, width - 1), np.clip(cy - h // 2, 0, height - 1)
+        x2, y2 = np.clip(cx + w // 2, 0, width - 1), np.clip(cy + h // 2, 0, height - 1)
+        return int(x), int(y), int(np.clip(x2 - x, 1, width - 1)), int(np.clip(y2 - y, 1, height - 1))
+
+    def _run(self, stream, *columns):
+        if len(columns) < 2:
+            raise RuntimeError("CutMixBatch: Both images and labels columns are required for this operation.")
+        image, label = columns[:2]
+        _check_batch(self, image, label)
+        first = self.image_batch_format == ImageBatchFormat.NCHW
+        if image.shape[1 if first else 3] not in (1, 3):
+            raise RuntimeError(f"CutMixBatch: Image doesn't match the given image format {self.image_batch_format.name}: shape {image.shape}.")
+        other = stream.shuffle(list(range(len(image))))
+        height, width = image.shape[2:] if first else image.shape[1:3]
+        images, labels = image.copy(), label.astype(np.float32)
+        for i in range(len(image)):
+            x1, x2 = np.float32(stream.gamma(self.alpha)), np.float32(stream.gamma(self.alpha))
+            share = np.float32(x1 / (x1 + x2))
+            if stream.canonical() >= self.prob:
+                continue
+            x, y, w, h = self._box(stream, height, width, share)
+            part = (slice(None), slice(y, y + h), slice(x, x + w)) if first else (slice(y, y + h), slice(x, x + w))
+            images[i][part] = image[other[i]][part]
+            kept = np.float32(1) - np.float32(w * h) / np.float32(height * width)
+            labels[i] = kept * label[i].astype(np.float32) + (np.float32(1) - kept) * label[other[i]].astype(np.float32)
+        return images, labels
+
+
+class RandomLighting(TensorOp):
+    """Light of random colour added (AlexNet's noise along the principal components of ImageNet).
+
+    Args:
+        alpha (float, optional): Standard deviation of the noise. Default: 0.05.
+
+    Raises:
+        TypeError: If `alpha` is no number.
+        ValueError: If it is negative.
+    """
+
+    deterministic = False
+    _components = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]], np.float32)
+    _values = np.array([55.46, 4.794, 1.148], np.float32)
+
+    def __init__(self, alpha=0.05):
+        type_check(alpha, (float, int), "alpha")
+        check_value(alpha, (0, 16777216), "alpha")
+        self.alpha = alpha
+
+    def _draw(self, stream, image):
+        return np.array([stream.normal() * self.alpha for _ in range(3)], np.float32)
+
+    def _apply(self, noise, image):
+        if image.ndim != 3 or image.shape[2] != 3:
+            raise RuntimeError(f"RandomLighting: image shape should be <H,W,3>, but got {image.shape}.")
+        light = self._components @ (noise * self._values)
+        made = image.astype(np.float32) + light
+        return np.clip(made, 0, 255).astype(image.dtype) if image.dtype == np.uint8 else made.astype(image.dtype)
+
+
+def check_transform(transform, name="transform"):
+    """A transform of the library."""
+    type_check(transform, (TensorOp,), name)
+
+
+def check_all(transforms, name):
+    """A list of transforms of the library."""
+    type_check_list(transforms, (TensorOp,), name)

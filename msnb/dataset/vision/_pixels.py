@@ -1,0 +1,391 @@
+"""Transforms of values: rescaling, normalising, colour. C++ operators in MindSpore."""
+import numpy as np
+
+from msnb.dataset.core.tensor_op import TensorOp, as_array
+from msnb.dataset.core.validator_helpers import check_float32, check_uint8, check_value, type_check
+from msnb.dataset.vision import kernels
+from msnb.dataset.vision._checks import factor_range, mean_and_std, positive_degrees
+
+
+def eager_image(op, image):
+    """The array of an image given to a transform outside a pipeline."""
+    if not isinstance(image, np.ndarray) and not type(image).__module__.startswith("PIL") and not hasattr(image, "asnumpy"):
+        raise TypeError(f"Input should be NumPy or PIL image, got {type(image)}.")
+    return as_array(image)
+
+
+class ImageOp(TensorOp):
+    """A transform of one image."""
+
+    def __call__(self, *images):
+        """Apply the transform to a numpy or PIL image (or to each of several)."""
+        if not images:
+            raise TypeError(f"{type(self).__name__} was called without an image.")
+        made = [self._eager(eager_image(self, x)) for x in images]
+        return made[0] if len(made) == 1 else tuple(made)
+
+
+class Rescale(ImageOp):
+    """``image * rescale + shift``, as float32.
+
+    Args:
+        rescale (float): The factor.
+        shift (float): What is added.
+
+    Raises:
+        TypeError: If an argument is no number.
+
+    Supported Platforms:
+        ``CPU``
+
+    Examples:
+        >>> import mindspore.dataset.vision.c_transforms as CV
+        >>> CV.Rescale(1.0 / 255.0, 0.0)
+    """
+
+    pointwise = True
+
+    def __init__(self, rescale, shift):
+        type_check(rescale, (int, float, np.number), "rescale")
+        type_check(shift, (int, float, np.number), "shift")
+        check_float32(rescale)
+        check_float32(shift)
+        self.rescale = rescale
+        self.shift = shift
+
+    def _row(self, image):
+        return kernels.rescale(image, self.rescale, self.shift)
+
+    _stack = _row
+
+
+class Normalize(ImageOp):
+    """``(image - mean) / std`` per channel, as float32.
+
+    Args:
+        mean (sequence): Mean of each channel, in [0, 255].
+        std (sequence): Standard deviation of each channel, in (0, 255].
+        is_hwc (bool, optional): Whether channels come last. Default: True.
+
+    Raises:
+        TypeError: If an argument is no sequence.
+        ValueError: If the lengths differ or a value is out of range.
+
+    Examples:
+        >>> import mindspore.dataset.vision.c_transforms as CV
+        >>> CV.Normalize(mean=[121.0, 115.0, 100.0], std=[70.0, 68.0, 71.0])
+    """
+
+    pointwise = True
+
+    def __init__(self, mean, std, is_hwc=True):
+        mean_and_std(mean, std)
+        type_check(is_hwc, (bool,), "is_hwc")
+        self.mean = [mean[0]] * 3 if len(mean) == 1 else list(mean)
+        self.std = [std[0]] * 3 if len(std) == 1 else list(std)
+        self.is_hwc = is_hwc
+        self._mean = np.array(self.mean, np.float32)
+        self._std = np.array(self.std, np.float32)
+        self._one = len(mean) == 1
+        if not is_hwc:
+            self.pointwise = False
+
+    def _row(self, image):
+        if image.ndim == 2 and self._one:
+            return kernels.normalize(image, self._mean[0], self._std[0])
+        if image.ndim != 3:
+            raise RuntimeError(f"Normalize: image shape should be <H,W,C>, but got shape {image.shape}.")
+        channels = image.shape[2 if self.is_hwc else 0]
+        mean, std = self._mean, self._std
+        if channels != len(mean):
+            if not self._one or channels > len(mean):
+                raise RuntimeError(f"Normalize: number of channels does not match the size of mean and std vectors: {channels} channels, "
+                                   f"but {len(mean)} values. Input image is not in RGB.")
+            mean, std = mean[:channels], std[:channels]
+        if not self.is_hwc:
+            mean, std = mean[:, None, None], std[:, None, None]
+        return kernels.normalize(image, mean, std)
+
+    def _stack(self, images):
+        if images.ndim != 4 or not self.is_hwc or images.shape[3] != len(self._mean):
+            return NotImplemented
+        return kernels.normalize(images, self._mean, self._std)
+
+
+class NormalizePad(ImageOp):
+    """:class:`Normalize`, with a further channel of zeros.
+
+    Args:
+        mean (sequence): Mean of each channel, in [0, 255].
+        std (sequence): Standard deviation of each channel, in (0, 255].
+        dtype (str, optional): Type of the result, 'float32' or 'float16'. Default: 'float32'.
+        is_hwc (bool, optional): Whether channels come last. Default: True.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If the lengths differ, a value is out of range or `dtype` is another.
+    """
+
+    def __init__(self, mean, std, dtype="float32", is_hwc=True):
+        mean_and_std(mean, std)
+        if not isinstance(dtype, str):
+            raise TypeError("dtype should be string.")
+        if dtype not in ("float32", "float16"):
+            raise ValueError("dtype only support float32 or float16.")
+        self.mean = mean
+        self.std = std
+        self.dtype = dtype
+        self.is_hwc = is_hwc
+        self._mean = np.array([mean[0]] * 3 if len(mean) == 1 else mean, np.float32)
+        self._std = np.array([std[0]] * 3 if len(std) == 1 else std, np.float32)
+
+    def _row(self, image):
+        if image.ndim != 3 or image.shape[2 if self.is_hwc else 0] != len(self._mean):
+            raise RuntimeError(f"NormalizePad: Input image is not in RGB: image shape should be <H,W,{len(self._mean)}>, but got {image.shape}.")
+        if self.is_hwc:
+            made = kernels.normalize(image, self._mean, self._std)
+            return np.concatenate([made, np.zeros((*made.shape[:2], 1), np.float32)], axis=2).astype(self.dtype)
+        made = kernels.normalize(image, self._mean[:, None, None], self._std[:, None, None])
+        return np.concatenate([made, np.zeros((1, *made.shape[1:]), np.float32)]).astype(self.dtype)
+
+
+class HWC2CHW(ImageOp):
+    """Channels from the last axis to the first.
+
+    Examples:
+        >>> import mindspore.dataset.vision.c_transforms as CV
+        >>> CV.HWC2CHW()
+    """
+
+    def _row(self, image):
+        return kernels.hwc_to_chw(image)
+
+    def _stack(self, images):
+        if images.ndim == 3:
+            return images
+        if images.ndim != 4:
+            return NotImplemented
+        if images.shape[3] == 1:
+            return images.reshape(len(images), 1, *images.shape[1:3])
+        return np.ascontiguousarray(images.transpose(0, 3, 1, 2))
+
+
+class Invert(ImageOp):
+    """255 minus the image."""
+
+    pointwise = True
+
+    def _row(self, image):
+        return kernels.invert(image)
+
+
+class Equalize(ImageOp):
+    """Each channel with its histogram equalised."""
+
+    costly = True
+
+    def _row(self, image):
+        return kernels.equalize(image)
+
+
+class AutoContrast(ImageOp):
+    """Each channel stretched to the full range.
+
+    Args:
+        cutoff (float, optional): Percent of the lightest and darkest pixels to leave out, in [0, 100]. Default: 0.0.
+        ignore (Union[int, sequence], optional): Values that do not count. Default: None.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If a value is out of range.
+    """
+
+    costly = True
+
+    def __init__(self, cutoff=0.0, ignore=None):
+        type_check(cutoff, (int, float), "cutoff")
+        check_value(cutoff, (0, 100), "cutoff")
+        if ignore is None:
+            ignore = []
+        type_check(ignore, (list, tuple, int), "ignore")
+        self.ignore = [ignore] if isinstance(ignore, int) else list(ignore)
+        for item in self.ignore:
+            type_check(item, (int,), "item")
+            check_value(item, (0, 255), "ignore")
+        self.cutoff = cutoff
+
+    def _row(self, image):
+        return kernels.autocontrast(image, self.cutoff, self.ignore)
+
+
+class RandomColorAdjust(ImageOp):
+    """Brightness, contrast, saturation and hue changed at random, in random order.
+
+    Args:
+        brightness (Union[float, tuple], optional): Range of the factor, or its distance from 1. Default: (1, 1).
+        contrast (Union[float, tuple], optional): The same for contrast. Default: (1, 1).
+        saturation (Union[float, tuple], optional): The same for saturation. Default: (1, 1).
+        hue (Union[float, tuple], optional): Range of the turn, within [-0.5, 0.5]. Default: (0, 0).
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If a value is out of range.
+    """
+
+    deterministic = False
+    costly = True
+
+    def __init__(self, brightness=(1, 1), contrast=(1, 1), saturation=(1, 1), hue=(0, 0)):
+        self.brightness = factor_range(brightness, "brightness")
+        self.contrast = factor_range(contrast, "contrast")
+        self.saturation = factor_range(saturation, "saturation")
+        self.hue = factor_range(hue, "hue", center=0, bound=(-0.5, 0.5), non_negative=False)
+
+    def _draw(self, stream, image):
+        drawn = []
+        for name in stream.shuffle(["brightness", "contrast", "saturation", "hue"]):
+            low, high = getattr(self, name)
+            if low == high == (0 if name == "hue" else 1):
+                continue
+            drawn.append((name, stream.uniform_float(low, high)))
+        return drawn
+
+    def _apply(self, drawn, image):
+        if image.ndim != 3 or image.shape[2] != 3:
+            if drawn:
+                raise RuntimeError("RandomColorAdjust: The shape is incorrect: number of channels does not equal 3, but got shape "
+                                   f"{image.shape}.")
+        for name, factor in drawn:
+            image = getattr(kernels, name)(image, factor)
+        return image
+
+
+class RandomColor(ImageOp):
+    """Between the gray image (0), the image (1) and beyond, at random.
+
+    Args:
+        degrees (sequence, optional): Range of the factor. Default: (0.1, 1.9).
+
+    Raises:
+        TypeError: If `degrees` is no sequence of numbers.
+        ValueError: If it is negative or not (min, max).
+    """
+
+    deterministic = False
+    costly = True
+
+    def __init__(self, degrees=(0.1, 1.9)):
+        self.degrees = positive_degrees(degrees)
+
+    def _draw(self, stream, image):
+        return stream.uniform_float(*self.degrees)
+
+    def _apply(self, t, image):
+        if image.ndim != 3 or image.shape[2] != 3:
+            raise RuntimeError(f"RandomColor: image must have 3 channels, but got shape {image.shape}.")
+        if abs(t - 1.0) < 0.00195:
+            return image
+        if abs(t) < 0.00195:
+            return kernels.gray_rgb(image)
+        return kernels.saturation(image, t)
+
+
+class RandomSharpness(ImageOp):
+    """Sharpness changed at random: 0 is smoothed, 1 the image.
+
+    Args:
+        degrees (sequence, optional): Range of the factor. Default: (0.1, 1.9).
+
+    Raises:
+        TypeError: If `degrees` is no sequence of numbers.
+        ValueError: If it is negative or not (min, max).
+    """
+
+    deterministic = False
+    costly = True
+
+    def __init__(self, degrees=(0.1, 1.9)):
+        self.degrees = positive_degrees(degrees)
+
+    def _draw(self, stream, image):
+        return _around(stream, *self.degrees)
+
+    def _apply(self, alpha, image):
+        return kernels.sharpness(image, alpha)
+
+
+def _around(stream, low, high):
+    """A number of the range, drawn as MindSpore does: the middle plus a signed share of half the width, in float32."""
+    f = np.float32
+    drawn = f(stream.uniform_float(-1.0, 1.0))
+    return float((f(high) + f(low)) / f(2) + drawn * ((f(high) - f(low)) / f(2)))
+
+
+class RandomPosterize(ImageOp):
+    """Only a random number of the highest bits of each value.
+
+    Args:
+        bits (Union[int, sequence], optional): How many, or their range, in [1, 8]. Default: (8, 8).
+
+    Raises:
+        TypeError: If `bits` has the wrong type.
+        ValueError: If it is out of range.
+    """
+
+    deterministic = False
+
+    def __init__(self, bits=(8, 8)):
+        type_check(bits, (list, tuple, int), "bits")
+        if isinstance(bits, int):
+            check_value(bits, (1, 8))
+        else:
+            if len(bits) != 2:
+                raise TypeError("Size of bits should be a single integer or a list/tuple (min, max) of length 2.")
+            for item in bits:
+                check_uint8(item, "bits")
+            if not 1 <= bits[0] <= bits[1] <= 8:
+                raise ValueError("Input is not within the required interval of (1 to 8).")
+        self.bits = bits
+        self._bits = (bits, bits) if isinstance(bits, int) else tuple(bits)
+
+    def _draw(self, stream, image):
+        low, high = self._bits
+        return low if low == high else stream.uniform_int(low, high)
+
+    def _apply(self, bits, image):
+        return kernels.posterize(image, bits)
+
+
+class RandomSolarize(ImageOp):
+    """The values in a random part of a range inverted.
+
+    Args:
+        threshold (tuple, optional): The range, in [0, 255]. Default: (0, 255).
+
+    Raises:
+        TypeError: If `threshold` is no tuple of int.
+        ValueError: If it is not (min, max).
+    """
+
+    deterministic = False
+
+    def __init__(self, threshold=(0, 255)):
+        type_check(threshold, (tuple,), "threshold")
+        for i, value in enumerate(threshold):
+            type_check(value, (int,), f"threshold[{i}]")
+        if len(threshold) != 2:
+            raise ValueError("threshold must be a sequence of two numbers.")
+        for value in threshold:
+            check_value(value, (0, 255))
+        if threshold[1] < threshold[0]:
+            raise ValueError("threshold must be in min max format numbers.")
+        self.threshold = threshold
+
+    def _draw(self, stream, image):
+        a, b = stream.uniform_int(*self.threshold), stream.uniform_int(*self.threshold)
+        return min(a, b), max(a, b)
+
+    def _apply(self, drawn, image):
+        if image.ndim == 3 and image.shape[2] not in (1, 3):
+            raise RuntimeError(f"Solarize: Number of channels is not 1 or 3, but got shape {image.shape}.")
+        return kernels.solarize(image, *drawn)

@@ -1,0 +1,25 @@
+"""Networks: Cells, layers, loss functions, optimizers, metrics; this module re-exports those of its submodules."""
+
+from msnb.nn import (
+    dynamic_lr,
+    layer,
+    learning_rate_schedule,
+    loss,
+    metrics,
+    optim,
+    probability,
+    sparse,
+    wrap,
+)
+from msnb.nn.cell import Cell, GraphKernel
+from msnb.nn.dynamic_lr import *  # noqa: F403
+from msnb.nn.layer import *  # noqa: F403
+from msnb.nn.learning_rate_schedule import *  # noqa: F403
+from msnb.nn.loss import *  # noqa: F403
+from msnb.nn.metrics import *  # noqa: F403
+from msnb.nn.optim import *  # noqa: F403
+from msnb.nn.sparse import *  # noqa: F403
+from msnb.nn.wrap import *  # noqa: F403
+
+_MODULES = (layer, loss, optim, metrics, wrap, sparse, learning_rate_schedule, dynamic_lr)
+__all__ = sorted(["Cell", "GraphKernel", *(name for module in _MODULES for name in module.__all__)])

@@ -1,0 +1,27 @@
+"""The share of the predicted that are true."""
+
+from msnb.nn.metrics._evaluation import ShareOfTruePositives
+
+__all__ = ["Precision"]
+
+
+class Precision(ShareOfTruePositives):
+    r"""
+    For each class, the share of its predictions that are right: TP / (TP + FP).
+
+    Args:
+        eval_type (str): "classification" or "multilabel". Default: "classification".
+
+    Raises:
+        TypeError: If `eval_type` is neither.
+
+    Examples:
+        >>> x = Tensor(np.array([[0.2, 0.5], [0.3, 0.1], [0.9, 0.6]]))
+        >>> metric = nn.Precision('classification')
+        >>> metric.update(x, Tensor(np.array([1, 0, 1])))
+        >>> print(metric.eval())
+        [0.5 1. ]
+    """
+
+    def _total_of(self, y_pred, y):
+        return y_pred

@@ -1,0 +1,27 @@
+"""The share of the true that are predicted."""
+
+from msnb.nn.metrics._evaluation import ShareOfTruePositives
+
+__all__ = ["Recall"]
+
+
+class Recall(ShareOfTruePositives):
+    r"""
+    For each class, the share of its samples that are found: TP / (TP + FN).
+
+    Args:
+        eval_type (str): "classification" or "multilabel". Default: "classification".
+
+    Raises:
+        TypeError: If `eval_type` is neither.
+
+    Examples:
+        >>> x = Tensor(np.array([[0.2, 0.5], [0.3, 0.1], [0.9, 0.6]]))
+        >>> metric = nn.Recall('classification')
+        >>> metric.update(x, Tensor(np.array([1, 0, 1])))
+        >>> print(metric.eval())
+        [1.  0.5]
+    """
+
+    def _total_of(self, y_pred, y):
+        return y

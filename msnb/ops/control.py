@@ -1,0 +1,283 @@
+"""Operators that order other operators. Here values flow in the order of the program, so they only pass them on."""
+import functools
+
+from msnb import log
+from msnb.core.errors import describe
+from msnb.ops._host import HostPrimitive, functional, host_operator
+
+
+@host_operator("depend")
+class Depend(HostPrimitive):
+    """A value, once an expression has been evaluated.
+
+    Python evaluates `expr` before the call, in both modes, so nothing is left to do.
+
+    Inputs:
+        - **value** (Tensor) - What is passed on.
+        - **expr** (Any) - What has to happen before.
+
+    Outputs:
+        Tensor, `value` itself.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    def __call__(self, value, expr):
+        return value
+
+
+@host_operator()
+class ControlDepend(HostPrimitive):
+    """Says that one operation happens before another, as the order of the program says already.
+
+    Args:
+        depend_mode (int): 0 if only the results themselves count, 1 if their users do, too. Default: 0.
+
+    Inputs:
+        - **src** (Any) - Result of what comes first.
+        - **dst** (Any) - Result of what comes second.
+
+    Outputs:
+        `src` itself.
+
+    Raises:
+        ValueError: If `depend_mode` is not 0 or 1.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    def __init__(self, depend_mode=0):
+        super().__init__()
+        if isinstance(depend_mode, bool) or depend_mode not in (0, 1):
+            raise ValueError(f"For 'ControlDepend', 'depend_mode' should be 0 or 1, but got {describe(depend_mode)}.")
+        self.add_prim_attr("depend_mode", depend_mode)
+
+    def __call__(self, src, dst):
+        return src
+
+
+@functional("control_depend")
+def control_depend(src, dst):
+    """Says that `src` happens before `dst`, as the order of the program says already.
+
+    Args:
+        src (Any): Result of what comes first.
+        dst (Any): Result of what comes second.
+
+    Returns:
+        `src` itself.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return src
+
+
+class _Refused(HostPrimitive):
+    """An operator of MindSpore's own graph engine: it has a name here, and says what to write instead."""
+
+    instead = ""
+
+    def __call__(self, *args):
+        raise NotImplementedError(f"The operator '{self.name}' belongs to MindSpore's graph engine; {self.instead}")
+
+
+@host_operator("geswitch")
+class GeSwitch(_Refused):
+    """Belongs to MindSpore's graph engine: a data switch. Calling it raises NotImplementedError.
+
+    Supported Platforms:
+        None
+    """
+
+    instead = "write an if statement or ops.select(condition, x, y)."
+
+
+@host_operator("merge")
+class Merge(_Refused):
+    """Belongs to MindSpore's graph engine: the end of a data switch. Calling it raises NotImplementedError.
+
+    Supported Platforms:
+        None
+    """
+
+    instead = "write an if statement or ops.select(condition, x, y)."
+
+
+@host_operator()
+class Push(_Refused):
+    """Sends gradients to a parameter server, of which there is none here. Calling it raises NotImplementedError.
+
+    Args:
+        optim_type (str): Optimizer that the server runs. Default: "ApplyMomentum".
+        only_shape_indices (list): Inputs of which only shapes are sent. Default: None.
+
+    Supported Platforms:
+        None
+    """
+
+    instead = "train without set_param_ps: optimizers update Parameters directly."
+
+    def __init__(self, optim_type="ApplyMomentum", only_shape_indices=None):
+        super().__init__()
+        self.add_prim_attr("optim_type", optim_type)
+        self.add_prim_attr("only_shape_indices", only_shape_indices)
+
+
+@host_operator()
+class Pull(_Refused):
+    """Fetches weights from a parameter server, of which there is none here. Calling it raises NotImplementedError.
+
+    Supported Platforms:
+        None
+    """
+
+    instead = "train without set_param_ps: optimizers update Parameters directly."
+
+
+@host_operator()
+class MakeRefKey(HostPrimitive):
+    """A key that stands for a Parameter in MindSpore's compiler; here Parameters are passed as themselves.
+
+    Args:
+        tag (str): Name of the Parameter.
+
+    Outputs:
+        str, the name.
+
+    Raises:
+        TypeError: If `tag` is not a string.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    def __init__(self, tag):
+        super().__init__()
+        if not isinstance(tag, str):
+            raise TypeError(f"For 'MakeRefKey', 'tag' should be a string, but got {describe(tag)}.")
+        self.add_prim_attr("tag", tag)
+
+    def __call__(self):
+        return self.tag
+
+
+@host_operator()
+class Partial(HostPrimitive):
+    """A function with its first arguments fixed.
+
+    Inputs:
+        - **args** (tuple) - The function, then its first arguments.
+
+    Outputs:
+        Callable, which takes the remaining arguments.
+
+    Raises:
+        TypeError: If the first input is not callable.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    def __call__(self, *args):
+        if not args or not callable(args[0]):
+            raise TypeError(f"For 'Partial', the first input should be callable, but got "
+                            f"{describe(args[0]) if args else 'nothing'}.")
+        return functools.partial(*args)
+
+
+@host_operator("identity")
+class identity(HostPrimitive):  # noqa: N801 - MindSpore's own name
+    """Its input.
+
+    Inputs:
+        - **x** (Any) - Any value.
+
+    Outputs:
+        `x` itself.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    def __call__(self, x):
+        return x
+
+
+@host_operator("check_bprop")
+class CheckBprop(HostPrimitive):
+    """Gradients, after checking that they have the shapes and element types of the inputs they belong to.
+
+    Args:
+        prim_to_check (str): Name of the operator whose gradients they are, for messages. Default: "".
+
+    Inputs:
+        - **input_x** (tuple[Tensor]) - The gradients.
+        - **input_y** (tuple[Tensor]) - The inputs.
+
+    Outputs:
+        tuple[Tensor], `input_x` itself.
+
+    Raises:
+        TypeError: If an input is not a tuple, or element types differ.
+        ValueError: If there are fewer gradients than inputs, or shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    def __init__(self, prim_to_check=""):
+        super().__init__()
+        self.add_prim_attr("prim_to_check", prim_to_check)
+
+    def __call__(self, input_x, input_y):
+        title = f"Bprop of {self.prim_to_check}"
+        for name, value in (("gradients", input_x), ("inputs", input_y)):
+            if not isinstance(value, tuple):
+                raise TypeError(f"{title}, the {name} should be a tuple, but got {describe(value)}.")
+        if len(input_x) < len(input_y):
+            raise ValueError(f"{title}, there should be {len(input_y)} gradients, but got {len(input_x)}.")
+        for i, (x, y) in enumerate(zip(input_x, input_y, strict=False)):
+            if x.shape and y.shape and x.shape != y.shape:
+                raise ValueError(f"{title}, gradient {i} should have shape {y.shape}, but got {x.shape}.")
+            if x.dtype != y.dtype:
+                raise TypeError(f"{title}, gradient {i} should be {y.dtype}, but got {x.dtype}.")
+        return input_x
+
+
+@host_operator()
+class Assert(HostPrimitive):
+    """Stops with the values of Tensors if a condition does not hold.
+
+    Args:
+        summarize (int): How many elements of each Tensor are shown. Default: 3.
+
+    Inputs:
+        - **condition** (Union[Tensor, bool]) - Whether to go on.
+        - **input_data** (Union[tuple[Tensor], list[Tensor]]) - What is shown if not.
+
+    Raises:
+        TypeError: If `summarize` is not an int.
+        RuntimeError: If the condition does not hold.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    def __init__(self, summarize=3):
+        super().__init__()
+        if isinstance(summarize, bool) or not isinstance(summarize, int):
+            raise TypeError(f"For 'Assert', 'summarize' should be an int, but got {describe(summarize)}.")
+        self.add_prim_attr("summarize", summarize)
+
+    def __call__(self, condition, input_data):
+        from msnb.core._jax_private import is_tracer
+        if is_tracer(getattr(condition, "_array", condition)):
+            log.once("Assert: the condition is known only when the graph runs, where an operator cannot stop it; write "
+                     "`assert` or `raise` in construct, or run in PYNATIVE mode.")
+            return
+        if not condition:
+            shown = "; ".join(str(x.asnumpy().reshape(-1)[:self.summarize]) for x in input_data)
+            raise RuntimeError(f"For 'Assert', the condition does not hold; data: {shown}")

@@ -1,0 +1,264 @@
+"""Operators for looking into a running program: printing, summaries, hooks on gradients."""
+import types
+
+import jax
+import numpy as np
+
+from msnb import log
+from msnb.core._jax_private import is_tracer
+from msnb.core.autodiff import with_backward_hook
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
+from msnb.ops._host import HostPrimitive, host_operator
+
+
+def at_run_time(function, values):
+    """Call function(*values) when the program gets there, with concrete Tensors, in the order of the program.
+
+    Args:
+        function (Callable): Takes as many arguments as there are values.
+        values (Sequence): Tensors, concrete or traced, and other values, which are passed as they are.
+    """
+    traced = [i for i, v in enumerate(values) if isinstance(v, Tensor) and is_tracer(v._array)]
+    if not traced:
+        function(*values)
+        return
+
+    def call(*arrays):
+        ready = list(values)
+        for place, array in zip(traced, arrays, strict=True):
+            ready[place] = Tensor(np.asarray(array))
+        function(*ready)
+
+    arrays = [jax.lax.stop_gradient(values[i]._array) for i in traced]
+    jax.debug.callback(call, *arrays, ordered=True)
+
+
+@host_operator("print_")
+class Print(HostPrimitive):
+    """Prints values when the program reaches this point, each on a line of its own; in a graph, too.
+
+    Inputs:
+        - **input_x** (Union[Tensor, bool, int, float, str, tuple, list]) - What is printed.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> ops.Print()("x is", Tensor([1, 2], mindspore.int32))
+        x is
+        [1 2]
+    """
+
+    def __call__(self, *input_x):
+        flat, rebuild = _flatten(input_x)
+        at_run_time(lambda *leaves: _print_lines(rebuild(leaves)), flat)
+
+
+def _flatten(values):
+    """Leaves of nested tuples and lists, and a function that puts others in their places."""
+    leaves = []
+
+    def take(value):
+        if isinstance(value, (tuple, list)) and not hasattr(value, "_fields"):
+            kind = type(value) if type(value) in (tuple, list) else tuple
+            return kind, [take(v) for v in value]
+        leaves.append(value)
+        return len(leaves) - 1
+
+    shape = take(tuple(values))
+
+    def rebuild(found):
+        def put(node):
+            return found[node] if isinstance(node, int) else node[0](put(n) for n in node[1])
+        return put(shape)
+
+    return leaves, rebuild
+
+
+def _print_lines(values):
+    for value in values:
+        print(value, flush=True)
+
+
+_listeners = []
+
+
+def on_summary(listener):
+    """Register listener(kind, name, tensor), called for each summary operator that runs.
+
+    Args:
+        listener (Callable): Gets "scalar", "image", "tensor" or "histogram", the name, and a concrete Tensor.
+
+    Returns:
+        Callable that removes the listener.
+    """
+    _listeners.append(listener)
+    return lambda: _listeners.remove(listener)
+
+
+class _Summary(HostPrimitive):
+    """A value handed to the collectors of summaries, if there are any."""
+
+    kind = ""
+
+    def _check_shape(self, shape):
+        """Raise ValueError if a value of `shape` is not of this kind."""
+
+    def __call__(self, name, value):
+        if not isinstance(name, str):
+            raise TypeError(f"For '{self.name}', 'name' should be a string, but got {describe(name)}.")
+        if not name:
+            raise ValueError(f"For '{self.name}', 'name' should not be empty.")
+        if not isinstance(value, Tensor):
+            raise TypeError(f"For '{self.name}', 'value' should be a Tensor, but got {describe(value)}.")
+        self._check_shape(value.shape)
+        if not _listeners:
+            log.once(f"{self.name}: nobody collects summaries; train with a SummaryCollector to keep them.")
+            return
+        at_run_time(lambda tensor: [listen(self.kind, name, tensor) for listen in list(_listeners)], [value])
+
+
+_SUMMARY_DOC = """Hands {what} to the collectors of summaries.
+
+    Inputs:
+        - **name** (str) - Name of the value, not empty.
+        - **value** (Tensor) - {shape}.
+
+    Raises:
+        TypeError: If `name` is not a string or `value` not a Tensor.
+        ValueError: If `name` is empty or the shape of `value` does not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+
+@host_operator()
+class ScalarSummary(_Summary):
+    kind = "scalar"
+    __doc__ = _SUMMARY_DOC.format(what="a number", shape="Of shape () or (1,)")
+
+    def _check_shape(self, shape):
+        if shape not in ((), (1,)):
+            raise ValueError(f"For 'ScalarSummary', 'value' should have shape () or (1,), but got {shape}.")
+
+
+@host_operator()
+class ImageSummary(_Summary):
+    kind = "image"
+    __doc__ = _SUMMARY_DOC.format(what="images", shape="Of shape (N, C, H, W)")
+
+    def _check_shape(self, shape):
+        if len(shape) != 4:
+            raise ValueError(f"For 'ImageSummary', 'value' should have 4 dimensions, but got shape {shape}.")
+
+
+@host_operator()
+class TensorSummary(_Summary):
+    kind = "tensor"
+    __doc__ = _SUMMARY_DOC.format(what="a Tensor", shape="Of at least 1 dimension")
+
+    def _check_shape(self, shape):
+        if not shape:
+            raise ValueError("For 'TensorSummary', 'value' should have at least 1 dimension, but got a scalar.")
+
+
+@host_operator()
+class HistogramSummary(_Summary):
+    kind = "histogram"
+    __doc__ = _SUMMARY_DOC.format(what="a Tensor for a histogram", shape="Of at least 1 dimension")
+
+    def _check_shape(self, shape):
+        if not shape:
+            raise ValueError("For 'HistogramSummary', 'value' should have at least 1 dimension, but got a scalar.")
+
+
+@host_operator()
+class InsertGradientOf(HostPrimitive):
+    """A Tensor whose gradient passes through a function on the way back.
+
+    Args:
+        f (Callable): Takes the gradient, returns another of the same shape and type.
+
+    Inputs:
+        - **input_x** (Tensor) - Any Tensor.
+
+    Outputs:
+        Tensor equal to `input_x`.
+
+    Raises:
+        TypeError: If `f` is not callable.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    def __init__(self, f):
+        super().__init__()
+        if not callable(f):
+            raise TypeError(f"For 'InsertGradientOf', 'f' should be callable, but got {describe(f)}.")
+        self.add_prim_attr("f", f)
+
+    def __call__(self, input_x):
+        if not isinstance(input_x, Tensor):
+            raise TypeError(f"For 'InsertGradientOf', 'input_x' should be a Tensor, but got {describe(input_x)}.")
+
+        def back(cotangents):
+            found = self.f(cotangents[0])
+            return [cotangents[0] if found is None else found]
+
+        return with_backward_hook([input_x], back)[0]
+
+
+@host_operator()
+class HookBackward(HostPrimitive):
+    """Tensors whose gradient is shown to a function on the way back; what it returns takes the gradient's place.
+
+    Args:
+        hook_fn (function): Takes a tuple with the gradient, or (cell_id, grad_input, grad_output) if `cell_id` is
+            given; returns the new gradient, or None to leave it.
+        cell_id (str): Name of the Cell that the hook belongs to. Default: "".
+
+    Inputs:
+        - **inputs** (Tensor) - Any Tensors.
+
+    Outputs:
+        The same Tensors.
+
+    Raises:
+        TypeError: If `hook_fn` is not a Python function.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> def hook(grad):
+        ...     print(grad)
+        >>> net = lambda x, y: ops.HookBackward(hook)(x * y) * y
+        >>> print(ops.GradOperation(get_all=True)(net)(Tensor(1.0), Tensor(2.0)))
+        (Tensor(shape=[], dtype=Float32, value= 2),)
+        (Tensor(shape=[], dtype=Float32, value= 4), Tensor(shape=[], dtype=Float32, value= 4))
+    """
+
+    def __init__(self, hook_fn, cell_id=""):
+        super().__init__()
+        if not isinstance(hook_fn, (types.FunctionType, types.MethodType)):
+            raise TypeError(f"For 'HookBackward', 'hook_fn' should be a Python function, but got {describe(hook_fn)}.")
+        self.add_prim_attr("cell_id", cell_id)
+        self.hook_fn = hook_fn
+
+    def __call__(self, *inputs):
+        for value in inputs:
+            if not isinstance(value, Tensor):
+                raise TypeError(f"For 'HookBackward', the inputs should be Tensors, but got {describe(value)}.")
+
+        def back(cotangents):
+            given = tuple(cotangents)
+            found = self.hook_fn(self.cell_id, given, given) if self.cell_id else self.hook_fn(given)
+            if found is None:
+                return list(cotangents)
+            return list(found) if isinstance(found, (tuple, list)) else [found]
+
+        outputs = with_backward_hook(list(inputs), back)
+        return outputs[0] if len(outputs) == 1 else tuple(outputs)

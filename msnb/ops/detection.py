@@ -1,0 +1,256 @@
+"""Operators on boxes and labels: encoding, overlap, validity, confusion counts."""
+import math
+
+import jax.numpy as jnp
+
+from msnb.core.kinds import Kind, OneOf, Optional, PositiveInt, StrictFloat
+from msnb.core.primitive import operator
+from msnb.ops._check import ANY, FLOAT, NUMBER, dtype_in, rank, same_dtype, same_shape
+
+
+def _four_floats(value):
+    if not isinstance(value, tuple) or any(not isinstance(v, float) for v in value):
+        raise TypeError
+    if len(value) != 4:
+        raise ValueError
+    return value
+
+
+def _two_ints(value):
+    if not isinstance(value, tuple) or any(isinstance(v, bool) or not isinstance(v, int) for v in value):
+        raise TypeError
+    if len(value) != 2:
+        raise ValueError
+    return value
+
+
+FourFloats = Kind("a tuple of 4 floats", _four_floats)
+ImageShape = Kind("a tuple of 2 ints, height and width", _two_ints)
+
+
+def _boxes(op, **named):
+    for argument, value in named.items():
+        dtype_in(op, argument, value, NUMBER)
+        if value.ndim != 2 or value.shape[1] != 4:
+            raise ValueError(f"For '{op}', '{argument}' should have shape (N, 4), but got {value.shape}.")
+
+
+def _centres(boxes):
+    """Centre and size of boxes (x0, y0, x1, y1) whose corners are pixels that belong to them."""
+    x0, y0, x1, y1 = jnp.moveaxis(boxes.astype(jnp.float32), -1, 0)
+    return (x0 + x1) * 0.5, (y0 + y1) * 0.5, x1 - x0 + 1, y1 - y0 + 1
+
+
+@operator("BoundingBoxEncode", functional="bounding_box_encode")
+def bounding_box_encode(anchor_box, groundtruth_box, *, means: FourFloats = (0.0, 0.0, 0.0, 0.0),
+                        stds: FourFloats = (1.0, 1.0, 1.0, 1.0)):
+    """Boxes as offsets from anchors: shift of the centre over the anchor's size, and logarithm of the size ratio.
+
+    Args:
+        means (tuple[float]): Subtracted from the four offsets. Default: (0.0, 0.0, 0.0, 0.0).
+        stds (tuple[float]): The four offsets are divided by these. Default: (1.0, 1.0, 1.0, 1.0).
+
+    Inputs:
+        - **anchor_box** (Tensor) - Boxes (x0, y0, x1, y1), of shape (N, 4).
+        - **groundtruth_box** (Tensor) - Of the shape and element type of `anchor_box`.
+
+    Outputs:
+        Tensor of shape (N, 4): dx, dy, dw, dh.
+
+    Raises:
+        TypeError: If `means` or `stds` is not a tuple of floats, or the element types differ.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    References:
+        R. Girshick, Fast R-CNN, ICCV 2015.
+
+    Examples:
+        >>> anchor = Tensor([[2, 2, 2, 3]], mindspore.float32)
+        >>> print(ops.BoundingBoxEncode()(anchor, Tensor([[1, 2, 1, 4]], mindspore.float32)))
+        [[-1.          0.25        0.          0.40546513]]
+    """
+    op = "BoundingBoxEncode"
+    _boxes(op, anchor_box=anchor_box, groundtruth_box=groundtruth_box)
+    same_dtype(op, anchor_box=anchor_box, groundtruth_box=groundtruth_box)
+    same_shape(op, anchor_box=anchor_box, groundtruth_box=groundtruth_box)
+    ax, ay, aw, ah = _centres(anchor_box)
+    gx, gy, gw, gh = _centres(groundtruth_box)
+    offsets = jnp.stack([(gx - ax) / aw, (gy - ay) / ah, jnp.log(gw / aw), jnp.log(gh / ah)], axis=-1)
+    offsets = (offsets - jnp.asarray(means, jnp.float32)) / jnp.asarray(stds, jnp.float32)
+    return offsets.astype(anchor_box.dtype)
+
+
+@operator("BoundingBoxDecode", functional="bounding_box_decode")
+def bounding_box_decode(anchor_box, deltas, *, max_shape: Optional(ImageShape),
+                        means: FourFloats = (0.0, 0.0, 0.0, 0.0), stds: FourFloats = (1.0, 1.0, 1.0, 1.0),
+                        wh_ratio_clip: StrictFloat = 0.016):
+    """Boxes from their offsets to anchors, the inverse of BoundingBoxEncode, clipped to the image.
+
+    Args:
+        max_shape (tuple[int]): Height and width of the image.
+        means (tuple[float]): Added to the scaled offsets. Default: (0.0, 0.0, 0.0, 0.0).
+        stds (tuple[float]): The four offsets are multiplied by these. Default: (1.0, 1.0, 1.0, 1.0).
+        wh_ratio_clip (float): Size ratios stay within this and its inverse. Default: 0.016.
+
+    Inputs:
+        - **anchor_box** (Tensor) - Boxes (x0, y0, x1, y1), of shape (N, 4).
+        - **deltas** (Tensor) - Offsets, of the shape and element type of `anchor_box`.
+
+    Outputs:
+        Tensor of shape (N, 4).
+
+    Raises:
+        TypeError: If an argument is not of the type given above, or the element types differ.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    References:
+        R. Girshick, Fast R-CNN, ICCV 2015.
+
+    Examples:
+        >>> anchor = Tensor([[4, 1, 2, 1]], mindspore.float32)
+        >>> print(ops.BoundingBoxDecode((768, 1280))(anchor, Tensor([[3, 1, 2, 2]], mindspore.float32)))
+        [[4.194528  0.        0.        5.1945286]]
+    """
+    op = "BoundingBoxDecode"
+    _boxes(op, anchor_box=anchor_box, deltas=deltas)
+    same_dtype(op, anchor_box=anchor_box, deltas=deltas)
+    same_shape(op, anchor_box=anchor_box, deltas=deltas)
+    offsets = deltas.astype(jnp.float32) * jnp.asarray(stds, jnp.float32) + jnp.asarray(means, jnp.float32)
+    dx, dy, dw, dh = jnp.moveaxis(offsets, -1, 0)
+    limit = abs(math.log(wh_ratio_clip))
+    dw, dh = jnp.clip(dw, -limit, limit), jnp.clip(dh, -limit, limit)
+    ax, ay, aw, ah = _centres(anchor_box)
+    cx, cy, w, h = ax + aw * dx, ay + ah * dy, aw * jnp.exp(dw), ah * jnp.exp(dh)
+    corners = [cx - w * 0.5 + 0.5, cy - h * 0.5 + 0.5, cx + w * 0.5 - 0.5, cy + h * 0.5 - 0.5]
+    if max_shape is not None:
+        height, width = max_shape
+        corners = [jnp.clip(c, 0, (width if i % 2 == 0 else height) - 1) for i, c in enumerate(corners)]
+    return jnp.stack(corners, axis=-1).astype(anchor_box.dtype)
+
+
+@operator("CheckValid", functional="check_valid")
+def check_valid(bboxes, img_metas):
+    """Whether boxes lie within an image.
+
+    Inputs:
+        - **bboxes** (Tensor) - Boxes (x0, y0, x1, y1), numbers of shape (N, 4).
+        - **img_metas** (Tensor) - Height, width and scale of the image, of shape (3,).
+
+    Outputs:
+        Tensor of bool, of shape (N,).
+
+    Raises:
+        TypeError: If an input is not made of numbers.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> boxes = Tensor([[0, 0, 5, 3], [-1, 0, 2, 2]], mindspore.float32)
+        >>> print(ops.CheckValid()(boxes, Tensor([5, 8, 1], mindspore.float32)))
+        [ True False]
+    """
+    _boxes("CheckValid", bboxes=bboxes)
+    dtype_in("CheckValid", "img_metas", img_metas, NUMBER)
+    if img_metas.shape != (3,):
+        raise ValueError(f"For 'CheckValid', 'img_metas' should have shape (3,), but got {img_metas.shape}.")
+    x0, y0, x1, y1 = jnp.moveaxis(bboxes.astype(jnp.float32), -1, 0)
+    height, width, scale = img_metas.astype(jnp.float32)
+    return (x0 >= 0) & (y0 >= 0) & (x1 <= width * scale - 1) & (y1 <= height * scale - 1)
+
+
+def _mode(value):
+    if value not in ("iou", "iof"):
+        raise KeyError(f"For 'IOU', 'mode' should be 'iou' or 'iof', but got {value!r}.")
+    return value
+
+
+@operator("IOU", functional="iou")
+def iou(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _mode) = "iou"):
+    """Overlap of every pair of two sets of boxes.
+
+    Args:
+        mode (str): "iou" for the shared area over the area of both, "iof" over the area of the true box.
+            Default: "iou".
+
+    Inputs:
+        - **anchor_boxes** (Tensor) - Boxes (x0, y0, x1, y1), floating point of shape (N, 4).
+        - **gt_boxes** (Tensor) - True boxes, floating point of shape (M, 4).
+
+    Outputs:
+        Tensor of shape (M, N) and the element type of `anchor_boxes`.
+
+    Raises:
+        KeyError: If `mode` is not "iou" or "iof".
+        TypeError: If an input is not floating point.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> boxes = Tensor([[0, 0, 9, 9], [0, 0, 9, 4]], mindspore.float32)
+        >>> print(ops.IOU()(boxes, boxes))
+        [[1.  0.5]
+         [0.5 1. ]]
+    """
+    _boxes("IOU", anchor_boxes=anchor_boxes, gt_boxes=gt_boxes)
+    dtype_in("IOU", "anchor_boxes", anchor_boxes, FLOAT)
+    dtype_in("IOU", "gt_boxes", gt_boxes, FLOAT)
+    a, g = anchor_boxes.astype(jnp.float32), gt_boxes.astype(jnp.float32)[:, None]
+    width = jnp.maximum(jnp.minimum(a[..., 2], g[..., 2]) - jnp.maximum(a[..., 0], g[..., 0]) + 1, 0)
+    height = jnp.maximum(jnp.minimum(a[..., 3], g[..., 3]) - jnp.maximum(a[..., 1], g[..., 1]) + 1, 0)
+    shared = width * height
+    area = [(b[..., 2] - b[..., 0] + 1) * (b[..., 3] - b[..., 1] + 1) for b in (a, g)]
+    whole = area[0] + area[1] - shared if mode == "iou" else area[1]
+    return (shared / whole).astype(anchor_boxes.dtype)
+
+
+@operator("ConfusionMatrix")
+def confusion_matrix(labels, predictions, weights=None, *, num_classes: PositiveInt,
+                     dtype: OneOf("int32", "int64", "float16", "float32", "float64") = "int32"):
+    """How often each class (rows) was predicted as each class (columns).
+
+    Args:
+        num_classes (int): Number of classes.
+        dtype (str): Element type of the counts. Default: "int32".
+
+    Inputs:
+        - **labels** (Tensor) - True classes, a vector of numbers.
+        - **predictions** (Tensor) - Predicted classes, of the shape and element type of `labels`.
+        - **weights** (Tensor) - Weight of each example, of the shape of `labels`. Default: None.
+
+    Outputs:
+        Tensor of shape (num_classes, num_classes) and element type `dtype`.
+
+    Raises:
+        TypeError: If `num_classes` is not an int or `dtype` not a string.
+        ValueError: If the shapes differ or `labels` is not a vector.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> labels, predictions = Tensor([0, 1, 1], mindspore.int32), Tensor([1, 1, 1], mindspore.int32)
+        >>> print(ops.ConfusionMatrix(2)(labels, predictions))
+        [[0 1]
+         [0 2]]
+    """
+    op = "ConfusionMatrix"
+    dtype_in(op, "labels", labels, NUMBER)
+    same_dtype(op, labels=labels, predictions=predictions)
+    rank(op, "labels", labels, 1)
+    same_shape(op, labels=labels, predictions=predictions)
+    if weights is None:
+        weights = jnp.ones(labels.shape, dtype)
+    dtype_in(op, "weights", weights, ANY)
+    same_shape(op, labels=labels, weights=weights)
+    counts = jnp.zeros((num_classes, num_classes), dtype)
+    return counts.at[labels.astype(jnp.int32), predictions.astype(jnp.int32)].add(weights.astype(dtype), mode="drop")

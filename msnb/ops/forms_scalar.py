@@ -1,0 +1,318 @@
+"""Functional forms on Python values: scalars, tuples, lists, dicts, types. They compute at once, in both modes."""
+import math
+import operator as py
+
+from msnb.common import dtype as mstype
+from msnb.core.errors import describe
+from msnb.core.operator import FUNCTIONAL
+from msnb.core.tensor import RowTensor, SparseTensor, Tensor
+from msnb.ops._host import functional
+
+
+def _register(name, fn, summary):
+    def form(*args):
+        return fn(*args)
+    form.__name__ = form.__qualname__ = name
+    form.__doc__ = summary + "\n\n    Supported Platforms:\n        ``CPU`` ``GPU`` ``TPU``\n    "
+    functional(name)(form)
+
+
+def _scalar_log(x):
+    return FUNCTIONAL["log"](x) if isinstance(x, Tensor) else math.log(x)
+
+
+for _name, _fn, _summary in (
+        ("scalar_add", py.add, "Sum of two numbers."), ("scalar_sub", py.sub, "Difference of two numbers."),
+        ("scalar_mul", py.mul, "Product of two numbers."), ("scalar_div", py.truediv, "Quotient of two numbers."),
+        ("scalar_floordiv", py.floordiv, "Quotient of two numbers, rounded down."),
+        ("scalar_mod", py.mod, "Remainder of two numbers."), ("scalar_pow", py.pow, "Power of two numbers."),
+        ("scalar_log", _scalar_log, "Natural logarithm of a number."),
+        ("scalar_uadd", py.pos, "A number itself."), ("scalar_usub", py.neg, "A number with its sign changed."),
+        ("scalar_gt", py.gt, "Whether the first number is larger."), ("scalar_lt", py.lt, "Whether it is smaller."),
+        ("scalar_ge", py.ge, "Whether the first number is not smaller."),
+        ("scalar_le", py.le, "Whether the first number is not larger."),
+        ("scalar_eq", py.eq, "Whether two numbers are equal."), ("scalar_ne", py.ne, "Whether two numbers differ."),
+        ("string_eq", py.eq, "Whether two strings are equal."), ("string_concat", py.add, "Two strings joined."),
+        ("bool_not", py.not_, "Negation of a bool."), ("bool_eq", py.eq, "Whether two bools are equal."),
+        ("bool_or", lambda x, y: x or y, "Whether one of two bools is True."),
+        ("bool_and", lambda x, y: x and y, "Whether both of two bools are True."),
+        ("is_", py.is_, "Whether two values are one object."),
+        ("is_not", py.is_not, "Whether two values are different objects."),
+        ("in_dict", lambda key, d: key in d, "Whether a dict has a key."),
+        ("not_in_dict", lambda key, d: key not in d, "Whether a dict lacks a key."),
+        ("tuple_getitem", py.getitem, "An element of a tuple."), ("list_getitem", py.getitem, "An element of a list."),
+        ("dict_getitem", py.getitem, "The value of a key in a dict."), ("tuple_len", len, "Length of a tuple."),
+        ("list_len", len, "Length of a list."), ("tuple_equal", py.eq, "Whether two tuples are equal."),
+        ("list_equal", py.eq, "Whether two lists are equal."),
+        ("make_range", lambda *a: tuple(range(*a)), "The numbers of a range, as a tuple."),
+        ("make_tuple", lambda *a: a, "A tuple of the arguments."),
+        ("make_list", lambda *a: list(a), "A list of the arguments."),
+        ("make_dict", lambda keys, values: dict(zip(keys, values, strict=True)), "A dict of keys and values."),
+        ("make_slice", slice, "A slice of start, stop and step."),
+        ("tuple_reversed", lambda t: tuple(reversed(t)), "A tuple in reverse order."),
+        ("shape_mul", math.prod, "Product of the entries of a shape.")):
+    _register(_name, _fn, _summary)
+
+
+@functional("tuple_setitem")
+def tuple_setitem(data, index, value):
+    """A copy of a tuple with one element replaced.
+
+    Args:
+        data (tuple): The tuple.
+        index (int): Which element.
+        value (Any): Its new value.
+
+    Returns:
+        tuple.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return tuple(list_setitem(list(data), index, value))
+
+
+@functional("list_setitem")
+def list_setitem(data, index, value):
+    """A copy of a list with one element replaced.
+
+    Args:
+        data (list): The list.
+        index (int): Which element.
+        value (Any): Its new value.
+
+    Returns:
+        list.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    data = list(data)
+    data[index] = value
+    return data
+
+
+@functional("dict_setitem")
+def dict_setitem(data, key, value):
+    """A copy of a dict with the value of one key replaced.
+
+    Args:
+        data (dict): The dict.
+        key (Any): The key.
+        value (Any): Its new value.
+
+    Returns:
+        dict.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return {**data, key: value}
+
+
+@functional("tuple_div")
+def tuple_div(x, y):
+    """Quotients of the elements of two tuples of int, which must be whole.
+
+    Args:
+        x (tuple): Dividends.
+        y (tuple): Divisors.
+
+    Returns:
+        tuple of int.
+
+    Raises:
+        ValueError: If the lengths differ or a quotient is not whole.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if len(x) != len(y):
+        raise ValueError(f"For 'tuple_div', the tuples should have one length, but got {x} and {y}.")
+    if any(b == 0 or a % b for a, b in zip(x, y, strict=True)):
+        raise ValueError(f"For 'tuple_div', {x} should be divisible by {y}.")
+    return tuple(a // b for a, b in zip(x, y, strict=True))
+
+
+@functional("typeof")
+def typeof(value):
+    """The mindspore type of a value.
+
+    Args:
+        value (Any): A Tensor or a Python value.
+
+    Returns:
+        mindspore.dtype; the type of its elements within tensor_type for a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return mstype.get_py_obj_dtype(value)
+
+
+@functional("hastype")
+def hastype(value, type_):
+    """Whether a value is of a mindspore type or of a family of types.
+
+    Args:
+        value (Any): A Tensor, a Python value, or a type.
+        type_ (mindspore.dtype): The type.
+
+    Returns:
+        bool.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    found = value if isinstance(value, mstype.Type) else mstype.get_py_obj_dtype(value)
+    if isinstance(found, mstype.TensorType) and isinstance(type_, mstype.Number):
+        found = found.element
+    return mstype.issubclass_(found, type_)
+
+
+@functional("isconstant")
+def isconstant(value):
+    """Whether a value is known before the program runs.
+
+    Args:
+        value (Any): A Tensor or a Python value.
+
+    Returns:
+        bool.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    from msnb.core._jax_private import is_tracer
+    return not (isinstance(value, Tensor) and is_tracer(value._array))
+
+
+@functional("mixed_precision_cast")
+def mixed_precision_cast(dst_type, x):
+    """Floating point Tensors, also within tuples, lists and dicts, in another floating point type.
+
+    Args:
+        dst_type (mindspore.dtype): The type.
+        x (Any): A Tensor, a sequence of them, or anything else, which stays as it is.
+
+    Returns:
+        What `x` is, with its floating point Tensors converted.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if isinstance(x, Tensor):
+        is_float = x.dtype in mstype.float_type or x.dtype == mstype.bfloat16
+        return FUNCTIONAL["cast"](x, dst_type) if is_float and x.dtype != dst_type else x
+    if isinstance(x, dict):
+        return {k: mixed_precision_cast(dst_type, v) for k, v in x.items()}
+    if isinstance(x, (tuple, list)):
+        return type(x)(mixed_precision_cast(dst_type, v) for v in x)
+    if isinstance(x, (RowTensor, SparseTensor)):
+        return type(x)(x.indices, mixed_precision_cast(dst_type, x.values), x.dense_shape)
+    return x
+
+
+@functional("broadcast_gradient_args")
+def broadcast_gradient_args(x_shape, y_shape):
+    """The axes over which gradients are summed after two shapes were broadcast against each other.
+
+    Args:
+        x_shape (tuple[int]): Shape of the first operand.
+        y_shape (tuple[int]): Shape of the second operand.
+
+    Returns:
+        Two tuples of int, one for each operand.
+
+    Raises:
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    rank = max(len(x_shape), len(y_shape))
+    x = (1,) * (rank - len(x_shape)) + tuple(x_shape)
+    y = (1,) * (rank - len(y_shape)) + tuple(y_shape)
+    if any(a != b and 1 not in (a, b) for a, b in zip(x, y, strict=True)):
+        raise ValueError(f"For 'broadcast_gradient_args', the shapes {x_shape} and {y_shape} do not broadcast.")
+    sides = []
+    for mine, length in ((x, len(x_shape)), (y, len(y_shape))):
+        sides.append(tuple(i for i in range(rank) if i < rank - length or mine[i] == 1 and (x[i], y[i]) != (1, 1)
+                           or (x[i], y[i]) == (1, 1)))
+    return tuple(sides)
+
+
+@functional("reduced_shape")
+def reduced_shape(shape, axis):
+    """A shape whose entries at some axes are 1.
+
+    Args:
+        shape (tuple[int]): The shape.
+        axis (Union[int, tuple[int]]): The axes; all for ().
+
+    Returns:
+        tuple of int.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    axes = (axis,) if isinstance(axis, int) else tuple(axis) or tuple(range(len(shape)))
+    axes = {a % len(shape) for a in axes}
+    return tuple(1 if i in axes else n for i, n in enumerate(shape))
+
+
+@functional("switch")
+def switch(condition, when_true, when_false):
+    """One of two values or functions.
+
+    Args:
+        condition (Union[bool, Tensor]): A condition that is known.
+        when_true (Any): The result if it holds.
+        when_false (Any): The result if it does not.
+
+    Returns:
+        `when_true` or `when_false`.
+
+    Raises:
+        TypeError: If the condition is being traced: write an if statement then.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return when_true if condition else when_false
+
+
+@functional("switch_layer")
+def switch_layer(index, layers):
+    """One of several functions.
+
+    Args:
+        index (Union[int, Tensor]): Which, known before the program runs.
+        layers (Union[tuple, list]): The functions.
+
+    Returns:
+        layers[index].
+
+    Raises:
+        RuntimeError: If the index is being traced.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return layers[int(index)]
+
+
+def _internal(name):
+    def form(*args):
+        raise NotImplementedError(f"'{name}' is part of MindSpore's compiler and computes nothing by itself; "
+                                  f"use ops.GradOperation for gradients and plain Python for everything else "
+                                  f"(got {', '.join(map(describe, args)) or 'no arguments'}).")
+    form.__name__ = form.__qualname__ = name
+    form.__doc__ = (f"`{name}` is part of MindSpore's compiler. It has a name here, and raises NotImplementedError.\n\n"
+                    "    Supported Platforms:\n        None\n    ")
+    functional(name)(form)
+
+
+for _name in ("array_reduce", "distribute", "embed", "ref_to_embed", "env_setitem", "env_getitem", "env_add",
+              "env_get", "J", "make_ref"):
+    _internal(_name)

@@ -1,0 +1,17 @@
+"""Operators of neural networks: each module that declares operators is imported here."""
+from msnb.ops.nn import (  # noqa: F401
+    activation,
+    classes,
+    conv,
+    ctc,
+    dropout,
+    loss,
+    norm,
+    optim,
+    optim_sparse,
+    pad,
+    pool,
+    resize,
+    rnn,
+    roi_align,
+)

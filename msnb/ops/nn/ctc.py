@@ -1,0 +1,219 @@
+"""Losses over alignments, computed with dynamic programming in logarithms; and greedy decoding."""
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from msnb.core.kinds import Bool, Int
+from msnb.core.primitive import operator
+from msnb.ops import _check
+from msnb.ops._host import HostPrimitive, host_operator
+
+_NEVER = -1e30  # log of a probability that is zero; finite, so that differences of it are
+
+
+def _dense_labels(indices, values, batch, blank):
+    """Sparse labels as rows (batch, L), and their lengths; unused places hold the blank."""
+    rows = jnp.full((batch, values.shape[0]), blank, jnp.int32)
+    rows = rows.at[indices[:, 0], indices[:, 1]].set(values.astype(jnp.int32), mode="drop")
+    return rows, jnp.zeros(batch, jnp.int32).at[indices[:, 0]].add(1, mode="drop")
+
+
+def _without_repeats(rows, lengths, blank):
+    """Labels with equal neighbours merged."""
+    place = jnp.arange(rows.shape[1])
+    keep = (place < lengths[:, None]) & jnp.concatenate(
+        [jnp.ones_like(rows[:, :1], bool), rows[:, 1:] != rows[:, :-1]], axis=1)
+    target = jnp.where(keep, jnp.cumsum(keep, axis=1) - 1, rows.shape[1])
+    merged = jax.vmap(lambda row, t: jnp.full_like(row, blank).at[t].set(row, mode="drop"))(rows, target)
+    return merged, keep.sum(1)
+
+
+def ctc_nll(log_probs, rows, lengths, times, blank, merge_repeated=True):
+    """-log p(labels | inputs) of each example (Graves et al., 2006).
+
+    `log_probs` (T, N, C), `rows` (N, L), `lengths` (N,) of the labels, `times` (N,) of the inputs.
+    """
+    n, most = rows.shape
+    states = jnp.full((n, 2 * most + 1), blank, jnp.int32).at[:, 1::2].set(rows)
+    scores = jnp.take_along_axis(log_probs, jnp.broadcast_to(states[None], (log_probs.shape[0], *states.shape)), axis=2)
+    number = jnp.arange(2 * most + 1)
+    skip = jnp.zeros(states.shape, bool).at[:, 2:].set(number[2:] % 2 == 1)
+    if merge_repeated:  # the blank between equal labels may not be skipped
+        skip = skip.at[:, 2:].set(skip[:, 2:] & (states[:, 2:] != states[:, :-2]))
+    never = jnp.asarray(_NEVER, log_probs.dtype)
+    alpha = jnp.where(number[None] < 2, scores[0], never)
+
+    def shifted(a, by):
+        return jnp.concatenate([jnp.full_like(a[:, :by], never), a[:, :-by]], axis=1)
+
+    def step(alpha, inputs):
+        score, t = inputs
+        ways = jnp.stack([alpha, shifted(alpha, 1), jnp.where(skip, shifted(alpha, 2), never)])
+        if not merge_repeated:  # repeating a label spells it twice: a label state is left at once
+            ways = ways.at[0].set(jnp.where(number % 2 == 1, never, alpha))
+        new = jnp.maximum(jax.nn.logsumexp(ways, axis=0), never) + score
+        return jnp.where((t < times)[:, None], new, alpha), None
+
+    alpha, _ = lax.scan(step, alpha, (scores[1:], jnp.arange(1, log_probs.shape[0])))
+    end = jnp.take_along_axis(alpha, (2 * lengths)[:, None], axis=1)[:, 0]
+    before = jnp.take_along_axis(alpha, jnp.maximum(2 * lengths - 1, 0)[:, None], axis=1)[:, 0]
+    return -jnp.logaddexp(end, jnp.where(lengths > 0, before, never))
+
+
+@operator("CTCLoss")
+def ctc_loss_op(x, labels_indices, labels_values, sequence_length, *, preprocess_collapse_repeated: Bool = False,
+                ctc_merge_repeated: Bool = True, ignore_longer_outputs_than_inputs: Bool = False):
+    """Connectionist temporal classification loss and its gradient (Graves et al., 2006).
+
+    Args:
+        preprocess_collapse_repeated (bool): whether equal neighbouring labels are merged first. Default: False.
+        ctc_merge_repeated (bool): whether repeated outputs without a blank between count once. Default: True.
+        ignore_longer_outputs_than_inputs (bool): whether examples with more labels than inputs give 0. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - logits (T, N, C); class C - 1 is the blank.
+        - **labels_indices** (Tensor) - (n, 2), int64: example and place of each label.
+        - **labels_values** (Tensor) - (n,), int32.
+        - **sequence_length** (Tensor) - (N,), int32: inputs that count for each example.
+
+    Outputs:
+        Tuple of the loss (N,) and its gradient with respect to `x` (T, N, C).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "CTCLoss"
+    _check.dtype_in(op, "x", x, _check.FLOAT)
+    _check.rank(op, "x", x, 3)
+    _check.rank(op, "labels_indices", labels_indices, 2)
+    _check.rank(op, "labels_values", labels_values, 1)
+    if labels_indices.shape != (labels_values.shape[0], 2) or sequence_length.shape != (x.shape[1],):
+        raise ValueError(f"For '{op}', 'labels_indices' should have shape (n, 2), 'labels_values' (n,) and "
+                         f"'sequence_length' ({x.shape[1]},), but got {labels_indices.shape}, {labels_values.shape} and "
+                         f"{sequence_length.shape}.")
+    blank = x.shape[2] - 1
+    rows, lengths = _dense_labels(labels_indices, labels_values, x.shape[1], blank)
+    if preprocess_collapse_repeated:
+        rows, lengths = _without_repeats(rows, lengths, blank)
+
+    def loss(x):
+        values = ctc_nll(jax.nn.log_softmax(x), rows, lengths, sequence_length, blank, ctc_merge_repeated)
+        if ignore_longer_outputs_than_inputs:
+            values = jnp.where(lengths > sequence_length, jnp.zeros_like(values), values)
+        return values
+
+    values, pull = jax.vjp(loss, x)
+    return values, lax.stop_gradient(pull(jnp.ones_like(values))[0])
+
+
+@operator("RNNTLoss")
+def rnnt_loss(acts, labels, input_lengths, label_lengths, *, blank_label: Int = 0):
+    """Transducer loss and its gradient (Graves, arXiv:1211.3711).
+
+    Args:
+        blank_label (int): the blank. Default: 0.
+
+    Inputs:
+        - **acts** (Tensor) - logits (B, T, U, V).
+        - **labels** (Tensor) - (B, U - 1), int32.
+        - **input_lengths**, **label_lengths** (Tensor) - (B,), int32.
+
+    Outputs:
+        Tuple of the losses (B,) and their gradient with respect to `acts`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "RNNTLoss"
+    _check.dtype_in(op, "acts", acts, _check.FLOAT)
+    _check.rank(op, "acts", acts, 4)
+    batch, _, places, classes = acts.shape
+    if tuple(labels.shape) != (batch, places - 1) or tuple(input_lengths.shape) != (batch,) \
+            or tuple(label_lengths.shape) != (batch,):
+        raise ValueError(f"For '{op}', 'acts' (B, T, U, V) needs 'labels' (B, U - 1) and lengths (B,), but got "
+                         f"{acts.shape}, {labels.shape}, {input_lengths.shape} and {label_lengths.shape}.")
+    if not 0 <= blank_label < classes:
+        raise ValueError(f"For '{op}', 'blank_label' should be in [0, {classes}), but got {blank_label}.")
+
+    def loss(acts):
+        scores = jax.nn.log_softmax(acts.astype(jnp.promote_types(acts.dtype, jnp.float32)))
+        return jax.vmap(lambda *a: _transducer_nll(*a, blank_label))(scores, labels, input_lengths, label_lengths)
+
+    values, pull = jax.vjp(loss, acts)
+    return values.astype(acts.dtype), lax.stop_gradient(pull(jnp.ones_like(values))[0])
+
+
+def _transducer_nll(scores, labels, time, length, blank):
+    """-log p(labels) of one example from scores (T, U, V): a sum over all monotone paths of blanks and labels."""
+    blanks = scores[..., blank]
+    emits = jnp.take_along_axis(scores[:, :-1], labels[None, :, None].astype(jnp.int32), axis=2)[..., 0]
+
+    def along_row(start, emit):  # start[u]: log probability of coming from the row before; emit[u]: label u -> u + 1
+        def right(left, inputs):
+            value = jnp.logaddexp(inputs[0], left + inputs[1])
+            return value, value
+        _, rest = lax.scan(right, start[0], (start[1:], emit))
+        return jnp.concatenate([start[:1], rest])
+
+    first = jnp.concatenate([jnp.zeros(1, scores.dtype), jnp.cumsum(emits[0])])
+
+    def down(row, inputs):
+        above, emit = inputs
+        row = along_row(row + above, emit)
+        return row, row
+
+    _, rows = lax.scan(down, first, (blanks[:-1], emits[1:]))
+    rows = jnp.concatenate([first[None], rows])
+    return -(rows[time - 1, length] + blanks[time - 1, length])
+
+
+@host_operator()
+class CTCGreedyDecoder(HostPrimitive):
+    """The best class at every step, repeats and blanks removed.
+
+    How many labels come out depends on the values, so the answer is computed at once and not within a graph.
+
+    Args:
+        merge_repeated (bool): whether equal neighbouring classes count once. Default: True.
+
+    Inputs:
+        - **inputs** (Tensor) - logits (T, N, C), float32 or float64; class C - 1 is the blank.
+        - **sequence_length** (Tensor) - (N,), int32: steps that count for each example.
+
+    Outputs:
+        Tuple of the example and place of each label (n, 2), the labels (n,), the shape (N, longest), all int64, and
+        the negated sum of the best logits (N, 1) in the type of `inputs`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    def __init__(self, merge_repeated=True):
+        super().__init__()
+        self.add_prim_attr("merge_repeated", Bool(merge_repeated, "merge_repeated", self.name))
+
+    def __call__(self, inputs, sequence_length):
+        from msnb.core.tensor import Tensor
+        if not isinstance(inputs, Tensor) or not isinstance(sequence_length, Tensor):
+            raise TypeError(f"For '{self.name}', 'inputs' and 'sequence_length' should be Tensors.")
+        scores, lengths = inputs.asnumpy(), sequence_length.asnumpy()
+        if scores.ndim != 3 or lengths.shape != (scores.shape[1],) or lengths.max(initial=0) > scores.shape[0]:
+            raise ValueError(f"For '{self.name}', 'inputs' should have shape (T, N, C) and 'sequence_length' (N,) with "
+                             f"values up to T, but got {scores.shape} and {lengths.shape}.")
+        blank = scores.shape[2] - 1
+        best = scores.argmax(2)
+        places, values, totals, longest = [], [], [], 0
+        for n, length in enumerate(lengths):
+            path = best[:length, n]
+            totals.append(-scores[np.arange(length), n, path].sum())
+            keep = path != blank
+            if self.merge_repeated:
+                keep[1:] &= path[1:] != path[:-1]
+            labels = path[keep]
+            longest = max(longest, len(labels))
+            places.extend((n, i) for i in range(len(labels)))
+            values.extend(labels)
+        return (Tensor(np.array(places, np.int64).reshape(-1, 2)), Tensor(np.array(values, np.int64)),
+                Tensor(np.array([len(lengths), longest], np.int64)),
+                Tensor(np.array(totals, scores.dtype).reshape(-1, 1)))

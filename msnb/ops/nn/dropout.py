@@ -1,0 +1,157 @@
+"""Dropout. Every call draws a new mask; a program after the same seed repeats its masks."""
+from math import prod
+
+import jax
+import jax.numpy as jnp
+
+from msnb.core.kinds import Int, Shape
+from msnb.core.primitive import operator
+from msnb.ops import _check
+from msnb.ops.nn._kinds import KeepProb
+
+
+def seeded(key, seed0, seed1):
+    """A key of its own for operators with other seeds."""
+    if seed0 or seed1:
+        key = jax.random.fold_in(jax.random.fold_in(key, seed0 & 0xFFFFFFFF), seed1 & 0xFFFFFFFF)
+    return key
+
+
+def drop(key, x, keep_prob, shape=None):
+    """`x` with each element kept with probability `keep_prob` and scaled by its inverse; and the mask."""
+    if keep_prob == 1.0:
+        return x, jnp.ones(shape or x.shape, bool)
+    mask = jax.random.bernoulli(key, jnp.float32(keep_prob), shape or x.shape)
+    return jnp.where(mask, x / jnp.asarray(keep_prob, x.dtype), jnp.zeros_like(x)), mask
+
+
+@operator("Dropout", random=True)
+def dropout_op(key, x, *, keep_prob: KeepProb = 0.5, Seed0: Int = 0, Seed1: Int = 0):
+    """Keeps each element with probability `keep_prob`, scaled by 1 / keep_prob, and sets the others to 0.
+
+    Args:
+        keep_prob (float): probability of keeping, in (0, 1]. Default: 0.5.
+        Seed0 (int): operators with different seeds draw different masks. Default: 0.
+        Seed1 (int): as `Seed0`. Default: 0.
+
+    Inputs:
+        - **x** (Tensor) - any shape, float.
+
+    Outputs:
+        Tuple of the result and the mask (1 where kept), both of shape and type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> output, mask = ops.Dropout(keep_prob=0.8)(ops.ones((2, 3), mindspore.float32))
+        >>> output.shape
+        (2, 3)
+    """
+    _check.dtype_in("Dropout", "x", x, _check.FLOAT)
+    y, mask = drop(seeded(key, Seed0, Seed1), x, keep_prob)
+    return y, mask.astype(x.dtype)
+
+
+def _drop_channels(op, key, x, keep_prob, ranks):
+    _check.tensor_only(op, "x", x)
+    _check.rank(op, "x", x, *ranks)
+    shape = (*x.shape[:2], *(1,) * (x.ndim - 2))
+    if keep_prob == 0.0:
+        return jnp.zeros_like(x), jnp.zeros(x.shape, bool)
+    y, mask = drop(key, x, keep_prob, shape)
+    return y, jnp.broadcast_to(mask, x.shape)
+
+
+@operator("Dropout2D", random=True)
+def dropout2d_op(key, x, *, keep_prob: KeepProb = 0.5):
+    """Dropout of whole channels of images.
+
+    Args:
+        keep_prob (float): probability of keeping a channel. Default: 0.5.
+
+    Inputs:
+        - **x** (Tensor) - (N, C, H, W).
+
+    Outputs:
+        Tuple of the result (shape and type of `x`) and the mask (bool).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _drop_channels("Dropout2D", key, x, keep_prob, (4,))
+
+
+@operator("Dropout3D", random=True)
+def dropout3d_op(key, x, *, keep_prob: KeepProb = 0.5):
+    """Dropout of whole channels of volumes.
+
+    Args:
+        keep_prob (float): probability of keeping a channel. Default: 0.5.
+
+    Inputs:
+        - **x** (Tensor) - (N, C, D, H, W).
+
+    Outputs:
+        Tuple of the result (shape and type of `x`) and the mask (bool).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _drop_channels("Dropout3D", key, x, keep_prob, (5,))
+
+
+def _mask_bytes(shape):
+    return -(-prod(shape) // 128) * 16
+
+
+@operator("DropoutGenMask", random=True)
+def dropout_gen_mask(key, shape: Shape, keep_prob, *, Seed0: Int = 0, Seed1: Int = 0):
+    """A random mask for DropoutDoMask, one bit an element.
+
+    Args:
+        Seed0 (int): operators with different seeds draw different masks. Default: 0.
+        Seed1 (int): as `Seed0`. Default: 0.
+
+    Inputs:
+        - **shape** (tuple[int]) - shape of what is to be masked.
+        - **keep_prob** (Union[Tensor, float]) - probability of a set bit.
+
+    Outputs:
+        Tensor, uint8, 16 bytes for every started 128 elements.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    bits = jax.random.bernoulli(seeded(key, Seed0, Seed1), jnp.float32(keep_prob), (_mask_bytes(shape) * 8,))
+    return jnp.packbits(bits)
+
+
+@operator("DropoutDoMask")
+def dropout_do_mask(input_x, mask, keep_prob):
+    """Applies a mask of DropoutGenMask: keeps where a bit is set, scaled by 1 / keep_prob.
+
+    Inputs:
+        - **input_x** (Tensor) - any shape, float.
+        - **mask** (Tensor) - uint8, of DropoutGenMask for the shape of `input_x`.
+        - **keep_prob** (Union[Tensor, float]) - as given to DropoutGenMask.
+
+    Outputs:
+        Tensor, shape and type of `input_x`.
+
+    Raises:
+        ValueError: If the mask is too small.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "DropoutDoMask"
+    _check.dtype_in(op, "input_x", input_x, _check.FLOAT)
+    if mask.dtype != jnp.uint8:
+        raise TypeError(f"For '{op}', 'mask' should be uint8, but got {_check.dtype_name(mask)}.")
+    if mask.size * 8 < input_x.size:
+        raise ValueError(f"For '{op}', a mask for shape {input_x.shape} needs {_mask_bytes(input_x.shape)} bytes, but "
+                         f"got {mask.size}.")
+    kept = jnp.unpackbits(mask.reshape(-1))[:input_x.size].reshape(input_x.shape) > 0
+    scaled = input_x / jnp.asarray(keep_prob).astype(input_x.dtype)
+    return jnp.where(kept, scaled, jnp.zeros_like(input_x))

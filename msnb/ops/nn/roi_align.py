@@ -1,0 +1,75 @@
+"""Features of regions of an image."""
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from msnb.core.kinds import OneOf, PositiveInt, StrictFloat
+from msnb.core.primitive import operator
+from msnb.ops import _check
+
+
+@operator("ROIAlign")
+def roi_align(features, rois, *, pooled_height: PositiveInt, pooled_width: PositiveInt, spatial_scale: StrictFloat,
+              sample_num: PositiveInt = 2, roi_end_mode: OneOf(0, 1) = 1):
+    """Mean of bilinear samples in each cell of a grid over each region (Mask R-CNN, arXiv:1703.06870).
+
+    Args:
+        pooled_height (int): rows of the grid.
+        pooled_width (int): columns of the grid.
+        spatial_scale (float): from image to feature coordinates.
+        sample_num (int): samples a cell in each direction. Default: 2.
+        roi_end_mode (int): 1 counts the end corner's pixel, 0 does not and makes regions at least 1 x 1. Default: 1.
+
+    Inputs:
+        - **features** (Tensor) - (N, C, H, W).
+        - **rois** (Tensor) - (n, 5): image, x0, y0, x1, y1. Takes no gradient.
+
+    Outputs:
+        Tensor, (n, C, pooled_height, pooled_width), type of `features`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "ROIAlign"
+    _check.dtype_in(op, "features", features, _check.FLOAT)
+    _check.dtype_in(op, "rois", rois, _check.FLOAT)
+    _check.rank(op, "features", features, 4)
+    if rois.ndim != 2 or rois.shape[1] != 5:
+        raise ValueError(f"For '{op}', 'rois' should have shape (n, 5), but got {rois.shape}.")
+    rois = lax.stop_gradient(rois).astype(jnp.float32)
+    wide = features.astype(jnp.promote_types(features.dtype, jnp.float32))
+    start = rois[:, 1:3] * spatial_scale
+    size = (rois[:, 3:5] + roi_end_mode) * spatial_scale - start
+    if roi_end_mode == 0:
+        size = jnp.maximum(size, 1.0)
+    image = jnp.floor(rois[:, 0] + 0.5).astype(jnp.int32)
+    ys = _samples(start[:, 1], size[:, 1], pooled_height, sample_num, features.shape[2])
+    xs = _samples(start[:, 0], size[:, 0], pooled_width, sample_num, features.shape[3])
+
+    def one(region):
+        index, (y0, y1, dy, inside_y), (x0, x1, dx, inside_x) = region
+        pick = lambda y, x: wide[index, :, y[:, None], x[None, :]]  # noqa: E731
+        dy, dx = dy[:, None, None].astype(wide.dtype), dx[None, :, None].astype(wide.dtype)
+        value = ((pick(y0, x0) * (1 - dx) + pick(y0, x1) * dx) * (1 - dy)
+                 + (pick(y1, x0) * (1 - dx) + pick(y1, x1) * dx) * dy)
+        value = jnp.where(inside_y[:, None, None] & inside_x[None, :, None], value, 0)
+        return value.reshape(pooled_height, sample_num, pooled_width, sample_num, -1).mean((1, 3)).transpose(2, 0, 1)
+
+    together = max(_AT_ONCE // (features.shape[1] * pooled_height * pooled_width * sample_num ** 2), 1)
+    if rois.shape[0] <= together:
+        return jax.vmap(one)((image, ys, xs)).astype(features.dtype)
+    return lax.map(one, (image, ys, xs), batch_size=together).astype(features.dtype)
+
+
+_AT_ONCE = 1 << 23  # samples that are held in memory at a time
+
+
+def _samples(start, size, cells, samples, length):
+    """For every sample along one axis: the pixels on both sides, how far it is from the first, if it is inside."""
+    step = size[:, None] / cells
+    where = start[:, None] + (jnp.arange(cells * samples, dtype=jnp.float32) + 0.5) / samples * step
+    inside = (where >= -1.0) & (where <= length)
+    where = jnp.clip(where, 0, length - 1)
+    low = jnp.floor(where)
+    first = low.astype(jnp.int32)
+    return first, jnp.minimum(first + 1, length - 1), where - low, inside

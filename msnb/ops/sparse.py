@@ -1,0 +1,69 @@
+"""Operators on sparse Tensors and on rows of Tensors."""
+import jax.numpy as jnp
+
+from msnb.core.errors import describe
+from msnb.core.kinds import Shape
+from msnb.core.primitive import operator
+from msnb.core.tensor import RowTensor, SparseTensor
+from msnb.ops._check import ANY, INDEX, dtype_in, rank
+from msnb.ops._host import functional
+
+
+@operator("SparseToDense", functional="sparse_to_dense")
+def sparse_to_dense(indices, values, dense_shape: Shape):
+    """A Tensor with values at given coordinates and zeros elsewhere.
+
+    Inputs:
+        - **indices** (Tensor) - Coordinates, int32 or int64 of shape (N, R), each at most once.
+        - **values** (Tensor) - The values there, of shape (N,).
+        - **dense_shape** (tuple[int]) - Shape of the result, of R positive int.
+
+    Outputs:
+        Tensor of shape `dense_shape` and the element type of `values`.
+
+    Raises:
+        TypeError: If `indices` are not integers or `dense_shape` is not made of int.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> indices = Tensor([[0, 1], [1, 2]], mindspore.int32)
+        >>> print(ops.SparseToDense()(indices, Tensor([1, 2], mindspore.float32), (3, 4)))
+        [[0. 1. 0. 0.]
+         [0. 0. 2. 0.]
+         [0. 0. 0. 0.]]
+    """
+    dtype_in("SparseToDense", "indices", indices, INDEX)
+    dtype_in("SparseToDense", "values", values, ANY)
+    rank("SparseToDense", "indices", indices, 2)
+    rank("SparseToDense", "values", values, 1)
+    if indices.shape != (values.shape[0], len(dense_shape)) or any(n < 1 for n in dense_shape):
+        raise ValueError(f"For 'SparseToDense', 'indices' should have shape {(values.shape[0], len(dense_shape))} for "
+                         f"{values.shape[0]} values and the positive shape {dense_shape}, but got {indices.shape}.")
+    return jnp.zeros(dense_shape, values.dtype).at[tuple(indices.T)].set(values, mode="drop")
+
+
+def _part(kind, name, part):
+    def get(tensor):
+        if not isinstance(tensor, kind):
+            raise TypeError(f"For '{name}', the input should be a {kind.__name__}, but got {describe(tensor)}.")
+        return getattr(tensor, part)
+    get.__name__ = get.__qualname__ = name
+    get.__doc__ = f"The {part.replace('_', ' ')} of a {kind.__name__}."
+    functional(name)(get)
+
+
+def _maker(kind, name):
+    def make(indices, values, dense_shape):
+        return kind(indices, values, dense_shape)
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = f"A {kind.__name__} of indices, values and the shape of the dense Tensor."
+    functional(name)(make)
+
+
+for _kind, _prefix in ((RowTensor, "row_tensor"), (SparseTensor, "sparse_tensor")):
+    _maker(_kind, f"make_{_prefix}")
+    for _name in ("values", "indices", "dense_shape"):
+        _part(_kind, f"{_prefix}_get_{_name}", _name)

@@ -1,0 +1,61 @@
+"""What a transfer and a computation are taken to cost in the search for sharding strategies."""
+
+from msnb import log
+from msnb._settings import Settings, flag, instance_of, integer
+
+_number = instance_of(float)
+_costs = Settings(
+    "set_cost_model_context",
+    {
+        "device_memory_capacity": (16.0 * 1024**3, _number),
+        "costmodel_alpha": (1.0, _number),
+        "costmodel_beta": (400.0, _number),
+        "costmodel_gamma": (0.001, _number),
+        "costmodel_communi_threshold": (2048.0, _number),
+        "costmodel_communi_const": (3072.0, _number),
+        "costmodel_communi_bias": (1024.0, _number),
+        "run_phase": (0, integer),
+        "costmodel_allreduce_fusion_algorithm": (0, integer),
+        "costmodel_allreduce_fusion_times": (0, integer),
+        "costmodel_allreduce_fusion_tail_percent": (0.1, _number),
+        "costmodel_allreduce_fusion_tail_time": (0.1, _number),
+        "costmodel_allreduce_fusion_allreduce_inherent_time": (0.1, _number),
+        "costmodel_allreduce_fusion_allreduce_bandwidth": (0.1, _number),
+        "costmodel_allreduce_fusion_computation_time_parameter": (0.1, _number),
+        "multi_subgraphs": (False, flag),
+        "single_loop": (True, flag),
+    },
+)
+
+
+def set_cost_model_context(**kwargs):
+    """Change costs. Raises ValueError for an unknown key, TypeError for a value of another type."""
+    checked = _costs.check(kwargs)
+    log.once("set_cost_model_context has no effect: msnb does not search for strategies yet.")
+    _costs.assign(checked)
+
+
+def get_cost_model_context(attr_key):
+    """Value of a setting of :func:`set_cost_model_context`. Raises ValueError when there is none of that name."""
+    return getattr(_costs.values, _costs.find(attr_key))
+
+
+def reset_cost_model_context():
+    """Put every setting of :func:`set_cost_model_context` back to its default."""
+    _costs.reset()
+
+
+def _set_multi_subgraphs(multi_subgraph=True):
+    set_cost_model_context(multi_subgraphs=multi_subgraph)
+
+
+def _get_multi_subgraphs():
+    return get_cost_model_context("multi_subgraphs")
+
+
+def _set_algo_single_loop(single_loop=True):
+    set_cost_model_context(single_loop=single_loop)
+
+
+def _get_algo_single_loop():
+    return get_cost_model_context("single_loop")

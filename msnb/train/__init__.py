@@ -1,0 +1,21 @@
+"""Training: `Model`, callbacks, mixed precision, loss scale, checkpoints."""
+from msnb.train import amp
+from msnb.train.amp import build_train_network
+from msnb.train.dataset_helper import DatasetHelper, connect_network_with_dataset
+from msnb.train.loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
+from msnb.train.model import Model
+from msnb.train.serialization import (
+    build_searched_strategy,
+    export,
+    load_checkpoint,
+    load_distributed_checkpoint,
+    load_param_into_net,
+    merge_sliced_parameter,
+    parse_print,
+    save_checkpoint,
+)
+
+__all__ = ["Model", "DatasetHelper", "amp", "connect_network_with_dataset", "build_train_network", "LossScaleManager",
+           "FixedLossScaleManager", "DynamicLossScaleManager", "save_checkpoint", "load_checkpoint",
+           "load_param_into_net", "export", "parse_print", "build_searched_strategy", "merge_sliced_parameter",
+           "load_distributed_checkpoint"]

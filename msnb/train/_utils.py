@@ -1,0 +1,63 @@
+"""Small helpers of training."""
+import os
+
+import numpy as np
+from msnb import log
+from msnb._checkparam import check_value_type  # noqa: F401  (its r1.1 place)
+from msnb.common import dtype as mstype
+from msnb.common.dtype import dtype_to_nptype, pytype_to_dtype
+from msnb.core.tensor import Tensor
+
+
+def _convert_type(types):
+    """numpy dtypes as MindSpore dtypes."""
+    return [pytype_to_dtype(t) for t in types]
+
+
+def _get_types_and_shapes(dataset):
+    """(dtypes, shapes) of the columns of a dataset."""
+    return _convert_type(dataset.output_types()), dataset.output_shapes()
+
+
+def _exec_datagraph(exec_dataset, dataset_size, phase="dataset", create_data_info_queue=False):
+    """Device queues do not exist here.
+
+    Raises:
+        NotImplementedError: Always.
+    """
+    raise NotImplementedError("Device queues do not exist in msnb: iterate over the dataset instead.")
+
+
+def _make_directory(path):
+    """Absolute path of a folder, which is made if it does not exist.
+
+    Raises:
+        TypeError: If `path` is no string, is empty, or must not be written.
+    """
+    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path).strip():
+        raise TypeError(f"The path of a folder should be a string, but got {path!r}.")
+    path = os.path.realpath(path)
+    if not os.path.exists(path):
+        log.debug("The folder %s does not exist, it is made.", path)
+        try:
+            os.makedirs(path, exist_ok=True)
+        except PermissionError:
+            raise TypeError(f"The folder {path!r} does not exist and must not be made: no permission to write.") from None
+    return path
+
+
+def _construct_tensor_list(types, shapes, batch_expand_num=1):
+    """Zeros of the given dtypes and shapes, the first axis `batch_expand_num` times as long."""
+    if len(types) != len(shapes):
+        raise ValueError(f"There should be one shape per type, but got {len(types)} types and {len(shapes)} shapes.")
+    return [Tensor(np.zeros([n * batch_expand_num if i == 0 else n for i, n in enumerate(shape)], dtype_to_nptype(t)))
+            for t, shape in zip(types, shapes, strict=True)]
+
+
+def _to_tensor(elem, scaling_sens=None):
+    """numpy arrays as Tensors, followed by the loss scale if there is one; a single one not in a tuple."""
+    elems = elem if isinstance(elem, (tuple, list)) else [elem]
+    tensors = [Tensor(e) if isinstance(e, np.ndarray) else e for e in elems]
+    if scaling_sens:
+        tensors.append(Tensor(scaling_sens, mstype.float32))
+    return tensors[0] if len(tensors) == 1 else tuple(tensors)

@@ -1,0 +1,150 @@
+"""Mixed precision: `build_train_network` puts network, loss and optimizer together at a level of precision."""
+import numpy as np
+from msnb import context, nn
+from msnb._checkparam import Rel, Validator
+from msnb.common import dtype as mstype
+from msnb.context import ParallelMode
+from msnb.core import trace
+from msnb.core.precision import cast_tensor
+from msnb.nn.wrap.cell_wrapper import _VirtualDatasetCell
+from msnb.parallel._utils import _get_parallel_mode
+from msnb.train.loss_scale_manager import DynamicLossScaleManager, LossScaleManager
+
+__all__ = ["build_train_network"]
+
+_FLOAT32 = np.dtype(np.float32)
+_LEVELS = ("O0", "O2", "O3", "auto")
+_OPTIONS = ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager")
+
+
+class OutputTo16(nn.Cell):
+    """A Cell whose output is cast to float16: what keeps a float32 BatchNorm inside a float16 network.
+
+    Args:
+        op (Cell): The Cell.
+    """
+
+    def __init__(self, op):
+        super().__init__(auto_prefix=False)
+        self._op = op
+
+    def construct(self, x):
+        return cast_tensor(self._op(x), np.dtype(np.float16))
+
+
+class _WithLossCell(nn.WithLossCell):
+    """A float16 network with a float32 loss."""
+
+    def construct(self, data, label):
+        out = self._backbone(data)
+        return self._loss_fn(cast_tensor(out, _FLOAT32), cast_tensor(label, _FLOAT32))
+
+
+_WithLossCell.__name__ = _WithLossCell.__qualname__ = "WithLossCell"  # its name in the graph
+
+
+def _do_keep_batchnorm_fp32(network):
+    """Put every BatchNorm below `network` back to float32."""
+    changed = False
+    for name, cell in network.name_cells().items():
+        if cell is network:
+            continue
+        if isinstance(cell, (nn.BatchNorm2d, nn.BatchNorm1d)):
+            wrapped = OutputTo16(cell.to_float(mstype.float32))
+            # Not through setattr, which would prefix the names of the Parameters once more.
+            network._cells[name] = wrapped
+            network.__dict__[name] = wrapped
+            wrapped.__dict__["_attr_name"] = name
+            changed = True
+        else:
+            _do_keep_batchnorm_fp32(cell)
+    if changed:
+        if isinstance(network, nn.SequentialCell):
+            network.cell_list = tuple(network.cells())
+        trace.epoch.bump()
+
+
+def _level_options(level):
+    """What a level stands for; each network gets a loss scale manager of its own."""
+    return {"O0": lambda: {"keep_batchnorm_fp32": False, "cast_model_type": mstype.float32, "loss_scale_manager": None},
+            "O2": lambda: {"keep_batchnorm_fp32": True, "cast_model_type": mstype.float16,
+                           "loss_scale_manager": DynamicLossScaleManager()},
+            "O3": lambda: {"keep_batchnorm_fp32": False, "cast_model_type": mstype.float16, "loss_scale_manager": None},
+            }[level]()
+
+
+def _check_options(options):
+    for name in options:
+        if name not in _OPTIONS:
+            raise ValueError(f"For 'build_train_network', the options are {', '.join(map(repr, _OPTIONS))}, "
+                             f"but got '{name}'.")
+    if "cast_model_type" in options:
+        Validator.check_type_name("cast_model_type", options["cast_model_type"], [mstype.float16, mstype.float32], None)
+    if "keep_batchnorm_fp32" in options:
+        Validator.check_value_type("keep_batchnorm_fp32", options["keep_batchnorm_fp32"], bool)
+    if options.get("loss_scale_manager"):
+        Validator.check_value_type("loss_scale_manager", options["loss_scale_manager"], LossScaleManager)
+
+
+def _recommended():
+    """Level that MindSpore recommends for the device."""
+    target = context.get_context("device_target")
+    if target not in ("GPU", "Ascend"):
+        raise ValueError(f"For 'build_train_network', level 'auto' is O2 on GPU and O3 on Ascend, but the device target "
+                         f"is '{target}': choose 'O0' (float32), which is the fastest there, 'O2' or 'O3'.")
+    return "O2" if target == "GPU" else "O3"
+
+
+def build_train_network(network, optimizer, loss_fn=None, level="O0", **kwargs):
+    """A training step of a network in mixed precision.
+
+    Args:
+        network (Cell): The network; it is changed by levels other than O0.
+        optimizer (Optimizer): Updates the Parameters.
+        loss_fn (Cell): Loss of the output and the label. Default: None, the network returns its loss.
+        level (str): Precision. Default: "O0".
+
+            - O0: as the network is.
+            - O2: the network in float16, BatchNorm and `loss_fn` in float32, with a dynamic loss scale.
+            - O3: the network in float16, `loss_fn` in float32.
+            - auto: O2 on GPU, O3 on Ascend.
+
+        cast_model_type (mindspore.dtype): mindspore.float16 or mindspore.float32, instead of the level's.
+        keep_batchnorm_fp32 (bool): Whether BatchNorm stays in float32, instead of the level's.
+        loss_scale_manager (Union[None, LossScaleManager]): What scales the loss, instead of the level's.
+
+    Returns:
+        Cell, called with a batch it trains one step and returns the loss; with a loss scale that drops steps, the loss,
+        whether the step overflowed, and the loss scale.
+
+    Raises:
+        ValueError: If `level` or an option is unknown, or "auto" meets a device it says nothing about.
+        TypeError: If an argument is of another type.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    Validator.check_value_type("network", network, nn.Cell)
+    Validator.check_value_type("optimizer", optimizer, nn.Optimizer)
+    Validator.check("level", level, "", list(_LEVELS), Rel.IN)
+    _check_options(kwargs)
+    options = {**_level_options(_recommended() if level == "auto" else level), **kwargs}
+
+    half = options["cast_model_type"] == mstype.float16
+    if half:
+        network.to_float(mstype.float16)
+        if options["keep_batchnorm_fp32"]:
+            _do_keep_batchnorm_fp32(network)
+    if loss_fn:
+        Validator.check_value_type("loss_fn", loss_fn, nn.Cell)
+        network = (_WithLossCell if half else nn.WithLossCell)(network, loss_fn)
+    if _get_parallel_mode() in (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL):
+        network = _VirtualDatasetCell(network)
+
+    manager = options["loss_scale_manager"]
+    if manager is None:
+        return nn.TrainOneStepCell(network, optimizer, 1.0).set_train()
+    update_cell = manager.get_update_cell()
+    if update_cell is not None:
+        return nn.TrainOneStepWithLossScaleCell(network, optimizer, scale_sense=update_cell).set_train()
+    return nn.TrainOneStepCell(network, optimizer, manager.get_loss_scale()).set_train()

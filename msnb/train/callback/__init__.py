@@ -1,0 +1,15 @@
+"""Callbacks: what happens between the steps and epochs of training and evaluation."""
+from msnb.train.callback._callback import Callback, RunContext
+from msnb.train.callback._callback import CallbackManager as _CallbackManager
+from msnb.train.callback._callback import InternalCallbackParam as _InternalCallbackParam
+from msnb.train.callback._callback import checkpoint_cb_for_save_op as _checkpoint_cb_for_save_op
+from msnb.train.callback._callback import set_cur_net as _set_cur_net
+from msnb.train.callback._checkpoint import CheckpointConfig, ModelCheckpoint
+from msnb.train.callback._checkpoint import CheckpointManager as _CheckpointManager
+from msnb.train.callback._loss_monitor import LossMonitor
+from msnb.train.callback._lr_scheduler_callback import LearningRateScheduler
+from msnb.train.callback._summary_collector import SummaryCollector
+from msnb.train.callback._time_monitor import TimeMonitor
+
+__all__ = ["Callback", "LossMonitor", "TimeMonitor", "ModelCheckpoint", "SummaryCollector", "CheckpointConfig",
+           "RunContext", "LearningRateScheduler"]

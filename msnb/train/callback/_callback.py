@@ -1,0 +1,243 @@
+"""`Callback` and what runs callbacks: their list, their context, the values they see."""
+from contextlib import ExitStack
+
+from msnb import log
+from msnb.train.serialization import _fill_param_into_net
+
+_cur_net = None
+
+
+def set_cur_net(net):
+    """Set the network that `checkpoint_cb_for_save_op` writes to."""
+    global _cur_net
+    _cur_net = net
+
+
+def checkpoint_cb_for_save_op(parameter_list):
+    """Fill values into the network given to `set_cur_net`.
+
+    Args:
+        parameter_list (list): Dicts {"name": str, "data": Tensor}.
+
+    Returns:
+        bool, whether there was a network.
+    """
+    if _cur_net is None:
+        log.warning("No network is set, so no Parameters are updated.")
+        return False
+    _fill_param_into_net(_cur_net, parameter_list)
+    set_cur_net(None)
+    return True
+
+
+class Callback:
+    """Base class: a subclass overrides the moments at which it wants to be called.
+
+    Every method gets a :class:`RunContext`; `run_context.original_args()` has the values of the moment as attributes:
+
+    - in training: train_network, epoch_num, batch_num, mode ("train"), loss_fn, optimizer, parallel_mode, device_number,
+      train_dataset, list_callback, network, train_dataset_element, cur_step_num, cur_epoch_num, net_outputs;
+    - in evaluation: eval_network, valid_dataset, batch_num, mode ("eval"), list_callback, network, cur_step_num,
+      net_outputs, metrics.
+
+    `on_train_step_end` and the like distinguish training from evaluation; they call `step_end` and the like.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> class StopAtLoss(Callback):
+        ...     def step_end(self, run_context):
+        ...         if run_context.original_args().net_outputs.asnumpy() < 0.1:
+        ...             run_context.request_stop()
+        >>> model.train(10, dataset, callbacks=StopAtLoss())
+    """
+
+    def __enter__(self):
+        """Called when training or evaluation starts; returns the Callback to use."""
+        return self
+
+    def __exit__(self, *err):
+        """Called when it ends, after an error too: let go of what is held."""
+
+    def begin(self, run_context):
+        """Called once before the first epoch.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+
+    def epoch_begin(self, run_context):
+        """Called before each epoch.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+
+    def epoch_end(self, run_context):
+        """Called after each epoch.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+
+    def step_begin(self, run_context):
+        """Called before each step.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+
+    def step_end(self, run_context):
+        """Called after each step.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+
+    def end(self, run_context):
+        """Called once after the last epoch.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+
+
+_MOMENTS = ("begin", "epoch_begin", "step_begin", "step_end", "epoch_end", "end")
+
+
+def _on(phase, moment):
+    def call(self, run_context):
+        getattr(self, moment)(run_context)
+
+    call.__name__ = f"on_{phase}_{moment}"
+    call.__qualname__ = f"Callback.{call.__name__}"
+    call.__doc__ = f"Called in {'training' if phase == 'train' else 'evaluation'}; calls `{moment}`."
+    return call
+
+
+for _phase in ("train", "eval"):
+    for _moment in _MOMENTS:
+        setattr(Callback, f"on_{_phase}_{_moment}", _on(_phase, _moment))
+
+
+class CallbackManager(Callback):
+    """Runs several callbacks in order.
+
+    Args:
+        callbacks (Union[Callback, list[Callback]]): The callbacks.
+
+    Raises:
+        TypeError: If one of them is no Callback.
+    """
+
+    def __init__(self, callbacks):
+        if callbacks is None:
+            callbacks = []
+        elif isinstance(callbacks, Callback):
+            callbacks = [callbacks]
+        elif not isinstance(callbacks, (list, tuple)):
+            raise TypeError(f"'callbacks' should be a Callback or a list of them, but got {type(callbacks).__name__}.")
+        for callback in callbacks:
+            if not isinstance(callback, Callback):
+                raise TypeError(f"'callbacks' should be a Callback or a list of them, but the list holds "
+                                f"{type(callback).__name__}.")
+        self._callbacks, self._stack = list(callbacks), None
+
+    def __enter__(self):
+        if self._stack is None:
+            self._stack = ExitStack().__enter__()
+            entered = []
+            for callback in self._callbacks:
+                target = self._stack.enter_context(callback)
+                if not isinstance(target, Callback):
+                    log.warning("__enter__ of %s should return a Callback, but returned %s.", type(callback).__name__,
+                                type(target).__name__)
+                    target = callback
+                entered.append(target)
+            self._callbacks = entered
+        return self
+
+    def __exit__(self, *err):
+        return self._stack.__exit__(*err)
+
+    def _steps(self, phase, moment):
+        """The bound methods to call in each step: only of callbacks that do something then."""
+        name = f"on_{phase}_{moment}"
+        return [getattr(c, name) for c in self._callbacks
+                if any(getattr(type(c), n) is not getattr(Callback, n) or n in c.__dict__ for n in (name, moment))]
+
+    train_step_begin = property(lambda self: self._steps("train", "step_begin"))
+    train_step_end = property(lambda self: self._steps("train", "step_end"))
+    eval_step_begin = property(lambda self: self._steps("eval", "step_begin"))
+    eval_step_end = property(lambda self: self._steps("eval", "step_end"))
+
+
+def _of_all(name):
+    def call(self, run_context):
+        for callback in self._callbacks:
+            getattr(callback, name)(run_context)
+
+    call.__name__ = name
+    call.__doc__ = f"Call `{name}` of every callback."
+    return call
+
+
+for _moment in _MOMENTS:
+    for _name in (_moment, f"on_train_{_moment}", f"on_eval_{_moment}"):
+        setattr(CallbackManager, _name, _of_all(_name))
+
+
+class InternalCallbackParam(dict):
+    """A dict whose keys are attributes as well."""
+
+    def __getattr__(self, key):
+        try:
+            return self[key]
+        except KeyError:
+            known = ", ".join(sorted(map(str, self)))
+            raise AttributeError(f"The callback parameters have no '{key}' at this moment; there are: {known}.") from None
+
+    def __setattr__(self, key, value):
+        self[key] = value
+
+
+class RunContext:
+    """What a callback is told, and how it stops training.
+
+    Args:
+        original_args (dict): The values.
+
+    Raises:
+        TypeError: If `original_args` is no dict.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    def __init__(self, original_args):
+        if not isinstance(original_args, dict):
+            raise TypeError(f"For 'RunContext', 'original_args' should be a dict, "
+                            f"but got {type(original_args).__name__}.")
+        self._original_args = original_args
+        self._stop_requested = False
+
+    def original_args(self):
+        """The values, also readable as attributes.
+
+        Returns:
+            dict.
+        """
+        return self._original_args
+
+    def request_stop(self):
+        """Ask for training to stop after this step."""
+        self._stop_requested = True
+
+    def get_stop_requested(self):
+        """Whether a stop was asked for.
+
+        Returns:
+            bool.
+        """
+        return self._stop_requested

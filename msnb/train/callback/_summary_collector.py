@@ -1,0 +1,25 @@
+"""`SummaryCollector`: imports, and comes later."""
+from msnb.train.callback._callback import Callback
+
+
+class SummaryCollector(Callback):
+    """Collects loss, graph, inputs and Parameters of a training run; comes later.
+
+    Args:
+        summary_dir (str): Folder to write to.
+        collect_freq (int): Steps from one collection to the next. Default: 10.
+        collect_specified_data (Union[None, dict]): What is collected. Default: None.
+        keep_default_action (bool): Whether the rest is collected too. Default: True.
+        custom_lineage_data (Union[dict, None]): Values to keep with the run. Default: None.
+        collect_tensor_freq (Optional[int]): Steps from one collection of tensors to the next. Default: None.
+        max_file_size (Optional[int]): Most bytes per file. Default: None.
+
+    Raises:
+        NotImplementedError: Always.
+    """
+
+    def __init__(self, summary_dir, collect_freq=10, collect_specified_data=None, keep_default_action=True,
+                 custom_lineage_data=None, collect_tensor_freq=None, max_file_size=None):
+        super().__init__()
+        raise NotImplementedError("SummaryCollector is not available in msnb yet; use LossMonitor, or a Callback of your "
+                                  "own that keeps what you need.")

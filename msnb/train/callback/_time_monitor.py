@@ -1,0 +1,52 @@
+"""`TimeMonitor`."""
+import time
+
+from msnb import log
+from msnb.core.tensor import Tensor
+from msnb.train.callback._callback import Callback
+
+
+class TimeMonitor(Callback):
+    """Prints how long each epoch took, and a step of it on average.
+
+    Args:
+        data_size (int): Steps per epoch. Default: None, as the dataset says.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> model.train(1, dataset, callbacks=TimeMonitor())
+        epoch time: 1204.421 ms, per step time: 1.284 ms
+    """
+
+    def __init__(self, data_size=None):
+        super().__init__()
+        self.data_size = data_size
+
+    def epoch_begin(self, run_context):
+        """Start the clock.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        self.epoch_time = time.time()
+
+    def epoch_end(self, run_context):
+        """Print the times.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        cb_params = run_context.original_args()
+        outputs = cb_params.get("net_outputs")
+        for output in outputs if isinstance(outputs, (tuple, list)) else (outputs,):
+            if isinstance(output, Tensor):
+                output.data_sync()  # the last steps may still be running
+        milliseconds = (time.time() - self.epoch_time) * 1000
+        batch_num = cb_params.get("batch_num")
+        steps = batch_num if isinstance(batch_num, int) and batch_num > 0 else self.data_size
+        if not isinstance(steps, int) or steps < 1:
+            log.error("For 'TimeMonitor', 'data_size' should be a positive int, but got %r.", steps)
+            return
+        print(f"epoch time: {milliseconds:5.3f} ms, per step time: {milliseconds / steps:5.3f} ms", flush=True)

@@ -1,0 +1,147 @@
+"""`DatasetHelper`: the batches of a dataset, epoch by epoch."""
+from msnb import log
+from msnb._checkparam import Validator
+from msnb.train._utils import _get_types_and_shapes
+
+__all__ = ["DatasetHelper", "connect_network_with_dataset"]
+
+
+def connect_network_with_dataset(network, dataset_helper):
+    """Connect a network with the device queue of a dataset.
+
+    There are no device queues here: iterating over the helper gives the batches, and the network stays what it is.
+
+    Args:
+        network (Cell): The network.
+        dataset_helper (DatasetHelper): The dataset, in sink mode.
+
+    Returns:
+        Cell, `network`.
+
+    Raises:
+        RuntimeError: If the helper is not in sink mode.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> dataset_helper = mindspore.DatasetHelper(train_dataset, dataset_sink_mode=True)
+        >>> net = connect_network_with_dataset(net, dataset_helper)
+        >>> for inputs in dataset_helper:
+        ...     net(*inputs)
+    """
+    if isinstance(dataset_helper.iter, _DatasetIterNormal):
+        raise RuntimeError("Only a DatasetHelper in sink mode can be connected with a network: give it "
+                           "dataset_sink_mode=True.")
+    return network
+
+
+class DatasetHelper:
+    """Iterates over a dataset: each `for` loop over the helper is one epoch.
+
+    Args:
+        dataset (Dataset): The dataset.
+        dataset_sink_mode (bool): Whether an epoch may be shorter or longer than the dataset, see `sink_size`. Batches go
+            to the device one by one in either case. Default: True.
+        sink_size (int): Batches per epoch in sink mode, taken on from where the epoch before ended; -1 for the whole
+            dataset. Default: -1.
+        epoch_num (int): Number of epochs, -1 for any. Default: 1.
+
+    Raises:
+        TypeError: If `dataset_sink_mode` is no bool or `sink_size` no int.
+        ValueError: If `sink_size` is neither -1 nor positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> dataset_helper = mindspore.DatasetHelper(train_dataset, dataset_sink_mode=False)
+        >>> for inputs in dataset_helper:
+        ...     outputs = network(*inputs)
+    """
+
+    def __init__(self, dataset, dataset_sink_mode=True, sink_size=-1, epoch_num=1):
+        Validator.check_bool(dataset_sink_mode, "dataset_sink_mode", "DatasetHelper")
+        Validator.check_is_int(sink_size, "sink_size", "DatasetHelper")
+        if sink_size < -1 or sink_size == 0:
+            raise ValueError(f"For 'DatasetHelper', 'sink_size' should be -1 or positive, but got {sink_size}.")
+        if not hasattr(dataset, "create_tuple_iterator"):
+            raise TypeError(f"For 'DatasetHelper', 'dataset' should be a mindspore.dataset Dataset, "
+                            f"but got {type(dataset).__name__}.")
+        if dataset_sink_mode:
+            log.info("Dataset sink mode: there are no device queues, batches go to the device one by one.")
+            self.iter = _DatasetIterSink(dataset, sink_size, epoch_num)
+        else:
+            self.iter = _DatasetIterNormal(dataset, epoch_num)
+
+    def __iter__(self):
+        return iter(self.iter)
+
+    def types_shapes(self):
+        """(dtypes, shapes) of the columns."""
+        return _get_types_and_shapes(self.iter.dataset)
+
+    def sink_size(self):
+        """Batches that one call of the network consumes: 1."""
+        return 1
+
+    def stop_send(self):
+        """Nothing to do: there is no device queue."""
+
+    def release(self):
+        """Let go of the dataset's iterator."""
+        self.iter.close()
+
+    def continue_send(self):
+        """Nothing to do: there is no device queue."""
+
+    def get_data_info(self):
+        """(dtypes, shapes) of the columns, as numpy dtypes."""
+        return self.iter.dataset.output_types(), self.iter.dataset.output_shapes()
+
+
+class _DatasetIterNormal:
+    """One pass over the dataset per `for` loop."""
+
+    def __init__(self, dataset, epoch_num=-1):
+        self.dataset = dataset
+        self.iter = dataset.create_tuple_iterator(num_epochs=epoch_num, do_copy=True)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self.iter.__next__()
+
+    def close(self):
+        """Let go of the iterator."""
+        self.iter = iter(())
+
+
+class _DatasetIterSink:
+    """`sink_size` batches per `for` loop, going on where the loop before ended."""
+
+    def __init__(self, dataset, sink_size, epoch_num):
+        self.dataset = dataset
+        size = dataset.get_dataset_size()
+        self.sink_size = size if sink_size == -1 else sink_size
+        passes = -1 if epoch_num == -1 else -(-epoch_num * self.sink_size // max(size, 1))
+        self.iter = dataset.create_tuple_iterator(num_epochs=passes, do_copy=True)
+
+    def __iter__(self):
+        left, empty = self.sink_size, False
+        while left:
+            try:
+                batch = self.iter.__next__()
+            except StopIteration:
+                if empty:  # twice in a row: there are no more passes
+                    return
+                empty = True
+                continue
+            empty = False
+            left -= 1
+            yield batch
+
+    def close(self):
+        """Let go of the iterator."""
+        self.iter = iter(())

@@ -1,0 +1,434 @@
+"""`Model`: trains, evaluates and predicts."""
+from collections.abc import Iterable
+
+import numpy as np
+from msnb import context, log, nn
+from msnb._checkparam import Validator, check_input_data, check_output_data
+from msnb.context import ParallelMode
+from msnb.core.tensor import Tensor
+from msnb.nn.metrics import Loss, get_metrics
+from msnb.nn.wrap.cell_wrapper import _VirtualDatasetCell
+from msnb.parallel._utils import (
+    _device_number_check,
+    _get_device_num,
+    _get_global_rank,
+    _get_parallel_mode,
+    _get_parameter_broadcast,
+    _parallel_predict_check,
+    _parameter_broadcast_check,
+)
+from msnb.train import amp
+from msnb.train.callback import RunContext, _CallbackManager, _InternalCallbackParam
+from msnb.train.dataset_helper import DatasetHelper
+from msnb.train.loss_scale_manager import FixedLossScaleManager, LossScaleManager
+
+__all__ = ["Model"]
+
+_AUTO_PARALLEL = (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL)
+_INERT_UPDATES = (FixedLossScaleManager.update_loss_scale, LossScaleManager.update_loss_scale)
+
+
+class Model:
+    """Puts network, loss, optimizer and metrics together for training and evaluation.
+
+    Args:
+        network (Cell): The network.
+        loss_fn (Cell): Loss of the network's output and the label. Default: None, the network returns its loss.
+        optimizer (Optimizer): Updates the Parameters. Default: None, the network trains itself when it is called.
+        metrics (Union[dict, set]): Metrics of evaluation, for example {"accuracy", "recall"}. Default: None.
+        eval_network (Cell): Network for evaluation. Default: None, `network` and `loss_fn`.
+        eval_indexes (list): Places of loss, prediction and label in the outputs of `eval_network`; the loss goes to the
+            metric Loss, the other two to all others. Default: None, all outputs go to all metrics.
+        amp_level (str): Precision "O0", "O2", "O3" or "auto", see :func:`build_train_network`. Default: "O0".
+        loss_scale_manager (Union[None, LossScaleManager]): What scales the loss, instead of the level's.
+        keep_batchnorm_fp32 (bool): Whether BatchNorm stays in float32, instead of the level's.
+
+    Raises:
+        ValueError: If an argument is unknown, or one needs another that is missing.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = Net()
+        >>> loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+        >>> optim = nn.Momentum(net.trainable_params(), 0.1, 0.9)
+        >>> model = Model(net, loss_fn=loss, optimizer=optim, metrics={"accuracy"})
+        >>> model.train(2, train_dataset, callbacks=[LossMonitor()])
+        >>> model.eval(valid_dataset)
+    """
+
+    def __init__(self, network, loss_fn=None, optimizer=None, metrics=None, eval_network=None, eval_indexes=None,
+                 amp_level="O0", **kwargs):
+        for name in kwargs:
+            if name not in ("loss_scale_manager", "keep_batchnorm_fp32"):
+                raise ValueError(f"For 'Model', there is no argument '{name}'.")
+        self._network = network
+        self._loss_fn = loss_fn
+        self._optimizer = optimizer
+        self._amp_level = amp_level
+        self._amp_options = {"keep_batchnorm_fp32": amp_level not in ("O0", "O3"), **kwargs}
+        self._loss_scale_manager = kwargs.get("loss_scale_manager")
+        self._parallel_mode = _get_parallel_mode()
+        self._device_number = _get_device_num()
+        self._global_rank = _get_global_rank()
+        self._parameter_broadcast = _get_parameter_broadcast()
+
+        self._train_network = self._build_train_network()
+        self._build_eval_network(metrics, eval_network, eval_indexes)
+        self._predict_network = network
+        if self._parallel_mode in _AUTO_PARALLEL:
+            self._predict_network = _VirtualDatasetCell(network)
+            self._predict_network.set_auto_parallel()
+
+    @property
+    def train_network(self):
+        """The network that `train` calls: with loss, gradient and optimizer."""
+        return self._train_network
+
+    @property
+    def eval_network(self):
+        """The network that `eval` calls, None without metrics."""
+        return getattr(self, "_eval_network", None)
+
+    @property
+    def predict_network(self):
+        """The network that `predict` calls."""
+        return self._predict_network
+
+    # ------------------------------------------------------------------ putting together
+    def _build_train_network(self):
+        network = self._network
+        if self._optimizer is None:
+            if self._loss_scale_manager is not None:
+                raise ValueError("For 'Model', 'loss_scale_manager' needs an 'optimizer', but it is None.")
+            if self._loss_fn is not None:
+                network = nn.WithLossCell(network, self._loss_fn)
+        else:
+            network = amp.build_train_network(network, self._optimizer, self._loss_fn, level=self._amp_level,
+                                              **self._amp_options)
+        if self._parallel_mode in _AUTO_PARALLEL:
+            network.set_auto_parallel()
+        return network
+
+    def _build_eval_network(self, metrics, eval_network, eval_indexes):
+        self._metric_fns = get_metrics(metrics)
+        if not self._metric_fns:
+            return
+        if eval_network is not None:
+            if eval_indexes is not None and not (isinstance(eval_indexes, list) and len(eval_indexes) == 3):
+                raise ValueError(f"For 'Model', 'eval_indexes' should be a list of three (the places of loss, prediction "
+                                 f"and label) or None, but got {eval_indexes!r}.")
+            self._eval_network = eval_network
+            self._eval_indexes = eval_indexes
+        else:
+            if self._loss_fn is None:
+                raise ValueError("For 'Model', 'metrics' need a 'loss_fn' or an 'eval_network', but both are None.")
+            self._eval_network = nn.WithEvalCell(self._network, self._loss_fn, self._amp_level in ("O2", "O3", "auto"))
+            self._eval_indexes = [0, 1, 2]
+        if self._parallel_mode in _AUTO_PARALLEL:
+            if self._optimizer is not None:
+                self._eval_network = _VirtualDatasetCell(self._eval_network)
+            self._eval_network.set_auto_parallel()
+
+    def _prepare(self, network, is_train):
+        network.set_train(is_train)
+        network.phase = "train" if is_train else "eval"
+        if self._parallel_mode in _AUTO_PARALLEL:
+            network.set_auto_parallel()
+
+    # ------------------------------------------------------------------ training
+    def train(self, epoch, train_dataset, callbacks=None, dataset_sink_mode=True, sink_size=-1):
+        """Train the network.
+
+        Interrupting it leaves the Parameters as the last complete step left them.
+
+        Args:
+            epoch (int): Number of epochs, positive.
+            train_dataset (Dataset): Batches. With a `loss_fn` each has two columns, data and label; otherwise the columns
+                are the inputs of the network.
+            callbacks (Union[Callback, list[Callback]]): What is called between steps and epochs. Default: None.
+            dataset_sink_mode (bool): Whether `sink_size` counts. There are no device queues here: batches go to the device
+                one by one in either case. Default: True.
+            sink_size (int): Steps per epoch in sink mode, each epoch going on in the dataset where the one before ended;
+                -1 for the whole dataset. Default: -1.
+
+        Raises:
+            TypeError: If an argument is of another type.
+            ValueError: If the dataset is empty, its columns do not fit, or `epoch` or `sink_size` is out of range.
+
+        Examples:
+            >>> model = Model(net, loss_fn=loss, optimizer=optim)
+            >>> model.train(2, dataset)
+        """
+        Validator.check_bool(dataset_sink_mode, "dataset_sink_mode", "Model.train")
+        Validator.check_is_int(sink_size, "sink_size", "Model.train")
+        dataset_size = _size_of(train_dataset, "train_dataset")
+        if dataset_size == 0:
+            raise ValueError("The dataset for training is empty; are its files, samplers and batch size right?")
+        if sink_size < -1 or sink_size == 0:
+            raise ValueError(f"For 'Model.train', 'sink_size' should be -1 or positive, but got {sink_size}.")
+        Validator.check_positive_int(epoch, "epoch", "Model.train")
+        _device_number_check(self._parallel_mode, self._device_number)
+        sink = dataset_sink_mode and sink_size > 0
+        if dataset_sink_mode:
+            log.info("Model.train: there are no device queues here, the dataset is not sunk.")
+
+        cb_params = _InternalCallbackParam()
+        cb_params.train_network = self._train_network
+        cb_params.epoch_num = epoch
+        cb_params.batch_num = sink_size if sink else dataset_size
+        cb_params.mode = "train"
+        cb_params.loss_fn = self._loss_fn
+        cb_params.optimizer = self._optimizer
+        cb_params.parallel_mode = self._parallel_mode
+        cb_params.device_number = self._device_number
+        cb_params.train_dataset = train_dataset
+        cb_params.list_callback = _as_list(callbacks)
+        cb_params.train_dataset_element = None
+        cb_params.network = self._network
+        cb_params.dataset_sink_mode = dataset_sink_mode
+        with _CallbackManager(callbacks) as list_callback:
+            helper = DatasetHelper(train_dataset, sink, sink_size, epoch)
+            self._train_process(epoch, train_dataset, helper, list_callback, cb_params)
+
+    def _train_process(self, epoch, train_dataset, helper, callbacks, cb_params):
+        network = self._train_network
+        self._prepare(network, True)
+        follow_overflow = self._follows_overflow()
+        with_loss = self._loss_fn is not None
+        run_context = RunContext(cb_params)
+        cb_params.cur_step_num = 0
+        callbacks.on_train_begin(run_context)
+        step_begin, step_end = callbacks.train_step_begin, callbacks.train_step_end
+        try:
+            for number in range(1, epoch + 1):
+                cb_params.cur_epoch_num = number
+                callbacks.on_train_epoch_begin(run_context)
+                for element in helper:
+                    if isinstance(element, Tensor):
+                        element = (element,)
+                    if with_loss and len(element) != 2:
+                        raise ValueError(f"With a loss_fn, each batch of the dataset should have two columns, data and "
+                                         f"label, but got {len(element)}.")
+                    cb_params.cur_step_num += 1
+                    cb_params.train_dataset_element = element
+                    for callback in step_begin:
+                        callback(run_context)
+                    outputs = network(*element)
+                    cb_params.net_outputs = outputs
+                    if follow_overflow:
+                        self._loss_scale_manager.update_loss_scale(bool(np.all(outputs[1].asnumpy())))
+                    for callback in step_end:
+                        callback(run_context)
+                    if run_context.get_stop_requested():
+                        break
+                train_dataset.reset()
+                callbacks.on_train_epoch_end(run_context)
+                if run_context.get_stop_requested():
+                    break
+        finally:
+            helper.release()
+        callbacks.on_train_end(run_context)
+
+    def _follows_overflow(self):
+        """Whether the manager has to be told of each overflow, which costs waiting for every step."""
+        manager = self._loss_scale_manager
+        return (manager is not None and manager.get_drop_overflow_update()
+                and type(manager).update_loss_scale not in _INERT_UPDATES)
+
+    def _init(self, train_dataset=None, valid_dataset=None, sink_size=-1):
+        """Compile the networks for training and evaluation before they run.
+
+        Args:
+            train_dataset (Dataset): Batches for training. Default: None.
+            valid_dataset (Dataset): Batches for evaluation. Default: None.
+            sink_size (int): Accepted; the graphs do not depend on it. Default: -1.
+
+        Raises:
+            RuntimeError: In PYNATIVE mode, which compiles nothing beforehand; or without metrics for `valid_dataset`.
+            ValueError: If both datasets are None.
+        """
+        if context.get_context("mode") != context.GRAPH_MODE:
+            raise RuntimeError("Networks are compiled beforehand in GRAPH mode only: "
+                               "context.set_context(mode=context.GRAPH_MODE).")
+        if not train_dataset and not valid_dataset:
+            raise ValueError("For 'Model.build', 'train_dataset' or 'valid_dataset' should be given, but both are None.")
+        if valid_dataset and not self._metric_fns:
+            raise RuntimeError("For 'Model.build', 'valid_dataset' needs a Model with metrics.")
+        _device_number_check(self._parallel_mode, self._device_number)
+        if train_dataset:
+            _parameter_broadcast_check(self._parallel_mode, self._parameter_broadcast)
+        for dataset, network, is_train in ((train_dataset, self._train_network, True),
+                                           (valid_dataset, self.eval_network, False)):
+            if dataset:
+                self._prepare(network, is_train)
+                for inputs in DatasetHelper(dataset, False):
+                    network.compile(*((inputs,) if isinstance(inputs, Tensor) else inputs))
+                    break
+
+    def build(self, train_dataset=None, valid_dataset=None, sink_size=-1, epoch=1):
+        """Compile the networks for training and evaluation before they run (GRAPH mode).
+
+        Args:
+            train_dataset (Dataset): Batches for training. Default: None.
+            valid_dataset (Dataset): Batches for evaluation. Default: None.
+            sink_size (int): Accepted; the graphs do not depend on it. Default: -1.
+            epoch (int): Accepted; the graphs do not depend on it. Default: 1.
+
+        Raises:
+            RuntimeError: In PYNATIVE mode, or without metrics for `valid_dataset`.
+            ValueError: If both datasets are None.
+        """
+        self._init(train_dataset, valid_dataset, sink_size)
+
+    # ------------------------------------------------------------------ evaluation
+    def eval(self, valid_dataset, callbacks=None, dataset_sink_mode=True):
+        """Evaluate the network.
+
+        Args:
+            valid_dataset (Dataset): Batches.
+            callbacks (Union[Callback, list[Callback]]): What is called between steps. Default: None.
+            dataset_sink_mode (bool): Accepted; batches go to the device one by one in either case. Default: True.
+
+        Returns:
+            dict, the name of each metric and its value.
+
+        Raises:
+            ValueError: If the Model has no metrics, or the outputs do not fit them.
+            TypeError: If an argument is of another type.
+
+        Examples:
+            >>> model = Model(net, loss_fn=loss, metrics={"accuracy"})
+            >>> model.eval(dataset)
+        """
+        Validator.check_bool(dataset_sink_mode, "dataset_sink_mode", "Model.eval")
+        _device_number_check(self._parallel_mode, self._device_number)
+        if not self._metric_fns:
+            raise ValueError("Model.eval needs metrics, for example Model(net, loss_fn, metrics={'accuracy'}), "
+                             "but this Model has none.")
+        cb_params = _InternalCallbackParam()
+        cb_params.eval_network = self._eval_network
+        cb_params.valid_dataset = valid_dataset
+        cb_params.batch_num = _size_of(valid_dataset, "valid_dataset")
+        cb_params.mode = "eval"
+        cb_params.cur_step_num = 0
+        cb_params.list_callback = _as_list(callbacks)
+        cb_params.network = self._network
+        for metric in self._metric_fns.values():
+            metric.clear()
+        if dataset_sink_mode:
+            log.info("Model.eval: there are no device queues here, the dataset is not sunk.")
+        with _CallbackManager(callbacks) as list_callback:
+            return self._eval_process(valid_dataset, list_callback, cb_params)
+
+    def _eval_process(self, valid_dataset, callbacks, cb_params):
+        run_context = RunContext(cb_params)
+        callbacks.on_eval_begin(run_context)
+        self._prepare(self._eval_network, False)
+        helper = DatasetHelper(valid_dataset, False)
+        try:
+            for element in helper:
+                cb_params.cur_step_num += 1
+                for callback in callbacks.eval_step_begin:
+                    callback(run_context)
+                outputs = self._eval_network(*((element,) if isinstance(element, Tensor) else element))
+                cb_params.net_outputs = outputs
+                for callback in callbacks.eval_step_end:
+                    callback(run_context)
+                self._update_metrics(outputs)
+        finally:
+            helper.release()
+        valid_dataset.reset()
+        cb_params.metrics = {name: metric.eval() for name, metric in self._metric_fns.items()}
+        callbacks.on_eval_end(run_context)
+        return cb_params.metrics
+
+    def _update_metrics(self, outputs):
+        if not isinstance(outputs, tuple):
+            raise ValueError(f"The evaluation network should return a tuple, but returned {type(outputs).__name__}.")
+        if self._eval_indexes is None:
+            for metric in self._metric_fns.values():
+                metric.update(*outputs)
+            return
+        if len(outputs) < 3:
+            raise ValueError(f"The evaluation network should return at least loss, prediction and label, but returned "
+                             f"{len(outputs)} outputs.")
+        loss, prediction, label = (outputs[i] for i in self._eval_indexes)
+        for metric in self._metric_fns.values():
+            if isinstance(metric, Loss):
+                metric.update(loss)
+            else:
+                metric.update(prediction, label)
+
+    # ------------------------------------------------------------------ prediction
+    def predict(self, *predict_data):
+        """Outputs of the network for some inputs.
+
+        Args:
+            predict_data (Tensor): Inputs of the network; also numbers, strings, None, and lists, tuples and dicts of
+                these.
+
+        Returns:
+            Tensor, or what else the network returns.
+
+        Raises:
+            ValueError: If an input is of another type.
+
+        Examples:
+            >>> model = Model(Net())
+            >>> result = model.predict(Tensor(np.random.randn(1, 1, 32, 32), mindspore.float32))
+        """
+        check_input_data(*predict_data, data_class=(int, float, str, None, Tensor))
+        _parallel_predict_check()
+        self._predict_network.set_train(False)
+        result = self._predict_network(*predict_data)
+        check_output_data(result)
+        return result
+
+    def infer_predict_layout(self, *predict_data):
+        """Placement of the Parameters for prediction on several devices; comes later.
+
+        Args:
+            predict_data (Tensor): Inputs of the network.
+
+        Raises:
+            RuntimeError: If the mode is not GRAPH, or the parallel mode neither semi-automatic nor automatic.
+            NotImplementedError: Otherwise.
+        """
+        self._refuse_layout("infer_predict_layout")
+
+    def infer_train_layout(self, train_dataset, dataset_sink_mode=True, sink_size=-1):
+        """Placement of the Parameters for training on several devices; comes later.
+
+        Args:
+            train_dataset (Dataset): Batches.
+            dataset_sink_mode (bool): As in `train`. Default: True.
+            sink_size (int): As in `train`. Default: -1.
+
+        Raises:
+            RuntimeError: If the mode is not GRAPH, or the parallel mode neither semi-automatic nor automatic.
+            NotImplementedError: Otherwise.
+        """
+        self._refuse_layout("infer_train_layout")
+
+    @staticmethod
+    def _refuse_layout(name):
+        if context.get_context("mode") != context.GRAPH_MODE:
+            raise RuntimeError(f"'Model.{name}' works in GRAPH mode only: context.set_context(mode=context.GRAPH_MODE).")
+        if _get_parallel_mode() not in _AUTO_PARALLEL:
+            raise RuntimeError(f"'Model.{name}' works in the parallel modes 'semi_auto_parallel' and 'auto_parallel' only, "
+                               f"but the mode is '{_get_parallel_mode()}'.")
+        raise NotImplementedError(f"'Model.{name}' is not available in msnb yet.")
+
+
+def _as_list(callbacks):
+    if callbacks is None:
+        return []
+    return list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
+
+
+def _size_of(dataset, argument):
+    if not hasattr(dataset, "get_dataset_size"):
+        raise TypeError(f"'{argument}' should be a mindspore.dataset Dataset, but got {type(dataset).__name__}.")
+    return dataset.get_dataset_size()

@@ -1,0 +1,402 @@
+"""Checkpoints: save the Parameters of a network, and load them."""
+import os
+import stat
+import threading
+
+import numpy as np
+from msnb import log, nn
+from msnb._checkparam import Validator, check_input_data
+from msnb.common import dtype as mstype
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
+from msnb.formats import checkpoint
+
+__all__ = ["save_checkpoint", "load_checkpoint", "load_param_into_net", "export", "parse_print",
+           "build_searched_strategy", "merge_sliced_parameter", "load_distributed_checkpoint"]
+
+tensor_to_ms_type = {"Int8": mstype.int8, "Uint8": mstype.uint8, "Int16": mstype.int16, "Uint16": mstype.uint16,
+                     "Int32": mstype.int32, "Uint32": mstype.uint32, "Int64": mstype.int64, "Uint64": mstype.uint64,
+                     "Float16": mstype.float16, "Float32": mstype.float32, "Float64": mstype.float64,
+                     "Bool": mstype.bool_}
+tensor_to_np_type = {"Int8": np.int8, "Uint8": np.uint8, "Int16": np.int16, "Uint16": np.uint16, "Int32": np.int32,
+                     "Uint32": np.uint32, "Int64": np.int64, "Uint64": np.uint64, "Float16": np.float16,
+                     "Float32": np.float32, "Float64": np.float64, "Bool": np.bool_}
+SLICE_SIZE = 512 * 1024 * 1024
+
+_ckpt_mutex = threading.Lock()
+_ASYNC_THREAD = "asyn_save_ckpt"
+
+
+# ---------------------------------------------------------------------- saving
+def save_checkpoint(save_obj, ckpt_file_name, integrated_save=True, async_save=False, append_dict=None,
+                    choice_func=None, crc_check=False):
+    """Save Parameters to a checkpoint file, which MindSpore reads too.
+
+    The file appears under its name only when it is complete, and is read-only.
+
+    Args:
+        save_obj (Union[Cell, list]): A network, all of whose Parameters are saved under their names; or a list of dicts
+            {"name": str, "data": Parameter or Tensor}.
+        ckpt_file_name (str): File to write, usually ending in ".ckpt"; an existing one is replaced, a missing folder is
+            made.
+        integrated_save (bool): Accepted; Parameters are always saved whole. Default: True.
+        async_save (bool): Whether the file is written by a thread while the program goes on. What is written are the
+            values of this moment. Default: False.
+        append_dict (dict): Further values to save: int, float, bool, str, Parameter or Tensor by name. Default: None.
+        choice_func (Callable): Takes the name of a Parameter and returns whether it is saved. Default: None, all are.
+        crc_check (bool): Whether the file gets a checksum, which r1.1 cannot read. Default: False.
+
+    Raises:
+        TypeError: If an argument is of another type.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> save_checkpoint(net, "lenet.ckpt")
+    """
+    if not isinstance(save_obj, (nn.Cell, list)):
+        raise TypeError(f"For 'save_checkpoint', 'save_obj' should be a Cell or a list of dicts, "
+                        f"but got {type(save_obj).__name__}.")
+    if not isinstance(ckpt_file_name, (str, os.PathLike)):
+        raise TypeError(f"For 'save_checkpoint', 'ckpt_file_name' should be a string, "
+                        f"but got {type(ckpt_file_name).__name__}.")
+    for name, value in (("integrated_save", integrated_save), ("async_save", async_save), ("crc_check", crc_check)):
+        Validator.check_bool(value, name, "save_checkpoint")
+    values = _values_of(save_obj) if isinstance(save_obj, list) else {p.name: p for p in save_obj.get_parameters()}
+    values = {k: v for k, v in values.items() if choice_func is None or choice_func(k)}
+    values.update(_appended(append_dict))
+
+    path = os.fspath(ckpt_file_name)
+    if async_save:
+        # Copies on the device: the next training step may overwrite the Parameters, and nothing waits for it here.
+        snapshot = {k: Tensor(v) if isinstance(v, Tensor) else v for k, v in values.items()}
+        threading.Thread(target=_save_and_report, args=(path, snapshot, crc_check), name=_ASYNC_THREAD).start()
+    else:
+        _exec_save(path, values, crc_check)
+
+
+def _values_of(items):
+    values = {}
+    for item in items:
+        if not isinstance(item, dict) or "name" not in item or "data" not in item:
+            raise TypeError("For 'save_checkpoint', the list should hold dicts {'name': str, 'data': Tensor}, "
+                            f"but it holds {item!r:.80}.")
+        name, data = item["name"], item["data"]
+        if not isinstance(name, str):
+            raise TypeError(f"For 'save_checkpoint', a name should be a string, but got {name!r}.")
+        if not isinstance(data, Tensor):
+            raise TypeError(f"For 'save_checkpoint', the data of '{name}' should be a Tensor or Parameter, "
+                            f"but got {type(data).__name__}.")
+        values[name] = data
+    return values
+
+
+def _appended(append_dict):
+    if append_dict is None:
+        return {}
+    if not isinstance(append_dict, dict):
+        raise TypeError(f"For 'save_checkpoint', 'append_dict' should be a dict, but got {type(append_dict).__name__}.")
+    values = {}
+    for name, value in append_dict.items():
+        if not isinstance(name, str) or not isinstance(value, (Tensor, int, float, str)):
+            raise TypeError(f"For 'save_checkpoint', 'append_dict' should hold numbers, strings and Tensors by name, "
+                            f"but it holds {name!r}: {type(value).__name__}.")
+        values[name] = Tensor(value) if isinstance(value, (int, float)) else value
+    return values
+
+
+def _exec_save(ckpt_file_name, values, crc_check=False):
+    """Write Tensors by name to a file, one file at a time."""
+    folder = os.path.dirname(ckpt_file_name)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    with _ckpt_mutex:
+        arrays = {k: np.asarray(v._array) if isinstance(v, Tensor) else v for k, v in values.items()}
+        checkpoint.write(ckpt_file_name, arrays, crc_check)
+        os.chmod(ckpt_file_name, stat.S_IRUSR)
+
+
+def _save_and_report(ckpt_file_name, values, crc_check):
+    try:
+        _exec_save(ckpt_file_name, values, crc_check)
+    except Exception as error:
+        log.error("The checkpoint %s could not be saved: %s", ckpt_file_name, error)
+
+
+def _wait_for_saving():
+    """Wait until the checkpoints that threads are writing are complete."""
+    for thread in threading.enumerate():
+        if thread.name == _ASYNC_THREAD and thread is not threading.current_thread():
+            thread.join()
+
+
+# ---------------------------------------------------------------------- loading
+def load_checkpoint(ckpt_file_name, net=None, strict_load=False, filter_prefix=None, specify_prefix=None,
+                    choice_func=None, crc_check=False):
+    """Load the Parameters of a checkpoint file, written by msnb or by any MindSpore.
+
+    Args:
+        ckpt_file_name (str): File to read, ending in ".ckpt".
+        net (Cell): Network to fill as well, see :func:`load_param_into_net`. Default: None.
+        strict_load (bool): As in :func:`load_param_into_net`. Default: False.
+        filter_prefix (Union[str, list[str], tuple[str]]): Leave out the Parameters whose names are, or begin with, one of
+            these and a ".". Default: None.
+        specify_prefix (Union[str, list[str], tuple[str]]): Load only such Parameters. Default: None.
+        choice_func (Callable): Takes the name of a Parameter and returns whether it is loaded. Default: None, all are.
+        crc_check (bool): Whether the checksum is checked. Default: False.
+
+    Returns:
+        dict, the Parameters by name.
+
+    Raises:
+        ValueError: If the file does not exist, is empty, is no checkpoint or damaged, or nothing is left after filtering.
+        TypeError: If a prefix is no string.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> param_dict = load_checkpoint("lenet.ckpt", filter_prefix="conv1")
+        >>> load_param_into_net(net, param_dict)
+    """
+    path = _check_checkpoint_file(ckpt_file_name)
+    left_out = _prefixes("filter_prefix", filter_prefix)
+    wanted = _prefixes("specify_prefix", specify_prefix)
+    try:
+        entries = checkpoint.read(path, crc_check)
+    except OSError as error:
+        raise ValueError(f"The checkpoint file {path!r} cannot be read: {error}") from None
+    parameters = {}
+    for name, value in entries.items():
+        if (left_out and _check_param_prefix(left_out, name)) or (wanted and not _check_param_prefix(wanted, name)) \
+                or (choice_func is not None and not choice_func(name)):
+            continue
+        parameters[name] = value if isinstance(value, str) else Parameter(value, name=name)
+    if not parameters:
+        raise ValueError(f"Nothing is left of the {len(entries)} Parameters in {path!r} after filtering; "
+                         f"please check 'filter_prefix'.")
+    if net is not None:
+        load_param_into_net(net, parameters, strict_load)
+    return parameters
+
+
+def _check_checkpoint_file(ckpt_file_name):
+    if not isinstance(ckpt_file_name, (str, os.PathLike)):
+        raise ValueError(f"For 'load_checkpoint', 'ckpt_file_name' should be a string, "
+                         f"but got {type(ckpt_file_name).__name__}.")
+    path = os.fspath(ckpt_file_name)
+    if not os.path.exists(path):
+        raise ValueError(f"The checkpoint file {path!r} does not exist.")
+    if not path.endswith(".ckpt"):
+        raise ValueError(f"The name of a checkpoint file should end in '.ckpt', but got {path!r}.")
+    if os.path.getsize(path) == 0:
+        raise ValueError(f"The checkpoint file {path!r} is empty.")
+    return path
+
+
+def _prefixes(argument, value):
+    if value is None:
+        return ()
+    if not isinstance(value, (str, list, tuple)):
+        raise TypeError(f"For 'load_checkpoint', '{argument}' should be a string or a list of strings, "
+                        f"but got {type(value).__name__}.")
+    prefixes = (value,) if isinstance(value, str) else tuple(value)
+    if not prefixes:
+        raise ValueError(f"For 'load_checkpoint', '{argument}' should not be an empty list.")
+    for prefix in prefixes:
+        if not isinstance(prefix, str):
+            raise TypeError(f"For 'load_checkpoint', '{argument}' should hold strings, "
+                            f"but it holds {type(prefix).__name__}.")
+    return prefixes
+
+
+def _check_param_prefix(filter_prefix, param_name):
+    """Whether `param_name` is one of the prefixes, or goes on after it with a "."."""
+    return any(param_name.startswith(p) and (param_name == p or p.endswith(".") or param_name[len(p)] == ".")
+               for p in filter_prefix)
+
+
+def load_param_into_net(net, parameter_dict, strict_load=False):
+    """Copy Parameters into the Parameters of a network that have the same names. Either all are copied or none is.
+
+    Args:
+        net (Cell): The network.
+        parameter_dict (dict): Parameters by name, as :func:`load_checkpoint` returns them; those the network does not
+            have are ignored.
+        strict_load (bool): Whether names have to agree in full. Otherwise, when names of the network are missing, a
+            prefix that the names in `parameter_dict` have in addition is left out. Default: False.
+
+    Returns:
+        list, names of the network's Parameters that were not loaded.
+
+    Raises:
+        TypeError: If `net` is no Cell, or `parameter_dict` no dict of Parameters.
+        RuntimeError: If a Parameter has another shape or dtype than in the network.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> param_dict = load_checkpoint("lenet.ckpt")
+        >>> not_loaded = load_param_into_net(net, param_dict)
+    """
+    if not isinstance(net, nn.Cell):
+        raise TypeError(f"For 'load_param_into_net', 'net' should be a Cell, but got {type(net).__name__}.")
+    if not isinstance(parameter_dict, dict):
+        raise TypeError(f"For 'load_param_into_net', 'parameter_dict' should be a dict of Parameters, "
+                        f"but got {type(parameter_dict).__name__}.")
+    Validator.check_bool(strict_load, "strict_load", "load_param_into_net")
+    found, missing = [], []
+    for param in net.get_parameters():
+        if param.name in parameter_dict:
+            found.append((param, parameter_dict[param.name]))
+        else:
+            missing.append(param)
+    if missing and not strict_load:
+        found += _with_prefix_removed(parameter_dict, missing)
+    updates = [(param, _fitting(param, new)) for param, new in found]
+    for param, value in updates:
+        param.set_data(value)
+    if missing:
+        log.warning("%d of the network's Parameters are not in the checkpoint and were not loaded: %s.", len(missing),
+                    _some([p.name for p in missing]))
+    return [p.name for p in missing]
+
+
+def _some(names):
+    return ", ".join(names) if len(names) <= 5 else f"{', '.join(names[:5])}, ..."
+
+
+def _with_prefix_removed(parameter_dict, missing):
+    """Pairs for the Parameters `missing` whose names, behind a common prefix, are in `parameter_dict`; taken out of it."""
+    pairs, tried = [], {""}
+    while missing:
+        prefix = next((p for p in _prefixes_before(parameter_dict, missing) if p not in tried), None)
+        if prefix is None:
+            break
+        tried.add(prefix)
+        log.warning("The names in the checkpoint begin with '%s', which is left out.", prefix)
+        pairs += [(p, parameter_dict[prefix + p.name]) for p in missing if prefix + p.name in parameter_dict]
+        missing[:] = [p for p in missing if prefix + p.name not in parameter_dict]
+    return pairs
+
+
+def _prefixes_before(parameter_dict, missing):
+    """What stands before the name of a missing Parameter in a name of the checkpoint; a name of its own, after a "."."""
+    for param in missing:
+        ending = "." + param.name
+        for name in parameter_dict:
+            if name.endswith(ending):
+                yield name[:-len(param.name)]
+
+
+def _fitting(param, new):
+    """The value of `new`, when it fits `param`; axes of length 1 at the end may be too many."""
+    if not isinstance(new, Parameter):
+        raise TypeError(f"For 'load_param_into_net', 'parameter_dict' should hold Parameters, but '{param.name}' is "
+                        f"{type(new).__name__}.")
+    if new.dtype != param.dtype:
+        raise RuntimeError(f"The Parameter '{param.name}' is {param.dtype} in the network but {new.dtype} in the "
+                           f"checkpoint. Is it the checkpoint of another network?")
+    if new.shape != param.shape:
+        rank = len(param.shape)
+        if new.shape[:rank] != param.shape or any(size != 1 for size in new.shape[rank:]):
+            raise RuntimeError(f"The Parameter '{param.name}' has shape {param.shape} in the network but {new.shape} in "
+                               f"the checkpoint. Is it the checkpoint of another network?")
+        return Tensor(new.asnumpy().reshape(param.shape))
+    return new
+
+
+def _fill_param_into_net(net, parameter_list):
+    """Copy a list of dicts {"name": str, "data": Tensor} into a network."""
+    load_param_into_net(net, {p["name"]: Parameter(p["data"], name=p["name"]) for p in parameter_list})
+
+
+def _save_graph(network, file_name):
+    """Write the graph of the last compiled program of `network`, if there is one."""
+    graph = network.get_func_graph_proto()
+    if not graph:
+        return
+    temporary = f"{file_name}.{os.getpid()}.tmp"
+    with open(temporary, "wb") as file:
+        file.write(graph if isinstance(graph, bytes) else graph.encode())
+    os.replace(temporary, file_name)
+    os.chmod(file_name, stat.S_IRUSR)
+
+
+# ---------------------------------------------------------------------- later
+def export(net, *inputs, file_name, file_format="AIR", **kwargs):
+    """Export a network for prediction; comes later.
+
+    Args:
+        net (Cell): The network.
+        inputs (Tensor): Example inputs.
+        file_name (str): File to write.
+        file_format (str): "AIR", "ONNX" or "MINDIR". Default: "AIR".
+        kwargs (dict): Options of quantization.
+
+    Raises:
+        ValueError: If an input is no Tensor, or the name or format is invalid.
+        NotImplementedError: Otherwise.
+    """
+    check_input_data(*inputs, data_class=Tensor)
+    if not isinstance(file_name, str):
+        raise ValueError(f"For 'export', 'file_name' should be a string, but got {type(file_name).__name__}.")
+    Validator.check_file_name_by_regular(file_name)
+    if file_format not in ("AIR", "GEIR", "ONNX", "MINDIR"):
+        raise ValueError(f"For 'export', 'file_format' should be 'AIR', 'ONNX' or 'MINDIR', but got {file_format!r}.")
+    raise NotImplementedError(f"export to {file_format} is not available in msnb yet; save_checkpoint keeps the "
+                              f"Parameters.")
+
+
+def parse_print(print_file_name):
+    """Read what Print operators wrote to a file; comes later.
+
+    Args:
+        print_file_name (str): The file.
+
+    Raises:
+        NotImplementedError: Always.
+    """
+    raise NotImplementedError("parse_print is not available in msnb yet: Print writes to the screen.")
+
+
+def build_searched_strategy(strategy_filename):
+    """Read a strategy file of automatic parallelism; comes later.
+
+    Args:
+        strategy_filename (str): The file.
+
+    Raises:
+        NotImplementedError: Always.
+    """
+    raise NotImplementedError("build_searched_strategy is not available in msnb yet.")
+
+
+def merge_sliced_parameter(sliced_parameters, strategy=None):
+    """Put the slices of a Parameter from several checkpoints together; comes later.
+
+    Args:
+        sliced_parameters (list[Parameter]): The slices in the order of their ranks.
+        strategy (dict): How the Parameter was cut. Default: None.
+
+    Raises:
+        NotImplementedError: Always.
+    """
+    raise NotImplementedError("merge_sliced_parameter is not available in msnb yet.")
+
+
+def load_distributed_checkpoint(network, checkpoint_filenames, predict_strategy=None):
+    """Load the checkpoints of several devices into a network; comes later.
+
+    Args:
+        network (Cell): The network.
+        checkpoint_filenames (list[str]): The files in the order of their ranks.
+        predict_strategy (dict): How the Parameters are cut for prediction. Default: None.
+
+    Raises:
+        NotImplementedError: Always.
+    """
+    raise NotImplementedError("load_distributed_checkpoint is not available in msnb yet; load_checkpoint reads the file of "
+                              "one device.")

@@ -1,0 +1,30 @@
+"""`SummaryRecord`: imports, and comes later."""
+
+__all__ = ["SummaryRecord"]
+
+
+class SummaryRecord:
+    """Writes what summary operators collect; comes later.
+
+    Args:
+        log_dir (str): Folder to write to.
+        file_prefix (str): Prefix of the file. Default: "events".
+        file_suffix (str): Suffix of the file. Default: "_MS".
+        network (Cell): Network whose graph is written. Default: None.
+        max_file_size (int): Most bytes per file. Default: None.
+
+    Raises:
+        NotImplementedError: Always.
+    """
+
+    def __init__(self, log_dir, file_prefix="events", file_suffix="_MS", network=None, max_file_size=None):
+        raise NotImplementedError("SummaryRecord is not available in msnb yet; collect values in a Callback instead.")
+
+
+def _cache_summary_tensor_data(summary):
+    """Comes later.
+
+    Raises:
+        NotImplementedError: Always.
+    """
+    raise NotImplementedError("Summaries are not available in msnb yet.")

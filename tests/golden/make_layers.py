@@ -1,0 +1,197 @@
+"""Golden values of layers and losses, computed by MindSpore 2.7.1 (CPU): run it with an interpreter that has that one.
+
+    python tests/golden/make_layers.py          writes tests/golden/layers.npz
+
+Each case is an expression that builds a Cell, in names that both frameworks have, with r1.1's defaults spelled out, and its inputs. Parameters are set to a
+function of their name and shape. Kept: outputs, the gradient of their sum for every input and trainable Parameter, the names and the final values of Parameters.
+"""
+
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+FILE = Path(__file__).with_name("layers.npz")
+IMAGE, ROWS = "f(2,4,6,6)", "f(3,4)"
+
+# name: (Cell, inputs, remarks); remarks: "train", "first" (only the first input has a gradient, in r1.1 or here), "sparse" (MindSpore's gradient of
+# the Parameter is sparse)
+CASES = {
+    "softmax": ("nn.Softmax()", ROWS),
+    "softmax_axis": ("nn.Softmax(0)", ROWS),
+    "log_softmax": ("nn.LogSoftmax(axis=-1)", ROWS),
+    "relu": ("nn.ReLU()", ROWS),
+    "relu6": ("nn.ReLU6()", "f(3,4)*6"),
+    "tanh": ("nn.Tanh()", ROWS),
+    "gelu": ("nn.GELU()", ROWS),
+    "fast_gelu": ("nn.FastGelu()", ROWS),
+    "sigmoid": ("nn.Sigmoid()", ROWS),
+    "prelu": ("nn.PReLU(channel=4, w=0.25)", IMAGE),
+    "leaky_relu": ("nn.LeakyReLU(alpha=0.2)", ROWS),
+    "hsigmoid": ("nn.HSigmoid()", "f(3,4)*4"),
+    "hswish": ("nn.HSwish()", "f(3,4)*4"),
+    "elu": ("nn.ELU(alpha=1.0)", ROWS),
+    "log_sigmoid": ("nn.LogSigmoid()", ROWS),
+    "silu": ("nn.SiLU()", ROWS),
+    "mish": ("nn.Mish()", ROWS),
+    "softsign": ("nn.Softsign()", ROWS),
+    "softmin": ("nn.Softmin()", ROWS),
+    "celu": ("nn.CELU(1.5)", ROWS),
+    "hardtanh": ("nn.Hardtanh(-0.5, 0.5)", ROWS),
+    "tanhshrink": ("nn.Tanhshrink()", ROWS),
+    "hshrink": ("nn.HShrink()", ROWS),
+    "soft_shrink": ("nn.SoftShrink(0.25)", ROWS),
+    "dense": ("nn.Dense(4, 5)", ROWS),
+    "dense_3d_no_bias": ("nn.Dense(4, 5, has_bias=False)", "f(2,3,4)"),
+    "dense_activation": ("nn.Dense(4, 5, activation='sigmoid')", ROWS),
+    "flatten": ("nn.Flatten()", IMAGE),
+    "norm": ("nn.Norm(axis=1)", ROWS),
+    "onehot": ("nn.OneHot(axis=1, depth=5, on_value=2.0, off_value=-1.0)", "i(3,2,n=5)"),
+    "pad": ("nn.Pad(((1, 2), (0, 3)))", ROWS),
+    "pad_reflect": ("nn.Pad(((1, 2), (0, 3)), mode='REFLECT')", ROWS),
+    "pad_symmetric": ("nn.Pad(((1, 2), (2, 1)), mode='SYMMETRIC')", ROWS),
+    "clip_by_norm": ("nn.ClipByNorm()", "f(3,4), const(0.5)"),
+    "clip_by_norm_axis": ("nn.ClipByNorm(axis=0)", "f(3,4), const(0.5)"),
+    "conv2d_same": ("nn.Conv2d(4, 6, 3, stride=2, pad_mode='same')", IMAGE),
+    "conv2d_pad": ("nn.Conv2d(4, 6, (3, 2), pad_mode='pad', padding=(1, 0, 2, 1), has_bias=True)", IMAGE),
+    "conv2d_dilated": ("nn.Conv2d(4, 6, 2, pad_mode='valid', dilation=2)", IMAGE),
+    "conv2d_group": ("nn.Conv2d(4, 8, 3, group=2, has_bias=True)", IMAGE),
+    "conv2d_depthwise": ("nn.Conv2d(4, 4, 3, stride=2, pad_mode='pad', padding=1, group=4)", IMAGE),
+    "conv1d": ("nn.Conv1d(4, 6, 3, stride=2, has_bias=True)", "f(2,4,7)"),
+    "conv1d_pad": ("nn.Conv1d(4, 6, 3, pad_mode='pad', padding=2)", "f(2,4,7)"),
+    "conv2d_transpose_same": ("nn.Conv2dTranspose(4, 3, 3, stride=2, has_bias=True)", IMAGE),
+    "conv2d_transpose_pad": ("nn.Conv2dTranspose(4, 3, 4, stride=2, pad_mode='pad', padding=1)", IMAGE),
+    "conv2d_transpose_valid": ("nn.Conv2dTranspose(4, 3, 3, stride=2, pad_mode='valid')", IMAGE),
+    "conv1d_transpose": ("nn.Conv1dTranspose(4, 3, 3, stride=2, pad_mode='pad', padding=1)", "f(2,4,7)"),
+    "max_pool2d": ("nn.MaxPool2d(3, 2)", IMAGE),
+    "max_pool2d_same": ("nn.MaxPool2d(kernel_size=2, stride=(2, 1), pad_mode='SAME')", IMAGE),
+    "avg_pool2d": ("nn.AvgPool2d((2, 3), 2)", IMAGE),
+    "avg_pool2d_same": ("nn.AvgPool2d(3, 2, 'same')", IMAGE),
+    "max_pool1d": ("nn.MaxPool1d(3, 2)", "f(2,4,7)"),
+    "avg_pool1d": ("nn.AvgPool1d(3, 2)", "f(2,4,7)"),
+    "batch_norm1d": ("nn.BatchNorm1d(4)", ROWS, "train"),
+    "batch_norm1d_eval": ("nn.BatchNorm1d(4)", ROWS),
+    "batch_norm2d": ("nn.BatchNorm2d(4, eps=1e-3, momentum=0.7)", IMAGE, "train"),
+    "batch_norm2d_eval": ("nn.BatchNorm2d(4)", IMAGE),
+    "batch_norm2d_always": ("nn.BatchNorm2d(4, use_batch_statistics=True)", IMAGE),
+    "batch_norm2d_never": ("nn.BatchNorm2d(4, use_batch_statistics=False)", IMAGE, "train"),
+    "batch_norm2d_not_affine": ("nn.BatchNorm2d(4, affine=False)", IMAGE, "train"),
+    "batch_norm3d": ("nn.BatchNorm3d(4)", "f(2,4,2,3,3)", "train"),
+    "layer_norm": ("nn.LayerNorm((4,), epsilon=1e-7)", "f(2,3,4)"),
+    "layer_norm_axes": ("nn.LayerNorm((3, 4), begin_norm_axis=1, begin_params_axis=1, epsilon=1e-5)", "f(2,3,4)"),
+    "group_norm": ("nn.GroupNorm(2, 4)", IMAGE),
+    "embedding": ("nn.Embedding(7, 4)", "i(2,3,n=7)"),
+    "embedding_one_hot": ("nn.Embedding(7, 4, use_one_hot=True)", "i(2,3,n=7)"),
+    "embedding_lookup": ("nn.EmbeddingLookup(7, 4)", "i(2,3,n=7)", "sparse"),
+    "embedding_lookup_norm": ("nn.EmbeddingLookup(7, 4, max_norm=0.3)", "i(2,3,n=7)", "sparse"),
+    "multi_field_sum": ("nn.MultiFieldEmbeddingLookup(7, 4, 2)", "FIELDS", "sparse"),
+    "multi_field_mean": ("nn.MultiFieldEmbeddingLookup(7, 4, 2, operator='MEAN')", "FIELDS", "sparse"),
+    "multi_field_max": ("nn.MultiFieldEmbeddingLookup(7, 4, 2, operator='MAX')", "FIELDS", "sparse"),
+    "sequential": ("nn.SequentialCell([nn.Dense(4, 5), nn.ReLU(), nn.Dense(5, 2)])", ROWS),
+    "conv2d_bn_act": ("nn.Conv2dBnAct(4, 6, 3, has_bn=True, activation='relu', momentum=0.997, eps=1e-5)", IMAGE, "train"),
+    "dense_bn_act": ("nn.DenseBnAct(4, 5, has_bn=True, activation='leakyrelu', momentum=0.9, eps=1e-5)", ROWS, "train"),
+    "image_gradients": ("nn.ImageGradients()", IMAGE),
+    "central_crop": ("nn.CentralCrop(0.5)", IMAGE),
+    "l1_loss": ("nn.L1Loss()", "f(3,4), f(3,4)"),
+    "l1_loss_sum": ("nn.L1Loss(reduction='sum')", "f(3,4), f(3,4)"),
+    "mse_loss": ("nn.MSELoss()", "f(3,4), f(3,4)"),
+    "mse_loss_none": ("nn.MSELoss('none')", "f(3,4), f(3,4)"),
+    "smooth_l1_loss": ("nn.SmoothL1Loss(0.5)", "f(3,4), f(3,4)"),
+    "softmax_ce": ("nn.SoftmaxCrossEntropyWithLogits()", "f(3,4), p(3,4)"),
+    "softmax_ce_sum": ("nn.SoftmaxCrossEntropyWithLogits(reduction='sum')", "f(3,4), p(3,4)"),
+    "softmax_ce_sparse": ("nn.SoftmaxCrossEntropyWithLogits(sparse=True)", "f(3,4), i(3,n=4)"),
+    "softmax_ce_sparse_mean": ("nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction='mean')", "f(3,4), i(3,n=4)"),
+    "bce_loss": ("nn.BCELoss(reduction='none')", "u(3,4), u(3,4)", "first"),
+    "bce_loss_mean": ("nn.BCELoss(weight=Tensor(W), reduction='mean')", "u(3,4), u(3,4)", "first"),
+    "cosine_embedding_loss": ("nn.CosineEmbeddingLoss(margin=0.1)", "f(3,4), f(3,4), sign(3)"),
+    "cross_entropy_loss": ("nn.CrossEntropyLoss()", "f(3,4), i(3,n=4)"),
+    "cross_entropy_smooth": ("nn.CrossEntropyLoss(weight=Tensor(W[0]), label_smoothing=0.1)", "f(3,4), i(3,n=4)"),
+    "cross_entropy_ignore": ("nn.CrossEntropyLoss(ignore_index=1)", "f(3,4,5), i(3,5,n=4)"),
+    "cross_entropy_prob": ("nn.CrossEntropyLoss()", "f(3,4), p(3,4)"),
+    "bce_with_logits": ("nn.BCEWithLogitsLoss(weight=Tensor(W), pos_weight=Tensor(W))", "f(3,4), u(3,4)"),
+    "nll_loss": ("nn.NLLLoss(reduction='sum')", "f(3,4), i(3,n=4)"),
+    "huber_loss": ("nn.HuberLoss(delta=0.5)", "f(3,4), f(3,4)"),
+    "kl_div_loss": ("nn.KLDivLoss(reduction='batchmean')", "f(3,4), p(3,4)", "first"),
+    "rmse_loss": ("nn.RMSELoss()", "f(3,4), f(3,4)"),
+    "dice_loss": ("nn.DiceLoss()", "u(3,4), u(3,4)"),
+}
+
+
+def value_of(name, shape):
+    """The value that a Parameter gets: a function of its name and shape alone."""
+    random = np.random.RandomState(zlib.crc32(f"{name}{tuple(shape)}".encode()))
+    low, high = (0.5, 1.5) if name.endswith(("gamma", "variance")) or name == "w" else (-0.5, 0.5)
+    return random.uniform(low, high, shape).astype(np.float32)
+
+
+def inputs_of(name, text):
+    """The inputs of a case, as arrays."""
+    if text == "FIELDS":
+        indices = np.array([[2, 4, 6, 0, 0], [1, 3, 5, 0, 0]], np.int32)
+        weights = np.array([[1, 0.5, 2, 0, 0], [1, 1, 0.25, 0, 0]], np.float32)
+        fields = np.array([[0, 1, 1, 0, 0], [0, 0, 1, 0, 0]], np.int32)
+        return indices, weights, fields
+    random = np.random.RandomState(zlib.crc32(name.encode()))
+
+    def p(*shape):
+        raw = random.uniform(0.1, 1, shape)
+        return (raw / raw.sum(1, keepdims=True)).astype(np.float32)
+
+    names = {
+        "f": lambda *shape: (random.randn(*shape) * 0.8).astype(np.float32),
+        "u": lambda *shape: random.uniform(0.05, 0.95, shape).astype(np.float32),
+        "i": lambda *shape, n: random.randint(0, n, shape).astype(np.int32),
+        "p": p,
+        "sign": lambda *shape: np.where(random.rand(*shape) < 0.5, -1, 1).astype(np.int32),
+        "const": lambda value: np.array(value, np.float32),
+    }
+    result = eval(text, names)
+    result = result if isinstance(result, tuple) else (result,)
+    return tuple(np.asarray(x, x.dtype) for x in result)
+
+
+def run(ms, name):
+    """All values of a case under the framework `ms`, as a dict of arrays."""
+    expression, text, *kind = CASES[name]
+    weights = np.linspace(0.5, 1.5, 12).astype(np.float32).reshape(3, 4)
+    net = eval(expression, {"nn": ms.nn, "Tensor": ms.Tensor, "W": weights})
+    for path, parameter in net.parameters_and_names():
+        # By path: MindSpore's own names of single layers differ between versions.
+        parameter.set_data(ms.Tensor(value_of(path, parameter.shape)))
+    net.set_train("train" in kind)
+    inputs = [ms.Tensor(x) for x in inputs_of(name, text)]
+    result = {"names": np.array([path for path, _ in net.parameters_and_names()])}
+    output = net(*inputs)
+    for i, x in enumerate(output if isinstance(output, tuple) else (output,)):
+        result[f"out{i}"] = x.asnumpy()
+    if "train" in kind or "always" in name:
+        for path, parameter in net.parameters_and_names():
+            if not parameter.requires_grad:
+                # A copy: MindSpore's array is a view that the next call changes.
+                result[f"state_{path}"] = parameter.asnumpy().copy()
+    if inputs[0].dtype == ms.float32:
+        gradient = ms.ops.GradOperation(get_all=True)(net)(*inputs)
+        result.update({f"grad{i}": x.asnumpy() for i, x in enumerate(gradient) if i == 0 or "first" not in kind})
+    parameters = ms.ParameterTuple(net.trainable_params())
+    if len(parameters) and "sparse" not in kind:
+        gradient = ms.ops.GradOperation(get_by_list=True)(net, parameters)(*inputs)
+        result.update({f"pgrad{i}": x.asnumpy() for i, x in enumerate(gradient)})
+    return result
+
+
+def main():
+    import mindspore as ms
+
+    ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU")
+    kept = {}
+    for name in CASES:
+        try:
+            kept.update({f"{name}/{key}": value for key, value in run(ms, name).items()})
+        except Exception as error:
+            print("left out:", name, repr(error).splitlines()[0][:200])
+    np.savez_compressed(FILE, **kept)
+    print(len(kept), "arrays,", FILE.stat().st_size, "bytes")
+
+
+if __name__ == "__main__":
+    main()

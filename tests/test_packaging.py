@@ -1,0 +1,98 @@
+"""What is shipped: the wheel's contents, declared dependencies, and files that set a contributor up."""
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+# Names under which distributions are imported, where they differ.
+DISTRIBUTION = {"cv2": "opencv-python-headless", "PIL": "pillow", "IPython": "ipython", "jupyter_client": "nbclient"}
+OURS = {"msnb", "mindspore", "mindinsight"}
+
+
+def shipped_files():
+    return [p for p in (ROOT / "msnb").rglob("*") if p.is_file() and not {"__pycache__", "node_modules"} & set(p.parts)]
+
+
+def declared(*requirements):
+    return {re.match(r"[\w.-]+", r)[0].lower().replace("_", "-") for r in requirements}
+
+
+def third_party_imports(path, loading_only):
+    todo = [ast.parse(path.read_text(encoding="utf-8"))]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module]
+        else:
+            if not (loading_only and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Try))):
+                todo.extend(ast.iter_child_nodes(node))
+            continue
+        for name in names:
+            top = name.split(".")[0]
+            if top not in sys.stdlib_module_names and top not in OURS:
+                yield DISTRIBUTION.get(top, top).lower().replace("_", "-")
+
+
+@pytest.mark.parametrize("loading_only", [True, False])
+def test_whatever_is_imported_is_declared(loading_only):
+    allowed = declared(*PYPROJECT["project"]["dependencies"])
+    if not loading_only:  # inside a function an extra will do
+        allowed |= declared(*(r for extra in PYPROJECT["project"]["optional-dependencies"].values() for r in extra))
+    missing = {
+        (str(path.relative_to(ROOT)), name)
+        for path in shipped_files()
+        if path.suffix == ".py"
+        for name in third_party_imports(path, loading_only)
+        if name not in allowed
+    }
+    assert not missing
+
+
+def test_the_wheel_has_everything_below_the_package(tmp_path):
+    wheel_builder = pytest.importorskip("hatchling.builders.wheel")
+    (built,) = wheel_builder.WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
+    names = set(zipfile.ZipFile(built).namelist())
+    expected = {p.relative_to(ROOT).as_posix() for p in shipped_files()}
+    assert not expected - names
+    assert {"msnb/py.typed", "msnb/_data/digits.npz", "msnb/_data/01_quick_start.ipynb"} <= names
+    assert not [name for name in names if name.startswith(("tests/", "notebooks/"))]
+
+
+def test_git_ignores_nothing_that_is_shipped():
+    if not (ROOT / ".git").exists() or not shutil.which("git"):
+        pytest.skip("not a clone")
+    files = [str(p.relative_to(ROOT)) for p in [*shipped_files(), *(ROOT / "tests" / "golden").glob("*.*")]]
+    ignored = subprocess.run(["git", "check-ignore", *files], cwd=ROOT, capture_output=True, text=True).stdout
+    assert not ignored
+
+
+def test_importing_the_lowest_floor_does_not_import_jax():
+    code = "import sys; sys.modules['msnb'] = type(sys)('msnb'); sys.modules['msnb'].__path__ = ['msnb']; "
+    code += "import msnb.context, msnb.log, msnb._checkparam, msnb.common.seed; assert 'jax' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+
+
+def test_ci_runs_the_tests_that_a_contributor_runs():
+    assert "make test" in (ROOT / ".ci" / "run").read_text()
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+    assert "Version 2.0" in (ROOT / "LICENSE").read_text()
+
+
+def test_the_notebooks_are_valid_and_name_no_path_of_this_machine():
+    nbformat = pytest.importorskip("nbformat")
+    for path in (ROOT / "notebooks").glob("*.ipynb"):
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+        assert str(ROOT) not in path.read_text(encoding="utf-8"), f"{path.name} has a path of this machine in it"
