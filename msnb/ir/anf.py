@@ -106,13 +106,16 @@ class CNode(AnfNode):
         graphs (tuple[FuncGraph]): branches or loop bodies of control flow.
         id (int): position in the order of execution, unique in the outermost graph.
         flops (int), nbytes (int): arithmetic and memory traffic, counted from the shapes.
+        kernel (ClosedJaxpr | None): what the operator does, in JAX's primitives.
+        instruction (str | None): for a kernel of a compiled program, the name of its HLO instruction.
+        origins (tuple): for such a kernel, (scope, operator, backward) of every operator that was fused into it.
     """
 
     __slots__ = ("op", "attrs", "inputs", "slots", "scope", "direction", "source", "graphs", "id", "flops", "nbytes",
-                 "kernel")
+                 "kernel", "instruction", "origins")
 
     def __init__(self, op, inputs, slots, types, *, attrs=None, scope="", direction="forward", source=None, graphs=(),
-                 id=0, flops=0, nbytes=0, kernel=None):
+                 id=0, flops=0, nbytes=0, kernel=None, instruction=None, origins=()):
         super().__init__(types)
         self.op = op
         self.inputs = inputs
@@ -125,7 +128,9 @@ class CNode(AnfNode):
         self.id = id
         self.flops = flops
         self.nbytes = nbytes
-        self.kernel = kernel  # the operator's own jaxpr, for who wants to look inside
+        self.kernel = kernel
+        self.instruction = instruction
+        self.origins = origins
 
     @property
     def name(self):

@@ -3,9 +3,11 @@
 An operator of msnb is one named ``jax.jit`` in the jaxpr, and becomes one CNode. Any other nested jit, a rematerialised
 block and a function with its own gradient are inlined; branches and loops become CNodes with sub-graphs.
 """
+import os
+
 import numpy as np
 
-from msnb.core._jax_private import Literal, user_frame
+from msnb.core._jax_private import Literal, exclude_from_source_links, user_frame
 
 from . import cost
 from .anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
@@ -23,6 +25,14 @@ _NOISE = frozenset(("accuracy", "out_sharding", "sharding", "weak_type", "precis
                     "fill_value", "donated_invars", "ctx_mesh", "keep_unused", "inline", "linear", "cond_nconsts",
                     "body_nconsts", "num_consts", "num_carry", "_split_transpose", "memory_space", "effects"))
 
+_LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+exclude_from_source_links(_LIBRARY)  # a node's line is the user's, not that of the layer they called
+
+
+def is_library(file):
+    """Whether a source file is msnb's own."""
+    return file.startswith(_LIBRARY)
+
 
 def dtype_name(dtype):
     """MindSpore's spelling of a numpy or JAX dtype: float32 is Float32."""
@@ -34,18 +44,14 @@ def dtype_name(dtype):
 
 def default_operator_of(name):
     """(operator, attributes) of the name of a jit, None for a jit that is no operator."""
-    try:
-        from msnb.core.primitive import attributes_of
-    except ImportError:  # reading jaxprs needs nothing but JAX
-        attributes_of = None
-    found = attributes_of(name) if attributes_of is not None else None
-    if found is not None:
-        return found
-    # operators are spelled in CamelCase, functions of jax.numpy are not
-    return (name.partition(".")[0], {}) if name[:1].isupper() and name.isidentifier() else None
+    # operators are spelled in CamelCase, or carry a number for their attributes; functions of jax.numpy are neither
+    if not name[:1].isupper() and "." not in name:
+        return None
+    from msnb.core.operator import attributes_of
+    return attributes_of(name)
 
 
-def read(closed, name="main", inputs=None, operator_of=default_operator_of):
+def read(closed, name="main", inputs=None, operator_of=default_operator_of, expand=False):
     """Read a jaxpr.
 
     Args:
@@ -54,6 +60,7 @@ def read(closed, name="main", inputs=None, operator_of=default_operator_of):
         inputs (list[tuple]): per input variable ``("param", name, requires_grad)`` or ``("arg", name)``.
             Default: None, inputs are called ``x0``, ``x1``, ...
         operator_of (Callable): from the name of a jit to (operator, attributes), or None for a jit that is not one.
+        expand (bool): whether to open operators up: each becomes a scope that holds JAX's primitives. Default: False.
 
     Returns:
         FuncGraph.
@@ -67,12 +74,13 @@ def read(closed, name="main", inputs=None, operator_of=default_operator_of):
     if not hasattr(closed, "jaxpr") or not hasattr(closed, "consts"):
         raise TypeError(f"For 'ir.read', 'closed' should be a ClosedJaxpr (what jax.make_jaxpr returns), but got "
                         f"{type(closed).__name__}.")
-    return _Reader(operator_of).graph(closed, name, inputs)
+    return _Reader(operator_of, expand).graph(closed, name, inputs)
 
 
 class _Reader:
-    def __init__(self, operator_of):
+    def __init__(self, operator_of, expand):
         self.operator_of = operator_of
+        self.expand = expand
         self.operators = {}  # name of a jit -> what operator_of said
         self.memo = {}  # costs of inner jaxprs
         self.types = {}  # aval -> TensorType
@@ -90,12 +98,14 @@ class _Reader:
             weight = entry[0] == "param"
             parameters.append(ParameterNode(str(entry[1]), self.type_of(var), weight,
                                             bool(entry[2]) if weight and len(entry) > 2 else False))
+            if entry[0] == "random":
+                parameters[-1].name = "random_number"
         env = dict(zip(jaxpr.invars, ((node, 0) for node in parameters)))
         self.bind_constants(jaxpr, consts, env)
         nodes = []
         self.walk(jaxpr, env, nodes, (), False)
         outputs = [self.look_up(var, env) for var in jaxpr.outvars]
-        _mark_updates(nodes)
+        mark_updates(nodes)
         return FuncGraph(name, parameters, nodes, outputs)
 
     def bind_constants(self, jaxpr, consts, env):
@@ -140,7 +150,9 @@ class _Reader:
             kind = eqn.primitive.name
             inner = eqn.params.get(_CALLS.get(kind))
             operator = self.operator(eqn.params.get("name")) if inner is not None and kind in ("jit", "pjit") else None
-            if inner is not None and operator is None:
+            if inner is not None and operator is not None and self.expand:
+                self.inline(eqn, inner, env, nodes, _with_operator(scope, operator[0]), turned)
+            elif inner is not None and operator is None:
                 self.inline(eqn, inner, env, nodes, scope, turned)
             elif not all(type(var).__name__ == "DropVar" for var in eqn.outvars) or eqn.effects or not eqn.outvars:
                 self.call(eqn, operator, env, nodes, scope, turned)
@@ -151,7 +163,8 @@ class _Reader:
         self.bind_constants(jaxpr, getattr(inner, "consts", ()), within)
         name = eqn.params.get("name") or ""
         # a function of the user's that is jitted for itself is a scope; helpers of jax.numpy are not
-        named = eqn.primitive.name in ("jit", "pjit") and name.isidentifier() and name[0] != "_" and len(jaxpr.eqns) > 8
+        named = (not self.expand and eqn.primitive.name in ("jit", "pjit") and name.isidentifier() and name[0] != "_"
+                 and len(jaxpr.eqns) > 8)
         self.walk(jaxpr, within, nodes, (*scope, name) if named else scope, backward)
         for var, result in zip(eqn.outvars, jaxpr.outvars):
             env[var] = self.look_up(result, within)
@@ -200,6 +213,10 @@ class _Reader:
         return tuple(graphs)
 
 
+def _with_operator(scope, op):
+    return scope if scope and scope[-1].partition("-op")[0] == op else (*scope, op)
+
+
 def _feeds(eqn, kind, count):
     """For each sub-graph of an equation, which of the equation's inputs its parameters are."""
     total = len(eqn.invars)
@@ -211,7 +228,7 @@ def _feeds(eqn, kind, count):
     return (tuple(range(start, total)),) * count
 
 
-def _mark_updates(nodes):
+def mark_updates(nodes):
     """Call "update" what works on gradients and is itself never differentiated: clipping, scaling, the optimizer."""
     mirrored = {(node.scope, node.op) for node in nodes if node.direction == "backward"}
     if not mirrored:

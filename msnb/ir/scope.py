@@ -2,7 +2,7 @@
 
     stack     = [ part { "/" part } ]
     part      = transform "(" stack ")" | name
-    transform = "jvp" | "transpose" | "vmap" | "jit" | ...
+    transform = "jvp" | "transpose" | "vmap" | ...
 
 JAX wraps a transformation around the first scope that follows it: ``transpose(jvp(Default/network))/conv1-Conv2d``.
 Any other name may contain whatever its author wrote, parentheses included.
@@ -10,7 +10,7 @@ Any other name may contain whatever its author wrote, parentheses included.
 import functools
 import re
 
-TRANSFORMS = frozenset(("jvp", "transpose", "vmap", "pmap", "jit", "pjit", "xmap", "shard_map", "linearize", "remat",
+TRANSFORMS = frozenset(("jvp", "transpose", "vmap", "pmap", "xmap", "shard_map", "linearize", "remat",
                         "checkpoint", "rematted_computation", "custom_jvp_call", "custom_vjp_call"))
 _OPENING = re.compile(rf"({'|'.join(sorted(TRANSFORMS))})\(")
 

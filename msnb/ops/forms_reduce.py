@@ -9,7 +9,7 @@ from msnb.core.kinds import Axis, Bool, DType, Int, Kind, Number, Optional
 from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.primitive import operator
 from msnb.core.tensor import Tensor
-from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in, tensor_only
+from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in
 from msnb.ops._host import functional
 from msnb.ops.math.unary import floating
 
@@ -430,24 +430,3 @@ def median(input, axis: Int = -1, *, keepdims: Bool = False):
     value = jnp.take_along_axis(input, place, axis)
     place = place.astype(jnp.int64)
     return (value, place) if keepdims else (jnp.squeeze(value, axis), jnp.squeeze(place, axis))
-
-
-@operator("Bincount", functional="bincount", methods=("bincount",))
-def bincount(input, weights=None, *, minlength: Int = 0):
-    """How often each of the numbers 0 to minlength - 1 occurs in a vector.
-
-    Args:
-        input (Tensor): Integers, not negative.
-        weights (Tensor): What each element counts. Default: None, 1.
-        minlength (int): Length of the result. Default: 0, as long as needed, which only PYNATIVE mode knows.
-
-    Returns:
-        Tensor of shape (minlength,).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    tensor_only("bincount", "input", input)
-    if not minlength:
-        raise ValueError("For 'bincount', 'minlength' should be positive here: the length of the result is fixed.")
-    return jnp.bincount(input, weights, length=minlength)

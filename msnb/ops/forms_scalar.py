@@ -235,11 +235,8 @@ def broadcast_gradient_args(x_shape, y_shape):
     y = (1,) * (rank - len(y_shape)) + tuple(y_shape)
     if any(a != b and 1 not in (a, b) for a, b in zip(x, y, strict=True)):
         raise ValueError(f"For 'broadcast_gradient_args', the shapes {x_shape} and {y_shape} do not broadcast.")
-    sides = []
-    for mine, length in ((x, len(x_shape)), (y, len(y_shape))):
-        sides.append(tuple(i for i in range(rank) if i < rank - length or mine[i] == 1 and (x[i], y[i]) != (1, 1)
-                           or (x[i], y[i]) == (1, 1)))
-    return tuple(sides)
+    pairs = list(enumerate(zip(x, y, strict=True)))
+    return (tuple(i for i, (a, b) in pairs if a == 1 and b != 1), tuple(i for i, (a, b) in pairs if b == 1 and a != 1))
 
 
 @functional("reduced_shape")

@@ -81,7 +81,7 @@ class Optimizer(Cell):
             self.global_step = Parameter(initializer(0, [1], mstype.int32), name="global_step")
         if self.is_group_lr:
             self.group_lr = list(groups.lr)
-            self.learning_rate = (CellList(groups.lr, auto_prefix=False) if self.dynamic_lr
+            self.learning_rate = (CellList(groups.lr) if self.dynamic_lr
                                   else ParameterTuple(groups.lr))
         else:
             self.learning_rate = self._build_single_lr(learning_rate, "learning_rate")

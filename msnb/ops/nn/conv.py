@@ -86,7 +86,8 @@ def conv2d_op(x, weight, *, out_channel: PositiveInt, kernel_size: Window2, mode
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> x, w = Tensor(np.ones((10, 32, 32, 32)), mindspore.float32), Tensor(np.ones((32, 32, 3, 3)), mindspore.float32)
+        >>> x = Tensor(np.ones((10, 32, 32, 32)), mindspore.float32)
+        >>> w = Tensor(np.ones((32, 32, 3, 3)), mindspore.float32)
         >>> ops.Conv2D(out_channel=32, kernel_size=3)(x, w).shape
         (10, 32, 30, 30)
     """

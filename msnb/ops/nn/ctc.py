@@ -90,8 +90,8 @@ def ctc_loss_op(x, labels_indices, labels_values, sequence_length, *, preprocess
     _check.rank(op, "labels_values", labels_values, 1)
     if labels_indices.shape != (labels_values.shape[0], 2) or sequence_length.shape != (x.shape[1],):
         raise ValueError(f"For '{op}', 'labels_indices' should have shape (n, 2), 'labels_values' (n,) and "
-                         f"'sequence_length' ({x.shape[1]},), but got {labels_indices.shape}, {labels_values.shape} and "
-                         f"{sequence_length.shape}.")
+                         f"'sequence_length' ({x.shape[1]},), but got {labels_indices.shape}, {labels_values.shape} "
+                         f"and {sequence_length.shape}.")
     blank = x.shape[2] - 1
     rows, lengths = _dense_labels(labels_indices, labels_values, x.shape[1], blank)
     if preprocess_collapse_repeated:

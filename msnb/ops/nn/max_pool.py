@@ -2,6 +2,7 @@
 from math import prod
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 _CHAINED_TAPS = 9  # XLA's scatter of the gradient is 1.1 to 6 times slower than the chain up to here, faster beyond
@@ -9,7 +10,8 @@ _CHAINED_TAPS = 9  # XLA's scatter of the gradient is 1.1 to 6 times slower than
 
 def max_pool(x, kernel, strides, padding):
     """Largest value in each window of `x` (N, C, ...); windows slide over the trailing dimensions."""
-    low = jnp.asarray(-jnp.inf if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype).min, x.dtype)
+    # a numpy scalar: for an array JAX would not see that this is a maximum, and could not differentiate it
+    low = x.dtype.type(-np.inf if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype).min)
     if prod(kernel) <= _CHAINED_TAPS:
         return _chain(x, kernel, strides, padding, low)
     return lax.reduce_window(x, low, lax.max, (1, 1, *kernel), (1, 1, *strides), ((0, 0), (0, 0), *padding))

@@ -2,6 +2,7 @@
 from math import prod
 
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from msnb.core.kinds import Bool, NonNegInt, OneOf
@@ -120,7 +121,7 @@ def average(x, kernel, strides, padding, count_padding=False, divisor=None):
 
 
 def _window_sum(x, kernel, strides, padding):
-    return lax.reduce_window(x, jnp.zeros((), x.dtype), lax.add, (1, 1, *kernel), (1, 1, *strides),
+    return lax.reduce_window(x, np.zeros((), x.dtype), lax.add, (1, 1, *kernel), (1, 1, *strides),
                              ((0, 0), (0, 0), *padding))
 
 

@@ -1,0 +1,17 @@
+"""Vision transforms: ``c_transforms`` (OpenCV, fast), ``py_transforms`` (PIL images), and 2.x's ``transforms`` in one."""
+from msnb.dataset.vision.utils import Border, ImageBatchFormat, Inter
+
+_LATER = ("c_transforms", "py_transforms", "py_transforms_util", "transforms", "utils", "validators")
+__all__ = ["Border", "ImageBatchFormat", "Inter", "c_transforms", "py_transforms"]
+
+
+def __getattr__(name):
+    from importlib import import_module
+
+    if name in _LATER:
+        return import_module(f"{__name__}.{name}")
+    if not name.startswith("_"):
+        unified = import_module(f"{__name__}.transforms")
+        if hasattr(unified, name):
+            return getattr(unified, name)
+    raise AttributeError(f"module 'mindspore.dataset.vision' has no attribute {name!r}")

@@ -1,0 +1,212 @@
+"""Transforms of an image together with its bounding boxes: rows (x, y, width, height, ...) of a float32 column. C++ operators in MindSpore."""
+import numpy as np
+
+from msnb.dataset.core.config import fresh_seed
+from msnb.dataset.core.streams import Mt32
+from msnb.dataset.core.tensor_op import TensorOp
+from msnb.dataset.core.validator_helpers import check_value, type_check
+from msnb.dataset.transforms._composite import run_one
+from msnb.dataset.vision import kernels
+from msnb.dataset.vision._checks import probability
+from msnb.dataset.vision._geometry import RandomCrop, RandomHorizontalFlip, RandomResize, RandomResizedCrop, RandomVerticalFlip, Resize
+
+
+def checked(image, boxes):
+    """A float32 copy of the boxes, which must lie inside the image."""
+    kernels.image(image, "bounding boxes")
+    if boxes.ndim < 2:
+        raise RuntimeError(f"Bounding boxes shape should have at least two dimensions, but got shape {boxes.shape}.")
+    if boxes.shape[1] < 4:
+        raise RuntimeError(f"Bounding boxes should be have at least 4 features, but got shape {boxes.shape}.")
+    height, width = image.shape[:2]
+    boxes = boxes.astype(np.float32)
+    if ((boxes[:, 0] + boxes[:, 2] > width) | (boxes[:, 1] + boxes[:, 3] > height)).any():
+        raise RuntimeError(f"At least one of the bounding boxes is out of bounds of the image ({height} x {width}).")
+    if (boxes[:, :2].astype(np.int64) < 0).any():
+        raise RuntimeError("At least one of the bounding boxes has negative min_x or min_y.")
+    return boxes
+
+
+def cropped(boxes, x, y, width, height):
+    """The boxes as seen in a crop; those outside are gone."""
+    x0, y0 = boxes[:, 0], boxes[:, 1]
+    x1, y1 = x0 + boxes[:, 2], y0 + boxes[:, 3]
+    boxes = boxes[~((x0 > x + width) | (y0 > y + height) | (x1 < x) | (y1 < y))].copy()
+    x0, y0 = boxes[:, 0], boxes[:, 1]
+    x1, y1 = np.minimum(x0 + boxes[:, 2] - x, width), np.minimum(y0 + boxes[:, 3] - y, height)
+    x0, y0 = np.maximum(x0 - x, 0), np.maximum(y0 - y, 0)
+    boxes[:, 0], boxes[:, 1], boxes[:, 2], boxes[:, 3] = x0, y0, x1 - x0, y1 - y0
+    return boxes
+
+
+def resized(boxes, new, old):
+    """The boxes after a resize from shape `old` to shape `new`."""
+    h, w = np.float32(new[0] / old[0]), np.float32(new[1] / old[1])
+    boxes = boxes.copy()
+    boxes[:, :4] *= np.array([w, h, w, h], np.float32)
+    return boxes
+
+
+class _BoxOp(TensorOp):
+    inputs = None
+
+    def _pair(self, columns):
+        if len(columns) != 2:
+            raise RuntimeError(f"{type(self).__name__}: Requires Image and Bounding Boxes, likely missed bounding boxes: got {len(columns)} "
+                               "column(s).")
+        return columns[0], checked(*columns)
+
+
+class _RandomBoxOp(_BoxOp):
+    """Draws as the transform without boxes does."""
+
+    deterministic = False
+    _alone = None
+
+    def _draw(self, stream, *columns):
+        image, _ = self._pair(columns)
+        return self._op._draw(stream, image)
+
+
+class RandomCropWithBBox(_RandomBoxOp):
+    """:class:`RandomCrop` of an image and its boxes.
+
+    Args:
+        size, padding, pad_if_needed, fill_value, padding_mode: As for :class:`RandomCrop`.
+    """
+
+    def __init__(self, size, padding=None, pad_if_needed=False, fill_value=0, padding_mode=RandomCrop.__init__.__defaults__[3]):
+        self._op = RandomCrop(size, padding, pad_if_needed, fill_value, padding_mode)
+        self.size, self.padding = self._op.size, self._op.padding
+
+    def _apply(self, drawn, *columns):
+        image, boxes = self._pair(columns)
+        (left, top, _, _), _, _ = self._op._plan(image.shape)
+        boxes[:, 0] += left
+        boxes[:, 1] += top
+        return self._op._apply(drawn, image), cropped(boxes, *drawn, self.size[1], self.size[0])
+
+
+class _FlipWithBBox(_RandomBoxOp):
+    def __init__(self, prob=0.5):
+        self.prob = probability(prob)
+        self._op = self._flip(prob)
+
+    def _apply(self, flip, *columns):
+        image, boxes = self._pair(columns)
+        if flip:
+            axis = self._op._axis
+            boxes[:, 1 - axis] = np.float32(image.shape[axis]) - boxes[:, 1 - axis] - boxes[:, 3 - axis]
+        return self._op._apply(flip, image), boxes
+
+
+class RandomHorizontalFlipWithBBox(_FlipWithBBox):
+    """:class:`RandomHorizontalFlip` of an image and its boxes.
+
+    Args:
+        prob (float, optional): Probability of it. Default: 0.5.
+    """
+
+    _flip = RandomHorizontalFlip
+
+
+class RandomVerticalFlipWithBBox(_FlipWithBBox):
+    """:class:`RandomVerticalFlip` of an image and its boxes.
+
+    Args:
+        prob (float, optional): Probability of it. Default: 0.5.
+    """
+
+    _flip = RandomVerticalFlip
+
+
+class ResizeWithBBox(_BoxOp):
+    """:class:`Resize` of an image and its boxes.
+
+    Args:
+        size, interpolation: As for :class:`Resize`.
+    """
+
+    def __init__(self, size, interpolation=Resize.__init__.__defaults__[0]):
+        self._op = Resize(size, interpolation)
+        self.size, self.interpolation = size, interpolation
+
+    def _row(self, *columns):
+        image, boxes = self._pair(columns)
+        made = self._op._row(image)
+        return made, resized(boxes, made.shape, image.shape)
+
+
+class RandomResizeWithBBox(_RandomBoxOp):
+    """:class:`RandomResize` of an image and its boxes.
+
+    Args:
+        size: As for :class:`RandomResize`.
+    """
+
+    def __init__(self, size):
+        self._op = RandomResize(size)
+        self.size = size
+
+    def _apply(self, drawn, *columns):
+        image, boxes = self._pair(columns)
+        made = self._op._apply(drawn, image)
+        return made, resized(boxes, made.shape, image.shape)
+
+
+class RandomResizedCropWithBBox(_RandomBoxOp):
+    """:class:`RandomResizedCrop` of an image and its boxes.
+
+    Args:
+        size, scale, ratio, interpolation, max_attempts: As for :class:`RandomResizedCrop`.
+    """
+
+    def __init__(self, size, scale=(0.08, 1.0), ratio=(3.0 / 4.0, 4.0 / 3.0), interpolation=RandomResizedCrop.__init__.__defaults__[2],
+                 max_attempts=10):
+        self._op = RandomResizedCrop(size, scale, ratio, interpolation, max_attempts)
+        self.size = self._op.size
+
+    def _apply(self, drawn, *columns):
+        image, boxes = self._pair(columns)
+        x, y, w, h = drawn
+        boxes = cropped(boxes, x, y, w, h)
+        return self._op._apply(drawn, image), resized(boxes, self.size, (h, w))
+
+
+class BoundingBoxAugment(_BoxOp):
+    """A transform applied to the inside of randomly chosen boxes.
+
+    Args:
+        transform (TensorOp): What to apply.
+        ratio (float, optional): Probability for each box. Default: 0.3.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `ratio` is not in [0, 1].
+    """
+
+    deterministic = False
+
+    def __init__(self, transform, ratio=0.3):
+        type_check(ratio, (float, int), "ratio")
+        check_value(ratio, (0.0, 1.0), "ratio")
+        type_check(transform, (TensorOp,), "transform")
+        self.transform = transform
+        self.ratio = ratio
+
+    def _open(self):
+        return Mt32(fresh_seed()), self.transform._open()
+
+    def _run(self, state, *columns):
+        image, boxes = self._pair(columns)
+        stream, inner = state
+        out = image.copy()
+        for box in boxes:
+            if stream.uniform_float(0, 1) >= self.ratio:
+                continue
+            x, y, w, h = (int(v) for v in box[:4])
+            made = run_one(self.transform, inner, (kernels.crop(out, x, y, w, h),))[0]
+            if made.shape[:2] != (h, w):
+                made = kernels.resize(made, (h, w))
+            out[y:y + h, x:x + w] = made
+        return out, columns[1]

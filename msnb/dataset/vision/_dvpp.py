@@ -1,0 +1,35 @@
+"""Decoders of Ascend hardware, computed by the general ones here."""
+from msnb import log
+from msnb.dataset.vision._geometry import Decode, RandomCropDecodeResize, Resize
+from msnb.dataset.vision._pixels import ImageOp
+
+
+class SoftDvppDecodeResizeJpeg(ImageOp):
+    """Decode and resize. Ascend's chip does it in MindSpore; here OpenCV does.
+
+    Args:
+        size (Union[int, sequence]): As for :class:`Resize`.
+    """
+
+    costly = True
+
+    def __init__(self, size):
+        log.once("SoftDvppDecodeResizeJpeg runs on Ascend hardware in MindSpore; here OpenCV decodes and resizes.")
+        self.size = size
+        self._steps = Decode(), Resize(size)
+
+    def _row(self, data):
+        decode, resize = self._steps
+        return resize._row(decode._row(data))
+
+
+class SoftDvppDecodeRandomCropResizeJpeg(RandomCropDecodeResize):
+    """Decode, crop at random and resize. Ascend's chip does it in MindSpore; here OpenCV does.
+
+    Args:
+        size, scale, ratio, max_attempts: As for :class:`RandomCropDecodeResize`.
+    """
+
+    def __init__(self, size, scale=(0.08, 1.0), ratio=(3.0 / 4.0, 4.0 / 3.0), max_attempts=10):
+        log.once("SoftDvppDecodeRandomCropResizeJpeg runs on Ascend hardware in MindSpore; here OpenCV decodes, crops and resizes.")
+        super().__init__(size, scale, ratio, max_attempts=max_attempts)

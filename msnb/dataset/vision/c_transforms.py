@@ -1,0 +1,56 @@
+"""Face of ``mindspore.dataset.vision.c_transforms``."""
+from msnb.dataset.vision._augment import CutMixBatch, MixUpBatch, RandomLighting, RandomSelectSubpolicy, UniformAugment
+from msnb.dataset.vision._boxes import (
+    BoundingBoxAugment,
+    RandomCropWithBBox,
+    RandomHorizontalFlipWithBBox,
+    RandomResizedCropWithBBox,
+    RandomResizeWithBBox,
+    RandomVerticalFlipWithBBox,
+    ResizeWithBBox,
+)
+from msnb.dataset.vision._checks import parse_padding
+from msnb.dataset.vision._dvpp import SoftDvppDecodeRandomCropResizeJpeg, SoftDvppDecodeResizeJpeg
+from msnb.dataset.vision._geometry import (
+    CenterCrop,
+    CutOut,
+    Decode,
+    Pad,
+    RandomAffine,
+    RandomCrop,
+    RandomCropDecodeResize,
+    RandomHorizontalFlip,
+    RandomResize,
+    RandomResizedCrop,
+    RandomRotation,
+    RandomVerticalFlip,
+    Resize,
+)
+from msnb.dataset.vision._pixels import (
+    HWC2CHW,
+    AutoContrast,
+    Equalize,
+    Invert,
+    Normalize,
+    NormalizePad,
+    RandomColor,
+    RandomColorAdjust,
+    RandomPosterize,
+    RandomSharpness,
+    RandomSolarize,
+    Rescale,
+)
+from msnb.dataset.vision.utils import Border, ImageBatchFormat, Inter
+
+DE_C_INTER_MODE = {mode: mode for mode in (Inter.NEAREST, Inter.LINEAR, Inter.CUBIC, Inter.AREA)}
+DE_C_BORDER_TYPE = {border: border for border in Border}
+DE_C_IMAGE_BATCH_FORMAT = {form: form for form in ImageBatchFormat}
+
+__all__ = ["AutoContrast", "Border", "BoundingBoxAugment", "CenterCrop", "CutMixBatch", "CutOut", "DE_C_BORDER_TYPE",
+           "DE_C_IMAGE_BATCH_FORMAT", "DE_C_INTER_MODE", "Decode", "Equalize", "HWC2CHW", "ImageBatchFormat", "Inter", "Invert",
+           "MixUpBatch", "Normalize", "NormalizePad", "Pad", "RandomAffine", "RandomColor", "RandomColorAdjust", "RandomCrop",
+           "RandomCropDecodeResize", "RandomCropWithBBox", "RandomHorizontalFlip", "RandomHorizontalFlipWithBBox", "RandomLighting",
+           "RandomPosterize", "RandomResize", "RandomResizeWithBBox", "RandomResizedCrop", "RandomResizedCropWithBBox",
+           "RandomRotation", "RandomSelectSubpolicy", "RandomSharpness", "RandomSolarize", "RandomVerticalFlip",
+           "RandomVerticalFlipWithBBox", "Rescale", "Resize", "ResizeWithBBox", "SoftDvppDecodeRandomCropResizeJpeg",
+           "SoftDvppDecodeResizeJpeg", "UniformAugment", "parse_padding"]

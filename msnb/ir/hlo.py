@@ -1,0 +1,315 @@
+"""Reads the HLO text of a compiled program into a FuncGraph: what XLA made of the network.
+
+Each instruction carries the name stack of what it came from, so that a fused kernel still knows its Cells. A fusion is
+one CNode; ``attrs["fused"]`` names the operations inside, and `origins` says which operators of the traced graph they
+came from.
+"""
+import re
+
+from .anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
+from .read import is_library, mark_updates
+from .scope import is_backward, parse
+
+_TYPES = {"pred": ("Bool", 1), "bf16": ("BFloat16", 2), "f16": ("Float16", 2), "f32": ("Float32", 4), "f64": ("Float64", 8),
+          "s4": ("Int4", 1), "u4": ("UInt4", 1), "c64": ("Complex64", 8), "c128": ("Complex128", 16)}
+_TYPES.update({f"{short}{bits}": (f"{name}{bits}", bits // 8) for short, name in (("s", "Int"), ("u", "UInt"))
+               for bits in (8, 16, 32, 64)})
+_COMPUTATION = re.compile(r"^(ENTRY )?%?([\w.\-]+) .*\{\s*$")
+_INSTRUCTION = re.compile(r"^\s+(ROOT )?%?([\w.\-]+) = ")
+_ARRAY = re.compile(r"(\w+)\[([\d,]*)\]")
+_CALLED = re.compile(r"(?:calls|to_apply|body|condition|branch_computations)=(\{[^}]*\}|%?[\w.\-]+)")
+_METADATA = re.compile(r'metadata=\{([^}]*)\}')
+_JIT = re.compile(r"^jit\((.*)\)$")
+_PASSED_ON = frozenset(("bitcast", "get-tuple-element", "tuple", "opt-barrier", "copy-start", "copy-done"))
+_FREE = frozenset(("copy", "transpose", "reshape", "broadcast", "slice", "concatenate", "pad", "iota", "convert", "gather",
+                   "dynamic-slice", "dynamic-update-slice", "select", "reverse", "parameter", "constant", "bitcast"))
+_UNSAID = frozenset(("parameter", "constant", "bitcast", "tuple", "get-tuple-element", "broadcast", "fusion", "call"))
+
+
+class _Instruction:
+    __slots__ = ("name", "types", "opcode", "operands", "rest", "root", "called", "segments", "operator", "last",
+                 "backward", "frame", "literal")
+
+
+class _Module:
+    """Computations of an HLO module by name, and its tables of source frames."""
+
+    def __init__(self, text):
+        self.computations = {}
+        self.entry = None
+        self.tables = {"FileNames": {}, "FunctionNames": {}, "FileLocations": {}, "StackFrames": {}}
+        table, body = None, None
+        for line in text.splitlines():
+            if line in self.tables:
+                table = self.tables[line]
+            elif table is not None and line[:1].isdigit():
+                number, _, value = line.partition(" ")
+                table[int(number)] = value
+            elif body is not None and line.startswith("}"):
+                body = None
+            elif body is not None:
+                found = _INSTRUCTION.match(line)
+                if found:
+                    body.append(_instruction(found, line))
+            else:
+                table = None
+                found = _COMPUTATION.match(line)
+                if found and not line.startswith("HloModule"):
+                    body = self.computations[found.group(2)] = []
+                    if found.group(1):
+                        self.entry = found.group(2)
+
+    def source(self, frame):
+        """(file, line, function) of a stack frame, the innermost that is not one of msnb's own."""
+        best = None
+        while frame:
+            fields = dict(re.findall(r"(\w+)=(\d+)", self.tables["StackFrames"].get(frame, "")))
+            place = dict(re.findall(r"(\w+)=(\d+)", self.tables["FileLocations"].get(int(fields.get("file_location_id", 0)), "")))
+            file = self.tables["FileNames"].get(int(place.get("file_name_id", 0)), "").strip('"')
+            if file:
+                function = self.tables["FunctionNames"].get(int(place.get("function_name_id", 0)), "").strip('"')
+                best = best or (file, int(place.get("line", 0)), function)
+                if not is_library(file):
+                    return file, int(place.get("line", 0)), function
+            above = int(fields.get("parent_frame_id", 0))
+            frame = above if above != frame else 0
+        return best
+
+
+def _balanced(text, start):
+    """Index after the parenthesis that closes the one at `start`."""
+    depth = 0
+    for at in range(start, len(text)):
+        if text[at] in "({":
+            depth += 1
+        elif text[at] in ")}":
+            depth -= 1
+            if depth == 0:
+                return at + 1
+    return len(text)
+
+
+def _instruction(found, line):
+    made = _Instruction()
+    made.root, made.name = bool(found.group(1)), found.group(2)
+    at = found.end()
+    end = _balanced(line, at) if line[at] == "(" else line.index(" ", at)
+    made.types = tuple(_type(*match) for match in _ARRAY.findall(re.sub(r"/\*.*?\*/", "", line[at:end])))
+    opening = line.index("(", end)
+    made.opcode = line[end:opening].strip()
+    close = _balanced(line, opening)
+    inside, made.rest = line[opening + 1:close - 1], line[close:]
+    made.literal = inside if made.opcode in ("constant", "parameter") else None
+    made.operands = [] if made.literal is not None else re.findall(r"%([\w.\-]+)", inside)
+    made.called = [name for group in _CALLED.findall(made.rest) for name in re.findall(r"[\w.\-]+", group)]
+    metadata = _METADATA.search(made.rest)
+    fields = metadata.group(1) if metadata else ""
+    frame = re.search(r"stack_frame_id=(\d+)", fields)
+    made.frame = int(frame.group(1)) if frame else 0
+    name = re.search(r'op_name="([^"]*)"', fields)
+    made.segments, made.operator, made.last, made.backward = _place(name.group(1) if name else "")
+    return made
+
+
+def _place(name):
+    """(scope segments, operator, primitive, backward) of an op_name such as
+    ``jit(step)/jvp(Default/net)/conv1-Conv2d/jit(Conv2D)/conv_general_dilated``."""
+    if "/" not in name:  # the name of an argument, or nothing
+        return (), None, None, False
+    segments, transforms = parse(name)
+    kept, operator, last = [], None, segments[-1] if segments else None
+    for index, segment in enumerate(segments[:-1]):
+        jit = _JIT.match(segment)
+        if jit is None and operator is None:
+            kept.append(segment)
+        elif jit is not None and index and operator is None and jit.group(1)[:1].isupper():
+            operator = jit.group(1).partition(".")[0]
+    if operator is not None and kept and kept[-1].partition("-op")[0] == operator:
+        kept.pop()
+    return tuple(kept), operator, last, is_backward(transforms)
+
+
+def _type(name, shape):
+    title, size = _TYPES.get(name, (name.capitalize(), 4))
+    return TensorType(title, tuple(int(part) for part in shape.split(",") if part), size)
+
+
+def read_hlo(text, name="main"):
+    """Read a compiled program.
+
+    Args:
+        text (str): HLO text, as ``jax.jit(f).lower(x).compile().as_text()`` gives it.
+        name (str): name of the graph. Default: "main".
+
+    Returns:
+        FuncGraph. Its CNodes are the kernels that run; a fusion is one of them.
+
+    Raises:
+        ValueError: If `text` is no HLO module.
+    """
+    module = _Module(text)
+    if module.entry is None:
+        raise ValueError("For 'ir.read_hlo', 'text' should be an HLO module with an ENTRY computation, but it has none.")
+    return _Builder(module).graph(module.entry, name)
+
+
+class _Builder:
+    def __init__(self, module):
+        self.module = module
+        self.count = 0
+
+    def graph(self, computation, name, top=True):
+        parameters, nodes, env, outputs = [], [], {}, []
+        by_name = {}
+        for item in self.module.computations[computation]:
+            by_name[item.name] = item
+            if item.opcode == "parameter":
+                number = int(item.literal)
+                title = re.search(r'op_name="([^"]*)"', item.rest)
+                node = ParameterNode(title.group(1) if title else f"p{number}", item.types[:1])
+                parameters.append((number, node))
+                env[item.name] = [(node, 0)] * max(1, len(item.types))
+            elif item.opcode == "constant":
+                env[item.name] = [(ValueNode(_literal(item.literal), item.types), 0)]
+            elif item.opcode == "tuple":
+                env[item.name] = [env[operand][0] for operand in item.operands]
+            elif item.opcode == "get-tuple-element":
+                index = int(re.search(r"index=(\d+)", item.rest).group(1))
+                values = env[item.operands[0]]
+                env[item.name] = [values[index] if index < len(values) else values[0]]
+            elif item.opcode in _PASSED_ON:
+                env[item.name] = env[item.operands[0]] if item.operands else []
+            else:
+                node = self.call(item, env)
+                nodes.append(node)
+                env[item.name] = [(node, slot) for slot in range(max(1, len(item.types)))]
+            if item.root:
+                outputs = env[item.name]
+        if top:
+            _fill_in(nodes)
+            mark_updates(nodes)
+        parameters = [node for _, node in sorted(parameters, key=lambda pair: pair[0])]
+        return FuncGraph(name, parameters, nodes, list(outputs))
+
+    def call(self, item, env):
+        number, self.count = self.count, self.count + 1
+        inside = [inner for called in item.called for inner in self.everything(called)]
+        told = [item, *(inner for inner in inside if inner.segments or inner.operator)]
+        main = _main(item, inside)
+        flow = [env[operand][0] for operand in item.operands if env.get(operand)]
+        graphs = ()
+        if item.opcode in ("while", "conditional"):
+            graphs = tuple(self.graph(called, called, top=False) for called in item.called)
+        attrs = {}
+        words = [inner.opcode for inner in inside if inner.opcode not in _UNSAID]
+        if item.opcode == "fusion":
+            attrs["fused"] = ", ".join(dict.fromkeys(words))
+            attrs["operations"] = len(words)
+        window = re.search(r"(?:window|dimensions|dim_labels|custom_call_target|direction)=(\{[^}]*\}|[^,\s]+)", item.rest)
+        if window:
+            attrs[window.group(0).partition("=")[0]] = window.group(1).strip('"')
+        flops = sum(_flops(inner, self.module) for inner in inside) if inside else _flops(item, self.module)
+        moved = sum(kind.nbytes for kind in item.types)
+        moved += sum(node.types[slot].nbytes for node, slot in flow if slot < len(node.types))
+        frame = next((told_one.frame for told_one in (main, *told) if told_one.frame), 0)
+        origins = dict.fromkeys(("/".join(one.segments), one.operator or one.last, one.backward)
+                                for one in told if one.operator or one.last)
+        return CNode(_title(item, main, words), tuple(node for node, _ in flow), tuple(slot for _, slot in flow), item.types,
+                     attrs=attrs, scope="/".join(main.segments), direction="backward" if main.backward else "forward",
+                     source=self.module.source(frame) if frame else None, graphs=graphs, id=number, flops=flops,
+                     nbytes=moved, instruction=item.name, origins=tuple(origins))
+
+    def everything(self, computation, depth=0):
+        """Instructions of a computation and of those it calls in turn."""
+        for item in self.module.computations.get(computation, ()):
+            yield item
+            if depth < 8 and item.opcode not in ("reduce", "reduce-window", "scatter", "sort", "map", "select-and-scatter",
+                                                 "all-reduce"):
+                for called in item.called:
+                    yield from self.everything(called, depth + 1)
+
+
+_HEAVY = ("convolution", "dot", "custom-call", "reduce-window", "select-and-scatter", "scatter", "sort", "reduce")
+
+
+def _main(item, inside):
+    """The instruction that names a kernel: its heaviest one that knows where it came from."""
+    if item.segments or item.operator:
+        return item
+    known = [inner for inner in inside if inner.segments or inner.operator]
+    for opcode in _HEAVY:
+        for inner in known:
+            if inner.opcode == opcode:
+                return inner
+    return known[-1] if known else item
+
+
+def _title(item, main, words):
+    if item.opcode == "custom-call":
+        target = re.search(r'custom_call_target="([^"]*)"', item.rest)
+        return target.group(1) if target else "custom-call"
+    if item.opcode in ("fusion", "call"):
+        return f"fusion:{main.operator or main.last or words[-1] if words else 'copy'}"
+    return item.opcode
+
+
+def _literal(text):
+    try:
+        return float(text) if re.search(r"[.e]|inf|nan", text) else int(text)
+    except ValueError:
+        return {"true": True, "false": False}.get(text)
+
+
+def _flops(item, module):
+    size = sum(kind.size for kind in item.types)
+    if item.opcode in _FREE or item.opcode in _PASSED_ON or item.opcode in ("fusion", "call", "while", "conditional"):
+        return 0
+    if item.opcode == "dot":
+        return 0 if not item.operands else 2 * size * _contracted(item, module)
+    if item.opcode == "convolution":
+        return 2 * size * _contracted(item, module)
+    return size
+
+
+def _contracted(item, module):
+    """Length of the sum behind each element of a dot or convolution."""
+    shapes = {}
+    for body in module.computations.values():
+        for other in body:
+            if other.name in item.operands:
+                shapes[other.name] = other.types[0].shape if other.types else ()
+        if len(shapes) == len(set(item.operands)):
+            break
+    operands = [shapes.get(name, ()) for name in item.operands]
+    if item.opcode == "dot":
+        axes = re.search(r"lhs_contracting_dims=\{([\d,]*)\}", item.rest)
+        total = 1
+        for axis in (axes.group(1).split(",") if axes and axes.group(1) else ()):
+            total *= operands[0][int(axis)]
+        return total
+    labels = re.search(r"dim_labels=\w+_(\w+)->", item.rest)
+    if labels is None or len(operands) < 2:
+        return 1
+    total = 1
+    for label, extent in zip(labels.group(1), operands[1]):
+        total *= 1 if label == "o" else extent
+    return total
+
+
+def _fill_in(nodes):
+    """Give what XLA made without saying from what the place of its neighbour."""
+    for node in nodes:
+        if not node.scope and not node.origins:
+            near = next((source for source in node.inputs if isinstance(source, CNode) and source.scope), None)
+            if near is not None:
+                node.scope, node.direction = near.scope, near.direction
+                node.attrs["place"] = "inferred from its input"
+    readers = {}
+    for node in nodes:
+        for source in node.inputs:
+            readers.setdefault(source, node)
+    for node in reversed(nodes):
+        near = readers.get(node)
+        if not node.scope and not node.origins and near is not None and near.scope:
+            node.scope, node.direction = near.scope, near.direction
+            node.attrs["place"] = "inferred from its reader"

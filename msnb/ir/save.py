@@ -1,0 +1,56 @@
+"""`context.set_context(save_graphs=True)`: writes the graphs of every network that is compiled into files."""
+import itertools
+import os
+import re
+
+from msnb import context, log
+
+from .graphviz import to_dot
+from .printer import to_text
+from .stages import stages_of
+
+_numbers = itertools.count()
+
+
+def install():
+    """Write graphs from now on, whenever ``save_graphs`` is on. Calling it again changes nothing."""
+    from msnb.core.compile import on_compile
+    if not install.done:
+        install.done = True
+        on_compile(_write)
+
+
+install.done = False
+
+
+def _write(program):
+    """The listener: one .ir and one .dot per stage; a graph that cannot be written never stops the training."""
+    if not context.get_context("save_graphs"):
+        return
+    folder = context.get_context("save_graphs_path")
+    try:
+        save(program, folder)
+    except Exception as problem:  # whatever it is, the network itself is fine
+        log.warning(f"The graphs of {program.name} were not written to '{folder}': {problem}")
+
+
+def save(program, folder):
+    """Write the stages of a program as ``NNN_name_stage.ir`` and ``.dot``.
+
+    Args:
+        program (Program): a traced program of `msnb.core.compile`.
+        folder (str): where to; is made when it is missing.
+
+    Returns:
+        list[str], the files.
+    """
+    os.makedirs(folder, exist_ok=True)
+    number, name = next(_numbers), re.sub(r"\W+", "_", program.name)
+    files = []
+    for stage, graph in stages_of(program, program.name, ("traced", "optimised")).items():
+        for suffix, text in ((".ir", to_text(graph)), (".dot", to_dot(graph))):
+            path = os.path.join(folder, f"{number:03d}_{name}_{stage}{suffix}")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+            files.append(path)
+    return files

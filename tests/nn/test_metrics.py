@@ -1,0 +1,134 @@
+"""Metrics: values by hand, accumulation over batches, and what they refuse."""
+
+import numpy as np
+import pytest
+
+import msnb as ms
+from msnb import nn
+
+SCORES = [[0.2, 0.5], [0.3, 0.1], [0.9, 0.6]]
+LABELS = [1, 0, 1]
+
+
+def _tensors(scores=SCORES, labels=LABELS):
+    return ms.Tensor(np.array(scores, np.float32)), ms.Tensor(np.array(labels, np.int32))
+
+
+@pytest.mark.parametrize(
+    ("metric", "expected"),
+    [
+        (nn.Accuracy(), 2 / 3),
+        (nn.Precision(), [0.5, 1]),
+        (nn.Recall(), [1, 0.5]),
+        (nn.Fbeta(2), [5 * 1 / (4 * 1 + 2), 5 * 1 / (4 * 2 + 1)]),
+        (nn.F1(), [2 / 3, 2 / 3]),
+        (nn.TopKCategoricalAccuracy(2), 1),
+        (nn.Top1CategoricalAccuracy(), 2 / 3),
+    ],
+)
+@pytest.mark.parametrize("one_hot", [False, True])
+def test_a_classification_metric_has_the_value_of_its_definition(metric, expected, one_hot):
+    labels = np.eye(2)[LABELS] if one_hot else LABELS
+    metric.clear()
+    metric.update(*_tensors(labels=labels))
+    np.testing.assert_allclose(metric.eval(), expected)
+
+
+@pytest.mark.parametrize("metric", [nn.Accuracy(), nn.Precision(), nn.Recall(), nn.F1(), nn.Top1CategoricalAccuracy()])
+def test_batches_add_up(metric):
+    scores, labels = np.random.RandomState(0).rand(8, 3), np.arange(8) % 3
+    whole = metric(scores, labels)
+    metric.clear()
+    for part in (slice(0, 3), slice(3, 8)):
+        metric.update(scores[part], labels[part])
+    np.testing.assert_allclose(metric.eval(), whole)
+
+
+def test_multilabel_looks_at_every_label():
+    predicted = np.array([[0, 1, 0], [1, 1, 0], [0, 1, 1]])
+    true = np.array([[0, 1, 0], [1, 0, 0], [0, 1, 1]])
+    assert nn.Accuracy("multilabel")(predicted, true) == pytest.approx(2 / 3)
+    precision, recall = nn.Precision("multilabel"), nn.Recall("multilabel")
+    np.testing.assert_allclose(precision(predicted, true), [1, 0.5, 1])
+    np.testing.assert_allclose(precision.eval(average=True), 2.5 / 3)
+    np.testing.assert_allclose(recall(predicted, true), [1, 1, 1])
+
+
+def test_average_is_the_mean_over_classes():
+    metric = nn.Precision()
+    metric.update(*_tensors())
+    assert metric.eval(average=True) == pytest.approx(0.75)
+
+
+def test_segmentation_scores_are_taken_per_pixel():
+    scores = np.random.RandomState(0).rand(2, 3, 4, 5)
+    assert nn.Accuracy()(scores, scores.argmax(1)) == 1.0
+
+
+def test_errors_are_means_over_samples():
+    predicted, true = np.array([0.1, 0.2, 0.6, 0.9]), np.array([0.1, 0.25, 0.7, 0.9])
+    assert nn.MAE()(predicted, true) == pytest.approx(0.15 / 4)
+    assert nn.MSE()(predicted, true) == pytest.approx((0.0025 + 0.01) / 4)
+    assert nn.MSE()(np.ones((2, 3)), np.zeros((2, 3))) == pytest.approx(3)
+
+
+def test_loss_is_the_mean_over_batches():
+    metric = nn.Loss()
+    for loss in (ms.Tensor(0.2, ms.float32), ms.Tensor([0.4, 0.8], ms.float32)):
+        metric.update(loss)
+    assert metric.eval() == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("name", nn.names())
+def test_a_metric_of_every_name_can_be_made(name):
+    assert isinstance(nn.get_metric_fn(name, *([2] if name == "topk" else [])), nn.Metric)
+
+
+def test_metrics_come_as_a_dict_a_set_or_not_at_all():
+    from msnb.nn.metrics import get_metrics
+
+    assert get_metrics(None) is None
+    assert isinstance(get_metrics({"acc"})["acc"], nn.Accuracy)
+    given = {"a": nn.Accuracy()}
+    assert get_metrics(given) is given
+    for wrong in ("acc", {"a": "acc"}, {1: nn.Accuracy()}):
+        with pytest.raises(TypeError):
+            get_metrics(wrong)
+    with pytest.raises(KeyError):
+        get_metrics({"no_such_metric"})
+
+
+@pytest.mark.parametrize(
+    ("error", "make"),
+    [
+        (TypeError, lambda: nn.Accuracy("regression")),
+        (ValueError, lambda: nn.Fbeta(0)),
+        (TypeError, lambda: nn.TopKCategoricalAccuracy("5")),
+        (ValueError, lambda: nn.TopKCategoricalAccuracy(0)),
+        (TypeError, lambda: nn.Metric()),
+        (RuntimeError, lambda: nn.Accuracy().eval()),
+        (RuntimeError, lambda: nn.Precision().eval()),
+        (RuntimeError, lambda: nn.F1().eval()),
+        (RuntimeError, lambda: nn.MAE().eval()),
+        (RuntimeError, lambda: nn.Loss().eval()),
+        (RuntimeError, lambda: nn.Top1CategoricalAccuracy().eval()),
+        (ValueError, lambda: nn.Accuracy().update(np.ones((2, 3)))),
+        (ValueError, lambda: nn.Accuracy()(np.ones((2, 3)), np.ones((2, 3, 4)))),
+        (ValueError, lambda: nn.Accuracy()(np.ones((2, 3)), np.ones(3))),
+        (ValueError, lambda: nn.Accuracy("multilabel")(np.full((2, 3), 2), np.ones((2, 3)))),
+        (ValueError, lambda: nn.Precision()(np.ones((2, 3)), np.array([1, 3]))),
+        (ValueError, lambda: nn.Loss().update(1, 2)),
+        (ValueError, lambda: nn.Loss().update(np.ones((2, 2)))),
+        (TypeError, lambda: nn.Loss().update(0.5)),
+    ],
+)
+def test_misuse_is_refused(error, make):
+    with pytest.raises(error):
+        make()
+
+
+def test_batches_need_the_same_number_of_classes():
+    metric = nn.Accuracy()
+    metric.update(np.ones((2, 3)), np.zeros(2))
+    with pytest.raises(ValueError, match="3 classes"):
+        metric.update(np.ones((2, 4)), np.zeros(2))
