@@ -64,7 +64,7 @@ _LATER = {
         "Model", "DatasetHelper", "connect_network_with_dataset", "build_train_network", "LossScaleManager",
         "FixedLossScaleManager", "DynamicLossScaleManager", "save_checkpoint", "load_checkpoint",
         "load_param_into_net", "export", "parse_print", "build_searched_strategy", "merge_sliced_parameter",
-        "load_distributed_checkpoint", "async_ckpt_thread_status"), "msnb.train"),
+        "load_distributed_checkpoint", "async_ckpt_thread_status", "amp"), "msnb.train"),
     **dict.fromkeys(("Callback", "LossMonitor", "TimeMonitor", "ModelCheckpoint", "CheckpointConfig", "RunContext",
                      "LearningRateScheduler", "SummaryCollector"), "msnb.train.callback"),
     **dict.fromkeys(("set_auto_parallel_context", "get_auto_parallel_context", "reset_auto_parallel_context",

@@ -1,5 +1,6 @@
 """The one module that touches JAX's private API; each use says what it falls back to."""
 import jax
+import numpy as np
 from jax.extend import core as jex_core
 
 try:
@@ -58,7 +59,7 @@ Var = jex_core.Var
 def weak_float32(array):
     """A traced Python float as a float32 that does not widen what it meets."""
     if _convert_element_type is not None:
-        return _convert_element_type(array, "float32", weak_type=True)
+        return _convert_element_type(array, np.dtype("float32"), weak_type=True)
     return array
 
 

@@ -24,7 +24,7 @@ _set = object.__setattr__
 # What a Cell keeps for itself: never part of the question whether a compiled program still fits.
 _INTERNAL = frozenset((
     "_params", "_cells", "_programs", "_attr_name", "_id", "_auto_prefix", "_param_prefix", "_scope", "_phase",
-    "cell_init_args", "_create_time", "_bprop_debug", "_parallel_inputs", "_cell_tag"))
+    "cell_init_args", "_create_time", "_bprop_debug", "_parallel_inputs", "_func_graph_flags", "_has_bprop"))
 
 
 class Cell:

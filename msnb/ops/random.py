@@ -13,7 +13,8 @@ from msnb.core.primitive import operator
 from msnb.ops._check import BOOL, FLOAT, INDEX, dtype_in, rank
 
 
-def _stream(key, *seeds):
+def stream(key, *seeds):
+    """`key`, or the stream of it that `seeds` pick."""
     for seed in seeds:
         if seed:
             key = jax.random.fold_in(key, seed & 0xFFFFFFFF)
@@ -61,15 +62,15 @@ def _declare(name, summary, fn, result, inputs="", call="(2, 2)", functional=Non
 
 
 def _standard_normal(key, shape: PositiveShape, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
-    return jax.random.normal(_stream(key, seed, seed2), shape, jnp.float32)
+    return jax.random.normal(stream(key, seed, seed2), shape, jnp.float32)
 
 
 def _standard_laplace(key, shape: PositiveShape, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
-    return jax.random.laplace(_stream(key, seed, seed2), shape, jnp.float32)
+    return jax.random.laplace(stream(key, seed, seed2), shape, jnp.float32)
 
 
 def _uniform_real(key, shape: PositiveShape, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
-    return jax.random.uniform(_stream(key, seed, seed2), shape, jnp.float32)
+    return jax.random.uniform(stream(key, seed, seed2), shape, jnp.float32)
 
 
 def _common_shape(op, shape, *parameters):
@@ -90,13 +91,13 @@ def _as_float(op, argument, x):
 def _gamma(key, shape: PositiveShape, alpha, beta, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
     alpha, beta = _as_float("Gamma", "alpha", alpha), _as_float("Gamma", "beta", beta)
     full = _common_shape("Gamma", shape, alpha, beta)
-    return jax.random.gamma(_stream(key, seed, seed2), jnp.broadcast_to(alpha, full)) / beta
+    return jax.random.gamma(stream(key, seed, seed2), jnp.broadcast_to(alpha, full)) / beta
 
 
 def _poisson(key, shape: PositiveShape, mean, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
     mean = _as_float("Poisson", "mean", mean)
     full = _common_shape("Poisson", shape, mean)
-    return jax.random.poisson(_stream(key, seed, seed2), mean, full, jnp.int32)
+    return jax.random.poisson(stream(key, seed, seed2), mean, full, jnp.int32)
 
 
 def _uniform_int(key, shape: PositiveShape, minval, maxval, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
@@ -104,7 +105,7 @@ def _uniform_int(key, shape: PositiveShape, minval, maxval, *, seed: NonNegInt =
         if not value.weak_type:
             dtype_in("UniformInt", argument, value, frozenset({jnp.dtype("int32")}))
         rank("UniformInt", argument, value, 0)
-    return jax.random.randint(_stream(key, seed, seed2), shape, minval.astype(jnp.int32), maxval.astype(jnp.int32),
+    return jax.random.randint(stream(key, seed, seed2), shape, minval.astype(jnp.int32), maxval.astype(jnp.int32),
                               jnp.int32)
 
 
@@ -152,7 +153,7 @@ def truncated_normal(key, shape: PositiveShape, *, seed: Int = 0, dtype: DType =
         >>> print(ops.TruncatedNormal()((1, 2)).shape)
         (1, 2)
     """
-    return jax.random.truncated_normal(_stream(key, seed), -2, 2, shape, jnp.float32).astype(np_dtype(dtype))
+    return jax.random.truncated_normal(stream(key, seed), -2, 2, shape, jnp.float32).astype(np_dtype(dtype))
 
 
 def _up_to_five_dimensions(op, x):
@@ -192,7 +193,7 @@ def random_choice_with_mask(key, input_x, *, count: PositiveInt = 256, seed: Int
     """
     _up_to_five_dimensions("RandomChoiceWithMask", input_x)
     flat = input_x.reshape(-1)
-    score = jnp.where(flat, jax.random.uniform(_stream(key, seed, seed2), flat.shape, jnp.float32), -1.0)
+    score = jnp.where(flat, jax.random.uniform(stream(key, seed, seed2), flat.shape, jnp.float32), -1.0)
     score, place = jax.lax.top_k(score, min(count, flat.size))
     missing = count - place.size
     score, place = jnp.pad(score, (0, missing), constant_values=-1.0), jnp.pad(place, (0, missing))
@@ -241,7 +242,7 @@ def random_categorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *,
     dtype_in("RandomCategorical", "logits", logits, FLOAT)
     rank("RandomCategorical", "logits", logits, 2)
     shape = (num_samples, logits.shape[0])
-    return jax.random.categorical(_stream(key, seed), logits, axis=-1, shape=shape).T.astype(np_dtype(dtype))
+    return jax.random.categorical(stream(key, seed), logits, axis=-1, shape=shape).T.astype(np_dtype(dtype))
 
 
 @operator("Multinomial", random=True)
@@ -273,7 +274,7 @@ def multinomial(key, inputs, num_samples: PositiveInt, *, seed: NonNegInt = 0, s
     dtype_in("Multinomial", "inputs", inputs, FLOAT)
     rank("Multinomial", "inputs", inputs, 1, 2)
     logits = jnp.log(jnp.maximum(inputs, 0))
-    samples = jax.random.categorical(_stream(key, seed, seed2), logits, axis=-1, shape=(num_samples, *inputs.shape[:-1]))
+    samples = jax.random.categorical(stream(key, seed, seed2), logits, axis=-1, shape=(num_samples, *inputs.shape[:-1]))
     return (samples if inputs.ndim == 1 else samples.T).astype(jnp.int32)
 
 
@@ -361,7 +362,7 @@ def uniform_candidate_sampler(key, true_classes, *, num_true: Int, num_sampled: 
     _sampler_inputs(op, true_classes, num_true, num_sampled, unique, range_max)
     if remove_accidental_hits:
         raise ValueError(f"For '{op}', 'remove_accidental_hits' should be False; ops.ComputeAccidentalHits finds them.")
-    key = _stream(key, seed)
+    key = stream(key, seed)
     if unique:
         drawn = jax.random.permutation(key, range_max)[:num_sampled]
     else:
@@ -408,7 +409,7 @@ def log_uniform_candidate_sampler(key, true_classes, *, num_true: PositiveInt = 
     _sampler_inputs("LogUniformCandidateSampler", true_classes, num_true, num_sampled, unique, range_max)
     classes = jnp.arange(range_max, dtype=jnp.float32)
     probability = jnp.log1p(1 / (classes + 1)) / jnp.log(jnp.float32(range_max + 1))
-    key = _stream(key, seed)
+    key = stream(key, seed)
     if unique:
         drawn = jax.lax.top_k(jnp.log(probability) + jax.random.gumbel(key, (range_max,), jnp.float32), num_sampled)[1]
         tries = _tries(probability, num_sampled)

@@ -5,6 +5,7 @@ from msnb.train.dataset_helper import DatasetHelper, connect_network_with_datase
 from msnb.train.loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
 from msnb.train.model import Model
 from msnb.train.serialization import (
+    async_ckpt_thread_status,
     build_searched_strategy,
     export,
     load_checkpoint,
@@ -18,4 +19,4 @@ from msnb.train.serialization import (
 __all__ = ["Model", "DatasetHelper", "amp", "connect_network_with_dataset", "build_train_network", "LossScaleManager",
            "FixedLossScaleManager", "DynamicLossScaleManager", "save_checkpoint", "load_checkpoint",
            "load_param_into_net", "export", "parse_print", "build_searched_strategy", "merge_sliced_parameter",
-           "load_distributed_checkpoint"]
+           "load_distributed_checkpoint", "async_ckpt_thread_status"]

@@ -2,6 +2,7 @@
 import os
 
 import numpy as np
+
 from msnb import log
 from msnb._checkparam import check_value_type  # noqa: F401  (its r1.1 place)
 from msnb.common import dtype as mstype

@@ -1,5 +1,6 @@
 """Mixed precision: `build_train_network` puts network, loss and optimizer together at a level of precision."""
 import numpy as np
+
 from msnb import context, nn
 from msnb._checkparam import Rel, Validator
 from msnb.common import dtype as mstype

@@ -2,6 +2,7 @@
 from collections.abc import Iterable
 
 import numpy as np
+
 from msnb import context, log, nn
 from msnb._checkparam import Validator, check_input_data, check_output_data
 from msnb.context import ParallelMode

@@ -4,6 +4,7 @@ import stat
 import threading
 
 import numpy as np
+
 from msnb import log, nn
 from msnb._checkparam import Validator, check_input_data
 from msnb.common import dtype as mstype
@@ -12,7 +13,8 @@ from msnb.core.tensor import Tensor
 from msnb.formats import checkpoint
 
 __all__ = ["save_checkpoint", "load_checkpoint", "load_param_into_net", "export", "parse_print",
-           "build_searched_strategy", "merge_sliced_parameter", "load_distributed_checkpoint"]
+           "build_searched_strategy", "merge_sliced_parameter", "load_distributed_checkpoint",
+           "async_ckpt_thread_status"]
 
 tensor_to_ms_type = {"Int8": mstype.int8, "Uint8": mstype.uint8, "Int16": mstype.int16, "Uint16": mstype.uint16,
                      "Int32": mstype.int32, "Uint32": mstype.uint32, "Int64": mstype.int64, "Uint64": mstype.uint64,
@@ -124,11 +126,23 @@ def _save_and_report(ckpt_file_name, values, crc_check):
         log.error("The checkpoint %s could not be saved: %s", ckpt_file_name, error)
 
 
+def _saving_threads():
+    return [t for t in threading.enumerate() if t.name == _ASYNC_THREAD and t is not threading.current_thread()]
+
+
+def async_ckpt_thread_status():
+    """Whether a thread is writing a checkpoint.
+
+    Returns:
+        bool.
+    """
+    return bool(_saving_threads())
+
+
 def _wait_for_saving():
     """Wait until the checkpoints that threads are writing are complete."""
-    for thread in threading.enumerate():
-        if thread.name == _ASYNC_THREAD and thread is not threading.current_thread():
-            thread.join()
+    for thread in _saving_threads():
+        thread.join()
 
 
 # ---------------------------------------------------------------------- loading

@@ -1,1 +1,19 @@
-"""Face of the engine: the data sets, samplers and iterators that ``mindspore.dataset.engine`` names."""
+"""Face of ``mindspore.dataset.engine``: the data sets and samplers."""
+from importlib import import_module
+
+_MODULES = ("datasets", "samplers", "iterators", "graphdata", "serializer_deserializer", "cache_client", "validators", "cache_admin")
+
+
+def __getattr__(name):
+    if name in _MODULES:
+        return import_module(f"msnb.dataset.engine.{name}")
+    if not name.startswith("_"):
+        for module in ("datasets", "samplers"):
+            found = import_module(f"msnb.dataset.engine.{module}")
+            if name in found.__all__:
+                return getattr(found, name)
+        if name == "DatasetCache":
+            return import_module("msnb.dataset.engine.cache_client").DatasetCache
+        if name == "GraphData":
+            return import_module("msnb.dataset.engine.graphdata").GraphData
+    raise AttributeError(f"module 'mindspore.dataset.engine' has no attribute {name!r}")

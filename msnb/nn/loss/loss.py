@@ -242,7 +242,8 @@ class SampledSoftmaxLoss(_Loss):
         num_true (int): The number of true classes of each example. Default: 1.
         sampled_values (Union[list, tuple]): (sampled candidates, expected count of the true classes, expected count of
             the sampled ones), what ops.UniformCandidateSampler returns; None to sample. Default: None.
-        remove_accidental_hits (bool): Whether true classes are not sampled. Default: True.
+        remove_accidental_hits (bool): Whether a sampled class does not count for the examples whose true class it is;
+            only where `sampled_values` is None. Default: True.
         seed (int): The seed of the sampler. Default: 0.
         reduction (str): "mean", "sum" or "none"; the loss of each example is returned for any. Default: "none".
 
@@ -301,9 +302,7 @@ class SampledSoftmaxLoss(_Loss):
         self.sampled_values = sampled_values
         self.remove_accidental_hits = remove_accidental_hits
         self.seed = seed
-        self.sampler = P.UniformCandidateSampler(
-            num_true, num_sampled, True, num_classes, seed, remove_accidental_hits
-        )
+        self.sampler = P.UniformCandidateSampler(num_true, num_sampled, True, num_classes, seed)
         self.cast = P.Cast()
         self.reshape = P.Reshape()
         self.log = P.Log()
@@ -311,6 +310,7 @@ class SampledSoftmaxLoss(_Loss):
         self.gather = P.Gather()
         self.concat = P.Concat(1)
         self.expand_dims = P.ExpandDims()
+        self.equal = P.Equal()
         self.ones_like = P.OnesLike()
         self.zeros_like = P.ZerosLike()
         self.log_softmax = P.LogSoftmax(1)
@@ -333,6 +333,10 @@ class SampledSoftmaxLoss(_Loss):
         # Less the log of the expected count, so that often sampled classes do not weigh more.
         true_logits = true_logits - self.log(true_expected_count)
         sampled_logits = sampled_logits - self.log(sampled_expected_count)
+        if self.remove_accidental_hits and self.sampled_values is None:
+            hits = self.equal(self.expand_dims(labels, 2), self.reshape(sampled, (1, 1, -1)))
+            hits = self.reduce_sum(self.cast(hits, mstype.float32), 1)
+            sampled_logits = sampled_logits - 1e30 * hits
         logits = self.concat((true_logits, sampled_logits))
         targets = self.concat((self.ones_like(true_logits) / self.num_true, self.zeros_like(sampled_logits)))
         return logits, targets

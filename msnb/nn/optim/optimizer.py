@@ -2,6 +2,7 @@
 from collections.abc import Iterable
 
 import numpy as np
+
 from msnb import context, log
 from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
@@ -81,8 +82,7 @@ class Optimizer(Cell):
             self.global_step = Parameter(initializer(0, [1], mstype.int32), name="global_step")
         if self.is_group_lr:
             self.group_lr = list(groups.lr)
-            self.learning_rate = (CellList(groups.lr) if self.dynamic_lr
-                                  else ParameterTuple(groups.lr))
+            self.learning_rate = _cell_list(groups.lr) if self.dynamic_lr else ParameterTuple(groups.lr)
         else:
             self.learning_rate = self._build_single_lr(learning_rate, "learning_rate")
 
@@ -340,6 +340,15 @@ def _as_list(parameters):
             raise TypeError(f"An optimizer takes a list of Parameters or a list of dicts, "
                             f"but the list holds {type(item).__name__}.")
     return parameters
+
+
+def _cell_list(schedules):
+    """A CellList of learning rates whose Parameters keep their names."""
+    names = [(p, p.name) for schedule in schedules for p in schedule.get_parameters()]
+    cells = CellList(schedules)
+    for param, name in names:
+        param.name = name
+    return cells
 
 
 def _scalar(rate):

@@ -1,5 +1,6 @@
 """Cells around a network: with loss, with gradient, one training step, evaluation."""
 import numpy as np
+
 from msnb import context
 from msnb.core.autodiff import Gradient
 from msnb.core.parameter import Parameter, ParameterTuple

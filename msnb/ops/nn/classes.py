@@ -74,7 +74,7 @@ def top_k(input_x, k: Int, *, sorted: Bool = False):  # noqa: A002
     if input_x.ndim == 0 or not 0 <= k <= input_x.shape[-1]:
         raise ValueError(f"For '{op}', 'k' should be at most the length of the last axis, but got {k} for shape "
                          f"{input_x.shape}.")
-    return lax.top_k(input_x, k)
+    return tuple(lax.top_k(input_x, k))
 
 
 @operator("InTopK", functional="in_top_k")

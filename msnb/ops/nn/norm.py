@@ -1,5 +1,6 @@
 """Normalisation: by batch, layer, instance, channel neighbourhood and length."""
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from msnb.core.kinds import Bool, Float, Int, IntOrTuple, NonNegInt, OneOf, StrictFloat
@@ -396,6 +397,6 @@ def lrn(x, *, depth_radius: NonNegInt = 5, bias: StrictFloat = 1.0, alpha: Stric
     _check.dtype_in("LRN", "x", x, _check.FLOAT)
     _check.rank("LRN", "x", x, 4)
     wide = _wide(x)
-    total = lax.reduce_window(wide * wide, jnp.zeros((), wide.dtype), lax.add, (1, 2 * depth_radius + 1, 1, 1),
+    total = lax.reduce_window(wide * wide, np.zeros((), wide.dtype), lax.add, (1, 2 * depth_radius + 1, 1, 1),
                               (1, 1, 1, 1), ((0, 0), (depth_radius, depth_radius), (0, 0), (0, 0)))
     return (wide * (bias + alpha * total) ** -beta).astype(x.dtype)

@@ -85,7 +85,7 @@ def max_pool_with_argmax(x, *, kernel_size: Window2 = (1, 1), strides: Window2 =
         - **x** (Tensor) - (N, C, H, W).
 
     Outputs:
-        Tuple of the values (N, C, H_out, W_out) and, as int32, the flat position of each within its H x W plane.
+        Tuple of the values (N, C, H_out, W_out) and, as int32, the flat position of each within its image (C, H, W).
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -98,7 +98,7 @@ def max_pool_with_argmax(x, *, kernel_size: Window2 = (1, 1), strides: Window2 =
 
 def _max_with_position(x, kernel, strides, padding):
     plane = x.shape[2:]
-    numbers = jnp.arange(prod(plane), dtype=jnp.int32).reshape(1, 1, *plane)
+    numbers = jnp.arange(x.shape[1] * prod(plane), dtype=jnp.int32).reshape(1, x.shape[1], *plane)
     best = where = None
     for value, number in zip(window_taps(x, kernel, strides, padding, -jnp.inf),
                              window_taps(numbers, kernel, strides, padding, 0), strict=True):
@@ -203,7 +203,7 @@ def avg_pool3d_op(x, *, kernel_size: Window3 = (1, 1, 1), strides: Window3 = (1,
         pad_mode (str): "valid", "same" or "pad". Default: "valid".
         pad (Union[int, tuple[int]]): padding at head, tail, top, bottom, left, right for "pad". Default: 0.
         ceil_mode (bool): whether a last incomplete window counts, for "pad". Default: False.
-        count_include_pad (bool): whether zeros of the padding count in the mean, for "pad". Default: True.
+        count_include_pad (bool): whether zeros of the padding count in the mean. Default: True.
         divisor_override (int): divides the sum instead of the number of pixels, if not 0. Default: 0.
         data_format (str): "NCDHW". Default: "NCDHW".
 
@@ -217,4 +217,4 @@ def avg_pool3d_op(x, *, kernel_size: Window3 = (1, 1, 1), strides: Window3 = (1,
         ``CPU`` ``GPU`` ``TPU``
     """
     padding = _volume_pads("AvgPool3D", x, pad_mode, pad, kernel_size, strides, ceil_mode)
-    return average(x, kernel_size, strides, padding, pad_mode == "pad" and count_include_pad, divisor_override)
+    return average(x, kernel_size, strides, padding, count_include_pad, divisor_override)

@@ -1,5 +1,6 @@
 """`LossMonitor`."""
 import numpy as np
+
 from msnb.core.tensor import Tensor
 from msnb.train.callback._callback import Callback
 

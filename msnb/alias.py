@@ -1,0 +1,199 @@
+"""`import mindspore` means msnb, for a session or a script, until it is undone.
+
+    import msnb.alias
+    msnb.alias.install()
+    from mindspore import nn        # is msnb.nn, the very same module object
+
+Every module `mindspore.x` is the module `msnb.x`. Only `mindspore` itself is an object of its own: it has all that msnb
+has, but answers to its own name and to the version of MindSpore whose interface this is.
+"""
+
+import difflib
+import importlib
+import importlib.metadata
+import importlib.util
+import sys
+import types
+from importlib.machinery import ModuleSpec, PathFinder
+
+import msnb
+from msnb import log
+
+__all__ = ["install", "uninstall", "installed", "hidden", "mindspore"]
+
+__version__ = "1.1.1"  # what `from mindspore import __version__` gives
+
+_HERE, _THERE = "msnb", "mindspore"
+_OWN = frozenset(
+    ("__name__", "__version__", "__spec__", "__loader__", "__package__", "__path__", "__file__", "__doc__")
+)
+
+
+class _MindSpore(types.ModuleType):
+    """msnb under the name and version of MindSpore; what is set on it is set on msnb."""
+
+    def __getattr__(self, name):
+        try:
+            return getattr(msnb, name)
+        except AttributeError:
+            raise AttributeError(missing(f"{_THERE}.{name}"), name=name, obj=self) from None
+
+    def __setattr__(self, name, value):
+        if name in _OWN:
+            super().__setattr__(name, value)
+        else:
+            setattr(msnb, name, value)
+
+    def __delattr__(self, name):
+        if name in _OWN:
+            super().__delattr__(name)
+        else:
+            delattr(msnb, name)
+
+    def __dir__(self):
+        return dir(msnb)
+
+    def __repr__(self):
+        return f"<module '{_THERE}' ({_HERE} {msnb.__version__} from {msnb.__file__!r})>"
+
+
+class _Finder:
+    """Stands first on sys.meta_path and serves `mindspore` and everything below it."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name == _THERE:
+            return ModuleSpec(name, self, origin=msnb.__file__, is_package=True)
+        if not name.startswith(_THERE + "."):
+            return None
+        twin = _HERE + name[len(_THERE) :]
+        try:
+            known = twin in sys.modules or importlib.util.find_spec(twin) is not None
+        except ModuleNotFoundError:  # what should be the parent is no package
+            known = False
+        if not known:
+            # `name=` differs from what was asked for on purpose: of an import that `from mindspore import x` tries,
+            # Python drops the error that carries exactly that name, and with it the sentence.
+            raise ModuleNotFoundError(missing(name), name=twin)
+        return ModuleSpec(name, self)
+
+    def create_module(self, spec):
+        if spec.name == _THERE:
+            return mindspore
+        module = importlib.import_module(_HERE + spec.name[len(_THERE) :])
+        spec.loader_state = module.__spec__
+        return module
+
+    def exec_module(self, module):
+        # The module has run already. Python has just put the spec of the alias on it, which would make reloading and
+        # relative imports believe in the other name.
+        if module is not mindspore:
+            module.__spec__ = module.__spec__.loader_state
+
+
+class _Explainer:
+    """Stands last on sys.meta_path: a name below msnb that nobody has found gets a sentence that helps."""
+
+    def find_spec(self, name, path=None, target=None):
+        if not name.startswith(_HERE + "."):
+            return None
+        parent = sys.modules.get(name.rpartition(".")[0])
+        if getattr(getattr(parent, "__spec__", None), "_initializing", False):
+            return None  # imports that run in a circle: Python says so itself
+        name = _THERE + name[len(_HERE) :]
+        raise ModuleNotFoundError(missing(name), name=name)
+
+
+def _make_module():
+    module = _MindSpore(_THERE, msnb.__doc__)
+    module.__version__ = __version__
+    module.__file__ = msnb.__file__
+    module.__path__ = msnb.__path__
+    module.__package__ = _THERE
+    return module
+
+
+mindspore = _make_module()  # what `import mindspore` gives, here and in %%mindspore cells
+_finder, _explainer = _Finder(), _Explainer()
+mindspore.__spec__ = ModuleSpec(_THERE, _finder, origin=msnb.__file__, is_package=True)
+mindspore.__loader__ = _finder
+_set_aside = {}  # modules of a real MindSpore that had been imported before
+
+
+def install():
+    """Make `import mindspore` mean msnb in this process.
+
+    An installed MindSpore is hidden until :func:`uninstall`, and a warning says so once. Installing twice changes nothing.
+
+    Examples:
+        >>> import msnb.alias
+        >>> msnb.alias.install()
+        >>> import mindspore
+        >>> mindspore.__version__
+        '1.1.1'
+    """
+    if installed():
+        return
+    real = hidden()
+    if real:
+        log.once(f"import mindspore is msnb from here on; {real} is hidden until msnb.alias.uninstall().")
+    for name in _modules():
+        _set_aside[name] = sys.modules.pop(name)
+    sys.meta_path.insert(0, _finder)
+    explain()
+
+
+def uninstall():
+    """Undo :func:`install`: `import mindspore` is again whatever is installed. Names imported before keep msnb."""
+    if not installed():
+        return
+    sys.meta_path.remove(_finder)
+    for name in _modules():
+        del sys.modules[name]
+    sys.modules.update(_set_aside)
+    _set_aside.clear()
+    explain(False)
+
+
+def installed():
+    """Whether `import mindspore` means msnb at present."""
+    return _finder in sys.meta_path
+
+
+def hidden():
+    """What :func:`install` hides or would hide: "MindSpore 2.7.1 (/path)", None where no other MindSpore is installed."""
+    loaded = _set_aside.get(_THERE) or sys.modules.get(_THERE)
+    if loaded is not None and loaded is not mindspore:
+        return f"MindSpore {getattr(loaded, '__version__', '')} ({getattr(loaded, '__file__', 'no file')})"
+    spec = PathFinder.find_spec(_THERE)
+    if spec is None or spec.origin is None:  # no origin: a folder that merely bears the name
+        return None
+    for distribution in (_THERE, "mindspore-gpu", "mindspore-ascend"):
+        try:
+            return f"MindSpore {importlib.metadata.version(distribution)} ({spec.origin})"
+        except importlib.metadata.PackageNotFoundError:
+            pass
+    return f"another MindSpore ({spec.origin})"
+
+
+def explain(on=True):
+    """Whether importing a name that msnb lacks is answered with a sentence rather than with Python's own words."""
+    if on and _explainer not in sys.meta_path:
+        sys.meta_path.append(_explainer)
+    elif not on and _explainer in sys.meta_path:
+        sys.meta_path.remove(_explainer)
+
+
+def missing(name):
+    """The sentence for a name of MindSpore's, such as "mindspore.nn.Foo", that msnb does not have."""
+    parent, _, child = name.rpartition(".")
+    module = sys.modules.get(_HERE + parent[len(_THERE) :])
+    if not isinstance(module, types.ModuleType):
+        return f"msnb has no {name}: there is no {parent} either."
+    names = [n for n in dir(module) if not n.startswith("_")]
+    near = difflib.get_close_matches(child, names, 3, 0.75)
+    where = f"Did you mean {' or '.join(near)}?" if near else f"dir({parent}) lists what is there."
+    return f"msnb has no {name}: the name is misspelt, or it belongs to a part of MindSpore that is not here yet. {where}"
+
+
+def _modules():
+    return [name for name in sys.modules if name == _THERE or name.startswith(_THERE + ".")]

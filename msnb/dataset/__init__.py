@@ -1,0 +1,53 @@
+"""``mindspore.dataset``: pipelines that read, transform, shuffle and batch samples."""
+from importlib import import_module
+
+from msnb.dataset.core import config
+from msnb.dataset.engine.cache_client import DatasetCache
+from msnb.dataset.engine.datasets import (
+    Cifar10Dataset,
+    Cifar100Dataset,
+    Dataset,
+    GeneratorDataset,
+    ImageFolderDataset,
+    MnistDataset,
+    NumpySlicesDataset,
+    PaddedDataset,
+    Schema,
+    Shuffle,
+    TextFileDataset,
+    zip,
+)
+from msnb.dataset.engine.samplers import (
+    DistributedSampler,
+    PKSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    SubsetSampler,
+    WeightedRandomSampler,
+)
+
+_LATER = {"CelebADataset": "engine.datasets", "CLUEDataset": "engine.datasets", "CocoDataset": "engine.datasets",
+          "CSVDataset": "engine.datasets", "ManifestDataset": "engine.datasets", "MindDataset": "engine.datasets",
+          "RandomDataset": "engine.datasets", "TFRecordDataset": "engine.datasets", "VOCDataset": "engine.datasets",
+          "BatchInfo": "engine.datasets", "GraphData": "engine.graphdata", "DSCallback": "callback", "WaitedDSCallback": "callback",
+          "serialize": "engine.serializer_deserializer", "deserialize": "engine.serializer_deserializer",
+          "show": "engine.serializer_deserializer", "compare": "engine.serializer_deserializer"}
+_MODULES = ("callback", "core", "engine", "text", "transforms", "vision", "audio", "samplers", "utils")
+
+__all__ = ["CLUEDataset", "CSVDataset", "CelebADataset", "Cifar100Dataset", "Cifar10Dataset", "CocoDataset", "Dataset", "DatasetCache",
+           "DistributedSampler", "GeneratorDataset", "GraphData", "ImageFolderDataset", "ManifestDataset", "MindDataset", "MnistDataset",
+           "NumpySlicesDataset", "PKSampler", "PaddedDataset", "RandomDataset", "RandomSampler", "Sampler", "Schema",
+           "SequentialSampler", "Shuffle", "SubsetRandomSampler", "SubsetSampler", "TFRecordDataset", "TextFileDataset", "VOCDataset",
+           "WeightedRandomSampler", "compare", "config", "deserialize", "serialize", "show", "zip"]
+
+
+def __getattr__(name):
+    if name in _LATER:
+        return getattr(import_module(f"msnb.dataset.{_LATER[name]}"), name)
+    if name == "samplers":
+        return import_module("msnb.dataset.engine.samplers")
+    if name in _MODULES:
+        return import_module(f"msnb.dataset.{name}")
+    raise AttributeError(f"module 'mindspore.dataset' has no attribute {name!r}")

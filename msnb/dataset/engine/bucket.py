@@ -1,0 +1,131 @@
+"""``bucket_batch_by_length``: rows of similar length batched together."""
+import bisect
+
+from msnb.dataset.core.validator_helpers import check_columns, check_pad_info, type_check, type_check_list
+from msnb.dataset.engine import nodes
+from msnb.dataset.engine.chunk import Chunk, rows_of, stacked
+from msnb.dataset.engine.dataset import Dataset
+from msnb.dataset.engine.errors import located
+from msnb.dataset.engine.padding import padder
+
+
+class BucketBatchByLengthDataset(Dataset):
+    """The result of :meth:`Dataset.bucket_batch_by_length`."""
+
+    def __init__(self, input_dataset, column_names, bucket_boundaries, bucket_batch_sizes, element_length_function, pad_info,
+                 pad_to_bucket_boundary, drop_remainder):
+        type_check_list([column_names, bucket_boundaries, bucket_batch_sizes], (list,),
+                        ["column_names", "bucket_boundaries", "bucket_batch_sizes"])
+        type_check(pad_to_bucket_boundary, (bool,), "pad_to_bucket_boundary")
+        type_check(drop_remainder, (bool,), "drop_remainder")
+        check_columns(column_names, "column_names")
+        if element_length_function is None and len(column_names) != 1:
+            raise ValueError("If element_length_function is not specified, exactly one column name should be passed.")
+        if not bucket_boundaries:
+            raise ValueError("bucket_boundaries cannot be empty.")
+        _check_integers(bucket_boundaries, "bucket_boundaries", "must only contain positive numbers.")
+        if any(b <= a for a, b in zip(bucket_boundaries, bucket_boundaries[1:], strict=False)):
+            raise ValueError(f"bucket_boundaries should be strictly increasing, but got {bucket_boundaries}.")
+        if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
+            raise ValueError(f"bucket_batch_sizes must contain one element more than bucket_boundaries: {len(bucket_batch_sizes)} and "
+                             f"{len(bucket_boundaries)}.")
+        _check_integers(bucket_batch_sizes, "bucket_batch_sizes", "should be a list of positive numbers.")
+        if pad_info is not None:
+            check_pad_info(pad_info)
+        super().__init__(input_dataset)
+        self.column_names = column_names
+        self.bucket_boundaries = bucket_boundaries
+        self.bucket_batch_sizes = bucket_batch_sizes
+        self.element_length_function = element_length_function
+        self.pad_info = pad_info or {}
+        self.pad_to_bucket_boundary = pad_to_bucket_boundary
+        self.drop_remainder = drop_remainder
+
+    def _node(self, children):
+        return _Bucket(children[0], self)
+
+
+def _check_integers(values, name, positive):
+    if not all(isinstance(v, int) and not isinstance(v, bool) for v in values):
+        raise TypeError(f"{name} should be a list of int, but got {values}.")
+    if not all(v > 0 for v in values):
+        raise ValueError(f"{name} {positive}")
+
+
+class _Bucket(nodes.Node):
+    def __init__(self, child, dataset):
+        super().__init__([child], child.columns)
+        for name in dataset.column_names:
+            if name not in child.columns:
+                raise RuntimeError("BucketBatchByLength: Couldn't find the specified column in the dataset: "
+                                   f"input column name: {name} doesn't exist in the dataset columns {child.columns}.")
+        self.inputs = [child.columns.index(name) for name in dataset.column_names]
+        self.dataset = dataset
+        # Bucket i holds lengths from boundaries[i - 1] (0 for the first) up to, but not including, boundaries[i].
+        self.pads = [self._padder(i) for i in range(len(dataset.bucket_batch_sizes))]
+
+    def _padder(self, bucket):
+        dataset = self.dataset
+        info = dict(dataset.pad_info)
+        if dataset.pad_to_bucket_boundary:
+            for name, pair in info.items():
+                shape = pair[0] if pair else None
+                if shape is None or None not in shape:
+                    continue
+                if bucket == len(dataset.bucket_boundaries):
+                    return None
+                info[name] = ([dataset.bucket_boundaries[bucket] - 1 if d is None else d for d in shape], pair[1])
+        return padder(info, self.columns)
+
+    def _length(self, row):
+        function = self.dataset.element_length_function
+        values = [row[i] for i in self.inputs]
+        if function is None:
+            return values[0].shape[0] if values[0].ndim else 1
+        length = int(function(*values))
+        if length < 0:
+            raise RuntimeError("Invalid parameter, element_length_function must return an integer greater than or equal to 0, but returned "
+                               f"{length}.")
+        return length
+
+    def chunks(self, hint):
+        dataset = self.dataset
+        buckets = [[] for _ in dataset.bucket_batch_sizes]
+        number = 0
+        for chunk in self.children[0].chunks(hint):
+            for at, row in enumerate(zip(*map(rows_of, chunk.columns), strict=True)):
+                try:
+                    bucket = bisect.bisect_right(dataset.bucket_boundaries, self._length(row))
+                except Exception as error:
+                    raise located(error, "element_length_function", dataset.column_names, chunk.first + at) from error
+                buckets[bucket].append(row)
+                if len(buckets[bucket]) == dataset.bucket_batch_sizes[bucket]:
+                    yield self._batch(buckets[bucket], bucket, number)
+                    buckets[bucket] = []
+                    number += 1
+        if not dataset.drop_remainder:
+            for bucket, rows in enumerate(buckets):
+                if rows:
+                    yield self._batch(rows, bucket, number)
+                    number += 1
+
+    def _batch(self, rows, bucket, number):
+        pad = self.pads[bucket]
+        if pad is None:
+            raise RuntimeError("Invalid data, requested to pad to bucket boundary, element falls in last bucket.")
+        columns = [list(c) for c in zip(*rows, strict=True)]
+        columns = pad(columns, self.columns)
+        made = []
+        for name, column in zip(self.columns, columns, strict=True):
+            whole = column if not isinstance(column, list) else stacked(column)
+            if whole is None:
+                raise RuntimeError("Invalid data, expect same shape for each data row, but got inconsistent data shapes in column "
+                                   f"{name!r}: {sorted({r.shape for r in column})}. Name it in pad_info.")
+            made.append(whole[None])
+        return Chunk(made, 1, number)
+
+    def size(self):
+        return None
+
+    def describe(self):
+        return f"bucket_batch_by_length at {self.dataset.bucket_boundaries}"

@@ -1,0 +1,203 @@
+"""``DatasetCache``: rows kept in memory, or on disk beyond a size. MindSpore asks a server for it; here the process itself keeps them."""
+import os
+import pickle
+import tempfile
+from collections import namedtuple
+
+import numpy as np
+
+from msnb.dataset.core.validator_helpers import check_positive, check_uint32, check_value, type_check
+from msnb.dataset.engine import nodes
+from msnb.dataset.engine.chunk import Chunk, rows_of, settle
+
+CacheStat = namedtuple("CacheStat", "avg_cache_sz num_mem_cached num_disk_cached")
+
+
+class _Kept:
+    """Rows by number: in memory up to `size` bytes (0: any), then in a file when spilling."""
+
+    def __init__(self, size, spilling):
+        self.size = size
+        self.spilling = spilling
+        self.rows = {}
+        self.bytes = 0
+        self.total = 0
+        self.places = {}
+        self.file = None
+
+    def put(self, number, row):
+        """Keep a row; False when there is no room."""
+        cost = sum(a.nbytes for a in row)
+        if not self.size or self.bytes + cost <= self.size:
+            self.rows[number] = row
+            self.bytes += cost
+        elif self.spilling:
+            if self.file is None:
+                self.file = tempfile.TemporaryFile(prefix="msnb-cache-")  # noqa: SIM115 (lives as long as the cache)
+            start = self.file.seek(0, os.SEEK_END)
+            pickle.dump([np.asarray(a) for a in row], self.file, protocol=5)
+            self.places[number] = start
+        else:
+            return False
+        self.total += cost
+        return True
+
+    def get(self, number):
+        """The row, None when it is not kept."""
+        row = self.rows.get(number)
+        if row is None and number in self.places:
+            self.file.seek(self.places[number])
+            row = pickle.load(self.file)
+        return row
+
+
+class DatasetCache:
+    """Keeps the rows of a data set or of a ``map`` between epochs and pipelines.
+
+    Args:
+        session_id (int): Any number; MindSpore's cache server hands it out.
+        size (int, optional): Bytes of memory; 0 for no limit. Default: 0.
+        spilling (bool, optional): Whether what does not fit goes to disk. Default: False.
+        hostname (str, optional): Must be this machine. Default: None.
+        port (int, optional): Accepted; there is no server. Default: None.
+        num_connections (int, optional): Accepted; there is no server. Default: None.
+        prefetch_size (int, optional): Accepted; there is no server. Default: None.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If a value is out of range.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> cache = ds.DatasetCache(session_id=1, size=0)
+        >>> dataset = ds.ImageFolderDataset("images", cache=cache)
+    """
+
+    def __init__(self, session_id, size=0, spilling=False, hostname=None, port=None, num_connections=None, prefetch_size=None):
+        check_uint32(session_id, "session_id")
+        type_check(size, (int,), "size")
+        if size:
+            check_positive(size, "size")
+        type_check(spilling, (bool,), "spilling")
+        if hostname is not None:
+            type_check(hostname, (str,), "hostname")
+            if hostname not in ("127.0.0.1", "localhost"):
+                raise RuntimeError(f"DatasetCache: now cache client has to be on the same host with cache server; got hostname {hostname!r}.")
+        if port is not None:
+            type_check(port, (int,), "port")
+            check_value(port, (1025, 65535), "port")
+        for name, value in (("num_connections", num_connections), ("prefetch_size", prefetch_size)):
+            if value is not None:
+                check_uint32(value, name)
+        self.session_id = session_id
+        self.size = size
+        self.spilling = spilling
+        self.hostname = hostname
+        self.port = port
+        self.num_connections = num_connections
+        self.prefetch_size = prefetch_size
+        self._kept = _Kept(size, spilling)
+        self._owner = None
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def GetStat(self):  # noqa: N802 (MindSpore's name)
+        """Average bytes per row, rows in memory and rows on disk."""
+        kept = self._kept
+        n = len(kept.rows) + len(kept.places)
+        return CacheStat(kept.total // n if n else 0, len(kept.rows), len(kept.places))
+
+    def node(self, dataset, below):
+        """`below`, with its rows kept."""
+        signature = _signature(dataset)
+        if self._owner is None:
+            self._owner = signature
+        elif self._owner != signature:
+            raise RuntimeError("Cannot re-use a cache for a different tree! Make another DatasetCache for it.")
+        _check_below(below)
+        return _CacheNode(below, self._kept)
+
+
+def _signature(dataset):
+    """What identifies the pipeline: its operators and, for sources, where they read."""
+    own = (type(dataset).__name__, str(getattr(dataset, "dataset_dir", getattr(dataset, "dataset_files", ""))),
+           tuple(type(o).__name__ for o in getattr(dataset, "operations", ())))
+    return own + tuple(_signature(c) for c in dataset.children)
+
+
+_REFUSED = {nodes.Zip: "ZipNode", nodes.Filter: "FilterNode", nodes.Batch: "BatchNode", nodes.Skip: "SkipNode",
+            nodes.Take: "TakeNode (possibly from Split)", nodes.Concat: "ConcatNode"}
+
+
+def _check_below(node):
+    if type(node) in _REFUSED:
+        raise RuntimeError(f"{_REFUSED[type(node)]} is not supported as a descendant operator under a cache.")
+    if isinstance(node, _CacheNode):
+        raise RuntimeError("Nested cache operations is not supported!")
+    if isinstance(node, nodes.Repeat):
+        raise RuntimeError("A cache over a RepeatNode of a mappable dataset is not supported.")
+    if isinstance(node, nodes.Map) and not all(s.deterministic or not hasattr(s, "op") for s in node.steps):
+        raise RuntimeError("MapOp with non-deterministic TensorOps is currently not supported as a descendant of cache. Put the random "
+                           "transforms into a map after it.")
+    if isinstance(node, nodes.IndexSource) and not node.source.random_access:
+        raise RuntimeError("There is currently no support for GeneratorOp under cache.")
+    for child in node.children:
+        _check_below(child)
+
+
+class _CacheNode(nodes.Node):
+    """Gives out kept rows, and has those computed that are not."""
+
+    def __init__(self, below, kept):
+        super().__init__([below], below.columns)
+        self.kept = kept
+        self.complete = False
+        bottom = below
+        self.maps = []
+        while type(bottom) is nodes.Map:
+            self.maps.insert(0, bottom)
+            bottom = bottom.children[0]
+        self.source = bottom if type(bottom) is nodes.IndexSource else None
+
+    def chunks(self, hint):
+        yield from self._by_number(hint) if self.source is not None else self._in_order(hint)
+
+    def _by_number(self, hint):
+        numbers = self.source.numbers()
+        start = 0
+        while start < len(numbers):
+            part = numbers[start:start + hint.take()].tolist()
+            rows = [self.kept.get(n) for n in part]
+            missing = sorted({n for n, row in zip(part, rows, strict=True) if row is None})
+            if missing:
+                chunk = Chunk(self.source.source.fetch(np.array(missing, np.int64)), len(missing), start)
+                for node in self.maps:
+                    chunk = node.run(chunk)
+                made = dict(zip(missing, zip(*map(rows_of, chunk.columns), strict=True), strict=True))
+                for n, row in made.items():
+                    self.kept.put(n, list(row))
+                rows = [made[n] if row is None else row for n, row in zip(part, rows, strict=True)]
+            yield Chunk([settle(list(c)) for c in zip(*rows, strict=True)], len(part), start)
+            start += len(part)
+
+    def _in_order(self, hint):
+        number, kept = 0, self.kept
+        if getattr(kept, "complete", False):
+            total = len(kept.rows) + len(kept.places)
+            while number < total:
+                size = min(hint.take(), total - number)
+                rows = [kept.get(n) for n in range(number, number + size)]
+                yield Chunk([settle(list(c)) for c in zip(*rows, strict=True)], size, number)
+                number += size
+            return
+        room = True
+        for chunk in self.children[0].chunks(hint):
+            for row in zip(*map(rows_of, chunk.columns), strict=True):
+                room = room and kept.put(number, list(row))
+                number += 1
+            yield chunk
+        kept.complete = room
+
+    def describe(self):
+        return "cache"

@@ -1,0 +1,48 @@
+"""Face of ``mindspore.dataset.engine.datasets``: every data set, under the path that MindSpore has for it."""
+from importlib import import_module
+
+from msnb.dataset.engine.bucket import BucketBatchByLengthDataset
+from msnb.dataset.engine.dataset import Dataset
+from msnb.dataset.engine.operators import (
+    BatchDataset,
+    BatchInfo,
+    ConcatDataset,
+    FilterDataset,
+    MapDataset,
+    ProjectDataset,
+    RenameDataset,
+    RepeatDataset,
+    ShuffleDataset,
+    SkipDataset,
+    TakeDataset,
+    ZipDataset,
+    zip,
+)
+from msnb.dataset.engine.schema import Schema
+from msnb.dataset.engine.sources.base import MappableDataset, Shuffle, SourceDataset
+from msnb.dataset.engine.sources.cifar import Cifar10Dataset, Cifar100Dataset
+from msnb.dataset.engine.sources.generator import GeneratorDataset, NumpySlicesDataset, PaddedDataset
+from msnb.dataset.engine.sources.image_folder import ImageFolderDataset
+from msnb.dataset.engine.sources.mnist import MnistDataset
+from msnb.dataset.engine.sources.textfile import TextFileDataset
+from msnb.dataset.engine.sync import BlockReleasePair, SyncWaitDataset
+
+# Sources that few programs use: imported when asked for.
+_LATER = {"VOCDataset": "sources.voc", "CocoDataset": "sources.coco", "CelebADataset": "sources.celeba",
+          "ManifestDataset": "sources.manifest", "CLUEDataset": "sources.clue", "CSVDataset": "sources.csvfile",
+          "TFRecordDataset": "sources.tfrecord", "MindDataset": "sources.minddata", "RandomDataset": "sources.random",
+          "RangeDataset": "sources.random", "TransferDataset": "transfer", "SamplerFn": "transfer"}
+
+__all__ = ["BatchDataset", "BatchInfo", "BlockReleasePair", "BucketBatchByLengthDataset", "Cifar100Dataset", "Cifar10Dataset",
+           "ConcatDataset", "Dataset", "FilterDataset", "GeneratorDataset", "ImageFolderDataset", "MapDataset", "MappableDataset",
+           "MnistDataset", "NumpySlicesDataset", "PaddedDataset", "ProjectDataset", "RenameDataset", "RepeatDataset", "Schema",
+           "Shuffle", "ShuffleDataset", "SkipDataset", "SourceDataset", "SyncWaitDataset", "TakeDataset", "TextFileDataset",
+           "ZipDataset", "zip", *_LATER]
+
+
+def __getattr__(name):
+    if name in _LATER:
+        return getattr(import_module(f"msnb.dataset.engine.{_LATER[name]}"), name)
+    if name == "context":
+        return import_module("msnb.context")
+    raise AttributeError(f"module 'mindspore.dataset.engine.datasets' has no attribute {name!r}")

@@ -1,0 +1,154 @@
+"""``Schema``: names, types and shapes of columns, in MindSpore's JSON form."""
+import json
+
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.dataset.core.datatypes import numpy_type
+from msnb.dataset.core.validator_helpers import check_file, check_valid_detype, type_check, type_check_list
+
+
+class Schema:
+    """Columns of a data set.
+
+    Args:
+        schema_file (str, optional): JSON file with ``columns`` (and ``numRows``, ``datasetType``). Default: None, no column yet.
+
+    Raises:
+        TypeError: If `schema_file` is no str.
+        ValueError: If there is no such file.
+        RuntimeError: If it is no schema.
+
+    Examples:
+        >>> import mindspore
+        >>> import mindspore.dataset as ds
+        >>> schema = ds.Schema()
+        >>> schema.add_column("col1", de_type=mindspore.int64, shape=[2])
+    """
+
+    def __init__(self, schema_file=None):
+        self.schema_file = schema_file or ""
+        self.columns = []
+        self.num_rows = 0
+        self.dataset_type = ""
+        if schema_file is not None:
+            type_check(schema_file, (str,), "schema_file")
+            check_file(schema_file)
+            try:
+                with open(schema_file, encoding="utf-8") as stream:
+                    content = json.load(stream)
+            except ValueError as error:
+                raise RuntimeError(f"Schema file failed to load: {schema_file!r} is not JSON: {error}.") from None
+            if "columns" not in content:
+                raise RuntimeError(f"Schema file failed to load: \"columns\" node is required in the schema json file {schema_file!r}.")
+            self.from_json(content)
+
+    def add_column(self, name, de_type, shape=None):
+        """Add a column.
+
+        Args:
+            name (str): Its name.
+            de_type (Union[mindspore.dtype, str]): Its type.
+            shape (list[int], optional): Its shape; -1 for a dimension that varies. Default: None, one dimension that varies.
+
+        Raises:
+            TypeError: If an argument has the wrong type or the type is unknown.
+        """
+        type_check(name, (str,), "name")
+        if not name:
+            raise TypeError("Expected non-empty string for column name.")
+        if de_type is None:
+            raise TypeError("Expected non-empty string for de_type.")
+        if not isinstance(de_type, mstype.Type):
+            check_valid_detype(de_type)
+        if shape is not None:
+            type_check(shape, (list,), "shape")
+            type_check_list(shape, (int,), "shape")
+        self._add(name, _type_name(de_type), shape)
+
+    def _add(self, name, type_name, shape):
+        column = {"name": name, "type": type_name, "rank": 1 if shape is None else len(shape)}
+        if shape is not None:
+            column["shape"] = list(shape)
+        self.columns.append(column)
+
+    def parse_columns(self, columns):
+        """Take over columns from a list of dicts or a dict of dicts.
+
+        Args:
+            columns (Union[dict, list[dict]]): ``type``, ``shape`` and, in a list, ``name`` of each.
+
+        Raises:
+            RuntimeError: If a name or type is missing, or `columns` is something else.
+        """
+        self.columns = []
+        if isinstance(columns, list):
+            for column in columns:
+                if "name" not in column:
+                    raise RuntimeError(f"Column's name is missing: {column}.")
+                self._parse(column["name"], column)
+        elif isinstance(columns, dict):
+            for name, column in columns.items():
+                self._parse(name, column)
+        else:
+            raise RuntimeError("columns must be dict or list, columns contain name, type, shape(optional).")
+
+    def _parse(self, name, column):
+        if "type" not in column:
+            raise RuntimeError(f"Column's type is missing: {name!r}.")
+        try:
+            check_valid_detype(column["type"])
+        except TypeError as error:
+            raise RuntimeError(str(error)) from None
+        self._add(name, column["type"], column.get("shape", []))
+
+    def to_json(self):
+        """The schema as JSON text."""
+        content = {"columns": self.columns}
+        if self.dataset_type:
+            content["datasetType"] = self.dataset_type
+        if self.num_rows > 0:
+            content["numRows"] = self.num_rows
+        return json.dumps(content, indent=2, sort_keys=True)
+
+    def from_json(self, json_obj):
+        """Take over a schema from a dict.
+
+        Args:
+            json_obj (dict): ``columns``, and maybe ``numRows`` and ``datasetType``.
+
+        Raises:
+            RuntimeError: If a field is unknown or missing.
+        """
+        self.columns = []
+        for key, value in json_obj.items():
+            if key == "datasetType":
+                self.dataset_type = value
+            elif key == "numRows":
+                self.num_rows = value
+            elif key == "columns":
+                self.parse_columns(value)
+            else:
+                raise RuntimeError(f"Unknown field {key} in the schema.")
+        if not self.columns:
+            raise RuntimeError("Columns are missing.")
+        if self.num_rows < 0:
+            raise RuntimeError("numRows must be greater than or equal to 0.")
+
+    def names(self):
+        """Names of the columns."""
+        return [c["name"] for c in self.columns]
+
+    def details(self):
+        """(name, numpy dtype, shape or None) of each column."""
+        return [(c["name"], numpy_type(c["type"]), c.get("shape")) for c in self.columns]
+
+    def __str__(self):
+        return self.to_json()
+
+
+def _type_name(type_):
+    if not isinstance(type_, mstype.Type):
+        return type_
+    numpy = numpy_type(type_)
+    return {"S": "string", "b": "bool"}.get(numpy.kind, np.dtype(numpy).name)

@@ -1,0 +1,139 @@
+"""Tensor and Parameter: creation, printing, interop, ownership."""
+import copy
+import pickle
+
+import jax
+import jax.numpy as jnp
+import msnb as ms
+import numpy as np
+import pytest
+from msnb import Parameter, ParameterTuple, Tensor
+
+
+@pytest.mark.parametrize("value, dtype", [
+    (1, ms.int64), (1.5, ms.float32), (True, ms.bool_), ([1, 2], ms.int64), ([1.0, 2], ms.float32),
+    (np.float64(0.5), ms.float64), (np.ones(2, np.float16), ms.float16), (np.array([1, 2], np.uint8), ms.uint8),
+    (((1, 2), (3, 4)), ms.int64)])
+def test_python_and_numpy_values_get_mindspores_dtype(value, dtype):
+    assert Tensor(value).dtype == dtype
+
+
+def test_a_dtype_argument_converts():
+    assert Tensor([1, 2], ms.float16).dtype == ms.float16
+    assert Tensor(2, ms.float32).asnumpy() == np.float32(2)
+
+
+@pytest.mark.parametrize("value", ["text", None, object(), {1: 2}, ["a"]])
+def test_what_is_no_array_is_refused_with_a_type_error(value):
+    with pytest.raises(TypeError):
+        Tensor(value)
+
+
+def test_uneven_lists_are_refused():
+    with pytest.raises(ValueError, match="unevenly"):
+        Tensor([[1, 2], [3]])
+
+
+def test_a_numpy_array_changed_afterwards_leaves_the_tensor_alone():
+    array = np.ones(3, np.float32)
+    tensor = Tensor(array)
+    array[:] = 7
+    assert tensor.asnumpy().tolist() == [1, 1, 1]
+
+
+def test_printing_is_mindspores():
+    assert str(Tensor([1.0, 2.0])) == "[1. 2.]"
+    assert repr(Tensor([1.0, 2.0])) == "Tensor(shape=[2], dtype=Float32, value= [ 1.00000000e+00,  2.00000000e+00])"
+    assert repr(Tensor([[1, 2], [3, 4]])) == "Tensor(shape=[2, 2], dtype=Int64, value=\n[[1, 2],\n [3, 4]])"
+    assert repr(Tensor(3)) == "Tensor(shape=[], dtype=Int64, value= 3)"
+    assert str(ms.float32) == "Float32" and repr(ms.float32) == "mindspore.float32"
+    assert f"{Tensor(2.5):.2f}" == "2.50"
+
+
+def test_properties_describe_the_array():
+    x = Tensor(np.zeros((2, 3), np.float32))
+    assert (x.shape, x.size, x.ndim, x.dim(), x.itemsize, x.nbytes, x.strides) == ((2, 3), 6, 2, 2, 4, 24, (12, 4))
+
+
+def test_only_one_element_has_a_truth_value():
+    assert bool(Tensor([True])) and not Tensor(0)
+    with pytest.raises(ValueError, match="one element"):
+        bool(Tensor([1, 2]))
+
+
+def test_hash_is_identity_and_comparison_with_other_things_is_false():
+    x = Tensor([1, 2])
+    assert hash(x) == hash(x) and {x: 1}[x] == 1
+    assert (x == "text") is False and (x != "text") is True
+
+
+def test_set_dtype_and_assign_value_change_in_place():
+    x = Tensor([1, 2])
+    assert x.set_dtype(ms.float32) is x and x.dtype == ms.float32
+    assert x.assign_value(Tensor([5, 6])) is x and x.asnumpy().tolist() == [5, 6]
+
+
+def test_numpy_jax_and_dlpack_read_a_tensor():
+    x = Tensor([1.0, 2.0])
+    assert np.asarray(x).tolist() == [1, 2] and np.sqrt(x).shape == (2,)
+    assert isinstance(jnp.asarray(x), jax.Array) and jnp.sum(jnp.asarray(x)) == 3
+    assert np.from_dlpack(x).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))])
+def test_tensors_and_parameters_are_copied_and_pickled(make):
+    x, p = Tensor([1.0, 2.0]), Parameter(Tensor([1.0, 2.0]), name="w", requires_grad=False)
+    assert make(x).asnumpy().tolist() == [1, 2]
+    twin = make(p)
+    assert isinstance(twin, Parameter) and (twin.name, twin.requires_grad) == ("w", False)
+    twin.set_data(Tensor([9.0, 9.0]))
+    assert p.asnumpy().tolist() == [1, 2]
+
+
+def test_matplotlib_plots_a_tensor():
+    import matplotlib
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+    line, = plt.plot(Tensor([1.0, 4.0, 9.0]))
+    assert line.get_ydata().tolist() == [1, 4, 9]
+    plt.close("all")
+
+
+# ---------------------------------------------------------------------- Parameter
+def test_parameter_of_a_number_is_32_bit_and_of_a_bool_refused():
+    assert Parameter(1).dtype == ms.int32 and Parameter(1.0).dtype == ms.float32
+    with pytest.raises(ValueError):
+        Parameter(True)
+    with pytest.raises(ValueError):
+        Parameter(1.0, name=3)
+    with pytest.raises(TypeError):
+        Parameter(1.0, requires_grad=1)
+
+
+def test_set_data_checks_shape_and_never_narrows():
+    p = Parameter(np.zeros(2, np.float32), name="w")
+    assert p.set_data(Tensor([1.0, 2.0])) is p
+    with pytest.raises(ValueError, match="w"):
+        p.set_data(Tensor([1.0]))
+    with pytest.raises(TypeError, match="cast"):
+        p.set_data(Tensor(np.zeros(2, np.float64)))
+    p.set_data(Tensor([1, 2], ms.int32))
+    assert p.dtype == ms.float32 and p.asnumpy().tolist() == [1, 2]
+
+
+def test_nothing_outside_holds_the_array_of_a_parameter():
+    source = Tensor([1.0, 2.0])
+    p, q = Parameter(source, name="p"), Parameter(source, name="q")
+    held = [p._stored(), q._stored(), source._array, jnp.asarray(p), Tensor(p)._array, p.value()._array]
+    assert len({a.unsafe_buffer_pointer() for a in held}) == len(held)
+    view = p.asnumpy()
+    view[:] = 7
+    assert p.asnumpy().tolist() == [1, 2]
+
+
+def test_parameter_tuple_holds_parameters_and_clones_them():
+    p = Parameter(1.0, name="w")
+    with pytest.raises(TypeError):
+        ParameterTuple([p, Tensor(1.0)])
+    twin, = ParameterTuple([p]).clone("moment", init="zeros")
+    assert twin.name == "moment.w" and twin.asnumpy() == 0
