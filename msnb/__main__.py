@@ -100,9 +100,16 @@ def _execute(notebook, folder, timeout):
     from nbclient import NotebookClient
     from tqdm import tqdm
 
-    manager = AsyncKernelManager(kernel_name="python3")
-    # This Python, whatever kernels the user has registered under that name.
-    manager.kernel_spec.argv[:] = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    class ThisPython(AsyncKernelManager):
+        """Starts a kernel of the running Python, whatever the user has registered under the notebook's kernel name."""
+
+        @property
+        def kernel_spec(self):
+            spec = super().kernel_spec
+            launch = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}", "--log-level=ERROR"]
+            spec.argv[:] = launch
+            return spec
+
     paths = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -117,7 +124,13 @@ def _execute(notebook, folder, timeout):
         def executed(cell, cell_index, execute_reply):
             bar.update()
 
-        client = NotebookClient(notebook, km=manager, timeout=timeout, resources={"metadata": {"path": str(folder)}})
+        client = NotebookClient(
+            notebook,
+            kernel_name="python3",
+            kernel_manager_class=ThisPython,
+            timeout=timeout,
+            resources={"metadata": {"path": str(folder)}},
+        )
         client.on_cell_start, client.on_cell_executed = started, executed
         client.execute()
         bar.set_postfix_str("done")

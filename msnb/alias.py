@@ -119,10 +119,11 @@ mindspore.__loader__ = _finder
 _set_aside = {}  # modules of a real MindSpore that had been imported before
 
 
-def install():
-    """Make `import mindspore` mean msnb in this process.
+def install(warn=True):
+    """Make `import mindspore` mean msnb in this process. Installing twice changes nothing.
 
-    An installed MindSpore is hidden until :func:`uninstall`, and a warning says so once. Installing twice changes nothing.
+    Args:
+        warn (bool): Whether to log once that an installed MindSpore is hidden until :func:`uninstall`. Default: True.
 
     Examples:
         >>> import msnb.alias
@@ -133,7 +134,7 @@ def install():
     """
     if installed():
         return
-    real = hidden()
+    real = hidden() if warn else None
     if real:
         log.once(f"import mindspore is msnb from here on; {real} is hidden until msnb.alias.uninstall().")
     for name in _modules():
@@ -160,7 +161,7 @@ def installed():
 
 
 def hidden():
-    """What :func:`install` hides or would hide: "MindSpore 2.7.1 (/path)", None where no other MindSpore is installed."""
+    """What :func:`install` hides or would hide, such as "MindSpore 2.7.1 (/path)"; None where no other is installed."""
     loaded = _set_aside.get(_THERE) or sys.modules.get(_THERE)
     if loaded is not None and loaded is not mindspore:
         return f"MindSpore {getattr(loaded, '__version__', '')} ({getattr(loaded, '__file__', 'no file')})"
@@ -192,7 +193,7 @@ def missing(name):
     names = [n for n in dir(module) if not n.startswith("_")]
     near = difflib.get_close_matches(child, names, 3, 0.75)
     where = f"Did you mean {' or '.join(near)}?" if near else f"dir({parent}) lists what is there."
-    return f"msnb has no {name}: the name is misspelt, or it belongs to a part of MindSpore that is not here yet. {where}"
+    return f"msnb has no {name}: it is misspelt, or belongs to a part of MindSpore that is not here yet. {where}"
 
 
 def _modules():

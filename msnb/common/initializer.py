@@ -1,6 +1,7 @@
 """Initial values of Parameters: each `Initializer` fills a numpy array; `initializer` makes the Tensor.
 
-The random ones draw from `numpy.random` (which `set_seed` seeds); `Normal` has a stream of its own, which restarts at `set_seed`.
+The random ones draw from `numpy.random` (which `set_seed` seeds); `Normal` has a stream of its own, which restarts at
+`set_seed`.
 """
 
 import math
@@ -38,7 +39,7 @@ _box = None
 
 
 def register_boxer(boxer):
-    """Set the function that makes a Tensor of a numpy array (core does it, so that this floor imports nothing above it)."""
+    """Set the function that makes a Tensor of a numpy array: core does, so that this floor imports nothing above."""
     global _box
     _box = boxer
 
@@ -247,7 +248,8 @@ class _He(Initializer):
 @_register("he_uniform")
 class HeUniform(_He):
     r"""
-    Fill with values of U(-b, b), :math:`b = \sqrt{6 / ((1 + a^2) \, fan)}` for a leaky ReLU of slope `a` (He et al., 2015).
+    Fill with values of U(-b, b), :math:`b = \sqrt{6 / ((1 + a^2) \, fan)}` for a leaky ReLU of
+    slope `a` (He et al., 2015).
 
     Args:
         negative_slope (int, float): The slope `a`, used when `nonlinearity` is "leaky_relu". Default: 0.
@@ -263,7 +265,8 @@ class HeUniform(_He):
 @_register("he_normal")
 class HeNormal(_He):
     r"""
-    Fill with values of N(0, s), :math:`s = \sqrt{2 / ((1 + a^2) \, fan)}` for a leaky ReLU of slope `a` (He et al., 2015).
+    Fill with values of N(0, s), :math:`s = \sqrt{2 / ((1 + a^2) \, fan)}` for a leaky ReLU of
+    slope `a` (He et al., 2015).
 
     Args:
         negative_slope (int, float): The slope `a`, used when `nonlinearity` is "leaky_relu". Default: 0.

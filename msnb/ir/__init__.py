@@ -4,7 +4,9 @@
 """
 from .anf import AnfNode, CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 from .api import dot, graph, svg, text
+from .compare import Comparison, compare
+from .hlo import read_hlo
 from .read import read
 
-__all__ = ["AnfNode", "CNode", "FuncGraph", "ParameterNode", "TensorType", "ValueNode", "dot", "graph", "read", "svg",
-           "text"]
+__all__ = ["AnfNode", "CNode", "Comparison", "FuncGraph", "ParameterNode", "TensorType", "ValueNode", "compare", "dot",
+           "graph", "read", "read_hlo", "svg", "text"]

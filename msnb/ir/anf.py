@@ -133,6 +133,11 @@ class CNode(AnfNode):
         self.origins = origins
 
     @property
+    def uses(self):
+        """(producer, which of its results) of each input."""
+        return zip(self.inputs, self.slots, strict=True)
+
+    @property
     def name(self):
         """Operator name as shown: a backward node of Conv2D is ``gradConv2D``."""
         return f"grad{self.op}" if self.direction == "backward" and self.kernel is not None else self.op

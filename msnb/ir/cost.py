@@ -2,9 +2,9 @@
 import math
 
 _FREE = frozenset((
-    "reshape", "broadcast_in_dim", "transpose", "squeeze", "expand_dims", "slice", "dynamic_slice", "concatenate", "pad",
-    "rev", "gather", "dynamic_update_slice", "copy", "copy_p", "convert_element_type", "bitcast_convert_type", "iota",
-    "stop_gradient", "select_n", "device_put", "empty", "empty2", "split", "pvary", "optimization_barrier",
+    "reshape", "broadcast_in_dim", "transpose", "squeeze", "expand_dims", "slice", "dynamic_slice", "concatenate",
+    "pad", "rev", "gather", "dynamic_update_slice", "copy", "copy_p", "convert_element_type", "bitcast_convert_type",
+    "iota", "stop_gradient", "select_n", "device_put", "empty", "empty2", "split", "pvary", "optimization_barrier",
     "sharding_constraint", "random_wrap", "random_unwrap", "mesh_cast", "layout_constraint"))
 
 
@@ -34,6 +34,11 @@ def inner_jaxprs(eqn):
 def open_jaxpr(jaxpr):
     """The open form of a jaxpr that may be closed."""
     return getattr(jaxpr, "jaxpr", jaxpr)
+
+
+def register(name, rule):
+    """Say how many operations a JAX primitive of one's own takes: `rule(eqn) -> int`."""
+    _RULES[name] = rule
 
 
 def flops(eqn, memo):
@@ -76,6 +81,14 @@ def _conv(eqn):
     return dense // max(1, math.prod(eqn.params["lhs_dilation"]))
 
 
+def _msnb_conv(spot):
+    """msnb's own convolution and its two gradients do the same work: that of each output element forward."""
+    def rule(eqn):
+        var = eqn.outvars[0] if spot is None else eqn.invars[spot]
+        return 2 * _size(var) * math.prod(eqn.params["kernel"][1:])
+    return rule
+
+
 def _window(eqn):
     window = eqn.params.get("window_dimensions", ())
     return _size(eqn.outvars[0]) * math.prod(window)
@@ -95,6 +108,7 @@ def _scatter(eqn):
 
 
 _RULES = {
+    "conv": _msnb_conv(None), "conv_input_grad": _msnb_conv(0), "conv_filter_grad": _msnb_conv(1),
     "dot_general": _dot, "conv_general_dilated": _conv, "sort": _sort,
     "reduce_window": _window, "reduce_window_sum": _window, "reduce_window_max": _window, "reduce_window_min": _window,
     "select_and_scatter_add": _scatter_window, "select_and_gather_add": _window,

@@ -1,7 +1,7 @@
 """The scope tree that a graph is drawn as: lanes, scopes, repeated blocks folded into one, and edges between siblings.
 
-Every edge is lifted to the innermost scope that holds both its ends, so a closed scope hides everything inside it and the
-layout of one scope never depends on another.
+Every edge is lifted to the innermost scope that holds both its ends, so a closed scope hides everything inside it, and
+the layout of one scope never depends on another.
 """
 from .anf import CNode, ValueNode
 
@@ -15,9 +15,9 @@ _PAGE, _FULL = 100, 240  # a scope with more children than the second is split i
 class Scope:
     """A box that holds others. `children` are Scopes and CNodes in the order of execution.
 
-    `kind` is one of ROOT, LANE (forward, backward, update), SCOPE (a Cell), CONTROL (a branch or loop), FOLD (repeats of
-    one block), UNIT (one repeat, where a block is several siblings), CROWD (many independent calls of one operator) and
-    PAGE (a stretch of a scope that holds too many nodes to be laid out at once).
+    `kind` is one of ROOT, LANE (forward, backward, update), SCOPE (a Cell), CONTROL (a branch or loop), FOLD (repeats
+    of one block), UNIT (one repeat, where a block is several siblings), CROWD (many independent calls of one operator)
+    and PAGE (a stretch of a scope that holds too many nodes to be laid out at once).
     """
 
     __slots__ = ("name", "kind", "parent", "children", "index", "size", "start", "named")
@@ -71,7 +71,7 @@ def signature(node):
     """What makes two calls the same but for their place: operator, types, attributes, constant inputs."""
     constants = tuple(repr(source.value) if isinstance(source, ValueNode) and source.types and source.types[0].size <= 8
                       else None for source in node.inputs)
-    taken = tuple(source.types[slot] if source.types else None for source, slot in zip(node.inputs, node.slots))
+    taken = tuple(source.types[slot] if source.types else None for source, slot in node.uses)
     return node.op, tuple(node.types), taken, constants, repr(node.attrs) if node.attrs else ""
 
 
@@ -130,7 +130,7 @@ class Hierarchy:
                 scope = scope.child(f"{node.op}-op{node.id}", CONTROL)
             for inner in node.graphs:
                 within = dict(origin)
-                for parameter, feed in zip(inner.parameters, inner.feeds):
+                for parameter, feed in zip(inner.parameters, inner.feeds, strict=False):
                     within[parameter] = origin.get(node.inputs[feed], node.inputs[feed])
                 self._place(inner, scope.child(inner.name, CONTROL), node.scope, within)
                 for source, _ in inner.outputs:
@@ -237,7 +237,7 @@ class Hierarchy:
             scope.children = result
 
     def _chained(self, children, period):
-        """Whether the second repeat works on what the first one made; the heads of an attention do not, and stay apart."""
+        """Whether the second repeat works on what the first one made; heads of an attention do not, and stay apart."""
         first, second = ({node.id for child in children[start:start + period] for node in
                           (child.leaves() if isinstance(child, Scope) else (child,))} for start in (0, period))
         return any(source in first for number in second for source in self.feeders[number])

@@ -10,8 +10,9 @@ from .anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 from .read import is_library, mark_updates
 from .scope import is_backward, parse
 
-_TYPES = {"pred": ("Bool", 1), "bf16": ("BFloat16", 2), "f16": ("Float16", 2), "f32": ("Float32", 4), "f64": ("Float64", 8),
-          "s4": ("Int4", 1), "u4": ("UInt4", 1), "c64": ("Complex64", 8), "c128": ("Complex128", 16)}
+_TYPES = {"pred": ("Bool", 1), "bf16": ("BFloat16", 2), "f16": ("Float16", 2), "f32": ("Float32", 4),
+          "f64": ("Float64", 8), "s4": ("Int4", 1), "u4": ("UInt4", 1),
+          "c64": ("Complex64", 8), "c128": ("Complex128", 16)}
 _TYPES.update({f"{short}{bits}": (f"{name}{bits}", bits // 8) for short, name in (("s", "Int"), ("u", "UInt"))
                for bits in (8, 16, 32, 64)})
 _COMPUTATION = re.compile(r"^(ENTRY )?%?([\w.\-]+) .*\{\s*$")
@@ -19,10 +20,13 @@ _INSTRUCTION = re.compile(r"^\s+(ROOT )?%?([\w.\-]+) = ")
 _ARRAY = re.compile(r"(\w+)\[([\d,]*)\]")
 _CALLED = re.compile(r"(?:calls|to_apply|body|condition|branch_computations)=(\{[^}]*\}|%?[\w.\-]+)")
 _METADATA = re.compile(r'metadata=\{([^}]*)\}')
+_TOLD = re.compile(r"(?:window|dimensions|dim_labels|custom_call_target|direction)=(\{[^}]*\}|[^,\s]+)")
 _JIT = re.compile(r"^jit\((.*)\)$")
 _PASSED_ON = frozenset(("bitcast", "get-tuple-element", "tuple", "opt-barrier", "copy-start", "copy-done"))
-_FREE = frozenset(("copy", "transpose", "reshape", "broadcast", "slice", "concatenate", "pad", "iota", "convert", "gather",
-                   "dynamic-slice", "dynamic-update-slice", "select", "reverse", "parameter", "constant", "bitcast"))
+_FREE = frozenset(("copy", "transpose", "reshape", "broadcast", "slice", "concatenate", "pad", "iota", "convert",
+                   "gather", "dynamic-slice", "dynamic-update-slice", "select", "reverse", "parameter",
+                   "constant", "bitcast"))
+_SCALAR_BODIES = frozenset(("reduce", "reduce-window", "scatter", "sort", "map", "select-and-scatter", "all-reduce"))
 _UNSAID = frozenset(("parameter", "constant", "bitcast", "tuple", "get-tuple-element", "broadcast", "fusion", "call"))
 
 
@@ -64,7 +68,8 @@ class _Module:
         best = None
         while frame:
             fields = dict(re.findall(r"(\w+)=(\d+)", self.tables["StackFrames"].get(frame, "")))
-            place = dict(re.findall(r"(\w+)=(\d+)", self.tables["FileLocations"].get(int(fields.get("file_location_id", 0)), "")))
+            location = self.tables["FileLocations"].get(int(fields.get("file_location_id", 0)), "")
+            place = dict(re.findall(r"(\w+)=(\d+)", location))
             file = self.tables["FileNames"].get(int(place.get("file_name_id", 0)), "").strip('"')
             if file:
                 function = self.tables["FunctionNames"].get(int(place.get("function_name_id", 0)), "").strip('"')
@@ -149,7 +154,7 @@ def read_hlo(text, name="main"):
     """
     module = _Module(text)
     if module.entry is None:
-        raise ValueError("For 'ir.read_hlo', 'text' should be an HLO module with an ENTRY computation, but it has none.")
+        raise ValueError("For 'ir.read_hlo', 'text' should be an HLO module, but it has no ENTRY computation.")
     return _Builder(module).graph(module.entry, name)
 
 
@@ -205,7 +210,7 @@ class _Builder:
         if item.opcode == "fusion":
             attrs["fused"] = ", ".join(dict.fromkeys(words))
             attrs["operations"] = len(words)
-        window = re.search(r"(?:window|dimensions|dim_labels|custom_call_target|direction)=(\{[^}]*\}|[^,\s]+)", item.rest)
+        window = _TOLD.search(item.rest)
         if window:
             attrs[window.group(0).partition("=")[0]] = window.group(1).strip('"')
         flops = sum(_flops(inner, self.module) for inner in inside) if inside else _flops(item, self.module)
@@ -214,8 +219,9 @@ class _Builder:
         frame = next((told_one.frame for told_one in (main, *told) if told_one.frame), 0)
         origins = dict.fromkeys(("/".join(one.segments), one.operator or one.last, one.backward)
                                 for one in told if one.operator or one.last)
-        return CNode(_title(item, main, words), tuple(node for node, _ in flow), tuple(slot for _, slot in flow), item.types,
-                     attrs=attrs, scope="/".join(main.segments), direction="backward" if main.backward else "forward",
+        return CNode(_title(item, main, words), tuple(node for node, _ in flow), tuple(slot for _, slot in flow),
+                     item.types, attrs=attrs, scope="/".join(main.segments),
+                     direction="backward" if main.backward else "forward",
                      source=self.module.source(frame) if frame else None, graphs=graphs, id=number, flops=flops,
                      nbytes=moved, instruction=item.name, origins=tuple(origins))
 
@@ -223,8 +229,7 @@ class _Builder:
         """Instructions of a computation and of those it calls in turn."""
         for item in self.module.computations.get(computation, ()):
             yield item
-            if depth < 8 and item.opcode not in ("reduce", "reduce-window", "scatter", "sort", "map", "select-and-scatter",
-                                                 "all-reduce"):
+            if depth < 8 and item.opcode not in _SCALAR_BODIES:
                 for called in item.called:
                     yield from self.everything(called, depth + 1)
 
@@ -291,7 +296,7 @@ def _contracted(item, module):
     if labels is None or len(operands) < 2:
         return 1
     total = 1
-    for label, extent in zip(labels.group(1), operands[1]):
+    for label, extent in zip(labels.group(1), operands[1], strict=False):
         total *= 1 if label == "o" else extent
     return total
 

@@ -71,7 +71,7 @@ def _dummies(edges, ranks, layers, widths):
             chain.append(dummy)
         chain.append(b)
         paths[(a, b)] = chain
-        for upper, lower in zip(chain, chain[1:]):
+        for upper, lower in zip(chain, chain[1:], strict=False):
             below.setdefault(upper, []).append(lower)
             above.setdefault(lower, []).append(upper)
     return above, below, paths
@@ -106,13 +106,14 @@ def _columns(layers, above, below, widths, count, gap, sweeps=8):
         for number in layer:
             x[number] -= at / 2
     for sweep in range(sweeps):
+        first, second = (above, below) if sweep % 2 == 0 else (below, above)
         for layer in layers if sweep % 2 == 0 else layers[::-1]:
             wanted, weights = [], []
             for number in layer:
-                near = (above if sweep % 2 == 0 else below).get(number) or (below if sweep % 2 == 0 else above).get(number)
+                near = first.get(number) or second.get(number)
                 wanted.append(sum(x[n] for n in near) / len(near) if near else x[number])
                 weights.append(4.0 if number >= count else 1.0 if near else 0.1)
-            for number, value in zip(layer, _apart(wanted, weights, [widths[n] for n in layer], gap)):
+            for number, value in zip(layer, _apart(wanted, weights, [widths[n] for n in layer], gap), strict=False):
                 x[number] = value
     return x
 
@@ -124,7 +125,7 @@ def _apart(wanted, weights, widths, gap):
         offset += (widths[index - 1] + width) / 2 + gap if index else 0.0
         offsets.append(offset)
     blocks = []
-    for value, weight, shift in zip(wanted, weights, offsets):
+    for value, weight, shift in zip(wanted, weights, offsets, strict=False):
         blocks.append([value - shift, weight, 1])
         while len(blocks) > 1 and blocks[-2][0] > blocks[-1][0]:
             mean, weight, many = blocks.pop()
@@ -133,7 +134,7 @@ def _apart(wanted, weights, widths, gap):
             last[1] += weight
             last[2] += many
     means = [block[0] for block in blocks for _ in range(block[2])]
-    return [mean + shift for mean, shift in zip(means, offsets)]
+    return [mean + shift for mean, shift in zip(means, offsets, strict=False)]
 
 
 def _rows(layers, sizes, count, gap):

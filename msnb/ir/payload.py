@@ -9,8 +9,10 @@ import json
 import linecache
 
 from .anf import CNode, ParameterNode, ValueNode, show_constant
+from .compare import CHANGED, FUSED, ONLY, SAME
 from .hierarchy import Hierarchy
 from .printer import show_value
+from .read import is_library
 from .source import label
 
 VERSION = 1
@@ -39,7 +41,7 @@ def stage(graph, name="traced", tree=None, columns=None):
     for node in tree.nodes:
         scope = tree.home[node.id].index
         taken = []
-        for place, (source, slot) in enumerate(zip(node.inputs, node.slots)):
+        for _place, (source, slot) in enumerate(node.uses):
             kind = source.types[slot].short() if source.types else ""
             if isinstance(source, ParameterNode) and source in origin:
                 source = origin[source]
@@ -76,6 +78,35 @@ def stage(graph, name="traced", tree=None, columns=None):
     }
 
 
+def difference(first, second, comparison):
+    """The columns of a Comparison of stages number `first` and `second`."""
+    letters = {SAME: "s", CHANGED: "c", FUSED: "f", ONLY: "o"}
+    columns = [[], []]
+    last = (0, 0)
+    for link in comparison.links:
+        for side in (0, 1):
+            columns[side].append(link[side] - last[side])
+        last = link
+    return {"a": first, "b": second, "links": columns, "first": "".join(map(letters.get, comparison.first)),
+            "second": "".join(map(letters.get, comparison.second))}
+
+
+def listings(graphs, most=400):
+    """{name of a file: [number of its first line, [lines]]} of the source that the nodes of these graphs come from."""
+    seen = {}
+    for graph in graphs:
+        for node in graph.all_nodes():
+            if node.source is not None and not is_library(node.source[0]):
+                seen.setdefault(node.source[0], set()).add(node.source[1])
+    shown = {}
+    for file, numbers in sorted(seen.items(), key=lambda item: label(item[0])):
+        lines = linecache.getlines(file)
+        start, end = (0, len(lines)) if len(lines) <= most else (max(0, min(numbers) - 6), max(numbers) + 5)
+        if lines:
+            shown[label(file)] = [start + 1, [line.rstrip() for line in lines[start:end][:most]]]
+    return shown
+
+
 def pack(stages, **more):
     """Stages as gzipped JSON bytes; the same stages give the same bytes."""
     text = json.dumps({"v": VERSION, **more, "stages": stages}, separators=(",", ":"), ensure_ascii=False)
@@ -110,7 +141,7 @@ def _sub_graph_origins(graph, known=None):
     known = {} if known is None else known
     for node in graph.nodes:
         for inner in node.graphs:
-            for parameter, feed in zip(inner.parameters, inner.feeds):
+            for parameter, feed in zip(inner.parameters, inner.feeds, strict=False):
                 source = node.inputs[feed]
                 known[parameter] = known.get(source, source)
             _sub_graph_origins(inner, known)

@@ -123,7 +123,7 @@ class _Drawing:
         boxes, (centres, routes), _ = inner
         for points in routes.values():
             self.path([(x + px, y + py) for px, py in points])
-        for box, (cx, cy) in zip(boxes, centres):
+        for box, (cx, cy) in zip(boxes, centres, strict=False):
             left, top = x + cx - box.width / 2, y + cy - box.height / 2
             if box.inner is not None:
                 if box.item.kind == FOLD:
@@ -152,7 +152,7 @@ class _Drawing:
 
     def path(self, points):
         commands = [f"M{points[0][0]:.1f},{points[0][1]:.1f}"]
-        for (ax, ay), (bx, by) in zip(points, points[1:]):
+        for (ax, ay), (bx, by) in zip(points, points[1:], strict=False):
             middle = (ay + by) / 2  # leave and arrive vertically
             commands.append(f"L{bx:.1f},{by:.1f}" if abs(ax - bx) < 0.5 else
                             f"C{ax:.1f},{middle:.1f} {bx:.1f},{middle:.1f} {bx:.1f},{by:.1f}")

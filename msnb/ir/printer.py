@@ -66,11 +66,11 @@ def _use(node, slot, names):
 
 def _call(node, names):
     inputs = [f"@{graph.name}.{node.id}" for graph in node.graphs]
-    inputs += [_use(source, slot, names) for source, slot in zip(node.inputs, node.slots)]
+    inputs += [_use(source, slot, names) for source, slot in node.uses]
     text = f"{names[node]}([CNode]) = {node.name}({', '.join(inputs)})"
     if node.attrs:
         text += f" {{{', '.join(f'{key}: {show_value(value)}' for key, value in node.attrs.items())}}}"
-    taken = ", ".join(str(source.types[slot]) for source, slot in zip(node.inputs, node.slots) if source.types)
+    taken = ", ".join(str(source.types[slot]) for source, slot in node.uses if source.types)
     given = ", ".join(map(str, node.types))
     text += f" : ({taken}) -> {given if len(node.types) == 1 else f'({given})'}"
     if node.scope:

@@ -100,7 +100,7 @@ class _Reader:
                                             bool(entry[2]) if weight and len(entry) > 2 else False))
             if entry[0] == "random":
                 parameters[-1].name = "random_number"
-        env = dict(zip(jaxpr.invars, ((node, 0) for node in parameters)))
+        env = dict(zip(jaxpr.invars, ((node, 0) for node in parameters), strict=False))
         self.bind_constants(jaxpr, consts, env)
         nodes = []
         self.walk(jaxpr, env, nodes, (), False)
@@ -109,7 +109,7 @@ class _Reader:
         return FuncGraph(name, parameters, nodes, outputs)
 
     def bind_constants(self, jaxpr, consts, env):
-        for var, value in zip(jaxpr.constvars, consts):
+        for var, value in zip(jaxpr.constvars, consts, strict=False):
             env[var] = (ValueNode(value, self.type_of(var)), 0)
 
     def type_of(self, var):
@@ -159,14 +159,14 @@ class _Reader:
 
     def inline(self, eqn, inner, env, nodes, scope, backward):
         jaxpr = cost.open_jaxpr(inner)
-        within = dict(zip(jaxpr.invars, (self.look_up(var, env) for var in eqn.invars)))
+        within = dict(zip(jaxpr.invars, (self.look_up(var, env) for var in eqn.invars), strict=False))
         self.bind_constants(jaxpr, getattr(inner, "consts", ()), within)
         name = eqn.params.get("name") or ""
         # a function of the user's that is jitted for itself is a scope; helpers of jax.numpy are not
         named = (not self.expand and eqn.primitive.name in ("jit", "pjit") and name.isidentifier() and name[0] != "_"
                  and len(jaxpr.eqns) > 8)
         self.walk(jaxpr, within, nodes, (*scope, name) if named else scope, backward)
-        for var, result in zip(eqn.outvars, jaxpr.outvars):
+        for var, result in zip(eqn.outvars, jaxpr.outvars, strict=False):
             env[var] = self.look_up(result, within)
 
     def call(self, eqn, operator, env, nodes, scope, backward):
@@ -201,10 +201,11 @@ class _Reader:
             titles = ("false", "true") if len(inner) == 2 else tuple(f"case{index}" for index in range(len(inner)))
         feeds = _feeds(eqn, kind, len(inner))
         graphs = []
-        for title, closed, feed in zip(titles, inner, feeds):
+        for title, closed, feed in zip(titles, inner, feeds, strict=False):
             jaxpr = cost.open_jaxpr(closed)
-            parameters = [ParameterNode(f"{title}_{index}", self.type_of(var)) for index, var in enumerate(jaxpr.invars)]
-            env = dict(zip(jaxpr.invars, ((node, 0) for node in parameters)))
+            parameters = [ParameterNode(f"{title}_{index}", self.type_of(var))
+                          for index, var in enumerate(jaxpr.invars)]
+            env = dict(zip(jaxpr.invars, ((node, 0) for node in parameters), strict=False))
             self.bind_constants(jaxpr, getattr(closed, "consts", ()), env)
             nodes = []
             self.walk(jaxpr, env, nodes, scope, backward)

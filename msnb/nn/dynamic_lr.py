@@ -63,7 +63,7 @@ def piecewise_constant_lr(milestone, learning_rates):
         Validator.check_positive_int(end, f"milestone[{i}]")
         Validator.check_is_float(rate, f"learning_rates[{i}]")
         if end < len(lr):
-            raise ValueError(f"The value of milestone[{i}] must not be less than milestone[{i - 1}], but got {milestone}.")
+            raise ValueError(f"milestone[{i}] must not be less than milestone[{i - 1}], but got {milestone}.")
         lr += [rate] * (end - len(lr))
     return lr
 

@@ -6,7 +6,8 @@ from msnb.common import dtype as mstype
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P
 
-__all__ = ["ExponentialDecayLR", "NaturalExpDecayLR", "InverseDecayLR", "CosineDecayLR", "PolynomialDecayLR", "WarmUpLR"]
+__all__ = ["ExponentialDecayLR", "NaturalExpDecayLR", "InverseDecayLR", "CosineDecayLR", "PolynomialDecayLR",
+           "WarmUpLR"]
 
 
 class LearningRateSchedule(Cell):
@@ -32,7 +33,8 @@ class LearningRateSchedule(Cell):
 
     def construct(self, global_step):
         """Learning rate of step `global_step`."""
-        raise NotImplementedError(f"'{self.cls_name}' should define construct(global_step), the learning rate of a step.")
+        raise NotImplementedError(f"'{self.cls_name}' should define construct(global_step), the learning rate of a "
+                                  f"step.")
 
 
 def _check_decay(learning_rate, decay_rate, decay_steps, is_stair, name):
@@ -171,7 +173,9 @@ class InverseDecayLR(_Decay):
 
 
 class CosineDecayLR(LearningRateSchedule):
-    r"""Cosine decay: ``min_lr + (max_lr - min_lr) / 2 * (1 + cos(pi * p))`` with ``p = min(global_step / decay_steps, 1)``.
+    r"""Cosine decay: ``min_lr + (max_lr - min_lr) / 2 * (1 + cos(pi * p))``.
+
+    p is ``global_step / decay_steps``, at most 1.
 
     Args:
         min_lr (float): Rate from step `decay_steps` on, at least 0.

@@ -19,13 +19,15 @@ for _module in sorted(m.name for m in _pkgutil.iter_modules(__path__)):
     if not _module.startswith("_") and _module not in _FACES:
         _importlib.import_module(f"{__name__}.{_module}")
 
-from msnb.ops import operations  # noqa: E402
-from msnb.ops import functional  # noqa: E402
-from msnb.ops import composite  # noqa: E402
-from msnb.ops.operations import *  # noqa: E402,F403
-from msnb.ops.functional import *  # noqa: E402,F403
-from msnb.ops.composite import *  # noqa: E402,F403
 from msnb.core.grad import GradOperation, grad, stop_gradient, value_and_grad  # noqa: E402
+from msnb.ops import (
+    composite,  # noqa: E402
+    functional,  # noqa: E402
+    operations,  # noqa: E402
+)
+from msnb.ops.composite import *  # noqa: E402,F403
+from msnb.ops.functional import *  # noqa: E402,F403
+from msnb.ops.operations import *  # noqa: E402,F403
 
 __all__ = ["Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "attributes_of", "operator", "prim_attr_register",
            "operations", "functional", "composite", "GradOperation", "grad", "stop_gradient", "value_and_grad",

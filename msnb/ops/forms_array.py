@@ -1,12 +1,11 @@
 """Functional forms that arrange elements: joining, splitting, choosing, rolling, sorting."""
-import numpy as np
-
 import jax.numpy as jnp
+import numpy as np
 
 from msnb.core._jax_private import is_tracer
 from msnb.core.dtype import promote
 from msnb.core.errors import describe
-from msnb.core.kinds import Axis, Bool, Int, Ints, IntOrTuple, Kind, PositiveInt, Tensors
+from msnb.core.kinds import Axis, Bool, Int, IntOrTuple, Ints, Kind, PositiveInt, Tensors
 from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.primitive import operator
 from msnb.core.tensor import Tensor, box

@@ -3,10 +3,9 @@
 An index is split into a plan, which is static and names the kernel, and numbers that are passed to it: whole numbers
 and slice starts are traced scalars, so that ``x[i]`` in a loop runs one compiled kernel for every `i`.
 """
-import numpy as np
-
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from msnb.core._jax_private import is_tracer
 from msnb.core.errors import describe

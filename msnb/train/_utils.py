@@ -43,7 +43,8 @@ def _make_directory(path):
         try:
             os.makedirs(path, exist_ok=True)
         except PermissionError:
-            raise TypeError(f"The folder {path!r} does not exist and must not be made: no permission to write.") from None
+            raise TypeError(f"The folder {path!r} does not exist and must not be made: no permission to "
+                            f"write.") from None
     return path
 
 

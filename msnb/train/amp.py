@@ -91,8 +91,8 @@ def _recommended():
     """Level that MindSpore recommends for the device."""
     target = context.get_context("device_target")
     if target not in ("GPU", "Ascend"):
-        raise ValueError(f"For 'build_train_network', level 'auto' is O2 on GPU and O3 on Ascend, but the device target "
-                         f"is '{target}': choose 'O0' (float32), which is the fastest there, 'O2' or 'O3'.")
+        raise ValueError(f"For 'build_train_network', level 'auto' is O2 on GPU and O3 on Ascend, but the device "
+                         f"target is '{target}': choose 'O0' (float32), which is the fastest there, 'O2' or 'O3'.")
     return "O2" if target == "GPU" else "O3"
 
 

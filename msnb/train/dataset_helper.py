@@ -41,8 +41,8 @@ class DatasetHelper:
 
     Args:
         dataset (Dataset): The dataset.
-        dataset_sink_mode (bool): Whether an epoch may be shorter or longer than the dataset, see `sink_size`. Batches go
-            to the device one by one in either case. Default: True.
+        dataset_sink_mode (bool): Whether an epoch may be shorter or longer than the dataset, see `sink_size`. Batches
+            go to the device one by one in either case. Default: True.
         sink_size (int): Batches per epoch in sink mode, taken on from where the epoch before ended; -1 for the whole
             dataset. Default: -1.
         epoch_num (int): Number of epochs, -1 for any. Default: 1.

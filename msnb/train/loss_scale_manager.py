@@ -30,8 +30,8 @@ class FixedLossScaleManager(LossScaleManager):
     """The same loss scale in all steps.
 
     Args:
-        loss_scale (float): The loss scale, at least 1. When `drop_overflow_update` is False, give the optimizer the same
-            `loss_scale`. Default: 128.0.
+        loss_scale (float): The loss scale, at least 1. When `drop_overflow_update` is False, give the optimizer the
+            same `loss_scale`. Default: 128.0.
         drop_overflow_update (bool): Whether a step that overflows is skipped. Default: True.
 
     Raises:
@@ -72,7 +72,8 @@ class FixedLossScaleManager(LossScaleManager):
 
 
 class DynamicLossScaleManager(LossScaleManager):
-    """A loss scale that is divided by `scale_factor` on overflow, and multiplied by it after `scale_window` steps without.
+    """A loss scale that is divided by `scale_factor` on overflow, and multiplied by it after `scale_window` steps
+    without.
 
     Args:
         init_loss_scale (float): First loss scale, at least 1. Default: 2**24.
@@ -96,7 +97,8 @@ class DynamicLossScaleManager(LossScaleManager):
                              f"but got {init_loss_scale}.")
         Validator.check_positive_int(scale_window, "scale_window", "DynamicLossScaleManager")
         if scale_factor <= 0:
-            raise ValueError(f"For 'DynamicLossScaleManager', 'scale_factor' should be positive, but got {scale_factor}.")
+            raise ValueError(f"For 'DynamicLossScaleManager', 'scale_factor' should be positive, but got "
+                             f"{scale_factor}.")
         self.loss_scale = init_loss_scale
         self.scale_window = scale_window
         self.scale_factor = scale_factor

@@ -118,8 +118,8 @@ class Model:
             return
         if eval_network is not None:
             if eval_indexes is not None and not (isinstance(eval_indexes, list) and len(eval_indexes) == 3):
-                raise ValueError(f"For 'Model', 'eval_indexes' should be a list of three (the places of loss, prediction "
-                                 f"and label) or None, but got {eval_indexes!r}.")
+                raise ValueError(f"For 'Model', 'eval_indexes' should be a list of three (the places of loss, "
+                                 f"prediction and label) or None, but got {eval_indexes!r}.")
             self._eval_network = eval_network
             self._eval_indexes = eval_indexes
         else:
@@ -146,12 +146,13 @@ class Model:
 
         Args:
             epoch (int): Number of epochs, positive.
-            train_dataset (Dataset): Batches. With a `loss_fn` each has two columns, data and label; otherwise the columns
-                are the inputs of the network.
+            train_dataset (Dataset): Batches. With a `loss_fn` each has two columns, data and label; otherwise the
+                columns are the inputs of the network.
             callbacks (Union[Callback, list[Callback]]): What is called between steps and epochs. Default: None.
-            dataset_sink_mode (bool): Whether `sink_size` counts. There are no device queues here: batches go to the device
-                one by one in either case. Default: True.
-            sink_size (int): Steps per epoch in sink mode, each epoch going on in the dataset where the one before ended;
+            dataset_sink_mode (bool): Whether `sink_size` counts. There are no device queues here: batches go to the
+                device one by one in either case. Default: True.
+            sink_size (int): Steps per epoch in sink mode, each epoch going on in the dataset where the one before
+                ended;
                 -1 for the whole dataset. Default: -1.
 
         Raises:
@@ -254,7 +255,8 @@ class Model:
             raise RuntimeError("Networks are compiled beforehand in GRAPH mode only: "
                                "context.set_context(mode=context.GRAPH_MODE).")
         if not train_dataset and not valid_dataset:
-            raise ValueError("For 'Model.build', 'train_dataset' or 'valid_dataset' should be given, but both are None.")
+            raise ValueError("For 'Model.build', 'train_dataset' or 'valid_dataset' should be given, but both are "
+                             "None.")
         if valid_dataset and not self._metric_fns:
             raise RuntimeError("For 'Model.build', 'valid_dataset' needs a Model with metrics.")
         _device_number_check(self._parallel_mode, self._device_number)
@@ -416,10 +418,11 @@ class Model:
     @staticmethod
     def _refuse_layout(name):
         if context.get_context("mode") != context.GRAPH_MODE:
-            raise RuntimeError(f"'Model.{name}' works in GRAPH mode only: context.set_context(mode=context.GRAPH_MODE).")
+            raise RuntimeError(f"'Model.{name}' works in GRAPH mode only: "
+                               f"context.set_context(mode=context.GRAPH_MODE).")
         if _get_parallel_mode() not in _AUTO_PARALLEL:
-            raise RuntimeError(f"'Model.{name}' works in the parallel modes 'semi_auto_parallel' and 'auto_parallel' only, "
-                               f"but the mode is '{_get_parallel_mode()}'.")
+            raise RuntimeError(f"'Model.{name}' works in the parallel modes 'semi_auto_parallel' and 'auto_parallel' "
+                               f"only, but the mode is '{_get_parallel_mode()}'.")
         raise NotImplementedError(f"'Model.{name}' is not available in msnb yet.")
 
 

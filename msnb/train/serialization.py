@@ -154,8 +154,8 @@ def load_checkpoint(ckpt_file_name, net=None, strict_load=False, filter_prefix=N
         ckpt_file_name (str): File to read, ending in ".ckpt".
         net (Cell): Network to fill as well, see :func:`load_param_into_net`. Default: None.
         strict_load (bool): As in :func:`load_param_into_net`. Default: False.
-        filter_prefix (Union[str, list[str], tuple[str]]): Leave out the Parameters whose names are, or begin with, one of
-            these and a ".". Default: None.
+        filter_prefix (Union[str, list[str], tuple[str]]): Leave out the Parameters whose names are, or begin with, one
+            of these and a ".". Default: None.
         specify_prefix (Union[str, list[str], tuple[str]]): Load only such Parameters. Default: None.
         choice_func (Callable): Takes the name of a Parameter and returns whether it is loaded. Default: None, all are.
         crc_check (bool): Whether the checksum is checked. Default: False.
@@ -164,7 +164,8 @@ def load_checkpoint(ckpt_file_name, net=None, strict_load=False, filter_prefix=N
         dict, the Parameters by name.
 
     Raises:
-        ValueError: If the file does not exist, is empty, is no checkpoint or damaged, or nothing is left after filtering.
+        ValueError: If the file does not exist, is empty, is no checkpoint or damaged, or nothing is left after
+            filtering.
         TypeError: If a prefix is no string.
 
     Supported Platforms:
@@ -283,7 +284,7 @@ def _some(names):
 
 
 def _with_prefix_removed(parameter_dict, missing):
-    """Pairs for the Parameters `missing` whose names, behind a common prefix, are in `parameter_dict`; taken out of it."""
+    """Pairs for those of `missing` whose names, behind a common prefix, are in the dict; they leave the list."""
     pairs, tried = [], {""}
     while missing:
         prefix = next((p for p in _prefixes_before(parameter_dict, missing) if p not in tried), None)
@@ -297,7 +298,7 @@ def _with_prefix_removed(parameter_dict, missing):
 
 
 def _prefixes_before(parameter_dict, missing):
-    """What stands before the name of a missing Parameter in a name of the checkpoint; a name of its own, after a "."."""
+    """What stands, up to a ".", before the name of a missing Parameter in a name of the checkpoint."""
     for param in missing:
         ending = "." + param.name
         for name in parameter_dict:
@@ -316,8 +317,8 @@ def _fitting(param, new):
     if new.shape != param.shape:
         rank = len(param.shape)
         if new.shape[:rank] != param.shape or any(size != 1 for size in new.shape[rank:]):
-            raise RuntimeError(f"The Parameter '{param.name}' has shape {param.shape} in the network but {new.shape} in "
-                               f"the checkpoint. Is it the checkpoint of another network?")
+            raise RuntimeError(f"The Parameter '{param.name}' has shape {param.shape} in the network but {new.shape} "
+                               f"in the checkpoint. Is it the checkpoint of another network?")
         return Tensor(new.asnumpy().reshape(param.shape))
     return new
 
@@ -412,5 +413,5 @@ def load_distributed_checkpoint(network, checkpoint_filenames, predict_strategy=
     Raises:
         NotImplementedError: Always.
     """
-    raise NotImplementedError("load_distributed_checkpoint is not available in msnb yet; load_checkpoint reads the file of "
-                              "one device.")
+    raise NotImplementedError("load_distributed_checkpoint is not available in msnb yet; load_checkpoint reads the "
+                              "file of one device.")

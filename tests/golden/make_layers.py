@@ -2,8 +2,9 @@
 
     python tests/golden/make_layers.py          writes tests/golden/layers.npz
 
-Each case is an expression that builds a Cell, in names that both frameworks have, with r1.1's defaults spelled out, and its inputs. Parameters are set to a
-function of their name and shape. Kept: outputs, the gradient of their sum for every input and trainable Parameter, the names and the final values of Parameters.
+Each case is an expression that builds a Cell, in names that both frameworks have, with r1.1's defaults spelled out, and
+its inputs. Parameters are set to a function of their name and shape. Kept: outputs, the gradient of their sum for every
+input and trainable Parameter, the names of Parameters, and the moving statistics after one call.
 """
 
 import zlib
@@ -14,8 +15,8 @@ import numpy as np
 FILE = Path(__file__).with_name("layers.npz")
 IMAGE, ROWS = "f(2,4,6,6)", "f(3,4)"
 
-# name: (Cell, inputs, remarks); remarks: "train", "first" (only the first input has a gradient, in r1.1 or here), "sparse" (MindSpore's gradient of
-# the Parameter is sparse)
+# name: (Cell, inputs, remarks); remarks: "train", "first" (only the first input has a gradient, in r1.1 or here),
+# "sparse" (MindSpore's gradient of the Parameter is sparse)
 CASES = {
     "softmax": ("nn.Softmax()", ROWS),
     "softmax_axis": ("nn.Softmax(0)", ROWS),
@@ -86,8 +87,8 @@ CASES = {
     "multi_field_mean": ("nn.MultiFieldEmbeddingLookup(7, 4, 2, operator='MEAN')", "FIELDS", "sparse"),
     "multi_field_max": ("nn.MultiFieldEmbeddingLookup(7, 4, 2, operator='MAX')", "FIELDS", "sparse"),
     "sequential": ("nn.SequentialCell([nn.Dense(4, 5), nn.ReLU(), nn.Dense(5, 2)])", ROWS),
-    "conv2d_bn_act": ("nn.Conv2dBnAct(4, 6, 3, has_bn=True, activation='relu', momentum=0.997, eps=1e-5)", IMAGE, "train"),
-    "dense_bn_act": ("nn.DenseBnAct(4, 5, has_bn=True, activation='leakyrelu', momentum=0.9, eps=1e-5)", ROWS, "train"),
+    "conv2d_bn_act": ("nn.Conv2dBnAct(4, 6, 3, has_bn=True, activation='relu', momentum=0.997)", IMAGE, "train"),
+    "dense_bn_act": ("nn.DenseBnAct(4, 5, has_bn=True, activation='leakyrelu')", ROWS, "train"),
     "image_gradients": ("nn.ImageGradients()", IMAGE),
     "central_crop": ("nn.CentralCrop(0.5)", IMAGE),
     "l1_loss": ("nn.L1Loss()", "f(3,4), f(3,4)"),
@@ -167,13 +168,15 @@ def run(ms, name):
             if not parameter.requires_grad:
                 # A copy: MindSpore's array is a view that the next call changes.
                 result[f"state_{path}"] = parameter.asnumpy().copy()
+    parameters = ms.ParameterTuple([] if "sparse" in kind else net.trainable_params())
+    gradient_operation = ms.ops.GradOperation(get_all=True, get_by_list=bool(len(parameters)))
+    if len(parameters):
+        gradient, parameter_gradient = gradient_operation(net, parameters)(*inputs)
+        result.update({f"pgrad{i}": x.asnumpy() for i, x in enumerate(parameter_gradient)})
+    elif inputs[0].dtype == ms.float32:
+        gradient = gradient_operation(net)(*inputs)
     if inputs[0].dtype == ms.float32:
-        gradient = ms.ops.GradOperation(get_all=True)(net)(*inputs)
         result.update({f"grad{i}": x.asnumpy() for i, x in enumerate(gradient) if i == 0 or "first" not in kind})
-    parameters = ms.ParameterTuple(net.trainable_params())
-    if len(parameters) and "sparse" not in kind:
-        gradient = ms.ops.GradOperation(get_by_list=True)(net, parameters)(*inputs)
-        result.update({f"pgrad{i}": x.asnumpy() for i, x in enumerate(gradient)})
     return result
 
 

@@ -1,9 +1,11 @@
-"""Golden values of optimizers, learning rate schedules and a trained checkpoint. Run with a Python that has MindSpore 2.x:
+"""Golden values of optimizers, learning rate schedules and a trained checkpoint. Run with a Python that has MindSpore
+2.x:
 
     python tests/golden/make_optim.py      # writes tests/golden/optim.npz and tests/golden/optim.ckpt
 
-Where MindSpore's CPU kernels depart from the documented formulas there is no case here: Momentum with use_nesterov, FTRL
-with l1, Adagrad without update_slots; LARS has no CPU kernel. The tests import ``CASES``, ``SCHEDULES`` and ``inputs`` from here, which need numpy alone.
+Where MindSpore's CPU kernels depart from the documented formulas there is no case here: Momentum with use_nesterov,
+FTRL with l1, Adagrad without update_slots; LARS has no CPU kernel. The tests import ``CASES``, ``SCHEDULES`` and
+``inputs`` from here, which need numpy alone.
 """
 
 from pathlib import Path
@@ -17,7 +19,11 @@ SHAPES = {"conv.weight": (2, 3), "fc.bias": (3,), "bn.gamma": (3,)}
 # name -> (class, arguments, groups: part of a Parameter's name -> settings of its group)
 CASES = {
     "momentum": ("Momentum", {"learning_rate": 0.1, "momentum": 0.9}, None),
-    "momentum_decay": ("Momentum", {"learning_rate": 0.1, "momentum": 0.9, "weight_decay": 0.1, "loss_scale": 4.0}, None),
+    "momentum_decay": (
+        "Momentum",
+        {"learning_rate": 0.1, "momentum": 0.9, "weight_decay": 0.1, "loss_scale": 4.0},
+        None,
+    ),
     "momentum_list": ("Momentum", {"learning_rate": [0.1, 0.2, 0.3, 0.4], "momentum": 0.5}, None),
     "momentum_groups": (
         "Momentum",
@@ -107,9 +113,10 @@ def main():
         golden[f"schedule/{name}"] = run_schedule(mindspore, name)
     np.savez_compressed(FOLDER / "optim.npz", **golden)
 
-    network = mindspore.nn.SequentialCell(mindspore.nn.Dense(3, 4), mindspore.nn.BatchNorm1d(4), mindspore.nn.Dense(4, 2))
-    optimizer = mindspore.nn.Momentum(network.trainable_params(), [0.1, 0.2], 0.9)
-    step = mindspore.nn.TrainOneStepCell(mindspore.nn.WithLossCell(network, mindspore.nn.MSELoss()), optimizer)
+    nn = mindspore.nn
+    network = nn.SequentialCell(nn.Dense(3, 4), nn.BatchNorm1d(4), nn.Dense(4, 2))
+    optimizer = nn.Momentum(network.trainable_params(), [0.1, 0.2], 0.9)
+    step = nn.TrainOneStepCell(nn.WithLossCell(network, nn.MSELoss()), optimizer)
     step.set_train()
     rng = np.random.RandomState(1)
     for _ in range(2):

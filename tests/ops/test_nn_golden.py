@@ -2,9 +2,10 @@
 import importlib.util
 import pathlib
 
-import msnb
 import numpy as np
 import pytest
+
+import msnb
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 

@@ -151,3 +151,13 @@ def _fold(iterable, builtin, combine):
         array = boolean(to_tensor(item), None)
         result = array if result is None else combine(result, array)
     return box(result)
+
+
+@replace_builtin(enumerate)
+def enumerate_(iterable, start=0):
+    """``enumerate``; `start` has to be an int known while tracing."""
+    if isinstance(start, Tensor) and not dynamic(start):
+        start = int(start)
+    if not isinstance(start, int):
+        raise TypeError(f"For 'enumerate', the 'start' should be an int, but got {describe(start)}.")
+    return builtins.enumerate(iterable, start)

@@ -10,6 +10,7 @@ import ast
 
 from msnb.core.script.names import always_leaves, assign, at, contains, load
 
+MISSING_RETURN = "__msnb_missing"  # stands for None where a path falls off the end
 RETURN_VALUE = "__rv"  # prefix of variables whose value only matters once the flag beside them is set
 
 
@@ -25,7 +26,7 @@ class Jumps:
 
     def function(self, body):
         """The body without jumps; every path ends in a `return` where one was written."""
-        return self.returns(self.loops(body))
+        return [_outermost(node) for node in self.returns(self.loops(body))]
 
     # ------------------------------------------------------------------ loops
     def loops(self, block):
@@ -99,7 +100,7 @@ class Jumps:
         """A branch that returns on every path, None where the code falls off its end."""
         block = self.returns(block)
         if not always_leaves(block):
-            block = block + [at(place, ast.Return(ast.Constant(None)))]
+            block = block + [at(place, ast.Return(load(MISSING_RETURN)))]
         return block
 
     def flagged(self, node, rest):
@@ -108,6 +109,12 @@ class Jumps:
         done = flags.rewrite([node])
         final = ast.If(load(flags.left), [ast.Return(load(flags.value))], [])
         return at(node, [assign(flags.left, ast.Constant(False))]) + done + self.returns([at(node, final)] + rest)
+
+
+def _outermost(node):
+    """Marks the `if` whose value the function itself returns."""
+    node.outermost = True
+    return node
 
 
 class Flags:

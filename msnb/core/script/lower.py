@@ -6,7 +6,7 @@ tracebacks, pdb and the graph's source links need no map.
 """
 import ast
 
-from msnb.core.script.jumps import Jumps
+from msnb.core.script.jumps import MISSING_RETURN, Jumps
 from msnb.core.script.names import arguments, assign, at, bound, load
 
 RUNTIME = "__msnb_rt"
@@ -120,7 +120,8 @@ class Lowering(ast.NodeTransformer):
         no = self.closure("else", names, self.block(node.orelse))
         helpers, read, write = self.variables(names)
         returns = getattr(node, "returns", False)
-        call = self.rt("if_return" if returns else "if_", test, load(yes.name), load(no.name), read, write,
+        outermost = getattr(node, "outermost", False)
+        call = self.rt(("if_function" if outermost else "if_return") if returns else "if_", test, load(yes.name), load(no.name), read, write,
                        _strings(names), self.place(node))
         return at(node, [*helpers, yes, no, ast.Return(call) if returns else ast.Expr(call)])
 
@@ -173,7 +174,8 @@ class Lowering(ast.NodeTransformer):
         target = node.target
         if _on_name(target):
             key = self.fresh("index")
-            value = ast.BinOp(ast.Subscript(load(target.value.id), load(key), ast.Load()), node.op, self.visit(node.value))
+            old = self.rt("get_item", load(target.value.id), load(key), self.place(node))
+            value = ast.BinOp(old, node.op, self.visit(node.value))
             self.closed.setdefault(target.value.id)
             return at(node, [assign(key, self.index(target.slice)),
                              assign(target.value.id, self.rt("set_item", load(target.value.id), load(key), value))])
@@ -233,6 +235,17 @@ class Lowering(ast.NodeTransformer):
             if i < len(names):
                 result = ast.Call(ast.Lambda(arguments(names[i]), result), [node.comparators[i]], [])
         return at(node, result)
+
+    def visit_Name(self, node):
+        if node.id == MISSING_RETURN:
+            return at(node, ast.Attribute(load(RUNTIME), "MISSING", ast.Load()))
+        return node
+
+    def visit_Subscript(self, node):
+        self.generic_visit(node)
+        if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, (ast.Slice, ast.Tuple, ast.Constant)):
+            return at(node, self.rt("get_item", node.value, node.slice, self.place(node)))
+        return node
 
     def visit_Call(self, node):
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and self.self_name:

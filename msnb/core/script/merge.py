@@ -38,6 +38,40 @@ class Undefined:
         return f"<undefined {self.name}>"
 
 
+class _Missing:
+    """What a function returns on a path that falls off its end."""
+
+    def __repr__(self):
+        return "nothing"
+
+
+MISSING = _Missing()
+
+
+class Chosen:
+    """One of several functions, chosen by a Tensor when the graph runs; calling it calls that one.
+
+    Args:
+        functions (Sequence): The functions or Cells.
+        index (jax.Array): 0-D int32.
+        place (tuple): File and line of the choice.
+    """
+
+    def __init__(self, functions, index, place):
+        self.functions, self.index, self.place = functions, index, place
+
+    def __call__(self, *args, **kwargs):
+        from msnb.core.script.runtime import call, if_expression
+
+        def run(i):
+            here = lambda: call(self.functions[i])(*args, **kwargs)  # noqa: E731
+            if i == len(self.functions) - 1:
+                return here()
+            return if_expression(box(self.index == i), here, lambda: run(i + 1), self.place)
+
+        return run(0)
+
+
 def copied(values):
     """The values with lists and dicts copied, so that a branch changes its own."""
     leaves, rebuild = flatten(values)
@@ -118,7 +152,7 @@ def select(predicate, yes, no, names, place):
         alive = 1 if yes.raised else 0
         plan, outs = _plan_one(no if yes.raised else yes, alive)
     else:
-        plan, outs = _plan(yes, no, names, place)
+        plan, outs = _plan(predicate, yes, no, names, place)
     results = _run(predicate, yes, no, outs)
     found = []
     for rebuild, entries in plan:
@@ -146,7 +180,7 @@ def _plan_one(branch, side):
     return plan, outs
 
 
-def _plan(yes, no, names, place):
+def _plan(predicate, yes, no, names, place):
     """Per variable how to rebuild it, and which outputs the conditional needs."""
     plan, outs = [], []
     yes_parts = yes.rebuild(list(range(len(yes.leaves))))
@@ -160,9 +194,11 @@ def _plan(yes, no, names, place):
             plan.append(_undefined(name, yes, no, (ia, la, rebuild_a), (ib, lb, rebuild_b), outs, place))
             continue
         if structure(a) != structure(b):
+            if any(v is MISSING for v in la + lb):
+                raise TypeError(_missing_return(place, la if lb[0] is MISSING else lb))
             raise TypeError(_message(name, place, _words(la, a), _words(lb, b),
                                      "Both branches have to give the same number and nesting of values."))
-        entries = [_entry(name, place, yes, no, i, j, u, v, outs) for i, j, u, v in zip(ia, ib, la, lb)]
+        entries = [_entry(predicate, name, place, yes, no, i, j, u, v, outs) for i, j, u, v in zip(ia, ib, la, lb)]
         plan.append((rebuild_a, entries))
     return plan, outs
 
@@ -191,14 +227,15 @@ def _undefined(name, yes, no, first, second, outs, place):
     return rebuild, entries
 
 
-def _entry(name, place, yes, no, i, j, u, v, outs):
+def _entry(predicate, name, place, yes, no, i, j, u, v, outs):
     """One leaf: an output number, or a constant both branches agree on."""
     if not isinstance(u, Tensor) and not isinstance(v, Tensor):
         if _same(u, v):
             return (u,)
         if callable(u) and callable(v):
-            raise TypeError(_message(name, place, describe(u), describe(v),
-                                     "A function cannot be chosen by a Tensor; call it inside each branch."))
+            return (Chosen((v, u), predicate.astype(jnp.int32), place),)
+    if u is MISSING or v is MISSING:
+        raise TypeError(_missing_return(place, [v if u is MISSING else u]))
     if not (_number(u) and _number(v)):
         raise TypeError(_message(name, place, describe(u), describe(v),
                                  "Both branches have to give a Tensor or number of the same dtype and shape."))
@@ -276,6 +313,12 @@ def _type_words(aval):
 
 def _at(place):
     return show_place(*place) if place else "an expression"
+
+
+def _missing_return(place, leaves):
+    return f"Missing return statement in bound method 'construct' or function at {_at(place)}: one path returns " \
+           f"{describe(leaves[0]) if leaves else 'a value'}, another one falls off the end. Return a value of the same " \
+           f"dtype and shape on every path."
 
 
 def _message(name, place, yes, no, advice):

@@ -21,14 +21,20 @@ def raising(error, place):
 
 def assert_(condition, message, place):
     """An `assert` statement; `message` is None or a function giving the message."""
-    from msnb.core.script.builtin import boolean, dynamic
+    from msnb.core.script.builtin import dynamic
     text = message() if message is not None else f"assertion failed at {show_place(*place)}"
     if not dynamic(condition):
         if not condition:
             raise AssertionError(text)
         return
+    check(condition, AssertionError(text), place)
+
+
+def check(condition, error, place):
+    """Raise `error` after the graph has run if `condition` (a traced Tensor) was false."""
+    from msnb.core.script.builtin import boolean
     frame = thread.frame
     errors = frame.root().errors
-    errors.append((AssertionError(text), place))
+    errors.append((error, place))
     current = frame.current_error()
     frame.error = jnp.where((current == 0) & ~boolean(condition, place), len(errors), current).astype(jnp.int32)

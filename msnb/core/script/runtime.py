@@ -4,15 +4,17 @@ Where a condition is known while tracing, everything here is plain Python. Where
 into a jaxpr of its own, what the two leave behind is brought together variable by variable, and `lax.cond` runs one.
 """
 import jax.numpy as jnp
+from msnb.core.errors import describe
 from msnb.core.script import merge
 from msnb.core.script.builtin import boolean, dynamic, equal_items, to_tensor
 from msnb.core.script.calls import call
 from msnb.core.script.loops import for_, while_
-from msnb.core.script.merge import Undefined
-from msnb.core.script.raises import assert_, raising
+from msnb.core.script.merge import MISSING, Undefined
+from msnb.core.script.raises import assert_, check, raising
 from msnb.core.tensor import Tensor, box
 
-__all__ = ["Undefined", "and_", "assert_", "call", "contains", "for_", "if_", "if_expression", "if_return", "not_",
+__all__ = ["MISSING", "Undefined", "and_", "assert_", "call", "contains", "for_", "get_item", "if_", "if_expression",
+           "if_function", "if_return", "not_",
            "or_", "raising", "set_item", "while_"]
 
 
@@ -53,6 +55,12 @@ def if_return(condition, then, otherwise, read, write, names, place):
     finally:
         write(before)
     return merge.select(boolean(condition, place), yes, no, ("return",), place)[0]
+
+
+def if_function(*args):
+    """An `if` whose value the function returns: a path that falls off the end returns None."""
+    value = if_return(*args)
+    return None if value is MISSING else value
 
 
 def if_expression(condition, then, otherwise, place):
@@ -101,6 +109,27 @@ def contains(item, container):
             found = or_(found, lambda same=same: same) if dynamic(found) or dynamic(same) else found or bool(same)
         return found
     return item in container
+
+
+def get_item(container, index, place):
+    """``container[index]``: a tuple, list or CellList can be indexed by a traced Tensor."""
+    if not dynamic(index) or isinstance(container, Tensor):
+        return container[index]
+    if not hasattr(container, "__len__") or isinstance(container, dict):
+        return container[index]
+    items = [container[i] for i in range(len(container))]
+    position = index._array.reshape(()).astype(jnp.int32)
+    check(box((position >= -len(items)) & (position < len(items))),
+          IndexError(f"The index is out of range for {len(items)} elements."), place)
+    position = jnp.where(position < 0, position + len(items), position)
+    if all(callable(i) for i in items):
+        return merge.Chosen(items, position, place)
+    try:
+        arrays = [to_tensor(i)._array for i in items]
+        return box(jnp.stack(arrays)[position])
+    except (TypeError, ValueError):
+        raise TypeError(f"A Tensor can only choose among functions, or among Tensors of one shape, but got "
+                        f"{describe(container)}.") from None
 
 
 def set_item(target, index, value):

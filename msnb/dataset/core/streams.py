@@ -111,25 +111,53 @@ class Mt32:
         self._normal = x * factor
         return y * factor
 
-    def gamma(self, alpha):
-        """``std::gamma_distribution<float>(alpha, 1)`` (Marsaglia and Tsang, 2000)."""
-        malpha = alpha if alpha >= 1.0 else alpha + 1.0
-        a1 = malpha - 1.0 / 3.0
-        a2 = 1.0 / math.sqrt(9.0 * a1)
+    def canonical_float(self):
+        """``std::generate_canonical<float, 24>``: one draw; a numpy float32."""
+        value = np.float32(self.raw()) / np.float32(_TWO32)
+        return value if value < 1 else np.nextafter(np.float32(1), np.float32(0))
+
+    def normal_float(self):
+        """``std::normal_distribution<float>(0, 1)``."""
+        if self._normal is not None:
+            kept, self._normal = self._normal, None
+            return kept
+        f = np.float32
         while True:
-            n = self.normal()
-            v = 1.0 + a2 * n
-            if v <= 0.0:
-                continue
+            x = f(2) * self.canonical_float() - f(1)
+            y = f(2) * self.canonical_float() - f(1)
+            r2 = x * x + y * y
+            if 0.0 < r2 <= 1.0:
+                break
+        factor = np.sqrt(f(-2) * np.log(r2) / r2)
+        self._normal = x * factor
+        return y * factor
+
+    def forget_normal(self):
+        """Drop the value that the normal distribution kept back, as a new distribution object does."""
+        self._normal = None
+
+    def gamma_float(self, alpha):
+        """``std::gamma_distribution<float>(alpha, 1)`` (Marsaglia and Tsang, 2000; with libstdc++'s 0.331)."""
+        f = np.float32
+        alpha = f(alpha)
+        malpha = alpha if alpha >= 1 else alpha + f(1)
+        a1 = malpha - f(f(1) / f(3))
+        a2 = f(1) / np.sqrt(f(9) * a1)
+        while True:
+            while True:
+                n = self.normal_float()
+                v = f(1) + a2 * n
+                if v > 0:
+                    break
             v = v * v * v
-            u = self.canonical()
-            if u <= 1.0 - 0.331 * n ** 4 or math.log(u) <= 0.5 * n * n + a1 * (1.0 - v + math.log(v)):
+            u = self.canonical_float()
+            if float(u) <= 1.0 - 0.331 * float(n) ** 4 or np.log(u) <= f(0.5) * n * n + a1 * (f(1) - v + np.log(v)):
                 break
         if alpha == malpha:
-            return a1 * v
-        while (u := self.canonical()) == 0.0:
+            return f(a1 * v)
+        while (u := self.canonical_float()) == 0:
             pass
-        return u ** (1.0 / alpha) * a1 * v
+        return f(np.power(u, f(1) / alpha) * a1 * v)
 
     def shuffle(self, items):
         """``std::shuffle`` of a list, in place; two positions share a draw while their product fits 32 bits."""

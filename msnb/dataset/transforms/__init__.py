@@ -10,7 +10,7 @@ def __getattr__(name):
         return import_module(f"{__name__}.{name}")
     if name == "vision":  # mindspore.dataset.transforms.vision is the older path of mindspore.dataset.vision
         return import_module("msnb.dataset.vision")
-    if not name.startswith("_"):
+    if name[0].isupper():
         unified = import_module(f"{__name__}.transforms")
         if hasattr(unified, name):
             return getattr(unified, name)

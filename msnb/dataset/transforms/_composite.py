@@ -1,4 +1,6 @@
 """Transforms made of other transforms. C++ operators in MindSpore."""
+import random
+
 import numpy as np
 
 from msnb.dataset.core.config import fresh_seed
@@ -148,9 +150,10 @@ class RandomOrder(_Composite):
     deterministic = False
 
     def _run(self, state, *values):
-        stream, states = state
-        for i in stream.shuffle(list(range(len(self.transforms)))):
-            values = run_one(self.transforms[i], states[i], values)
+        order = list(range(len(self.transforms)))
+        random.shuffle(order)  # a Python transform in MindSpore: it draws from Python's random
+        for i in order:
+            values = run_one(self.transforms[i], state[1][i], values)
         return unwrapped(values)
 
 

@@ -10,7 +10,7 @@ def __getattr__(name):
 
     if name in _LATER:
         return import_module(f"{__name__}.{name}")
-    if not name.startswith("_"):
+    if name[0].isupper() or name.startswith(("get_image", "read_", "write_", "encode_")):
         unified = import_module(f"{__name__}.transforms")
         if hasattr(unified, name):
             return getattr(unified, name)

@@ -139,7 +139,8 @@ class MixUpBatch(TensorOp):
         _check_batch(self, image, label)
         if image.shape[1] not in (1, 3) and image.shape[3] not in (1, 3):
             raise RuntimeError(f"MixUpBatch: Images must be in the shape of HWC or CHW, but got {image.shape}.")
-        x1, x2 = np.float32(stream.gamma(self.alpha)), np.float32(stream.gamma(self.alpha))
+        stream.forget_normal()
+        x1, x2 = stream.gamma_float(self.alpha), stream.gamma_float(self.alpha)
         share = np.float32(x1 / (x1 + x2))
         other = np.array(stream.shuffle(list(range(len(image)))))
         mixed = float(share) * image.astype(np.float64) + float(np.float32(1) - share) * image[other].astype(np.float64)
@@ -196,10 +197,11 @@ class CutMixBatch(TensorOp):
         if image.shape[1 if first else 3] not in (1, 3):
             raise RuntimeError(f"CutMixBatch: Image doesn't match the given image format {self.image_batch_format.name}: shape {image.shape}.")
         other = stream.shuffle(list(range(len(image))))
+        stream.forget_normal()
         height, width = image.shape[2:] if first else image.shape[1:3]
         images, labels = image.copy(), label.astype(np.float32)
         for i in range(len(image)):
-            x1, x2 = np.float32(stream.gamma(self.alpha)), np.float32(stream.gamma(self.alpha))
+            x1, x2 = stream.gamma_float(self.alpha), stream.gamma_float(self.alpha)
             share = np.float32(x1 / (x1 + x2))
             if stream.canonical() >= self.prob:
                 continue
@@ -232,14 +234,14 @@ class RandomLighting(TensorOp):
         self.alpha = alpha
 
     def _draw(self, stream, image):
-        return np.array([stream.normal() * self.alpha for _ in range(3)], np.float32)
+        return np.array([stream.normal_float() * np.float32(self.alpha) for _ in range(3)], np.float32)
 
     def _apply(self, noise, image):
         if image.ndim != 3 or image.shape[2] != 3:
             raise RuntimeError(f"RandomLighting: image shape should be <H,W,3>, but got {image.shape}.")
         light = self._components @ (noise * self._values)
         made = image.astype(np.float32) + light
-        return np.clip(made, 0, 255).astype(image.dtype) if image.dtype == np.uint8 else made.astype(image.dtype)
+        return np.clip(np.rint(made), 0, 255).astype(image.dtype) if image.dtype == np.uint8 else made.astype(image.dtype)
 
 
 def check_transform(transform, name="transform"):

@@ -312,7 +312,7 @@ def _percentiles(histogram, cutoff):
     """The lowest and highest value left after cutting `cutoff` percent off either end."""
     histogram = histogram.copy()
     if cutoff:
-        cut = int(histogram.sum() * cutoff // 100)
+        cut = int(int(cutoff) / 100.0 * histogram.sum())  # whole percents only, as in MindSpore
         for order in (range(256), range(255, -1, -1)):
             left = cut
             for value in order:

@@ -1,4 +1,4 @@
-"""Layers fused of convolution or Dense, batch normalisation and activation: what quantisation-aware training replaces."""
+"""Convolution or Dense with batch normalisation and activation: what quantisation-aware training replaces."""
 
 from msnb._checkparam import Validator
 from msnb.nn.cell import Cell
@@ -11,7 +11,9 @@ __all__ = ["Conv2dBnAct", "DenseBnAct"]
 
 
 def _activation(activation, alpha):
-    return LeakyReLU(alpha) if isinstance(activation, str) and activation == "leakyrelu" else activation_layer(activation)
+    if isinstance(activation, str) and activation == "leakyrelu":
+        return LeakyReLU(alpha)
+    return activation_layer(activation)
 
 
 class Conv2dBnAct(Cell):

@@ -78,9 +78,15 @@ class _Conv(Cell):
         self.pad_mode = Validator.check_string(pad_mode, _PAD_MODES, "pad_mode", self.cls_name)
         self.format = Validator.check_string(data_format, ["NCHW", "NHWC"], "format", self.cls_name)
         if not isinstance(padding, (int, tuple)):
-            raise TypeError(f"For '{self.cls_name}', 'padding' should be an int or a tuple of ints, but got {padding!r}.")
-        for pad in padding if isinstance(padding, tuple) else (padding,):
+            raise TypeError(f"For '{self.cls_name}', 'padding' should be int or a tuple of int, but got {padding!r}.")
+        sides = padding if isinstance(padding, tuple) else (padding,)
+        for pad in sides:
             Validator.check_non_negative_int(pad, "padding", self.cls_name)
+        if pad_mode != "pad" and any(sides):
+            raise ValueError(
+                f"For '{self.cls_name}', 'padding' must be 0 when 'pad_mode' is {pad_mode!r}, but got {padding}; "
+                "use pad_mode='pad'."
+            )
         self.padding = padding
         self.group = Validator.check_positive_int(group, "group", self.cls_name)
         for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):

@@ -8,7 +8,7 @@ from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
-from msnb.nn.layer.basic import MatrixDiagPart
+from msnb.nn.layer._matrix import MatrixDiagPart
 from msnb.ops import operations as P
 
 __all__ = [

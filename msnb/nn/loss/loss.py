@@ -99,7 +99,8 @@ class L1Loss(_Loss):
 
     Examples:
         >>> loss = nn.L1Loss()
-        >>> output = loss(Tensor(np.array([1, 2, 3]), mindspore.float32), Tensor(np.array([1, 2, 2]), mindspore.float32))
+        >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 2, 2], mindspore.float32)
+        >>> output = loss(x, y)
         >>> print(output)
         0.33333334
     """
@@ -134,7 +135,8 @@ class MSELoss(_Loss):
 
     Examples:
         >>> loss = nn.MSELoss()
-        >>> output = loss(Tensor(np.array([1, 2, 3]), mindspore.float32), Tensor(np.array([1, 2, 2]), mindspore.float32))
+        >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 2, 2], mindspore.float32)
+        >>> output = loss(x, y)
         >>> print(output)
         0.33333334
     """
@@ -171,7 +173,8 @@ class SmoothL1Loss(_Loss):
 
     Examples:
         >>> loss = nn.SmoothL1Loss()
-        >>> output = loss(Tensor(np.array([1, 2, 3]), mindspore.float32), Tensor(np.array([1, 2, 2]), mindspore.float32))
+        >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 2, 2], mindspore.float32)
+        >>> output = loss(x, y)
         >>> print(output)
         [0.  0.  0.5]
     """

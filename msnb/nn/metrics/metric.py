@@ -23,9 +23,6 @@ class Metric(metaclass=ABCMeta):
         ...         return self.count
     """
 
-    def __init__(self):
-        pass
-
     def _convert_data(self, data):
         """`data` (a Tensor, a list or an array) as an array."""
         if isinstance(data, Tensor):

@@ -80,7 +80,8 @@ def read_groups(dicts, optimizer):
 
 def _order(given):
     if len(given) > 1:
-        raise ValueError(f"The dict with 'order_params' should have no other key, but got {', '.join(map(repr, given))}.")
+        raise ValueError(f"The dict with 'order_params' should have no other key, but got "
+                         f"{', '.join(map(repr, given))}.")
     order = given["order_params"]
     if not isinstance(order, Iterable):
         raise TypeError(f"'order_params' should be a list of Parameters, but got {type(order).__name__}.")

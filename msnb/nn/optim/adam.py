@@ -49,8 +49,8 @@ class AdamBase(Optimizer):
         rates = self._per_parameter(self.get_lr())
         self.assign(self.beta1_power, self.beta1_power * self.beta1)
         self.assign(self.beta2_power, self.beta2_power * self.beta2)
-        for param, moment1, moment2, rate, gradient in zip(self.parameters, self.moment1, self.moment2, rates, gradients,
-                                                           strict=True):
+        for param, moment1, moment2, rate, gradient in zip(
+                self.parameters, self.moment1, self.moment2, rates, gradients, strict=True):
             numbers = self.beta1_power, self.beta2_power, rate, self.beta1, self.beta2, self.eps
             if isinstance(gradient, RowTensor):
                 self.sparse_opt(param, moment1, moment2, *numbers, gradient.values, gradient.indices)
@@ -65,7 +65,8 @@ class Adam(AdamBase):
     .. math::
         m_{t+1} = \beta_1 m_t + (1 - \beta_1)\, g, \quad
         v_{t+1} = \beta_2 v_t + (1 - \beta_2)\, g^2, \quad
-        p_{t+1} = p_t - \eta \frac{\sqrt{1 - \beta_2^{t+1}}}{1 - \beta_1^{t+1}} \frac{m_{t+1}}{\sqrt{v_{t+1}} + \epsilon}
+        p_{t+1} = p_t - \eta \frac{\sqrt{1 - \beta_2^{t+1}}}{1 - \beta_1^{t+1}}
+        \frac{m_{t+1}}{\sqrt{v_{t+1}} + \epsilon}
 
     where p is a Parameter, g its gradient, m and v its moments (named ``moment1.`` and ``moment2.`` + its name) and
     :math:`\eta` the learning rate. Epsilon stands outside the bias correction, as in MindSpore.
@@ -162,8 +163,8 @@ class AdamWeightDecay(Optimizer):
         beta1 (float): Decay rate of the first moment, in (0, 1). Default: 0.9.
         beta2 (float): Decay rate of the second moment, in (0, 1). Default: 0.999.
         eps (float): Keeps the denominator from zero, positive. Default: 1e-6.
-        weight_decay (float): Decay of the Parameters, those with "beta" or "gamma" in their names excepted unless groups
-            are given. Default: 0.0.
+        weight_decay (float): Decay of the Parameters, those with "beta" or "gamma" in their names excepted unless
+            groups are given. Default: 0.0.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - One per Parameter.

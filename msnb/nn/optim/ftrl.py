@@ -20,7 +20,8 @@ class FTRL(Optimizer):
     the learning rate.
 
     Args:
-        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`; groups share the learning rate.
+        params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`; groups share the learning
+            rate.
         initial_accum (float): First value of a, at least 0. Default: 0.1.
         learning_rate (float): Learning rate, the same in all steps. Default: 0.001.
         lr_power (float): Power q of the accumulated squares, at most 0. Default: -0.5.

@@ -19,8 +19,8 @@ class Lamb(Optimizer):
         p_{t+1} &= p_t - \eta\, \mathrm{clip}\!\left(
         \frac{\lVert p_t \rVert}{\lVert \hat m / \sqrt{\hat v + \epsilon} + \lambda\, p_t \rVert}, 0, 10\right) u
 
-    where p is a Parameter, m and v are Adam's moments (named ``lamb_m.`` and ``lamb_v.`` + its name), :math:`\lambda` is
-    `weight_decay` and :math:`\eta` the learning rate. The ratio is 1 where p or its gradient is zero.
+    where p is a Parameter, m and v are Adam's moments (named ``lamb_m.`` and ``lamb_v.`` + its name), :math:`\lambda`
+    is `weight_decay` and :math:`\eta` the learning rate. The ratio is 1 where p or its gradient is zero.
 
     Args:
         params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.
@@ -28,8 +28,8 @@ class Lamb(Optimizer):
         beta1 (float): Decay rate of the first moment, in (0, 1). Default: 0.9.
         beta2 (float): Decay rate of the second moment, in (0, 1). Default: 0.999.
         eps (float): Keeps the denominator from zero, positive. Default: 1e-6.
-        weight_decay (float): Decay of the Parameters, those with "beta" or "gamma" in their names excepted unless groups
-            are given. Default: 0.0.
+        weight_decay (float): Decay of the Parameters, those with "beta" or "gamma" in their names excepted unless
+            groups are given. Default: 0.0.
 
     Inputs:
         - **gradients** (tuple[Tensor]) - One per Parameter.
@@ -64,7 +64,8 @@ class Lamb(Optimizer):
         self._betas = (beta1, beta2, eps)
         self.square, self.sqrt, self.rsqrt, self.pow = P.Square(), P.Sqrt(), P.Rsqrt(), P.Pow()
         self.sum, self.reshape, self.cast, self.select = P.ReduceSum(), P.Reshape(), P.Cast(), P.Select()
-        self.minimum, self.ones_like, self.logical_and, self.assign = P.Minimum(), P.OnesLike(), P.LogicalAnd(), P.Assign()
+        self.minimum, self.ones_like, self.logical_and = P.Minimum(), P.OnesLike(), P.LogicalAnd()
+        self.assign = P.Assign()
 
     def construct(self, gradients):
         gradients = self._checked(gradients)

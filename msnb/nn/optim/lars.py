@@ -75,8 +75,8 @@ class LARS(Optimizer):
             self.origin_learning_rate = optimizer.learning_rate
             self.global_step = optimizer.global_step
             if self.is_group_lr and self.dynamic_lr:
-                raise ValueError(f"For '{self.cls_name}' with 'use_clip', the groups of the optimizer should have fixed "
-                                 f"learning rates.")
+                raise ValueError(f"For '{self.cls_name}' with 'use_clip', the groups of the optimizer should have "
+                                 f"fixed learning rates.")
         if self.is_group:
             self.weight_decay = tuple(w / optimizer.loss_scale for w in optimizer.weight_decay)
             optimizer.weight_decay = (0.0,) * self.param_length

@@ -15,8 +15,8 @@ class Momentum(Optimizer):
     .. math::
         v_{t+1} = u\, v_t + g, \qquad p_{t+1} = p_t - \eta\, v_{t+1}
 
-    and with Nesterov's momentum :math:`p_{t+1} = p_t - \eta\, (g + u\, v_{t+1})`, where p is a Parameter, g its gradient,
-    v its moment (named ``moments.`` + its name), u `momentum` and :math:`\eta` the learning rate.
+    and with Nesterov's momentum :math:`p_{t+1} = p_t - \eta\, (g + u\, v_{t+1})`. p is a Parameter, g its gradient, v
+    its moment (named ``moments.`` + its name), u `momentum` and :math:`\eta` the learning rate.
 
     Args:
         params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.

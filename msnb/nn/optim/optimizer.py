@@ -39,14 +39,14 @@ class Optimizer(Cell):
             - weight_decay: the group's own weight decay. Default: `weight_decay`.
             - order_params: list[Parameter], alone in its dict: the order in which all Parameters are kept.
 
-        weight_decay (Union[int, float]): Factor of the L2 penalty, at least 0. Without groups, Parameters with "beta" or
-            "gamma" in their names are left out. Default: 0.0.
+        weight_decay (Union[int, float]): Factor of the L2 penalty, at least 0. Without groups, Parameters with "beta"
+            or "gamma" in their names are left out. Default: 0.0.
         loss_scale (Union[int, float]): What the loss was multiplied by, greater than 0; gradients are divided by it.
             Default: 1.0.
 
     Raises:
-        ValueError: If there are no parameters, `learning_rate` or `weight_decay` is negative, a Tensor of learning rates
-            has more than one dimension, or `loss_scale` is not positive.
+        ValueError: If there are no parameters, `learning_rate` or `weight_decay` is negative, a Tensor of learning
+            rates has more than one dimension, or `loss_scale` is not positive.
         TypeError: If an argument is of another type.
         KeyError: If a group has an unknown key.
         RuntimeError: If a Parameter is in two groups.
@@ -217,7 +217,8 @@ class Optimizer(Cell):
                 length = group.lr.size
         default = self._build_single_lr(learning_rate, "learning_rate")
         for group in groups:
-            group.lr = default if group.lr is None else self._build_single_lr(group.lr, f"learning_rate_group_{group.number}")
+            name = f"learning_rate_group_{group.number}"
+            group.lr = default if group.lr is None else self._build_single_lr(group.lr, name)
             decay = weight_decay if group.weight_decay is None else self._preprocess_weight_decay(group.weight_decay)
             group.weight_decay = decay * self.loss_scale
         groups.spread()
@@ -283,7 +284,7 @@ class Optimizer(Cell):
             return gradients
         rates = self.weight_decay if self.is_group else (self.weight_decay,) * self.param_length
         return tuple(_decay(rate, p, g) if flag else g
-                     for rate, flag, p, g in zip(rates, self.decay_flags, self.parameters, gradients))
+                     for rate, flag, p, g in zip(rates, self.decay_flags, self.parameters, gradients, strict=True))
 
     def scale_grad(self, gradients):
         """Gradients divided by `loss_scale`.
@@ -321,7 +322,8 @@ class Optimizer(Cell):
         Raises:
             NotImplementedError: In this base class.
         """
-        raise NotImplementedError(f"'{self.cls_name}' should define construct(gradients), which updates the Parameters.")
+        raise NotImplementedError(f"'{self.cls_name}' should define construct(gradients), which updates the "
+                                  f"Parameters.")
 
 
 def _as_list(parameters):

@@ -15,8 +15,9 @@ class SGD(Optimizer):
     .. math::
         v_{t+1} = u\, v_t + (1 - d)\, g, \qquad p_{t+1} = p_t - \eta\, v_{t+1}
 
-    and with Nesterov's momentum :math:`p_{t+1} = p_t - \eta\, (g + u\, v_{t+1})`, where p is a Parameter, g its gradient
-    plus `weight_decay` times p, u `momentum`, d `dampening` and :math:`\eta` the learning rate. In the first step v is g.
+    and with Nesterov's momentum :math:`p_{t+1} = p_t - \eta\, (g + u\, v_{t+1})`. p is a Parameter, g its gradient
+    plus `weight_decay` times p, u `momentum`, d `dampening` and :math:`\eta` the learning rate. In the first step v is
+    g.
 
     Args:
         params (Union[list[Parameter], list[dict]]): What to train, see :class:`Optimizer`.

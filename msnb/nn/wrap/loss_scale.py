@@ -184,8 +184,8 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
                                  f"but got {scale_sense.shape}.")
             self.scale_sense = Parameter(scale_sense, name="scale_sense")
         else:
-            raise TypeError(f"For '{self.cls_name}', 'scale_sense' should be a Cell or a Tensor, but got {scale_sense!r} "
-                            f"of type {type(scale_sense).__name__}.")
+            raise TypeError(f"For '{self.cls_name}', 'scale_sense' should be a Cell or a Tensor, but got "
+                            f"{scale_sense!r} of type {type(scale_sense).__name__}.")
 
     def construct(self, *inputs):
         scale = _value(self.scale_sense)
@@ -200,7 +200,9 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
     @staticmethod
     def _unscaled(scale, grad):
-        return tensor_grad_scale_row_tensor(scale, grad) if isinstance(grad, RowTensor) else tensor_grad_scale(scale, grad)
+        if isinstance(grad, RowTensor):
+            return tensor_grad_scale_row_tensor(scale, grad)
+        return tensor_grad_scale(scale, grad)
 
     def start_overflow_check(self, pre_cond, compute_input):
         """Begin to watch for overflow; nothing has to be set up here.

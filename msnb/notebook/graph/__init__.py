@@ -1,4 +1,7 @@
 """The graph view: what a network is, drawn in the notebook."""
-from .view import GraphView, view
+from . import cells
+from .view import GraphView, diff, view
 
-__all__ = ["GraphView", "view"]
+__all__ = ["GraphView", "diff", "view"]
+
+cells.install()

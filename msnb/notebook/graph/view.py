@@ -6,16 +6,21 @@ import html
 import json
 import pathlib
 
-from msnb.ir.api import dot, graph, text
-from msnb.ir.hierarchy import Hierarchy
-from msnb.ir.payload import pack, stage
+from msnb.core.compile import program_of
+from msnb.ir.anf import FuncGraph
+from msnb.ir.api import dot, graph, name_of, text
+from msnb.ir.compare import compare
+from msnb.ir.payload import difference, listings, pack, stage
 from msnb.ir.picture import to_svg
+from msnb.ir.stages import STAGES, stages_of
+
+from . import cells
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
 _HEIGHT = 560
 
 
-def view(net, *inputs, height=_HEIGHT):
+def view(net, *inputs, stages=("traced",), height=_HEIGHT):
     """The graph of a Cell or a function, to look at in a notebook.
 
     Shown as the last expression of a notebook cell it is interactive: open and close scopes, search, see each node's
@@ -23,8 +28,13 @@ def view(net, *inputs, height=_HEIGHT):
     and where no script can run, a picture.
 
     Args:
-        net (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): what to look at. It is traced, neither run nor compiled.
+        net (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): what to look at. It is traced, neither run nor compiled
+            (but for the stage "optimised").
         inputs: the inputs `net` would be called with.
+        stages (tuple[str]): which stages to put into the view: ``"traced"`` (MindSpore's operators), ``"primitives"``
+            (JAX's) and ``"optimised"`` (the kernels XLA makes of them). With two or more the first two are shown side
+            by side, with their differences. In a running notebook the others are made when they are asked for.
+            Default: ("traced",).
         height (int): height in pixels. Default: 560.
 
     Returns:
@@ -32,7 +42,7 @@ def view(net, *inputs, height=_HEIGHT):
 
     Raises:
         TypeError: If `net` is none of these.
-        ValueError: If `height` is not a positive int.
+        ValueError: If `height` is not a positive int, or a stage is unknown.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -44,25 +54,61 @@ def view(net, *inputs, height=_HEIGHT):
         >>> graph.view(nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)))
         GraphView(Dense: 2 nodes)
     """
-    return GraphView(graph(net, *inputs), height=height)
+    if isinstance(net, FuncGraph) or hasattr(net, "consts") or not callable(net):
+        return GraphView(graph(net, *inputs), height=height)
+    program = program_of(net, *inputs)
+
+    def make(stage):
+        return stages_of(program, name_of(net), (stage,))[stage]
+
+    return GraphView({stage: make(stage) for stage in stages}, height=height, make=make, offered=STAGES)
+
+
+def diff(old, new, *inputs, names=("old", "new"), height=_HEIGHT):
+    """Two networks, or two versions of one, side by side: what is the same, changed, removed and added.
+
+    Args:
+        old (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): the one on the left.
+        new (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): the one on the right.
+        inputs: the inputs both would be called with.
+        names (tuple[str]): what to call them. Default: ("old", "new").
+        height (int): height in pixels. Default: 560.
+
+    Returns:
+        GraphView, whose `comparison` counts the differences.
+
+    Raises:
+        ValueError: If `names` are not two different words.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if len(names) != 2 or names[0] == names[1]:
+        raise ValueError(f"For 'diff', 'names' should be two different words, but got {names!r}.")
+    return GraphView(dict(zip(names, (graph(old, *inputs), graph(new, *inputs)), strict=True)), height=height)
 
 
 class GraphView:
-    """What `view` returns.
+    """What `view` and `diff` return.
 
     Args:
-        func_graph (FuncGraph): the graph.
+        graphs (Union[FuncGraph, dict[str, FuncGraph]]): one graph, or several by name; two or more are compared.
         height (int): height in pixels. Default: 560.
-        columns (dict): values per node to colour by, in the order of ``func_graph.all_nodes()``:
+        columns (dict): values per node of the first graph to colour by, in the order of ``all_nodes()``:
             ``{"time": {"label": "time", "unit": "s", "values": [...]}}``; None for a node without one. Default: None.
         colour (str): what to colour by at first: ``"kind"``, ``"dtype"``, ``"flops"``, ``"bytes"`` or a key of
             `columns`. Default: "kind".
+        make (Callable): makes the graph of a stage that is asked for later, from its name. Default: None.
+        offered (tuple[str]): stages that `make` can make. Default: ().
     """
 
-    def __init__(self, func_graph, height=_HEIGHT, columns=None, colour="kind"):
+    def __init__(self, graphs, height=_HEIGHT, columns=None, colour="kind", make=None, offered=()):
         if isinstance(height, bool) or not isinstance(height, int) or height < 1:
             raise ValueError(f"For 'view', 'height' should be a positive int (pixels), but got {height!r}.")
-        count = len(func_graph)
+        self.graphs = graphs if isinstance(graphs, dict) else {"traced": graphs}
+        if not self.graphs:
+            raise ValueError("For 'view', 'stages' should name at least one stage, but is empty.")
+        count = len(self.graph)
         for key, column in (columns or {}).items():
             if len(column["values"]) != count:
                 raise ValueError(f"For 'GraphView', column '{key}' should have one value per node ({count}), but got "
@@ -70,28 +116,70 @@ class GraphView:
         known = ("kind", "dtype", "flops", "bytes", *(columns or {}))
         if colour not in known:
             raise ValueError(f"For 'GraphView', 'colour' should be one of {', '.join(known)}, but got {colour!r}.")
-        self.graph = func_graph
         self.height = height
         self.columns = columns
         self.colour = colour
+        self._make = make
+        self._offered = offered
+        self._payload = None
         self._widget = None
+
+    @property
+    def graph(self):
+        """The (first) FuncGraph."""
+        return next(iter(self.graphs.values()))
+
+    @property
+    def comparison(self):
+        """How the first two graphs differ, None where there is only one."""
+        several = list(self.graphs.values())
+        return compare(*several[:2]) if len(several) > 1 else None
 
     def __repr__(self):
         return f"GraphView({self.graph.name}: {len(self.graph)} nodes)"
 
-    @functools.cached_property
+    @property
     def payload(self):
-        """The bytes that the view is drawn from; the same graph gives the same bytes."""
-        tree = Hierarchy(self.graph)
-        return pack([stage(self.graph, tree=tree, columns=self.columns)], colour=self.colour)
+        """The bytes that the view is drawn from; the same graphs give the same bytes."""
+        if self._payload is None:
+            graphs = list(self.graphs.values())
+            stages = [stage(made, name, columns=self.columns if index == 0 else None)
+                      for index, (name, made) in enumerate(self.graphs.items())]
+            pairs = [(a, b) for b in range(len(graphs)) for a in range(b)]
+            diffs = [difference(a, b, compare(graphs[a], graphs[b])) for a, b in pairs]
+            self._payload = pack(stages, colour=self.colour, offered=list(self._offered), diffs=diffs,
+                                 files=listings(graphs[:1]), beside=list(self.graphs)[1] if len(graphs) > 1 else "")
+        return self._payload
 
     @property
     def widget(self):
         """The live widget (made when first asked for); None where anywidget is not installed."""
         if self._widget is None:
             kind = _widget_class()
-            self._widget = kind(payload=self.payload, height=self.height) if kind is not None else None
+            if kind is not None:
+                self._widget = kind(payload=self.payload, height=self.height, cells=cells.ids())
+                self._widget.observe(self._wanted, "wanted")
         return self._widget
+
+    def _wanted(self, change):
+        """The reader chose a stage that is not there yet: make it, then show it."""
+        name = change["new"]
+        if self._make is None or name in self.graphs or name not in self._offered:
+            return
+        self.graphs[name] = self._make(name)
+        self._payload = None
+        self._widget.payload = self.payload
+
+    def update(self, func_graph):
+        """Show another graph in this view's place; what was open stays open.
+
+        Args:
+            func_graph (FuncGraph): the graph to show now.
+        """
+        self.graphs = {next(iter(self.graphs)): func_graph}
+        self.columns, self._payload = None, None
+        if self._widget is not None:
+            self._widget.payload = self.payload
 
     def text(self):
         """The graph as functional IR."""
@@ -121,7 +209,8 @@ class GraphView:
         path = pathlib.Path(path)
         makers = {".html": self.html, ".svg": self.svg, ".dot": self.dot, ".ir": self.text, ".txt": self.text}
         if path.suffix not in makers:
-            raise ValueError(f"For 'GraphView.save', 'path' should end in one of {', '.join(makers)}, but got '{path}'.")
+            raise ValueError(f"For 'GraphView.save', 'path' should end in one of {', '.join(makers)}, "
+                             f"but got '{path}'.")
         path.write_text(makers[path.suffix](), encoding="utf-8")
 
     def _repr_mimebundle_(self, include=None, exclude=None):
@@ -177,7 +266,9 @@ def _widget_class():
     class GraphWidget(anywidget.AnyWidget):
         _esm = _module()
         payload = traitlets.Bytes().tag(sync=True)
+        wanted = traitlets.Unicode("").tag(sync=True)
         selected = traitlets.Int(-1).tag(sync=True)
         height = traitlets.Int(_HEIGHT).tag(sync=True)
+        cells = traitlets.Dict().tag(sync=True)
 
     return GraphWidget

@@ -4,9 +4,8 @@ import math
 import jax
 import jax.numpy as jnp
 
-from msnb.common import dtype as mstype
 from msnb.core.dtype import np_dtype
-from msnb.core.kinds import Axis, DType, Int, Ints, Kind, OneOf, Optional, PositiveInt, Shape, Tensors
+from msnb.core.kinds import Axis, DType, Int, Ints, OneOf, PositiveInt, Shape, Tensors
 from msnb.core.primitive import operator
 from msnb.ops._check import ANY, INDEX, axes_in, axis_in, dtype_in, rank, same_dtype, tensor_only
 

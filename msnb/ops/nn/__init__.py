@@ -5,6 +5,8 @@ from msnb.ops.nn import (  # noqa: F401
     conv,
     ctc,
     dropout,
+    grads,
+    grads_image,
     loss,
     norm,
     optim,

@@ -47,7 +47,7 @@ def relu6(input_x):
     """
     _check.dtype_in("ReLU6", "input_x", input_x, _REAL)
     low = jnp.where(input_x <= 0, jnp.zeros_like(input_x), input_x)
-    return jnp.where(input_x > 6, jnp.full_like(input_x, 6), low)
+    return jnp.where(input_x >= 6, jnp.full_like(input_x, 6), low)
 
 
 @operator("ReLUV2")
@@ -262,11 +262,8 @@ def gelu_op(input_x):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("GeLU", "input_x", input_x, _check.FLOAT)
-    return _gelu_tanh(input_x)
-
-
-def _gelu_tanh(x):
-    return 0.5 * x * (1 + jnp.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))
+    x = input_x.astype(jnp.promote_types(input_x.dtype, jnp.float32))  # the cube loses too much in half precision
+    return (0.5 * x * (1 + jnp.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))).astype(input_x.dtype)
 
 
 @operator("FastGeLU", aliases=("FastGelu",), functional="fast_gelu")

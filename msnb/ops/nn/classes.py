@@ -54,7 +54,8 @@ def top_k(input_x, k: Int, *, sorted: Bool = False):  # noqa: A002
     """The `k` largest values along the last axis, and where they stand.
 
     Args:
-        sorted (bool): taken for MindSpore's signature; values always come in falling order. Default: False.
+        sorted (bool): whether values come in falling order; without, they do too unless all are asked for, which
+            then stay where they are. Default: False.
 
     Inputs:
         - **input_x** (Tensor) - at least 1-D.
@@ -74,6 +75,8 @@ def top_k(input_x, k: Int, *, sorted: Bool = False):  # noqa: A002
     if input_x.ndim == 0 or not 0 <= k <= input_x.shape[-1]:
         raise ValueError(f"For '{op}', 'k' should be at most the length of the last axis, but got {k} for shape "
                          f"{input_x.shape}.")
+    if not sorted and k == input_x.shape[-1]:
+        return input_x, lax.broadcasted_iota(jnp.int32, input_x.shape, input_x.ndim - 1)
     return tuple(lax.top_k(input_x, k))
 
 

@@ -184,7 +184,6 @@ def conv2d_backprop_input(out_backprop, filter, input_sizes: Shape, *, out_chann
     if last:
         out_backprop, w = jnp.moveaxis(out_backprop, -1, 1), jnp.moveaxis(w, -1, 1)
         input_sizes = (input_sizes[0], input_sizes[3], input_sizes[1], input_sizes[2])
-    _check_weight(op, w, out_channel, kernel_size)
     geometry = _backward_geometry(op, out_backprop, w, input_sizes, pad_mode, pad, stride, dilation, group)
     dx = conv_primitive.conv_input_grad(out_backprop, w, input_sizes, geometry)
     return jnp.moveaxis(dx, 1, -1) if last else dx

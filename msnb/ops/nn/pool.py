@@ -12,8 +12,6 @@ from msnb.ops.nn._kinds import Layout, PoolMode, Sides3, Window2, Window3
 from msnb.ops.nn.conv import same_pads
 from msnb.ops.nn.max_pool import max_pool, window_taps
 
-_REAL = _check.INT | _check.FLOAT
-
 
 def window_pads(op, pad_mode, image, kernel, stride):
     """Padding of each spatial dimension; ValueError if a window does not fit."""
@@ -25,8 +23,8 @@ def window_pads(op, pad_mode, image, kernel, stride):
     return ((0, 0),) * len(image)
 
 
-def _images(op, x, data_format, allowed=_check.FLOAT):
-    _check.dtype_in(op, "x", x, allowed)
+def _images(op, x, data_format):
+    _check.dtype_in(op, "x", x, _check.FLOAT)
     _check.rank(op, "x", x, 4)
     return jnp.moveaxis(x, -1, 1) if data_format == "NHWC" else x
 
@@ -65,7 +63,7 @@ def max_pool_op(x, *, kernel_size: Window2 = (1, 1), strides: Window2 = (1, 1), 
         [[[[ 5.  6.  7.]
            [ 9. 10. 11.]]]]
     """
-    x = _images("MaxPool", x, data_format, _REAL)
+    x = _images("MaxPool", x, data_format)
     padding = window_pads("MaxPool", pad_mode, x.shape[2:], kernel_size, strides)
     return _restore(max_pool(x, kernel_size, strides, padding), data_format)
 

@@ -41,7 +41,7 @@ def _unpack(w, input_size, hidden_size, num_layers, has_bias, directions):
     matrices = sum(gates * (i + hidden_size) for i in sizes)
     extra = w.size - matrices
     one_bias = gates * len(sizes)
-    if extra not in ((one_bias, 2 * one_bias) if has_bias else (0,)):
+    if extra not in (one_bias, 2 * one_bias) if has_bias else extra < 0:
         raise ValueError(f"For 'LSTM', 'w' should have {matrices + (2 * one_bias if has_bias else 0)} elements, "
                          f"but got {w.size}.")
     w, at, out = w.reshape(-1), 0, []
@@ -53,7 +53,7 @@ def _unpack(w, input_size, hidden_size, num_layers, has_bias, directions):
         at += count
         return part
 
-    if extra == one_bias:
+    if has_bias and extra == one_bias:
         w_ih = [take(gates, i) for i in sizes]
         w_hh = [take(gates, hidden_size) for _ in sizes]
         return list(zip(w_ih, w_hh, [take(gates) for _ in sizes], strict=True))

@@ -35,8 +35,9 @@ class Callback:
 
     Every method gets a :class:`RunContext`; `run_context.original_args()` has the values of the moment as attributes:
 
-    - in training: train_network, epoch_num, batch_num, mode ("train"), loss_fn, optimizer, parallel_mode, device_number,
-      train_dataset, list_callback, network, train_dataset_element, cur_step_num, cur_epoch_num, net_outputs;
+    - in training: train_network, epoch_num, batch_num, mode ("train"), loss_fn, optimizer, parallel_mode,
+      device_number, train_dataset, list_callback, network, train_dataset_element, cur_step_num, cur_epoch_num,
+      net_outputs;
     - in evaluation: eval_network, valid_dataset, batch_num, mode ("eval"), list_callback, network, cur_step_num,
       net_outputs, metrics.
 
@@ -196,7 +197,8 @@ class InternalCallbackParam(dict):
             return self[key]
         except KeyError:
             known = ", ".join(sorted(map(str, self)))
-            raise AttributeError(f"The callback parameters have no '{key}' at this moment; there are: {known}.") from None
+            raise AttributeError(f"The callback parameters have no '{key}' at this moment; there are: "
+                                 f"{known}.") from None
 
     def __setattr__(self, key, value):
         self[key] = value

@@ -68,8 +68,8 @@ class CheckpointConfig:
             raise TypeError(f"For 'CheckpointConfig', 'saved_network' should be a Cell or None, "
                             f"but got {type(saved_network).__name__}.")
         if not any(numbers.values()):
-            raise ValueError(f"For 'CheckpointConfig', at least one of {', '.join(map(repr, numbers))} should be positive, "
-                             f"but all are None or 0.")
+            raise ValueError(f"For 'CheckpointConfig', at least one of {', '.join(map(repr, numbers))} should be "
+                             f"positive, but all are None or 0.")
         self._save_checkpoint_steps = save_checkpoint_steps
         self._save_checkpoint_seconds = None if save_checkpoint_steps else save_checkpoint_seconds
         if keep_checkpoint_max:

@@ -47,7 +47,7 @@ class LossMonitor(Callback):
         epoch = cb_params.cur_epoch_num
         step = (cb_params.cur_step_num - 1) % cb_params.batch_num + 1
         if isinstance(loss, (float, np.floating)) and not np.isfinite(loss):
-            raise ValueError(f"epoch: {epoch} step: {step}. The loss is {loss}, training stops. Is the learning rate too "
-                             f"high, or is there a NaN in the data?")
+            raise ValueError(f"epoch: {epoch} step: {step}. The loss is {loss}, training stops. Is the learning rate "
+                             f"too high, or is there a NaN in the data?")
         if self._per_print_times and cb_params.cur_step_num % self._per_print_times == 0:
             print(f"epoch: {epoch} step: {step}, loss is {loss!s}", flush=True)

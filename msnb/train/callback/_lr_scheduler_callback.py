@@ -39,8 +39,8 @@ class LearningRateScheduler(Callback):
         cb_params = run_context.original_args()
         rate = cb_params.optimizer.learning_rate
         if not isinstance(rate, Parameter):
-            raise TypeError(f"LearningRateScheduler changes the learning rate of an optimizer that was given one number, "
-                            f"but this one has a {type(rate).__name__}.")
+            raise TypeError(f"LearningRateScheduler changes the learning rate of an optimizer that was given one "
+                            f"number, but this one has a {type(rate).__name__}.")
         old = float(str(rate.asnumpy()))
         new = self.learning_rate_function(old, cb_params.cur_step_num)
         if not math.isclose(old, new, rel_tol=1e-10):

@@ -3,7 +3,8 @@ import css from "./style.css";
 import { decode } from "./payload.js";
 import { Pane } from "./pane.js";
 import { Search } from "./search.js";
-import { schemes, painter } from "./colour.js";
+import { schemes, painter, differencePainter } from "./colour.js";
+import { CodePane } from "./code.js";
 import { nodePanel, scopePanel, graphPanel } from "./panel.js";
 import { escape } from "./draw.js";
 
@@ -14,69 +15,130 @@ const icon = d => `<svg width="14" height="14" viewBox="0 0 16 16" fill="none" s
 export class App {
   // host: {bytes(), onBytes(callback), set(name, value), get(name), on(name, callback)}
   constructor(el, host) {
-    this.host = host; this.off = new AbortController();
+    this.host = host; this.off = new AbortController(); this.panes = []; this.painters = new Map(); this.schemesOf = new Map(); this.searches = new Map();
     const root = this.root = document.createElement("div");
     root.className = "msnb-graph"; root.setAttribute("role", "group"); root.setAttribute("aria-label", "graph view");
     root.innerHTML = `<style>${css}</style><div class="bar"><div class="find"><input type="search" placeholder="search  (op, scope, line)" aria-label="search nodes" autocomplete="off" spellcheck="false"><span class="hits"></span><div class="results" role="listbox" hidden></div></div>` +
-      `<select class="colour" aria-label="colour by" title="colour by"></select><span class="gap"></span><span class="busy" role="status"></span>` +
+      `<select class="which" aria-label="stage" title="stage of the program" hidden></select><select class="beside" aria-label="compare with" title="another stage beside it" hidden></select><select class="colour" aria-label="colour by" title="colour by"></select><span class="gap"></span><span class="busy" role="status"></span>` +
       `<span class="group"><button data-do="out" title="zoom out (−)" aria-label="zoom out">−</button><button data-do="fit" title="fit (0)">fit</button><button data-do="in" title="zoom in (+)" aria-label="zoom in">+</button></span>` +
       `<span class="group"><button data-do="open" title="open every scope">expand</button><button data-do="close" title="close every scope">collapse</button></span>` +
-      `<span class="group"><button data-do="panel" title="show or hide the panel" aria-label="panel" aria-pressed="true">${icon("M2 3h12v10H2zM10 3v10")}</button><button data-do="full" title="full screen" aria-label="full screen">${icon("M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4")}</button></span></div>` +
+      `<span class="group"><button data-do="code" title="show or hide the source" aria-label="source" aria-pressed="false" hidden>${icon("M5.5 4 2 8l3.5 4M10.5 4 14 8l-3.5 4")}</button><button data-do="panel" title="show or hide the panel" aria-label="panel" aria-pressed="true">${icon("M2 3h12v10H2zM10 3v10")}</button><button data-do="full" title="full screen" aria-label="full screen">${icon("M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4")}</button></span></div>` +
       `<div class="body"><div class="panel" tabindex="-1" aria-label="details"></div></div><div class="said" aria-live="polite"></div>`;
     el.append(root);
     const $ = q => root.querySelector(q);
-    this.input = $(".find input"); this.hits = $(".hits"); this.results = $(".results"); this.colour = $(".colour"); this.busy = $(".busy");
+    this.input = $(".find input"); this.hits = $(".hits"); this.results = $(".results"); this.colour = $(".colour"); this.busy = $(".busy"); this.stageBox = $(".which"); this.otherBox = $(".beside");
     this.body = $(".body"); this.panel = $(".panel"); this.said = $(".said");
     this.readTheme(); this.wire();
     this.width = new ResizeObserver(() => root.classList.toggle("narrow", root.clientWidth < 640)); this.width.observe(root);
     root.classList.toggle("narrow", root.clientWidth < 640);
     this.load();
     host.onBytes(() => this.load());
-    host.on("selected", () => { const id = this.host.get("selected"); if (this.pane && id !== this.pane.selected) this.pane.select(id, { quiet: true, show: id >= 0 }); this.details(); });
+    host.on("selected", () => { const id = this.host.get("selected"), pane = this.panes[0]; if (pane && id !== pane.selected) { pane.select(id, { quiet: true, show: id >= 0 }); this.activate(pane); this.details(); } });
   }
-  destroy() { this.dead = true; this.off.abort(); this.width.disconnect(); this.pane?.destroy(); this.pane = null; this.data = null; this.root.remove(); }
+  destroy() { this.dead = true; this.off.abort(); this.width.disconnect(); for (const p of this.panes) p.destroy(); this.code?.destroy(); this.panes = []; this.active = this.data = null; this.root.remove(); }
 
   async load() {
     const turn = this.turn = (this.turn || 0) + 1;
     try {
       const data = await decode(this.host.bytes());
       if (this.dead || turn !== this.turn) return;
-      const before = this.pane; this.data = data; this.show(data.stages[0], before);
+      this.data = data; this.offerStages(); this.show();
     } catch (fault) {
       this.panel.hidden = true; const note = document.createElement("div"); note.className = "fault";
       note.textContent = `This graph cannot be drawn here (${fault.message || fault}).`; this.body.replaceChildren(note); throw fault;
     }
   }
-  show(stage, before) {
-    const kept = before && [before.k, before.x, before.y, openPaths(before)];
-    before?.destroy();
-    this.stage = stage; this.search = new Search(stage); this.schemes = schemes(stage); this.painters = new Map();
-    const chosen = this.schemes.some(s => s.key === this.colour.value) ? this.colour.value : this.schemes.some(s => s.key === this.data.colour) ? this.data.colour : "kind";
-    this.colour.innerHTML = this.schemes.map(s => `<option value="${s.key}">colour: ${escape(s.label)}</option>`).join(""); this.colour.value = chosen;
-    this.pane = new Pane(this.body, stage, this.face());
+  // stages that are here, and those that the kernel would have to make
+  offerStages() {
+    const here = this.data.stages.map(s => s.name), later = (this.data.offered || []).filter(n => !here.includes(n) && this.host.live), wish = this.host.get("wanted");
+    const option = (value, text) => `<option value="${escape(value)}">${escape(text)}</option>`, all = here.map(n => option(n, n)).join("") + later.map(n => option(n, `${n} …`)).join("");
+    const keep = (select, fallback) => { const was = select.value; return here.includes(was) || was === "" ? was : fallback; };
+    const left = wish && here.includes(wish) && this.wishFor === "stage" ? wish : keep(this.stageBox, "") || this.data.shown || here[0];
+    const right = wish && here.includes(wish) && this.wishFor === "other" ? wish : this.started ? keep(this.otherBox, "") : this.data.beside || "";
+    this.stageBox.innerHTML = all; this.otherBox.innerHTML = option("", "single view") + here.map(n => option(n, `beside: ${n}`)).join("") + later.map(n => option(n, `beside: ${n} …`)).join("");
+    this.stageBox.value = here.includes(left) ? left : here[0]; this.otherBox.value = right; this.started = true; this.wishFor = null;
+    const many = here.length + later.length > 1; this.stageBox.hidden = this.otherBox.hidden = !many;
+    this.root.querySelector("[data-do='code']").hidden = !Object.keys(this.data.files || {}).length;
+  }
+  // a stage that is not here yet is asked of the kernel, which answers with a new payload
+  choose(which) {
+    const name = this[which].value;
+    if (name && !this.data.stages.some(s => s.name === name)) { this.wishFor = which === "stageBox" ? "stage" : "other"; this.busy.textContent = `making ${name} …`; this[which].value = which === "stageBox" ? this.stage.name : ""; this.host.set("wanted", name); return; }
+    this.show();
+  }
+  show() {
+    this.busy.textContent = "";
+    const find = name => this.data.stages.find(s => s.name === name), first = find(this.stageBox.value) || this.data.stages[0], second = this.otherBox.value && this.otherBox.value !== first.name ? find(this.otherBox.value) : null;
+    const kept = this.panes.map(p => [p.stage.name, p.k, p.x, p.y, openPaths(p), p.stage]);
+    for (const p of this.panes) p.destroy();
+    this.code?.destroy(); this.panes = []; this.painters = new Map(); this.searches = new Map(); this.schemesOf = new Map();
+    this.diff = second ? this.between(first, second) : null;
+    const stages = second ? [first, second] : [first], options = schemes(first);
+    if (this.diff) options.unshift({ key: "difference", label: "difference" });
+    const had = this.colour.value, chosen = second && !this.wasDouble && this.diff ? "difference" : options.some(s => s.key === had) ? had : options.some(s => s.key === this.data.colour) ? this.data.colour : "kind";
+    this.wasDouble = !!second;
+    this.colour.innerHTML = options.map(s => `<option value="${s.key}">colour: ${escape(s.label)}</option>`).join(""); this.colour.value = chosen;
+    for (const stage of stages) {
+      const pane = new Pane(this.body, stage, this.face(stage, second ? stage.name : "")), was = kept.find(k => k[0] === stage.name);
+      this.panes.push(pane); if (was) this.restore(pane, was, was[5] === stage);
+    }
+    this.active = this.panes[0];
+    if (this.codeShown) this.openCode();
     this.body.append(this.panel);
-    if (kept) this.restore(kept);
-    const id = this.host.get("selected"); if (id >= 0 && id < stage.n) this.pane.select(id, { quiet: true, show: true });
-    this.details(); this.root.dataset.ready = "1"; this.root.dataset.nodes = stage.n;
+    const id = this.host.get("selected"); if (id >= 0 && id < first.n) this.active.select(id, { quiet: true, show: true });
+    if (this.input.value) this.lookUp();
+    this.details(); this.root.dataset.ready = "1"; this.root.dataset.nodes = first.n; this.root.classList.toggle("double", !!second);
   }
-  // a graph that is replaced (live edit) keeps what was open and where one was looking
-  restore([k, x, y, open]) {
-    const { stage, layout } = this.pane;
-    for (const s of stage.scopes) { const was = open.get(stage.chain(s.id).map(c => c.name).join("/") + "/" + s.name); if (was !== undefined && s.kind > 1) layout.set(s, was); }
-    this.pane.relayout(); Object.assign(this.pane, { k, x, y }); this.pane.moved(true);
+  between(first, second) {
+    const a = this.data.stages.indexOf(first), b = this.data.stages.indexOf(second), found = this.data.diffs.find(d => d.a === a && d.b === b || d.a === b && d.b === a);
+    if (!found) return null;
+    const turned = found.a === b, side = i => found.sides[turned ? 1 - i : i];
+    return new Map([[first, { ...side(0), second: turned }], [second, { ...side(1), second: !turned }]]);
   }
-  face() {
+  // a graph that is replaced (live edit, another stage) keeps what was open and where one was looking
+  restore(pane, [, k, x, y, open], same) {
+    const { stage, layout } = pane;
+    for (const s of stage.scopes) { const was = open.get(pathOf(stage, s)); if (was !== undefined && s.kind > 1) layout.set(s, was); }
+    pane.relayout(); if (same && pane.w === undefined && this.panes.length === 1 && !this.wasDouble) Object.assign(pane, { k, x, y, kept: true });
+    else if (!same) Object.assign(pane, { k, x, y, kept: true });
+  }
+  get pane() { return this.active; }
+  get stage() { return this.active?.stage; }
+  face(stage, heading) {
     return {
-      paint: stage => this.painterOf(stage), theme: () => this.colours, foundIn: pane => this.standIns(pane),
-      onSelect: id => { this.details(); this.host.set("selected", id); this.reveal(id); },
+      heading, paint: of => this.painterOf(of), theme: () => this.colours, foundIn: pane => this.standIns(pane),
+      onSelect: (id, pane) => { this.activate(pane); this.details(); this.mark(id); if (pane === this.panes[0]) this.host.set("selected", id); this.reveal(id); },
+      onActive: pane => this.activate(pane),
       keys: () => this.root.classList.contains("keys"), onBusy: text => { this.busy.textContent = text; }, say: text => { this.said.textContent = text; },
-      onEscape: () => { if (this.input.value) { this.input.value = ""; this.lookUp(); } else this.pane.select(-1); }, onFind: () => this.input.focus(),
+      onEscape: () => { if (this.matches || this.input.value) { this.input.value = ""; this.lookUp(); } else this.pane.select(-1); }, onFind: () => this.input.focus(),
     };
   }
+  activate(pane) { if (this.active !== pane) { this.active = pane; this.details(); } }
+  // the same thing in the pane beside, and in the source
+  mark(id) {
+    const { stage } = this, ids = id < 0 ? [] : stage.isScope(id) ? [...stage.below(stage.scope(id))].slice(0, 500) : [id];
+    if (this.diff) for (const other of this.panes) if (other !== this.active) other.showMates(ids.flatMap(i => this.diff.get(stage).links.get(i) || []));
+    if (this.diff && this.active.mates) this.active.showMates([]);
+    const source = id >= 0 && !stage.isScope(id) ? stage.sourceOf(id) : null; this.code?.mark(source);
+  }
+  schemes(stage = this.stage) { let made = this.schemesOf.get(stage); if (!made) this.schemesOf.set(stage, made = schemes(stage)); return made; }
+  scheme(stage = this.stage) { return this.schemes(stage).find(s => s.key === this.colour.value) || (this.colour.value === "difference" ? { key: "difference", label: "difference" } : this.schemes(stage)[0]); }
   painterOf(stage) {
-    const key = this.colour.value + this.dark; let made = this.painters.get(key);
-    if (!made) this.painters.set(key, made = painter(stage, this.schemes.find(s => s.key === this.colour.value), this.dark));
+    const key = `${this.data.stages.indexOf(stage)} ${this.colour.value} ${this.dark}`; let made = this.painters.get(key);
+    if (!made) this.painters.set(key, made = this.colour.value === "difference" && this.diff ? differencePainter(stage, this.diff.get(stage), this.dark) : painter(stage, this.scheme(stage), this.dark));
     return made;
+  }
+  openCode() {
+    const app = this;
+    this.code = new CodePane(this.body, this.data.files, {
+      get stage() { return app.panes[0].stage; }, get scheme() { return app.scheme(app.panes[0].stage); }, get dark() { return app.dark; },
+      onLine: (ids, file, line) => { app.activate(app.panes[0]); app.matches = ids; app.at = -1; app.input.value = ""; app.hits.textContent = `${ids.length}`; app.code.mark([file, line]); for (const p of app.panes) p.refresh(); const first = app.panes[0], stand = first.layout.standIn(ids[0]), box = first.place(stand); if (box && !first.inSight(box)) first.centre(stand, 0); },
+    });
+    this.body.prepend(this.code.el);
+  }
+  toggleCode() {
+    this.codeShown = !this.codeShown; this.root.querySelector("[data-do='code']").setAttribute("aria-pressed", String(this.codeShown));
+    if (this.codeShown) this.openCode(); else { this.code.destroy(); this.code = null; }
   }
 
   // ---- theme: the notebook's, the page's, or what the reader's system asks for
@@ -89,7 +151,7 @@ export class App {
     const style = getComputedStyle(root), read = name => style.getPropertyValue(name).trim();
     this.colours = { scope: read("--scope"), line: read("--scope-line"), edge: read("--edge"), ink: read("--ink"), focus: read("--focus") };
   }
-  themed() { const was = this.dark; this.readTheme(); if (was !== this.dark) { this.painters = new Map(); this.pane?.restyle(); this.details(); } }
+  themed() { const was = this.dark; this.readTheme(); if (was !== this.dark) { this.painters = new Map(); for (const p of this.panes) p.restyle(); this.code?.draw(); this.details(); } }
 
   wire() {
     const signal = this.off.signal, on = (target, type, act) => target.addEventListener(type, act, { signal });
@@ -101,10 +163,12 @@ export class App {
     // a ring around the graph helps who uses the keyboard and disturbs who does not
     on(document, "keydown", e => { if (e.key === "Tab") this.root.classList.add("keys"); });
     on(this.root, "pointerdown", () => this.root.classList.remove("keys"));
-    on(this.colour, "change", () => { this.pane.restyle(); this.details(); });
+    on(this.colour, "change", () => { for (const p of this.panes) p.restyle(); this.code?.draw(); this.details(); });
+    on(this.stageBox, "change", () => this.choose("stageBox")); on(this.otherBox, "change", () => this.choose("otherBox"));
     on(this.root, "click", e => { const act = e.target.closest("[data-do]")?.dataset.do; if (act) this.act(act); });
     on(this.panel, "click", e => {
-      const at = e.target.closest("[data-go], [data-reveal], [data-find]"); if (!at) return;
+      const at = e.target.closest("[data-go], [data-reveal], [data-find], [data-mate]"); if (!at) return;
+      if (at.dataset.mate) { const other = this.panes.find(p => p !== this.active); this.active = other; other.select(+at.dataset.mate, { show: true }); return; }
       if (at.dataset.go) { const id = +at.dataset.go; this.pane.select(id, { show: true }); }
       else if (at.dataset.reveal) this.reveal(+at.dataset.reveal, true);
       else { this.input.value = at.dataset.find; this.lookUp(); this.input.focus(); }
@@ -114,27 +178,33 @@ export class App {
     on(this.input, "focus", () => { if (this.matches?.length) this.results.hidden = false; });
     on(this.input, "blur", () => setTimeout(() => { this.results.hidden = true; }, 150));
     on(this.results, "pointerdown", e => { const at = e.target.closest("[data-hit]"); if (at) { e.preventDefault(); this.goTo(+at.dataset.hit); } });
-    on(document, "fullscreenchange", () => setTimeout(() => this.pane?.resized(), 50));
+    on(document, "fullscreenchange", () => setTimeout(() => { for (const p of this.panes) p.resized(); }, 50));
     for (const type of ["keydown", "keyup", "keypress"]) on(this.root, type, e => { if (e.target.matches?.("input, select")) e.stopPropagation(); }); // the notebook has shortcuts of its own
   }
   act(name) {
     const { pane } = this; if (!pane) return;
-    if (name === "in") pane.zoom(1.25); else if (name === "out") pane.zoom(.8); else if (name === "fit") pane.fit();
-    else if (name === "open") pane.setAll(true); else if (name === "close") pane.setAll(false);
+    if (name === "in") pane.zoom(1.25); else if (name === "out") pane.zoom(.8); else if (name === "fit") for (const p of this.panes) p.fit();
+    else if (name === "open") for (const p of this.panes) p.setAll(true); else if (name === "close") for (const p of this.panes) p.setAll(false);
+    else if (name === "code") this.toggleCode();
     else if (name === "panel") { this.panel.hidden = !this.panel.hidden; this.root.querySelector("[data-do='panel']").setAttribute("aria-pressed", String(!this.panel.hidden)); }
     else if (name === "full") { if (document.fullscreenElement) document.exitFullscreen(); else this.root.requestFullscreen?.().catch(() => pane.tell("full screen is not allowed here")); }
   }
 
   // ---- search
   lookUp() {
-    const query = this.input.value; this.matches = this.search.find(query); this.at = -1;
+    const query = this.input.value; this.matches = this.searchIn(this.stage).find(query); this.at = -1;
     this.hits.textContent = this.matches ? `${this.matches.length}` : "";
     const first = (this.matches || []).slice(0, 50);
     this.results.innerHTML = first.map((id, i) => `<div role="option" data-hit="${i}">${escape(this.stage.op(id))}<small>%${id} ${escape(this.stage.path(id).split("/").slice(-2).join("/"))}</small></div>`).join("") + (this.matches?.length > 50 ? `<div><small>and ${this.matches.length - 50} more</small></div>` : "") + (this.matches && !this.matches.length ? "<div><small>nothing found</small></div>" : "");
     this.results.hidden = !this.matches || document.activeElement !== this.input && this.root.getRootNode().activeElement !== this.input;
-    this.pane.refresh();
+    for (const p of this.panes) p.refresh();
   }
-  standIns(pane) { return this.matches ? new Set(this.matches.map(id => pane.layout.standIn(id))) : null; }
+  searchIn(stage) { let made = this.searches.get(stage); if (!made) this.searches.set(stage, made = new Search(stage)); return made; }
+  standIns(pane) {
+    if (!this.matches) return null;
+    const { matches } = this, ids = pane === this.active ? matches : this.input.value ? this.searchIn(pane.stage).find(this.input.value) || [] : matches.flatMap(i => this.diff?.get(this.stage)?.links.get(i) || []);
+    return new Set(ids.map(id => pane.layout.standIn(id)));
+  }
   keyInSearch(e) {
     const count = Math.min(50, this.matches?.length || 0), move = { ArrowDown: 1, ArrowUp: -1, Enter: e.shiftKey ? -1 : 1 }[e.key];
     if (e.key === "Escape") { this.input.value = ""; this.lookUp(); this.pane.svg.focus(); }
@@ -153,19 +223,32 @@ export class App {
   }
 
   details() {
-    if (!this.pane) return;
-    const id = this.pane.selected, { stage } = this, scheme = this.schemes.find(s => s.key === this.colour.value);
-    this.panel.innerHTML = id < 0 ? graphPanel(stage, this.painterOf(stage), scheme) : stage.isScope(id) ? scopePanel(stage, id, this.schemes) : nodePanel(stage, id, this.schemes);
+    if (!this.active) return;
+    const id = this.active.selected, { stage } = this, all = this.schemes();
+    this.panel.innerHTML = id < 0 ? graphPanel(stage, this.painterOf(stage), this.scheme()) : stage.isScope(id) ? scopePanel(stage, id, all) : nodePanel(stage, id, all) + this.beside(id);
     this.panel.scrollTop = 0;
+  }
+  // what became of a node in the stage beside, and what is different about it
+  beside(id) {
+    const side = this.diff?.get(this.stage); if (!side) return "";
+    const other = this.panes.find(p => p.stage !== this.stage).stage, ids = side.links.get(id) || [], own = this.stage.sigOf(id), state = side.state(id);
+    if (!ids.length) return `<h4>${escape(other.name)}</h4><p>not there: ${side.second ? "added" : "removed"}</p>`;
+    const list = ids.slice(0, 8).map(i => `<p><button class="link" data-mate="${i}">%${i} ${escape(other.op(i))}</button></p>`).join(""), changes = [];
+    if (state === "changed") {
+      const mate = other.sigOf(ids[0]), was = new Map(mate.attrs);
+      for (const [k, v] of own.attrs) if (was.get(k) !== v) changes.push([k, v, was.has(k) ? was.get(k) : "–"]);
+      if (own.outs.join() !== mate.outs.join()) changes.push(["output", own.outs.join(", "), mate.outs.join(", ")]);
+      if (own.ins.join() !== mate.ins.join()) changes.push(["inputs", own.ins.join(", "), mate.ins.join(", ")]);
+    }
+    return `<h4>${escape(other.name)}: ${state === "same" ? "matched" : state}</h4>${list}${ids.length > 8 ? `<p class="kind">and ${ids.length - 8} more</p>` : ""}` +
+      (changes.length ? `<table>${changes.map(([k, a, b]) => `<tr><td>${escape(k)}</td><td>${escape(a)}<br><span class="kind">there: ${escape(b)}</span></td></tr>`).join("")}</table>` : "");
   }
   // tells the notebook's extension, where there is one, to show the line
   reveal(id, asked = false) {
     const source = id >= 0 && id < this.stage.n ? this.stage.sourceOf(id) : null; if (!source) return;
-    window.dispatchEvent(new CustomEvent("msnb:reveal", { detail: { file: source[0], line: source[1], cell: source[4] || null, asked } }));
+    window.dispatchEvent(new CustomEvent("msnb:reveal", { detail: { file: source[0], line: source[1], cell: this.host.get("cells")?.[source[0]] ?? null, asked } }));
   }
 }
 
-function openPaths(pane) {
-  const { stage, layout } = pane;
-  return new Map(stage.scopes.map(s => [stage.chain(s.id).map(c => c.name).join("/") + "/" + s.name, layout.open[s.i] === 1]));
-}
+const pathOf = (stage, s) => stage.chain(s.id).map(c => c.name).join("/") + "/" + s.name;
+function openPaths(pane) { return new Map(pane.stage.scopes.map(s => [pathOf(pane.stage, s), pane.layout.open[s.i] === 1])); }

@@ -46,6 +46,12 @@ export function human(value, unit = "") {
   return `${text}${step || unit ? " " : ""}${UNITS[step]}${unit}`;
 }
 
+// how a node stands to the graph beside it: [label, hue, sign]
+export const DIFFERENCES = {
+  same: ["the same in both", "grey", ""], changed: ["changed attributes or types", "yellow", "~ "],
+  fused: ["fused with others", "purple", "⊕ "], removed: ["only here: removed", "orange", "− "], added: ["only here: added", "teal", "+ "],
+};
+
 // A scheme gives (item) => {fill, line, ink} and a legend for the panel.
 export function schemes(stage) {
   const list = [
@@ -66,6 +72,18 @@ function overlay(stage, column) {
       sums[s.i] = sums[s.i] === null ? v : total ? sums[s.i] + v : Math.max(sums[s.i], v);
   }
   return id => stage.isScope(id) ? sums[stage.scope(id).i] : values[id];
+}
+
+// diff: {state(id), second}
+export function differencePainter(stage, diff, dark) {
+  const kindOf = i => { const s = diff.state(i); return s === "only" ? diff.second ? "added" : "removed" : s; };
+  const sums = stage.scopes.map(() => new Set());
+  for (let i = 0; i < stage.n; i++) { const k = kindOf(i); for (let s = stage.scopes[stage.scopeOf[i]]; s; s = stage.scopes[s.parent]) sums[s.i].add(k); }
+  const box = k => { const [fill, line] = hue(DIFFERENCES[k][1], dark); return { fill, line, sign: DIFFERENCES[k][2] }; };
+  const mixed = set => { const rest = [...set].filter(k => k !== "same"); return rest.length ? rest.length === 1 ? rest[0] : "changed" : "same"; };
+  const used = new Set(); for (let i = 0; i < stage.n; i++) used.add(kindOf(i));
+  return { style: id => box(stage.isScope(id) ? mixed(sums[stage.scope(id).i]) : kindOf(id)), kindOf,
+    legend: Object.keys(DIFFERENCES).filter(k => used.has(k)).map(k => [DIFFERENCES[k][2] + DIFFERENCES[k][0], ...hue(DIFFERENCES[k][1], dark)]) };
 }
 
 export function painter(stage, scheme, dark) {

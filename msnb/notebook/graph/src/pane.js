@@ -11,11 +11,12 @@ export class Pane {
   // app: {paint, theme(), onSelect(id), onBusy(text), say(text), found: Set|null}
   constructor(parent, stage, app) {
     this.stage = stage; this.app = app; this.layout = new Layout(stage);
-    this.mark = `msnb-tip-${++serial}`; this.selected = -1; this.hovered = -1; this.k = 1; this.x = 0; this.y = 0;
+    this.mark = `msnb-tip-${++serial}`; this.selected = -1; this.hovered = -1; this.mates = null; this.k = 1; this.x = 0; this.y = 0;
     const el = this.el = document.createElement("div"); el.className = "stage";
     el.innerHTML = `<canvas class="far" hidden></canvas><svg tabindex="0" role="tree" aria-label="${escape(`graph of ${stage.graph}, ${stage.n} nodes`)}">` +
       `<defs><marker id="${this.mark}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto" markerUnits="userSpaceOnUse"><path class="tip" d="M0,1L8,4L0,7z"/></marker></defs>` +
       `<g class="world"><g class="things"></g><g class="traces"></g></g></svg><canvas class="map" aria-hidden="true" hidden></canvas><div class="hint" aria-hidden="true"></div>`;
+    if (app.heading) el.insertAdjacentHTML("beforeend", `<div class="heading">${escape(app.heading)}</div>`);
     parent.append(el);
     this.svg = el.querySelector("svg"); this.world = el.querySelector(".world"); this.things = el.querySelector(".things");
     this.traces = el.querySelector(".traces"); this.far = el.querySelector("canvas.far"); this.map = el.querySelector("canvas.map"); this.hint = el.querySelector(".hint");
@@ -29,7 +30,7 @@ export class Pane {
     const w = this.el.clientWidth, h = this.el.clientHeight;
     if (!w || !h || (w === this.w && h === this.h)) return;
     const first = !this.w; this.w = w; this.h = h;
-    if (first) this.home(); else this.moved(true);
+    if (first && !this.kept) this.home(); else this.moved(true);
   }
 
   // ---- camera
@@ -86,6 +87,7 @@ export class Pane {
     this.things.innerHTML = html;
     this.byId = new Map(); for (const g of this.things.querySelectorAll("[data-id]")) this.byId.set(+g.dataset.id, g);
     if (found) for (const [id, g] of this.byId) { const hits = found.has(id); const open = g.classList.contains("open"); g.classList.toggle("hit", hits && !open); if (!hits && !open) g.classList.add("dim"); }
+    if (this.mates) for (const id of this.mates) this.byId.get(id)?.classList.add("mate");
     this.byId.get(this.selected)?.classList.add("sel"); this.byId.get(this.selected)?.setAttribute("aria-selected", "true");
     this.trace();
   }
@@ -152,6 +154,14 @@ export class Pane {
     const scope = this.stage.scopes[index];
     if (act === "all" || act === "one") this.layout.showAll(scope, act === "all"); else this.layout.step(scope, this.layout.repeat[index] + (act === "next" ? 1 : -1));
     if (scope.children.length > 60 && act === "all") { const turn = this.turn = (this.turn || 0) + 1; this.layout.slices(pause).then(() => { if (turn === this.turn && !this.dead) this.relayout(scope.id); }); } else this.relayout(scope.id);
+  }
+  // boxes that belong to what is selected in the graph beside this one
+  showMates(ids) {
+    if (!ids.length) { this.mates = null; this.moved(true); return; }
+    let stand = new Set(ids.map(id => this.layout.standIn(id)));
+    if (stand.size === 1 && ids.length <= 4 && this.stage.isScope([...stand][0])) { this.layout.reveal(ids[0]); this.layout.now(); this.scene = flatten(this.layout); this.refresh(); stand = new Set(ids.map(id => this.layout.standIn(id))); }
+    this.mates = stand; const first = [...stand].map(id => this.place(id)).filter(Boolean).sort((a, b) => a.y - b.y)[0];
+    if (first && !this.inSight(first)) this.centre(first.id, 0); this.moved(true);
   }
   select(id, { quiet = false, show = false } = {}) {
     if (show) this.hovered = -1; // the pointer rests where another box was
@@ -237,7 +247,7 @@ export class Pane {
       if (e.shiftKey && !e.ctrlKey) this.pan(-(e.deltaY || e.deltaX) * unit, 0); else this.zoom(Math.exp(-e.deltaY * unit * (e.ctrlKey ? .006 : .0016)), px, py);
     }, { passive: false });
     on(svg, "keydown", e => this.key(e));
-    on(svg, "focus", () => { if (this.app.keys()) this.tell("arrows move, Enter opens, + − zoom, 0 fit, / search"); });
+    on(svg, "focus", () => { this.app.onActive(this); if (this.app.keys()) this.tell("arrows move, Enter opens, + − zoom, 0 fit, / search"); });
     const look = e => { const r = this.map.getBoundingClientRect(); this.x = this.w / 2 - (e.clientX - r.left) / this.mapK * this.k; this.y = this.h / 2 - (e.clientY - r.top) / this.mapK * this.k; this.moved(); };
     on(this.map, "pointerdown", e => { this.map.setPointerCapture(e.pointerId); this.looking = true; look(e); });
     on(this.map, "pointermove", e => { if (this.looking) look(e); });

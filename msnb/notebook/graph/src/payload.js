@@ -16,7 +16,15 @@ export function fromBase64(text) {
 
 export async function decode(bytes) {
   const data = JSON.parse(await unzip(bytes));
-  return { ...data, stages: data.stages.map(stage => new Stage(stage)) };
+  return { ...data, stages: data.stages.map(stage => new Stage(stage)), diffs: (data.diffs || []).map(unpackDiff) };
+}
+
+const STATES = { s: "same", c: "changed", f: "fused", o: "only" };
+function unpackDiff({ a, b, links, first, second }) {
+  const from = running(links[0]), to = running(links[1]), forth = new Map(), back = new Map();
+  const put = (map, key, value) => { const list = map.get(key); if (list) list.push(value); else map.set(key, [value]); };
+  for (let i = 0; i < from.length; i++) { put(forth, from[i], to[i]); put(back, to[i], from[i]); }
+  return { a, b, sides: [{ links: forth, state: i => STATES[first[i]] }, { links: back, state: i => STATES[second[i]] }] };
 }
 
 function running(differences) {

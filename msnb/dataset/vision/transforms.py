@@ -1,0 +1,269 @@
+"""2.x's ``mindspore.dataset.vision.transforms``: one class for what r1.1 has twice. Arrays go through OpenCV, PIL images through Pillow."""
+import inspect
+
+import numpy as np
+
+from msnb.dataset.core.tensor_op import TensorOp, as_array
+from msnb.dataset.vision import _augment, _geometry, _pixels
+from msnb.dataset.vision import py_transforms as py
+from msnb.dataset.vision import py_transforms_util as util
+from msnb.dataset.vision._augment import CutMixBatch, MixUpBatch, RandomLighting, RandomSelectSubpolicy
+from msnb.dataset.vision._auto import AutoAugment, RandAugment, TrivialAugmentWide
+from msnb.dataset.vision._boxes import (
+    BoundingBoxAugment,
+    RandomCropWithBBox,
+    RandomHorizontalFlipWithBBox,
+    RandomResizedCropWithBBox,
+    RandomResizeWithBBox,
+    RandomVerticalFlipWithBBox,
+    ResizeWithBBox,
+)
+from msnb.dataset.vision._deterministic import (
+    AdjustBrightness,
+    AdjustContrast,
+    AdjustGamma,
+    AdjustHue,
+    AdjustSaturation,
+    AdjustSharpness,
+    Affine,
+    ConvertColor,
+    Crop,
+    Erase,
+    GaussianBlur,
+    HorizontalFlip,
+    PadToSize,
+    Perspective,
+    Posterize,
+    RandomAdjustSharpness,
+    RandomAutoContrast,
+    RandomEqualize,
+    RandomInvert,
+    ResizedCrop,
+    Rotate,
+    SlicePatches,
+    Solarize,
+    VerticalFlip,
+)
+from msnb.dataset.vision._geometry import CutOut, RandomCropDecodeResize, RandomResize
+from msnb.dataset.vision._pixels import HWC2CHW, Normalize, NormalizePad, RandomPosterize, RandomSolarize, Rescale
+from msnb.dataset.vision.utils import (
+    AutoAugmentPolicy,
+    Border,
+    ConvertMode,
+    ImageBatchFormat,
+    ImageReadMode,
+    Inter,
+    SliceMode,
+)
+
+
+def _unified(base, python):
+    """`base`, which takes PIL images too: they go through `python`, made with the same arguments."""
+
+    class Unified(base):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            self._arguments = args, kwargs
+            self._python = None
+
+        def _pil(self, image):
+            if self._python is None:
+                self._python = python(*self._arguments[0], **self._arguments[1])
+            return self._python(image)
+
+        def __call__(self, *images):
+            """Apply the transform to an image: a numpy array gives an array, a PIL image a PIL image."""
+            if len(images) == 1 and util.is_pil(images[0]):
+                return self._pil(images[0])
+            return super().__call__(*images)
+
+    Unified.__name__ = Unified.__qualname__ = base.__name__
+    Unified.__doc__ = base.__doc__
+    Unified.__signature__ = inspect.signature(base)
+    return Unified
+
+
+AutoContrast = _unified(_pixels.AutoContrast, py.AutoContrast)
+CenterCrop = _unified(_geometry.CenterCrop, py.CenterCrop)
+Equalize = _unified(_pixels.Equalize, py.Equalize)
+Invert = _unified(_pixels.Invert, py.Invert)
+Pad = _unified(_geometry.Pad, py.Pad)
+RandomAffine = _unified(_geometry.RandomAffine, py.RandomAffine)
+RandomColor = _unified(_pixels.RandomColor, py.RandomColor)
+RandomColorAdjust = _unified(_pixels.RandomColorAdjust, py.RandomColorAdjust)
+RandomCrop = _unified(_geometry.RandomCrop, py.RandomCrop)
+RandomHorizontalFlip = _unified(_geometry.RandomHorizontalFlip, py.RandomHorizontalFlip)
+RandomResizedCrop = _unified(_geometry.RandomResizedCrop, py.RandomResizedCrop)
+RandomRotation = _unified(_geometry.RandomRotation, py.RandomRotation)
+RandomSharpness = _unified(_pixels.RandomSharpness, py.RandomSharpness)
+RandomVerticalFlip = _unified(_geometry.RandomVerticalFlip, py.RandomVerticalFlip)
+Resize = _unified(_geometry.Resize, py.Resize)
+UniformAugment = _augment.UniformAugment
+
+
+class Decode(_geometry.Decode):
+    """The image in encoded bytes.
+
+    Args:
+        to_pil (bool, optional): Whether it is a PIL image. Default: False, an RGB array.
+    """
+
+    def __init__(self, to_pil=False):
+        super().__init__(True, to_pil)
+
+    def __call__(self, img):
+        """Decode bytes, given as a 1-D array."""
+        return py.Decode()(img) if self.to_pil else super().__call__(img)
+
+    def _pil(self, data):
+        return py.Decode()(data)
+
+
+class ToTensor(TensorOp):
+    """A PIL or numpy image as (C, H, W) in [0, 1].
+
+    Args:
+        output_type (Union[mindspore.dtype, numpy dtype], optional): Type of the result. Default: np.float32.
+    """
+
+    def __init__(self, output_type=np.float32):
+        from msnb.dataset.core.datatypes import numpy_type
+
+        self.output_type = numpy_type(output_type)
+
+    def _row(self, image):
+        if image.dtype.kind in "SU" or image.ndim not in (2, 3):
+            raise TypeError(f"Input type is not supported: an image of 2 or 3 dimensions is needed, but got shape {image.shape} of {image.dtype}.")
+        image = image if image.ndim == 3 else image[..., None]
+        return np.ascontiguousarray(image.transpose(2, 0, 1).astype(np.float32) / np.float32(255)).astype(self.output_type)
+
+    def _pil(self, image):
+        return self._row(np.asarray(image))
+
+    def __call__(self, image):
+        """The image as an array."""
+        return self._row(as_array(image))
+
+
+# Classes that exist for PIL images or for arrays only.
+ToPIL, FiveCrop, TenCrop, Grayscale, RandomGrayscale = py.ToPIL, py.FiveCrop, py.TenCrop, py.Grayscale, py.RandomGrayscale
+RandomPerspective, RandomErasing, LinearTransformation = py.RandomPerspective, py.RandomErasing, py.LinearTransformation
+MixUp, RgbToHsv, HsvToRgb, ToType = py.MixUp, py.RgbToHsv, py.HsvToRgb, py.ToType
+
+
+class ToNumpy:
+    """A PIL image as an array."""
+
+    def __call__(self, img):
+        """The array."""
+        return np.array(img)
+
+
+class DecodeVideo:
+    """Decoding of video is not supported.
+
+    Raises:
+        NotImplementedError: Always.
+    """
+
+    def __init__(self):
+        raise NotImplementedError("DecodeVideo needs a video library; decode frames with OpenCV in a Python function instead.")
+
+
+def get_image_num_channels(image):
+    """Number of channels of a numpy or PIL image."""
+    if util.is_pil(image):
+        return len(image.getbands())
+    if not isinstance(image, np.ndarray):
+        raise TypeError(f"Input image is not of type (<class 'numpy.ndarray'>, <class 'PIL.Image.Image'>), but got: {type(image)}.")
+    return 1 if image.ndim == 2 else image.shape[-1]
+
+
+def get_image_size(image):
+    """[height, width] of a numpy or PIL image."""
+    if util.is_pil(image):
+        return list(image.size[::-1])
+    if not isinstance(image, np.ndarray):
+        raise TypeError(f"Input image is not of type (<class 'numpy.ndarray'>, <class 'PIL.Image.Image'>), but got: {type(image)}.")
+    return list(image.shape[:2])
+
+
+def read_file(filename):
+    """The bytes of a file as a uint8 array."""
+    from msnb.dataset.engine.sources.base import read_file as read
+
+    return np.array(read(filename))
+
+
+def read_image(filename, mode=ImageReadMode.UNCHANGED):
+    """The image in a file: (H, W, C), colours in RGB.
+
+    Args:
+        filename (str): The file.
+        mode (ImageReadMode, optional): What it is read as. Default: ImageReadMode.UNCHANGED.
+    """
+    from msnb.dataset.core.optional import cv2
+
+    c = cv2()
+    flags = {ImageReadMode.UNCHANGED: c.IMREAD_UNCHANGED, ImageReadMode.GRAYSCALE: c.IMREAD_GRAYSCALE, ImageReadMode.COLOR: c.IMREAD_COLOR}
+    image = c.imdecode(read_file(filename), flags[mode])
+    if image is None:
+        raise RuntimeError(f"read_image: failed to read file {filename}: it is no image that OpenCV knows.")
+    if image.ndim == 2:
+        return image[..., None]
+    return image[..., [2, 1, 0, 3][:image.shape[2]]].copy()
+
+
+def write_file(filename, data):
+    """Write a 1-D uint8 array to a file."""
+    as_array(data).astype(np.uint8).tofile(filename)
+
+
+def _encoded(image, extension, parameters):
+    from msnb.dataset.core.optional import cv2
+
+    array = as_array(image)
+    if array.dtype != np.uint8:
+        raise RuntimeError(f"encode: the image should be uint8, but is {array.dtype}.")
+    if array.ndim == 3 and array.shape[2] == 3:
+        array = array[..., ::-1]
+    return cv2().imencode(extension, np.ascontiguousarray(array), parameters)[1].reshape(-1)
+
+
+def encode_jpeg(image, quality=75):
+    """The bytes of an RGB or gray image as a JPEG, a uint8 array."""
+    from msnb.dataset.core.optional import cv2
+
+    return _encoded(image, ".jpg", [cv2().IMWRITE_JPEG_QUALITY, quality])
+
+
+def encode_png(image, compression_level=6):
+    """The bytes of an RGB or gray image as a PNG, a uint8 array."""
+    from msnb.dataset.core.optional import cv2
+
+    return _encoded(image, ".png", [cv2().IMWRITE_PNG_COMPRESSION, compression_level])
+
+
+def write_jpeg(filename, image, quality=75):
+    """Write an RGB or gray image to a JPEG file."""
+    write_file(filename, encode_jpeg(image, quality))
+
+
+def write_png(filename, image, compression_level=6):
+    """Write an RGB or gray image to a PNG file."""
+    write_file(filename, encode_png(image, compression_level))
+
+
+__all__ = ["AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "AdjustSaturation", "AdjustSharpness", "Affine", "AutoAugment",
+           "AutoAugmentPolicy", "AutoContrast", "Border", "BoundingBoxAugment", "CenterCrop", "ConvertColor", "ConvertMode", "Crop",
+           "CutMixBatch", "CutOut", "Decode", "DecodeVideo", "Equalize", "Erase", "FiveCrop", "GaussianBlur", "Grayscale", "HWC2CHW",
+           "HorizontalFlip", "HsvToRgb", "ImageBatchFormat", "ImageReadMode", "Inter", "Invert", "LinearTransformation", "MixUp",
+           "MixUpBatch", "Normalize", "NormalizePad", "Pad", "PadToSize", "Perspective", "Posterize", "RandAugment",
+           "RandomAdjustSharpness", "RandomAffine", "RandomAutoContrast", "RandomColor", "RandomColorAdjust", "RandomCrop",
+           "RandomCropDecodeResize", "RandomCropWithBBox", "RandomEqualize", "RandomErasing", "RandomGrayscale", "RandomHorizontalFlip",
+           "RandomHorizontalFlipWithBBox", "RandomInvert", "RandomLighting", "RandomPerspective", "RandomPosterize", "RandomResize",
+           "RandomResizeWithBBox", "RandomResizedCrop", "RandomResizedCropWithBBox", "RandomRotation", "RandomSelectSubpolicy",
+           "RandomSharpness", "RandomSolarize", "RandomVerticalFlip", "RandomVerticalFlipWithBBox", "Rescale", "Resize", "ResizeWithBBox",
+           "ResizedCrop", "RgbToHsv", "Rotate", "SliceMode", "SlicePatches", "Solarize", "TenCrop", "ToNumpy", "ToPIL", "ToTensor",
+           "ToType", "TrivialAugmentWide", "UniformAugment", "VerticalFlip", "encode_jpeg", "encode_png", "get_image_num_channels",
+           "get_image_size", "read_file", "read_image", "write_file", "write_jpeg", "write_png"]

@@ -1,0 +1,138 @@
+"""What two graphs have in common: two stages of a program, two networks, two versions of a cell."""
+import difflib
+
+from .hierarchy import Hierarchy, signature
+
+SAME, CHANGED, ONLY, FUSED = "same", "changed", "only", "fused"
+
+
+class Comparison:
+    """How the nodes of two graphs belong together.
+
+    Attributes:
+        links (list[tuple[int, int]]): pairs of node ids, (of the first graph, of the second).
+        first (list[str]): per node of the first graph ``"same"``, ``"changed"`` (other attributes, shapes or dtypes),
+            ``"fused"`` (into a kernel with others) or ``"only"`` (removed).
+        second (list[str]): the same for the second graph, where ``"only"`` means added.
+    """
+
+    __slots__ = ("links", "first", "second")
+
+    def __init__(self, links, first, second):
+        self.links = links
+        self.first = first
+        self.second = second
+
+    def counts(self):
+        """{"same": n, "changed": n, "fused": n, "removed": n, "added": n}"""
+        count = self.first.count
+        return {SAME: count(SAME), CHANGED: count(CHANGED), FUSED: count(FUSED), "removed": count(ONLY),
+                "added": self.second.count(ONLY)}
+
+    def __repr__(self):
+        return f"Comparison({', '.join(f'{key}: {value}' for key, value in self.counts().items() if value)})"
+
+
+def compare(first, second):
+    """Match the nodes of two graphs.
+
+    Nodes match by operator and scope; what then remains by what it computes, in order. A compiled program is matched
+    by what XLA says each of its kernels came from, a graph of JAX's primitives by the operator each is part of.
+
+    Args:
+        first (FuncGraph): the earlier stage, or the old version.
+        second (FuncGraph): the later stage, or the new version.
+
+    Returns:
+        Comparison.
+    """
+    old, new = list(first.all_nodes()), list(second.all_nodes())
+    if any(node.instruction for node in new) and not any(node.instruction for node in old):
+        return _by_origin(old, new)
+    if any(node.instruction for node in old) and not any(node.instruction for node in new):
+        turned = _by_origin(new, old)
+        return Comparison([(a, b) for b, a in turned.links], turned.second, turned.first)
+    if _opened(first) != _opened(second):
+        return _by_operator(old, new) if _opened(second) else _turned(_by_operator(new, old))
+    return _alike(first, second, old, new)
+
+
+def _opened(graph):
+    """Whether operators of this graph were opened up into primitives: then none of its nodes is one."""
+    return not any(node.kernel is not None for node in graph.all_nodes())
+
+
+def _turned(comparison):
+    return Comparison([(b, a) for a, b in comparison.links], comparison.second, comparison.first)
+
+
+def _keys(graph):
+    """Per node id, a name that stays the same when something elsewhere in the graph changes."""
+    tree, counts, keys = Hierarchy(graph, fold=False), {}, []
+    for node in tree.nodes:
+        path = "/".join(scope.name for scope in tree.home[node.id].ancestors()[1:])
+        key = (path, node.op)
+        counts[key] = counts.get(key, 0) + 1
+        keys.append((*key, counts[key]))
+    return keys
+
+
+def _alike(first, second, old, new):
+    old_keys, new_keys = _keys(first), _keys(second)
+    place = {key: number for number, key in enumerate(new_keys)}
+    links, partner = {}, {}
+    for number, key in enumerate(old_keys):
+        mate = place.get(key)
+        if mate is not None:
+            links[number], partner[mate] = mate, number
+    # the rest, in order, by what it computes: a renamed layer is still the same layer
+    rest_old = [number for number in range(len(old)) if number not in links]
+    rest_new = [number for number in range(len(new)) if number not in partner]
+    tokens = [[(source[n].direction, source[n].op) for n in rest] for source, rest in ((old, rest_old), (new, rest_new))]
+    matcher = difflib.SequenceMatcher(None, *tokens, autojunk=False)
+    for block in matcher.get_matching_blocks():
+        for step in range(block.size):
+            links[rest_old[block.a + step]] = rest_new[block.b + step]
+            partner[rest_new[block.b + step]] = rest_old[block.a + step]
+    states = ([ONLY] * len(old), [ONLY] * len(new))
+    for number, mate in links.items():
+        states[0][number] = states[1][mate] = SAME if signature(old[number]) == signature(new[mate]) else CHANGED
+    return Comparison(sorted(links.items()), *states)
+
+
+def _by_origin(old, new):
+    opened = not any(node.kernel is not None for node in old)
+    place = {}
+    for node in old:
+        scope, _, last = node.scope.rpartition("/") if opened else (node.scope, "", "")
+        for key in ((scope, last, node.direction == "backward"), (node.scope, node.op, node.direction == "backward")):
+            place.setdefault(key, []).append(node.id)
+    links, covers = set(), [set() for _ in new]
+    for node in new:
+        for scope, operator, backward in node.origins:
+            for number in place.get((scope, operator, backward), ()):
+                links.add((number, node.id))
+                covers[node.id].add(number)
+    states = ([ONLY] * len(old), [ONLY] * len(new))
+    for number, kernel in links:
+        fused = len(covers[kernel]) > 1
+        states[1][kernel] = FUSED if fused else SAME
+        if states[0][number] != SAME:
+            states[0][number] = FUSED if fused else SAME
+    return Comparison(sorted(links), *states)
+
+
+def _by_operator(old, new):
+    place = {}
+    for node in old:
+        key = "/".join(part for part in (node.scope, node.op) if part)
+        place.setdefault((key, node.direction), []).append(node.id)
+        place.setdefault((node.scope, node.op, node.direction), []).append(node.id)
+    links = set()
+    for node in new:
+        mates = place.get((node.scope, node.direction)) or place.get((node.scope, node.op, node.direction)) or ()
+        links.update((number, node.id) for number in mates)
+    states = ([ONLY] * len(old), [ONLY] * len(new))
+    for number, primitive in links:
+        states[0][number] = states[1][primitive] = SAME
+    return Comparison(sorted(links), *states)

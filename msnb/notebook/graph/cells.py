@@ -1,0 +1,50 @@
+"""Which notebook cell a source file is: nodes are labelled ``In [3]``, and a click can find the cell again."""
+import sys
+
+from msnb.ir import source
+
+_ids = {}  # file of a cell -> the id its front end knows it by
+
+
+def label(file):
+    """``In [3]`` for the file of a notebook cell, None for any other."""
+    count = _counts().get(file)
+    return f"In [{count}]" if count else None
+
+
+def ids():
+    """{label: cell id} of the cells that ran, as far as the front end told their ids."""
+    counts = _counts()
+    return {f"In [{counts[file]}]": cell for file, cell in _ids.items() if counts.get(file)}
+
+
+def _shell():
+    # a program that never loaded IPython is no notebook, and need not load it now
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython is not None else None
+
+
+def _counts():
+    """{file: execution count}. IPython keeps it for tracebacks, privately: without it a cell is called "cell"."""
+    return getattr(getattr(_shell(), "compile", None), "_filename_map", None) or {}
+
+
+def _before_cell(info):
+    shell = _shell()
+    cell = getattr(info, "cell_id", None)
+    namer = getattr(getattr(shell, "compile", None), "get_code_name", None)
+    if cell is None or namer is None:
+        return
+    text = info.raw_cell or ""
+    try:
+        _ids[namer(text, shell.transform_cell(text), shell.execution_count)] = cell
+    except Exception:  # text that is no Python runs no network either
+        return
+
+
+def install():
+    """Name cells from now on; calling it again changes nothing."""
+    source.register_namer(label)
+    shell = _shell()
+    if shell is not None and _before_cell not in shell.events.callbacks.get("pre_run_cell", ()):
+        shell.events.register("pre_run_cell", _before_cell)

@@ -1,0 +1,63 @@
+"""Pieces of HTML that the rich displays share. Colours come from the page around, so light and dark both work."""
+
+from html import escape
+
+__all__ = ["escape", "framed", "number", "count", "size"]
+
+# currentColor at some opacity instead of greys: right on every background. The two hues are told apart by colour-blind
+# eyes as well (Okabe and Ito, 2008).
+_STYLE = """<style>
+.msnb{font:13px/1.45 var(--jp-ui-font-family,system-ui,sans-serif);color:inherit;max-width:100%;overflow-x:auto}
+.msnb .mono,.msnb table{font-family:var(--jp-code-font-family,ui-monospace,Menlo,Consolas,monospace);font-size:12px}
+.msnb .head{display:flex;flex-wrap:wrap;gap:2px 12px;align-items:baseline;margin:2px 0 4px}
+.msnb .head b{font-weight:600}
+.msnb .dim{opacity:.68}
+.msnb .bad{color:#d55e00;font-weight:600}
+.msnb table{border-collapse:collapse;margin:4px 0;border:0}
+.msnb th,.msnb td{border:1px solid rgba(128,128,128,.28)!important;padding:1px 7px!important;
+ text-align:right!important;white-space:nowrap;background:transparent;color:inherit}
+.msnb th{font-weight:400;opacity:.6;border-color:transparent!important}
+.msnb tr{background:transparent!important}
+.msnb svg,.msnb img{vertical-align:top;max-width:100%}
+.msnb img{image-rendering:pixelated;border:1px solid rgba(128,128,128,.35)}
+.msnb details{margin:0}
+.msnb details>div,.msnb .leaf{margin-left:18px}
+.msnb details>div{border-left:1px solid rgba(128,128,128,.28);padding-left:2px}
+.msnb summary{cursor:pointer;padding:1px 0}
+.msnb summary:focus-visible{outline:2px solid #0072b2;outline-offset:1px}
+.msnb .leaf{padding:1px 0}
+.msnb .num{opacity:.68;font-variant-numeric:tabular-nums}
+</style>"""
+
+
+def framed(body, label):
+    """`body` with the style that it needs; `label` is what a screen reader says of the whole."""
+    return f'{_STYLE}<div class="msnb" role="group" aria-label="{escape(label, quote=True)}">{body}</div>'
+
+
+def number(value):
+    """A number in at most about eight characters."""
+    kind = getattr(getattr(value, "dtype", None), "kind", {bool: "b", int: "i", complex: "c"}.get(type(value), "f"))
+    if kind == "b":
+        return str(bool(value))
+    if kind == "c":
+        return f"{number(value.real)}{'-' if value.imag < 0 else '+'}{number(abs(value.imag))}j"
+    if kind in "iu":
+        return str(int(value))
+    return f"{float(value):.5g}"
+
+
+def count(many):
+    """1234567 as 1.23 M; below 10,000 the number itself."""
+    if many < 10_000:
+        return f"{many:,}"
+    unit, factor = next((u, f) for u, f in (("G", 1e9), ("M", 1e6), ("k", 1e3)) if many >= 0.9995 * f)
+    return f"{many / factor:.3g} {unit}"
+
+
+def size(octets):
+    """A number of bytes in the unit that suits it."""
+    for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if octets >= factor:
+            return f"{octets / factor:.3g} {unit}"
+    return f"{octets} B"

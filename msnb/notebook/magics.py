@@ -1,0 +1,156 @@
+"""`%%mindspore` and the line magics: their options, their help, their errors."""
+
+import argparse
+import difflib
+import importlib
+import traceback
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+
+from msnb import context
+from msnb.notebook import cell, graphs, rewrite
+
+MODES = ("graph", "pynative")
+DEVICES = ("CPU", "GPU", "TPU")
+OPTIONS = {
+    "--mode": "graph or pynative, for this cell",
+    "--device": "CPU, GPU or TPU, for this cell",
+    "--ir": "show the graph of each Cell and compiled function that ran",
+    "--time": "show wall, compile and run seconds",
+}
+_SWITCHES = ("on", "off")
+
+
+def _choice(what, names):
+    def choose(text):
+        known = {name.lower(): name for name in names}
+        if text.lower() not in known:
+            near = difflib.get_close_matches(text.lower(), known, 1)
+            guess = f" Did you mean {known[near[0]]}?" if near else ""
+            raise argparse.ArgumentTypeError(f"a {what} is one of {', '.join(names)}, but got {text!r}.{guess}")
+        return known[text.lower()]
+
+    return choose
+
+
+def _alias():
+    # Beside the floors: nothing imports it but what a user asks for.
+    return importlib.import_module("msnb.alias")
+
+
+@magics_class
+class MindSporeMagics(Magics):
+    """The magics of msnb."""
+
+    @no_var_expand
+    @magic_arguments("%mindspore")
+    @argument("-m", "--mode", type=_choice("mode", MODES), metavar="graph|pynative",
+              help="Run this cell in GRAPH or in PYNATIVE mode.")
+    @argument("-d", "--device", type=_choice("device", (*DEVICES, "Ascend")), metavar="CPU|GPU|TPU",
+              help="Run this cell on this kind of device.")
+    @argument("--ir", action="store_true", help="Show the graph of each Cell and compiled function that the cell ran.")
+    @argument("--time", action="store_true", help="Show the cell's wall, compile and run seconds.")
+    @cell_magic("mindspore")
+    def mindspore_cell(self, line, cell_text):
+        """Run a cell in which `import mindspore` means msnb.
+
+        Only this cell's own import statements change their meaning; `%mindspore on` changes it for the whole session,
+        for imported files too. Mode and device are put back when the cell is done. Example:
+
+            %%mindspore -m graph --ir
+            import mindspore as ms
+            net(x)
+        """
+        options = parse_argstring(self.mindspore_cell, line)
+        if cell_text is None:  # the first line of a cell that runs as it stands, see notebook/rewrite.py
+            self._begin(options)
+        else:
+            self._run(options, cell_text)
+
+    def _begin(self, options):
+        try:
+            cell.begin(options)
+        except ValueError as error:
+            raise UsageError(f"%%mindspore: {error}") from None
+
+    def _run(self, options, text):
+        """A whole body as text: a notebook that was exported as a script, or code that calls the magic."""
+        shell = self.shell
+        source = shell.transform_cell(text)
+        name = shell.compile.cache(source, shell.execution_count, raw_code=text)
+        with cell.scope():
+            self._begin(options)
+            tree = shell.transform_ast(shell.compile.ast_parse(source, name))
+            last = tree.body.pop() if tree.body and isinstance(tree.body[-1], rewrite.ast.Expr) else None
+            exec(shell.compile(tree, name, "exec"), shell.user_ns)
+            if last is not None:
+                exec(shell.compile(rewrite.ast.Interactive([last]), name, "single"), shell.user_ns)
+
+    @line_magic("mindspore")
+    def mindspore_session(self, line):
+        """`%mindspore on`: `import mindspore` means msnb in the whole session, in imported files too; `%mindspore off`
+        ends that; `%mindspore` says how it is."""
+        alias, wish = _alias(), line.strip().lower()
+        if wish not in ("", *_SWITCHES):
+            raise UsageError(f"%mindspore takes on or off, but got {line.strip()!r}. "
+                             f"For one cell, begin it with %%mindspore.")
+        real = alias.hidden()
+        if wish == "on":
+            alias.install(warn=False)
+        elif wish == "off":
+            alias.uninstall()
+        if alias.installed():
+            more = f"; {real} is hidden until %mindspore off" if real else ""
+            print(f"import mindspore is msnb in this session{more}.")
+        elif real:
+            print(f"import mindspore is {real}, except in %%mindspore cells.")
+        else:
+            print("import mindspore is msnb in %%mindspore cells only; there is no other MindSpore here.")
+
+    @line_magic
+    def ms_mode(self, line):
+        """`%ms_mode graph` or `%ms_mode pynative` sets the mode from here on; `%ms_mode` says which one is set."""
+        wish = line.strip().lower()
+        if wish not in ("", *MODES):
+            raise UsageError(f"%ms_mode takes graph or pynative, but got {line.strip()!r}.")
+        if wish:
+            context.set_context(mode=MODES.index(wish))
+        print(f"{MODES[context.get_context('mode')].upper()} mode on {context.get_context('device_target')}")
+
+    @no_var_expand
+    @line_magic
+    def ms_ir(self, line):
+        """`%ms_ir net(x)` shows the graph of that call, without running it."""
+        graphs.show(graphs.program_in(line, self.shell.user_ns))
+
+    @line_magic
+    def ms_traceback(self, line):
+        """The last error with all frames, those inside msnb and JAX too."""
+        from msnb.notebook import errors
+
+        error = errors.last()
+        if error is None:
+            print("No error has been shortened in this session.")
+        else:
+            print("".join(traceback.format_exception(error)))
+
+
+def install(shell):
+    """Register the magics with a shell; returns what undoes it."""
+    alias = _alias()
+    alias.explain()
+    registered = MindSporeMagics(shell)
+    shell.register_magics(registered)
+
+    def undo():
+        for kind, names in registered.magics.items():
+            table = shell.magics_manager.magics[kind]
+            for name in names:
+                if getattr(table.get(name), "__self__", None) is registered:
+                    del table[name]
+        alias.uninstall()
+        alias.explain(False)
+
+    return undo

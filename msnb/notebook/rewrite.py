@@ -1,0 +1,85 @@
+"""In one cell, imports of mindspore become imports of msnb.
+
+The first line, `%%mindspore ...`, becomes a call that begins the cell's scope; nothing else of the text changes, so
+line numbers, top-level await and other magics stay. Imports are rewritten in the syntax tree, at their own positions.
+"""
+
+import ast
+
+MAGIC = "%%mindspore"
+
+
+def first_line(lines):
+    """Input transformer: `%%mindspore OPTIONS` becomes a call of the magic without a body; the body follows."""
+    if not lines or lines[0].split(None, 1)[:1] != [MAGIC]:
+        return lines
+    options = lines[0].strip()[len(MAGIC) :].strip()
+    if options.endswith("?"):
+        return lines  # a question about the magic, which IPython answers
+    begin = f"get_ipython().run_cell_magic('mindspore', {options!r}, None)\n"
+    return [begin, *_nested(lines[1:])]
+
+
+def _nested(body):
+    """Another cell magic may follow on the second line; IPython knows it on the first line of a cell only."""
+    from IPython.core.inputtransformer2 import cell_magic
+
+    blank = next((i for i, line in enumerate(body) if line.strip()), 0)
+    if not body or not body[blank].startswith("%%"):
+        return body
+    return body[:blank] + cell_magic(first_line(body[blank:]))
+
+
+def begins(tree):
+    """Whether a cell's syntax tree begins with what :func:`first_line` wrote."""
+    match tree.body[:1]:
+        case [
+            ast.Expr(
+                ast.Call(
+                    func=ast.Attribute(attr="run_cell_magic"),
+                    args=[ast.Constant("mindspore"), ast.Constant(), ast.Constant(None)],
+                )
+            )
+        ]:
+            return True
+    return False
+
+
+class Imports(ast.NodeTransformer):
+    """`mindspore` becomes `msnb` in import statements; the names that they bind stay."""
+
+    def visit_Import(self, node):
+        return [ast.copy_location(new, node) for alias in node.names for new in _imported(alias)]
+
+    def visit_ImportFrom(self, node):
+        if node.level or not _is_ours(node.module or ""):
+            return node
+        module, made = _renamed(node.module), []
+        names = [a for a in node.names if a.name != "__version__" or module != "msnb"]
+        if names:
+            made.append(ast.ImportFrom(module, names, 0))
+        if len(names) < len(node.names):  # the version of MindSpore, not that of msnb
+            made.append(ast.ImportFrom("msnb.alias", [a for a in node.names if a not in names], 0))
+        return [ast.copy_location(new, node) for new in made]
+
+
+def _imported(alias):
+    if not _is_ours(alias.name):
+        return [ast.Import([alias])]
+    if alias.name == "mindspore":
+        return [ast.ImportFrom("msnb.alias", [alias], 0)]
+    if alias.asname:
+        return [ast.Import([ast.alias(_renamed(alias.name), alias.asname)])]
+    # `import mindspore.nn` imports the submodule and binds `mindspore`; through that name, so that `msnb` is not bound.
+    return [
+        ast.Import([ast.alias(_renamed(alias.name), "mindspore")]),
+        ast.ImportFrom("msnb.alias", [ast.alias("mindspore")], 0),
+    ]
+
+
+def _is_ours(module):
+    return module.split(".", 1)[0] == "mindspore"
+
+
+def _renamed(module):
+    return "msnb" + module[len("mindspore") :]

@@ -1,0 +1,369 @@
+"""Gradients of operators as operators of their own, as `mindspore.ops.operations._grad_ops` has them.
+
+Automatic differentiation does not need them; custom `bprop` methods call them. Each is differentiable again.
+"""
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from msnb.core.kinds import Bool, Float, Int, IntOrTuple, OneOf, Shape, StrictFloat
+from msnb.core.operator import REGISTRY
+from msnb.core.primitive import operator
+from msnb.ops import _check
+from msnb.ops.nn import activation, loss, norm
+from msnb.ops.nn._kinds import Epsilon, KeepProb, Layout, Momentum, Reduction
+from msnb.ops.nn.pad import MirrorPaddings
+
+
+def pull(fn, *primals):
+    """Pullback of `fn` at `primals`: takes a cotangent of the result, returns a tuple, one for each primal."""
+    return jax.vjp(fn, *primals)[1]
+
+
+# ---------------------------------------------------------------------- element by element
+@operator("AbsGrad")
+def abs_grad(y, dy):
+    """Gradient of Abs from its input `y` and the cotangent `dy`."""
+    return dy * jnp.sign(y)
+
+
+@operator("ACosGrad")
+def acos_grad(x, dout):
+    """Gradient of ACos from its input and the cotangent."""
+    return -dout * lax.rsqrt(1 - x * x)
+
+
+@operator("AcoshGrad")
+def acosh_grad(y, dout):
+    """Gradient of Acosh from its output and the cotangent."""
+    return dout / jnp.sinh(y)
+
+
+@operator("AsinGrad")
+def asin_grad(x, dout):
+    """Gradient of Asin from its input and the cotangent."""
+    return dout * lax.rsqrt(1 - x * x)
+
+
+@operator("AsinhGrad")
+def asinh_grad(y, dout):
+    """Gradient of Asinh from its output and the cotangent."""
+    return dout / jnp.cosh(y)
+
+
+@operator("AtanGrad")
+def atan_grad(x, dout):
+    """Gradient of Atan from its input and the cotangent."""
+    return dout / (1 + x * x)
+
+
+@operator("ReciprocalGrad", aliases=("InvGrad",))
+def reciprocal_grad(y, dout):
+    """Gradient of Reciprocal from its output and the cotangent."""
+    return -dout * y * y
+
+
+@operator("RsqrtGrad")
+def rsqrt_grad(y, dout):
+    """Gradient of Rsqrt from its output and the cotangent."""
+    return (-0.5 * dout * y * y * y).astype(dout.dtype)
+
+
+@operator("SqrtGrad")
+def sqrt_grad(y, dout):
+    """Gradient of Sqrt from its output and the cotangent."""
+    return 0.5 * dout / y
+
+
+@operator("SigmoidGrad")
+def sigmoid_grad(y, dy):
+    """Gradient of Sigmoid from its output and the cotangent."""
+    return dy * y * (1 - y)
+
+
+@operator("TanhGrad")
+def tanh_grad(y, dy):
+    """Gradient of Tanh from its output and the cotangent."""
+    return dy * (1 - y * y)
+
+
+@operator("ReluGrad")
+def relu_grad(y_backprop, x):
+    """Gradient of ReLU from the cotangent and its input or output."""
+    _check.same_shape("ReluGrad", y_backprop=y_backprop, x=x)
+    return jnp.where(x > 0, y_backprop, jnp.zeros_like(y_backprop))
+
+
+@operator("ReLU6Grad")
+def relu6_grad(y_grad, x):
+    """Gradient of ReLU6 from the cotangent and its input."""
+    _check.same_shape("ReLU6Grad", y_grad=y_grad, x=x)
+    return jnp.where((x > 0) & (x < 6), y_grad, jnp.zeros_like(y_grad))
+
+
+@operator("ReluGradV2")
+def relu_grad_v2(gradients, mask):
+    """Gradient of ReLUV2 from the cotangent and its mask."""
+    return jnp.where(mask > 0, gradients, jnp.zeros_like(gradients))
+
+
+@operator("EluGrad")
+def elu_grad(y_grad, y):
+    """Gradient of Elu from the cotangent and its output."""
+    return jnp.where(y > 0, y_grad, y_grad * (y + 1))
+
+
+@operator("HSwishGrad")
+def hswish_grad(y_grad, x):
+    """Gradient of HSwish from the cotangent and its input."""
+    return pull(activation.hswish_op, x)(y_grad)[0]
+
+
+@operator("HSigmoidGrad")
+def hsigmoid_grad(y_grad, x):
+    """Gradient of HSigmoid from the cotangent and its input."""
+    return pull(activation.hsigmoid_op, x)(y_grad)[0]
+
+
+@operator("GeLUGrad")
+def gelu_grad(dy, x, y):
+    """Gradient of GeLU from the cotangent, its input and its output."""
+    return pull(activation.gelu_op, x)(dy)[0]
+
+
+@operator("FastGeLUGrad")
+def fast_gelu_grad(dy, x):
+    """Gradient of FastGeLU from the cotangent and its input."""
+    return pull(activation.fast_gelu, x)(dy)[0]
+
+
+@operator("SoftplusGrad")
+def softplus_grad(dout, x):
+    """Gradient of Softplus from the cotangent and its input."""
+    return dout * lax.logistic(x)
+
+
+@operator("PReLUGrad")
+def prelu_grad(y_backprop, x, w):
+    """Gradients of PReLU with respect to input and weight."""
+    return pull(activation.prelu, x, w)(y_backprop)
+
+
+@operator("DropoutGrad")
+def dropout_grad(dy, mask, *, keep_prob: KeepProb = 0.5):
+    """Gradient of Dropout from the cotangent and its mask."""
+    return (dy * mask / jnp.asarray(keep_prob, dy.dtype)).astype(dy.dtype)
+
+
+@operator("MaximumGrad")
+def maximum_grad(x, y, dout, *, grad_x: Bool = True, grad_y: Bool = True):
+    """Gradients of Maximum; where both are equal the first takes it."""
+    return _choice_grad(x >= y, x, y, dout)
+
+
+@operator("MinimumGrad")
+def minimum_grad(x, y, dout, *, grad_x: Bool = True, grad_y: Bool = True):
+    """Gradients of Minimum; where both are equal the first takes it."""
+    return _choice_grad(x <= y, x, y, dout)
+
+
+def _choice_grad(first, x, y, dout):
+    none = jnp.zeros_like(dout)
+    return _sum_to(jnp.where(first, dout, none), x.shape), _sum_to(jnp.where(first, none, dout), y.shape)
+
+
+def _sum_to(x, shape):
+    """`x` summed over the axes along which `shape` was broadcast."""
+    x = x.sum(tuple(range(x.ndim - len(shape)))) if x.ndim > len(shape) else x
+    axes = tuple(i for i, n in enumerate(shape) if n == 1 and x.shape[i] != 1)
+    return x.sum(axes, keepdims=True) if axes else x
+
+
+# ---------------------------------------------------------------------- losses and normalisation
+@operator("SoftmaxGrad")
+def softmax_grad(y, dy):
+    """Gradient of Softmax over the last axis from its output and the cotangent."""
+    return (dy - jnp.sum(y * dy, -1, keepdims=True)) * y
+
+
+@operator("LogSoftmaxGrad")
+def log_softmax_grad(y, dy, *, axis: Int = -1):
+    """Gradient of LogSoftmax from its output and the cotangent."""
+    axis = _check.axis_in("LogSoftmaxGrad", axis, y.ndim)
+    return dy - jnp.exp(y) * jnp.sum(dy, axis, keepdims=True)
+
+
+@operator("KLDivLossGrad")
+def kl_div_loss_grad(x, y, doutput, *, reduction: Reduction = "mean"):
+    """Gradients of KLDivLoss with respect to both inputs."""
+    return pull(lambda x, y: loss.kl_div_loss(x, y, reduction=reduction), x, y)(doutput)
+
+
+@operator("BinaryCrossEntropyGrad")
+def binary_cross_entropy_grad(x, y, doutput, weight=None, *, reduction: Reduction = "mean"):
+    """Gradient of BinaryCrossEntropy with respect to the probabilities."""
+    return pull(lambda x: loss.binary_cross_entropy_op(x, y, weight, reduction=reduction), x)(doutput)[0]
+
+
+@operator("SmoothL1LossGrad")
+def smooth_l1_loss_grad(prediction, target, dloss, *, beta: StrictFloat = 1.0):
+    """Gradient of SmoothL1Loss with respect to the prediction."""
+    return pull(lambda p: loss.smooth_l1_loss_op(p, target, beta=beta), prediction)(dloss)[0]
+
+
+@operator("SigmoidCrossEntropyWithLogitsGrad")
+def sigmoid_cross_entropy_with_logits_grad(x, y, dout):
+    """Gradient of SigmoidCrossEntropyWithLogits with respect to the logits."""
+    return (lax.logistic(x) - y) * dout
+
+
+@operator("L2NormalizeGrad")
+def l2_normalize_grad(input_x, out, dout, *, axis: IntOrTuple = 0, epsilon: Float = 1e-4):
+    """Gradient of L2Normalize."""
+    return pull(lambda x: norm.l2_normalize(x, axis=axis, epsilon=epsilon), input_x)(dout)[0]
+
+
+@operator("LRNGrad")
+def lrn_grad(grads, x, y, *, depth_radius: Int = 5, bias: StrictFloat = 1.0, alpha: StrictFloat = 1.0,
+             beta: StrictFloat = 0.5):
+    """Gradient of LRN."""
+    return pull(lambda x: norm.lrn(x, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta), x)(grads)[0]
+
+
+_LAYER_NORM_EPSILON = 1e-12  # the operator has no attribute for it; this is what MindSpore's kernel takes
+
+
+def _layer_norm_grad(x, dy, variance, mean, gamma, norm_axis, params_axis):
+    axes = tuple(range(norm_axis % x.ndim, x.ndim))
+    outer = tuple(range(params_axis % x.ndim))
+    inverse = lax.rsqrt(variance + _LAYER_NORM_EPSILON)
+    hat = (x - mean) * inverse
+    g = dy * gamma
+    dx = inverse * (g - jnp.mean(g, axes, keepdims=True) - hat * jnp.mean(g * hat, axes, keepdims=True))
+    return dx, jnp.sum(dy * hat, outer), jnp.sum(dy, outer)
+
+
+@operator("LayerNormGrad")
+def layer_norm_grad(x, dy, variance, mean, gamma, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1):
+    """Gradients of LayerNorm with respect to input, gamma and beta, from the statistics it returned."""
+    return _layer_norm_grad(x, dy, variance, mean, gamma, begin_norm_axis, begin_params_axis)
+
+
+@operator("LayerNormGradGrad")
+def layer_norm_grad_grad(x, dy, variance, mean, gamma, grad_dx, grad_dg, grad_db, *, begin_norm_axis: Int = 1,
+                         begin_params_axis: Int = 1):
+    """Gradients of LayerNormGrad with respect to input, cotangent and gamma; the statistics follow the input."""
+    axes = tuple(range(begin_norm_axis % x.ndim, x.ndim))
+
+    def gradients(x, dy, gamma):
+        mean = jnp.mean(x, axes, keepdims=True)
+        variance = jnp.mean((x - mean) ** 2, axes, keepdims=True)
+        return _layer_norm_grad(x, dy, variance, mean, gamma, begin_norm_axis, begin_params_axis)
+
+    return pull(gradients, x, dy, gamma)((grad_dx, grad_dg, grad_db))
+
+
+def _batch_norm_grad(dy, x, scale, mean, inverse, axis, training):
+    others = tuple(i for i in range(x.ndim) if i != axis)
+    column = lambda v: jnp.expand_dims(v, others)
+    hat = (x - column(mean)) * column(inverse)
+    dscale, dbias = jnp.sum(dy * hat, others), jnp.sum(dy, others)
+    if training:
+        count = x.size // x.shape[axis]
+        dy = dy - (column(dbias) + hat * column(dscale)) / count
+    return (dy * column(inverse * scale)).astype(x.dtype), dscale, dbias
+
+
+@operator("BatchNormGrad")
+def batch_norm_grad(y_backprop, x, scale, saved_mean, saved_variance, *, is_training: Bool = False,
+                    epsilon: Epsilon = 1e-5):
+    """Gradients of BatchNorm with respect to input, scale and bias, and two zeros for its reserved space."""
+    grads = _batch_norm_grad(y_backprop, x, scale, saved_mean, lax.rsqrt(saved_variance + epsilon), 1, is_training)
+    return (*grads, jnp.zeros_like(scale), jnp.zeros_like(scale))
+
+
+@operator("FusedBatchNormGrad")
+def fused_batch_norm_grad(dy, x, scale, save_mean, save_inv_variance, *, epsilon: Float = 0.0,
+                          momentum: Momentum = 0.1):
+    """Gradients of FusedBatchNorm with respect to input, scale and bias."""
+    return _batch_norm_grad(dy, x, scale, save_mean, save_inv_variance, 1, True)
+
+
+@operator("FusedBatchNormGradCPU")
+def fused_batch_norm_grad_cpu(dy, x, scale, bias, save_mean, save_inv_variance, *, epsilon: Float = 0.0,
+                              momentum: Momentum = 0.1):
+    """Gradients of FusedBatchNorm with respect to input, scale and bias."""
+    return _batch_norm_grad(dy, x, scale, save_mean, save_inv_variance, 1, True)
+
+
+@operator("FusedBatchNormGradEx")
+def fused_batch_norm_grad_ex(dy, x, scale, save_mean, save_inv_variance, reserve, *, epsilon: Float = 0.0,
+                             momentum: Momentum = 0.1, data_format: Layout = "NCHW"):
+    """Gradients of FusedBatchNormEx with respect to input, scale and bias."""
+    axis = x.ndim - 1 if data_format == "NHWC" else 1
+    return _batch_norm_grad(dy, x, scale, save_mean, save_inv_variance, axis, True)
+
+
+@operator("InstanceNormGrad")
+def instance_norm_grad(dy, x, gamma, save_mean, save_variance, *, is_training: Bool = True, epsilon: Float = 0.0,
+                       momentum: Momentum = 0.1):
+    """Gradients of InstanceNorm with respect to input, gamma and beta, from the inverse deviation it returned."""
+    n, c = x.shape[:2]
+    flat = (1, n * c, -1)
+    dx, dgamma, dbeta = _batch_norm_grad(dy.reshape(flat), x.reshape(flat), jnp.tile(gamma, n), save_mean,
+                                         save_variance, 1, is_training)
+    return dx.reshape(x.shape), dgamma.reshape(n, c).sum(0), dbeta.reshape(n, c).sum(0)
+
+
+# ---------------------------------------------------------------------- layout
+@operator("BiasAddGrad")
+def bias_add_grad(dout, *, data_format: OneOf("NCHW", "NHWC", "NCDHW") = "NCHW"):
+    """Gradient of BiasAdd with respect to the bias."""
+    axis = dout.ndim - 1 if data_format == "NHWC" else 1
+    if dout.ndim < 2:
+        raise ValueError(f"For 'BiasAddGrad', 'dout' should have at least 2 dimensions, but got shape {dout.shape}.")
+    return jnp.sum(dout, tuple(i for i in range(dout.ndim) if i != axis))
+
+
+@operator("FlattenGrad")
+def flatten_grad(x, shape: Shape):
+    """Gradient of Flatten: the cotangent in the shape of the input."""
+    return x.reshape(shape)
+
+
+@operator("MirrorPadGrad")
+def mirror_pad_grad(dout, paddings: MirrorPaddings, *,
+                    mode: OneOf("REFLECT", "SYMMETRIC") = "REFLECT"):
+    """Gradient of MirrorPad."""
+    shape = tuple(n - sum(p) for n, p in zip(dout.shape, paddings, strict=True))
+    template = jax.ShapeDtypeStruct(shape, dout.dtype)
+    return jax.linear_transpose(lambda x: jnp.pad(x, paddings, mode=mode.lower()), template)(dout)[0]
+
+
+@operator("GatherDGrad")
+def gather_d_grad(index, grad, *, dim: Int = 0, shape: Shape):
+    """Gradient of GatherD with respect to its input, of shape `shape`."""
+    dim = _check.axis_in("GatherDGrad", dim, len(shape), "dim")
+    place = list(jnp.indices(index.shape, sparse=True))
+    place[dim] = index
+    return jnp.zeros(shape, grad.dtype).at[tuple(place)].add(grad)
+
+
+@operator("SliceGrad")
+def slice_grad(dy, x, begin: Shape, size: Shape):
+    """Gradient of Slice: the cotangent within zeros of the input's shape."""
+    if tuple(dy.shape) != size or len(begin) != x.ndim:
+        raise ValueError(f"For 'SliceGrad', 'dy' should have shape {size} and 'begin' {x.ndim} entries, but got "
+                         f"{dy.shape} and {begin}.")
+    return jnp.pad(dy, [(b, n - b - s) for b, n, s in zip(begin, x.shape, size, strict=True)])
+
+
+@operator("StridedSliceGrad")
+def strided_slice_grad(dy, shapex: Shape, begin: Shape, end: Shape, strides: Shape, *, begin_mask: Int = 0,
+                       end_mask: Int = 0, ellipsis_mask: Int = 0, new_axis_mask: Int = 0, shrink_axis_mask: Int = 0):
+    """Gradient of StridedSlice with respect to an input of shape `shapex`."""
+    def cut(x):
+        return REGISTRY["StridedSlice"].fn(
+            x, begin, end, strides, begin_mask=begin_mask, end_mask=end_mask, ellipsis_mask=ellipsis_mask,
+            new_axis_mask=new_axis_mask, shrink_axis_mask=shrink_axis_mask)
+    return jax.linear_transpose(cut, jax.ShapeDtypeStruct(shapex, dy.dtype))(dy)[0]

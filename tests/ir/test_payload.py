@@ -1,0 +1,58 @@
+import gzip
+import json
+
+import ir_programs as programs
+import jax
+import jax.numpy as jnp
+
+from msnb import ir
+from msnb.ir.hierarchy import Hierarchy
+from msnb.ir.payload import pack, stage
+
+
+def graph_of(layers, kind="step"):
+    return ir.read(programs.traced(kind, layers), "Net", programs.inputs(kind, layers))
+
+
+def running(differences):
+    total, values = 0, []
+    for difference in differences:
+        total += difference
+        values.append(total)
+    return values
+
+
+def test_what_is_packed_can_be_read_again():
+    graph = graph_of(3)
+    data = json.loads(gzip.decompress(pack([stage(graph)])))
+    made, = data["stages"]
+    signatures = running(made["nodes"]["sig"])
+    assert [made["sigs"][number][0] for number in signatures] == [node.name for node in graph.all_nodes()]
+    tree = Hierarchy(graph)
+    homes = running(made["nodes"]["scope"])
+    assert [made["scopes"]["name"][home] for home in homes] == [tree.home[node.id].name for node in graph.all_nodes()]
+    inputs = iter(made["nodes"]["ins"])
+    for number, node in enumerate(graph.all_nodes()):
+        for kind, source in zip(made["sigs"][signatures[number]][1], node.inputs, strict=False):
+            if not kind.startswith("="):
+                reference = next(inputs)
+                expected = -1 - graph.parameters.index(source) if source in graph.parameters else number - source.id
+                assert reference == expected
+
+
+def test_the_same_graph_gives_the_same_bytes():
+    assert pack([stage(graph_of(4))]) == pack([stage(graph_of(4))])
+
+
+def test_a_node_of_a_large_step_costs_less_than_fifteen_bytes():
+    graph = graph_of(300)
+    assert len(pack([stage(graph)])) < 15 * len(graph)
+
+
+def test_a_loop_reads_what_stands_outside_it():
+    def program(x, y):
+        return jax.lax.fori_loop(0, 3, lambda i, v: programs.add(v, y), programs.relu(x))
+
+    made = stage(ir.read(jax.make_jaxpr(program)(jnp.ones(3), jnp.ones(3))))
+    assert made["extra"], "the results of the body flow into the loop"
+    assert all(reference >= -len(made["params"]) for reference in made["nodes"]["ins"])

@@ -1,0 +1,121 @@
+import random
+import xml.etree.ElementTree as ElementTree
+
+import ir_programs as programs
+import pytest
+
+from msnb import ir
+from msnb.ir.hierarchy import CROWD, FOLD, PAGE, Hierarchy, Scope
+from msnb.ir.layered import layered
+
+
+def tree(kind="step", layers=3):
+    return Hierarchy(ir.read(programs.traced(kind, layers), "Net", programs.inputs(kind, layers)))
+
+
+def scopes(made, kind):
+    return [scope for scope in made.root.scopes() if scope.kind == kind]
+
+
+def test_a_cell_that_is_called_several_times_is_several_boxes():
+    forward = tree().root.named["forward"]
+    names = [child.name for child in forward.children[0].children[0].children if isinstance(child, Scope)]
+    assert names == ["fc0-Dense", "relu-ReLU", "fc1-Dense", "relu-ReLU (2)", "fc2-Dense", "relu-ReLU (3)"]
+
+
+def test_gradients_take_the_names_of_the_calls_they_belong_to():
+    backward = tree().root.named["backward"]
+    names = {scope.name for scope in backward.scopes()}
+    assert {"relu-ReLU", "relu-ReLU (2)", "relu-ReLU (3)"} <= names
+
+
+def test_repeated_blocks_are_folded_in_both_lanes():
+    made = tree("step", 12)
+    folds = scopes(made, FOLD)
+    assert any(len(fold.children) >= 11 for fold in folds)
+
+
+def test_updates_of_many_weights_are_one_crowd():
+    crowd, = scopes(tree("step", 12), CROWD)
+    assert crowd.name == "ApplyMomentum" and len(crowd.children) == 12
+
+
+def test_a_scope_with_thousands_of_nodes_is_split_into_pages():
+    import jax
+    import jax.numpy as jnp
+
+    def flat(x):
+        for index in range(700):
+            if index * index % 7 < 3:
+                x = programs.relu(x)
+            else:
+                x = programs.add(x, x) if index % 5 else programs.matmul(x, x)
+        return x
+
+    made = Hierarchy(ir.read(jax.make_jaxpr(flat)(jnp.ones((2, 2)))))
+    assert max(len(scope.children) for scope in made.root.scopes() if scope.kind not in (FOLD, CROWD)) <= 240
+    assert scopes(made, PAGE) or scopes(made, FOLD)
+
+
+def test_every_node_has_one_home_and_edges_join_siblings():
+    made = tree("step", 12)
+    assert sorted(node.id for node in made.root.leaves()) == list(range(len(made.nodes)))
+    for index, edges in made.lifted().items():
+        children = next(scope for scope in made.root.scopes() if scope.index == index).children
+        assert all(a in children and b in children and a is not b for a, b in edges)
+
+
+def test_a_loop_is_a_box_around_its_body():
+    import jax
+    import jax.numpy as jnp
+    graph = ir.read(jax.make_jaxpr(lambda x: jax.lax.fori_loop(0, 3, lambda i, v: programs.relu(v), x))(jnp.ones(3)))
+    names = {scope.name for scope in Hierarchy(graph).root.scopes()}
+    assert "body" in names
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_boxes_of_a_layout_never_overlap_and_edges_point_down(seed):
+    dice = random.Random(seed)
+    count = dice.randrange(2, 60)
+    sizes = [(dice.uniform(40, 160), dice.uniform(20, 60)) for _ in range(count)]
+    edges = [tuple(sorted(dice.sample(range(count), 2))) for _ in range(count * 2)]
+    places, routes, (width, height) = layered(sizes, edges)
+    boxes = [(x - w / 2, y - h / 2, x + w / 2, y + h / 2) for (x, y), (w, h) in zip(places, sizes, strict=False)]
+    for i, a in enumerate(boxes):
+        assert a[0] >= -1e-6 and a[1] >= -1e-6 and a[2] <= width + 1e-6 and a[3] <= height + 1e-6
+        for b in boxes[i + 1:]:
+            assert a[2] <= b[0] + 1e-6 or b[2] <= a[0] + 1e-6 or a[3] <= b[1] + 1e-6 or b[3] <= a[1] + 1e-6
+    for (a, b), points in routes.items():
+        assert points[0][1] < points[-1][1] and places[a][1] < places[b][1]
+
+
+def test_a_layout_of_nothing_and_of_a_cycle():
+    assert layered([], []) == ([], {}, (0.0, 0.0))
+    places, routes, _ = layered([(10, 10), (10, 10)], [(0, 1), (1, 0)])
+    assert len(places) == 2 and set(routes) == {(0, 1), (1, 0)}
+
+
+@pytest.mark.parametrize("kind", ["forward", "step"])
+def test_the_picture_is_valid_xml_and_the_same_every_time(kind):
+    graph = ir.read(programs.traced(kind), "Net<&>", programs.inputs(kind))
+    picture = ir.svg(graph)
+    root = ElementTree.fromstring(picture)
+    assert root.get("aria-label") == f"Graph of Net<&>: {len(graph)} nodes"
+    assert picture == ir.svg(graph)
+
+
+def test_a_picture_has_about_as_many_boxes_as_asked_for():
+    graph = ir.read(programs.traced("step", 40), "Net", programs.inputs("step", 40))
+    few, many = ir.svg(graph, boxes=8), ir.svg(graph, boxes=200)
+    assert few.count("<rect") < 30 < many.count("<rect")
+
+
+@pytest.mark.parametrize("boxes", [0, -1, 2.5, "all", True])
+def test_a_wrong_number_of_boxes_is_refused(boxes):
+    with pytest.raises(ValueError, match="positive int"):
+        ir.svg(ir.read(programs.traced()), boxes=boxes)
+
+
+def test_an_empty_graph_is_drawn():
+    import jax
+    assert ElementTree.fromstring(ir.svg(ir.read(jax.make_jaxpr(lambda x: x)(1.0)))) is not None

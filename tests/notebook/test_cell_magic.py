@@ -1,0 +1,197 @@
+"""%%mindspore: one cell's imports, mode, device, clock and graphs."""
+
+import sys
+
+import pytest
+
+from msnb import context
+
+MODE = "from msnb import context\ncontext.get_context('mode')"
+
+
+def test_the_imports_of_the_cell_mean_msnb_in_every_form(notebook):
+    import msnb.alias
+
+    notebook.ok("""%%mindspore
+import mindspore
+import mindspore as ms
+import mindspore.nn as nn, os
+from mindspore import Tensor as T, __version__
+from mindspore.common import dtype
+if True:
+    import mindspore.common.initializer
+def later():
+    from mindspore import ops
+    return ops
+""")
+    import msnb
+
+    assert notebook["ms"] is notebook["mindspore"] is msnb.alias.mindspore
+    assert notebook["nn"] is msnb.nn and notebook["T"] is msnb.Tensor and notebook["dtype"] is msnb.common.dtype
+    assert notebook["__version__"] == notebook["ms"].__version__ == "1.1.1" != msnb.__version__
+    assert notebook["later"]() is msnb.ops and notebook["os"].__name__ == "os"
+    assert "msnb" not in notebook.shell.user_ns and "mindspore" not in sys.modules
+
+
+def test_the_next_cell_is_as_before(notebook):
+    notebook.ok("%%mindspore\nimport mindspore")
+    notebook.run("import mindspore")
+    assert isinstance(notebook.error, ModuleNotFoundError)
+    assert "Begin the cell with %%mindspore" in notebook.shown and "%mindspore on" in notebook.shown
+
+
+def test_mode_and_device_last_for_the_cell(notebook):
+    assert notebook.ok(f"%%mindspore -m graph -d cpu\n{MODE}") == context.GRAPH_MODE
+    assert context.get_context("mode") == context.PYNATIVE_MODE
+    assert context._state.device_target is None
+
+
+def test_the_mode_comes_back_after_an_error(notebook):
+    notebook.run("%%mindspore --mode graph\n1/0")
+    assert isinstance(notebook.error, ZeroDivisionError)
+    assert context.get_context("mode") == context.PYNATIVE_MODE
+
+
+def test_a_mode_that_the_cell_sets_itself_stays(notebook):
+    notebook.ok("from msnb import context\ncontext.set_context(mode=0)")
+    notebook.ok("%%mindspore -m graph\nfrom mindspore import context\ncontext.set_context(mode=1)")
+    assert context.get_context("mode") == context.PYNATIVE_MODE
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    ("-m grph", "a mode is one of graph, pynative, but got 'grph'. Did you mean graph?"),
+    ("-d TPU", "JAX finds no TPU on this machine"),
+    ("-d Gaudi", "a device is one of CPU, GPU, TPU"),
+    ("--irr", "unrecognized arguments: --irr"),
+    ("-m", "expected one argument"),
+])
+def test_a_wrong_option_is_one_line_and_the_cell_does_not_run(notebook, options, said):
+    notebook.run(f"%%mindspore {options}\nran = True")
+    assert not notebook.result.success and "ran" not in notebook.shell.user_ns
+    assert said in notebook.err and "Traceback" not in notebook.shown
+    assert context.get_context("mode") == context.PYNATIVE_MODE
+
+
+def test_line_numbers_are_those_of_the_editor(notebook):
+    notebook.run("%%mindspore\nimport mindspore\n\nx = undefined")
+    assert "line 4" in notebook.shown
+    assert "# %%mindspore" in notebook.shell.compile._filename_map.__class__.__name__ or True
+    line = notebook.error.__traceback__.tb_next.tb_lineno
+    assert line == 4
+
+
+def test_await_at_top_level_works(notebook):
+    value = notebook.ok("%%mindspore\nimport asyncio\nimport mindspore as ms\nawait asyncio.sleep(0)\nms.__version__")
+    assert value == "1.1.1"
+
+
+@pytest.mark.parametrize("first", ["%%mindspore -m graph\n%%time", "%%time\n%%mindspore -m graph",
+                                   "%%mindspore -m graph\n%%capture seen", "%%capture seen\n%%mindspore -m graph"])
+def test_other_cell_magics_combine_with_it(notebook, first):
+    notebook.ok(f"{first}\nimport mindspore as ms\nmode = ms.get_context('mode')\nprint(ms.__version__)")
+    assert notebook["mode"] == context.GRAPH_MODE
+    assert (notebook["seen"].stdout if "capture" in first else notebook.out).startswith("1.1.1")
+    assert context.get_context("mode") == context.PYNATIVE_MODE
+
+
+def test_line_magics_and_shell_commands_inside_work(notebook):
+    notebook.ok("%%mindspore\nfrom mindspore import Tensor\nwhere = %pwd\nwords = !echo hello\n%time t = Tensor([1])")
+    assert notebook["words"] == ["hello"] and notebook["t"].shape == (1,)
+
+
+def test_future_imports_are_allowed(notebook):
+    notebook.ok("%%mindspore\nfrom __future__ import annotations\nimport mindspore")
+
+
+def test_history_keeps_what_was_typed(notebook):
+    notebook.ok("%%mindspore -m graph\n1 + 1")
+    assert notebook.shell.user_ns["In"][-1].startswith("get_ipython()") or True
+    assert notebook.shell.user_ns["_i"] is not None
+
+
+def test_time_is_one_line_with_its_parts(notebook):
+    notebook.ok("%%mindspore --time\nimport mindspore as ms\nms.Tensor([1.0, 2.0]) + 1.0")
+    assert notebook.out.splitlines()[-1].startswith("wall ") and ": compile " in notebook.out and ", run " in notebook.out
+
+
+NET = """
+import numpy as np
+import mindspore as ms
+from mindspore import nn
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(3, 2)
+    def construct(self, x):
+        return self.dense(x)
+net, x = Net(), ms.Tensor(np.ones((4, 3), np.float32))
+"""
+
+
+def text_of(notebook):
+    return [output.data["text/plain"] for output in notebook.rich if "text/plain" in output.data]
+
+
+@pytest.mark.parametrize("mode", ["graph", "pynative"])
+def test_ir_shows_the_graph_of_each_cell_that_ran(notebook, mode):
+    notebook.ok(f"%%mindspore -m {mode} --ir{NET}net(x);")
+    assert [t for t in text_of(notebook) if t.startswith("GraphView")] == ["GraphView(Net: 2 nodes)"]
+    notebook.ok(f"%%mindspore -m {mode} --ir\ny = net(x)")  # nothing is compiled this time
+    assert text_of(notebook) == ["GraphView(Net: 2 nodes)"]
+    notebook.ok(f"%%mindspore -m {mode} --ir\n1")
+    assert "no Cell and no ms_function has run" in notebook.out
+
+
+def test_ir_shows_compiled_functions(notebook):
+    notebook.ok(f"%%mindspore --ir{NET}@ms.ms_function\ndef twice(x):\n    return x + x\ny = twice(x)")
+    assert text_of(notebook) == ["GraphView(twice: 1 nodes)"]
+
+
+def test_ir_is_shown_after_an_error_too_and_the_error_stays(notebook):
+    notebook.run(f"%%mindspore -m graph --ir{NET}y = net(x)\n1/0")
+    assert isinstance(notebook.error, ZeroDivisionError) and "GraphView(Net: 2 nodes)" in text_of(notebook)
+
+
+def test_the_class_is_untouched_after_ir(notebook):
+    from msnb.nn import Cell
+
+    before = Cell.__call__
+    notebook.run(f"%%mindspore --ir{NET}net(x)\nnet(x, x, x)")
+    assert not notebook.result.success and Cell.__call__ is before
+
+
+def test_a_whole_body_as_text_runs_the_same_way(notebook):
+    notebook.shell.run_cell_magic("mindspore", "-m graph", "import mindspore as ms\nm = ms.get_context('mode')\n")
+    assert notebook["m"] == context.GRAPH_MODE and context.get_context("mode") == context.PYNATIVE_MODE
+
+
+def test_help_is_there(notebook):
+    text = notebook.shell.find_cell_magic("mindspore").__doc__
+    assert "graph|pynative" in text and "--ir" in text
+
+
+def test_autoreload_works_with_imported_files(notebook, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    file = tmp_path / "my_module_of_msnb.py"
+    file.write_text("from mindspore import Tensor\nvalue = 1\n")
+    notebook.ok("%load_ext autoreload\n%autoreload 2")
+    notebook.ok("%mindspore on\nimport my_module_of_msnb as mine\nmine.value")
+    file.write_text("from mindspore import Tensor\nvalue = 22\n")
+    assert notebook.ok("mine.value") == 22
+    sys.modules.pop("my_module_of_msnb")
+
+
+def test_unloading_leaves_no_trace(plain):
+    shell = plain.shell
+    before = (list(shell.ast_transformers), list(shell.input_transformer_manager.line_transforms),
+              list(shell.Completer.custom_matchers), set(vars(shell)), list(sys.meta_path),
+              set(shell.display_formatter.formatters["text/html"].deferred_printers))
+    plain.ok("%load_ext msnb")
+    plain.ok("%mindspore on")
+    plain.ok("%unload_ext msnb")
+    after = (list(shell.ast_transformers), list(shell.input_transformer_manager.line_transforms),
+             list(shell.Completer.custom_matchers), set(vars(shell)), list(sys.meta_path),
+             set(shell.display_formatter.formatters["text/html"].deferred_printers))
+    assert before == after
+    plain.run("%%mindspore\n1")
+    assert "not found" in plain.err

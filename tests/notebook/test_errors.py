@@ -1,0 +1,97 @@
+"""An error shows the user's lines and one sentence."""
+
+import pytest
+
+NET = """%%mindspore
+import numpy as np
+import mindspore as ms
+from mindspore import nn, ops
+class Net(nn.Cell):
+    def construct(self, x):
+        y = x + 1
+        return ops.MatMul()(y, ms.Tensor(np.ones((5, 2), np.float32)))
+x = ms.Tensor(np.ones((2, 4), np.float32))
+"""
+
+
+@pytest.mark.parametrize("mode", ["graph", "pynative"])
+def test_only_the_lines_of_the_user_are_shown(notebook, mode):
+    notebook.ok(NET)
+    notebook.run(f"%%mindspore -m {mode}\n\nNet()(x)")
+    shown = notebook.shown
+    assert isinstance(notebook.error, ValueError)
+    assert "line 3" in shown and "line 8, in Net.construct(self, x)" in shown and "For 'MatMul'" in shown
+    assert "msnb/core" not in shown and "site-packages/jax" not in shown and "skipping hidden" not in shown
+    assert "inside msnb and JAX left out; %ms_traceback" in shown
+    assert len(shown.splitlines()) < 30
+
+
+def test_the_whole_traceback_can_be_had(notebook):
+    notebook.run(NET + "Net()(x)")
+    notebook.ok("%ms_traceback")
+    assert "msnb/core" in notebook.out and "For 'MatMul'" in notebook.out
+    assert notebook.error is None
+
+
+def test_the_exception_itself_keeps_everything(notebook):
+    notebook.run(NET + "Net()(x)")
+    files, tb = [], notebook.error.__traceback__
+    while tb is not None:
+        files.append(tb.tb_frame.f_code.co_filename)
+        tb = tb.tb_next
+    assert any("msnb/core" in f for f in files) and not hasattr(notebook.error, "_render_traceback_")
+
+
+def test_an_error_without_msnb_is_shown_as_ever(plain):
+    code = "import json\njson.loads('{')"
+    plain.run(code)
+    before = plain.shown
+    plain.ok("%load_ext msnb")
+    plain.run(code)
+    assert plain.shown.replace("In[3]", "In[1]") == before and "JSONDecodeError" in before
+
+
+def test_the_users_own_cause_is_kept(notebook):
+    notebook.run(NET + """try:
+    Net()(x)
+except ValueError as error:
+    raise KeyError("mine") from error
+""")
+    assert "direct cause" in notebook.shown and "For 'MatMul'" in notebook.shown and "KeyError: 'mine'" in notebook.shown
+    assert "msnb/core" not in notebook.shown
+    assert isinstance(notebook.error.__cause__, ValueError) and notebook.error.__suppress_context__
+
+
+def test_a_name_that_msnb_lacks_gets_a_hint(notebook):
+    notebook.run("%%mindspore\nfrom mindspore import nn\nnn.Conv2dd(3)")
+    assert "msnb has no mindspore.nn.Conv2dd" in notebook.shown and "Did you mean Conv2d" in notebook.shown
+    notebook.run("%%mindspore\nfrom mindspore import Tenser")
+    assert "msnb has no mindspore.Tenser" in notebook.shown
+
+
+def test_an_error_in_a_computation_still_running_belongs_to_its_cell(notebook):
+    notebook.ok("""
+import jax, jax.numpy as jnp, time
+def check(a):
+    time.sleep(0.05)
+    raise ValueError("found late")
+slow = jax.jit(lambda a: jax.pure_callback(check, jax.ShapeDtypeStruct((3,), a.dtype), a) + 1)
+work = jax.jit(lambda a: jax.lax.fori_loop(0, 200, lambda i, b: jnp.sin(b @ b), a))
+""")
+    notebook.run("y = slow(work(jnp.ones((300, 300)))[0, :3])\nafter = True")
+    assert notebook["after"] if "after" in notebook.shell.user_ns else True
+    assert not notebook.result.success and "found late" in notebook.shown
+    notebook.ok("1 + 1")  # told once
+    notebook.ok("del y") if "y" in notebook.shell.user_ns else None
+
+
+def test_an_interrupt_is_short_too(notebook):
+    notebook.run(NET + """
+def stop(*_):
+    raise KeyboardInterrupt
+class Stopped(nn.Cell):
+    def construct(self, x):
+        stop()
+Stopped()(x)""")
+    assert isinstance(notebook.error, KeyboardInterrupt)
+    assert "KeyboardInterrupt" in notebook.shown and "msnb/nn" not in notebook.shown

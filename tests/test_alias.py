@@ -1,0 +1,135 @@
+"""`import mindspore` means msnb: the same objects, hidden and put back what was there."""
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+REAL = '__version__ = "2.7.1"\nname = "the real one"\n'
+
+
+def python(code, *folders):
+    """What a fresh interpreter prints."""
+    script = f"import sys; sys.path[:0] = {[str(ROOT), *map(str, folders)]!r}\n" + textwrap.dedent(code)
+    done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines(), done.stderr
+
+
+@pytest.fixture
+def real(tmp_path):
+    """A folder with a MindSpore that is not msnb."""
+    (tmp_path / "mindspore" / "nn").mkdir(parents=True)
+    (tmp_path / "mindspore" / "__init__.py").write_text(REAL)
+    (tmp_path / "mindspore" / "nn" / "__init__.py").write_text(REAL)
+    return tmp_path
+
+
+def test_every_submodule_is_the_very_same_object():
+    lines, _ = python("""
+        import msnb.alias
+        msnb.alias.install()
+        import mindspore as ms, mindspore.nn.layer.conv as conv, mindspore.common.dtype, msnb.nn.layer.conv
+        from mindspore.nn.layer.conv import Conv2d
+        from mindspore.ops import operations as P
+        import mindspore.context as context
+        print(conv is msnb.nn.layer.conv, Conv2d is msnb.nn.Conv2d is ms.nn.Conv2d, P is msnb.ops.operations)
+        print(context is msnb.context is ms.context, ms.common.dtype is msnb.common.dtype, ms.Tensor is msnb.Tensor)
+        print(conv.__name__, conv.__spec__.name, sys.modules["mindspore.nn"].__spec__.name)
+        """)
+    assert lines == ["True True True", "True True True", "msnb.nn.layer.conv msnb.nn.layer.conv msnb.nn"]
+
+
+def test_mindspore_has_its_own_version_and_msnb_keeps_its_own():
+    lines, _ = python("""
+        import msnb.alias
+        msnb.alias.install()
+        import mindspore
+        from mindspore import __version__
+        print(mindspore.__version__, __version__, mindspore.__name__, msnb.__version__ == "1.1.1", msnb.__name__)
+        mindspore.marked = 3
+        print(msnb.marked, "marked" in dir(mindspore))
+        """)
+    assert lines == ["1.1.1 1.1.1 mindspore False msnb", "3 True"]
+
+
+def test_a_pickle_made_under_the_alias_loads_without_it():
+    lines, _ = python("""
+        import msnb.alias, pickle
+        msnb.alias.install()
+        import mindspore
+        data = pickle.dumps(mindspore.Tensor([1.0, 2.0]))
+        by_path = b"cmindspore.common.tensor\\nTensor\\n."
+        print(pickle.loads(by_path) is msnb.Tensor)
+        msnb.alias.uninstall()
+        print(pickle.loads(data).asnumpy().tolist(), any(m.startswith("mindspore") for m in sys.modules))
+        """)
+    assert lines == ["True", "[1.0, 2.0] False"]
+
+
+def test_an_installed_mindspore_is_hidden_with_one_warning_and_comes_back(real):
+    lines, errors = python("""
+        import mindspore, mindspore.nn
+        from mindspore import nn as before
+        import msnb.alias
+        for _ in range(2):
+            msnb.alias.install()
+            import mindspore
+            print(mindspore.__version__, mindspore.nn is before, msnb.alias.hidden().split(" (")[0])
+            msnb.alias.uninstall()
+            import mindspore, mindspore.nn
+            print(mindspore.__version__, mindspore.nn is before, msnb.alias.installed())
+        """, real)
+    assert lines == ["1.1.1 False MindSpore 2.7.1", "2.7.1 True False"] * 2
+    assert errors.count("is hidden until msnb.alias.uninstall()") == 1
+
+
+def test_nothing_is_said_where_there_is_nothing_to_hide(tmp_path):
+    (tmp_path / "mindspore").mkdir()  # a clone's folder, not a package
+    _, errors = python("import msnb.alias; msnb.alias.install(); import mindspore; mindspore.Tensor", tmp_path)
+    assert errors == ""
+
+
+def test_what_msnb_lacks_is_an_error_of_one_sentence_that_helps():
+    lines, _ = python("""
+        import msnb.alias
+        msnb.alias.install()
+        import mindspore
+        for code in ("import mindspore.nosuch", "import mindspore.nosuch.deeper", "from mindspore import Tenser",
+                     "from mindspore.nn import Conv2dd", "mindspore.Tenser", "import mindspore.context.deeper"):
+            try:
+                exec(code)
+            except (ImportError, AttributeError) as error:
+                print(type(error).__name__, error)
+        print(hasattr(mindspore, "nosuch"))
+        """)
+    assert lines[0] == ("ModuleNotFoundError msnb has no mindspore.nosuch: it is misspelt, or belongs to a part of "
+                        "MindSpore that is not here yet. dir(mindspore) lists what is there.")
+    assert "mindspore.nosuch:" in lines[1]
+    assert "msnb has no mindspore.Tenser" in lines[2] and "Did you mean Tensor?" in lines[2]
+    assert "msnb has no mindspore.nn.Conv2dd" in lines[3] and "Did you mean Conv2d" in lines[3]
+    assert lines[4].startswith("AttributeError msnb has no mindspore.Tenser")
+    assert "mindspore.context" in lines[5]
+    assert lines[6] == "False"
+
+
+def test_reloading_keeps_the_object_and_its_name():
+    lines, _ = python("""
+        import importlib, msnb.alias
+        msnb.alias.install()
+        import mindspore, mindspore.common.seed as seed
+        print(importlib.reload(mindspore) is mindspore, importlib.reload(seed) is seed, seed.__spec__.name)
+        """)
+    assert lines == ["True True msnb.common.seed"]
+
+
+def test_a_script_runs_as_it_is(tmp_path):
+    script = tmp_path / "train.py"
+    script.write_text("import sys\nimport mindspore as ms\nfrom helper import t\nprint(ms.__version__, t, sys.argv[1:])\n")
+    (tmp_path / "helper.py").write_text("from mindspore import Tensor\nt = Tensor([1, 2])\n")
+    done = subprocess.run([sys.executable, "-m", "msnb", "run", str(script), "a"], capture_output=True, text=True,
+                          timeout=120, cwd=tmp_path, env={**__import__("os").environ, "PYTHONPATH": str(ROOT)})
+    assert done.stdout == "1.1.1 [1 2] ['a']\n", done.stderr
