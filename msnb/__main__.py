@@ -1,6 +1,7 @@
 """``python -m msnb``: the demo, JupyterLab on the quick start, a MindSpore script as it is, what this machine has."""
 
 import argparse
+import copy
 import importlib.metadata
 import importlib.util
 import os
@@ -95,7 +96,7 @@ def run_demo(options):
 
 
 def _execute(notebook, folder, timeout):
-    """Run every code cell of `notebook` in `folder`, with a progress bar that shows the cell's first line."""
+    """Run every code cell of `notebook` in `folder`, with a progress bar that names the section."""
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from tqdm import tqdm
@@ -112,14 +113,12 @@ def _execute(notebook, folder, timeout):
 
     paths = [str(PACKAGE.parent), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    with tqdm(
-        total=len(code), unit="cell", bar_format="{l_bar}{bar:30}| {n_fmt}/{total_fmt} {elapsed} {postfix}"
-    ) as bar:
+    headings = _headings(notebook)
+    total = sum(cell.cell_type == "code" for cell in notebook.cells)
+    with tqdm(total=total, bar_format="{percentage:3.0f}% {bar:30} {elapsed}  {desc}") as bar:
 
         def started(cell, cell_index):
-            if cell.cell_type == "code":
-                bar.set_postfix_str(_title(cell.source))
+            bar.set_description_str(headings[cell_index])
 
         def executed(cell, cell_index, execute_reply):
             bar.update()
@@ -133,12 +132,17 @@ def _execute(notebook, folder, timeout):
         )
         client.on_cell_start, client.on_cell_executed = started, executed
         client.execute()
-        bar.set_postfix_str("done")
+        bar.set_description_str("done")
 
 
-def _title(source):
-    lines = [line for line in source.splitlines() if line.strip() and not line.startswith("%")]
-    return lines[0].lstrip("# ")[:50] if lines else ""
+def _headings(notebook):
+    """For each cell the heading that it stands under."""
+    headings, current = [], ""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            current = next((line.lstrip("# ") for line in cell.source.splitlines() if line.startswith("#")), current)
+        headings.append(current)
+    return headings
 
 
 def _accuracy(notebook):
@@ -154,8 +158,14 @@ def _accuracy(notebook):
 
 
 def _to_html(notebook):
-    """The notebook as one HTML file that loads nothing from anywhere."""
+    """The notebook as one HTML file that loads nothing from anywhere: of a widget it has the static picture."""
     from nbconvert import HTMLExporter
+
+    notebook = copy.deepcopy(notebook)
+    notebook.metadata.pop("widgets", None)
+    for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
+        if len(output.get("data", ())) > 1:
+            output.data.pop("application/vnd.jupyter.widget-view+json", None)
 
     urls = (
         "require_js_url",

@@ -128,7 +128,7 @@ def test_reloading_keeps_the_object_and_its_name():
 
 def test_a_script_runs_as_it_is(tmp_path):
     script = tmp_path / "train.py"
-    script.write_text("import sys\nimport mindspore as ms\nfrom helper import t\nprint(ms.__version__, t, sys.argv[1:])\n")
+    script.write_text("import sys\nimport mindspore as ms\nfrom helper import t\nprint(ms.__version__, t, sys.argv[1:])")
     (tmp_path / "helper.py").write_text("from mindspore import Tensor\nt = Tensor([1, 2])\n")
     done = subprocess.run([sys.executable, "-m", "msnb", "run", str(script), "a"], capture_output=True, text=True,
                           timeout=120, cwd=tmp_path, env={**__import__("os").environ, "PYTHONPATH": str(ROOT)})

@@ -37,6 +37,14 @@ def test_the_accuracy_is_read_from_the_tagged_cell():
     assert command._accuracy(nbformat.new_notebook()) is None
 
 
+def test_the_progress_bar_names_the_section_of_a_cell():
+    nbformat = pytest.importorskip("nbformat.v4")
+    sources = ("# Title\ntext", "## 1 · Load", "more text")
+    cells = [cell for s in sources for cell in (nbformat.new_markdown_cell(s), nbformat.new_code_cell("pass"))]
+    headings = command._headings(nbformat.new_notebook(cells=cells))
+    assert headings[1::2] == ["Title", "1 · Load", "1 · Load"]
+
+
 def test_a_notebook_is_executed_and_its_html_loads_nothing(tmp_path):
     nbformat = pytest.importorskip("nbformat.v4")
     pytest.importorskip("ipykernel")

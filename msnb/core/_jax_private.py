@@ -14,6 +14,11 @@ except ImportError:  # pragma: no cover
     _convert_element_type = None
 
 try:
+    from jax._src import dispatch as _dispatch
+except ImportError:  # pragma: no cover - a failed side effect is then reported by every later barrier
+    _dispatch = None
+
+try:
     from jax._src import config as _config
 except ImportError:  # pragma: no cover
     _config = None
@@ -45,6 +50,12 @@ def user_frame(traceback):
 def eval_jaxpr(jaxpr, consts, *args):
     """Evaluate a jaxpr, keeping name stacks and source lines."""
     return jax.core.eval_jaxpr(jaxpr, consts, *args)
+
+
+def forget_effects():
+    """Drop the tokens of computations with side effects; that of a failed one fails again at every barrier."""
+    if _dispatch is not None:
+        _dispatch.runtime_tokens.clear()
 
 
 def is_tracer(value):

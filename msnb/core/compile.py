@@ -97,7 +97,7 @@ class Program:
             note["frame"] = frame
             with frame, _not_recording():
                 out = fn(*call_args, **call_kwargs)
-                results, note["rebuild"] = flatten(_as_tuples(out))
+                results, note["rebuild"] = flatten(tuple(out) if type(out) is list else out)
                 for result in results:
                     if isinstance(result, Undefined):
                         result.complain()
@@ -489,13 +489,6 @@ def _sign(value, key, arrays, boxes):
             raise TypeError(f"The inputs of a graph should be Tensors, but got {describe(leaf)}; wrap it: Tensor(x).")
         else:
             key.append(id(leaf))  # kept alive by the entry
-
-
-def _as_tuples(value):
-    """Results of a graph with lists as tuples, as MindSpore returns them."""
-    if type(value) in (list, tuple):
-        return tuple(_as_tuples(v) for v in value)
-    return value
 
 
 def _dynamic(leaf):

@@ -29,8 +29,8 @@ def user_line(frame=None):
     return None
 
 
-def place(filename, line):
-    """`file:line`, with a notebook cell named as such."""
+def place(filename, line, owner=None):
+    """`file:line`, with a notebook cell named as such; `owner` (the function that holds the line) is not shown."""
     shown = os.path.basename(filename)
     if shown.endswith(".py") and shown[:-3].isdigit():
         shown = "cell"

@@ -108,7 +108,7 @@ class CNode(AnfNode):
         flops (int), nbytes (int): arithmetic and memory traffic, counted from the shapes.
         kernel (ClosedJaxpr | None): what the operator does, in JAX's primitives.
         instruction (str | None): for a kernel of a compiled program, the name of its HLO instruction.
-        origins (tuple): for such a kernel, (scope, operator, backward) of every operator that was fused into it.
+        origins (tuple): for such a kernel, (scope, operator, backward, (file, line)) of every operator fused into it.
     """
 
     __slots__ = ("op", "attrs", "inputs", "slots", "scope", "direction", "source", "graphs", "id", "flops", "nbytes",

@@ -105,12 +105,16 @@ def _by_origin(old, new):
     place = {}
     for node in old:
         scope, _, last = node.scope.rpartition("/") if opened else (node.scope, "", "")
-        for key in ((scope, last, node.direction == "backward"), (node.scope, node.op, node.direction == "backward")):
-            place.setdefault(key, []).append(node.id)
+        line = node.source[:2] if node.source else None
+        for path, op in {(scope, last), (node.scope, node.op)}:
+            place.setdefault((path, op, node.direction == "backward"), []).append((node.id, line))
     links, covers = set(), [set() for _ in new]
     for node in new:
-        for scope, operator, backward in node.origins:
-            for number in place.get((scope, operator, backward), ()):
+        for scope, operator, backward, line in node.origins:
+            mates = place.get((scope, operator, backward), ())
+            # a Cell that is called on several lines has as many operators of that name: the line says which
+            same_line = [number for number, where in mates if where == line]
+            for number in same_line or [number for number, _ in mates]:
                 links.add((number, node.id))
                 covers[node.id].add(number)
     states = ([ONLY] * len(old), [ONLY] * len(new))

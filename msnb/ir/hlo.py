@@ -162,6 +162,7 @@ class _Builder:
     def __init__(self, module):
         self.module = module
         self.count = 0
+        self.lines = {}
 
     def graph(self, computation, name, top=True):
         parameters, nodes, env, outputs = [], [], {}, []
@@ -217,13 +218,20 @@ class _Builder:
         moved = sum(kind.nbytes for kind in item.types)
         moved += sum(node.types[slot].nbytes for node, slot in flow if slot < len(node.types))
         frame = next((told_one.frame for told_one in (main, *told) if told_one.frame), 0)
-        origins = dict.fromkeys(("/".join(one.segments), one.operator or one.last, one.backward)
+        origins = dict.fromkeys(("/".join(one.segments), one.operator or one.last, one.backward, self.line(one.frame))
                                 for one in told if one.operator or one.last)
         return CNode(_title(item, main, words), tuple(node for node, _ in flow), tuple(slot for _, slot in flow),
                      item.types, attrs=attrs, scope="/".join(main.segments),
                      direction="backward" if main.backward else "forward",
                      source=self.module.source(frame) if frame else None, graphs=graphs, id=number, flops=flops,
                      nbytes=moved, instruction=item.name, origins=tuple(origins))
+
+    def line(self, frame):
+        """(file, line) of the user's call: it tells apart the calls of a Cell that is called several times."""
+        if frame not in self.lines:
+            source = self.module.source(frame) if frame else None
+            self.lines[frame] = source[:2] if source else None
+        return self.lines[frame]
 
     def everything(self, computation, depth=0):
         """Instructions of a computation and of those it calls in turn."""

@@ -46,7 +46,7 @@ def stage(graph, name="traced", tree=None, columns=None):
             if isinstance(source, ParameterNode) and source in origin:
                 source = origin[source]
             if isinstance(source, CNode):
-                taken.append(kind)
+                taken.append(f"{kind}@{slot}" if len(source.types) > 1 else kind)
                 inputs.append(node.id - source.id)
             elif source in parameters:
                 taken.append(kind)
@@ -65,7 +65,7 @@ def stage(graph, name="traced", tree=None, columns=None):
             columns_of[key].append(now[index] - last[index])
         last = now
     return {
-        "name": name, "graph": graph.name,
+        "name": name, "graph": graph.name, "compiled": int(any(node.instruction for node in tree.nodes)),
         "params": [[node.name, node.types[0].short() if node.types else "", int(node.is_weight),
                     int(node.requires_grad)] for node in graph.parameters],
         "scopes": {"name": [scope.name for scope in scopes],

@@ -1,4 +1,6 @@
 """What becomes of a program on its way to the machine: the graphs of one compilation, stage by stage."""
+from .compare import compare
+from .hierarchy import Hierarchy
 from .hlo import read_hlo
 from .read import read
 
@@ -21,9 +23,25 @@ def stages_of(program, name, which=STAGES):
     if unknown:
         raise ValueError(f"For 'ir.stages', a stage should be one of {', '.join(STAGES)}, but got {unknown[0]!r}.")
     made = {}
+    if "optimised" in which and "traced" not in which:
+        return {stage: graph for stage, graph in stages_of(program, name, ("traced", *which)).items() if stage in which}
     for stage in which:
         if stage == "optimised":
             made[stage] = read_hlo(program.compiled().as_text(), name)
         else:
             made[stage] = read(program.jaxpr, name, program.inputs, expand=stage == "primitives")
+    if "optimised" in made:
+        _take_calls(made["optimised"], made["traced"])
     return made
+
+
+def _take_calls(compiled, traced):
+    """Give each kernel the scope of the very call it came from, so that both stages are drawn in the same boxes."""
+    tree, links = Hierarchy(traced, fold=False), {}
+    for number, kernel in compare(traced, compiled).links:
+        links.setdefault(kernel, []).append(number)
+    nodes = list(compiled.all_nodes())
+    for node in nodes:
+        mates = [number for number in links.get(node.id, ()) if tree.nodes[number].scope == node.scope]
+        if mates:
+            node.scope = "/".join(scope.name for scope in tree.home[mates[0]].ancestors()[2:])

@@ -3,6 +3,8 @@
 import sys
 import weakref
 
+from msnb.core._jax_private import forget_effects
+
 _told = weakref.WeakValueDictionary()  # arrays whose error has been raised once
 
 
@@ -10,19 +12,25 @@ def wait():
     """Block until every computation of this process is done.
 
     Raises:
-        Exception: What went wrong in one of them, once per array.
+        Exception: What went wrong in one of them, once.
     """
     jax = sys.modules.get("jax")
     if jax is None:
         return
-    for array in jax.live_arrays():
-        if array.is_deleted() or id(array) in _told:
-            continue
-        try:
-            array.block_until_ready()
-        except Exception:
-            if array.is_deleted():  # handed on by another thread meanwhile
-                continue
+    try:
+        for array in jax.live_arrays():
+            if not array.is_deleted() and id(array) not in _told:
+                _wait_for(array)
+        jax.effects_barrier()
+    except Exception:
+        forget_effects()
+        raise
+
+
+def _wait_for(array):
+    try:
+        array.block_until_ready()
+    except Exception:
+        if not array.is_deleted():  # else another thread has handed it on meanwhile
             _told[id(array)] = array
             raise
-    jax.effects_barrier()

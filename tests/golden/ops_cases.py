@@ -84,10 +84,11 @@ case("ZerosLike", f32(2, 2), grad=False)
 
 # ------------------------------------------------------------------ two operands
 for _op in ("Add", "Sub", "Mul", "Maximum", "Minimum", "SquaredDifference", "Atan2"):
-    case(_op, f32(2, 3), f32(2, 3))
-    case(_op, f32(2, 1, 3), f32(4, 1))
-for _op in ("RealDiv", "Div", "DivNoNan", "FloorDiv", "FloorMod", "Mod", "TruncateDiv", "Xdivy"):
+    case(_op, f32(2, 3), f32(2, 3, low=-1.9))
+    case(_op, f32(2, 1, 3), f32(4, 1, low=-1.9))
+for _op in ("RealDiv", "Div", "DivNoNan", "FloorDiv", "FloorMod", "TruncateDiv", "Xdivy"):
     case(_op, f32(2, 3), f32(3, low=0.3, high=2.0))
+case("Mod", f32(2, 3, low=0.1), f32(3, low=0.3, high=2.0))  # MindSpore's gradient is that of FloorMod: same sign only
 case("FloorMod", f32(5), f32(5), grad=False)
 case("Mod", f32(5), f32(5), grad=False)
 case("Pow", f32(2, 3, low=0.3), f32(2, 3))
@@ -120,10 +121,11 @@ case("EqualCount", i32(4, low=0, high=2), i32(4, low=0, high=2), grad=False)
 
 # ------------------------------------------------------------------ reductions and products
 for _op in ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"):
-    case(_op, f32(2, 3, 2))
+    # MindSpore 2.7.1 on the CPU hands the cotangent through a product over all axes unchanged: not compared.
+    case(_op, f32(2, 3, 2), grad=_op != "ReduceProd")
     case(_op, f32(2, 3, 2), 1)
     case(_op, f32(2, 3, 2), (0, -1), keep_dims=True)
-    case(_op, f32(3), (), keep_dims=True)
+    case(_op, f32(3), (), keep_dims=True, grad=_op != "ReduceProd")
 for _op in ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceMin", "ReduceProd"):
     case(_op, i32(2, 3), 1, grad=False)
 case("ReduceMean", np.array([-1, -2, -4], np.int32), grad=False)
@@ -189,7 +191,7 @@ case("Stack", (f32(2, 3), f32(2, 3)), axis=-1)
 case("Unstack", f32(2, 3), axis=1)
 case("Split", f32(4, 3), axis=0, output_num=2)
 case("Slice", f32(3, 4), (1, 0), (2, 3))
-case("StridedSlice", f32(3, 4, 5), (0, 1, 4), (2, 3, 0), (1, 1, -2))
+case("StridedSlice", f32(3, 4, 5), (0, 1, 4), (2, 3, 0), (1, 1, -2), grad=False)  # a negative step gives zeros there
 case("StridedSlice", f32(3, 4, 5), (0, 1, 4), (2, 3, 0), (1, 1, 1), begin_mask=2, end_mask=4, shrink_axis_mask=1,
      grad=False)
 case("StridedSlice", f32(3, 4, 5), (1, 0, 1), (2, 0, 3), (1, 1, 1), ellipsis_mask=2, grad=False)

@@ -15,14 +15,14 @@ def compiled_step():
 def test_a_compiled_step_becomes_kernels_that_know_their_cells():
     graph = read_hlo(compiled_step(), "step")
     assert graph.nodes and all(node.instruction for node in graph.nodes)
-    scopes = {scope for node in graph.nodes for scope, _, _ in node.origins}
+    scopes = {scope for node in graph.nodes for scope, *_ in node.origins}
     assert "Default/network-Net/fc0-Dense" in scopes and "Default/optimizer-Momentum" in scopes
     assert {node.direction for node in graph.nodes} == {"forward", "backward", "update"}
 
 
 def test_a_kernel_names_the_operators_that_were_fused_into_it():
     graph = read_hlo(compiled_step(), "step")
-    operators = {(operator, backward) for node in graph.nodes for _, operator, backward in node.origins}
+    operators = {(operator, backward) for node in graph.nodes for _, operator, backward, _ in node.origins}
     assert {("MatMul", False), ("MatMul", True), ("ReLU", False)} <= operators
 
 

@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from msnb import context
+from msnb.ir import source
 
 MODE = "from msnb import context\ncontext.get_context('mode')"
 
@@ -75,9 +76,12 @@ def test_a_wrong_option_is_one_line_and_the_cell_does_not_run(notebook, options,
 def test_line_numbers_are_those_of_the_editor(notebook):
     notebook.run("%%mindspore\nimport mindspore\n\nx = undefined")
     assert "line 4" in notebook.shown
-    assert "# %%mindspore" in notebook.shell.compile._filename_map.__class__.__name__ or True
-    line = notebook.error.__traceback__.tb_next.tb_lineno
-    assert line == 4
+    assert notebook.error.__traceback__.tb_next.tb_lineno == 4
+
+
+def test_the_quoted_cell_begins_with_the_magic_as_it_was_typed(notebook):
+    notebook.run("%%mindspore -m graph\nundefined")
+    assert "1 # %%mindspore -m graph" in notebook.shown and "get_ipython()" not in notebook.shown
 
 
 def test_await_at_top_level_works(notebook):
@@ -103,15 +107,16 @@ def test_future_imports_are_allowed(notebook):
     notebook.ok("%%mindspore\nfrom __future__ import annotations\nimport mindspore")
 
 
-def test_history_keeps_what_was_typed(notebook):
-    notebook.ok("%%mindspore -m graph\n1 + 1")
-    assert notebook.shell.user_ns["In"][-1].startswith("get_ipython()") or True
-    assert notebook.shell.user_ns["_i"] is not None
+def test_the_cell_that_views_quote_is_called_by_its_prompt(notebook):
+    notebook.ok("%%mindspore\nimport mindspore\ndef where(): pass")
+    number = notebook.shell.execution_count - 1
+    assert source.label(notebook["where"].__code__.co_filename) == f"In [{number}]"
 
 
 def test_time_is_one_line_with_its_parts(notebook):
     notebook.ok("%%mindspore --time\nimport mindspore as ms\nms.Tensor([1.0, 2.0]) + 1.0")
-    assert notebook.out.splitlines()[-1].startswith("wall ") and ": compile " in notebook.out and ", run " in notebook.out
+    line = notebook.out.splitlines()[-1]
+    assert line.startswith("wall ") and ": compile " in line and ", run " in line
 
 
 NET = """
@@ -181,17 +186,26 @@ def test_autoreload_works_with_imported_files(notebook, tmp_path, monkeypatch):
     sys.modules.pop("my_module_of_msnb")
 
 
+def traces(shell):
+    return (list(shell.ast_transformers), list(shell.input_transformer_manager.line_transforms),
+            list(shell.Completer.custom_matchers), {"run_ast_nodes", "showtraceback"} & set(vars(shell)),
+            list(sys.meta_path), set(shell.display_formatter.formatters["text/html"].deferred_printers),
+            list(source._namers), set(shell.magics_manager.magics["line"]), set(shell.magics_manager.magics["cell"]))
+
+
 def test_unloading_leaves_no_trace(plain):
-    shell = plain.shell
-    before = (list(shell.ast_transformers), list(shell.input_transformer_manager.line_transforms),
-              list(shell.Completer.custom_matchers), set(vars(shell)), list(sys.meta_path),
-              set(shell.display_formatter.formatters["text/html"].deferred_printers))
+    before = traces(plain.shell)
     plain.ok("%load_ext msnb")
+    plain.ok("%%mindspore --ir --time\nfrom mindspore import Tensor\nTensor([1])")
     plain.ok("%mindspore on")
     plain.ok("%unload_ext msnb")
-    after = (list(shell.ast_transformers), list(shell.input_transformer_manager.line_transforms),
-             list(shell.Completer.custom_matchers), set(vars(shell)), list(sys.meta_path),
-             set(shell.display_formatter.formatters["text/html"].deferred_printers))
-    assert before == after
+    assert traces(plain.shell) == before
     plain.run("%%mindspore\n1")
     assert "not found" in plain.err
+
+
+def test_loading_twice_is_loading_once(notebook):
+    before = traces(notebook.shell)
+    notebook.shell.extension_manager.loaded.clear()
+    notebook.ok("%load_ext msnb")
+    assert traces(notebook.shell) == before

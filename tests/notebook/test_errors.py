@@ -57,7 +57,8 @@ def test_the_users_own_cause_is_kept(notebook):
 except ValueError as error:
     raise KeyError("mine") from error
 """)
-    assert "direct cause" in notebook.shown and "For 'MatMul'" in notebook.shown and "KeyError: 'mine'" in notebook.shown
+    assert "direct cause" in notebook.shown
+    assert "For 'MatMul'" in notebook.shown and "KeyError: 'mine'" in notebook.shown
     assert "msnb/core" not in notebook.shown
     assert isinstance(notebook.error.__cause__, ValueError) and notebook.error.__suppress_context__
 
@@ -78,11 +79,9 @@ def check(a):
 slow = jax.jit(lambda a: jax.pure_callback(check, jax.ShapeDtypeStruct((3,), a.dtype), a) + 1)
 work = jax.jit(lambda a: jax.lax.fori_loop(0, 200, lambda i, b: jnp.sin(b @ b), a))
 """)
-    notebook.run("y = slow(work(jnp.ones((300, 300)))[0, :3])\nafter = True")
-    assert notebook["after"] if "after" in notebook.shell.user_ns else True
+    notebook.run("y = slow(work(jnp.ones((300, 300)))[0, :3])")
     assert not notebook.result.success and "found late" in notebook.shown
-    notebook.ok("1 + 1")  # told once
-    notebook.ok("del y") if "y" in notebook.shell.user_ns else None
+    notebook.ok("1 + 1")  # it is told once
 
 
 def test_an_interrupt_is_short_too(notebook):

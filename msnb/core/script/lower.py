@@ -25,6 +25,7 @@ class Lowering(ast.NodeTransformer):
         self.filename = filename
         self.self_name = self_name
         self.depth = depth
+        self.owner = "function"
         self.count = 0
         self.children = 0
         self.closed = {}  # names that blocks write through nonlocal
@@ -43,6 +44,8 @@ class Lowering(ast.NodeTransformer):
         params += [a.arg for a in (args.vararg, args.kwarg) if a]
         if self.self_name is None and params:
             self.self_name = params[0]
+        kind = "bound method" if params[:1] == ["self"] else "function"
+        self.owner = f"{kind} '{node.name}'"
         outside = {n for x in node.body for inner in _own_nodes(x) if isinstance(inner, ast.Nonlocal) for n in inner.names}
         body = self.block(Jumps(self.fresh).function(node.body))
         missing = [n for n in self.closed if n not in params and n not in outside]
@@ -97,7 +100,7 @@ class Lowering(ast.NodeTransformer):
         return ast.Call(ast.Attribute(load(RUNTIME), name, ast.Load()), list(args), [])
 
     def place(self, node):
-        return ast.Tuple([ast.Constant(self.filename), ast.Constant(node.lineno)], ast.Load())
+        return ast.Tuple([ast.Constant(self.filename), ast.Constant(node.lineno), ast.Constant(self.owner)], ast.Load())
 
     def variables(self, names):
         """(statements defining the reader and the writer of `names`, their names)."""

@@ -316,7 +316,7 @@ def _at(place):
 
 
 def _missing_return(place, leaves):
-    return f"Missing return statement in bound method 'construct' or function at {_at(place)}: one path returns " \
+    return f"Missing return statement in {place[2]} at {_at(place)}: one path returns " \
            f"{describe(leaves[0]) if leaves else 'a value'}, another one falls off the end. Return a value of the same " \
            f"dtype and shape on every path."
 

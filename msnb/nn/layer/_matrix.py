@@ -83,11 +83,26 @@ class Triu(_Triangle):
         return self._keep(np.triu, x, k)
 
 
-def _eye(rows, columns, dtype):
-    return Tensor(np.eye(rows, columns), dtype)
+class _Diagonal(Cell):
+    """Read and write main diagonals."""
+
+    def __init__(self):
+        super().__init__()
+        self.select = P.Select()
+        self.zeros_like = P.ZerosLike()
+        self.expand_dims = P.ExpandDims()
+
+    def _is_diagonal(self, shape):
+        """True on the diagonal of the last two axes, False elsewhere."""
+        return P.BroadcastTo(shape)(Tensor(np.eye(*shape[-2:], dtype=bool)))
+
+    def _along_diagonal(self, diagonal, shape):
+        """A Tensor of `shape` that has `diagonal` on the diagonal of its last two axes."""
+        rows, columns = shape[-2:]
+        return P.BroadcastTo(shape)(self.expand_dims(diagonal, -1 if rows <= columns else -2))
 
 
-class MatrixDiag(Cell):
+class MatrixDiag(_Diagonal):
     """
     Diagonal matrices whose main diagonals are the last axis of the input.
 
@@ -110,17 +125,14 @@ class MatrixDiag(Cell):
          [ 0. -1.]]
     """
 
-    def __init__(self):
-        super().__init__()
-        self.expand_dims = P.ExpandDims()
-
     def construct(self, input_x):
         Validator.check_int(input_x.ndim, 1, Rel.GE, "x rank", self.cls_name)
-        n = input_x.shape[-1]
-        return self.expand_dims(input_x, -1) * _eye(n, n, input_x.dtype)
+        shape = (*input_x.shape, input_x.shape[-1])
+        values = self._along_diagonal(input_x, shape)
+        return self.select(self._is_diagonal(shape), values, self.zeros_like(values))
 
 
-class MatrixDiagPart(Cell):
+class MatrixDiagPart(_Diagonal):
     """
     The main diagonals of the matrices in the last two axes.
 
@@ -149,10 +161,11 @@ class MatrixDiagPart(Cell):
     def construct(self, input_x):
         Validator.check_int(input_x.ndim, 2, Rel.GE, "x rank", self.cls_name)
         rows, columns = input_x.shape[-2:]
-        return self.reduce_sum(input_x * _eye(rows, columns, input_x.dtype), -1 if rows <= columns else -2)
+        diagonal = self.select(self._is_diagonal(input_x.shape), input_x, self.zeros_like(input_x))
+        return self.reduce_sum(diagonal, -1 if rows <= columns else -2)
 
 
-class MatrixSetDiag(Cell):
+class MatrixSetDiag(_Diagonal):
     """
     Replace the main diagonals of the matrices in the last two axes.
 
@@ -178,14 +191,9 @@ class MatrixSetDiag(Cell):
          [ 0.  2.]]
     """
 
-    def __init__(self):
-        super().__init__()
-        self.expand_dims = P.ExpandDims()
-
     def construct(self, input_x, diagonal):
         Validator.check_int(input_x.ndim, 2, Rel.GE, "x rank", self.cls_name)
-        rows, columns = input_x.shape[-2:]
-        expected = (*input_x.shape[:-2], min(rows, columns))
+        expected = (*input_x.shape[:-2], min(input_x.shape[-2:]))
         if diagonal.dtype != input_x.dtype:
             raise TypeError(
                 f"For 'MatrixSetDiag', 'x' and 'diagonal' should have one type, but got {input_x.dtype} and "
@@ -195,5 +203,5 @@ class MatrixSetDiag(Cell):
             raise ValueError(
                 f"For 'MatrixSetDiag', 'diagonal' should be of shape {expected}, but got {tuple(diagonal.shape)}."
             )
-        eye = _eye(rows, columns, input_x.dtype)
-        return input_x * (1 - eye) + self.expand_dims(diagonal, -1 if rows <= columns else -2) * eye
+        values = self._along_diagonal(diagonal, input_x.shape)
+        return self.select(self._is_diagonal(input_x.shape), values, input_x)

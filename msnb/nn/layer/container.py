@@ -153,7 +153,7 @@ class CellList(_Container):
     Examples:
         >>> cells = nn.CellList([nn.BatchNorm2d(20)])
         >>> cells.insert(0, nn.Conv2d(100, 20, 3))
-        >>> cells.append(nn.ReLU())
+        >>> cells += [nn.ReLU()]
         >>> print(len(cells))
         3
     """

@@ -224,7 +224,7 @@ class GraphView:
     def _frame(self):
         """The page inside an iframe of its own, which neither sees nor disturbs the notebook around it."""
         page = html.escape(self.html(), quote=True)
-        return (f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" loading="lazy" allowfullscreen '
+        return (f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" allow="clipboard-write; fullscreen" '
                 f'title="{html.escape(repr(self), quote=True)}" '
                 f'style="width:100%;height:{self.height}px;border:0;display:block"></iframe>')
 

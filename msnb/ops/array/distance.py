@@ -10,12 +10,14 @@ from msnb.ops._check import NUMBER, SIGNED, dtype_in, rank, same_dtype
 
 
 def _dense(indices, values, shape, out_shape):
-    """Sequences as rows (groups, length), and how long each is."""
+    """Sequences as rows (groups, length) in the order of their symbols, and how long each is."""
     groups, length = math.prod(out_shape), max(int(shape[-1]), 1)
     row = jnp.zeros(indices.shape[0], jnp.int64)
     for d, n in enumerate(out_shape):
         row = row * n + indices[:, d]
-    rows = jnp.zeros((groups, length), values.dtype).at[row, indices[:, -1]].set(values)
+    number = jnp.arange(row.shape[0])
+    first = jnp.full(groups, row.shape[0]).at[row].min(number)
+    rows = jnp.zeros((groups, length), values.dtype).at[row, number - first[row]].set(values)
     return rows, jnp.zeros(groups, jnp.int64).at[row].add(1)
 
 

@@ -1,10 +1,11 @@
 // The widget: toolbar, panes, panel, theme. State that the kernel should know crosses in two traits, `selected` and `reveal`.
-import css from "./style.css";
+import css from "msnb-style";
 import { decode } from "./payload.js";
 import { Pane } from "./pane.js";
 import { Search } from "./search.js";
 import { schemes, painter, differencePainter } from "./colour.js";
 import { CodePane } from "./code.js";
+import { asText, asDot, asJson, asSvg, asPng, toClipboard, download } from "./copy.js";
 import { nodePanel, scopePanel, graphPanel } from "./panel.js";
 import { escape } from "./draw.js";
 
@@ -22,11 +23,12 @@ export class App {
       `<select class="which" aria-label="stage" title="stage of the program" hidden></select><select class="beside" aria-label="compare with" title="another stage beside it" hidden></select><select class="colour" aria-label="colour by" title="colour by"></select><span class="gap"></span><span class="busy" role="status"></span>` +
       `<span class="group"><button data-do="out" title="zoom out (−)" aria-label="zoom out">−</button><button data-do="fit" title="fit (0)">fit</button><button data-do="in" title="zoom in (+)" aria-label="zoom in">+</button></span>` +
       `<span class="group"><button data-do="open" title="open every scope">expand</button><button data-do="close" title="close every scope">collapse</button></span>` +
+      `<select class="copy" aria-label="copy or save the graph" title="copy or save"><option value="">copy</option><option value="text">as text IR</option><option value="dot">as dot</option><option value="svg">as SVG</option><option value="json">as JSON</option><option value="png">save PNG</option></select>` +
       `<span class="group"><button data-do="code" title="show or hide the source" aria-label="source" aria-pressed="false" hidden>${icon("M5.5 4 2 8l3.5 4M10.5 4 14 8l-3.5 4")}</button><button data-do="panel" title="show or hide the panel" aria-label="panel" aria-pressed="true">${icon("M2 3h12v10H2zM10 3v10")}</button><button data-do="full" title="full screen" aria-label="full screen">${icon("M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4")}</button></span></div>` +
       `<div class="body"><div class="panel" tabindex="-1" aria-label="details"></div></div><div class="said" aria-live="polite"></div>`;
     el.append(root);
     const $ = q => root.querySelector(q);
-    this.input = $(".find input"); this.hits = $(".hits"); this.results = $(".results"); this.colour = $(".colour"); this.busy = $(".busy"); this.stageBox = $(".which"); this.otherBox = $(".beside");
+    this.input = $(".find input"); this.hits = $(".hits"); this.results = $(".results"); this.colour = $(".colour"); this.busy = $(".busy"); this.copyBox = $(".copy"); this.stageBox = $(".which"); this.otherBox = $(".beside");
     this.body = $(".body"); this.panel = $(".panel"); this.said = $(".said");
     this.readTheme(); this.wire();
     this.width = new ResizeObserver(() => root.classList.toggle("narrow", root.clientWidth < 640)); this.width.observe(root);
@@ -149,7 +151,7 @@ export class App {
     this.dark = own ? own === "dark" : known ? host.matches(DARK_HOSTS) : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = this.dark ? "dark" : "light";
     const style = getComputedStyle(root), read = name => style.getPropertyValue(name).trim();
-    this.colours = { scope: read("--scope"), line: read("--scope-line"), edge: read("--edge"), ink: read("--ink"), focus: read("--focus") };
+    this.colours = { scope: read("--scope"), line: read("--scope-line"), edge: read("--edge"), ink: read("--ink"), soft: read("--soft"), bg: read("--bg"), focus: read("--focus") };
   }
   themed() { const was = this.dark; this.readTheme(); if (was !== this.dark) { this.painters = new Map(); for (const p of this.panes) p.restyle(); this.code?.draw(); this.details(); } }
 
@@ -164,6 +166,7 @@ export class App {
     on(document, "keydown", e => { if (e.key === "Tab") this.root.classList.add("keys"); });
     on(this.root, "pointerdown", () => this.root.classList.remove("keys"));
     on(this.colour, "change", () => { for (const p of this.panes) p.restyle(); this.code?.draw(); this.details(); });
+    on(this.copyBox, "change", () => { const form = this.copyBox.value; this.copyBox.value = ""; this.copy(form); });
     on(this.stageBox, "change", () => this.choose("stageBox")); on(this.otherBox, "change", () => this.choose("otherBox"));
     on(this.root, "click", e => { const act = e.target.closest("[data-do]")?.dataset.do; if (act) this.act(act); });
     on(this.panel, "click", e => {
@@ -188,6 +191,16 @@ export class App {
     else if (name === "code") this.toggleCode();
     else if (name === "panel") { this.panel.hidden = !this.panel.hidden; this.root.querySelector("[data-do='panel']").setAttribute("aria-pressed", String(!this.panel.hidden)); }
     else if (name === "full") { if (document.fullscreenElement) document.exitFullscreen(); else this.root.requestFullscreen?.().catch(() => pane.tell("full screen is not allowed here")); }
+  }
+
+  async copy(form) {
+    const { pane, stage } = this;
+    try {
+      if (form === "png") { download(await asPng(asSvg(pane, this.colours)), `${stage.graph}.png`); pane.tell("saved as PNG"); return; }
+      const text = form === "svg" ? asSvg(pane, this.colours) : { text: asText, dot: asDot, json: asJson }[form](stage);
+      const done = await toClipboard(text, this.root); pane.tell(done ? `copied ${text.length.toLocaleString("en")} characters` : "copying is not allowed here");
+      this.copied = text;
+    } catch (fault) { pane.tell(fault.message); }
   }
 
   // ---- search

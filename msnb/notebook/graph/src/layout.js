@@ -116,7 +116,7 @@ export class Layout {
   // lay out whatever is not up to date; a generator, so that a large graph can be done in slices
   *run() {
     const { forward, backward, scopes } = this.stage;
-    if (forward && backward) yield* this.pair(forward, backward);
+    if (forward && backward && this.stage.twin[forward.id] >= 0) yield* this.pair(forward, backward);
     for (const s of scopes) if (s.kind === LANE && !this.kept[s.i]) yield* this.single(s);
   }
   now() { for (const _ of this.run()); }

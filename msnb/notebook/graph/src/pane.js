@@ -29,7 +29,8 @@ export class Pane {
   resized() {
     const w = this.el.clientWidth, h = this.el.clientHeight;
     if (!w || !h || (w === this.w && h === this.h)) return;
-    const first = !this.w; this.w = w; this.h = h;
+    const first = !this.w; if (!first) this.x += (w - this.w) / 2; // what was in the middle stays there
+    this.w = w; this.h = h;
     if (first && !this.kept) this.home(); else this.moved(true);
   }
 

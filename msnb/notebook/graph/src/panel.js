@@ -5,7 +5,7 @@ import { FOLD, CROWD, UNIT, CONTROL, LANE, PAGE } from "./payload.js";
 
 const link = (id, text) => `<button class="link" data-go="${id}">${escape(text)}</button>`;
 const row = (name, value) => value === "" || value === undefined ? "" : `<tr><td>${name}</td><td>${value}</td></tr>`;
-const typeOf = kind => escape(kind.startsWith("=") ? kind.slice(1) : kind);
+const typeOf = kind => escape(kind.startsWith("=") ? kind.slice(1) : kind.replace(/@(\d+)$/, "  (result $1)"));
 
 function crumbs(stage, id) {
   const parts = stage.chain(id).filter(s => s.kind !== LANE && s.kind !== UNIT);

@@ -38,7 +38,7 @@ function running(differences) {
 export class Stage {
   constructor(raw) {
     const nodes = raw.nodes, n = nodes.scope.length;
-    this.name = raw.name; this.graph = raw.graph; this.n = n;
+    this.name = raw.name; this.graph = raw.graph; this.n = n; this.compiled = !!raw.compiled;
     this.params = raw.params.map(([name, type, weight, grad]) => ({ name, type, weight: !!weight, grad: !!grad }));
     this.sigs = raw.sigs.map(([op, ins, outs, attrs, flops, bytes]) => ({ op, ins, outs, attrs, flops, bytes }));
     this.srcs = raw.srcs; this.columns = raw.columns; this.outputs = raw.outputs;
@@ -116,7 +116,8 @@ export class Stage {
     this.twin = new Int32Array(this.n + this.scopes.length).fill(-1);
     const lane = name => this.scopes.find(s => s.kind === LANE && s.name === name);
     this.forward = lane("forward"); this.backward = lane("backward"); this.update = lane("update");
-    if (this.forward && this.backward) this.matchScopes(this.forward, this.backward);
+    // XLA runs its kernels in an order of its own, so there are no rows to match
+    if (this.forward && this.backward && !this.compiled) this.matchScopes(this.forward, this.backward);
   }
 
   matchScopes(f, b) {

@@ -1,0 +1,28 @@
+"""``mindspore.dataset.text``: tokenizers, vocabularies and other transforms of strings."""
+from importlib import import_module
+
+from msnb.dataset.text.utils import (
+    JiebaMode,
+    NormalizeForm,
+    SentencePieceModel,
+    SPieceTokenizerLoadType,
+    SPieceTokenizerOutType,
+    to_bytes,
+    to_str,
+)
+from msnb.dataset.text.vocab import Vocab
+
+_MODULES = ("transforms", "utils", "validators")
+__all__ = ["AddToken", "BasicTokenizer", "BertTokenizer", "CaseFold", "FilterWikipediaXML", "JiebaMode", "JiebaTokenizer", "Lookup", "Ngram",
+           "NormalizeForm", "NormalizeUTF8", "PythonTokenizer", "RegexReplace", "RegexTokenizer", "SPieceTokenizerLoadType",
+           "SPieceTokenizerOutType", "SentencePieceModel", "SentencePieceTokenizer", "SentencePieceVocab", "SlidingWindow", "ToNumber",
+           "Truncate", "TruncateSequencePair", "UnicodeCharTokenizer", "UnicodeScriptTokenizer", "Vocab", "WhitespaceTokenizer",
+           "WordpieceTokenizer", "to_bytes", "to_str"]
+
+
+def __getattr__(name):
+    if name in _MODULES:
+        return import_module(f"{__name__}.{name}")
+    if name in __all__:
+        return getattr(import_module(f"{__name__}.transforms"), name)
+    raise AttributeError(f"module 'mindspore.dataset.text' has no attribute {name!r}")
