@@ -72,8 +72,7 @@ def stage(graph, name="traced", tree=None, columns=None):
                    "parent": [scope.parent.index if scope.parent else -1 for scope in scopes],
                    "kind": [scope.kind for scope in scopes]},
         "sigs": signatures.rows, "srcs": sources.rows, "nodes": {**columns_of, "ins": inputs}, "extra": extra,
-        "outputs": [node.id if isinstance(node, CNode) else -1 - parameters[node]
-                    for node, _ in graph.outputs if isinstance(node, CNode) or node in parameters],
+        "outputs": [_output(node, slot, parameters) for node, slot in graph.outputs],
         "columns": columns or {},
     }
 
@@ -111,6 +110,13 @@ def pack(stages, **more):
     """Stages as gzipped JSON bytes; the same stages give the same bytes."""
     text = json.dumps({"v": VERSION, **more, "stages": stages}, separators=(",", ":"), ensure_ascii=False)
     return gzip.compress(text.encode(), 9, mtime=0)
+
+
+def _output(node, slot, parameters):
+    """[node or -1 - parameter, which of several results], or the text of a constant."""
+    if isinstance(node, CNode):
+        return [node.id, slot] if len(node.types) > 1 else [node.id]
+    return [-1 - parameters[node]] if node in parameters else [0, show_constant(node)]
 
 
 class _Table:

@@ -23,7 +23,8 @@ export function asText(stage) {
     const attrs = sig.attrs.length ? ` {${sig.attrs.map(([k, v]) => `${k}: ${v}`).join(", ")}}` : "", outs = sig.outs.map(typed).join(", "), path = stage.path(i);
     lines.push(`  %${i}([CNode]) = ${sig.op}(${uses.join(", ")})${attrs} : (${types.join(", ")}) -> ${sig.outs.length === 1 ? outs : `(${outs})`}${path ? `  # ${path}` : ""}${source ? `  # ${source[0]}:${source[1]}` : ""}`);
   }
-  lines.push(`  return(${stage.outputs.map(o => o < 0 ? name(-1 - o) : `%${o}`).join(", ")})`, "}");
+  const result = ([ref, slot]) => typeof slot === "string" ? slot : ref < 0 ? name(-1 - ref) : `%${ref}${slot === undefined ? "" : `[${slot}]`}`;
+  lines.push(`  return(${stage.outputs.map(result).join(", ")})`, "}");
   return lines.join("\n") + "\n";
 }
 

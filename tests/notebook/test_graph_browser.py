@@ -1,0 +1,315 @@
+"""The graph view in a real browser, with every request to the network blocked."""
+import os
+import pathlib
+import shutil
+import sys
+import time
+
+import pytest
+
+from msnb import ir
+from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
+from msnb.notebook.graph import GraphView
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "ir"))
+import ir_programs as programs
+
+CHROMIUM = os.environ.get("MSNB_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which(
+    "google-chrome")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """One chromium for all tests; a machine without one skips them loudly, a CI run without one fails."""
+    if CHROMIUM is None:
+        message = "no chromium found: the tests of the graph view in a browser did not run (apt-get install chromium)"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    from playwright.sync_api import sync_playwright
+    with sync_playwright() as play:
+        running = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    """show(view, width, height, dark) -> page; at the end nothing may have been asked of the network or gone wrong."""
+    pages, asked, faults = [], [], []
+
+    def show(view, width=1200, height=800, dark=False):
+        path = tmp_path / f"view{len(pages)}.html"
+        path.write_text(view.html(), encoding="utf-8")
+        page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light")
+        page.route("http*://**", lambda route: (asked.append(route.request.url), route.abort()))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+        page.add_init_script("window.tasks=[];new PerformanceObserver(l=>{for(const e of l.getEntries())"
+                             "tasks.push(Math.round(e.duration))}).observe({entryTypes:['longtask']})")
+        page.goto(path.as_uri())
+        page.wait_for_selector(".msnb-graph[data-ready]", timeout=20000)
+        page.wait_for_timeout(60)
+        pages.append(page)
+        return page
+
+    yield show
+    for page in pages:
+        page.close()
+    assert not asked and not faults
+
+
+def view(kind="step", layers=3, **settings):
+    return GraphView(ir.read(programs.traced(kind, layers), "Net", programs.inputs(kind, layers)), **settings)
+
+
+def box(page, text, number=0):
+    return page.locator(f'.n[aria-label^="{text},"]').nth(number)
+
+
+def panel(page):
+    return page.inner_text(".panel")
+
+
+def top_of(page, text):
+    return box(page, text).bounding_box()["y"]
+
+
+def test_a_click_on_a_node_shows_what_it_is_and_where_it_comes_from(show):
+    page = show(view("forward"))
+    box(page, "MatMul").click()
+    shown = panel(page)
+    for expected in ("CNode %0, forward", "fc0-Dense", "fc0.weight", "Float32[4, 4]", "ir_programs.py, line",
+                     "return matmul(x, w)", "FLOPs", "%1 ReLU"):
+        assert expected in shown
+
+
+def test_scopes_close_and_open(show):
+    page = show(view("forward"))
+    before = page.locator(".n").count()
+    page.locator('.open[aria-label^="fc1-Dense"]').click(position={"x": 20, "y": 8})
+    page.wait_for_selector('.n[aria-label^="fc1-Dense"]')
+    assert "fc1-Dense" in panel(page)
+    box(page, "fc1-Dense").click()
+    page.wait_for_selector('.open[aria-label^="fc1-Dense"]')
+    assert page.locator(".n").count() == before
+
+
+def test_collapse_and_expand_reach_every_scope(show):
+    page = show(view("step", 12))
+    page.click("text=expand")
+    page.wait_for_function("document.querySelectorAll('.n[aria-expanded]').length === 0")
+    page.click("text=collapse")
+    page.wait_for_function("document.querySelectorAll('.open').length === 0")
+    assert page.locator(".n").count() <= 6
+
+
+def test_forward_and_backward_stand_on_one_row(show):
+    page = show(view("step"))
+    assert page.locator(".lane").all_inner_texts() == ["forward", "backward", "update"] or page.locator(".lane").count() == 3
+    rows = page.evaluate("""() => Object.fromEntries([...document.querySelectorAll('.n, .open')].map(g =>
+        [g.getAttribute('aria-label').split(',')[0] + (g.getAttribute('aria-label').includes('backward') ? '<' : '>'),
+         g.getBoundingClientRect().y]))""")
+    assert abs(rows["MatMul>"] - rows["gradMatMul<"]) < 1 and abs(rows["ReLU>"] - rows["gradReLU<"]) < 1
+
+
+def test_a_folded_block_shows_one_repeat_and_steps_through_all(show):
+    page = show(view("forward", 30))
+    fold = page.locator('.n[aria-label*="× "]').first
+    fold.click()
+    page.wait_for_selector('.btn[data-act="next"]')
+    assert "1 / " in page.inner_text(".things .open >> nth=-1") or page.locator("text=/1 \\/ \\d+/").count()
+    first = page.locator(".sub", has_text=" / ").first.text_content()
+    page.locator('.btn[data-act="next"]').first.click()
+    page.wait_for_timeout(60)
+    assert page.locator(".sub", has_text=" / ").first.text_content() != first
+    few = page.locator(".n").count()
+    page.locator('.btn[data-act="all"]').first.click()
+    page.wait_for_timeout(80)
+    assert page.locator(".n").count() > few
+
+
+def test_search_finds_selects_and_opens_what_hides_it(show):
+    page = show(view("step", 12))
+    page.click("text=collapse")
+    page.wait_for_function("document.querySelectorAll('.open').length === 0")
+    page.fill(".find input", "op:matmul scope:fc7")
+    page.wait_for_timeout(160)
+    assert page.inner_text(".hits") == "2"
+    page.keyboard.press("Enter")
+    page.wait_for_timeout(80)
+    assert "MatMul" in panel(page) and "fc7-Dense" in panel(page)
+    assert page.locator(".n.sel").count() == 1
+    page.fill(".find input", "no such thing")
+    page.wait_for_timeout(160)
+    assert "nothing found" in page.inner_text(".results")
+    page.keyboard.press("Escape")
+    assert page.locator(".dim").count() == 0
+
+
+def test_the_keyboard_reaches_everything(show):
+    page = show(view("forward"))
+    page.focus(".stage > svg")
+    page.keyboard.press("Enter")
+    assert page.locator(".sel").count() == 1
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    page.wait_for_timeout(40)
+    name = page.locator(".sel").get_attribute("aria-label")
+    assert name and page.inner_text(".said") in name + ", forward" or page.inner_text(".said")
+    before = page.locator(".world").get_attribute("transform")
+    page.keyboard.press("+")
+    page.wait_for_timeout(40)
+    assert page.locator(".world").get_attribute("transform") != before
+    page.keyboard.press("0")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.type") == "search"
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    assert page.locator(".sel").count() == 0
+
+
+def test_the_wheel_belongs_to_the_page_until_the_graph_is_clicked(show):
+    page = show(view("forward"))
+    before = page.locator(".world").get_attribute("transform")
+    page.mouse.move(300, 400)
+    page.mouse.wheel(0, 200)
+    page.wait_for_timeout(60)
+    assert page.locator(".world").get_attribute("transform") == before
+    page.mouse.click(20, 700)
+    page.mouse.wheel(0, 200)
+    page.wait_for_timeout(60)
+    assert page.locator(".world").get_attribute("transform") != before
+
+
+def test_dragging_pans_and_selects_nothing(show):
+    page = show(view("forward"))
+    before = box(page, "MatMul").bounding_box()
+    page.mouse.move(before["x"] + 5, before["y"] + 5)
+    page.mouse.down()
+    page.mouse.move(before["x"] + 65, before["y"] + 45, steps=4)
+    page.mouse.up()
+    page.wait_for_timeout(60)
+    after = box(page, "MatMul").bounding_box()
+    assert abs(after["x"] - before["x"] - 60) < 6 and page.locator(".sel").count() == 0
+
+
+def test_values_given_from_outside_can_be_coloured_by(show):
+    graph = ir.read(programs.traced("forward"), "Net", programs.inputs())
+    values = [float(number + 1) for number in range(len(graph))]
+    page = show(GraphView(graph, columns={"time": {"label": "time", "unit": "s", "values": values}}, colour="time"))
+    assert "COLOUR: TIME" in panel(page).upper()
+    box(page, "MatMul").click()
+    assert "time\t1 s" in panel(page)
+    fills = page.locator(".n rect:last-of-type").evaluate_all("list => list.map(r => r.style.fill)")
+    assert len(set(fills)) > 3
+
+
+def test_dark_theme_and_narrow_window(show):
+    page = show(view("step"), width=420, height=700, dark=True)
+    assert page.get_attribute(".msnb-graph", "data-theme") == "dark"
+    assert "narrow" in page.get_attribute(".msnb-graph", "class")
+    graph, details = page.locator(".stage").bounding_box(), page.locator(".panel").bounding_box()
+    assert details["y"] >= graph["y"] + graph["height"] - 1 and graph["height"] > 150
+    page.emulate_media(color_scheme="light")
+    page.wait_for_selector('.msnb-graph[data-theme="light"]')
+
+
+def test_two_networks_are_compared_side_by_side(show):
+    old = ir.read(programs.traced("forward", 3), "Net", programs.inputs("forward", 3))
+    new = ir.read(programs.traced("forward", 4), "Net", programs.inputs("forward", 4))
+    page = show(GraphView({"old": old, "new": new}), width=1400)
+    assert page.locator(".stage").count() == 2 and page.locator(".heading").all_inner_texts() == ["old", "new"]
+    assert page.locator('.stage >> nth=1 >> .n text', has_text="+ MatMul").count() == 1
+    page.locator('.stage >> nth=0 >> .n[aria-label^="MatMul"] >> nth=1').click()
+    page.wait_for_timeout(60)
+    assert page.locator(".stage >> nth=1 >> .mate").count() == 1 and "new: matched" in panel(page).lower()
+
+
+def test_the_source_selects_nodes_and_nodes_select_the_source(show):
+    page = show(view("forward"), width=1400)
+    page.click("[data-do=code]")
+    page.wait_for_selector(".code tr[data-line]")
+    box(page, "ReLU").click()
+    assert "x = relu(x)" in page.inner_text(".code .here")
+    page.locator(".code tr[data-line]", has_text="return matmul(x, w)").click()
+    page.wait_for_timeout(60)
+    assert page.locator(".n.hit").count() == 3
+
+
+def test_the_text_copied_from_the_view_is_the_text_that_python_prints(show):
+    for kind in ("forward", "step"):
+        made = view(kind)
+        page = show(made)
+        copied = page.evaluate("""async () => { let text = null;
+            Object.defineProperty(navigator, 'clipboard', {value: {writeText: async t => { text = t; }}, configurable: true});
+            const box = document.querySelector('select.copy'); box.value = 'text'; box.dispatchEvent(new Event('change'));
+            await new Promise(r => setTimeout(r, 50)); return text; }""")
+        assert copied == made.text()
+
+
+def test_a_picture_can_be_copied(show):
+    page = show(view("step"))
+    copied = page.evaluate("""async () => { let text = null;
+        Object.defineProperty(navigator, 'clipboard', {value: {writeText: async t => { text = t; }}, configurable: true});
+        const box = document.querySelector('select.copy'); box.value = 'svg'; box.dispatchEvent(new Event('change'));
+        await new Promise(r => setTimeout(r, 50)); return text; }""")
+    import xml.etree.ElementTree as ElementTree
+    assert ElementTree.fromstring(copied).tag.endswith("svg")
+
+
+def synthetic(blocks, per_block=50):
+    """A graph of `blocks` blocks, all of them different so that nothing is folded away."""
+    kind = (TensorType("Float32", (8, 8), 4),)
+    x = ParameterNode("x", kind)
+    nodes, last = [], x
+    for block in range(blocks):
+        for place in range(per_block):
+            other = nodes[-(block % 5 + 2)] if len(nodes) > 8 else x
+            node = CNode(("MatMul", "Add", "ReLU", "Mul")[(place * place + block) % 4], (last, other), (0, 0), kind,
+                         scope=f"Default/net-Net/stage{block // 20}-Stage/block{block}-Block", id=len(nodes),
+                         source=("net.py", place, "construct"), flops=place * 1000 + block, nbytes=256)
+            nodes.append(node)
+            last = node
+    return FuncGraph("Synthetic", [x], nodes, [(last, 0)])
+
+
+def test_five_thousand_nodes_appear_within_a_second_and_never_block(show):
+    made = GraphView(synthetic(100))
+    made.payload
+    started = time.perf_counter()
+    page = show(made)
+    assert page.evaluate("performance.now()") < 1500 and time.perf_counter() - started < 4
+    page.evaluate("tasks.length = 0")
+    page.click("text=expand")
+    page.wait_for_function("document.querySelector('.busy').textContent === ''")
+    page.click("text=fit")
+    page.wait_for_timeout(400)
+    assert page.get_attribute(".msnb-graph", "data-nodes") == "5000"
+    assert max(page.evaluate("tasks"), default=0) < 400  # 200 ms on an idle machine
+
+
+def test_fifty_thousand_nodes_open_without_freezing(show):
+    page = show(GraphView(synthetic(1000)))
+    assert page.get_attribute(".msnb-graph", "data-nodes") == "50000"
+    assert max(page.evaluate("tasks"), default=0) < 1500
+    page.fill(".find input", "op:MatMul")
+    page.wait_for_timeout(300)
+    assert int(page.inner_text(".hits")) > 5000
+
+
+def test_an_empty_graph_is_shown(show):
+    page = show(GraphView(FuncGraph("Empty", [], [], [])))
+    assert "Empty" in panel(page)
+
+
+def test_names_that_look_like_markup_are_shown_as_they_are(show):
+    kind = (TensorType("Float32", (2,), 4),)
+    x = ParameterNode("<img src=x onerror=alert(1)>", kind)
+    node = CNode("</script><b>Op</b>", (x,), (0,), kind, scope='Default/"quoted" & <i>-Cell', attrs={"a": "</script>"},
+                 source=("<file>.py", 3, "<lambda>"))
+    page = show(GraphView(FuncGraph("</script><h1>", [x], [node], [(node, 0)])))
+    page.locator(".n").first.click()
+    assert "</script><b>Op</b>" in panel(page) and page.locator("b, h1, img").count() == 0
