@@ -7,6 +7,7 @@ import importlib.util
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 import time
@@ -29,8 +30,7 @@ def main(argv=None):
     demo.add_argument("--timeout", type=int, default=600, help="seconds that one cell may take (default: %(default)s)")
     demo.set_defaults(run=run_demo)
 
-    lab = commands.add_parser("lab", help="open JupyterLab on the quick start")
-    lab.add_argument("options", nargs=argparse.REMAINDER, help="options for JupyterLab")
+    lab = commands.add_parser("lab", help="open JupyterLab on the quick start; further options are JupyterLab's")
     lab.set_defaults(run=run_lab)
 
     script = commands.add_parser("run", help="run a MindSpore script as it is")
@@ -41,7 +41,10 @@ def main(argv=None):
     commands.add_parser("devices", help="list the devices that JAX finds").set_defaults(run=run_devices)
     commands.add_parser("version", help="print versions, for a bug report").set_defaults(run=run_version)
 
-    options = parser.parse_args(argv)
+    options, rest = parser.parse_known_args(argv)
+    if rest and options.command != "lab":
+        parser.error(f"unknown arguments: {' '.join(rest)}")
+    options.rest = rest
     return options.run(options)
 
 
@@ -182,7 +185,13 @@ def run_lab(options):
     """Open JupyterLab on the quick start."""
     if not importlib.util.find_spec("jupyterlab"):
         return _fail('JupyterLab is not installed: pip install "msnb[lab]"')
-    return subprocess.call([sys.executable, "-m", "jupyterlab", str(quick_start()), *options.options])
+    notebook = quick_start()
+    if notebook.parent == PACKAGE / "_data":  # installed from a wheel: what is edited is a copy in the current folder
+        copied = Path(QUICK_START)
+        if not copied.exists():
+            shutil.copyfile(notebook, copied)
+        notebook = copied
+    return subprocess.call([sys.executable, "-m", "jupyterlab", str(notebook), *options.rest])
 
 
 def run_script(options):

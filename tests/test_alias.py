@@ -1,5 +1,6 @@
 """`import mindspore` means msnb: the same objects, hidden and put back what was there."""
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -128,8 +129,8 @@ def test_reloading_keeps_the_object_and_its_name():
 
 def test_a_script_runs_as_it_is(tmp_path):
     script = tmp_path / "train.py"
-    script.write_text("import sys\nimport mindspore as ms\nfrom helper import t\nprint(ms.__version__, t, sys.argv[1:])")
+    script.write_text("import sys, mindspore as ms\nfrom helper import t\nprint(ms.__version__, t, *sys.argv[1:])")
     (tmp_path / "helper.py").write_text("from mindspore import Tensor\nt = Tensor([1, 2])\n")
     done = subprocess.run([sys.executable, "-m", "msnb", "run", str(script), "a"], capture_output=True, text=True,
-                          timeout=120, cwd=tmp_path, env={**__import__("os").environ, "PYTHONPATH": str(ROOT)})
-    assert done.stdout == "1.1.1 [1 2] ['a']\n", done.stderr
+                          timeout=120, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    assert done.stdout == "1.1.1 [1 2] a\n", done.stderr

@@ -1,6 +1,8 @@
 """``python -m msnb``: every command, short of the whole demo, which is what `make demo` runs."""
 
+import os
 import re
+import subprocess
 
 import pytest
 
@@ -17,6 +19,33 @@ def test_versions_are_printed(capsys):
 def test_devices_are_listed_with_the_one_in_use(capsys):
     assert command.main(["devices"]) == 0
     assert re.search(r"^\* CPU  +0", capsys.readouterr().out, re.MULTILINE)
+
+
+def test_options_behind_lab_are_jupyterlabs(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    calls = []
+    monkeypatch.setattr(command.subprocess, "call", lambda arguments: calls.append(arguments) or 0)
+    monkeypatch.setattr(command.importlib.util, "find_spec", lambda name: True)
+    assert command.main(["lab", "--no-browser", "--port=9999"]) == 0
+    assert calls[0][1:3] == ["-m", "jupyterlab"] and calls[0][-2:] == ["--no-browser", "--port=9999"]
+    with pytest.raises(SystemExit):
+        command.main(["devices", "--no-browser"])
+
+
+def test_a_script_runs_as_it_is_with_its_arguments(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import sys, beside\n"
+        "import mindspore as ms\n"
+        "from mindspore import nn\n"
+        "from mindspore.common import dtype as mstype\n"
+        "print(__name__, sys.argv[1:], beside.x, ms.__version__, ms.Tensor([1, 2], mstype.int32) + 1)\n"
+    )
+    (tmp_path / "beside.py").write_text("x = 'found'")
+    run = [command.sys.executable, "-m", "msnb", "run", str(script), "--epochs", "3"]
+    environment = {**os.environ, "PYTHONPATH": str(command.PACKAGE.parent)}
+    result = subprocess.run(run, capture_output=True, text=True, cwd=tmp_path, env=environment)
+    assert result.stdout == "__main__ ['--epochs', '3'] found 1.1.1 [2 3]\n", result.stderr
 
 
 def test_a_missing_script_is_named(capsys):

@@ -88,7 +88,8 @@ def _alike(first, second, old, new):
     # the rest, in order, by what it computes: a renamed layer is still the same layer
     rest_old = [number for number in range(len(old)) if number not in links]
     rest_new = [number for number in range(len(new)) if number not in partner]
-    tokens = [[(source[n].direction, source[n].op) for n in rest] for source, rest in ((old, rest_old), (new, rest_new))]
+    tokens = [[(nodes[number].direction, nodes[number].op) for number in rest]
+              for nodes, rest in ((old, rest_old), (new, rest_new))]
     matcher = difflib.SequenceMatcher(None, *tokens, autojunk=False)
     for block in matcher.get_matching_blocks():
         for step in range(block.size):

@@ -9,6 +9,7 @@ ROOT, LANE, SCOPE, CONTROL, FOLD, UNIT, CROWD, PAGE = range(8)
 LANES = ("forward", "backward", "update")
 _LONGEST_PATTERN = 6
 _CROWD = 8
+_WORTH = 12  # fewer nodes than this are shown as they are
 _PAGE, _FULL = 100, 240  # a scope with more children than the second is split into pages of the first
 
 
@@ -202,8 +203,8 @@ class Hierarchy:
         base = [node.id for node in child.leaves()]
         inside = {number: place for place, number in enumerate(base)}
         return (child.kind, tuple(
-            (self.signature_of[number], tuple(place - inside[source] if source in inside else 0
-                                              for source in self.feeders[number]))
+            (self.signature_of[number], tuple(place - inside[source] for source in self.feeders[number]
+                                              if source in inside))
             for place, number in enumerate(base)))
 
     def _fold_repeats(self, scope):
@@ -212,7 +213,9 @@ class Hierarchy:
         result, at = [], 0
         while at < len(children):
             period, repeats = _best_pattern(tokens, children, at)
-            if not repeats or not (repeats >= _CROWD or self._chained(children[at:at + 2 * period], period)):
+            nodes = sum(child.size if isinstance(child, Scope) else 1 for child in children[at:at + period * repeats])
+            if not repeats or nodes < _WORTH or not (repeats >= _CROWD
+                                                     or self._chained(children[at:at + 2 * period], period)):
                 result.append(children[at])
                 at += 1
                 continue

@@ -35,6 +35,7 @@ def stage(graph, name="traced", tree=None, columns=None):
     scopes = list(tree.root.scopes())
     origin = _sub_graph_origins(graph)
     signatures, sources = _Table(), _Table()
+    lines = {source: sources.number(_source_row(source)) for source in dict.fromkeys(node.source for node in tree.nodes)}
     columns_of = {"scope": [], "sig": [], "src": []}
     inputs, extra = [], []
     last = [0, 0, 0]
@@ -60,7 +61,7 @@ def stage(graph, name="traced", tree=None, columns=None):
                     extra.append([source.id, node.id])
         attrs = [[key, show_value(value)] for key, value in node.attrs.items()]
         row = [node.name, taken, [kind.short() for kind in node.types], attrs, node.flops, node.nbytes]
-        now = [scope, signatures.number(row), sources.number(_source_row(node.source))]
+        now = [scope, signatures.number(row), lines[node.source]]
         for index, key in enumerate(columns_of):
             columns_of[key].append(now[index] - last[index])
         last = now

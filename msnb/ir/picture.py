@@ -29,22 +29,33 @@ def to_svg(graph, boxes=60):
 
 
 def _opened(root, budget):
-    """Scopes to draw open: breadth first, while the number of boxes stays within the budget."""
+    """Scopes to draw open: breadth first, a scope together with its gradients', while the boxes are within the budget."""
     opened = {root.index, *(lane.index for lane in root.children)}
     shown = sum(len(lane.children) for lane in root.children)
-    waiting = [child for lane in root.children for child in lane.children]
+    forward, backward = root.named.get("forward"), root.named.get("backward")
+    waiting = [(forward, backward)] if forward is not None else []
+    waiting += [(lane, None) for lane in root.children if lane not in (forward, backward)]
     while waiting:
         later = []
-        for child in waiting:
-            if not isinstance(child, Scope) or child.kind == CROWD:
-                continue
-            inside = _drawn(child)
-            if shown + len(inside) - 1 <= budget:
-                opened.add(child.index)
-                shown += len(inside) - 1
-                later += inside
+        for scope, twin in waiting:
+            for child, mate in _matched(scope, twin):
+                more = sum(len(_drawn(one)) - 1 for one in (child, mate) if one is not None)
+                if child.kind != CROWD and shown + more <= budget:
+                    opened.update(one.index for one in (child, mate) if one is not None)
+                    shown += more
+                    later.append((child, mate))
         waiting = later
     return opened
+
+
+def _matched(scope, twin):
+    """(scope, the scope of its gradients or None) of what a box draws; gradients that belong to nothing come last."""
+    mates = {child.name: child for child in _drawn(twin) if isinstance(child, Scope)} if twin is not None else {}
+    for child in _drawn(scope):
+        if isinstance(child, Scope):
+            yield child, mates.pop(child.name, None)
+    for child in mates.values():
+        yield child, None
 
 
 def _drawn(scope):
@@ -85,8 +96,9 @@ class _Drawing:
                 return _Box(item, width, inner[2][1] + _HEADER + _PAD, title, note, inner)
         else:
             title = item.name
-            shape = item.shape
-            note = "×".join(map(str, shape)) if shape else item.dtype or ""
+            # of several results the largest is what the operator is there for
+            main = max(item.types, key=lambda kind: kind.size, default=None)
+            note = "" if main is None else "×".join(map(str, main.shape)) or main.dtype
         return _Box(item, max(64.0, _CHAR * max(len(title), len(note)) + 22), 2 * _LINE - 20, title, note)
 
     def inside(self, scope):

@@ -70,7 +70,8 @@ def _call(node, names):
     text = f"{names[node]}([CNode]) = {node.name}({', '.join(inputs)})"
     if node.attrs:
         text += f" {{{', '.join(f'{key}: {show_value(value)}' for key, value in node.attrs.items())}}}"
-    taken = ", ".join(str(source.types[slot]) for source, slot in node.uses if source.types)
+    taken = ", ".join(str(source.types[slot]) for source, slot in node.uses
+                      if source.types and not isinstance(source, ValueNode))  # a constant says its type itself
     given = ", ".join(map(str, node.types))
     text += f" : ({taken}) -> {given if len(node.types) == 1 else f'({given})'}"
     if node.scope:

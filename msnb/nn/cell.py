@@ -432,8 +432,8 @@ class Cell:
                     for e in entries]
         if not programs:
             return None
-        from msnb import ir
-        return ir.text(programs[-1])
+        from msnb.ir import api
+        return api.text(api.of_program(programs[-1]))
 
     @property
     def cls_name(self):

@@ -4,6 +4,7 @@
 """
 
 import contextlib
+import warnings
 import weakref
 
 _loaded = weakref.WeakKeyDictionary()  # shell -> what undoes the parts
@@ -17,9 +18,24 @@ def load_ipython_extension(ipython):
     from msnb.notebook import cell, complete, display, errors, magics
 
     undo = contextlib.ExitStack()
+    undo.callback(_quiet_commands())
     for part in (cell, magics, errors, display, complete):
         undo.callback(part.install(ipython))
     _loaded[ipython] = undo
+
+
+def _quiet_commands():
+    """JAX warns of every fork; `!ls` in a notebook forks and at once becomes another program, which is harmless."""
+    before = list(warnings.filters)
+    warnings.filterwarnings("ignore", "os.fork", RuntimeWarning, "pty")
+    added = [f for f in warnings.filters if f not in before]
+
+    def undo():
+        for entry in added:
+            if entry in warnings.filters:
+                warnings.filters.remove(entry)
+
+    return undo
 
 
 def unload_ipython_extension(ipython):

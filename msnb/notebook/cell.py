@@ -16,6 +16,7 @@ from msnb import context
 from msnb.ir import source
 from msnb.notebook import errors, graphs, rewrite
 from msnb.notebook.clock import Clock
+from msnb.notebook.graph import cells
 from msnb.notebook.waiting import wait
 
 _scopes = []  # innermost last; %%capture runs a cell within a cell
@@ -128,7 +129,7 @@ def install(shell):
     manager.line_transforms.insert(0, rewrite.first_line)
     transformer = _Transformer()
     shell.ast_transformers.append(transformer)
-    source.register_namer(namer := _namer(shell))
+    cells.install()
     run = shell.run_ast_nodes
 
     @functools.wraps(run)
@@ -143,21 +144,12 @@ def install(shell):
             manager.line_transforms.remove(rewrite.first_line)
         if transformer in shell.ast_transformers:
             shell.ast_transformers.remove(transformer)
-        source._namers.remove(namer)
+        source._namers.remove(cells.label)
+        shell.events.unregister("pre_run_cell", cells._before_cell)
         if vars(shell).get("run_ast_nodes") is run_ast_nodes:
             del shell.run_ast_nodes
 
     return undo
-
-
-def _namer(shell):
-    """Views call a cell by its prompt, as it stands beside it: In [3]."""
-
-    def name(file):
-        number = getattr(shell.compile, "_filename_map", {}).get(file)  # IPython keeps it there for its own tracebacks
-        return None if number is None else f"In [{number}]"
-
-    return name
 
 
 def _waited(shell, result):

@@ -15,71 +15,84 @@ class Ran:
     """Which Cells and compiled functions run from its making to :meth:`show`."""
 
     def __init__(self):
-        from msnb.core import compile
+        from msnb.core import api, compile
         from msnb.nn.cell import Cell
 
-        self._compile, self._cell = compile, Cell
+        self._compile = compile
         self._calls_before = {id(program): program.calls for program in compile.all_programs()}
-        self._eager = {}
-        self._call = Cell.__call__
-        self._watch(Cell)
+        self._called = {}
+        self._running = []
+        self._watched = [(kind, kind.__call__) for kind in (Cell, api.JitFunction)]
+        for kind, call in self._watched:
+            kind.__call__ = self._watch(call)
 
-    def _watch(self, kind):
-        """In PYNATIVE mode nothing is compiled; remember what the outermost Cells are called with."""
-        call, eager, thread = self._call, self._eager, self._compile._thread
-        running = []
+    def _watch(self, call):
+        """`call`, which also remembers what the outermost Cell or function is called with."""
+        called, running, thread = self._called, self._running, self._compile._thread
 
         @functools.wraps(call)
-        def watched(cell, *args, **kwargs):
+        def watched(net, *args, **kwargs):
             if running or thread.frame is not None:
-                return call(cell, *args, **kwargs)
-            running.append(cell)
+                return call(net, *args, **kwargs)
+            running.append(net)
             try:
-                result = call(cell, *args, **kwargs)
+                result = call(net, *args, **kwargs)
             finally:
                 running.clear()
-            eager.setdefault(id(cell), (cell, args, kwargs))
+            called.setdefault(id(net), (net, args, kwargs))
             return result
 
-        kind.__call__ = watched
+        return watched
 
     def show(self):
-        """Stop watching; show one view for each program."""
-        self._cell.__call__ = self._call
-        programs = [p for p in self._compile.all_programs() if self._has_run(p)]
-        compiled = {id(p.root()) for p in programs}
-        for cell, args, kwargs in self._eager.values():
-            if id(cell) not in compiled:
-                programs.append(self._compile.program_of(cell, *args, **kwargs))
-        if not programs:
+        """Stop watching; show one view for each network."""
+        for kind, call in self._watched:
+            kind.__call__ = call
+        shows = [functools.partial(show_call, *called) for called in self._called.values()]
+        shows += [functools.partial(show, p) for p in self._compile.all_programs() if self._ran_inside(p)]
+        if not shows:
             print("--ir: no Cell and no ms_function has run in this cell. Call one here, or use %ms_ir net(x).")
-        for program in programs[:_MOST]:
-            show(program)
-        if len(programs) > _MOST:
-            rest = ", ".join(sorted({p.name for p in programs[_MOST:]}))
-            print(f"--ir: {len(programs) - _MOST} more graphs are not shown ({rest}); %ms_ir net(x) shows one of them.")
+        for each in shows[:_MOST]:
+            each()
+        if len(shows) > _MOST:
+            print(f"--ir: {len(shows) - _MOST} more graphs are not shown; %ms_ir net(x) shows one of them.")
 
-    def _has_run(self, program):
-        before = self._calls_before.get(id(program))
-        recorded = before is None and program._kernel is not None  # run under a PYNATIVE gradient
-        return program.calls > (before or 0) or recorded
+    def _ran_inside(self, program):
+        """Whether a program has run that is not of an outermost call: a compiled part of something PYNATIVE."""
+        return program.calls > self._calls_before.get(id(program), 0) and id(program.root()) not in self._called
 
 
-def show(program):
+def show_call(net, args, kwargs):
+    """Show the graph of one call; while the notebook is open it follows the cells that it comes from."""
+    from msnb.core.compile import program_of
+    from msnb.notebook import live
+
+    view = show(program_of(net, *args, **kwargs), net)
+    live.follow(view, net, args, kwargs)
+
+
+def show(program, net=None):
     """Show the graph of a program of `msnb.core.compile`: a view where there is a browser, else text."""
-    from msnb.ir.api import of_program
+    from msnb.ir.api import name_of
+    from msnb.ir.stages import STAGES, stages_of
     from msnb.notebook.graph import GraphView
 
-    view = GraphView(of_program(program))
+    name = program.name if net is None else name_of(net)
+
+    def make(stage):
+        return stages_of(program, name, (stage,))[stage]
+
+    view = GraphView({"traced": make("traced")}, make=make, offered=STAGES)
     shell = get_ipython()
     if shell is not None and "text/html" in shell.display_formatter.active_types:
         display(view)
     else:
         print(view.text())
+    return view
 
 
-def program_in(expression, space):
-    """The program behind an expression such as ``net(x)``, which is not run: only its function and inputs are.
+def show_expression(expression, space):
+    """Show the graph of an expression such as ``net(x)``, which is not run: only its function and inputs are.
 
     Args:
         expression (str): A call of a Cell or function; or a Cell or compiled function that has run before.
@@ -103,10 +116,11 @@ def program_in(expression, space):
         net = value(tree.func)
         space = {**space, "__msnb_arguments": lambda *args, **kwargs: (args, kwargs)}
         args, kwargs = value(ast.copy_location(caught, tree))
-        return compile.program_of(net, *args, **kwargs)
+        show_call(net, args, kwargs)
+        return
     net = value(tree)
     programs = [p for p in compile.all_programs() if p.root() is net]
     if not programs:
         raise UsageError(f"%ms_ir {expression.strip()}: nothing is known about its inputs yet; give it a call to look "
                          f"at, such as: %ms_ir {expression.strip()}(x)")
-    return programs[-1]
+    show(programs[-1], net)

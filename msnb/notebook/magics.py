@@ -123,7 +123,7 @@ class MindSporeMagics(Magics):
     @line_magic
     def ms_ir(self, line):
         """`%ms_ir net(x)` shows the graph of that call, without running it."""
-        graphs.show(graphs.program_in(line, self.shell.user_ns))
+        graphs.show_expression(line, self.shell.user_ns)
 
     @line_magic
     def ms_traceback(self, line):

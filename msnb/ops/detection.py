@@ -35,9 +35,14 @@ def _boxes(op, **named):
             raise ValueError(f"For '{op}', '{argument}' should have shape (N, 4), but got {value.shape}.")
 
 
+def _wide(x):
+    """`x` in at least float32."""
+    return x.astype(jnp.promote_types(x.dtype, jnp.float32) if x.dtype in FLOAT else jnp.float32)
+
+
 def _centres(boxes):
     """Centre and size of boxes (x0, y0, x1, y1) whose corners are pixels that belong to them."""
-    x0, y0, x1, y1 = jnp.moveaxis(boxes.astype(jnp.float32), -1, 0)
+    x0, y0, x1, y1 = jnp.moveaxis(_wide(boxes), -1, 0)
     return (x0 + x1) * 0.5, (y0 + y1) * 0.5, x1 - x0 + 1, y1 - y0 + 1
 
 
@@ -79,7 +84,7 @@ def bounding_box_encode(anchor_box, groundtruth_box, *, means: FourFloats = (0.0
     ax, ay, aw, ah = _centres(anchor_box)
     gx, gy, gw, gh = _centres(groundtruth_box)
     offsets = jnp.stack([(gx - ax) / aw, (gy - ay) / ah, jnp.log(gw / aw), jnp.log(gh / ah)], axis=-1)
-    offsets = (offsets - jnp.asarray(means, jnp.float32)) / jnp.asarray(stds, jnp.float32)
+    offsets = (offsets - jnp.asarray(means, offsets.dtype)) / jnp.asarray(stds, offsets.dtype)
     return offsets.astype(anchor_box.dtype)
 
 
@@ -121,7 +126,8 @@ def bounding_box_decode(anchor_box, deltas, *, max_shape: Optional(ImageShape),
     _boxes(op, anchor_box=anchor_box, deltas=deltas)
     same_dtype(op, anchor_box=anchor_box, deltas=deltas)
     same_shape(op, anchor_box=anchor_box, deltas=deltas)
-    offsets = deltas.astype(jnp.float32) * jnp.asarray(stds, jnp.float32) + jnp.asarray(means, jnp.float32)
+    offsets = _wide(deltas)
+    offsets = offsets * jnp.asarray(stds, offsets.dtype) + jnp.asarray(means, offsets.dtype)
     dx, dy, dw, dh = jnp.moveaxis(offsets, -1, 0)
     limit = abs(math.log(wh_ratio_clip))
     dw, dh = jnp.clip(dw, -limit, limit), jnp.clip(dh, -limit, limit)
@@ -204,7 +210,7 @@ def iou(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _mode) = "iou"):
     _boxes("IOU", anchor_boxes=anchor_boxes, gt_boxes=gt_boxes)
     dtype_in("IOU", "anchor_boxes", anchor_boxes, FLOAT)
     dtype_in("IOU", "gt_boxes", gt_boxes, FLOAT)
-    a, g = anchor_boxes.astype(jnp.float32), gt_boxes.astype(jnp.float32)[:, None]
+    a, g = _wide(anchor_boxes), _wide(gt_boxes)[:, None]
     width = jnp.maximum(jnp.minimum(a[..., 2], g[..., 2]) - jnp.maximum(a[..., 0], g[..., 0]) + 1, 0)
     height = jnp.maximum(jnp.minimum(a[..., 3], g[..., 3]) - jnp.maximum(a[..., 1], g[..., 1]) + 1, 0)
     shared = width * height

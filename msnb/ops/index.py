@@ -195,7 +195,7 @@ def _entry(item):
     if isinstance(item, (list, tuple, range)):
         return _listed(item)
     if isinstance(item, np.ndarray) and item.dtype.kind in "iub":
-        return box(jnp.asarray(item))
+        return box(item)
     if isinstance(item, jax.Array):
         return box(item)
     raise IndexError(f"A Tensor is indexed by int, slice, ..., None, bool, Tensor, or lists and tuples of them, "
@@ -203,14 +203,13 @@ def _entry(item):
 
 
 def _listed(items):
-    """A Tensor of the positions in a list."""
+    """A Tensor of the positions in a list; it holds a numpy array, a constant also while a graph is traced."""
     if any(isinstance(v, Tensor) for v in items):
-        arrays = [v._array if isinstance(v, Tensor) else jnp.asarray(v) for v in items]
-        return box(jnp.stack(arrays))
+        return box(jnp.stack([jnp.asarray(v._array if isinstance(v, Tensor) else v) for v in items]))
     array = np.array(list(items), dtype=None if len(items) else np.int64)
     if array.dtype.kind not in "iub":
         raise IndexError(f"A list that indexes a Tensor holds int or bool, but got {items!r}.")
-    return box(jnp.asarray(array))
+    return box(array)
 
 
 def _mask_positions(mask):
@@ -219,7 +218,7 @@ def _mask_positions(mask):
         raise ValueError("x[mask] has as many elements as the mask has True places, which a compiled graph does not "
                          "know. Write ops.select(mask, x, other) to keep the shape, x[mask] = value to assign, or "
                          "ops.masked_select in PYNATIVE mode.")
-    return [box(jnp.asarray(places)) for places in np.nonzero(np.asarray(mask._array))]
+    return [box(places) for places in np.nonzero(np.asarray(mask._array))]
 
 
 def _bound(value):
@@ -269,7 +268,8 @@ def plan_of(index, shape):
             if item._array.dtype == bool:
                 wanted = shape[dimension:dimension + item.ndim]
                 if item.shape != tuple(wanted):
-                    raise IndexError(f"A mask of shape {item.shape} does not fit dimensions of lengths {tuple(wanted)}.")
+                    raise IndexError(f"A mask of shape {item.shape} does not fit dimensions of lengths "
+                                     f"{tuple(wanted)}.")
                 if not item.ndim:
                     plan.append(NEW)
                 found = _mask_positions(item)

@@ -1,5 +1,5 @@
 """Training: `Model`, callbacks, mixed precision, loss scale, checkpoints."""
-from msnb.train import amp
+from msnb.train import amp, callback, summary
 from msnb.train.amp import build_train_network
 from msnb.train.dataset_helper import DatasetHelper, connect_network_with_dataset
 from msnb.train.loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager

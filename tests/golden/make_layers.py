@@ -69,6 +69,8 @@ CASES = {
     "avg_pool2d_same": ("nn.AvgPool2d(3, 2, 'same')", IMAGE),
     "max_pool1d": ("nn.MaxPool1d(3, 2)", "f(2,4,7)"),
     "avg_pool1d": ("nn.AvgPool1d(3, 2)", "f(2,4,7)"),
+    "adaptive_avg_pool2d": ("nn.AdaptiveAvgPool2d((4, 3))", "f(2,4,6,7)"),
+    "adaptive_max_pool2d": ("nn.AdaptiveMaxPool2d((None, 3))", "f(2,4,6,7)"),
     "batch_norm1d": ("nn.BatchNorm1d(4)", ROWS, "train"),
     "batch_norm1d_eval": ("nn.BatchNorm1d(4)", ROWS),
     "batch_norm2d": ("nn.BatchNorm2d(4, eps=1e-3, momentum=0.7)", IMAGE, "train"),

@@ -223,7 +223,76 @@ add("CTCLoss", "CTCLoss", {}, (F(6, 2, 5), lambda r: np.array([[0, 0], [0, 1], [
 add("CTCGreedyDecoder", "CTCGreedyDecoder", {}, (F(6, 2, 4), lambda r: np.array([6, 4], np.int32)))
 
 
+# ---------------------------------------------------------------------- functional forms of 2.x
+def add_form(name, inputs, attrs=None, suffix="", wrt=(0,), **options):
+    CASES.append(Case(f"ops.{name}{suffix}", "ops." + name, attrs, inputs, wrt=wrt, **options))
+
+
+_img = (F(2, 4, 6, 7),)
+for _name, _attrs in (("leaky_relu", {"alpha": 0.1}), ("silu", {}), ("logsigmoid", {}), ("hardtanh", {"max_val": 0.5}),
+                      ("threshold", {"thr": 0.2, "value": 3.0}), ("glu", {}), ("gelu", {}), ("softmax", {"axis": 0}),
+                      ("softmin", {}), ("log_softmax", {}), ("elu", {}), ("celu", {"alpha": 0.7}), ("hardswish", {}),
+                      ("hardsigmoid", {}), ("softshrink", {"lambd": 0.3}), ("hardshrink", {"lambd": 0.3})):
+    add_form(_name, (F(3, 6, scale=2),), _attrs, tol=1e-4 if _name in ("glu", "gelu") else 2e-5)
+add_form("gelu", (F(3, 6),), {"approximate": "tanh"}, "_tanh", tol=2e-4)
+add_form("softplus", (F(3, 6, scale=5),), {"beta": 2, "threshold": 4}, tol=2e-4)
+for _red in ("none", "mean", "sum"):
+    _r = {"reduction": _red}
+    add_form("mse_loss", (F(4, 5), F(4, 5)), _r, "_" + _red)
+    add_form("l1_loss", (F(4, 5), F(4, 5)), _r, "_" + _red)
+    add_form("smooth_l1_loss", (F(4, 5), F(4, 5)), {"beta": 0.5, **_r}, "_" + _red)
+    add_form("huber_loss", (F(4, 5), F(4, 5)), {"delta": 0.5, **_r}, "_" + _red)
+    add_form("cross_entropy", (F(4, 5), I(4, high=5)), _r, "_" + _red)
+    add_form("nll_loss", (F(4, 5), I(4, high=5), U(5)), _r, "_" + _red)
+    add_form("margin_ranking_loss", (F(4), F(4), lambda r: np.array([1, -1, 1, -1], np.float32)), _r, "_" + _red)
+    add_form("hinge_embedding_loss", (F(4), lambda r: np.array([1, -1, 1, -1], np.float32)), _r, "_" + _red)
+    add_form("soft_margin_loss", (F(4), lambda r: np.array([1, -1, 1, -1], np.float32)), _r, "_" + _red, tol=1e-4)
+    add_form("gaussian_nll_loss", (F(4, 3), F(4, 3), U(4, 3, low=0.1)), _r, "_" + _red)
+    add_form("triplet_margin_loss", (F(4, 3), F(4, 3), F(4, 3)), _r, "_" + _red, tol=1e-4)
+    add_form("cosine_embedding_loss", (F(4, 3), F(4, 3), lambda r: np.array([1, -1, 1, -1], np.int32)), _r, "_" + _red,
+             tol=1e-4)
+add_form("cross_entropy", (F(2, 5, 3), I(2, 3, high=5), U(5)), {"ignore_index": 2, "label_smoothing": 0.1}, "_smooth")
+add_form("cross_entropy", (F(4, 5), U(4, 5)), {}, "_shares")
+add_form("binary_cross_entropy_with_logits", (F(4, 5), U(4, 5), U(4, 5), U(4, 5)))
+add_form("conv1d", (F(2, 4, 9), F(6, 2, 3), F(6)), {"groups": 2, "stride": 2, "pad_mode": "same"}, tol=3e-5)
+add_form("conv2d", (*_img, F(5, 4, 3, 3), F(5)), {"pad_mode": "pad", "padding": (1, 2)}, wrt=(0, 1), tol=3e-5)
+add_form("conv3d", (F(1, 2, 4, 4, 5), F(3, 2, 2, 2, 2)), {}, wrt=None, tol=3e-5)
+for _key, _attrs in (("", {"kernel_size": 2, "stride": 2}), ("_pad", {"kernel_size": 3, "stride": 2, "padding": 1}),
+                     ("_ceil", {"kernel_size": 2, "stride": 2, "ceil_mode": True})):
+    add_form("max_pool2d", (T(2, 3, 7, 7),), _attrs, _key)
+    add_form("avg_pool2d", _img, _attrs, _key)
+add_form("avg_pool1d", (F(2, 3, 9),), {"kernel_size": 3, "stride": 2})
+for _kind in ("avg", "max"):
+    add_form(f"adaptive_{_kind}_pool2d", _img, {"output_size": (3, 4)})
+    add_form(f"adaptive_{_kind}_pool1d", (F(2, 3, 10),), {"output_size": 5})
+add_form("layer_norm", (F(2, 3, 4), (3, 4), F(3, 4), F(3, 4)), tol=3e-5)
+add_form("group_norm", (*_img, 2, F(4), F(4)), tol=3e-5)
+add_form("rms_norm", (F(2, 3, 4), F(4)), tol=3e-5)
+add_form("dense", (F(2, 3, 4), F(5, 4), F(5)), wrt=(0, 1))
+add_form("embedding", (I(2, 3, high=5), F(5, 4)), {"padding_idx": 2}, wrt=None)
+add_form("one_hot", (I(2, 3, high=5), 5), wrt=None)
+add_form("topk", (F(3, 6), 2), {"dim": 0, "largest": False})
+add_form("flatten", (F(2, 3, 4, 2),), {"start_dim": 1, "end_dim": 2})
+for _mode in ("constant", "reflect", "replicate"):
+    add_form("pad", _img, {"padding": (1, 2, 2, 1), "mode": _mode}, "_" + _mode)
+add_form("interpolate", _img, {"size": (12, 14)}, "_nearest")
+add_form("interpolate", _img, {"size": (9, 5), "mode": "bilinear"}, "_bilinear", tol=3e-5)
+add_form("interpolate", _img, {"size": (9, 5), "mode": "bilinear", "align_corners": True}, "_corners", tol=3e-5)
+add_form("interpolate", (F(2, 3, 7),), {"size": 5, "mode": "linear"}, "_linear", tol=3e-5)
+add_form("pixel_shuffle", _img, {"upscale_factor": 2})
+add_form("pixel_unshuffle", (F(2, 3, 4, 6),), {"downscale_factor": 2})
+add_form("channel_shuffle", _img, {"groups": 2})
+for _mode in ("bilinear", "nearest"):
+    add_form("grid_sample", (*_img, U(2, 3, 4, 2, low=-1.2, high=1.2)), {"mode": _mode}, "_" + _mode, tol=3e-5)
+add_form("unfold", _img, {"kernel_size": 2, "stride": 2})
+add_form("ctc_loss", (F(6, 2, 5, scale=0.1), I(2, 3, low=1, high=5), lambda r: np.array([6, 6], np.int32),
+    lambda r: np.array([3, 2], np.int32)), {"reduction": "none"}, wrt=None, outputs=(0,), tol=1e-4)
+
+
 def _operator(case, ms):
+    if case.cls.startswith("ops."):
+        form = getattr(ms.ops, case.cls[4:])
+        return lambda *args: form(*args, **case.attrs)
     if case.cls == "ResizeBilinear":  # 2.x has it under another name, with the size as an input
         attrs = dict(case.attrs)
         size = attrs.pop("size")

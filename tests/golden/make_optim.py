@@ -100,6 +100,18 @@ def run_schedule(api, name):
     return np.array([schedule(api.Tensor(step, api.int32)).asnumpy() for step in range(10)], np.float32)
 
 
+def training_step(api):
+    """A training step of a small network, and the batches for three of them."""
+    nn = api.nn
+    network = nn.SequentialCell(nn.Dense(3, 4), nn.BatchNorm1d(4), nn.Dense(4, 2))
+    optimizer = nn.Momentum(network.trainable_params(), [0.1, 0.2, 0.3], 0.9)
+    step = nn.TrainOneStepCell(nn.WithLossCell(network, nn.MSELoss()), optimizer)
+    step.set_train()
+    rng = np.random.RandomState(1)
+    batches = [(rng.randn(5, 3).astype(np.float32), rng.randn(5, 2).astype(np.float32)) for _ in range(3)]
+    return step, [(api.Tensor(x), api.Tensor(y)) for x, y in batches]
+
+
 def main():
     """Write the golden files."""
     import mindspore
@@ -111,18 +123,16 @@ def main():
             golden[f"{case}/{name}"] = value
     for name in SCHEDULES:
         golden[f"schedule/{name}"] = run_schedule(mindspore, name)
-    np.savez_compressed(FOLDER / "optim.npz", **golden)
 
-    nn = mindspore.nn
-    network = nn.SequentialCell(nn.Dense(3, 4), nn.BatchNorm1d(4), nn.Dense(4, 2))
-    optimizer = nn.Momentum(network.trainable_params(), [0.1, 0.2], 0.9)
-    step = nn.TrainOneStepCell(nn.WithLossCell(network, nn.MSELoss()), optimizer)
-    step.set_train()
-    rng = np.random.RandomState(1)
-    for _ in range(2):
-        step(mindspore.Tensor(rng.randn(5, 3).astype(np.float32)), mindspore.Tensor(rng.randn(5, 2).astype(np.float32)))
+    step, batches = training_step(mindspore)
+    for batch in batches[:2]:
+        step(*batch)
     (FOLDER / "optim.ckpt").unlink(missing_ok=True)
     mindspore.save_checkpoint(step, str(FOLDER / "optim.ckpt"))
+    (FOLDER / "optim.ckpt").chmod(0o644)
+    golden["resumed"] = step(*batches[2]).asnumpy()
+    golden.update({f"resumed/{p.name}": p.asnumpy() for p in step.get_parameters()})
+    np.savez_compressed(FOLDER / "optim.npz", **golden)
 
 
 if __name__ == "__main__":

@@ -96,7 +96,10 @@ def test_lars_scales_and_decays_the_gradients_of_the_optimizer_inside():
     [
         (lambda p: nn.Momentum(p, 0.1, 0.9), ["learning_rate", "momentum", "moments.fc.weight"]),
         (lambda p: nn.SGD(p), ["learning_rate", "momentum", "accum.fc.weight", "stat.fc.weight"]),
-        (lambda p: nn.Adam(p), ["learning_rate", "beta1_power", "beta2_power", "moment1.fc.weight", "moment2.fc.weight"]),
+        (
+            lambda p: nn.Adam(p),
+            ["learning_rate", "beta1_power", "beta2_power", "moment1.fc.weight", "moment2.fc.weight"],
+        ),
         (lambda p: nn.AdamWeightDecay(p), ["learning_rate", "adam_m.fc.weight", "adam_v.fc.weight"]),
         (lambda p: nn.Lamb(p, 0.1), ["learning_rate", "lamb_m.fc.weight", "lamb_v.fc.weight", "global_step"]),
         (lambda p: nn.FTRL(p), ["learning_rate", "moments.fc.weight", "linear.fc.weight"]),

@@ -82,7 +82,8 @@ def test_both_ways_to_train_give_the_same_weights(mode):
     first = nn.SequentialCell(nn.Dense(4, 5), nn.BatchNorm1d(5), nn.ReLU(), nn.Dense(5, 3))
     second = copy.deepcopy(first)
 
-    step = nn.TrainOneStepCell(nn.WithLossCell(first, loss), nn.Momentum(first.trainable_params(), 0.1, 0.9)).set_train()
+    optimizer = nn.Momentum(first.trainable_params(), 0.1, 0.9)
+    step = nn.TrainOneStepCell(nn.WithLossCell(first, loss), optimizer).set_train()
 
     class Step(nn.Cell):  # as r1.1's documentation writes it
         def __init__(self, network, optimizer):

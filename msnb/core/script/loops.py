@@ -144,7 +144,7 @@ class _Loop:
             leaves, rebuild = flatten(value)
             self.parts.append((leaves, rebuild, structure(value)))
             for k, leaf in enumerate(leaves):
-                if isinstance(leaf, (Tensor, bool, int, float)):
+                if isinstance(leaf, (Tensor, bool, int, float)) and not self._hint("fixed", (name, k)):
                     self.spots.append((v, k))
                     self.init.append(self._array(leaf, self._hint("dtype", (name, k))))
         self.params = list(self._hint("params", None) or ())
@@ -225,12 +225,16 @@ class _Loop:
                 raise TypeError(f"{self.at}: the variable '{name}' is {describe(self.before[v])} before the loop but "
                                 f"{describe(value)} after a round; its structure has to stay the same.")
             for k, leaf in enumerate(leaves):
-                outs += self._leaf(name, v, k, first[k], leaf, note)
+                outs += self._leaf(name, v, k, first[k], leaf, carry, note)
         return outs
 
-    def _leaf(self, name, v, k, start, leaf, note):
-        if (v, k) not in self._spot_set():
-            if leaf is start or type(leaf) is type(start) and not isinstance(leaf, Tensor) and leaf == start:
+    def _leaf(self, name, v, k, start, leaf, carry, note):
+        if (v, k) not in self.spots:
+            if _same(leaf, start):
+                return []
+            if self._hint("fixed", (name, k)):  # it changes after all, now that others are known
+                self.hints[(self.place, "fixed", (name, k))] = False
+                note["again"] = True
                 return []
             raise TypeError(f"{self.at}: the variable '{name}' is {describe(start)} before the loop but "
                             f"{describe(leaf)} after a round; only Tensors and numbers can change in a loop of the "
@@ -238,7 +242,13 @@ class _Loop:
         if not isinstance(leaf, (Tensor, bool, int, float)):
             raise TypeError(f"{self.at}: the variable '{name}' is {describe(start)} before the loop but "
                             f"{describe(leaf)} after a round; dtype and shape have to stay the same.")
-        want = self.init[self.spots.index((v, k))]
+        position = self.spots.index((v, k))
+        want = self.init[position]
+        if not isinstance(start, Tensor) and self._hint("fixed", (name, k)) is None and (
+                _same(leaf, start) or isinstance(leaf, Tensor) and leaf._array is carry[position]):
+            self.hints[(self.place, "fixed", (name, k))] = True  # a number that the loop leaves alone stays known
+            note["again"] = True
+            return [want]
         array = leaf._array if isinstance(leaf, Tensor) else jnp.asarray(
             leaf, want.dtype if not (isinstance(leaf, float) and want.dtype.kind in "iub") else np.float32)
         same_shape = array.shape == want.shape
@@ -253,9 +263,6 @@ class _Loop:
             f"after a round; dtype and shape have to stay the same. Use ops.cast or ops.reshape, or give it its "
             f"final {'dtype' if same_shape else 'shape'} ({dtype_name(array.dtype)} {tuple(array.shape)}) before the "
             f"loop.")
-
-    def _spot_set(self):
-        return set(self.spots)
 
     def _trace_test(self):
         def check(*carry):
@@ -282,3 +289,7 @@ class _Loop:
         for p in self.params:
             p._assign(rest.pop(0))
         self.outer.adopt_hidden(self.hidden, rest)
+
+
+def _same(leaf, start):
+    return leaf is start or not isinstance(leaf, Tensor) and type(leaf) is type(start) and leaf == start

@@ -1,10 +1,11 @@
-"""Pooling layers."""
+"""Pooling layers; those to a given size are re-exported."""
 
 from msnb._checkparam import Rel, Validator
 from msnb.nn.cell import Cell
+from msnb.nn.layer._adaptive_pool import AdaptiveAvgPool2d, AdaptiveMaxPool2d
 from msnb.ops import operations as P
 
-__all__ = ["AvgPool2d", "MaxPool2d", "AvgPool1d", "MaxPool1d"]
+__all__ = ["AvgPool2d", "MaxPool2d", "AvgPool1d", "MaxPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool2d"]
 
 
 class _PoolNd(Cell):

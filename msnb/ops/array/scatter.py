@@ -1,18 +1,62 @@
 """Operators that write into a Tensor at given indices, in place into a Parameter or into a new Tensor."""
+import jax
 import jax.numpy as jnp
 
+from msnb.core.dtype import result_type
 from msnb.core.kinds import Bool, Shape
 from msnb.core.primitive import operator
 from msnb.ops._check import ANY, INDEX, NUMBER, dtype_in, same_dtype
 
+
+
+def _times(x, factors, index):
+    return x.at[index].multiply(factors, mode="drop")
+
+
+@jax.custom_vjp
+def multiplied(x, factors, index):
+    """`x` with the slices at `index` (a tuple of arrays) multiplied by `factors`, one after another.
+
+    JAX differentiates this only for indices that are all different; here they need not be.
+    """
+    return _times(x, factors, index)
+
+
+def _multiplied_forward(x, factors, index):
+    return multiplied(x, factors, index), (x, factors, index)
+
+
+def _multiplied_backward(saved, cotangent):
+    x, factors, index = saved
+    # The product of the other factors of a place: all that are not 0, unless another one is 0.
+    zero = factors == 0
+    zeros = jnp.zeros(x.shape, jnp.int32).at[index].add(zero.astype(jnp.int32), mode="drop")
+    others = multiplied(jnp.ones_like(x), jnp.where(zero, jnp.ones_like(factors), factors), index)
+
+    def at(array):
+        return array.at[index].get(mode="fill", fill_value=0)
+
+    share = jnp.where(zero, at(others) * (at(zeros) == 1), at(others) / jnp.where(zero, 1, factors) * (at(zeros) == 0))
+    return cotangent * others * (zeros == 0), at(cotangent * x) * share, None
+
+
+multiplied.defvjp(_multiplied_forward, _multiplied_backward)
+
+
+def _divided(x, divisors, index):
+    if jnp.issubdtype(x.dtype, jnp.inexact):
+        return multiplied(x, 1 / divisors, index)
+    return x.at[index].divide(divisors, mode="drop")
+
+
 _UPDATES = {
-    "update": ("replaced by", lambda at, v: at.set(v, mode="drop")),
-    "add": ("increased by", lambda at, v: at.add(v, mode="drop")),
-    "sub": ("decreased by", lambda at, v: at.add(-v, mode="drop")),
-    "mul": ("multiplied by", lambda at, v: at.multiply(v, mode="drop")),
-    "div": ("divided by", lambda at, v: at.divide(v, mode="drop")),
-    "max": ("raised to at least", lambda at, v: at.max(v, mode="drop")),
-    "min": ("lowered to at most", lambda at, v: at.min(v, mode="drop")),
+    "update": ("replaced by", lambda x, v, i: x.at[i].set(v, mode="drop")),
+    "add": ("increased by", lambda x, v, i: x.at[i].add(v, mode="drop")),
+    "sub": ("decreased by", lambda x, v, i: x.at[i].add(-v, mode="drop")),
+    "mul": ("multiplied by", multiplied),
+    "div": ("divided by", _divided),
+    "max": ("raised to at least", lambda x, v, i: x.at[i].max(v, mode="drop")),
+    "min": ("lowered to at most", lambda x, v, i: x.at[i].min(v, mode="drop")),
 }
 
 _IN_PLACE = """Slices of a Parameter {verb} others, in place.
@@ -57,7 +101,14 @@ def _rows(op, x, indices, updates):
     if not x.ndim or updates.shape != wanted and updates.shape:
         raise ValueError(f"For '{op}', 'updates' should have shape {wanted}, from indices of shape {indices.shape} and "
                          f"a Parameter of shape {x.shape}, but got {updates.shape}.")
-    return indices
+    return (indices,)
+
+
+def _in_type_of(op, x, updates):
+    """`updates` in the element type of what is written, which is never widened."""
+    if result_type(x, updates, op) != x.dtype:
+        same_dtype(op, input_x=x, updates=updates)
+    return updates.astype(x.dtype)
 
 
 def _in_place(name, mode, locking, by_position=False, allowed=NUMBER, functional=None):
@@ -68,10 +119,10 @@ def _in_place(name, mode, locking, by_position=False, allowed=NUMBER, functional
     def kernel(input_x, indices, updates, *, use_locking: Bool = locking):
         dtype_in(name, "input_x", input_x, allowed)
         dtype_in(name, "indices", indices, INDEX)
-        if not updates.weak_type:
-            same_dtype(name, input_x=input_x, updates=updates)
-        at = input_x.at[place(name, input_x, indices, updates)]
-        return update(at, updates.astype(input_x.dtype)).astype(input_x.dtype)
+        updates = _in_type_of(name, input_x, updates)
+        index = place(name, input_x, indices, updates)
+        shape = index[0].shape + input_x.shape[len(index):]
+        return update(input_x, jnp.broadcast_to(updates, shape), index).astype(input_x.dtype)
     kernel.__name__ = kernel.__qualname__ = name
     kernel.__doc__ = _IN_PLACE.format(
         verb=verb, locking=locking,
@@ -115,7 +166,7 @@ def scatter_non_aliasing_add(input_x, indices, updates):
     name = "ScatterNonAliasingAdd"
     dtype_in(name, "input_x", input_x, NUMBER)
     dtype_in(name, "indices", indices, INDEX)
-    same_dtype(name, input_x=input_x, updates=updates)
+    updates = _in_type_of(name, input_x, updates)
     return input_x.at[_position(name, input_x, indices, updates)].add(updates, mode="drop")
 
 
@@ -152,7 +203,7 @@ def _into_copy(mode, shown):
         dtype_in(name, "input_x", input_x, ANY if mode == "update" else NUMBER)
         dtype_in(name, "indices", indices, INDEX)
         same_dtype(name, input_x=input_x, updates=updates)
-        return update(input_x.at[_position(name, input_x, indices, updates)], updates).astype(input_x.dtype)
+        return update(input_x, updates, _position(name, input_x, indices, updates)).astype(input_x.dtype)
     kernel.__name__ = kernel.__qualname__ = name
     kernel.__doc__ = _COPY.format(verb=verb, name=name, shown=shown)
     return operator(name, functional=f"tensor_scatter_{mode}", methods=(f"tensor_scatter_{mode}",))(kernel)

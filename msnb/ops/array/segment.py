@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from msnb.core.kinds import PositiveInt
 from msnb.core.primitive import operator
 from msnb.ops._check import INDEX, NUMBER, dtype_in
+from msnb.ops.array.scatter import multiplied
 
 _DOC = """{summary} of the slices of each segment.
 
@@ -37,8 +38,8 @@ def _limit(dtype, largest):
 
 
 _EMPTY = {"sum": lambda d: 0, "prod": lambda d: 1, "min": lambda d: _limit(d, True), "max": lambda d: _limit(d, False)}
-_REDUCE = {"sum": lambda at, v: at.add(v, mode="drop"), "prod": lambda at, v: at.multiply(v, mode="drop"),
-           "min": lambda at, v: at.min(v, mode="drop"), "max": lambda at, v: at.max(v, mode="drop")}
+_REDUCE = {"sum": lambda x, v, i: x.at[i].add(v, mode="drop"), "prod": lambda x, v, i: multiplied(x, v, (i,)),
+           "min": lambda x, v, i: x.at[i].min(v, mode="drop"), "max": lambda x, v, i: x.at[i].max(v, mode="drop")}
 
 
 def _declare(name, mode, summary, empty, shown):
@@ -53,7 +54,7 @@ def _declare(name, mode, summary, empty, shown):
         ids = segment_ids.reshape(-1)
         ids = jnp.where(ids < 0, num_segments, ids)  # jax counts negative indices from the end; these are dropped
         start = jnp.full((num_segments, *rest), _EMPTY[mode](x.dtype), x.dtype)
-        return _REDUCE[mode](start.at[ids], x.reshape(math.prod(segment_ids.shape), *rest))
+        return _REDUCE[mode](start, x.reshape(math.prod(segment_ids.shape), *rest), ids)
     kernel.__name__ = kernel.__qualname__ = f"unsorted_segment_{mode}"
     kernel.__doc__ = _DOC.format(name=name, summary=summary, empty=empty, shown=shown)
     return operator(name, functional=f"unsorted_segment_{mode}")(kernel)

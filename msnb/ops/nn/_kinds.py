@@ -72,6 +72,22 @@ AboveZero = _between(StrictFloat, 0.0, float("inf"), low_in=False)
 NonPositiveFloat = _between(StrictFloat, float("-inf"), 0.0)
 
 
+def _form_pads(dims):
+    """An int, a tuple of `dims` ints (both sides alike) or of two a dimension, as one of two a dimension."""
+    sides = _sides(dims).accept
+
+    def accept(value):
+        if isinstance(value, (tuple, list)) and len(value) == dims:
+            return tuple(NonNegInt.accept(v) for v in value for _ in range(2))
+        return sides(value)
+    return Kind(f"a non-negative int or a tuple of {dims} or {2 * dims} non-negative ints", accept)
+
+
+Pads1, Pads2, Pads3 = _form_pads(1), _form_pads(2), _form_pads(3)
+Window1 = _window(1)
+Offsets2 = _offsets(2)
+
+
 def Exactly(number):
     """The int `number` and nothing else: MindSpore's `mode` arguments."""
     def accept(value):

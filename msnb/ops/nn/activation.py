@@ -70,7 +70,7 @@ def relu_v2(input_x):
     return jnp.where(positive, input_x, jnp.zeros_like(input_x)), positive.astype(jnp.uint8)
 
 
-@operator("Elu")
+@operator("Elu", functional="elu")
 def elu_op(input_x, *, alpha: UnitAlpha = 1.0):
     """x where x > 0, alpha * (exp(x) - 1) elsewhere (arXiv:1511.07289).
 
@@ -135,7 +135,7 @@ def selu(input_x):
     return jnp.asarray(1.05070098735548, input_x.dtype) * _elu(input_x, 1.67326324235437)
 
 
-@operator("HSwish")
+@operator("HSwish", functional="hardswish")
 def hswish_op(input_x):
     """x * relu6(x + 3) / 6 (Searching for MobileNetV3, arXiv:1905.02244).
 
@@ -152,7 +152,7 @@ def hswish_op(input_x):
     return input_x * _relu6_of_shifted(input_x) / 6
 
 
-@operator("HSigmoid")
+@operator("HSigmoid", functional="hardsigmoid")
 def hsigmoid_op(input_x):
     """relu6(x + 3) / 6, the piecewise linear sigmoid of MobileNetV3.
 
@@ -333,7 +333,7 @@ def mish(x):
     return x * jnp.tanh(jnp.logaddexp(x, jnp.zeros_like(x)))
 
 
-@operator("HShrink")
+@operator("HShrink", functional="hardshrink")
 def hshrink_op(input_x, *, lambd: Float = 0.5):
     """x where |x| > lambd, 0 elsewhere.
 
@@ -353,7 +353,7 @@ def hshrink_op(input_x, *, lambd: Float = 0.5):
     return jnp.where((input_x >= -lambd) & (input_x <= lambd), jnp.zeros_like(input_x), input_x)
 
 
-@operator("SoftShrink")
+@operator("SoftShrink", functional="softshrink")
 def softshrink_op(input_x, *, lambd: Float = 0.5):
     """x - lambd where x > lambd, x + lambd where x < -lambd, 0 between.
 
@@ -404,7 +404,7 @@ def softmax_op(logits, *, axis: IntOrTuple = -1):
     return jax.nn.softmax(logits, axis=_check.axes_in("Softmax", axis, logits.ndim))
 
 
-@operator("LogSoftmax")
+@operator("LogSoftmax", functional="log_softmax")
 def log_softmax_op(logits, *, axis: Int = -1):
     """x - log(sum(exp(x))) along `axis`.
 

@@ -50,7 +50,7 @@ def one_hot_op(indices, depth: PositiveInt, on_value, off_value, *, axis: Int = 
 
 
 @operator("TopK")
-def top_k(input_x, k: Int, *, sorted: Bool = False):  # noqa: A002
+def top_k(input_x, k: Int, *, sorted: Bool = False): 
     """The `k` largest values along the last axis, and where they stand.
 
     Args:
@@ -108,7 +108,7 @@ def in_top_k(x1, x2, *, k: Int):
     return inside & (better < k) & jnp.isfinite(own[:, 0])
 
 
-@operator("BiasAdd")
+@operator("BiasAdd", functional="bias_add")
 def bias_add_op(input_x, bias, *, data_format: OneOf("NCHW", "NHWC", "NCDHW") = "NCHW"):
     """Adds one number a channel.
 

@@ -150,7 +150,7 @@ def depthwise_conv2d_native(x, weight, *, channel_multiplier: PositiveInt, kerne
 
 
 @operator("Conv2DBackpropInput", aliases=("Conv2DTranspose",))
-def conv2d_backprop_input(out_backprop, filter, input_sizes: Shape, *, out_channel: PositiveInt,  # noqa: A002
+def conv2d_backprop_input(out_backprop, filter, input_sizes: Shape, *, out_channel: PositiveInt, 
                           kernel_size: Window2, pad_mode: PadMode = "valid", pad: Sides2 = (0, 0, 0, 0),
                           pad_list: OneOf(None) = None, mode: Exactly(1) = 1, stride: Window2 = (1, 1),
                           dilation: Window2 = (1, 1), group: PositiveInt = 1, data_format: Layout = "NCHW"):

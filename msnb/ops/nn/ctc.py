@@ -29,8 +29,8 @@ def _without_repeats(rows, lengths, blank):
     return merged, keep.sum(1)
 
 
-def ctc_nll(log_probs, rows, lengths, times, blank, merge_repeated=True):
-    """-log p(labels | inputs) of each example (Graves et al., 2006).
+def ctc_nll(log_probs, rows, lengths, times, blank, merge_repeated=True, history=False):
+    """-log p(labels | inputs) of each example (Graves et al., 2006); with `history` also alpha of every step.
 
     `log_probs` (T, N, C), `rows` (N, L), `lengths` (N,) of the labels, `times` (N,) of the inputs.
     """
@@ -53,12 +53,15 @@ def ctc_nll(log_probs, rows, lengths, times, blank, merge_repeated=True):
         if not merge_repeated:  # repeating a label spells it twice: a label state is left at once
             ways = ways.at[0].set(jnp.where(number % 2 == 1, never, alpha))
         new = jnp.maximum(jax.nn.logsumexp(ways, axis=0), never) + score
-        return jnp.where((t < times)[:, None], new, alpha), None
+        alpha = jnp.where((t < times)[:, None], new, alpha)
+        return alpha, alpha if history else None
 
-    alpha, _ = lax.scan(step, alpha, (scores[1:], jnp.arange(1, log_probs.shape[0])))
+    first = alpha
+    alpha, steps = lax.scan(step, alpha, (scores[1:], jnp.arange(1, log_probs.shape[0])))
     end = jnp.take_along_axis(alpha, (2 * lengths)[:, None], axis=1)[:, 0]
     before = jnp.take_along_axis(alpha, jnp.maximum(2 * lengths - 1, 0)[:, None], axis=1)[:, 0]
-    return -jnp.logaddexp(end, jnp.where(lengths > 0, before, never))
+    loss = -jnp.logaddexp(end, jnp.where(lengths > 0, before, never))
+    return (loss, jnp.concatenate([first[None], steps]).swapaxes(0, 1)) if history else loss
 
 
 @operator("CTCLoss")

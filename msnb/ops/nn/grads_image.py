@@ -91,7 +91,7 @@ def depthwise_conv2d_native_backprop_filter(x, filter_size: Shape, dout, *, chan
 
 
 @operator("DepthwiseConv2dNativeBackpropInput")
-def depthwise_conv2d_native_backprop_input(input_size: Shape, filter, dout, *,  # noqa: A002
+def depthwise_conv2d_native_backprop_input(input_size: Shape, filter, dout, *, 
                                            channel_multiplier: PositiveInt, kernel_size: Window2,
                                            pad_mode: PadMode = "valid", pad: Sides2 = (0,) * 4,
                                            pad_list: Sides2 = (0,) * 4, mode: Exactly(3) = 3,

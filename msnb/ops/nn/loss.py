@@ -142,7 +142,7 @@ def bce_with_logits_loss(logits, label, weight, pos_weight, *, reduction: Reduct
     return reduce(weight * (pos_weight * label * positive + (1 - label) * negative), reduction).astype(logits.dtype)
 
 
-@operator("BinaryCrossEntropy")
+@operator("BinaryCrossEntropy", functional="binary_cross_entropy")
 def binary_cross_entropy_op(logits, labels, weight=None, *, reduction: Reduction = "mean"):
     """-weight * (y log(x) + (1 - y) log(1 - x)) for probabilities x.
 
@@ -185,7 +185,7 @@ def _binary_cross_entropy_jvp(primals, tangents):
     return _binary_cross_entropy(x, y), (x - y) / jnp.maximum(x * (1 - x), _TINY) * tangents[0]
 
 
-@operator("KLDivLoss")
+@operator("KLDivLoss", functional="kl_div")
 def kl_div_loss(logits, labels, *, reduction: Reduction = "mean"):
     """Kullback-Leibler divergence y * (log y - x), 0 where y is 0, for log-probabilities x.
 

@@ -211,7 +211,7 @@ def bn_training_reduce(x):
 
 
 @operator("BNTrainingUpdate", writes=("mean", "variance"))
-def bn_training_update(x, sum, square_sum, scale, offset, mean, variance, *, isRef: Bool = True,  # noqa: A002
+def bn_training_update(x, sum, square_sum, scale, offset, mean, variance, *, isRef: Bool = True, 
                        epsilon: Epsilon = 1e-5, factor: Momentum = 0.1):
     """Batch normalisation from the sums of BNTrainingReduce; moves the running statistics.
 

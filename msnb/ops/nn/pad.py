@@ -64,7 +64,7 @@ def pad_op(input_x, *, paddings: Paddings):
     return jnp.pad(input_x, paddings)
 
 
-@operator("MirrorPad")
+@operator("MirrorPad", functional="mirror_pad")
 def mirror_pad(input_x, paddings: MirrorPaddings, *, mode: OneOf("REFLECT", "SYMMETRIC") = "REFLECT"):
     """Continues a Tensor as in a mirror at its borders.
 

@@ -145,7 +145,7 @@ export class App {
 
   // ---- theme: the notebook's, the page's, or what the reader's system asks for
   readTheme() {
-    const root = this.root, host = root.closest("[data-jp-theme-light], .vscode-light, .vscode-dark, .vscode-high-contrast, [data-theme], [theme]") || document.body.closest("[data-jp-theme-light], .vscode-dark, .vscode-light, [data-theme], [theme]");
+    const root = this.root, host = root.parentElement?.closest("[data-jp-theme-light], .vscode-light, .vscode-dark, .vscode-high-contrast, [data-theme], [theme]") || document.body.closest("[data-jp-theme-light], .vscode-dark, .vscode-light, [data-theme], [theme]");
     const own = root.parentElement?.closest("[data-msnb-theme]")?.dataset.msnbTheme;
     const known = host && (host.matches(DARK_HOSTS) || host.matches("[data-jp-theme-light='true'], .vscode-light, [data-theme='light'], [theme='light']"));
     this.dark = own ? own === "dark" : known ? host.matches(DARK_HOSTS) : matchMedia("(prefers-color-scheme: dark)").matches;

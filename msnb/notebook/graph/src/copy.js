@@ -20,7 +20,7 @@ export function asText(stage) {
       const [type, slot] = slotOf(kind), ref = refs[at++]; types.push(typed(type));
       return ref < 0 ? name(-1 - ref) : `%${ref}${slot}`;
     });
-    const attrs = sig.attrs.length ? ` {${sig.attrs.map(([k, v]) => `${k}: ${v}`).join(", ")}}` : "", outs = sig.outs.map(typed).join(", "), path = stage.path(i);
+    const attrs = sig.attrs.length ? ` {${sig.attrs.map(([k, v]) => `${k}: ${v}`).join(", ")}}` : "", outs = sig.outs.map(typed).join(", "), path = stage.path(i).replace(/ \(\d+\)(?=\/|$)/g, "");
     lines.push(`  %${i}([CNode]) = ${sig.op}(${uses.join(", ")})${attrs} : (${types.join(", ")}) -> ${sig.outs.length === 1 ? outs : `(${outs})`}${path ? `  # ${path}` : ""}${source ? `  # ${source[0]}:${source[1]}` : ""}`);
   }
   const result = ([ref, slot]) => typeof slot === "string" ? slot : ref < 0 ? name(-1 - ref) : `%${ref}${slot === undefined ? "" : `[${slot}]`}`;

@@ -3,7 +3,7 @@
 import { layered, GAP_Y } from "./layered.js";
 import { FOLD, CROWD, PAGE, ROOT, LANE } from "./payload.js";
 
-export const HEADER = 24, PAD = 12, LEAF = 38, LANE_GAP = 56;
+export const HEADER = 24, PAD = 12, LEAF = 38, LANE_GAP = 56, TALL = 4000;
 const FONT = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif";
 const pen = typeof document !== "undefined" && document.createElement("canvas").getContext("2d");
 const widths = new Map();
@@ -37,7 +37,7 @@ export class Layout {
       for (const id of wave) {
         if (!stage.isScope(id)) continue;
         const s = stage.scope(id), inside = s.kind === FOLD ? s.children.slice(0, 1) : s.children;
-        if (s.kind === CROWD || s.kind === FOLD || shown + inside.length - 1 > budget) continue;
+        if (s.kind === CROWD || shown + inside.length - 1 > budget) continue;
         this.set(s, true); shown += inside.length - 1; next.push(...inside);
       }
       wave = next;
@@ -65,13 +65,18 @@ export class Layout {
   }
   step(scope, to) {
     const count = scope.children.length, index = (to + count) % count, name = this.nameOf(scope.children[index]);
-    const wasOpen = this.isOpen(this.shown(scope)[0]);
     for (const s of [scope, this.mate(scope)]) if (s) {
       const at = s === scope ? index : s.children.findIndex(id => this.nameOf(id) === name);
-      this.repeat[s.i] = Math.max(0, at); this.forget(s);
-      const child = this.shown(s)[0];
-      if (wasOpen && this.stage.isScope(child)) this.set(this.stage.scope(child), true);
+      const before = this.shown(s)[0]; this.repeat[s.i] = Math.max(0, at); this.forget(s);
+      this.openLike(before, this.shown(s)[0]);
     }
+  }
+  // the repeat that comes into sight is opened as far as the one before it was
+  openLike(from, to) {
+    const { stage } = this; if (!stage.isScope(from) || !stage.isScope(to) || from === to) return;
+    const a = stage.scope(from), b = stage.scope(to);
+    this.open[b.i] = this.open[a.i]; this.whole[b.i] = this.whole[a.i]; this.repeat[b.i] = this.repeat[a.i]; this.kept[b.i] = null;
+    a.children.forEach((id, at) => { if (at < b.children.length) this.openLike(id, b.children[at]); });
   }
   nameOf(id) { return this.stage.isScope(id) ? this.stage.scope(id).name : this.stage.op(id); }
   forget(scope) { for (let s = scope; s; s = this.stage.scopes[s.parent]) this.kept[s.i] = null; }
@@ -128,7 +133,8 @@ export class Layout {
   *single(scope) {
     if (this.kept[scope.i]) return;
     for (const id of this.shown(scope)) if (this.isOpen(id)) yield* this.single(this.stage.scope(id));
-    this.kept[scope.i] = this.arrange(scope);
+    const made = this.kept[scope.i] = this.arrange(scope);
+    if (made.h > TALL && !made.deep) wrap([made]);
     yield;
   }
 
@@ -143,6 +149,7 @@ export class Layout {
     for (const id of here) if (this.isOpen(id) && !done.has(id)) yield* this.single(stage.scope(id));
     const left = this.arrange(f), right = this.arrange(b, left.deep);
     alignRows(left, right, stage.twin);
+    if (left.h > TALL && !left.deep) wrap([left, right]);
     left.with = b.i; right.with = f.i;
     this.kept[f.i] = left; this.kept[b.i] = right;
     yield;
@@ -155,7 +162,8 @@ export class Layout {
     const sizes = items.map(id => this.size(id)), pairs = edges.map(e => [number.get(e.a), number.get(e.b)]);
     const first = items[0], long = items.length > 9 && (scope.kind === CROWD || this.stage.isScope(first) && (scope.kind === FOLD || this.stage.scope(first).kind === PAGE));
     const result = long ? columns(sizes, pairs, deep) : layered(sizes, pairs), lane = this.stage.scopes[scope.lane];
-    if (!long && lane && lane.name === "backward") flip(result); // gradients flow up beside the forward lane
+    // gradients flow up beside the forward lane; repeats that have a twin are in the twin's order already
+    if (!long && lane && lane.name === "backward" && !(scope.kind === FOLD && this.stage.twin[scope.id] >= 0)) flip(result);
     return { ...result, items, number, sizes, edges };
   }
 }
@@ -224,6 +232,33 @@ function move(r, places, h) {
   r.y = r.rank.map(rank => places[rank]);
   r.rows = old.map((row, i) => ({ y: places[i], h: row.h }));
   r.h = h;
+}
+
+// A scope that is very much taller than wide is set in columns, in both lanes at the same rows.
+function wrap(lanes) {
+  const h = lanes[0].h, w = Math.max(...lanes.map(r => r.w)); if (h < 5 * w) return;
+  const wanted = h / Math.ceil(Math.sqrt(h / w / 1.2)), cuts = [0]; // cuts go where no row of any lane is
+  const spans = lanes.flatMap(r => r.rows.map(row => [row.y - row.h / 2, row.y + row.h / 2])).sort((a, b) => a[0] - b[0]);
+  let end = 0;
+  for (const [from, to] of spans) { if (from > end && end - cuts[cuts.length - 1] > wanted * .85) cuts.push((from + end) / 2); end = Math.max(end, to); }
+  if (cuts.length < 2) return;
+  const columnOf = y => { let c = 0; while (c + 1 < cuts.length && y >= cuts[c + 1]) c++; return c; };
+  let tall = 0;
+  for (const r of lanes) {
+    const step = r.w + 2 * GAP_Y;
+    const move = p => { const c = columnOf(p[1]); return [p[0] + c * step, p[1] - cuts[c]]; };
+    r.routes = r.routes.map(route => {
+      if (!route) return route;
+      const first = route[0], last = route[route.length - 1], c = columnOf(first[1]), d = columnOf(last[1]);
+      if (c === d) return route.map(p => { const q = move(p); return [q[0], p[1] - cuts[c]]; });
+      const a = move(first), b = move(last), gap = Math.max(c, d) * step - GAP_Y, down = c < d ? 1 : -1;
+      return [a, [gap, a[1] + 10 * down], [gap, b[1] - 10 * down], b];
+    });
+    r.x = r.x.map((x, i) => x + columnOf(r.y[i]) * step);
+    r.items.forEach((_, i) => { const c = columnOf(r.y[i]); r.y[i] -= cuts[c]; tall = Math.max(tall, r.y[i] + r.sizes[i][1] / 2); });
+    r.w += (cuts.length - 1) * step;
+  }
+  for (const r of lanes) r.h = tall;
 }
 
 // the longest run of row pairs that grows on both sides

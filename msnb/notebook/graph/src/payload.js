@@ -34,6 +34,13 @@ function running(differences) {
   return values;
 }
 
+// of several results the largest is what the operator is there for; the others are statistics, masks, residuals
+function mainType(outs) {
+  if (outs.length < 2) return outs[0];
+  const size = t => { const shape = t.slice(t.indexOf("[") + 1, -1); return shape ? shape.split(", ").reduce((a, b) => a * b, 1) : 1; };
+  return outs.reduce((best, t) => size(t) > size(best) ? t : best);
+}
+
 // One graph: typed arrays per node, and the scope tree.
 export class Stage {
   constructor(raw) {
@@ -169,7 +176,7 @@ export class Stage {
       const s = this.scope(id);
       return s.kind === FOLD || s.kind === CROWD ? `× ${s.children.length}` : `${s.size} ${s.size === 1 ? "node" : "nodes"}`;
     }
-    const type = this.sigOf(id).outs[0];
+    const type = mainType(this.sigOf(id).outs);
     if (!type) return "";
     const shape = type.slice(type.indexOf("[") + 1, -1);
     return shape ? shape.replaceAll(", ", "×") : type.slice(0, type.indexOf("["));

@@ -1,0 +1,84 @@
+"""CelebA: faces and their attributes."""
+import os
+
+import numpy as np
+
+from msnb.dataset.core.validator_helpers import check_dir, check_optional
+from msnb.dataset.engine import samplers
+from msnb.dataset.engine.sources.base import FileSamples, MappableDataset
+
+_PART = {"train": "0", "valid": "1", "test": "2"}
+
+
+class CelebADataset(MappableDataset):
+    """Faces: columns ``image`` (uint8: the file's bytes, or the RGB image) and ``attr`` (uint32, 40 attributes).
+
+    Args:
+        dataset_dir (str): Folder with the images, ``list_attr_celeba.txt`` and ``list_eval_partition.txt``.
+        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        shuffle (bool, optional): Whether the order is random. Default: None, True.
+        usage (str, optional): 'all', 'train', 'valid' or 'test'. Default: 'all'.
+        sampler (Sampler, optional): Which samples, in which order; excludes `shuffle` and shards. Default: None.
+        decode (bool, optional): Whether images are decoded. Default: False.
+        extensions (list[str], optional): Endings of the files to use. Default: None, all.
+        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
+        shard_id (int, optional): Number of this share. Default: None.
+        cache (DatasetCache, optional): Where to keep the samples. Default: None.
+
+    Raises:
+        RuntimeError: If the attribute file is missing or wrong, or arguments exclude each other.
+        ValueError: If the folder does not exist or an argument is out of range.
+    """
+
+    columns = ("image", "attr")
+
+    def __init__(self, dataset_dir, num_parallel_workers=None, shuffle=None, usage="all", sampler=None, decode=False, extensions=None,
+                 num_samples=None, num_shards=None, shard_id=None, cache=None):
+        check_dir(dataset_dir)
+        check_optional((bool,), decode=decode)
+        check_optional((list,), extensions=extensions)
+        if usage is not None and usage not in ("all", "train", "valid", "test"):
+            raise ValueError(f"usage should be 'all', 'train', 'valid' or 'test', but got {usage!r}.")
+        if isinstance(sampler, samplers.PKSampler):
+            raise ValueError("CelebADataset doesn't support PKSampler.")
+        self._check(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        self.dataset_dir = dataset_dir
+        self.usage = usage or "all"
+        self.decode = decode or False
+        self.extensions = extensions or []
+
+    def _file(self, name):
+        path = os.path.join(self.dataset_dir, name)
+        try:
+            with open(path, encoding="utf-8") as file:
+                return file.read().splitlines()
+        except OSError:
+            raise RuntimeError(f"Invalid file, failed to open Celeba attr file: {path}") from None
+
+    def _samples(self):
+        lines = self._file("list_attr_celeba.txt")
+        if not lines or not lines[0].strip().isdigit():
+            raise RuntimeError("Invalid data, the first line of list_attr_celeba.txt should be the number of rows, but is "
+                               f"{lines[0] if lines else ''!r}.")
+        parts = self._file("list_eval_partition.txt") if self.usage != "all" else None
+        paths, attributes = [], []
+        for number, line in enumerate(lines[2:]):
+            words = line.split()
+            if not words:
+                continue
+            if parts is not None:
+                entry = parts[number].split() if number < len(parts) else []
+                if len(entry) != 2 or entry[1] != _PART[self.usage]:
+                    continue
+            if self.extensions and os.path.splitext(words[0])[1] not in self.extensions:
+                continue
+            paths.append(os.path.join(self.dataset_dir, words[0]))
+            try:
+                attributes.append([1 if int(w) == 1 else 0 for w in words[1:]])
+            except ValueError:
+                raise RuntimeError(f"Invalid data, an attribute is no number: {line!r}.") from None
+        if not paths:
+            raise RuntimeError("Invalid data, no valid data matching the dataset API CelebADataset. Please check file path or dataset API.")
+        return FileSamples("CelebADataset", paths, [np.array(attributes, np.uint32)], self.decode)

@@ -1,0 +1,175 @@
+"""CSV files."""
+import numpy as np
+
+from msnb.dataset.core.validator_helpers import type_check
+from msnb.dataset.engine.sources.base import RowStream, Shuffle, StreamDataset
+
+
+class _BadRow(Exception):
+    """What is wrong with a row."""
+
+
+def rows_of_text(text, delimiter):
+    """Yield the rows of CSV text as lists of fields. Empty lines are left out; quotes may enclose delimiters and line ends."""
+    fields, start, at, n = [], 0, 0, len(text)
+    while at <= n:
+        if at < n and text[at] == '"':
+            if at != start:
+                raise _BadRow("Invalid quote in unquote field.")
+            parts, at = [], at + 1
+            while True:
+                end = text.find('"', at)
+                if end < 0:
+                    raise _BadRow("Reach the end of file in quote field.")
+                parts.append(text[at:end])
+                at = end + 1
+                if at < n and text[at] == '"':
+                    parts.append('"')
+                    at += 1
+                    continue
+                break
+            if at < n and text[at] != delimiter and text[at] not in "\r\n":
+                raise _BadRow("Receive unquote char in quote field.")
+            field, quoted = "".join(parts), True
+        else:
+            end = at
+            while end < n and text[end] != delimiter and text[end] not in '\r\n"':
+                end += 1
+            if end < n and text[end] == '"' and end > at:
+                raise _BadRow("Invalid quote in unquote field.")
+            field, quoted, at = text[at:end], False, end
+        if at < n and text[at] == delimiter:
+            fields.append(field)
+            at += 1
+            start = at
+            if at == n:
+                fields.append("")
+                yield fields
+                return
+            continue
+        if fields or field or quoted:
+            fields.append(field)
+            yield fields
+        fields = []
+        at += 1
+        start = at
+
+
+class CSVDataset(StreamDataset):
+    """The rows of CSV files; a column per field.
+
+    Args:
+        dataset_files (Union[str, list[str]]): Files, or patterns of file names.
+        field_delim (str, optional): What separates fields. Default: ','.
+        column_defaults (list, optional): A value per column, whose type (int, float or str) the column has. Default: None, all str.
+        column_names (list[str], optional): Names of the columns. Default: None, the first line of the file.
+        num_samples (int, optional): At most so many rows. Default: None, all.
+        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        shuffle (Union[bool, Shuffle], optional): False for the files' own order, ``Shuffle.FILES`` for the files in random order,
+            True or ``Shuffle.GLOBAL`` for rows in random order too. Default: ``Shuffle.GLOBAL``.
+        num_shards (int, optional): Number of shares to divide the rows into. Default: None.
+        shard_id (int, optional): Number of this share. Default: None.
+        cache (DatasetCache, optional): Where to keep the rows. Default: None.
+
+    Raises:
+        TypeError, ValueError: If an argument is wrong.
+        RuntimeError: If a file is no CSV file, or its columns do not fit.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> dataset = ds.CSVDataset("data.csv", column_names=["x", "y"], column_defaults=[0.0, 0])
+    """
+
+    def __init__(self, dataset_files, field_delim=",", column_defaults=None, column_names=None, num_samples=None,
+                 num_parallel_workers=None, shuffle=Shuffle.GLOBAL, num_shards=None, shard_id=None, cache=None):
+        if field_delim is not None:
+            type_check(field_delim, (str,), "field delim")
+            if field_delim in ('"', "\r", "\n") or len(field_delim) != 1:
+                raise ValueError(f"field_delim is invalid: one character is needed, no quote or line end, but got {field_delim!r}.")
+        if column_defaults is not None:
+            if not isinstance(column_defaults, list):
+                raise TypeError("column_defaults should be type of list.")
+            for item in column_defaults:
+                if not isinstance(item, str | int | float):
+                    raise TypeError(f"column type in column_defaults is invalid: {item!r}.")
+        if column_names is not None:
+            if not isinstance(column_names, list) or not all(isinstance(n, str) for n in column_names):
+                raise TypeError("column_names should be a list of str.")
+        super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self.field_delim = field_delim or ","
+        self.column_defaults = column_defaults
+        self.column_names = column_names
+        if column_names is not None:
+            for i, name in enumerate(column_names):
+                if not name:
+                    raise RuntimeError(f"CSVNode: column_names[{i}] should not be empty.")
+                if column_names.index(name) != i:
+                    raise RuntimeError(f"Invalid parameter, duplicate column names are not allowed: {name}")
+
+    def _names(self):
+        if self.column_names:
+            return list(self.column_names)
+        if "names" not in self._shared:
+            heads = [self._head(f) for f in self.dataset_files]
+            for path, head in zip(self.dataset_files, heads, strict=True):
+                if head != heads[0]:
+                    raise RuntimeError("Invalid file, every csv file should have the same column names, but "
+                                       f"{self.dataset_files[0]} has {heads[0]} and {path} has {head}.")
+                if len(set(head)) != len(head):
+                    raise RuntimeError("Invalid parameter, duplicate column names are not allowed: "
+                                       f"{next(n for n in head if head.count(n) > 1)} (in {path}).")
+            self._shared["names"] = heads[0]
+        return self._shared["names"]
+
+    def _head(self, path):
+        with open(path, encoding="utf-8", newline="") as file:
+            return [n.strip() for n in file.readline().strip("\r\n").split(self.field_delim)]
+
+    def _text(self, path):
+        try:
+            with open(path, encoding="utf-8", newline="") as file:
+                if not self.column_names:
+                    file.readline()
+                return file.read()
+        except OSError as error:
+            raise RuntimeError(f"Error opening file: {path} ({error.strerror}).") from None
+
+    def _stream(self):
+        names = self._names()
+        defaults = self.column_defaults
+        if defaults is None:
+            defaults = [""] * len(names)
+        elif len(defaults) != len(names):
+            raise RuntimeError(f"CSVNode: column_defaults has {len(defaults)} values, but there are {len(names)} columns {names}.")
+        kinds = [str if isinstance(d, str) else np.int32 if isinstance(d, int) else np.float32 for d in defaults]
+
+        def read(path):
+            number = 0
+            try:
+                for number, fields in enumerate(rows_of_text(self._text(path), self.field_delim), 1):
+                    if len(fields) > len(kinds):
+                        raise _BadRow("Number of file columns does not match the default records")
+                    if len(fields) < len(kinds):
+                        raise _BadRow("The number of columns does not match the definition.")
+                    yield tuple(np.array(f.encode("utf-8")) if k is str else _number(f, k, path, number)
+                                for f, k in zip(fields, kinds, strict=True))
+            except _BadRow as bad:
+                raise RuntimeError(f"Invalid file, failed to parse file: {path}: line {max(number, 1)}. Error message: {bad}") from None
+
+        def count(path):
+            try:
+                return sum(1 for _ in rows_of_text(self._text(path), self.field_delim))
+            except _BadRow as bad:
+                raise RuntimeError(f"Invalid file, failed to parse file: {path}. Error message: {bad}") from None
+
+        return RowStream("CSVDataset", self.dataset_files, read, count, self.shuffle_files, self.num_shards, self.shard_id,
+                         self.num_samples)
+
+
+def _number(field, kind, path, row):
+    try:
+        return np.array(int(float(field)) if kind is np.int32 and "." in field else kind(field), kind)
+    except ValueError:
+        raise RuntimeError(f"Invalid data, {path}: line {row}, type does not match: {field!r} is no {np.dtype(kind)}.") from None
+    except OverflowError:
+        raise RuntimeError(f"Invalid data, {path}: line {row}, out of range: {field!r}.") from None

@@ -1,0 +1,109 @@
+"""Images listed in a manifest file: a JSON object a line."""
+import json
+
+import numpy as np
+
+from msnb.dataset.core.validator_helpers import check_file, check_optional, type_check
+from msnb.dataset.engine.sources.base import FileSamples, MappableDataset
+
+_MAGIC = (b"\xff\xd8\xff", b"\x89PNG", b"BM", b"GIF87a", b"GIF89a")
+
+
+def _is_image(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read(8).startswith(_MAGIC)
+    except OSError:
+        raise RuntimeError(f"Invalid file, failed to open image file: {path}.") from None
+
+
+class ManifestDataset(MappableDataset):
+    """Images listed in a manifest file: columns ``image`` (uint8: the file's bytes, or the RGB image) and ``label`` (int32).
+
+    Args:
+        dataset_file (str): The manifest.
+        usage (str, optional): Lines to use, 'train', 'eval', 'inference'. Default: 'train'.
+        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        shuffle (bool, optional): Whether the order is random. Default: None, True.
+        sampler (Sampler, optional): Which samples, in which order; excludes `shuffle` and shards. Default: None.
+        class_indexing (dict, optional): Numbers of the classes, by name; only these are used. Default: None.
+        decode (bool, optional): Whether images are decoded. Default: False.
+        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
+        shard_id (int, optional): Number of this share. Default: None.
+        cache (DatasetCache, optional): Where to keep the samples. Default: None.
+
+    Raises:
+        RuntimeError: If the file is no manifest, has no such line, or arguments exclude each other.
+        ValueError: If there is no such file or an argument is out of range.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> dataset = ds.ManifestDataset("images.manifest", usage="train")
+    """
+
+    columns = ("image", "label")
+
+    def __init__(self, dataset_file, usage="train", num_samples=None, num_parallel_workers=None, shuffle=None, sampler=None,
+                 class_indexing=None, decode=False, num_shards=None, shard_id=None, cache=None):
+        check_file(dataset_file)
+        type_check(usage, (str,), "usage")
+        check_optional((bool,), decode=decode)
+        if class_indexing is not None and not isinstance(class_indexing, dict):
+            raise RuntimeError(f"class_indexing must be a dictionary, but got {type(class_indexing).__name__}.")
+        self._check(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        self.dataset_file = dataset_file
+        self.usage = usage
+        self.class_indexing = class_indexing
+        self.decode = decode or False
+
+    def _lines(self):
+        """((path, names of its classes), ...), and all class names."""
+        entries, classes = [], set()
+        with open(self.dataset_file, encoding="utf-8") as file:
+            for line in file:
+                if not line.strip():
+                    continue
+                try:
+                    content = json.loads(line)
+                    path, usage = content["source"], content.get("usage", "").lower()
+                    annotations = content.get("annotation", [])
+                except (ValueError, KeyError, AttributeError):
+                    raise RuntimeError(f"Invalid file, failed to parse manifest file {self.dataset_file}: {line[:120]!r}.") from None
+                if usage != self.usage or not _is_image(path):
+                    continue
+                names = []
+                for annotation in annotations:
+                    name = annotation.get("name", "")
+                    if not name:
+                        raise RuntimeError(f"Invalid data, label name is not found in Manifest file: {path}")
+                    classes.add(name)
+                    if not self.class_indexing or name in self.class_indexing:
+                        names.append(name)
+                if names:
+                    entries.append((path, names))
+        return entries, classes
+
+    def _samples(self):
+        entries, _ = self._lines()
+        if not entries:
+            raise RuntimeError("Invalid data, no valid data matching the dataset API ManifestDataset. Please check file path or dataset API: "
+                               f"{self.dataset_file!r} has nothing for usage {self.usage!r}.")
+        numbers = self._numbers(entries)
+        labels = [np.array([numbers[n] for n in names], np.int32) for _, names in entries]
+        labels = [a.reshape(()) if len(a) == 1 else a for a in labels]
+        ids = np.array([a.ravel()[0] for a in labels])
+        return FileSamples("ManifestDataset", [p for p, _ in entries], [labels], self.decode, class_ids=ids)
+
+    def _numbers(self, entries):
+        if self.class_indexing:
+            return self.class_indexing
+        return {name: i for i, name in enumerate(sorted({n for _, names in entries for n in names}))}
+
+    def _count_classes(self):
+        return len(self._lines()[1])
+
+    def get_class_indexing(self):
+        """Number of each class, by name."""
+        return dict(self._numbers(self._lines()[0]))

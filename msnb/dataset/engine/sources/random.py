@@ -1,0 +1,109 @@
+"""Random samples with the columns of a schema, and ranges."""
+import math
+
+import numpy as np
+
+from msnb.dataset.core.config import fresh_seed
+from msnb.dataset.core.streams import Mt32
+from msnb.dataset.core.validator_helpers import check_optional
+from msnb.dataset.engine.schema import Schema
+from msnb.dataset.engine.sources.base import MappableDataset, Samples
+
+
+class _RandomSamples(Samples):
+    """Each sample is made from its number, so it is the same in every epoch."""
+
+    def __init__(self, rows, details, seed):
+        super().__init__("RandomDataset", rows)
+        self.details = details
+        self.seed = seed
+
+    def fetch(self, numbers):
+        """The columns of these samples."""
+        rows = []
+        for number in numbers.tolist():
+            stream = Mt32(self.seed + number)
+            row = []
+            for _, dtype, shape in self.details:
+                size = [stream.uniform_int(1, 32) if d == -1 else d for d in (shape or [])]
+                byte = stream.uniform_int(0, 255)
+                if dtype.kind == "S":
+                    row.append(np.full(size, b"%d" % byte))
+                elif dtype.kind == "b":
+                    row.append(np.full(size, bool(byte & 1)))
+                else:
+                    count = max(1, math.prod(size))
+                    row.append(np.frombuffer(bytes([byte]) * (count * dtype.itemsize), dtype)[:math.prod(size)].reshape(size).copy())
+            rows.append(row)
+        return [list(c) for c in zip(*rows, strict=True)]
+
+
+class RandomDataset(MappableDataset):
+    """Random samples.
+
+    Args:
+        total_rows (int, optional): How many. Default: None, the schema's ``numRows``, or some number.
+        schema (Union[str, Schema], optional): The columns: a JSON file or a Schema. Default: None, some columns.
+        columns_list (list[str], optional): Columns to use. Default: None, all.
+        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_parallel_workers (int, optional): Workers. Default: None.
+        cache (DatasetCache, optional): Where to keep the samples. Default: None.
+        shuffle (bool, optional): Whether the order is random. Default: None, False.
+        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
+        shard_id (int, optional): Number of this share. Default: None.
+    """
+
+    def __init__(self, total_rows=None, schema=None, columns_list=None, num_samples=None, num_parallel_workers=None, cache=None,
+                 shuffle=None, num_shards=None, shard_id=None):
+        check_optional((int,), total_rows=total_rows)
+        check_optional((list,), columns_list=columns_list)
+        self._check(num_samples, num_parallel_workers, shuffle, None, num_shards, shard_id, cache)
+        super().__init__(num_samples, num_parallel_workers, bool(shuffle), None, num_shards, shard_id, cache)
+        self.schema = Schema(schema) if isinstance(schema, str) else schema
+        self.total_rows = total_rows or (self.schema.num_rows if self.schema is not None else 0)
+        self.columns_list = columns_list
+        seed = fresh_seed()
+        if self.schema is None:
+            stream = Mt32(seed)
+            self.schema = Schema()
+            for i in range(stream.uniform_int(1, 4)):
+                kind = ("int32", "float32", "uint8", "float64", "int64")[stream.uniform_int(0, 4)]
+                self.schema.add_column(f"c{i}", kind, [stream.uniform_int(1, 8) for _ in range(stream.uniform_int(1, 3))])
+        if not self.total_rows:
+            self.total_rows = Mt32(seed + 1).uniform_int(1, 1024)
+        details = self.schema.details()
+        if columns_list:
+            by_name = {d[0]: d for d in details}
+            missing = [n for n in columns_list if n not in by_name]
+            if missing:
+                raise RuntimeError(f"Invalid data, failed to find column name: {missing[0]}. The schema has {list(by_name)}.")
+            details = [by_name[n] for n in columns_list]
+        self.columns = tuple(d[0] for d in details)
+        self._details = details
+        self._seed = seed
+
+    def _samples(self):
+        return _RandomSamples(self.total_rows, self._details, self._seed)
+
+
+class RangeDataset(MappableDataset):
+    """The numbers of a range: one column, ``id`` (int64 scalar).
+
+    Args:
+        start (int): The first.
+        stop (int): The bound, not included.
+        step (int): The distance.
+    """
+
+    columns = ("id",)
+
+    def __init__(self, start, stop, step):
+        super().__init__(shuffle=False)
+        self.start = start
+        self.stop = stop
+        self.step = step
+
+    def _samples(self):
+        from msnb.dataset.engine.sources.base import ArraySamples
+
+        return ArraySamples("RangeDataset", [np.arange(self.start, self.stop, self.step)])

@@ -1,0 +1,356 @@
+"""TFRecord files: framed protobuf messages ``tf.train.Example``, read without TensorFlow."""
+import json
+import os
+import struct
+
+import numpy as np
+
+from msnb.dataset.core.datatypes import numpy_type
+from msnb.dataset.core.validator_helpers import check_file, type_check
+from msnb.dataset.engine.schema import Schema
+from msnb.dataset.engine.sources.base import RowStream, Shuffle, StreamDataset
+
+
+def records(path):
+    """Yield the payload of each record."""
+    with open(path, "rb") as file:
+        while True:
+            head = file.read(12)
+            if not head:
+                return
+            if len(head) < 12:
+                raise RuntimeError(f"Invalid file, {path} ends inside a record; it is damaged or not a TFRecord file.")
+            length = struct.unpack("<Q", head[:8])[0]
+            data = file.read(length + 4)
+            if len(data) < length + 4:
+                raise RuntimeError(f"Invalid file, {path} ends inside a record of {length} bytes; it is damaged or not a TFRecord file.")
+            yield data[:length]
+
+
+def count_records(path):
+    """Number of records, from their lengths only."""
+    size, count = os.path.getsize(path), 0
+    with open(path, "rb") as file:
+        at = 0
+        while at < size:
+            head = file.read(8)
+            if len(head) < 8:
+                raise RuntimeError(f"Invalid file, {path} ends inside a record; it is damaged or not a TFRecord file.")
+            at += 16 + struct.unpack("<Q", head)[0]
+            file.seek(at)
+            count += 1
+    if at != size:
+        raise RuntimeError(f"Invalid file, {path} ends inside a record; it is damaged or not a TFRecord file.")
+    return count
+
+
+def _crc_table():
+    table = []
+    for value in range(256):
+        for _ in range(8):
+            value = (value >> 1) ^ (0x82F63B78 if value & 1 else 0)
+        table.append(value)
+    return table
+
+
+_TABLE = _crc_table()
+
+
+def masked_crc(data):
+    """The masked CRC-32C of TFRecord files."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = _TABLE[(crc ^ byte) & 0xFF] ^ (crc >> 8)
+    crc ^= 0xFFFFFFFF
+    return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def is_tfrecord(path):
+    """Whether the first record's length has the checksum that stands behind it."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(12)
+    except OSError:
+        return False
+    return len(head) == 12 and masked_crc(head[:8]) == struct.unpack("<I", head[8:])[0]
+
+
+def _varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+
+
+def _fields(data):
+    """(number, wire type, value) of each field of a protobuf message."""
+    at, end = 0, len(data)
+    while at < end:
+        key, at = _varint(data, at)
+        kind = key & 7
+        if kind == 0:
+            value, at = _varint(data, at)
+        elif kind == 2:
+            length, at = _varint(data, at)
+            value = data[at:at + length]
+            at += length
+        elif kind == 5:
+            value = data[at:at + 4]
+            at += 4
+        elif kind == 1:
+            value = data[at:at + 8]
+            at += 8
+        else:
+            raise RuntimeError(f"Invalid data, a protobuf message holds the unknown wire type {kind}.")
+        yield key >> 3, kind, value
+
+
+def _signed(value):
+    return value - (1 << 64) if value >> 63 else value
+
+
+def _values(feature):
+    """(kind, values) of a Feature: bytes, float or int64."""
+    for number, _, body in _fields(feature):
+        if number == 1:
+            return "bytes", [bytes(v) for _, _, v in _fields(body)]
+        if number == 2:
+            packed = b"".join(bytes(v) for _, _, v in _fields(body))
+            return "float", np.frombuffer(packed, "<f4")
+        if number == 3:
+            out = []
+            for _, kind, value in _fields(body):
+                if kind == 0:
+                    out.append(_signed(value))
+                else:
+                    at = 0
+                    while at < len(value):
+                        number_, at = _varint(value, at)
+                        out.append(_signed(number_))
+            return "int64", np.array(out, np.int64)
+    return None, []
+
+
+def parse_example(data):
+    """Feature name to (kind, values) of a serialised Example."""
+    found = {}
+    try:
+        for number, _, features in _fields(data):
+            if number != 1:
+                continue
+            for _, _, entry in _fields(features):
+                name, feature = "", b""
+                for field, _, value in _fields(entry):
+                    if field == 1:
+                        name = bytes(value).decode("utf-8")
+                    elif field == 2:
+                        feature = value
+                found[name] = feature
+    except IndexError:
+        raise RuntimeError("Invalid file, failed to parse tfrecord file: a record is no tf.train.Example.") from None
+    return found
+
+
+class _Column:
+    """How one feature becomes an array."""
+
+    def __init__(self, name, dtype, shape, rank):
+        self.name = name
+        self.dtype = dtype
+        self.shape = shape
+        self.rank = rank
+
+    def array(self, feature):
+        """The array of a serialised Feature."""
+        kind, values = _values(feature)
+        if kind is None:
+            raise RuntimeError(f"Invalid data, column {self.name!r}: tf_file column type must be uint8, int64 or float32.")
+        if kind == "bytes":
+            return self._bytes(values)
+        if kind == "float" and self.dtype.kind != "f":
+            raise RuntimeError(f"Invalid data, invalid data type for Tensor at column: {self.name}, data type should be float32, but got "
+                               f"{self.dtype}.")
+        if kind == "int64" and self.dtype.kind not in "iu":
+            raise RuntimeError(f"Invalid data, invalid datatype for Tensor at column: {self.name}, data type should be uint64, int64, uint32, "
+                               f"int32, uint16, int16, uint8 or int8, but got {self.dtype}.")
+        return values.astype(self.dtype).reshape(self._shaped(len(values)))
+
+    def _bytes(self, values):
+        if self.dtype.kind == "S":
+            return np.array(values).reshape(self._shaped(len(values)))
+        if self.dtype.itemsize != 1:
+            raise RuntimeError(f"Invalid data, invalid data type for Tensor at column: {self.name}, data type should be int8, uint8 or string, "
+                               f"but got {self.dtype}.")
+        longest = max(map(len, values), default=0)
+        size = longest
+        shape = self.shape
+        if shape:
+            if len(shape) >= 2 and shape[0] == -1:
+                if -1 in shape[1:]:
+                    raise RuntimeError(f"Invalid data, more than one unknown dimension in the shape of column: {self.name}")
+                size = int(np.prod(shape[1:]))
+            elif -1 not in shape and int(np.prod(shape)) != longest:
+                total = int(np.prod(shape))
+                raise RuntimeError(f"Shape in schema's column '{self.name}' is incorrect.\nshape received: {shape}\ntotal elements in shape "
+                                   f"received: {total}\nexpected total elements in shape: {longest}")
+        joined = b"".join(v.ljust(size, b"\0") for v in values)
+        return np.frombuffer(joined, self.dtype).reshape(self._shaped(len(joined)))
+
+    def _shaped(self, count):
+        shape = self.shape
+        if shape is None:
+            return () if self.rank == 0 and count == 1 else (count,)
+        if not shape:
+            return () if count == 1 else (count,)
+        known = int(np.prod([d for d in shape if d != -1]))
+        if list(shape).count(-1) > 1:
+            raise RuntimeError(f"Requested shape has more than one unknown dimension! Column {self.name!r}: {shape}.")
+        if known == 0 or count < known or count % known or -1 not in shape and count != known:
+            raise RuntimeError(f"Requested shape has an invalid element count! Column {self.name!r}: shape {shape}, but {count} elements.")
+        return tuple(count // known if d == -1 else d for d in shape)
+
+
+class _ExampleStream(RowStream):
+    """Rows of Examples; shares go by files unless rows are to be shared equally."""
+
+    equal_rows = False
+
+    def rows(self):
+        """Yield the rows of the next epoch."""
+        if self.equal_rows or self.num_shards == 1:
+            yield from super().rows()
+            return
+        from msnb.dataset.core.streams import Mt32
+
+        self.epoch += 1
+        if self.shuffle_files:
+            Mt32(self.epoch).shuffle(self.order)
+        for place, number in enumerate(self.order):
+            if place % self.num_shards == self.shard_id:
+                yield from self.read(self.files[number])
+
+    def size(self):
+        """Rows per epoch."""
+        if self.num_samples:
+            return min(self.num_samples, self.share())
+        return self.share()
+
+
+class TFRecordDataset(StreamDataset):
+    """The Examples of TFRecord files; a column per feature.
+
+    Args:
+        dataset_files (Union[str, list[str]]): Files, or patterns of file names.
+        schema (Union[str, Schema], optional): Names, types and shapes of the columns: a JSON file or a Schema. Default: None, as in the
+            first record; bytes become uint8.
+        columns_list (list[str], optional): Columns to read. Default: None, all.
+        num_samples (int, optional): At most so many rows. Default: None, all, or the schema's ``numRows``.
+        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        shuffle (Union[bool, Shuffle], optional): False for the files' own order, ``Shuffle.FILES`` for the files in random order,
+            True or ``Shuffle.GLOBAL`` for rows in random order too. Default: ``Shuffle.GLOBAL``.
+        num_shards (int, optional): Number of shares to divide the files into. Default: None.
+        shard_id (int, optional): Number of this share. Default: None.
+        shard_equal_rows (bool, optional): Whether rows are shared instead of files, so that shares are equal. Default: False.
+        cache (DatasetCache, optional): Where to keep the rows. Default: None.
+
+    Raises:
+        ValueError: If no file matches or an argument is out of range.
+        RuntimeError: If arguments exclude each other, or a file is no TFRecord file.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> dataset = ds.TFRecordDataset(["train.tfrecord"], shuffle=False)
+    """
+
+    def __init__(self, dataset_files, schema=None, columns_list=None, num_samples=None, num_parallel_workers=None,
+                 shuffle=Shuffle.GLOBAL, num_shards=None, shard_id=None, shard_equal_rows=False, cache=None):
+        if not isinstance(dataset_files, str | list):
+            raise TypeError("dataset_files should be type str or a list of strings.")
+        if columns_list is not None:
+            type_check(columns_list, (list,), "columns_list")
+        if shard_equal_rows is not None:
+            type_check(shard_equal_rows, (bool,), "shard_equal_rows")
+        super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        if schema is not None and not isinstance(schema, Schema | str):
+            raise TypeError(f"schema should be a path to schema file or a schema object, but got {type(schema).__name__}.")
+        self.schema = schema
+        self.columns_list = columns_list or []
+        self.shard_equal_rows = bool(shard_equal_rows)
+        content = self._content()
+        if num_samples is None and content.get("numRows", 0) > 0:
+            self.num_samples = content["numRows"]
+        bad = [f for f in self.dataset_files if not is_tfrecord(f)]
+        self._bad = bad
+
+    def _content(self):
+        if isinstance(self.schema, str):
+            check_file(self.schema)
+            try:
+                with open(self.schema, encoding="utf-8") as file:
+                    return json.load(file)
+            except ValueError as error:
+                raise RuntimeError(f"Schema file failed to load: {self.schema!r} is not JSON: {error}.") from None
+        if isinstance(self.schema, Schema):
+            return {"columns": self.schema.columns, "numRows": self.schema.num_rows}
+        return {}
+
+    def _columns(self):
+        if "columns" in self._shared:
+            return self._shared["columns"]
+        content = self._content()
+        if content:
+            described = content.get("columns", {})
+            entries = [(c["name"], c) for c in described] if isinstance(described, list) else list(described.items())
+            columns = [_Column(n, numpy_type(c["type"]), c.get("shape"), c.get("rank", 1)) for n, c in entries]
+            if self.columns_list:
+                by_name = {c.name: c for c in columns}
+                missing = [n for n in self.columns_list if n not in by_name]
+                if missing:
+                    raise RuntimeError(f"Invalid data, failed to find column name: {missing[0]} in the schema, which has {list(by_name)}.")
+                columns = [by_name[n] for n in self.columns_list]
+        else:
+            columns = self._from_first_record()
+        self._shared["columns"] = columns
+        return columns
+
+    def _from_first_record(self):
+        first = parse_example(next(iter(records(self.dataset_files[0])), b""))
+        types = {"bytes": np.uint8, "float": np.float32, "int64": np.int64}
+        columns = []
+        for name in self.columns_list or sorted(first):
+            if name not in first:
+                raise RuntimeError(f"Invalid data, failed to find column name: {name}. The first record has {sorted(first)}.")
+            kind, _ = _values(first[name])
+            if kind is None:
+                raise RuntimeError(f"Invalid data, column {name!r}: tf_file column type must be uint8, int64 or float32.")
+            columns.append(_Column(name, np.dtype(types[kind]), None, 1))
+        return columns
+
+    def _names(self):
+        return [c.name for c in self._columns()]
+
+    def _stream(self):
+        if self._bad:
+            raise RuntimeError("Invalid file, the following files either cannot be opened, or are not valid tfrecord files:\n"
+                               + "\n".join(self._bad))
+        columns = self._columns()
+
+        def read(path):
+            for record in records(path):
+                features = parse_example(record)
+                row = []
+                for column in columns:
+                    feature = features.get(column.name)
+                    if feature is None:
+                        raise RuntimeError(f"Invalid data, column name: {column.name} does not exist in {path}.")
+                    row.append(column.array(feature))
+                yield tuple(row)
+
+        stream = _ExampleStream("TFRecordDataset", self.dataset_files, read, count_records, self.shuffle_files, self.num_shards,
+                                self.shard_id, self.num_samples)
+        stream.equal_rows = self.shard_equal_rows
+        return stream

@@ -1,0 +1,141 @@
+"""PASCAL VOC: images with segmentations or boxes."""
+import os
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+
+from msnb.dataset.core.validator_helpers import check_dir, check_file, check_optional, type_check
+from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.sources.base import FileSamples, MappableDataset, decode_image, read_file
+
+
+class _Pairs(FileSamples):
+    """An image file and a target file per sample."""
+
+    def __init__(self, paths, targets, decode):
+        super().__init__("VOCDataset", paths, (), decode)
+        self.targets = targets
+
+    def fetch(self, numbers):
+        """The columns of these samples."""
+        images = super().fetch(numbers)[0]
+        targets = [read_file(self.targets[i]) for i in numbers.tolist()]
+        if self.decode:
+            targets = settle([decode_image(t, self.targets[i]) for t, i in zip(targets, numbers.tolist(), strict=True)])
+        return [images, targets]
+
+
+class VOCDataset(MappableDataset):
+    """PASCAL VOC. Segmentation: columns ``image``, ``target``. Detection: ``image``, ``bbox`` (float32 (n, 4): x, y, width, height),
+    ``label``, ``difficult``, ``truncate`` (uint32 (n, 1)).
+
+    Args:
+        dataset_dir (str): Folder of the data set (with ``JPEGImages``, ``ImageSets``, ``Annotations``, ``SegmentationClass``).
+        task (str, optional): 'Segmentation' or 'Detection'. Default: 'Segmentation'.
+        usage (str, optional): Name of the list of images, 'train', 'val', ... Default: 'train'.
+        class_indexing (dict, optional): Numbers of the classes, by name; for 'Detection'. Default: None, in the order of names.
+        num_samples (int, optional): At most so many samples. Default: None, all.
+        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        shuffle (bool, optional): Whether the order is random. Default: None, True.
+        decode (bool, optional): Whether images are decoded. Default: False.
+        sampler (Sampler, optional): Which samples, in which order; excludes `shuffle` and shards. Default: None.
+        num_shards (int, optional): Number of shares to divide the samples into. Default: None.
+        shard_id (int, optional): Number of this share. Default: None.
+        cache (DatasetCache, optional): Where to keep the samples. Default: None.
+
+    Raises:
+        RuntimeError: If an annotation is missing or wrong, or arguments exclude each other.
+        ValueError: If the folder or list does not exist or an argument is out of range.
+    """
+
+    def __init__(self, dataset_dir, task="Segmentation", usage="train", class_indexing=None, num_samples=None, num_parallel_workers=None,
+                 shuffle=None, decode=False, sampler=None, num_shards=None, shard_id=None, cache=None):
+        check_dir(dataset_dir)
+        type_check(task, (str,), "task")
+        type_check(usage, (str,), "usage")
+        if task not in ("Segmentation", "Detection"):
+            raise ValueError(f"Invalid task : {task}. It should be 'Segmentation' or 'Detection'.")
+        if task == "Segmentation" and class_indexing is not None:
+            raise ValueError("class_indexing is not supported in Segmentation task.")
+        self._list = os.path.join(dataset_dir, "ImageSets", "Segmentation" if task == "Segmentation" else "Main", f"{usage}.txt")
+        check_file(self._list)
+        check_optional((bool,), decode=decode)
+        check_optional((dict,), class_indexing=class_indexing)
+        self._check(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        self.dataset_dir = dataset_dir
+        self.task = task
+        self.usage = usage
+        self.class_indexing = class_indexing
+        self.decode = decode or False
+        self.columns = ("image", "target") if task == "Segmentation" else ("image", "bbox", "label", "difficult", "truncate")
+
+    def _path(self, *parts):
+        return os.path.join(self.dataset_dir, *parts)
+
+    def _ids(self):
+        with open(self._list, encoding="utf-8") as file:
+            return [line for line in file.read().splitlines() if line]
+
+    def _samples(self):
+        ids = self._ids()
+        if self.task == "Segmentation":
+            if not ids:
+                self._nothing()
+            return _Pairs([self._path("JPEGImages", f"{i}.jpg") for i in ids],
+                          [self._path("SegmentationClass", f"{i}.png") for i in ids], self.decode)
+        found = self._annotations(ids)
+        if not found:
+            self._nothing()
+        numbers = self._numbers(found)
+        columns = [[], [], [], []]
+        for _, objects in found:
+            columns[0].append(np.array([o[1] for o in objects], np.float32))
+            columns[1].append(np.array([[numbers[o[0]]] for o in objects], np.uint32))
+            columns[2].append(np.array([[o[2]] for o in objects], np.uint32))
+            columns[3].append(np.array([[o[3]] for o in objects], np.uint32))
+        return FileSamples("VOCDataset", [self._path("JPEGImages", f"{i}.jpg") for i, _ in found], columns, self.decode)
+
+    def _nothing(self):
+        raise RuntimeError("Invalid data, no valid data matching the dataset API VOCDataset. Please check file path or dataset API.")
+
+    def _annotations(self, ids):
+        if "annotations" not in self._shared:
+            found = [(i, self._objects(self._path("Annotations", f"{i}.xml"))) for i in ids]
+            self._shared["annotations"] = [(i, objects) for i, objects in found if objects]
+        return self._shared["annotations"]
+
+    def _objects(self, path):
+        """(class, (x, y, width, height), difficult, truncated) of each object of an annotation."""
+        if not os.path.exists(path):
+            raise RuntimeError(f"Invalid file, failed to open file: {path}")
+        try:
+            root = ElementTree.parse(path).getroot()
+        except ElementTree.ParseError as error:
+            raise RuntimeError(f"Invalid file, failed to load xml file: {path} ({error}).") from None
+        nodes = root.findall("object")
+        if not nodes:
+            raise RuntimeError(f"Invalid data, no object found in {path}")
+        objects = []
+        for node in nodes:
+            box = node.find("bndbox")
+            if box is None:
+                raise RuntimeError(f"Invalid data, bndbox dismatch in {path}")
+            name = node.findtext("name", "")
+            x0, y0, x1, y1 = (float(box.findtext(t, "0") or 0) for t in ("xmin", "ymin", "xmax", "ymax"))
+            wanted = not self.class_indexing or name in self.class_indexing
+            if name and wanted and x0 > 0 and y0 > 0 and x1 > x0 and y1 > y0:
+                objects.append((name, (x0, y0, x1 - x0, y1 - y0), float(node.findtext("difficult", "0") or 0),
+                                float(node.findtext("truncated", "0") or 0)))
+        return objects
+
+    def _numbers(self, found):
+        if self.class_indexing:
+            return self.class_indexing
+        return {name: i for i, name in enumerate(sorted({o[0] for _, objects in found for o in objects}))}
+
+    def get_class_indexing(self):
+        """Number of each class, by name. For 'Detection' only."""
+        if self.task != "Detection":
+            raise NotImplementedError("Only 'Detection' support get_class_indexing.")
+        return dict(self._numbers(self._annotations(self._ids())))

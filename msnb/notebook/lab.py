@@ -1,0 +1,150 @@
+"""What the JupyterLab extension asks a kernel, and how it is answered: JSON in, JSON out, by name in `_ANSWERS`.
+
+The extension evaluates ``ask("...")`` as a user expression of a silent request, so nothing of it shows in the notebook,
+and a kernel without msnb answers None.
+"""
+
+import json
+
+import jax
+from IPython import get_ipython
+
+from msnb import context
+from msnb._version import __version__
+from msnb.core import compile
+from msnb.nn.cell import Cell
+from msnb.notebook import live
+from msnb.notebook.graph import cells
+
+_MODES = ("GRAPH", "PYNATIVE")
+
+
+class Answer:
+    """A value that Jupyter hands to the front end as JSON."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {"application/json": self.value, "text/plain": ""}
+
+
+def ask(text):
+    """Answer one question: a JSON object with ``what`` and what that takes."""
+    question = json.loads(text)
+    try:
+        return Answer(_ANSWERS[question.pop("what")](**question))
+    except Exception as error:
+        return Answer({"error": f"{type(error).__name__}: {error}"})
+
+
+def state():
+    """Mode, device, live Cells, compiled programs and memory."""
+    return {
+        "version": __version__,
+        "mode": _MODES[context.get_context("mode")],
+        "device": _device_name(),
+        "devices": [_NAMES[platform] for platform in context._platforms()],
+        "cells": _cells(),
+        "programs": _programs(),
+        "memory": _memory(),
+    }
+
+
+_NAMES = {"cpu": "CPU", "gpu": "GPU", "tpu": "TPU"}
+
+
+def _device_name():
+    return _NAMES.get(context.device().platform, "GPU")
+
+
+def _place(fn):
+    """{"cell": id, "file": label, "line": number} of a function's definition."""
+    code = getattr(fn, "__code__", None)
+    if code is None:
+        return {}
+    name = cells.label(code.co_filename)
+    return {"cell": cells.ids().get(name), "file": name, "line": code.co_firstlineno} if name else {}
+
+
+def _named_cells():
+    names = list(get_ipython().user_ns.items())
+    return {name: value for name, value in names if isinstance(value, Cell) and not name.startswith("_")}
+
+
+def _cells():
+    found = []
+    for name, cell in _named_cells().items():
+        parameters = list(cell.get_parameters())
+        found.append({
+            "name": name, "kind": type(cell).__name__, "numbers": sum(p.size for p in parameters),
+            "bytes": sum(p.nbytes for p in parameters), "training": cell.training,
+            "programs": len([p for p in compile.all_programs() if p.root() is cell]), **_place(type(cell).construct),
+        })
+    return found
+
+
+def _programs():
+    found = []
+    for program in compile.all_programs():
+        if program.calls:
+            root = program.root()
+            found.append({
+                "name": program.name, "nodes": len(program.jaxpr.jaxpr.eqns), "calls": program.calls,
+                "seconds": sum(program.seconds.values()),
+                "inputs": [f"{v.aval.dtype.name}{list(v.aval.shape)}" for v, i in
+                           zip(program.jaxpr.jaxpr.invars, program.inputs, strict=True) if i[0] == "arg"],
+                **_place(type(root).construct if isinstance(root, Cell) else getattr(root, "fn", None)),
+            })
+    return found[-50:]
+
+
+def _memory():
+    arrays = [a for a in jax.live_arrays() if not a.is_deleted()]
+    stats = context.device().memory_stats() or {}
+    parameters = {id(p): p.nbytes for cell in _named_cells().values() for p in cell.get_parameters()}
+    return {"arrays": len(arrays), "bytes": sum(a.nbytes for a in arrays), "parameters": sum(parameters.values()),
+            "in_use": stats.get("bytes_in_use"), "peak": stats.get("peak_bytes_in_use"),
+            "limit": stats.get("bytes_limit")}
+
+
+def change(mode=None, device=None):
+    """Set mode or device for the session; answers with the state."""
+    if mode is not None:
+        context.set_context(mode=_MODES.index(mode))
+    if device is not None:
+        context.set_context(device_target=device)
+    return state()
+
+
+def typed(cell, text):
+    """The text of a cell has changed: let its graphs follow."""
+    file = _file_of(cell)
+    if file is None:
+        return {"shown": 0, "said": None}
+    shown, said = live.update(file, text, get_ipython().user_ns)
+    return {"shown": shown, "said": said}
+
+
+def pointed(cell, line):
+    """The cursor stands on a line of a cell: select the first node that comes from it, in every view of the cell."""
+    file, selected = _file_of(cell), 0
+    for followed in live._followed:
+        view = followed.view()
+        if file is None or view is None or view._widget is None or file not in followed.files:
+            continue
+        for node in view.graph.all_nodes():
+            source = getattr(node, "source", None)
+            if source and live.original(source[0]) == file and source[1] == line:
+                view._widget.selected = node.id
+                selected += 1
+                break
+    return {"selected": selected}
+
+
+def _file_of(cell):
+    # A cell that ran twice has two files; its graphs come from the last.
+    return next((file for file, known in reversed(cells._ids.items()) if known == cell), None)
+
+
+_ANSWERS = {"state": state, "change": change, "typed": typed, "pointed": pointed}

@@ -1,0 +1,155 @@
+"""Graphs that follow a cell while it is typed: its definitions are read anew, traced, and shown in the same view.
+
+Of the text only function and class definitions are executed, with their decorators and default values, in a copy of the
+session's names; nothing is called but the network's own `construct`, on tracers. What a constructor makes is taken from
+the network that is there, so a changed `__init__` is named instead of followed.
+"""
+
+import ast
+import builtins
+import collections
+import linecache
+import weakref
+
+import jax
+
+from msnb.core import compile
+from msnb.core.script.source import definition
+from msnb.core.tensor import Tensor, box
+from msnb.ir import source
+from msnb.ir.api import name_of, of_program
+from msnb.nn.cell import Cell
+
+_MOST = 12  # views that are followed; the oldest are let go
+
+_followed = collections.deque(maxlen=_MOST)
+_texts = {}  # file of the typed text -> file of the cell that it stands for
+
+
+class Followed:
+    """One view with the call that it shows.
+
+    Args:
+        view (GraphView): What is on screen; this keeps it neither open nor alive.
+        net (Union[Cell, Callable]): What it is the graph of.
+        args (tuple): Inputs; of Tensors only shape and dtype are kept.
+        kwargs (dict): Inputs by name.
+    """
+
+    def __init__(self, view, net, args, kwargs):
+        self.view = weakref.ref(view)
+        self.net = weakref.ref(net)
+        self.args = tuple(map(_outline, args))
+        self.kwargs = {name: _outline(value) for name, value in kwargs.items()}
+        self.files = {node.source[0] for node in view.graph.all_nodes() if getattr(node, "source", None)}
+
+
+def _outline(value):
+    if type(value) is Tensor:
+        return box(jax.ShapeDtypeStruct(value._array.shape, value._array.dtype))
+    if isinstance(value, (tuple, list)) and type(value) in (tuple, list):
+        return type(value)(map(_outline, value))
+    return value
+
+
+def follow(view, net, args, kwargs):
+    """Keep `view` in step with the cells that its nodes come from."""
+    _followed.append(Followed(view, net, args, kwargs))
+
+
+def update(file, text, space):
+    """Show, in every view with nodes from a cell, what the cell's new text would make of them.
+
+    Args:
+        file (str): The cell's file, as tracebacks name it.
+        text (str): What stands in the cell now.
+        space (dict): The session's names.
+
+    Returns:
+        tuple, the number of views that changed, and a sentence about what could not be followed or None.
+    """
+    found = [f for f in _followed if file in f.files and f.view() is not None and f.net() is not None]
+    if not found:
+        return 0, None
+    try:
+        made, changed = _definitions(file, text, space)
+    except SyntaxError as error:
+        return 0, f"line {error.lineno}: {error.msg}"
+    except Exception as error:
+        return 0, f"{type(error).__name__}: {error}"
+    shown, said = 0, None
+    for followed in found:
+        net = _twin(followed.net(), file, made, {})
+        if net is None:
+            continue
+        try:
+            program = compile.program_of(net, *followed.args, **followed.kwargs)
+            graph = of_program(program, name_of(followed.net()))
+        except Exception as error:
+            said = str(error).partition("\n")[0]
+            continue
+        followed.view().update(graph)
+        shown += 1
+    if changed and said is None:
+        said = f"{', '.join(changed)} has a new __init__; run the cell to follow it."
+    return shown, said
+
+
+def _definitions(file, text, space):
+    """({name: definition} of the text, [names of classes whose constructor differs from what ran])."""
+    from IPython import get_ipython
+
+    from msnb.notebook.rewrite import Imports, begins
+
+    code = get_ipython().transform_cell(text)
+    tree = ast.parse(code)
+    if begins(tree):
+        tree = Imports().visit(tree)
+    kept = [n for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom))]
+    # The same lines under another name: what ran keeps its own text for tracebacks.
+    name = f"{file}*"
+    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
+    _texts[name] = file
+    source.register_namer(_label)
+    names = dict(space)
+    exec(builtins.compile(ast.fix_missing_locations(ast.Module(kept, [])), name, "exec"), names)
+    made = {n.name: names[n.name] for n in kept if hasattr(n, "name")}
+    both = [(n, new, space[n]) for n, new in made.items() if isinstance(new, type) and isinstance(space.get(n), type)]
+    return made, [n for n, new, old in both if _constructor(new) != _constructor(old)]
+
+
+def _constructor(kind):
+    init = getattr(kind, "__init__", None)
+    if not hasattr(init, "__code__"):
+        return None
+    try:
+        return ast.dump(definition(init.__code__, "__init__")[0])
+    except OSError:
+        return None
+
+
+def _twin(net, file, made, known):
+    """A Cell like `net`, with its Parameters, whose classes are those of the new text; a function likewise."""
+    if not isinstance(net, Cell):
+        fn = getattr(net, "fn", net)
+        return made.get(getattr(fn, "__name__", None))
+    if id(net) in known:
+        return known[id(net)]
+    kind = type(net)
+    if getattr(getattr(kind.construct, "__code__", None), "co_filename", None) == file:
+        kind = made.get(kind.__name__, kind)
+    twin = known[id(net)] = object.__new__(kind)
+    values = dict(net.__dict__)
+    cells = collections.OrderedDict((n, c and _twin(c, file, made, known)) for n, c in net._cells.items())
+    values.update({n: c for n, c in cells.items() if n in values}, _cells=cells, _programs=None)
+    twin.__dict__.update(values)
+    return twin
+
+
+def _label(file):
+    return source.label(_texts[file]) if file in _texts else None
+
+
+def original(file):
+    """The file of the cell that a file of typed text stands for."""
+    return _texts.get(file, file)

@@ -1,0 +1,55 @@
+"""A face: the bases of operators, as `mindspore.ops.primitive`, and `constexpr`, which belongs to no floor below."""
+import functools
+
+from msnb.core.errors import describe
+from msnb.core.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
+from msnb.core.tensor import Tensor
+from msnb.ops._host import functional
+
+__all__ = ["Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "constexpr", "prim_attr_register"]
+
+
+@functional("constexpr")
+def constexpr(fn=None, get_instance=True, name=None):
+    """Decorator: a function that computes with Python values while the graph is being compiled.
+
+    Args:
+        fn (Callable): The function; it runs as plain Python and is not converted. Default: None.
+        get_instance (bool): Whether the result is the operator itself or a function that makes it. Default: True.
+        name (str): Name of the operator. Default: None, that of the function.
+
+    Returns:
+        Callable.
+
+    Raises:
+        TypeError: If `fn` is not callable.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> @ops.constexpr
+        ... def last_but(shape, n):
+        ...     return shape[:-n]
+        >>> last_but((2, 3, 4), 1)
+        (2, 3)
+    """
+    if fn is None:
+        return functools.partial(constexpr, get_instance=get_instance, name=name)
+    if not callable(fn):
+        raise TypeError(f"For 'constexpr', 'fn' should be callable, but got {describe(fn)}.")
+
+    @functools.wraps(fn)
+    def compute(*args, **kwargs):
+        result = fn(*args, **kwargs)
+        return _detached(result)
+
+    compute.name = name or fn.__name__
+    return compute if get_instance else lambda: compute
+
+
+def _detached(value):
+    """A constant: no gradient flows into what a constexpr computes."""
+    if isinstance(value, Tensor) and value._node is not None:
+        return Tensor(value)
+    return value

@@ -1,0 +1,60 @@
+"""Signatures of operators that users write: `mindspore.ops.signature`.
+
+MindSpore's compiler reads them to convert arguments; here they are kept on the class for programs that look at them.
+"""
+import enum
+
+
+class sig_rw(enum.Enum):  # noqa: N801 - MindSpore's own names
+    """Whether an argument is read or written."""
+
+    RW_READ = 0
+    RW_WRITE = 1
+    RW_REF = 2
+    RW_EMPTY_DEFAULT_VALUE = 3
+
+
+class sig_kind(enum.Enum):  # noqa: N801
+    """How an argument is passed."""
+
+    KIND_POSITIONAL_KEYWORD = 0
+    KIND_VAR_POSITIONAL = 1
+    KIND_KEYWORD_ONLY = 2
+    KIND_VAR_KEYWARD = 3
+    KIND_EMPTY_DEFAULT_VALUE = 4
+
+
+sig_dtype = enum.Enum("sig_dtype", ["T", *(f"T{i}" for i in range(1, 10)), "T_EMPTY_DEFAULT_VALUE"])
+
+
+class Signature:
+    """Name, use, kind, default and type group of one argument.
+
+    Args:
+        name (str): Name.
+        rw (sig_rw): Whether it is read or written.
+        kind (sig_kind): How it is passed.
+        default (Any): Its default, sig_kind.KIND_EMPTY_DEFAULT_VALUE for none.
+        dtype (sig_dtype): Arguments of one group are converted to a common type.
+    """
+
+    def __init__(self, name, rw, kind, default, dtype):
+        self.name, self.rw, self.kind, self.default, self.dtype = name, rw, kind, default, dtype
+
+
+def make_sig(name="var", rw=sig_rw.RW_READ, kind=sig_kind.KIND_POSITIONAL_KEYWORD,
+             default=sig_kind.KIND_EMPTY_DEFAULT_VALUE, dtype=sig_dtype.T_EMPTY_DEFAULT_VALUE):
+    """The signature of one argument.
+
+    Args:
+        name (str): Name. Default: "var".
+        rw (sig_rw): Whether it is read or written. Default: sig_rw.RW_READ.
+        kind (sig_kind): How it is passed. Default: sig_kind.KIND_POSITIONAL_KEYWORD.
+        default (Any): Its default. Default: sig_kind.KIND_EMPTY_DEFAULT_VALUE, none.
+        dtype (sig_dtype): Arguments of one group are converted to a common type.
+            Default: sig_dtype.T_EMPTY_DEFAULT_VALUE, no group.
+
+    Returns:
+        Signature.
+    """
+    return Signature(name, rw, kind, default, dtype)

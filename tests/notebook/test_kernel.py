@@ -1,0 +1,115 @@
+"""A whole notebook, run by nbclient in a kernel of its own."""
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from nbclient import NotebookClient
+from nbformat.v4 import new_code_cell, new_notebook
+
+ROOT = Path(__file__).parents[2]
+
+CELLS = {
+    "load": "%load_ext msnb",
+    "define": """%%mindspore -m graph --ir --time
+import numpy as np
+import mindspore as ms
+from mindspore import nn, ops
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(3, 2)
+    def construct(self, x):
+        if x.shape[1] != 3:
+            raise ValueError("three columns are needed")
+        return self.dense(x)
+net = Net()
+net(ms.Tensor(np.ones((4, 3), np.float32)))""",
+    "mode": "%ms_mode",
+    "await": "%%mindspore\nimport asyncio\nimport mindspore\nawait asyncio.sleep(0)\nmindspore.__version__",
+    "error": "\nnet(ms.Tensor(np.ones((4, 5), np.float32)))",
+    "option": "%%mindspore -m quick\n1",
+    "late": """import jax, jax.numpy as jnp
+def check(a):
+    raise ValueError("found late")
+work = jax.jit(lambda a: jax.lax.fori_loop(0, 200, lambda i, b: jnp.sin(b @ b), a))
+slow = jax.jit(lambda a: jax.pure_callback(check, jax.ShapeDtypeStruct((3,), a.dtype), a))
+y = slow(work(jnp.ones((300, 300)))[0, :3])""",
+    "after": "1 + 1",
+    "capture": "%%capture seen\n%%mindspore\nimport mindspore as again\nprint(again.__version__)",
+    "captured": "seen.stdout",
+    "command": "!echo hello",
+    "display": "net",
+    "on": "%mindspore on\nimport mindspore\nfrom mindspore.nn import Cell\nCell is nn.Cell",
+}
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory):
+    """Outputs of each cell by its name."""
+    from jupyter_client.manager import AsyncKernelManager
+
+    folder = tmp_path_factory.mktemp("kernel")
+    manager = AsyncKernelManager(kernel_name="python3")
+    manager.kernel_spec.argv[:] = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    book = new_notebook(cells=[new_code_cell(text, id=name) for name, text in CELLS.items()])
+    where = {"metadata": {"path": str(folder)}}
+    client = NotebookClient(book, km=manager, timeout=120, allow_errors=True, resources=where)
+    client.execute(env={**os.environ, "PYTHONPATH": str(ROOT), "IPYTHONDIR": str(folder)})
+    return {cell.id: cell.outputs for cell in book.cells}
+
+
+def text(outputs):
+    parts = [o.get("text", "") or o.get("data", {}).get("text/plain", "") or "\n".join(o.get("traceback", []))
+             for o in outputs]
+    return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(parts))
+
+
+def test_the_cell_shows_its_value_its_seconds_and_its_graph(outputs):
+    shown = outputs["define"]
+    assert "text/html" in shown[0].data and shown[0].data["text/plain"].startswith("Tensor(shape=[4, 2]")
+    assert shown[1].text.startswith("wall ")
+    graph = shown[2].data
+    assert graph["text/plain"].startswith("GraphView(Net: ") and graph["text/html"].startswith("<iframe srcdoc=")
+    assert "image/svg+xml" in graph and "application/vnd.jupyter.widget-view+json" in graph
+
+
+def test_the_mode_of_one_cell_is_not_that_of_the_next(outputs):
+    assert text(outputs["mode"]) == "PYNATIVE mode on CPU\n"
+
+
+def test_await_and_the_version_of_mindspore(outputs):
+    assert text(outputs["await"]) == "'1.1.1'"
+
+
+def test_an_error_shows_the_users_lines_and_its_sentence(outputs):
+    shown = text(outputs["error"])
+    assert "ValueError: three columns are needed" in shown and "line 11, in Net.construct(self, x)" in shown
+    assert "msnb/nn" not in shown and "site-packages" not in shown
+
+
+def test_a_wrong_option_is_one_line(outputs):
+    assert len(text(outputs["option"]).strip().splitlines()) == 1
+
+
+def test_a_late_error_is_that_of_the_cell_that_caused_it(outputs):
+    assert outputs["late"][-1].output_type == "error" and "found late" in outputs["late"][-1].evalue
+    assert text(outputs["after"]) == "2"
+
+
+def test_what_is_captured_is_not_shown(outputs):
+    assert outputs["capture"] == [] and text(outputs["captured"]) == "'1.1.1\\n'"
+
+
+def test_a_shell_command_warns_of_nothing(outputs):
+    assert text(outputs["command"]).strip() == "hello"
+
+
+def test_a_cell_is_a_tree(outputs):
+    assert "<details" in outputs["display"][0].data["text/html"]
+
+
+def test_the_session_alias_serves_the_same_objects(outputs):
+    assert text(outputs["on"]).splitlines()[-1] == "True"
