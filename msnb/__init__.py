@@ -70,10 +70,11 @@ _LATER = {
     **dict.fromkeys(("set_auto_parallel_context", "get_auto_parallel_context", "reset_auto_parallel_context",
                      "set_ps_context", "get_ps_context", "reset_ps_context"), "msnb.context"),
     **dict.fromkeys(("Profiler",), "msnb.profiler"),
+    **dict.fromkeys(("jvp", "vjp", "jacfwd", "jacrev", "vmap"), "msnb.core.transforms"),
 }
 _SUBMODULES = frozenset((
-    "alias", "common", "communication", "core", "dataset", "explainer", "formats", "insight", "ir", "mindrecord", "nn",
-    "notebook", "numpy", "ops", "parallel", "profiler", "samples", "train", "_checkparam", "_extends", "compression"))
+    "alias", "common", "communication", "compression", "core", "dataset", "explainer", "formats", "insight", "ir", "mindrecord", "nn",
+    "notebook", "numpy", "ops", "parallel", "profiler", "samples", "train", "_checkparam", "_extends"))
 
 
 def __getattr__(name):

@@ -11,13 +11,13 @@ PACKAGE = Path(__file__).parent.parent / "msnb"
 
 # Higher numbers may import lower ones. What stands beside the floors may import any of them.
 FLOOR = {
-    **dict.fromkeys(("context", "log", "common", "_settings", "_checkparam", "_version"), 0),
+    **dict.fromkeys(("context", "log", "common", "_settings", "_checkparam", "_later", "_version"), 0),
     "core": 1,
     "ir": 2,
     **dict.fromkeys(("ops", "numpy", "nn"), 3),
     **dict.fromkeys(("formats", "mindrecord", "dataset"), 4),
-    **dict.fromkeys(("communication", "parallel", "train"), 5),
-    **dict.fromkeys(("insight", "profiler"), 6),
+    **dict.fromkeys(("communication", "parallel", "train", "compression"), 5),
+    **dict.fromkeys(("insight", "profiler", "explainer"), 6),
     "notebook": 7,
 }
 BESIDE = {"alias", "__main__", "samples"}

@@ -57,6 +57,7 @@ class Program:
         jaxpr (ClosedJaxpr): The traced graph; inputs are described by `inputs`.
         inputs (list): Per jaxpr input ("param", name, requires_grad), ("arg", name) or ("random", "number").
         written (list): Parameters whose new values the graph returns, after the results.
+        reason (str): Why it was compiled.
         seconds (dict): "trace" and "compile" time.
     """
 
@@ -64,6 +65,7 @@ class Program:
         self.name = name
         self.root = weakref.ref(root) if _weakable(root) else (lambda: root)
         self.seconds = {}
+        self.reason = "first call"
         self.calls = 0
         started = time.perf_counter()
         self._trace(fn, args, kwargs, params)
@@ -376,6 +378,19 @@ class _Entry:
         return False
 
 
+    def change(self):
+        """In words, what has changed since the trace; empty if nothing did."""
+        for space, name, value in self.guards:
+            if space.get(name, _GONE) is not value:
+                return f"'{name}' was redefined"
+        for cell, before, now in zip(self.program.cells, self.state, self.current_state()):
+            if before != now:
+                old, new = (dict(s[1]) for s in (before, now))
+                names = [n for n in {**old, **new} if n not in old or n not in new or old[n] != new[n]]
+                return f"{', '.join(names) or 'construct'} of {type(cell).__name__} changed"
+        return "the arguments are other objects"
+
+
 _GONE = object()
 _by_function = weakref.WeakKeyDictionary()
 _all_programs = weakref.WeakSet()
@@ -454,6 +469,8 @@ def _compile(programs, root, fn, args, kwargs, name, key):
         known = {id(c) for c in program.cells}
         program.cells += [c for _, c in root.cells_and_names() if id(c) not in known]
     entries = programs.table.setdefault(key, [])
+    program.reason = entries[-1].change() if entries else (
+        "new input signature" if programs.table.keys() - {key} else "first call")
     entries[:] = entries[-3:]  # variants of one signature: training on and off, a flag or two
     entries.append(_Entry(program, guards, [leaf for leaf in flatten((args, kwargs))[0] if not _dynamic(leaf)]))
     programs.compiled += 1

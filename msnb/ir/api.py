@@ -10,7 +10,8 @@ def graph(net, *inputs):
     """The graph of a Cell or a function for these inputs, without running or compiling it.
 
     Args:
-        net (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): what to look at. A FuncGraph is returned as it is.
+        net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr]): what to look at; a Program is what a listener of
+            `msnb.core.compile.on_compile` is given. A FuncGraph is returned as it is.
         inputs: the inputs `net` would be called with.
 
     Returns:
@@ -30,8 +31,8 @@ def graph(net, *inputs):
     """
     if isinstance(net, FuncGraph):
         return net
-    if hasattr(net, "jaxpr") and hasattr(net, "consts"):
-        return read(net)
+    if hasattr(net, "jaxpr"):
+        return of_program(net) if hasattr(net, "inputs") else read(net)
     if not callable(net):
         raise TypeError(f"For 'ir.graph', 'net' should be a Cell, a function, a FuncGraph or a ClosedJaxpr, but got "
                         f"{type(net).__name__}.")

@@ -76,6 +76,20 @@ def signature(node):
     return node.op, tuple(node.types), taken, constants, repr(node.attrs) if node.attrs else ""
 
 
+def main_results(nodes):
+    """Per node id, which result is the one its operator is there for: the first that the same lane reads.
+
+    The others are statistics that are written back, or what the gradient will need.
+    """
+    main = [None] * len(nodes)
+    for node in nodes:
+        for source, slot in node.uses:
+            if isinstance(source, CNode) and source.direction == node.direction and source.id < len(main):
+                best = main[source.id]
+                main[source.id] = slot if best is None else min(best, slot)
+    return [slot or 0 for slot in main]
+
+
 class Hierarchy:
     """The tree of a FuncGraph.
 

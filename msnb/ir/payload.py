@@ -10,7 +10,7 @@ import linecache
 
 from .anf import CNode, ParameterNode, ValueNode, show_constant
 from .compare import CHANGED, FUSED, ONLY, SAME
-from .hierarchy import Hierarchy
+from .hierarchy import Hierarchy, main_results
 from .printer import show_value
 from .read import is_library
 from .source import label
@@ -35,9 +35,10 @@ def stage(graph, name="traced", tree=None, columns=None):
     scopes = list(tree.root.scopes())
     origin = _sub_graph_origins(graph)
     signatures, sources = _Table(), _Table()
-    lines = {source: sources.number(_source_row(source)) for source in dict.fromkeys(node.source for node in tree.nodes)}
+    lines = {source: sources.number(_source_row(source))
+             for source in dict.fromkeys(node.source for node in tree.nodes)}
     columns_of = {"scope": [], "sig": [], "src": []}
-    inputs, extra = [], []
+    inputs, extra, main = [], [], main_results(tree.nodes)
     last = [0, 0, 0]
     for node in tree.nodes:
         scope = tree.home[node.id].index
@@ -60,7 +61,7 @@ def stage(graph, name="traced", tree=None, columns=None):
                 if isinstance(source, CNode):
                     extra.append([source.id, node.id])
         attrs = [[key, show_value(value)] for key, value in node.attrs.items()]
-        row = [node.name, taken, [kind.short() for kind in node.types], attrs, node.flops, node.nbytes]
+        row = [node.name, taken, [kind.short() for kind in node.types], attrs, node.flops, node.nbytes, main[node.id]]
         now = [scope, signatures.number(row), lines[node.source]]
         for index, key in enumerate(columns_of):
             columns_of[key].append(now[index] - last[index])

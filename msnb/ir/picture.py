@@ -1,7 +1,7 @@
 """A picture of a graph as SVG, laid out here: for places where no script runs."""
 from html import escape
 
-from .hierarchy import CONTROL, CROWD, FOLD, UNIT, Hierarchy, Scope
+from .hierarchy import CONTROL, CROWD, FOLD, UNIT, Hierarchy, Scope, main_results
 from .layered import layered
 
 _CHAR, _LINE, _HEADER, _PAD = 6.4, 30.0, 24.0, 12.0
@@ -29,7 +29,7 @@ def to_svg(graph, boxes=60):
 
 
 def _opened(root, budget):
-    """Scopes to draw open: breadth first, a scope together with its gradients', while the boxes are within the budget."""
+    """Scopes to draw open: breadth first, a scope together with its gradients', as long as the budget lasts."""
     opened = {root.index, *(lane.index for lane in root.children)}
     shown = sum(len(lane.children) for lane in root.children)
     forward, backward = root.named.get("forward"), root.named.get("backward")
@@ -77,6 +77,7 @@ class _Drawing:
         self.lifted = tree.lifted()
         self.tree = tree
         self.parts = []
+        self.main = main_results(tree.nodes)
         self.upwards = False
         self.lanes = []
         for lane in tree.root.children:
@@ -96,8 +97,7 @@ class _Drawing:
                 return _Box(item, width, inner[2][1] + _HEADER + _PAD, title, note, inner)
         else:
             title = item.name
-            # of several results the largest is what the operator is there for
-            main = max(item.types, key=lambda kind: kind.size, default=None)
+            main = item.types[self.main[item.id]] if item.types else None
             note = "" if main is None else "×".join(map(str, main.shape)) or main.dtype
         return _Box(item, max(64.0, _CHAR * max(len(title), len(note)) + 22), 2 * _LINE - 20, title, note)
 

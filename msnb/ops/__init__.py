@@ -20,6 +20,14 @@ for _module in sorted(m.name for m in _pkgutil.iter_modules(__path__)):
         _importlib.import_module(f"{__name__}.{_module}")
 
 from msnb.core.grad import GradOperation, grad, stop_gradient, value_and_grad  # noqa: E402
+from msnb.ops.op_info_register import (  # noqa: E402
+    AiCPURegOp,
+    AkgAscendRegOp,
+    AkgGpuRegOp,
+    DataType,
+    TBERegOp,
+    op_info_register,
+)
 from msnb.ops import (
     composite,  # noqa: E402
     functional,  # noqa: E402
@@ -31,4 +39,5 @@ from msnb.ops.operations import *  # noqa: E402,F403
 
 __all__ = ["Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "attributes_of", "operator", "prim_attr_register",
            "operations", "functional", "composite", "GradOperation", "grad", "stop_gradient", "value_and_grad",
+           "AiCPURegOp", "AkgAscendRegOp", "AkgGpuRegOp", "DataType", "TBERegOp", "op_info_register",
            *operations.__all__, *functional.__all__, *composite.__all__]

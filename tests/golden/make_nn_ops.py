@@ -79,8 +79,10 @@ for _name in ("ReLU", "ReLU6", "Elu", "HSwish", "HSigmoid", "Sigmoid", "Tanh", "
     # and ReLU6 r1.1 and 2.x differ
     _tol, _wrt = {"Tanh": 2e-4, "Mish": 1e-3}.get(_name, 1e-5), None if _name == "SeLU" else (0,)
     add(_name, _name, {}, (F(3, 5, scale=3.0),), wrt=_wrt, tol=_tol)
-    add(_name + "_kinks", _name, {}, (K if _name not in ("HSwish", "ReLU6") else F(12),), wrt=_wrt, tol=_tol)
-    add(_name + "_f16", _name, {}, (F(3, 5, dtype=np.float16),), wrt=_wrt, tol=2e-3)
+    if _name in ("ReLU", "Elu", "HSigmoid", "HShrink", "SoftShrink"):
+        add(_name + "_kinks", _name, {}, (K,), wrt=_wrt, tol=_tol)
+    if _name in ("ReLU", "Sigmoid", "Softplus", "GeLU"):
+        add(_name + "_f16", _name, {}, (F(3, 5, dtype=np.float16),), wrt=_wrt, tol=2e-3)
 add("ReLU_int", "ReLU", {}, (T(3, 4, dtype=np.int32),))
 add("PReLU", "PReLU", {}, (F(2, 3, 4, 4), F(3)), wrt=(0, 1))
 add("PReLU_1", "PReLU", {}, (F(2, 3, 4), F(1)), wrt=(0, 1))
@@ -135,7 +137,7 @@ add("SparseSoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"
 add("SparseSoftmaxCrossEntropyWithLogits_grad", "SparseSoftmaxCrossEntropyWithLogits", {"is_grad": True},
     (F(4, 5), I(4, high=5)))
 add("SigmoidCrossEntropyWithLogits", "SigmoidCrossEntropyWithLogits", {}, (F(4, 5, scale=4), U(4, 5)), wrt=(0,))
-for _red in ("none", "mean", "sum"):
+for _red in ("none", "mean"):
     add("BinaryCrossEntropy_" + _red, "BinaryCrossEntropy", {"reduction": _red},
         (U(4, 5, low=0.05, high=0.95), U(4, 5), U(4, 5)), wrt=(0,))
     add("KLDivLoss_" + _red, "KLDivLoss", {"reduction": _red}, (F(4, 5), U(4, 5)), wrt=(0,))
@@ -197,7 +199,7 @@ add("SparseApplyAdagradV2", "SparseApplyAdagradV2", {"lr": 0.1, "epsilon": 1e-3}
     lambda r: np.array([4, 1], np.int32)), writes=(0, 1), outputs=(), tol=3e-4)
 
 for _al in (False, True):
-    for _size in ((3, 9), (8, 12), (4, 6), (1, 2)):
+    for _size in ((3, 9), (1, 2)):
         add(f"ResizeBilinear_{_al}_{_size[0]}", "ResizeBilinear", {"size": _size, "align_corners": _al},
             (F(2, 3, 4, 6),), wrt=(0,))
 add("CropAndResize", "CropAndResize", {}, (F(2, 6, 7, 3), lambda r: np.array(
@@ -231,12 +233,11 @@ def add_form(name, inputs, attrs=None, suffix="", wrt=(0,), **options):
 _img = (F(2, 4, 6, 7),)
 for _name, _attrs in (("leaky_relu", {"alpha": 0.1}), ("silu", {}), ("logsigmoid", {}), ("hardtanh", {"max_val": 0.5}),
                       ("threshold", {"thr": 0.2, "value": 3.0}), ("glu", {}), ("gelu", {}), ("softmax", {"axis": 0}),
-                      ("softmin", {}), ("log_softmax", {}), ("elu", {}), ("celu", {"alpha": 0.7}), ("hardswish", {}),
-                      ("hardsigmoid", {}), ("softshrink", {"lambd": 0.3}), ("hardshrink", {"lambd": 0.3})):
+                      ("softmin", {}), ("celu", {"alpha": 0.7}), ("softshrink", {"lambd": 0.3})):
     add_form(_name, (F(3, 6, scale=2),), _attrs, tol=1e-4 if _name in ("glu", "gelu") else 2e-5)
 add_form("gelu", (F(3, 6),), {"approximate": "tanh"}, "_tanh", tol=2e-4)
 add_form("softplus", (F(3, 6, scale=5),), {"beta": 2, "threshold": 4}, tol=2e-4)
-for _red in ("none", "mean", "sum"):
+for _red in ("none", "mean"):
     _r = {"reduction": _red}
     add_form("mse_loss", (F(4, 5), F(4, 5)), _r, "_" + _red)
     add_form("l1_loss", (F(4, 5), F(4, 5)), _r, "_" + _red)
@@ -244,13 +245,11 @@ for _red in ("none", "mean", "sum"):
     add_form("huber_loss", (F(4, 5), F(4, 5)), {"delta": 0.5, **_r}, "_" + _red)
     add_form("cross_entropy", (F(4, 5), I(4, high=5)), _r, "_" + _red)
     add_form("nll_loss", (F(4, 5), I(4, high=5), U(5)), _r, "_" + _red)
-    add_form("margin_ranking_loss", (F(4), F(4), lambda r: np.array([1, -1, 1, -1], np.float32)), _r, "_" + _red)
-    add_form("hinge_embedding_loss", (F(4), lambda r: np.array([1, -1, 1, -1], np.float32)), _r, "_" + _red)
-    add_form("soft_margin_loss", (F(4), lambda r: np.array([1, -1, 1, -1], np.float32)), _r, "_" + _red, tol=1e-4)
-    add_form("gaussian_nll_loss", (F(4, 3), F(4, 3), U(4, 3, low=0.1)), _r, "_" + _red)
-    add_form("triplet_margin_loss", (F(4, 3), F(4, 3), F(4, 3)), _r, "_" + _red, tol=1e-4)
-    add_form("cosine_embedding_loss", (F(4, 3), F(4, 3), lambda r: np.array([1, -1, 1, -1], np.int32)), _r, "_" + _red,
-             tol=1e-4)
+_signs = lambda r: np.array([1, -1, 1, -1], np.float32)  # noqa: E731
+add_form("margin_ranking_loss", (F(4), F(4), _signs))
+add_form("hinge_embedding_loss", (F(4), _signs))
+add_form("gaussian_nll_loss", (F(4, 3), F(4, 3), U(4, 3, low=0.1)))
+add_form("cosine_embedding_loss", (F(4, 3), F(4, 3), lambda r: np.array([1, -1, 1, -1], np.int32)), tol=1e-4)
 add_form("cross_entropy", (F(2, 5, 3), I(2, 3, high=5), U(5)), {"ignore_index": 2, "label_smoothing": 0.1}, "_smooth")
 add_form("cross_entropy", (F(4, 5), U(4, 5)), {}, "_shares")
 add_form("binary_cross_entropy_with_logits", (F(4, 5), U(4, 5), U(4, 5), U(4, 5)))

@@ -308,3 +308,18 @@ def test_names_that_look_like_markup_are_shown_as_they_are(show):
     page = show(GraphView(FuncGraph("</script><h1>", [x], [node], [(node, 0)])))
     page.locator(".n").first.click()
     assert "</script><b>Op</b>" in panel(page) and page.locator("b, h1, img").count() == 0
+
+
+def test_the_cursor_in_a_cell_lights_up_its_nodes_and_a_node_tells_its_line(show):
+    page = show(view("forward"))
+    page.evaluate("window.addEventListener('msnb:reveal', e => { window.told = e.detail; })")
+    box(page, "MatMul").click()
+    told = page.evaluate("window.told")
+    assert told["file"] == "ir_programs.py" and told["line"] > 0
+    page.evaluate("line => window.dispatchEvent(new CustomEvent('msnb:cursor',"
+                  "{detail: {file: 'ir_programs.py', line}}))", told["line"])
+    page.wait_for_timeout(60)
+    assert page.locator(".n.hit").count() == 3
+    page.evaluate("window.dispatchEvent(new CustomEvent('msnb:cursor', {detail: {file: 'ir_programs.py', line: 1}}))")
+    page.wait_for_timeout(60)
+    assert page.locator(".n.hit, .n.dim").count() == 0

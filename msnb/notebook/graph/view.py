@@ -28,8 +28,8 @@ def view(net, *inputs, stages=("traced",), height=_HEIGHT):
     and where no script can run, a picture.
 
     Args:
-        net (Union[Cell, Callable, FuncGraph, ClosedJaxpr]): what to look at. It is traced, neither run nor compiled
-            (but for the stage "optimised").
+        net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr]): what to look at. It is traced, neither run nor
+            compiled (but for the stage "optimised"). A Program is what `msnb.core.compile.on_compile` hands over.
         inputs: the inputs `net` would be called with.
         stages (tuple[str]): which stages to put into the view: ``"traced"`` (MindSpore's operators), ``"primitives"``
             (JAX's) and ``"optimised"`` (the kernels XLA makes of them). With two or more the first two are shown side
@@ -54,12 +54,13 @@ def view(net, *inputs, stages=("traced",), height=_HEIGHT):
         >>> graph.view(nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)))
         GraphView(Dense: 2 nodes)
     """
-    if isinstance(net, FuncGraph) or hasattr(net, "consts") or not callable(net):
+    traced = hasattr(net, "jaxpr") and hasattr(net, "inputs")
+    if isinstance(net, FuncGraph) or not traced and (hasattr(net, "jaxpr") or not callable(net)):
         return GraphView(graph(net, *inputs), height=height)
-    program = program_of(net, *inputs)
+    program, name = (net, net.name) if traced else (program_of(net, *inputs), name_of(net))
 
     def make(stage):
-        return stages_of(program, name_of(net), (stage,))[stage]
+        return stages_of(program, name, (stage,))[stage]
 
     return GraphView({stage: make(stage) for stage in stages}, height=height, make=make, offered=STAGES)
 

@@ -71,7 +71,7 @@ export class App {
   show() {
     this.busy.textContent = "";
     const find = name => this.data.stages.find(s => s.name === name), first = find(this.stageBox.value) || this.data.stages[0], second = this.otherBox.value && this.otherBox.value !== first.name ? find(this.otherBox.value) : null;
-    const kept = this.panes.map(p => [p.stage.name, p.k, p.x, p.y, openPaths(p), p.stage]);
+    const kept = this.panes.map(p => [p.stage.name, p.k, p.x, p.y, openPaths(p)]);
     for (const p of this.panes) p.destroy();
     this.code?.destroy(); this.panes = []; this.painters = new Map(); this.searches = new Map(); this.schemesOf = new Map();
     this.diff = second ? this.between(first, second) : null;
@@ -82,12 +82,13 @@ export class App {
     this.colour.innerHTML = options.map(s => `<option value="${s.key}">colour: ${escape(s.label)}</option>`).join(""); this.colour.value = chosen;
     for (const stage of stages) {
       const pane = new Pane(this.body, stage, this.face(stage, second ? stage.name : "")), was = kept.find(k => k[0] === stage.name);
-      this.panes.push(pane); if (was) this.restore(pane, was, was[5] === stage);
+      this.panes.push(pane); if (was) this.restore(pane, was, kept.length === stages.length);
     }
     this.active = this.panes[0];
     if (this.codeShown) this.openCode();
     this.body.append(this.panel);
     const id = this.host.get("selected"); if (id >= 0 && id < first.n) this.active.select(id, { quiet: true, show: true });
+    if (id >= 0 && id < first.n) this.mark(id);
     if (this.input.value) this.lookUp();
     this.details(); this.root.dataset.ready = "1"; this.root.dataset.nodes = first.n; this.root.classList.toggle("double", !!second);
   }
@@ -98,11 +99,10 @@ export class App {
     return new Map([[first, { ...side(0), second: turned }], [second, { ...side(1), second: !turned }]]);
   }
   // a graph that is replaced (live edit, another stage) keeps what was open and where one was looking
-  restore(pane, [, k, x, y, open], same) {
+  restore(pane, [, k, x, y, open], stay) {
     const { stage, layout } = pane;
     for (const s of stage.scopes) { const was = open.get(pathOf(stage, s)); if (was !== undefined && s.kind > 1) layout.set(s, was); }
-    pane.relayout(); if (same && pane.w === undefined && this.panes.length === 1 && !this.wasDouble) Object.assign(pane, { k, x, y, kept: true });
-    else if (!same) Object.assign(pane, { k, x, y, kept: true });
+    pane.relayout(); if (stay) Object.assign(pane, { k, x, y, kept: true });
   }
   get pane() { return this.active; }
   get stage() { return this.active?.stage; }
@@ -137,6 +137,7 @@ export class App {
       onLine: (ids, file, line) => { app.activate(app.panes[0]); app.matches = ids; app.at = -1; app.input.value = ""; app.hits.textContent = `${ids.length}`; app.code.mark([file, line]); for (const p of app.panes) p.refresh(); const first = app.panes[0], stand = first.layout.standIn(ids[0]), box = first.place(stand); if (box && !first.inSight(box)) first.centre(stand, 0); },
     });
     this.body.prepend(this.code.el);
+    const id = this.panes[0].selected; if (id >= 0 && id < this.panes[0].stage.n) this.code.mark(this.panes[0].stage.sourceOf(id));
   }
   toggleCode() {
     this.codeShown = !this.codeShown; this.root.querySelector("[data-do='code']").setAttribute("aria-pressed", String(this.codeShown));
@@ -162,6 +163,8 @@ export class App {
     this.themes.observe(document.documentElement, { attributes: true, attributeFilter: ["class", "data-theme", "theme"] });
     signal.addEventListener("abort", () => this.themes.disconnect());
     on(matchMedia("(prefers-color-scheme: dark)"), "change", () => this.themed());
+    // the notebook's extension says where the cursor is; the nodes of that line light up
+    on(window, "msnb:cursor", e => this.atCursor(e.detail || {}));
     // a ring around the graph helps who uses the keyboard and disturbs who does not
     on(document, "keydown", e => { if (e.key === "Tab") this.root.classList.add("keys"); });
     on(this.root, "pointerdown", () => this.root.classList.remove("keys"));
@@ -255,6 +258,15 @@ export class App {
     }
     return `<h4>${escape(other.name)}: ${state === "same" ? "matched" : state}</h4>${list}${ids.length > 8 ? `<p class="kind">and ${ids.length - 8} more</p>` : ""}` +
       (changes.length ? `<table>${changes.map(([k, a, b]) => `<tr><td>${escape(k)}</td><td>${escape(a)}<br><span class="kind">there: ${escape(b)}</span></td></tr>`).join("")}</table>` : "");
+  }
+  atCursor({ file, cell, line }) {
+    if (!this.stage || !this.root.isConnected) return;
+    const cells = this.host.get("cells") || {}, label = file || Object.keys(cells).find(k => cells[k] === cell);
+    if (!label) return;
+    const found = []; for (let i = 0; i < this.stage.n; i++) { const s = this.stage.sourceOf(i); if (s && s[0] === label && s[1] === line) found.push(i); }
+    this.matches = found.length ? found : undefined; this.at = -1; this.input.value = ""; this.results.hidden = true; this.hits.textContent = found.length ? `${found.length}` : "";
+    this.code?.mark([label, line]); for (const p of this.panes) p.refresh();
+    const first = found.length ? this.pane.place(this.pane.layout.standIn(found[0])) : null; if (first && !this.pane.inSight(first)) this.pane.centre(first.id, 0);
   }
   // tells the notebook's extension, where there is one, to show the line
   reveal(id, asked = false) {

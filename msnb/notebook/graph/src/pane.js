@@ -32,6 +32,7 @@ export class Pane {
     const first = !this.w; if (!first) this.x += (w - this.w) / 2; // what was in the middle stays there
     this.w = w; this.h = h;
     if (first && !this.kept) this.home(); else this.moved(true);
+    if (first && this.later !== undefined) { const b = this.place(this.later); if (b && !this.inSight(b)) this.centre(this.later); }
   }
 
   // ---- camera
@@ -53,6 +54,7 @@ export class Pane {
   }
   pan(dx, dy) { this.x += dx; this.y += dy; this.moved(); }
   centre(id, least = .55) {
+    if (!this.w) { this.later = id; return; } // not on screen yet
     const at = this.scene.at.get(id); if (at === undefined) return;
     const b = this.scene.boxes[at]; if (this.k < least) this.k = Math.max(least, .75);
     this.x = this.w / 2 - (b.x + b.w / 2) * this.k; this.y = this.h / 2 - (b.y + Math.min(b.h, this.h / this.k) / 2) * this.k; this.moved();
@@ -67,6 +69,7 @@ export class Pane {
   // ---- drawing
   zoomClass() { return this.k < .12 ? 0 : this.k < .22 ? 1 : this.k < .3 ? 2 : this.k < .4 ? 3 : this.k < .45 ? 4 : 5; }
   frame() {
+    if (!this.w) return;
     this.world.setAttribute("transform", `translate(${this.x},${this.y}) scale(${this.k})`);
     const x0 = -this.x / this.k, y0 = -this.y / this.k, x1 = x0 + this.w / this.k, y1 = y0 + this.h / this.k, d = this.drawn;
     if (!d || this.zoomClass() !== d.zoom || x0 < d.x0 || y0 < d.y0 || x1 > d.x1 || y1 > d.y1 || (d.far && (this.k !== d.k))) this.redraw(x0, y0, x1, y1);

@@ -34,20 +34,13 @@ function running(differences) {
   return values;
 }
 
-// of several results the largest is what the operator is there for; the others are statistics, masks, residuals
-function mainType(outs) {
-  if (outs.length < 2) return outs[0];
-  const size = t => { const shape = t.slice(t.indexOf("[") + 1, -1); return shape ? shape.split(", ").reduce((a, b) => a * b, 1) : 1; };
-  return outs.reduce((best, t) => size(t) > size(best) ? t : best);
-}
-
 // One graph: typed arrays per node, and the scope tree.
 export class Stage {
   constructor(raw) {
     const nodes = raw.nodes, n = nodes.scope.length;
     this.name = raw.name; this.graph = raw.graph; this.n = n; this.compiled = !!raw.compiled;
     this.params = raw.params.map(([name, type, weight, grad]) => ({ name, type, weight: !!weight, grad: !!grad }));
-    this.sigs = raw.sigs.map(([op, ins, outs, attrs, flops, bytes]) => ({ op, ins, outs, attrs, flops, bytes }));
+    this.sigs = raw.sigs.map(([op, ins, outs, attrs, flops, bytes, main]) => ({ op, ins, outs, attrs, flops, bytes, main }));
     this.srcs = raw.srcs; this.columns = raw.columns; this.outputs = raw.outputs;
     this.scopeOf = running(nodes.scope); this.sig = running(nodes.sig); this.src = running(nodes.src);
     this.readInputs(nodes.ins, raw.extra);
@@ -176,7 +169,7 @@ export class Stage {
       const s = this.scope(id);
       return s.kind === FOLD || s.kind === CROWD ? `× ${s.children.length}` : `${s.size} ${s.size === 1 ? "node" : "nodes"}`;
     }
-    const type = mainType(this.sigOf(id).outs);
+    const { outs, main } = this.sigOf(id), type = outs[main];
     if (!type) return "";
     const shape = type.slice(type.indexOf("[") + 1, -1);
     return shape ? shape.replaceAll(", ", "×") : type.slice(0, type.indexOf("["));

@@ -1,0 +1,60 @@
+// From a node of a graph to its line in the notebook, and back from the cursor to the node.
+import type { CodeCell } from '@jupyterlab/cells';
+import type { INotebookTracker } from '@jupyterlab/notebook';
+import { StateEffect, StateField } from '@codemirror/state';
+import { Decoration, DecorationSet, EditorView } from '@codemirror/view';
+import type { IPlace } from './kernel';
+
+const mark = StateEffect.define<number | null>();
+const line = Decoration.line({ class: 'msnb-revealed' });
+
+/** Editor extension: the line that a click on a node has asked for, until the text or the cursor changes. */
+export const revealed = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update(marks, transaction) {
+    for (const effect of transaction.effects) {
+      if (effect.is(mark)) {
+        return effect.value === null ? Decoration.none : Decoration.set([line.range(effect.value)]);
+      }
+    }
+    return transaction.docChanged ? Decoration.none : marks;
+  },
+  provide: field => EditorView.decorations.from(field)
+});
+
+/** Show a line of a cell; whether there is such a cell. Only `asked` moves the focus. */
+export function reveal(tracker: INotebookTracker, place: IPlace & { asked?: boolean }): boolean {
+  for (const panel of [tracker.currentWidget, ...[tracker.find(p => has(p, place.cell))]]) {
+    if (!panel || !has(panel, place.cell)) {
+      continue;
+    }
+    const notebook = panel.content;
+    const index = notebook.widgets.findIndex(c => c.model.id === place.cell);
+    const cell = notebook.widgets[index] as CodeCell;
+    for (const other of notebook.widgets) {
+      viewOf(other)?.dispatch({ effects: mark.of(null) });
+    }
+    const view = viewOf(cell);
+    const number = Math.min(place.line ?? 1, view?.state.doc.lines ?? 1);
+    if (view) {
+      view.dispatch({ effects: mark.of(view.state.doc.line(number).from) });
+    }
+    if (place.asked) {
+      notebook.activeCellIndex = index;
+      void notebook.scrollToItem(index, 'smart').then(() => {
+        cell.editor?.setCursorPosition({ line: number - 1, column: 0 });
+        view?.dom.querySelector('.msnb-revealed')?.scrollIntoView({ block: 'nearest' });
+      });
+    }
+    return true;
+  }
+  return false;
+}
+
+function has(panel: { content: { widgets: readonly { model: { id: string } }[] } }, id?: string | null): boolean {
+  return !!id && panel.content.widgets.some(c => c.model.id === id);
+}
+
+export function viewOf(cell: any): EditorView | undefined {
+  return cell?.editor?.editor as EditorView | undefined;
+}

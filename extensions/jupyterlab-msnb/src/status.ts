@@ -1,0 +1,37 @@
+// The switch in the status bar: mode and device of the session.
+import { Widget } from '@lumino/widgets';
+import type { Model } from './model';
+
+export class Status extends Widget {
+  private mode = document.createElement('select');
+  private device = document.createElement('select');
+
+  constructor(private model: Model) {
+    super();
+    this.addClass('msnb-Status');
+    this.node.append('msnb ', this.mode, ' on ', this.device);
+    this.mode.setAttribute('aria-label', 'msnb mode');
+    this.mode.title = 'GRAPH compiles a network as a whole; PYNATIVE runs it operator by operator';
+    this.device.setAttribute('aria-label', 'msnb device');
+    this.device.title = 'The device that operators run on';
+    this.mode.addEventListener('change', () => void model.change({ mode: this.mode.value }));
+    this.device.addEventListener('change', () => void model.change({ device: this.device.value }));
+    model.changed.connect(() => this.draw(), this);
+    this.draw();
+  }
+
+  private draw(): void {
+    const { state, problem } = this.model;
+    this.setHidden(!state);
+    this.node.title = problem;
+    this.node.classList.toggle('msnb-problem', problem !== '');
+    if (state) {
+      fill(this.mode, ['GRAPH', 'PYNATIVE'], state.mode);
+      fill(this.device, state.devices, state.device);
+    }
+  }
+}
+
+function fill(select: HTMLSelectElement, names: string[], chosen: string): void {
+  select.replaceChildren(...names.map(name => new Option(name, name, false, name === chosen)));
+}

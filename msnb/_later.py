@@ -1,0 +1,45 @@
+"""Names of r1.1 whose feature comes in a later version: they import, and say so in one line when they are used."""
+import sys
+from types import ModuleType
+
+
+def placeholder(name, path, why):
+    """A class that raises NotImplementedError when it is called or derived from.
+
+    Args:
+        name (str): Name of the class or function.
+        path (str): MindSpore's path of it.
+        why (str): What is missing and what to do instead.
+    """
+    def refuse(*args, **kwargs):
+        raise NotImplementedError(f"{path}.{name} is not available yet: {why}")
+
+    members = {"__init__": refuse, "__init_subclass__": classmethod(refuse), "__module__": path.replace("mindspore", "msnb", 1),
+               "__doc__": f"{name}: not available yet, raises NotImplementedError."}
+    return type(name, (), members)
+
+
+def fill(namespace, names, why):
+    """Put a placeholder for each of `names` (a string of names) into a module's namespace, and its `__all__`."""
+    path = namespace["__name__"].replace("msnb", "mindspore", 1)
+    for name in names.split():
+        namespace[name] = placeholder(name, path, why)
+    namespace["__all__"] = [*namespace.get("__all__", ()), *names.split()]
+
+
+def submodules(namespace, modules, why):
+    """Make submodules of a package that hold nothing but placeholders.
+
+    Args:
+        namespace (dict): Of the package.
+        modules (dict): Path below the package -> names in it.
+        why (str): What is missing and what to do instead.
+    """
+    package = namespace["__name__"]
+    for path, names in modules.items():
+        module = ModuleType(f"{package}.{path}", "Names whose feature comes in a later version.")
+        module.__path__ = []
+        fill(module.__dict__, names, why)
+        sys.modules[module.__name__] = module
+        parent, _, last = module.__name__.rpartition(".")
+        setattr(sys.modules[parent], last, module)

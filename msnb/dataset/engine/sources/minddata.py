@@ -1,0 +1,128 @@
+"""MindRecord files as a data set."""
+import numpy as np
+
+from msnb.dataset.core.validator_helpers import check_file, check_optional, type_check
+from msnb.dataset.engine import samplers
+from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.sources.base import MappableDataset, Samples
+
+
+class _Rows(Samples):
+    def __init__(self, records, columns, padded, num_padded, class_column):
+        super().__init__("MindDataset", len(records) + num_padded)
+        self.records = records
+        self.columns = columns
+        self.padded = padded
+        if class_column is not None:
+            self.class_ids = lambda: self._classes(class_column)
+
+    def _classes(self, column):
+        if column not in self.records.schema or column in self.records.fields.blobs:
+            raise RuntimeError(f"MindRecordOp launch failed: class_column {column!r} is no scalar field; the schema has {list(self.records.schema)}.")
+        return np.unique(np.array(self.records.values(column)), return_inverse=True)[1]
+
+    def fetch(self, numbers):
+        """The columns of these samples."""
+        own, get = len(self.records), self.records.arrays
+        rows = [get(n, self.columns) if n < own else self.padded for n in numbers.tolist()]
+        return [settle(list(c)) for c in zip(*rows, strict=True)]
+
+
+class MindDataset(MappableDataset):
+    """The rows of MindRecord files; a column per field.
+
+    Args:
+        dataset_file (Union[str, list[str]]): A file, whose other shards are read too, or a list of files.
+        columns_list (list[str], optional): Fields to read. Default: None, all, in the order of their names.
+        num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
+        shuffle (bool, optional): Whether the order is random. Default: None, True.
+        num_shards (int, optional): Number of shares to divide the rows into. Default: None.
+        shard_id (int, optional): Number of this share. Default: None.
+        sampler (Sampler, optional): Which rows, in which order; excludes `shuffle` and shards. Default: None.
+        padded_sample (dict, optional): A row to add, field to value; needs `columns_list` and `num_padded`. Default: None.
+        num_padded (int, optional): How often it is added. Default: None.
+        num_samples (int, optional): At most so many rows. Default: None, all.
+
+    Raises:
+        ValueError: If a file does not exist or an argument is out of range.
+        RuntimeError: If arguments exclude each other, or a file is no MindRecord file.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> dataset = ds.MindDataset("test.mindrecord", columns_list=["data", "label"])
+    """
+
+    def __init__(self, dataset_file, columns_list=None, num_parallel_workers=None, shuffle=None, num_shards=None, shard_id=None,
+                 sampler=None, padded_sample=None, num_padded=None, num_samples=None, cache=None):
+        files = dataset_file if isinstance(dataset_file, list) else [dataset_file]
+        if len(files) > 4096:
+            raise ValueError(f"length of dataset_file should less than or equal to 4096, but got {len(files)}.")
+        for file in files:
+            check_file(file)
+        check_optional((int,), num_padded=num_padded)
+        check_optional((list,), columns_list=columns_list)
+        check_optional((dict,), padded_sample=padded_sample)
+        self._check(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        self._check_padding(columns_list, padded_sample, num_padded)
+        if sampler is not None and not isinstance(sampler, samplers.SubsetSampler | samplers.PKSampler | samplers.DistributedSampler |
+                                                  samplers.RandomSampler | samplers.SequentialSampler):
+            raise ValueError(f"The sampler is not supported yet: {type(sampler).__name__}.")
+        super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        self.dataset_file = dataset_file
+        self.load_dataset = not isinstance(dataset_file, list)
+        self.columns_list = columns_list or []
+        self.padded_sample = padded_sample
+        self.num_padded = num_padded or 0
+
+    @staticmethod
+    def _check_padding(columns_list, padded_sample, num_padded):
+        if padded_sample is None:
+            if num_padded is not None:
+                raise RuntimeError("num_padded is specified but padded_sample is not.")
+            return
+        if num_padded is None:
+            raise RuntimeError("padded_sample is specified and requires num_padded as well.")
+        if num_padded < 0:
+            raise ValueError(f"num_padded is invalid, num_padded={num_padded}.")
+        if columns_list is None:
+            raise RuntimeError("padded_sample is specified and requires columns_list as well.")
+        for column in columns_list:
+            if column not in padded_sample:
+                raise ValueError(f"padded_sample cannot match columns_list: it has no {column!r}.")
+
+    @property
+    def columns(self):
+        """Names of the columns."""
+        return self.columns_list or list(self._loaded().records.schema)
+
+    def _samples(self):
+        from msnb.mindrecord._reader import Records
+        from msnb.mindrecord.common.exceptions import MindRecordException
+
+        try:
+            records = Records(self.dataset_file)
+            records.check_columns(self.columns_list)
+        except MindRecordException as error:
+            raise RuntimeError(f"MindRecordOp init failed: {error.error_msg}") from None
+        columns = self.columns_list or list(records.schema)
+        column = self.sampler.class_column if isinstance(self.sampler, samplers.PKSampler) else None
+        if column is not None:
+            type_check(column, (str,), "class_column")
+        return _Rows(records, columns, self._padding(records, columns), self.num_padded, column)
+
+    def _padding(self, records, columns):
+        if self.padded_sample is None:
+            return None
+        row = []
+        for name in columns:
+            value, kind = self.padded_sample[name], records.schema[name]
+            if "shape" in kind:
+                array = np.asarray(np.frombuffer(value, kind["type"]) if isinstance(value, bytes) else value, kind["type"])
+                row.append(array.reshape(kind["shape"]))
+            elif kind["type"] == "bytes":
+                row.append(np.frombuffer(value.tobytes() if isinstance(value, np.ndarray) else bytes(value), np.uint8))
+            elif kind["type"] == "string":
+                row.append(np.array(value.encode("utf-8") if isinstance(value, str) else value))
+            else:
+                row.append(np.array(value, kind["type"]))
+        return row

@@ -1,0 +1,173 @@
+"""Reading MindRecord files: the header, where rows are, rows."""
+import json
+import mmap
+import os
+import sqlite3
+
+import numpy as np
+
+from msnb.mindrecord._codec import NUMPY, U64, DamagedError, Fields, unpack_map
+from msnb.mindrecord.common.exceptions import MRMOpenError
+
+
+def read_header(path):
+    """The header of a file, a dict."""
+    try:
+        size = os.path.getsize(path)
+        with open(path, "rb") as file:
+            n, = U64.unpack(file.read(8))
+            if n > size:
+                raise ValueError(f"the header would have {n} bytes, but the file has {size}")
+            header = json.loads(file.read(n))
+    except (OSError, ValueError, UnicodeDecodeError) as error:
+        raise MRMOpenError(f"{path!r} is no MindRecord file, or damaged: {error}.") from None
+    except Exception as error:  # struct.error: shorter than its first number
+        raise MRMOpenError(f"{path!r} is no MindRecord file: {error}.") from None
+    for key in ("schema", "page", "page_size", "header_size", "shard_addresses"):
+        if key not in header:
+            raise MRMOpenError(f"{path!r} is no MindRecord file: its header has no {key!r}.")
+    return header
+
+
+class _File:
+    """One file: memory-mapped, with the places of its rows."""
+
+    def __init__(self, path):
+        self.path = path
+        self.header = read_header(path)
+        self._start = self.header["header_size"]
+        self._page = self.header["page_size"]
+        file = open(path, "rb")  # noqa: SIM115 (the map needs it open)
+        self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        file.close()
+        self.data = memoryview(self._map)
+        blobs = bool(self.header["schema"][0]["blob_fields"])
+        self.raw, self.blob = self._from_index(blobs) or self._from_pages(blobs)
+
+    def _from_index(self, blobs):
+        """((start, end) of each row's map, of its blob), from the index beside the file."""
+        database = self.path + ".db"
+        if not os.path.exists(database):
+            return None
+        try:
+            connection = sqlite3.connect(f"file:{database}?mode=ro&immutable=1", uri=True)
+            rows = connection.execute("SELECT PAGE_ID_RAW, PAGE_OFFSET_RAW, PAGE_OFFSET_RAW_END, PAGE_ID_BLOB, PAGE_OFFSET_BLOB, "
+                                      "PAGE_OFFSET_BLOB_END FROM INDEXES ORDER BY ROW_ID").fetchall()
+            connection.close()
+        except sqlite3.Error:
+            return None
+        table = np.array(rows, np.int64).reshape(-1, 6)
+        raw = self._start + table[:, 0] * self._page
+        blob = self._start + table[:, 3] * self._page
+        size = len(self.data)
+        ends = raw + table[:, 2], blob + table[:, 5]
+        if len(table) and (ends[0].max() > size or blobs and ends[1].max() > size):
+            return None  # an index of another file; the pages tell
+        return (np.stack([raw + table[:, 1] + 8, ends[0]], 1), np.stack([blob + table[:, 4] + 8, ends[1]], 1) if blobs else None)
+
+    def _from_pages(self, blobs):
+        """The same from the pages themselves."""
+        places = {"RAW_DATA": [], "BLOB_DATA": []}
+        for page in sorted(self.header["page"], key=lambda p: p["page_type_id"]):
+            base = self._start + page["page_id"] * self._page
+            at, end = base, base + page["page_size"]
+            while at < end:
+                if at + 8 > len(self.data):
+                    raise MRMOpenError(f"{self.path!r} is damaged: page {page['page_id']} ({page['page_type']}) ends after the end of the file.")
+                n, = U64.unpack_from(self.data, at)
+                if at + 8 + n > end or at + 8 + n > len(self.data):
+                    raise MRMOpenError(f"{self.path!r} is damaged: page {page['page_id']} ({page['page_type']}) holds a row of {n} bytes at "
+                                       f"offset {at - base} of {page['page_size']}.")
+                places[page["page_type"]].append((at + 8, at + 8 + n))
+                at += 8 + n
+        raw, blob = (np.array(places[k], np.int64).reshape(-1, 2) for k in ("RAW_DATA", "BLOB_DATA"))
+        if blobs and len(raw) != len(blob):
+            raise MRMOpenError(f"{self.path!r} is damaged: it has {len(raw)} rows of fields, but {len(blob)} blobs.")
+        return raw, blob if blobs else None
+
+
+class Records:
+    """The rows of one or several MindRecord files.
+
+    Args:
+        file_name (Union[str, list[str]]): A file, whose other shards are read too, or a list of files.
+    """
+
+    def __init__(self, file_name):
+        if isinstance(file_name, list):
+            paths = file_name
+        else:
+            header = read_header(file_name)
+            folder = os.path.dirname(os.path.abspath(file_name))
+            names = header["shard_addresses"]
+            paths = [file_name] if len(names) == 1 else [os.path.join(folder, os.path.basename(n)) for n in names]
+        for path in paths:
+            if not os.path.isfile(path):
+                raise MRMOpenError(f"There is no file {path!r}, which the header of {file_name!r} names.")
+        self.files = [_File(p) for p in paths]
+        self.header = self.files[0].header
+        kind = self.header["schema"][0]
+        for file in self.files[1:]:
+            if file.header["schema"][0]["schema"] != kind["schema"]:
+                raise MRMOpenError(f"{file.path!r} has another schema than {self.files[0].path!r}.")
+        version = str(self.header.get("version", "3.0"))
+        self.fields = Fields(kind["schema"], compressed=version != "2.0")
+        self.fields.blobs = list(kind["blob_fields"])
+        self.fields.scalars = [k for k in self.fields.schema if k not in self.fields.blobs]
+        self.schema = self.fields.schema
+        self.index_fields = [f["index_field"] for f in self.header.get("index_fields") or []]
+        self.ends = np.cumsum([len(f.raw) for f in self.files])
+
+    def __len__(self):
+        return int(self.ends[-1]) if len(self.ends) else 0
+
+    def check_columns(self, columns):
+        """ParamValue unless the schema has all of `columns`."""
+        missing = [c for c in columns or () if c not in self.schema]
+        if missing:
+            raise MRMOpenError(f"The columns {missing} are not in the schema, which has {list(self.schema)}.")
+
+    def row(self, number, columns=None):
+        """Field to value: scalars, str, bytes, arrays."""
+        file_number = int(np.searchsorted(self.ends, number, side="right"))
+        file = self.files[file_number]
+        at = number - (int(self.ends[file_number - 1]) if file_number else 0)
+        wanted = self.schema if columns is None else columns
+        fields, out = self.fields, {}
+        try:
+            if any(c not in fields.blobs for c in wanted):
+                start, end = file.raw[at].tolist()
+                stored = unpack_map(file.data[start:end])
+                for c in wanted:
+                    if c not in fields.blobs:
+                        out[c] = stored[c]
+            if any(c in fields.blobs for c in wanted):
+                start, end = file.blob[at].tolist()
+                parts = fields.parts(file.data[start:end])
+                for c in wanted:
+                    if c in parts:
+                        out[c] = fields.array(c, parts[c])
+        except (DamagedError, ValueError, KeyError, IndexError) as error:
+            page = (start - file.header["header_size"]) // file.header["page_size"]
+            raise MRMOpenError(f"{file.path!r} is damaged: row {at}, in page {page}, cannot be read: {error}.") from None
+        return {c: out[c] for c in wanted}
+
+    def arrays(self, number, columns):
+        """The columns of a row as numpy arrays; bytes are uint8, strings are S."""
+        row = self.row(number, columns)
+        out = []
+        for c in columns:
+            kind, value = self.schema[c], row[c]
+            if isinstance(value, np.ndarray):
+                out.append(value)
+            elif kind["type"] == "bytes":
+                out.append(np.frombuffer(value, np.uint8))
+            elif kind["type"] == "string":
+                out.append(np.array(value.encode("utf-8") if isinstance(value, str) else value))
+            else:
+                out.append(np.array(value, NUMPY[kind["type"]]))
+        return out
+
+    def values(self, field):
+        """The values of a scalar field, of all rows."""
+        return [self.row(i, [field])[field] for i in range(len(self))]

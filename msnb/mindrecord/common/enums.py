@@ -1,0 +1,29 @@
+"""Parts of MindRecord's error codes."""
+
+
+class BaseEnum:
+    """Base of the groups of constants below."""
+
+
+class LogRuntime(BaseEnum):
+    """Where an error arose."""
+
+    RT_HOST = 0b01
+    RT_DEVICE = 0b10
+
+
+class ErrorCodeType(BaseEnum):
+    """Whether it is a code or an exception."""
+
+    ERROR_CODE = 0b01
+    EXCEPTION_CODE = 0b10
+
+
+class ErrorLevel(BaseEnum):
+    """How grave it is."""
+
+    COMMON_LEVEL = 0b000
+    SUGGESTION_LEVEL = 0b001
+    MINOR_LEVEL = 0b010
+    MAJOR_LEVEL = 0b011
+    CRITICAL_LEVEL = 0b100

@@ -1,0 +1,116 @@
+"""The errors that MindRecord raises; each has MindSpore's number."""
+from msnb.mindrecord.common.constant import SYS_ID
+from msnb.mindrecord.common.enums import ErrorCodeType, ErrorLevel, LogRuntime
+
+
+class MindRecordException(Exception):
+    """Base of MindRecord's errors."""
+
+    number = 0
+    text = "Unknown Error."
+
+    def __init__(self, detail=None):
+        super().__init__(detail)
+        self._error_msg = self.text if detail is None else f"{self.text} {detail}"
+        self._error_code = self.transform_error_code(self.number)
+
+    @property
+    def error_msg(self):
+        """What happened."""
+        return self._error_msg
+
+    @error_msg.setter
+    def error_msg(self, msg):
+        self._error_msg = msg
+
+    @property
+    def error_code(self):
+        """MindSpore's code of the error."""
+        return self._error_code
+
+    def __str__(self):
+        return f"[{type(self).__name__}]: error_code: {self._error_code}, error_msg: {self._error_msg}"
+
+    @staticmethod
+    def transform_error_code(exception_no):
+        """The code of an error number: where, kind, level, system, module and number in one integer."""
+        module = exception_no // 100 + 1
+        return (LogRuntime.RT_HOST << 30 | ErrorCodeType.ERROR_CODE << 28 | ErrorLevel.COMMON_LEVEL << 25 | SYS_ID << 17 | module << 12 |
+                exception_no)
+
+
+class UnknownError(MindRecordException):
+    """Anything else."""
+
+
+class ParamTypeError(MindRecordException):
+    """An argument has the wrong type."""
+
+    number = 1
+
+    def __init__(self, param_name, expected_type):
+        super().__init__()
+        self.error_msg = f"Invalid parameter type. '{param_name}' expect {expected_type} type."
+
+
+class ParamValueError(MindRecordException):
+    """An argument has a wrong value."""
+
+    number = 2
+    text = "Invalid parameter value."
+
+
+class ParamMissError(MindRecordException):
+    """An argument is missing."""
+
+    number = 3
+
+    def __init__(self, param_name):
+        super().__init__()
+        self.error_msg = f"Param missing. '{param_name}' is required."
+
+
+class PathNotExistsError(MindRecordException):
+    """A path does not exist."""
+
+    number = 4
+    text = "Invalid path."
+
+
+class DbConnectionError(MindRecordException):
+    """The index cannot be opened."""
+
+    number = 5
+    text = "Db connection is error. Detail:"
+
+
+def _error(name, number, text):
+    return type(name, (MindRecordException,), {"number": number, "text": text, "__doc__": text, "__module__": __name__})
+
+
+MRMOpenError = _error("MRMOpenError", 100, "MindRecord File could not open successfully.")
+MRMOpenForAppendError = _error("MRMOpenForAppendError", 101, "MindRecord File could not open successfully for append.")
+MRMInvalidPageSizeError = _error("MRMInvalidPageSizeError", 102, "Failed to set page size.")
+MRMInvalidHeaderSizeError = _error("MRMInvalidHeaderSizeError", 103, "Failed to set header size.")
+MRMSetHeaderError = _error("MRMSetHeaderError", 104, "Failed to set header.")
+MRMWriteDatasetError = _error("MRMWriteDatasetError", 105, "Failed to write dataset.")
+MRMCommitError = _error("MRMCommitError", 107, "Failed to commit.")
+MRMLaunchError = _error("MRMLaunchError", 108, "Failed to launch.")
+MRMFinishError = _error("MRMFinishError", 109, "Failed to finish.")
+MRMCloseError = _error("MRMCloseError", 110, "Failed to close.")
+MRMAddSchemaError = _error("MRMAddSchemaError", 111, "Failed to add schema.")
+MRMAddIndexError = _error("MRMAddIndexError", 112, "Failed to add index field.")
+MRMBuildSchemaError = _error("MRMBuildSchemaError", 113, "Failed to build schema.")
+MRMGetMetaError = _error("MRMGetMetaError", 114, "Failed to get meta info.")
+MRMIndexGeneratorError = _error("MRMIndexGeneratorError", 115, "Failed to create index generator.")
+MRMGenerateIndexError = _error("MRMGenerateIndexError", 116, "Failed to generate index.")
+MRMInitSegmentError = _error("MRMInitSegmentError", 117, "Failed to initialize segment.")
+MRMFetchCandidateFieldsError = _error("MRMFetchCandidateFieldsError", 118, "Failed to fetch candidate category fields.")
+MRMReadCategoryInfoError = _error("MRMReadCategoryInfoError", 119, "Failed to read category information.")
+MRMFetchDataError = _error("MRMFetchDataError", 120, "Failed to fetch data by category.")
+MRMInvalidSchemaError = _error("MRMInvalidSchemaError", 200, "Schema format is error. Detail:")
+MRMValidateDataError = _error("MRMValidateDataError", 201, "Raw data do not match the schema. Detail:")
+MRMDefineIndexError = _error("MRMDefineIndexError", 202, "Failed to define index field. Detail:")
+MRMDefineBlobError = _error("MRMDefineBlobError", 203, "Failed to define blob field. Detail:")
+MRMUnsupportedSchemaError = _error("MRMUnsupportedSchemaError", 204, "Schema is not supported. Detail:")
+MRMDefineCategoryError = _error("MRMDefineCategoryError", 205, "Failed to define category field. Detail:")

@@ -1,0 +1,64 @@
+"""``FileReader``: goes through the rows of MindRecord files."""
+from msnb.mindrecord._reader import Records
+from msnb.mindrecord.common.exceptions import ParamTypeError
+from msnb.mindrecord.shardutils import check_consumers, check_filenames
+
+__all__ = ["FileReader"]
+
+
+class FileReader:
+    """Reads the rows of MindRecord files.
+
+    Args:
+        file_name (Union[str, list[str]]): A file, whose other shards are read too, or a list of files.
+        num_consumer (int, optional): Accepted; one thread reads. Default: 4.
+        columns (list[str], optional): Fields to read. Default: None, all.
+        operator (int, optional): Reserved. Default: None.
+
+    Raises:
+        ParamValueError: If a name or number is wrong.
+        ParamTypeError: If `columns` is no list.
+        MRMOpenError: If a file is no MindRecord file.
+
+    Examples:
+        >>> from mindspore.mindrecord import FileReader
+        >>> reader = FileReader("test.mindrecord")
+        >>> for row in reader.get_next():
+        ...     print(row)
+        >>> reader.close()
+    """
+
+    def __init__(self, file_name, num_consumer=4, columns=None, operator=None):
+        check_filenames(file_name)
+        check_consumers(num_consumer)
+        if columns and not isinstance(columns, list):
+            raise ParamTypeError("columns", "list")
+        self._columns = columns or None
+        self._records = Records(file_name)
+        self._records.check_columns(self._columns)
+
+    def get_next(self):
+        """Yield the rows as dicts: numbers, str, bytes and arrays."""
+        records = self._records
+        if records is None:
+            return
+        for number in range(len(records)):
+            yield records.row(number, self._columns)
+
+    def schema(self):
+        """Field to its type and shape."""
+        return dict(self._records.schema)
+
+    def len(self):
+        """Number of rows."""
+        return len(self._records)
+
+    def close(self):
+        """Close the files."""
+        self._records = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()

@@ -1,0 +1,139 @@
+"""``MindPage``: reads rows page by page, by the value of a field."""
+import json
+
+from msnb import log
+from msnb.mindrecord._reader import Records
+from msnb.mindrecord.common.exceptions import (
+    MRMDefineCategoryError,
+    MRMFetchDataError,
+    MRMReadCategoryInfoError,
+    ParamTypeError,
+    ParamValueError,
+)
+from msnb.mindrecord.shardutils import SUCCESS, check_consumers, check_filenames
+
+__all__ = ["MindPage"]
+
+
+class MindPage:
+    """Reads the rows of MindRecord files in pages of one category, that is, with one value of a field.
+
+    Args:
+        file_name (Union[str, list[str]]): A file, whose other shards are read too, or a list of files.
+        num_consumer (int, optional): Accepted; one thread reads. Default: 4.
+
+    Raises:
+        ParamValueError: If a name or number is wrong.
+        MRMOpenError: If a file is no MindRecord file.
+    """
+
+    def __init__(self, file_name, num_consumer=4):
+        check_filenames(file_name)
+        check_consumers(num_consumer)
+        self._records = Records(file_name)
+        self._category_field = None
+        self._by_name = None
+
+    @property
+    def candidate_fields(self):
+        """The fields that can be the category: the index fields."""
+        return list(self._records.index_fields)
+
+    def get_category_fields(self):
+        """The same as :attr:`candidate_fields`."""
+        log.warning("WARN_DEPRECATED: The usage of get_category_fields is deprecated. Please use candidate_fields")
+        return self.candidate_fields
+
+    def set_category_field(self, category_field):
+        """The same as setting :attr:`category_field`."""
+        log.warning("WARN_DEPRECATED: The usage of set_category_field is deprecated. Please use category_field")
+        self.category_field = category_field
+        return SUCCESS
+
+    @property
+    def category_field(self):
+        """The field whose values are the categories."""
+        return self._category_field
+
+    @category_field.setter
+    def category_field(self, category_field):
+        if not category_field or not isinstance(category_field, str):
+            raise ParamTypeError("category_fields", "str")
+        if category_field not in self.candidate_fields:
+            raise MRMDefineCategoryError(f"Field '{category_field}' is not a candidate category field; there are {self.candidate_fields}.")
+        self._category_field = category_field
+        self._by_name = None
+
+    def _categories(self):
+        """Name to the numbers of its rows, in the order of names."""
+        if self._by_name is None:
+            if self._category_field is None:
+                raise MRMReadCategoryInfoError("Set category_field first.")
+            found = {}
+            for number, value in enumerate(self._records.values(self._category_field)):
+                found.setdefault(str(value), []).append(number)
+            self._by_name = dict(sorted(found.items()))
+        return self._by_name
+
+    def read_category_info(self):
+        """The categories as JSON text: ``{"categories": [{"count", "id", "name"}, ...], "key": field}``."""
+        categories = [{"count": len(rows), "id": i, "name": name} for i, (name, rows) in enumerate(self._categories().items())]
+        return json.dumps({"categories": categories, "key": self._category_field}, separators=(",", ":"))
+
+    def read_at_page_by_id(self, category_id, page, num_row):
+        """A page of the rows of a category, given by number.
+
+        Args:
+            category_id (int): Its number in :meth:`read_category_info`.
+            page (int): Number of the page, from 0.
+            num_row (int): Rows of a page.
+
+        Returns:
+            list[dict], the rows.
+
+        Raises:
+            ParamValueError: If an argument is wrong.
+            MRMFetchDataError: If there is no such category or page.
+        """
+        if not isinstance(category_id, int) or category_id < 0:
+            raise ParamValueError("Category id should be int and greater than or equal to 0.")
+        _check_page(page, num_row)
+        rows = list(self._categories().values())
+        if category_id >= len(rows):
+            raise MRMFetchDataError(f"There is no category {category_id}; there are {len(rows)}.")
+        return self._page(rows[category_id], page, num_row)
+
+    def read_at_page_by_name(self, category_name, page, num_row):
+        """A page of the rows of a category, given by name.
+
+        Args:
+            category_name (str): Its name in :meth:`read_category_info`.
+            page (int): Number of the page, from 0.
+            num_row (int): Rows of a page.
+
+        Returns:
+            list[dict], the rows.
+
+        Raises:
+            ParamValueError: If an argument is wrong.
+            MRMFetchDataError: If there is no such category or page.
+        """
+        if not isinstance(category_name, str):
+            raise ParamValueError("Category name should be str.")
+        _check_page(page, num_row)
+        rows = self._categories().get(category_name)
+        if rows is None:
+            raise MRMFetchDataError(f"There is no category {category_name!r}; there are {list(self._categories())[:20]}.")
+        return self._page(rows, page, num_row)
+
+    def _page(self, rows, page, num_row):
+        if page * num_row >= len(rows):
+            raise MRMFetchDataError(f"There is no page {page} of {num_row} rows: the category has {len(rows)} rows.")
+        return [self._records.row(n) for n in rows[page * num_row:(page + 1) * num_row]]
+
+
+def _check_page(page, num_row):
+    if not isinstance(page, int) or page < 0:
+        raise ParamValueError("Page should be int and greater than or equal to 0.")
+    if not isinstance(num_row, int) or num_row <= 0:
+        raise ParamValueError("num_row should be int and greater than 0.")

@@ -1,0 +1,51 @@
+"""Checks and constants that MindRecord's classes share."""
+import os
+
+from msnb.mindrecord.common.exceptions import ParamValueError
+
+SUCCESS = 0
+FAILED = 1
+MIN_HEADER_SIZE, MAX_HEADER_SIZE = 1 << 14, 1 << 27
+MIN_PAGE_SIZE, MAX_PAGE_SIZE = 1 << 15, 1 << 28
+MIN_SHARD_COUNT, MAX_SHARD_COUNT = 1, 1000
+MIN_CONSUMER_COUNT = 1
+VALUE_TYPE_MAP = {"int": ["int32", "int64"], "float": ["float32", "float64"], "str": ["string"], "bytes": ["bytes"],
+                  "int32": ["int32"], "int64": ["int64"], "float32": ["float32"], "float64": ["float64"],
+                  "ndarray": ["int32", "int64", "float32", "float64"]}
+VALID_ATTRIBUTES = ["int32", "int64", "float32", "float64", "string", "bytes"]
+VALID_ARRAY_ATTRIBUTES = ["int32", "int64", "float32", "float64"]
+
+
+def MAX_CONSUMER_COUNT():  # noqa: N802 (MindSpore's name)
+    """Most threads that a reader may ask for."""
+    return max(64, os.cpu_count() or 1)
+
+
+def check_filename(path):
+    """ParamValueError unless `path` can be a file's."""
+    if not path:
+        raise ParamValueError("File path is not allowed None or empty!")
+    if not isinstance(path, str):
+        raise ParamValueError(f"File path: {path} is not string.")
+    if path.endswith("/"):
+        raise ParamValueError(f"File path can not end with '/': {path}")
+    name = os.path.basename(path)
+    if set(name) & set("\\/:*?\"<>|`&;'"):
+        raise ParamValueError(f"File name should not contains \\/:*?\"<>|`&;': {name}")
+    if name != name.strip(" "):
+        raise ParamValueError(f"File name should not start/end with space: {name!r}")
+    return True
+
+
+def check_filenames(names):
+    """:func:`check_filename` of one path or of a list of them."""
+    for name in names if isinstance(names, list) else [names]:
+        check_filename(name)
+
+
+def check_consumers(num_consumer):
+    """ParamValueError unless it is a possible number of threads."""
+    if not isinstance(num_consumer, int) or isinstance(num_consumer, bool):
+        raise ParamValueError(f"Consumer number is illegal: {num_consumer!r}.")
+    if not MIN_CONSUMER_COUNT <= num_consumer <= MAX_CONSUMER_COUNT():
+        raise ParamValueError(f"Consumer number should between {MIN_CONSUMER_COUNT} and {MAX_CONSUMER_COUNT()}, but got {num_consumer}.")

@@ -1,0 +1,1 @@
+"""Converters from other formats to MindRecord."""

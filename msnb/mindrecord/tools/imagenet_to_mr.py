@@ -1,0 +1,71 @@
+"""ImageNet to MindRecord."""
+import os
+
+from msnb import log
+from msnb.mindrecord.common.exceptions import PathNotExistsError
+from msnb.mindrecord.shardutils import check_filename
+from msnb.mindrecord.tools._convert import check_partitions, write
+
+__all__ = ["ImageNetToMR"]
+
+
+class ImageNetToMR:
+    """ImageNet's folders to MindRecord; fields label (int32), image (the file's bytes), file_name.
+
+    Args:
+        map_file (str): Text file, a line 'folder number' (and more) for each class.
+        image_dir (str): Folder of the classes' folders.
+        destination (str): Path of the MindRecord file.
+        partition_number (int, optional): Number of files. Default: 1.
+
+    Raises:
+        ValueError: If an argument has the wrong type.
+        IOError: If the map file does not exist.
+        PathNotExistsError: If no folder of the map exists.
+    """
+
+    def __init__(self, map_file, image_dir, destination, partition_number=1):
+        check_filename(map_file)
+        check_filename(image_dir)
+        check_filename(destination)
+        check_partitions(partition_number)
+        self.map_file = map_file
+        self.image_dir = image_dir
+        self.destination = destination
+        self.partition_number = partition_number
+
+    def _rows(self):
+        if not os.path.exists(self.map_file):
+            raise OSError(f"map file {self.map_file} not exists")
+        folders = {}
+        with open(self.map_file, encoding="utf-8") as file:
+            for line in file:
+                words = line.split()
+                if len(words) >= 2:
+                    folders[words[1]] = os.path.join(self.image_dir, words[0])
+        present = {label: folder for label, folder in folders.items() if os.path.isdir(folder)}
+        if not present:
+            raise PathNotExistsError(f"not valid image dir in {self.image_dir}")
+        for label, folder in present.items():
+            for name in sorted(os.listdir(folder)):
+                path = os.path.join(folder, name)
+                if not name.endswith(("JPEG", "jpg")):
+                    log.warning(f"{path} file is not suffix with JPEG/jpg, skip it.")
+                    continue
+                with open(path, "rb") as file:
+                    data = file.read()
+                if not data:
+                    log.warning(f"The image file: {path} is invalid.")
+                    continue
+                yield {"file_name": path, "label": int(label), "image": data}
+
+    def run(self):
+        """Convert.
+
+        Returns:
+            int, 0.
+        """
+        schema = {"label": {"type": "int32"}, "image": {"type": "bytes"}, "file_name": {"type": "string"}}
+        return write(self.destination, self._rows(), schema, "imagenet_schema", ["label", "file_name"], self.partition_number)
+
+    transform = run

@@ -1,0 +1,50 @@
+"""MNIST to MindRecord."""
+import os
+
+from msnb.mindrecord.shardutils import SUCCESS, check_filename
+from msnb.mindrecord.tools._convert import check_partitions, jpeg, write
+
+__all__ = ["MnistToMR"]
+
+
+class MnistToMR:
+    """MNIST (its gzip files) to two sets of MindRecord files, ``<destination>_train.mindrecord`` and ``<destination>_test.mindrecord``;
+    fields label, data (JPEG).
+
+    Args:
+        source (str): Folder with ``train-images-idx3-ubyte.gz``, ``train-labels-idx1-ubyte.gz`` and the two ``t10k`` files.
+        destination (str): Beginning of the paths.
+        partition_number (int, optional): Number of files of each set. Default: 1.
+
+    Raises:
+        ValueError: If an argument has the wrong type.
+    """
+
+    def __init__(self, source, destination, partition_number=1):
+        check_filename(source)
+        check_filename(destination)
+        check_partitions(partition_number)
+        self.source = source
+        self.destination = destination
+        self.partition_number = partition_number
+
+    def _rows(self, part):
+        from msnb.formats import idx
+
+        images = idx.read(os.path.join(self.source, f"{part}-images-idx3-ubyte.gz"))
+        labels = idx.read(os.path.join(self.source, f"{part}-labels-idx1-ubyte.gz"))
+        for image, label in zip(images, labels, strict=True):
+            yield {"label": int(label), "data": jpeg(image)}
+
+    def run(self):
+        """Convert.
+
+        Returns:
+            int, 0.
+        """
+        schema = {"label": {"type": "int64"}, "data": {"type": "bytes"}}
+        for part, name in (("train", "train"), ("t10k", "test")):
+            write(f"{self.destination}_{name}.mindrecord", self._rows(part), schema, "mnist_schema", ["label"], self.partition_number)
+        return SUCCESS
+
+    transform = run

@@ -1,0 +1,513 @@
+"""Control flow over Tensors, compiled: the same as plain Python, and errors that teach."""
+import functools
+
+import msnb as ms
+import numpy as np
+import pytest
+from msnb import Parameter, Tensor, context, nn, ops
+
+F32 = np.float32
+X = Tensor(F32([1.0, 2.0, 3.0]))
+
+
+@pytest.fixture(autouse=True)
+def graph_mode():
+    context.set_context(mode=context.GRAPH_MODE)
+    yield
+    context.set_context(mode=context.PYNATIVE_MODE)
+
+
+def same(f, *args, modes=True):
+    """Graph result of `f`, checked against plain Python."""
+    args = [a if isinstance(a, (Tensor, tuple, list, str, type(None))) else Tensor(a) for a in args]
+    expected = f(*args)
+    found = ms.ms_function(f)(*args)
+    for e, g in zip(*(v if isinstance(v, tuple) else (v,) for v in (expected, found))):
+        assert np.allclose(np.asarray(e), np.asarray(g), rtol=1e-5), (e, g)
+    return found
+
+
+# ---------------------------------------------------------------------- branches
+@pytest.mark.parametrize("k", [-1, 0, 5])
+def test_elif_chains_and_early_returns(k):
+    def f(x, k):
+        if k < 0:
+            return x
+        elif k == 0:
+            y = x + 1
+        else:
+            y = x * 2
+            if k > 3:
+                return y * 10
+        return y - 1
+
+    same(f, X, np.int32(k))
+
+
+@pytest.mark.parametrize("k", [0, 2, 7])
+def test_returns_on_some_paths_only_of_a_branch(k):
+    def f(x, k):
+        if k > 1:
+            if k > 5:
+                return x * 100
+            x = x + 1
+        else:
+            x = x - 1
+        return x
+
+    same(f, X, np.int32(k))
+
+
+@pytest.mark.parametrize("k", [0, 1, 2, 9])
+def test_boolean_operators_chains_and_membership(k):
+    def f(x, k):
+        a = x if 0 < k <= 2 else -x
+        b = 1 if not (k == 2) and (k > 5 or k < 1) else 2
+        c = 1.0 if k in (1, 9) else 0.5
+        d = 2.0 if k not in [1, 2] else 3.0
+        return a * b + c * d
+
+    same(f, X, np.int32(k))
+
+
+def test_is_none_isinstance_and_static_conditions_stay_python():
+    def f(x, bias, names):
+        out = []
+        for name in names:
+            if name == "skip":
+                continue
+            out.append(x * len(name))
+        y = sum(out)
+        if bias is not None and isinstance(bias, Tensor):
+            y = y + bias
+        return y
+
+    same(f, X, X, ("a", "skip", "abc"))
+    same(f, X, None, ("ab",))
+
+
+def test_parameters_are_written_in_branches_and_loops():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.count = Parameter(0, name="count")
+            self.total = Parameter(F32(0), name="total")
+
+        def construct(self, x, n):
+            i = 0
+            while i < n:
+                i = i + 1
+                if i % 2 == 0:
+                    self.count += 1
+                    continue
+                self.total = self.total + x.sum() * i
+            return i
+
+    net = Net()
+    net(X, Tensor(5))
+    assert net.count.asnumpy() == 2 and net.total.asnumpy() == 6 * (1 + 3 + 5)
+
+
+# ---------------------------------------------------------------------- loops
+@pytest.mark.parametrize("n", [0, 1, 6])
+def test_while_with_break_continue_and_return(n):
+    def f(x, n):
+        i = 0
+        while True:
+            if i >= n:
+                break
+            i += 1
+            if i == 2:
+                continue
+            x = x * 1.5
+            if x.sum() > 40:
+                return x + 1000
+        return x - i
+
+    same(f, X, np.int32(n))
+
+
+@pytest.mark.parametrize("n", [0, 3])
+def test_loops_with_else_nested_loops_and_enumerate_zip(n):
+    def f(x, n):
+        s = x * 0
+        for i in range(n):
+            for k, (a, b) in enumerate(zip((1.0, 2.0), (3.0, 4.0))):
+                if i == 1 and k == 1:
+                    break
+                s = s + x * a * b * i
+        else:
+            s = s + 100
+        j = 5
+        while j > n:
+            j -= 1
+        else:
+            s = s + j
+        return s
+
+    same(f, X, np.int32(n))
+
+
+def test_a_loop_over_a_tensor_a_dict_and_a_cell_list():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.CellList([nn.ReLU(), nn.ReLU6(), nn.Tanh()])
+
+        def construct(self, x):
+            for layer in self.layers:
+                x = layer(x) + 1
+            for row in x:
+                x = x + row
+            for key, value in {"a": 2, "b": 3}.items():
+                if key == "b":
+                    x = x * value
+            return x
+
+    x = Tensor(np.ones((2, 3), F32))
+    net = Net()
+    graph = net(x).asnumpy()
+    context.set_context(mode=context.PYNATIVE_MODE)
+    assert np.allclose(graph, net(x).asnumpy())
+
+
+def test_a_python_number_carried_by_a_loop_takes_the_type_of_the_body():
+    def f(x, n):
+        total = 0
+        while n > 0:
+            total = total + x.sum()
+            n = n - 1
+        return total
+
+    assert same(f, X, np.int32(2)).dtype == ms.float32
+
+
+def test_item_assignment_in_a_loop_rebinds_and_leaves_the_argument_alone():
+    def f(x, n):
+        y = x
+        i = 0
+        while i < n:
+            y[i] = y[i] * 10
+            y[i] += 1
+            i = i + 1
+        return y
+
+    x = Tensor(F32([1, 2, 3]))
+    assert ms.ms_function(f)(x, Tensor(2)).asnumpy().tolist() == [11, 21, 3]
+    assert x.asnumpy().tolist() == [1, 2, 3]
+
+
+# ---------------------------------------------------------------------- functions
+def _double_or_halve(x):
+    if x.sum() > 5:
+        return x / 2
+    return x * 2
+
+
+def test_helpers_closures_lambdas_partials_and_methods_are_converted():
+    class Config:
+        def __init__(self, limit):
+            self.limit = limit
+
+        def clip(self, x):
+            if x.sum() > self.limit:
+                return x * 0 + self.limit
+            return x
+
+        def __call__(self, x):
+            return x + 1 if x.sum() > 0 else x - 1
+
+    config = Config(3.0)
+
+    def f(x):
+        k = 2.0
+
+        def inner(y, scale=3.0):
+            if y.sum() > 0:
+                return y * k * scale
+            return y
+
+        half = functools.partial(inner, scale=0.5)
+        pick = lambda v: v if v.sum() > 100 else -v  # noqa: E731
+        return pick(config(config.clip(half(inner(_double_or_halve(x))))))
+
+    same(f, X)
+    same(f, Tensor(F32([-1, -1, -1])))
+
+
+def test_static_recursion_and_super():
+    def power(x, n):
+        if n == 0:
+            return x * 0 + 1
+        return x * power(x, n - 1)
+
+    @ms.ms_function
+    def f(x):
+        return power(x, 5)
+
+    assert f(Tensor(2.0)).asnumpy() == 32
+
+    class Base(nn.Cell):
+        def construct(self, x):
+            if x.sum() > 0:
+                return x * 2
+            return x
+
+    class Derived(Base):
+        def construct(self, x):
+            return super().construct(x) + super(Derived, self).construct(x)
+
+    assert Derived()(X).asnumpy().tolist() == [4, 8, 12]
+
+
+def test_a_function_is_a_value_that_a_tensor_chooses():
+    def f(x, k):
+        if k > 0:
+            g = ops.ReLU()
+        else:
+            g = lambda v: v * 10  # noqa: E731
+        layers = (ops.Neg(), ops.Square(), g)
+        return g(x) + layers[k](x)
+
+    found = ms.ms_function(f)
+    assert found(X, Tensor(1, ms.int32)).asnumpy().tolist() == [2, 6, 12]
+    with pytest.raises(IndexError, match="out of range"):
+        found(X, Tensor(7, ms.int32))
+
+
+def test_private_names_default_arguments_and_star_arguments():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.__scale = 3.0
+
+        def __times(self, x, *more, bias=1.0):
+            for m in more:
+                x = x * m
+            return x * self.__scale + bias
+
+        def construct(self, x, k=2):
+            args = (2.0, k)
+            return self.__times(x, *args, **{"bias": 0.5})
+
+    assert Net()(X).asnumpy().tolist() == [12.5, 24.5, 36.5]
+
+
+def test_builtins_know_traced_tensors(capfd):
+    def f(x, k):
+        a = max(k, 3) + min(k, 1) + abs(-k)
+        b = int(x.sum()) + float(k) + bool(k)
+        c = sum([x, x]) if any([k > 5, k > 1]) else x
+        print("k is", k)
+        return c * a + b
+
+    same(f, X, np.int32(2))
+    assert capfd.readouterr().out.count("k is 2") == 2
+
+
+def test_comprehensions_f_strings_and_slices():
+    def f(x):
+        parts = [x[i:i + 1] * i for i in range(3) if i != 1]
+        table = {f"k{i}": p for i, p in enumerate(parts)}
+        return ops.Concat()((table["k0"], table["k1"], x[::-1]))
+
+    same(f, X)
+
+
+# ---------------------------------------------------------------------- raise and assert
+def test_a_raise_that_depends_on_a_value_raises_after_the_graph_and_rolls_back():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w = Parameter(F32(1), name="w")
+
+        def construct(self, x):
+            self.w += 1
+            if x.sum() < 0:
+                raise ValueError("the sum is negative")
+            assert x[0] != 7, "seven is refused"
+            return x * self.w
+
+    net = Net()
+    assert net(X).asnumpy().tolist() == [2, 4, 6]
+    with pytest.raises(ValueError, match="negative"):
+        net(Tensor(F32([-9, 0, 0])))
+    with pytest.raises(AssertionError, match="seven"):
+        net(Tensor(F32([7, 0, 0])))
+    assert net.w.asnumpy() == 2
+
+
+def test_a_raise_in_a_loop_stops_it():
+    @ms.ms_function
+    def f(x, n):
+        i = 0
+        while i < n:
+            i = i + 1
+            if i == 4:
+                raise RuntimeError("four")
+        return x * i
+
+    assert f(X, Tensor(3)).asnumpy().tolist() == [3, 6, 9]
+    with pytest.raises(RuntimeError, match="four"):
+        f(X, Tensor(10))
+
+
+# ---------------------------------------------------------------------- derivatives
+def test_gradients_of_any_order_through_a_loop_of_unknown_length():
+    def power(x, n):
+        y = x * 0 + 1
+        while n > 0:
+            y = y * x
+            n = n - 1
+        return y
+
+    grad = ops.GradOperation()
+    x, n = Tensor(2.0), Tensor(150 * 0 + 5)
+    assert grad(power)(x, n).asnumpy() == 80
+    assert grad(grad(power))(x, n).asnumpy() == 160
+    assert grad(grad(grad(power)))(x, n).asnumpy() == 240
+
+
+def test_memory_stays_bounded_for_many_rounds():
+    def decay(x, n):
+        while n > 0:
+            x = x * 0.999
+            n = n - 1
+        return x
+
+    found = ops.GradOperation()(decay)(Tensor(1.0), Tensor(1000)).asnumpy()
+    assert np.isclose(found, 0.999 ** 1000, rtol=1e-3)
+
+
+def test_forward_mode_through_a_loop_and_jacobians():
+    def f(x, n):
+        while n > 0:
+            x = x * x
+            n = n - 1
+        return x
+
+    value, change = ms.jvp(lambda x: f(x, Tensor(2)), Tensor(F32([1, 2])), Tensor(F32([1, 1])))
+    assert value.asnumpy().tolist() == [1, 16] and change.asnumpy().tolist() == [4, 32]
+    assert ms.jacrev(lambda x: f(x, Tensor(1)))(Tensor(F32([1, 2]))).asnumpy().tolist() == [[2, 0], [0, 4]]
+    assert ms.vmap(lambda x, y: x.sum() * y, (0, None))(Tensor(np.ones((3, 2), F32)), Tensor(2.0)).asnumpy().tolist() == [4, 4, 4]
+
+
+def test_a_print_in_a_differentiated_loop_is_not_repeated(capfd):
+    def f(x, n):
+        while n > 0:
+            print("round", n)
+            x = x * 2
+            n = n - 1
+        return x
+
+    ops.GradOperation()(f)(Tensor(1.0), Tensor(3)).asnumpy()
+    assert capfd.readouterr().out.split("\n")[:3] == ["round 3", "round 2", "round 1"]
+
+
+# ---------------------------------------------------------------------- errors
+def _message(f, *args):
+    with pytest.raises((TypeError, UnboundLocalError, ValueError)) as info:
+        ms.ms_function(f)(*args)
+    return str(info.value)
+
+
+def test_branches_of_other_dtype_shape_or_kind_name_line_variable_and_both_types():
+    def dtype(x):
+        if x.sum() > 0:
+            y = x
+        else:
+            y = x > 1
+        return y
+
+    def shape(x):
+        return x if x.sum() > 0 else x[1:]
+
+    def kind(x):
+        y = None
+        if x.sum() > 0:
+            y = x
+        return y
+
+    for f, words in ((dtype, ("'y'", "Float32", "Bool")), (shape, ("(3,)", "(2,)")), (kind, ("'y'", "None"))):
+        text = _message(f, X)
+        assert all(w in text for w in (*words, "test_control_flow.py:")), text
+
+
+def test_a_variable_born_in_one_branch_says_so_when_it_is_used():
+    def f(x):
+        if x.sum() > 0:
+            z = x
+        return z
+
+    assert "'z' is assigned in only one branch" in _message(f, X)
+
+
+def test_a_missing_return_is_named():
+    def f(x):
+        if x.sum() > 0:
+            return x
+
+    assert "Missing return statement in function 'f'" in _message(f, X)
+
+
+def test_a_loop_that_changes_a_shape_is_named():
+    def f(x, n):
+        while n > 0:
+            x = x[1:]
+            n = n - 1
+        return x
+
+    text = _message(f, X, Tensor(1))
+    assert "'x'" in text and "before the loop" in text
+
+
+def test_a_tensor_as_bool_in_library_code_says_where_and_what_instead():
+    def f(x):
+        return x if sorted([x.sum() > 0, x.sum() > 1])[0] is None else x
+
+    assert "select" in _message(f, X)
+
+
+def test_global_writes_and_missing_sources_are_refused():
+    def writes(x):
+        global _nothing
+        _nothing = x
+        return x
+
+    with pytest.raises(SyntaxError, match="global"):
+        ms.ms_function(writes)(X)
+    space = {}
+    exec("def nowhere(x):\n    if x.sum() > 0:\n        return x\n    return -x\n", {"__name__": "user"}, space)
+    with pytest.raises(OSError, match="source"):
+        ms.ms_function(space["nowhere"])(X)
+
+
+def test_a_traceback_points_at_the_users_line():
+    def f(x):
+        y = x + 1
+        return ops.MatMul()(y, Tensor(np.ones((4, 4), F32)))
+
+    with pytest.raises(ValueError) as info:
+        ms.ms_function(f)(Tensor(np.ones((2, 3), F32)))
+    lines = [e.lineno for e in info.traceback if e.path.name == "test_control_flow.py"]
+    assert f.__code__.co_firstlineno + 1 == lines[-1]
+
+
+def test_nested_control_flow_is_traced_once_per_block():
+    count = [0]
+
+    def mark(x):
+        count[0] += 1
+        return x
+
+    mark.__msnb_library__ = True
+    source = "def f(x):\n"
+    for depth in range(8):
+        source += "    " * (depth + 1) + f"if x.sum() > {depth}:\n" + "    " * (depth + 2) + "x = mark(x) + 1\n"
+    source += "    return x\n"
+    import linecache
+    linecache.cache["<nested>"] = (len(source), None, source.splitlines(True), "<nested>")
+    space = {"__name__": "user", "mark": mark}
+    exec(compile(source, "<nested>", "exec"), space)
+    ms.ms_function(space["f"])(X)
+    assert count[0] == 8
