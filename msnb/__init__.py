@@ -57,6 +57,7 @@ from msnb.core import MetaTensor, Parameter, ParameterTuple, RowTensor, SparseTe
 from msnb.core.api import jit, ms_function
 from msnb.core.grad import grad, value_and_grad
 from msnb.log import get_level, get_log_config
+from msnb import ops  # the declarations give Tensor its methods
 
 # Loaded when first asked for: name -> the module that has it.
 _LATER = {
@@ -74,7 +75,7 @@ _LATER = {
 }
 _SUBMODULES = frozenset((
     "alias", "common", "communication", "compression", "core", "dataset", "explainer", "formats", "insight", "ir", "mindrecord", "nn",
-    "notebook", "numpy", "ops", "parallel", "profiler", "samples", "train", "_checkparam", "_extends"))
+    "notebook", "numpy", "parallel", "profiler", "samples", "train", "_checkparam", "_extends"))
 
 
 def __getattr__(name):
@@ -82,7 +83,11 @@ def __getattr__(name):
         value = globals()[name] = getattr(_import_module(_LATER[name]), name)
         return value
     if name in _SUBMODULES:
-        return _import_module(f"msnb.{name}")
+        try:
+            return _import_module(f"msnb.{name}")
+        except ModuleNotFoundError as missing:
+            if missing.name != f"msnb.{name}":
+                raise
     if name == "dtype":
         return _import_module("msnb.common.dtype")
     if name == "view":

@@ -215,7 +215,7 @@ class Tensor:
 
     def set_dtype(self, dtype):
         """Convert the elements to `dtype` in place and return self."""
-        self._assign(strengthen(jnp.asarray(self._array, mstype.np_dtype(dtype))))
+        self._assign(strengthen(jnp.asarray(self._array, available(mstype.np_dtype(dtype)))))
         return self
 
     @staticmethod
@@ -306,8 +306,21 @@ def to_array(data, dtype=None):
                 dtype = mstype.pytype_to_dtype(dtype)
             except NotImplementedError:
                 raise TypeError(f"For 'Tensor', 'dtype' should be a mindspore dtype, but got {dtype!r}.") from None
-        array = jnp.asarray(array, mstype.np_dtype(dtype))
+        array = jnp.asarray(array, available(mstype.np_dtype(dtype)))
     return strengthen(array)
+
+
+_NARROWER = {np.dtype(a): np.dtype(b) for a, b in (("int64", "int32"), ("uint64", "uint32"), ("float64", "float32"),
+                                                   ("complex128", "complex64"))}
+
+
+def available(dtype):
+    """`dtype` (numpy), or its 32-bit counterpart where MSNB_X64=0 keeps 64 bits switched off."""
+    if jax.config.jax_enable_x64 or dtype not in _NARROWER:
+        return dtype
+    from msnb import log
+    log.once("64-bit Tensors become 32-bit, because MSNB_X64=0 keeps jax_enable_x64 off.")
+    return _NARROWER[dtype]
 
 
 def _small(array):
@@ -319,7 +332,7 @@ def _from_numpy(array):
     if array.dtype not in _MS_DTYPE:
         raise TypeError(f"For 'Tensor', numpy arrays of dtype {array.dtype} are not supported; "
                         f"use bool, int8-64, uint8-64, float16-64 or complex.")
-    return jnp.array(array)
+    return jnp.array(array, available(array.dtype))
 
 
 def _from_list(data):

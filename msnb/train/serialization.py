@@ -37,8 +37,8 @@ def save_checkpoint(save_obj, ckpt_file_name, integrated_save=True, async_save=F
     The file appears under its name only when it is complete, and is read-only.
 
     Args:
-        save_obj (Union[Cell, list]): A network, all of whose Parameters are saved under their names; or a list of dicts
-            {"name": str, "data": Parameter or Tensor}.
+        save_obj (Union[Cell, list, dict]): A network, all of whose Parameters are saved under their names; or a list of
+            dicts {"name": str, "data": Parameter or Tensor}; or a dict of Parameters or Tensors by name.
         ckpt_file_name (str): File to write, usually ending in ".ckpt"; an existing one is replaced, a missing folder is
             made.
         integrated_save (bool): Accepted; Parameters are always saved whole. Default: True.
@@ -57,8 +57,10 @@ def save_checkpoint(save_obj, ckpt_file_name, integrated_save=True, async_save=F
     Examples:
         >>> save_checkpoint(net, "lenet.ckpt")
     """
+    if isinstance(save_obj, dict):
+        save_obj = [{"name": name, "data": data} for name, data in save_obj.items()]
     if not isinstance(save_obj, (nn.Cell, list)):
-        raise TypeError(f"For 'save_checkpoint', 'save_obj' should be a Cell or a list of dicts, "
+        raise TypeError(f"For 'save_checkpoint', 'save_obj' should be a Cell, a list of dicts or a dict, "
                         f"but got {type(save_obj).__name__}.")
     if not isinstance(ckpt_file_name, (str, os.PathLike)):
         raise TypeError(f"For 'save_checkpoint', 'ckpt_file_name' should be a string, "

@@ -298,6 +298,18 @@ def test_target_is_checked_where_it_exists():
         optimizer.unique = 1
 
 
+def test_an_optimizer_that_a_user_writes_can_be_debugged_in_pynative_mode():
+    class Mine(nn.Momentum):
+        def construct(self, gradients):
+            self.seen = [g.asnumpy().tolist() for g in gradients]
+            return super().construct(gradients)
+
+    (p,) = parameters(w=[1.0])
+    optimizer = Mine([p], 0.5, 0.0)
+    optimizer(grads([1.0]))
+    assert optimizer.seen == [[1.0]] and value(p) == [0.5]
+
+
 @BOTH_MODES
 def test_an_optimizer_that_a_user_writes_maps_over_its_parameters(mode):
     context.set_context(mode=mode)

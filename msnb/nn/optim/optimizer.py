@@ -55,8 +55,11 @@ class Optimizer(Cell):
         ``CPU`` ``GPU`` ``TPU``
     """
 
-    # In PYNATIVE mode too, one update is one compiled program: fast, and never half done when interrupted.
-    _compile_always = True
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        # In PYNATIVE mode too, one update is one compiled program: fast, and never half done when interrupted. Those
+        # that users write run operator by operator there, so that they can be debugged.
+        cls._compile_always = cls.__module__.startswith("msnb.")
 
     def __init__(self, learning_rate, parameters, weight_decay=0.0, loss_scale=1.0):
         super().__init__(auto_prefix=False)
