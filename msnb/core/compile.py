@@ -418,6 +418,15 @@ def all_programs():
             for entry in entries]
 
 
+def forget():
+    """Drop every compiled program; returns how many there were."""
+    count = 0
+    for programs in list(_all_programs):
+        count += sum(map(len, programs.table.values()))
+        programs.table.clear()
+    return count
+
+
 def call(root, fn, args, kwargs, name, extra=()):
     """Run `fn(*args, **kwargs)` as a compiled program that is kept with `root`.
 

@@ -1,9 +1,11 @@
 """A picture of a graph as SVG, laid out here: for places where no script runs."""
 from html import escape
 
+from .anf import ParameterNode
 from .hierarchy import CONTROL, CROWD, FOLD, UNIT, Hierarchy, Scope, main_results
 from .layered import layered
 
+_MOST_ARGUMENTS = 12
 _CHAR, _LINE, _HEADER, _PAD = 6.4, 30.0, 24.0, 12.0
 _FAMILY = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
 # light and dark, in one document: viewers that know the reader's preference apply it
@@ -11,11 +13,11 @@ _STYLE = """
 .p{fill:#fff}.t{fill:#24303b;font-weight:500}.s{fill:#5f6b76}.h{fill:#4a5662;font-weight:600}
 .o{fill:#7f93ab;fill-opacity:.045;stroke:#b5c0cc}.c{fill:#e3ecf5;stroke:#7f9fbd}.f{fill:#ece6f6;stroke:#9a86c4}
 .forward{fill:#e8f1fa;stroke:#5b8fc0}.backward{fill:#fbeae1;stroke:#cd7f52}.update{fill:#e6f3e6;stroke:#5f9f63}
-.e{fill:none;stroke:#8995a1;stroke-width:1.1}.a{fill:#8995a1}.g{fill:#f3f4f6;stroke:#a3adb8}
+.e{fill:none;stroke:#8995a1;stroke-width:1.1}.a{fill:#8995a1}.g{fill:#f3f4f6;stroke:#a3adb8}.i{fill:#fff;stroke:#7b8793}
 @media (prefers-color-scheme:dark){.p{fill:#16191d}.t{fill:#e4e9ee}.s{fill:#9aa5b1}.h{fill:#c2ccd6}
 .o{stroke:#46515d}.c{fill:#233345;stroke:#54799d}.f{fill:#2d2740;stroke:#7d6bab}
 .forward{fill:#1c2e40;stroke:#4f86b8}.backward{fill:#3d281d;stroke:#b9724a}.update{fill:#1f3322;stroke:#568f5a}
-.e{stroke:#6f7b87}.a{fill:#6f7b87}.g{fill:#23282e;stroke:#56616d}}
+.e{stroke:#6f7b87}.a{fill:#6f7b87}.g{fill:#23282e;stroke:#56616d}.i{fill:#16191d;stroke:#8893a0}}
 """.replace("\n", "")
 
 
@@ -83,10 +85,24 @@ class _Drawing:
         for lane in tree.root.children:
             self.upwards = lane.name == "backward"
             if lane.children:
-                self.lanes.append((lane, self.inside(lane)))
+                self.lanes.append((lane, self.inside(lane, self.arguments(lane) if lane is tree.root.children[0] else {})))
+
+    def arguments(self, lane):
+        """{argument: children of the first lane that read it}; weights belong to the operators that read them."""
+        readers = {}
+        for node in self.tree.nodes:
+            chain = [*self.tree.home[node.id].ancestors(), node]
+            for source in node.inputs:
+                if isinstance(source, ParameterNode) and not source.is_weight and source.func_graph is self.tree.graph \
+                        and chain[1] is lane:
+                    readers.setdefault(source, {})[id(chain[2])] = chain[2]
+        return readers if len(readers) <= _MOST_ARGUMENTS else {}
 
     def box(self, item):
-        if isinstance(item, Scope):
+        if isinstance(item, ParameterNode):
+            title = item.name
+            note = "×".join(map(str, item.shape)) if item.shape else item.dtype or ""
+        elif isinstance(item, Scope):
             count = len(item.children) if item.kind in (FOLD, CROWD) else item.size
             title = item.name if item.kind != UNIT else f"#{item.name}"
             note = f"× {count}" if item.kind in (FOLD, CROWD) else f"{count} node{'s' * (count != 1)}"
@@ -101,11 +117,13 @@ class _Drawing:
             note = "" if main is None else "×".join(map(str, main.shape)) or main.dtype
         return _Box(item, max(64.0, _CHAR * max(len(title), len(note)) + 22), 2 * _LINE - 20, title, note)
 
-    def inside(self, scope):
-        boxes = [self.box(child) for child in _drawn(scope)]
+    def inside(self, scope, arguments=None):
+        arguments = arguments or {}
+        boxes = [self.box(child) for child in (*arguments, *_drawn(scope))]
         number = {id(box.item): index for index, box in enumerate(boxes)}
         edges = [(number[id(a)], number[id(b)]) for a, b in self.lifted.get(scope.index, {})
                  if id(a) in number and id(b) in number]
+        edges += [(number[id(source)], number[reader]) for source, near in arguments.items() for reader in near]
         centres, routes, size = layered([(box.width, box.height) for box in boxes], edges)
         if self.upwards:  # gradients flow up beside the forward lane, so that rows of both belong together
             centres = [(x, size[1] - y) for x, y in centres]
@@ -145,12 +163,12 @@ class _Drawing:
                 shift = (box.width - box.inner[2][0]) / 2
                 self.draw(box.inner, left + shift, top + _HEADER, lane)
                 continue
-            style = lane
+            style = "i" if isinstance(box.item, ParameterNode) else lane
             if isinstance(box.item, Scope):
                 style = "f" if box.item.kind in (FOLD, CROWD) else "g" if box.item.kind == CONTROL else "c"
                 if box.item.kind in (FOLD, CROWD):
                     self.rect(left + 4, top + 4, box.width, box.height, style, 6)
-            self.rect(left, top, box.width, box.height, style, 6 if isinstance(box.item, Scope) else 12)
+            self.rect(left, top, box.width, box.height, style, 6 if isinstance(box.item, Scope) else 19 if style == "i" else 12)
             self.text(left + box.width / 2, top + 17, box.title, "t", 11)
             self.text(left + box.width / 2, top + 31, box.note, "s", 9)
 

@@ -274,6 +274,12 @@ class FileWriter:
             start += count
         return SUCCESS
 
+    def write_to(self, shard, rows):
+        """Write rows that are known to fit the schema to the file of that number (msnb only)."""
+        self.open_and_set_header()
+        for row in rows:
+            self._add(self._files[shard], row)
+
     def _unfit(self, row):
         for name, kind in self._fields.schema.items():
             if name not in row:

@@ -85,10 +85,28 @@ def show(program, net=None):
     view = GraphView({"traced": make("traced")}, make=make, offered=STAGES)
     shell = get_ipython()
     if shell is not None and "text/html" in shell.display_formatter.active_types:
+        _forget_earlier(shell, view)
         display(view)
     else:
         print(view.text())
     return view
+
+
+_shown = {}  # cell id -> (execution count, views)
+
+
+def _forget_earlier(shell, view):
+    """A cell that runs anew replaces its output: close the views that stood there, which nobody can see any more."""
+    cell = (getattr(shell, "parent_header", None) or {}).get("metadata", {}).get("cellId")
+    if cell is None:
+        return
+    count, views = _shown.get(cell, (None, []))
+    if count != shell.execution_count:
+        for old in views:
+            if old._widget is not None:
+                old._widget.close()
+        views = []
+    _shown[cell] = shell.execution_count, [*views, view]
 
 
 def show_expression(expression, space):

@@ -91,7 +91,7 @@ def _as_float(op, argument, x):
 def _gamma(key, shape: PositiveShape, alpha, beta, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
     alpha, beta = _as_float("Gamma", "alpha", alpha), _as_float("Gamma", "beta", beta)
     full = _common_shape("Gamma", shape, alpha, beta)
-    return jax.random.gamma(stream(key, seed, seed2), jnp.broadcast_to(alpha, full)) / beta
+    return jax.random.gamma(stream(key, seed, seed2), jnp.broadcast_to(alpha, full), dtype=alpha.dtype) / beta
 
 
 def _poisson(key, shape: PositiveShape, mean, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):

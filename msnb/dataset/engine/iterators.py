@@ -9,7 +9,21 @@ from msnb.dataset.engine.chunk import Hint, rows_of
 from msnb.dataset.engine.workers import Prefetcher
 
 _MAX_HINT = 64
+_FORGET = 256
 ITERATORS_LIST = []
+
+
+def _cleanup():
+    """Stop every iterator there is."""
+    for ref in ITERATORS_LIST:
+        iterator = ref()
+        if iterator is not None:
+            iterator.stop()
+
+
+def check_iterator_cleanup():
+    """Whether iterators are being stopped because the interpreter ends; they never are."""
+    return False
 
 
 def _tensor_maker():
@@ -44,7 +58,8 @@ class Iterator:
         self._runtime_context = True
         self._box = None if output_numpy else _tensor_maker()
         self._index = 0
-        ITERATORS_LIST[:] = [ref for ref in ITERATORS_LIST if ref() is not None]
+        if len(ITERATORS_LIST) >= _FORGET:
+            ITERATORS_LIST[:] = [ref for ref in ITERATORS_LIST if ref() is not None]
         ITERATORS_LIST.append(weakref.ref(self))
 
     def __iter__(self):

@@ -319,6 +319,17 @@ class Optimizer(Cell):
         """`get_lr()`'s result as one rate per Parameter."""
         return rate if self.is_group_lr else (rate,) * self.param_length
 
+    def broadcast_params(self, optim_result):
+        """Send updated Parameters to the devices that did not update them: nobody, in a program that is one process.
+
+        Args:
+            optim_result (object): Result of the update.
+
+        Returns:
+            object, `optim_result`.
+        """
+        return optim_result
+
     def construct(self, *hyper_params):
         """Update the Parameters.
 

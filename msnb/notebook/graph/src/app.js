@@ -3,10 +3,10 @@ import css from "msnb-style";
 import { decode } from "./payload.js";
 import { Pane } from "./pane.js";
 import { Search } from "./search.js";
-import { schemes, painter, differencePainter } from "./colour.js";
+import { schemes, painter, differencePainter, hue } from "./colour.js";
 import { CodePane } from "./code.js";
 import { asText, asDot, asJson, asSvg, asPng, toClipboard, download } from "./copy.js";
-import { nodePanel, scopePanel, graphPanel } from "./panel.js";
+import { nodePanel, scopePanel, argumentPanel, graphPanel } from "./panel.js";
 import { escape } from "./draw.js";
 
 const DARK_HOSTS = "[data-jp-theme-light='false'], .vscode-dark, .vscode-high-contrast, [data-theme='dark'], .theme-dark, [theme='dark']";
@@ -128,6 +128,7 @@ export class App {
   painterOf(stage) {
     const key = `${this.data.stages.indexOf(stage)} ${this.colour.value} ${this.dark}`; let made = this.painters.get(key);
     if (!made) this.painters.set(key, made = this.colour.value === "difference" && this.diff ? differencePainter(stage, this.diff.get(stage), this.dark) : painter(stage, this.scheme(stage), this.dark));
+    if (!made.nodes) { const [fill, line] = hue("plain", this.dark), own = { fill, line }; made.nodes = made.style; made.style = id => stage.isArgument(id) ? own : made.nodes(id); }
     return made;
   }
   openCode() {
@@ -241,7 +242,7 @@ export class App {
   details() {
     if (!this.active) return;
     const id = this.active.selected, { stage } = this, all = this.schemes();
-    this.panel.innerHTML = id < 0 ? graphPanel(stage, this.painterOf(stage), this.scheme()) : stage.isScope(id) ? scopePanel(stage, id, all) : nodePanel(stage, id, all) + this.beside(id);
+    this.panel.innerHTML = id < 0 ? graphPanel(stage, this.painterOf(stage), this.scheme()) : stage.isArgument(id) ? argumentPanel(stage, id) : stage.isScope(id) ? scopePanel(stage, id, all) : nodePanel(stage, id, all) + this.beside(id);
     this.panel.scrollTop = 0;
   }
   // what became of a node in the stage beside, and what is different about it

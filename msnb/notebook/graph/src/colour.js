@@ -7,6 +7,7 @@ const HUES = {
   green: ["#e4f3ea", "#4f9a72", "#1c3327", "#4d946d"], purple: ["#efe9f8", "#9480c6", "#2d2740", "#8170b3"],
   yellow: ["#faf2d8", "#b8962e", "#37301a", "#a58a35"], grey: ["#f0f2f4", "#98a3ae", "#23282e", "#5f6a75"],
   pink: ["#f9e8f1", "#bf7096", "#38212d", "#ab6587"], teal: ["#e0f3f4", "#3f979b", "#18322f", "#448f8c"],
+  plain: ["#ffffff", "#7b8793", "#16191d", "#8893a0"],
 };
 export function hue(name, dark) { const h = HUES[name]; return dark ? [h[2], h[3]] : [h[0], h[1]]; }
 

@@ -24,7 +24,7 @@ export function boxHtml(stage, layout, paint, box, zoom) {
     return `<g class="open" ${at} aria-expanded="true" aria-label="${label}, open, ${stage.note(id)}">${back}<rect width="${r1(w)}" height="${r1(h)}" rx="8"/>` +
       (zoom < .12 ? "" : `<text class="head" x="9" y="16"${big > 1 ? ` style="font-size:${r1(11 * big)}px"` : ""}>▾ ${label}</text>`) + (fold && zoom > .3 ? foldButtons(layout, s, w) : "") + "</g>";
   }
-  const style = paint.style(id), scope = stage.isScope(id), rx = scope ? 6 : 12;
+  const style = paint.style(id), scope = stage.isScope(id), rx = scope ? 6 : stage.isArgument(id) ? h / 2 : 12;
   const stacked = scope && (stage.scope(id).kind === FOLD || stage.scope(id).kind === CROWD);
   const rect = (dx, dy) => `<rect x="${dx}" y="${dy}" width="${r1(w)}" height="${h}" rx="${rx}" style="fill:${zoom < .14 ? style.line : style.fill};stroke:${style.line}${style.dash ? ";stroke-dasharray:3 3" : ""}"/>`;
   const colour = style.ink ? ` style="fill:${style.ink}"` : "", note = stage.note(id);

@@ -78,7 +78,7 @@ export class Layout {
     this.open[b.i] = this.open[a.i]; this.whole[b.i] = this.whole[a.i]; this.repeat[b.i] = this.repeat[a.i]; this.kept[b.i] = null;
     a.children.forEach((id, at) => { if (at < b.children.length) this.openLike(id, b.children[at]); });
   }
-  nameOf(id) { return this.stage.isScope(id) ? this.stage.scope(id).name : this.stage.op(id); }
+  nameOf(id) { return this.stage.isScope(id) ? this.stage.scope(id).name : this.stage.title(id); }
   forget(scope) { for (let s = scope; s; s = this.stage.scopes[s.parent]) this.kept[s.i] = null; }
   setAll(open) {
     const deep = s => s.kind === ROOT || s.kind === LANE;

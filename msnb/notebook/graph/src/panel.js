@@ -39,6 +39,12 @@ export function nodePanel(stage, id, schemes) {
     (twin >= 0 ? `<h4>${lane === "backward" ? "Gradient of" : "Gradient"}</h4>${link(twin, `%${twin} ${stage.op(twin)}`)}` : "");
 }
 
+export function argumentPanel(stage, id) {
+  const p = stage.argument(id), readers = [...new Set(stage.readers(id))];
+  return `<h3>${escape(p.name)}</h3><p class="kind">ParameterNode, an input of the program</p><table>${row("type", typeOf(p.type))}</table>` +
+    `<h4>Read by</h4><table>${readers.slice(0, 20).map(r => row(link(r, `%${r} ${stage.op(r)}`), `<span class="kind">${escape(stage.path(r).split("/").pop() || "")}</span>`)).join("")}</table>`;
+}
+
 const KIND_NAMES = { [FOLD]: "repeated block", [CROWD]: "independent calls", [CONTROL]: "control flow", [UNIT]: "one repeat", [PAGE]: "part of a large scope" };
 
 function census(stage, ids) {

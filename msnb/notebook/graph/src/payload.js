@@ -1,5 +1,6 @@
 // Decodes the payload of msnb.ir.payload: columns of small differences, gzipped.
-// Nodes are numbered 0..n-1; scope s is item n+s, so that one integer names anything that can be drawn as a box.
+// Nodes are numbered 0..n-1; scope s is item n+s, and arguments come after the scopes, so that one integer names anything
+// that can be drawn as a box.
 
 export const ROOT = 0, LANE = 1, SCOPE = 2, CONTROL = 3, FOLD = 4, UNIT = 5, CROWD = 6, PAGE = 7;
 
@@ -47,6 +48,7 @@ export class Stage {
     this.readScopes(raw.scopes);
     this.liftEdges();
     this.findTwins();
+    this.placeArguments();
   }
 
   // a constant input has no producer and stands in the signature only, marked by "="
@@ -138,15 +140,36 @@ export class Stage {
     }
   }
 
-  isScope(id) { return id >= this.n; }
+  // what the program is called with stands on top of the forward lane; weights are shown where they are read
+  placeArguments() {
+    const readers = this.params.map(() => []), lane = this.forward || this.scopes[1];
+    this.args = []; this.firstArgument = this.n + this.scopes.length;
+    for (let i = 0; i < this.n; i++) for (const ref of this.inputs(i)) if (ref < 0 && !this.params[-1 - ref].weight) readers[-1 - ref].push(i);
+    const read = this.params.map((_, p) => p).filter(p => readers[p].some(i => this.scopes[this.scopeOf[i]].lane === lane?.i));
+    if (!lane || read.length > 12) return;
+    const total = this.firstArgument + read.length;
+    read.forEach((p, k) => {
+      const id = this.firstArgument + k; this.args.push({ param: p, readers: readers[p] });
+      for (const reader of readers[p]) {
+        let at = reader, s = this.scopes[this.scopeOf[reader]]; if (s.lane !== lane.i) continue;
+        while (s !== lane) { at = s.id; s = this.scopes[s.parent]; }
+        const key = id * total + at, known = lane.edges.get(key); if (known) known.n++; else lane.edges.set(key, { a: id, b: at, n: 1 });
+      }
+    });
+    lane.children.unshift(...read.map((_, k) => this.firstArgument + k));
+  }
+
+  isArgument(id) { return id >= this.firstArgument; }
+  argument(id) { return this.params[this.args[id - this.firstArgument].param]; }
+  isScope(id) { return id >= this.n && !(id >= this.firstArgument); }
   scope(id) { return this.scopes[id - this.n]; }
   op(id) { return this.sigs[this.sig[id]].op; }
   sigOf(id) { return this.sigs[this.sig[id]]; }
   sourceOf(id) { return this.srcs[this.src[id]]; }
-  home(id) { return this.isScope(id) ? this.scopes[this.scope(id).parent] : this.scopes[this.scopeOf[id]]; }
-  laneOf(id) { const s = this.isScope(id) ? this.scope(id) : this.scopes[this.scopeOf[id]]; return this.scopes[s.lane]?.name || "forward"; }
-  inputs(id) { return this.ins.subarray(this.inStart[id], this.inStart[id + 1]); }
-  readers(id) { return this.outs.subarray(this.outStart[id], this.outStart[id + 1]); }
+  home(id) { if (this.isArgument(id)) return this.forward || this.scopes[1]; return this.isScope(id) ? this.scopes[this.scope(id).parent] : this.scopes[this.scopeOf[id]]; }
+  laneOf(id) { if (this.isArgument(id)) return "forward"; const s = this.isScope(id) ? this.scope(id) : this.scopes[this.scopeOf[id]]; return this.scopes[s.lane]?.name || "forward"; }
+  inputs(id) { return id >= this.n ? [] : this.ins.subarray(this.inStart[id], this.inStart[id + 1]); }
+  readers(id) { return this.isArgument(id) ? this.args[id - this.firstArgument].readers : this.outs.subarray(this.outStart[id], this.outStart[id + 1]); }
   chain(id) { const up = []; for (let s = this.home(id); s && s.kind !== ROOT; s = this.scopes[s.parent]) up.unshift(s); return up; }
   // the scope as the network's author knows it, without boxes that only the drawing has
   path(id) {
@@ -156,20 +179,21 @@ export class Stage {
     const stack = [...scope.children].reverse();
     while (stack.length) {
       const id = stack.pop();
-      if (id < this.n) yield id; else stack.push(...this.scope(id).children.slice().reverse());
+      if (id < this.n) yield id; else if (this.isScope(id)) stack.push(...this.scope(id).children.slice().reverse());
     }
   }
   title(id) {
     if (id < this.n) return this.op(id);
+    if (this.isArgument(id)) return this.argument(id).name;
     const s = this.scope(id);
     return s.kind === UNIT ? `repeat ${+s.name + 1}` : s.name || this.graph;
   }
   note(id) {
-    if (id >= this.n) {
+    if (this.isScope(id)) {
       const s = this.scope(id);
       return s.kind === FOLD || s.kind === CROWD ? `× ${s.children.length}` : `${s.size} ${s.size === 1 ? "node" : "nodes"}`;
     }
-    const { outs, main } = this.sigOf(id), type = outs[main];
+    const { outs, main } = this.isArgument(id) ? { outs: [this.argument(id).type], main: 0 } : this.sigOf(id), type = outs[main];
     if (!type) return "";
     const shape = type.slice(type.indexOf("[") + 1, -1);
     return shape ? shape.replaceAll(", ", "×") : type.slice(0, type.indexOf("["));

@@ -1,0 +1,390 @@
+"""``GraphData``: nodes, edges and their features from a graph in MindRecord files, with samplers of neighbours and walks."""
+import numpy as np
+
+from msnb.dataset.core.config import fresh_seed
+from msnb.dataset.core.validator_helpers import INT32_MAX, check_file, check_num_parallel_workers, check_value, type_check
+
+_NO_NODE = -1
+
+
+def _numbers(value, name):
+    """A list or int32 array of numbers as an array."""
+    type_check(value, (list, np.ndarray), name)
+    if isinstance(value, list):
+        for i, item in enumerate(value):
+            type_check(item, (int,), f"{name}[{i}]")
+    elif value.dtype != np.int32:
+        raise TypeError(f"Each member in {name} should be of type int32. Got {value.dtype}.")
+    return np.asarray(value, np.int32)
+
+
+def _nested(value, name):
+    """A list of numbers or of equally long lists, or an int32 array, as an array."""
+    type_check(value, (list, np.ndarray), name)
+    if isinstance(value, np.ndarray):
+        return _numbers(value, name)
+    _check_aligned(value, name)
+    return np.asarray(value, np.int32)
+
+
+def _check_aligned(value, name):
+    if not value:
+        raise TypeError(f"Parameter {name} or its members are empty.")
+    if len({isinstance(item, list) for item in value}) > 1:
+        raise TypeError(f"The type of each member of the parameter {name} is inconsistent.")
+    if isinstance(value[0], list):
+        if len({len(item) for item in value}) > 1:
+            raise TypeError(f"The size of each member of parameter {name} is inconsistent.")
+        for item in value:
+            _check_aligned(item, name)
+        if len({np.shape(item) for item in value}) > 1:
+            raise TypeError(f"The type of each member of the parameter {name} is inconsistent.")
+    else:
+        for item in value:
+            type_check(item, (int,), name)
+
+
+class _Graph:
+    """What the file holds, in dictionaries."""
+
+    def __init__(self, dataset_file):
+        from msnb.mindrecord._reader import Records
+        from msnb.mindrecord.common.exceptions import MindRecordException
+
+        try:
+            records = Records(dataset_file)
+        except MindRecordException as error:
+            raise RuntimeError(f"GraphData cannot read {dataset_file!r}: {error.error_msg}") from None
+        self.node_type, self.edge_type = {}, {}
+        self.node_features, self.edge_features = {}, {}
+        self.node_defaults, self.edge_defaults = {}, {}
+        self.ends, self.neighbours = {}, {}
+        missing = {"first_id", "second_id", "third_id", "attribute", "type"} - set(records.schema)
+        if missing:
+            raise RuntimeError(f"{dataset_file!r} holds no graph: it has no field {sorted(missing)[0]!r}.")
+        rows = [records.row(i) for i in range(len(records))]
+        for row in rows:
+            if row["attribute"] == "n":
+                self.node_type[int(row["first_id"])] = int(row["type"])
+                self._features(records, row, "node", self.node_features, self.node_defaults)
+        for row in rows:
+            if row["attribute"] == "e":
+                self._edge(records, row)
+        for by_type in self.neighbours.values():
+            for kind, nodes in by_type.items():
+                by_type[kind] = np.array(nodes, np.int32)
+        self.of_type = {kind: np.array([n for n, t in self.node_type.items() if t == kind], np.int32)
+                        for kind in sorted(set(self.node_type.values()))}
+
+    def _edge(self, records, row):
+        edge, source, target = (int(row[k]) for k in ("first_id", "second_id", "third_id"))
+        for node in (source, target):
+            if node not in self.node_type:
+                raise RuntimeError(f"Edge {edge} ends at node {node}, which the file does not hold.")
+        self.edge_type[edge] = int(row["type"])
+        self.ends[edge] = (source, target)
+        self.neighbours.setdefault(source, {}).setdefault(self.node_type[target], []).append(target)
+        self._features(records, row, "edge", self.edge_features, self.edge_defaults)
+
+    @staticmethod
+    def _features(records, row, prefix, features, defaults):
+        own = features.setdefault(int(row["first_id"]), {})
+        kinds = row.get(f"{prefix}_feature_index")
+        if kinds is None:
+            return
+        for position, kind in enumerate(np.asarray(kinds).reshape(-1).tolist()):
+            if kind < 0:
+                continue
+            name = f"{prefix}_feature_{position + 1}"
+            value = row[name]
+            field = records.schema[name]
+            if isinstance(value, bytes):
+                value = np.frombuffer(value, np.uint8)
+            value = np.asarray(value, None if field["type"] in ("bytes", "string") else field["type"])
+            # A feature of one number is a scalar, as in MindSpore.
+            own[kind] = value.reshape(()) if value.size == 1 else value
+            defaults.setdefault(kind, np.zeros_like(own[kind]))
+
+
+class GraphData:
+    """A graph for training, read from MindRecord files.
+
+    Args:
+        dataset_file (str): The file.
+        num_parallel_workers (int, optional): Workers. Default: None.
+        working_mode (str, optional): 'local'; 'client' and 'server' of MindSpore's distributed graphs are not offered.
+            Default: 'local'.
+        hostname (str, optional): Checked only. Default: '127.0.0.1'.
+        port (int, optional): Checked only, 1024 to 65535. Default: 50051.
+        num_client (int, optional): Checked only, 1 to 255. Default: 1.
+        auto_shutdown (bool, optional): Checked only. Default: True.
+
+    Raises:
+        ValueError: If the file does not exist or an argument is out of range.
+        RuntimeError: If the file holds no graph.
+        NotImplementedError: If `working_mode` is 'client' or 'server'.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> graph = ds.GraphData("graph.mindrecord", 2)
+        >>> nodes = graph.get_all_nodes(node_type=1)
+        >>> features = graph.get_node_feature(node_list=nodes, feature_types=[2, 3])
+    """
+
+    def __init__(self, dataset_file, num_parallel_workers=None, working_mode="local", hostname="127.0.0.1", port=50051, num_client=1,
+                 auto_shutdown=True):
+        check_file(dataset_file)
+        if num_parallel_workers is not None:
+            check_num_parallel_workers(num_parallel_workers)
+        type_check(hostname, (str,), "hostname")
+        if not hostname or len(hostname) > 253 or not all(c.isalnum() or c in "-_." for c in hostname):
+            raise ValueError("The hostname is illegal")
+        type_check(working_mode, (str,), "working_mode")
+        if working_mode not in ("local", "client", "server"):
+            raise ValueError("Invalid working mode, please enter 'local', 'client' or 'server'.")
+        type_check(port, (int,), "port")
+        check_value(port, (1024, 65535), "port")
+        type_check(num_client, (int,), "num_client")
+        check_value(num_client, (1, 255), "num_client")
+        type_check(auto_shutdown, (bool,), "auto_shutdown")
+        if working_mode != "local":
+            raise NotImplementedError(f"GraphData works in one process only: working_mode={working_mode!r} is not supported; "
+                                      "open the file in every process with working_mode='local'.")
+        self._graph = _Graph(dataset_file)
+        self._random = np.random.default_rng(fresh_seed())
+
+    def get_all_nodes(self, node_type):
+        """Numbers of the nodes of a type.
+
+        Args:
+            node_type (int): The type.
+
+        Returns:
+            numpy.ndarray, int32.
+
+        Raises:
+            RuntimeError: If there is no such type.
+        """
+        type_check(node_type, (int,), "node_type")
+        return self._nodes_of(node_type).copy()
+
+    def _nodes_of(self, kind):
+        if kind not in self._graph.of_type:
+            raise RuntimeError(f"Invalid node type: {kind}; there are {list(self._graph.of_type)}.")
+        return self._graph.of_type[kind]
+
+    def get_all_edges(self, edge_type):
+        """Numbers of the edges of a type; see :meth:`get_all_nodes`."""
+        type_check(edge_type, (int,), "edge_type")
+        edges = [e for e, t in self._graph.edge_type.items() if t == edge_type]
+        if not edges:
+            raise RuntimeError(f"Invalid edge type: {edge_type}; there are {sorted(set(self._graph.edge_type.values()))}.")
+        return np.array(edges, np.int32)
+
+    def get_nodes_from_edges(self, edge_list):
+        """The two ends of each edge.
+
+        Args:
+            edge_list (Union[list, numpy.ndarray]): Numbers of edges.
+
+        Returns:
+            numpy.ndarray, int32, (edges, 2).
+
+        Raises:
+            RuntimeError: If there is no such edge.
+        """
+        edges = _numbers(edge_list, "edge_list")
+        if edges.size == 0:
+            raise RuntimeError("Input edge_list is empty.")
+        for edge in edges.tolist():
+            if edge not in self._graph.ends:
+                raise RuntimeError(f"Invalid edge id: {edge}.")
+        return np.array([self._graph.ends[e] for e in edges.reshape(-1).tolist()], np.int32)
+
+    def _neighbours(self, node, kind):
+        if node == _NO_NODE:
+            return np.empty(0, np.int32)
+        if node not in self._graph.node_type:
+            raise RuntimeError(f"Invalid node id: {node}.")
+        return self._graph.neighbours.get(node, {}).get(kind, np.empty(0, np.int32))
+
+    def get_all_neighbors(self, node_list, neighbor_type):
+        """All neighbours of a type: each row is a node and its neighbours, filled up with -1.
+
+        Args:
+            node_list (Union[list, numpy.ndarray]): The nodes.
+            neighbor_type (int): Type of the neighbours.
+
+        Returns:
+            numpy.ndarray, int32, (nodes, 1 + most neighbours).
+        """
+        nodes = _numbers(node_list, "node_list")
+        type_check(neighbor_type, (int,), "neighbor_type")
+        if nodes.size == 0:
+            raise RuntimeError("Input node_list is empty.")
+        self._nodes_of(neighbor_type)
+        found = [self._neighbours(n, neighbor_type) for n in nodes.reshape(-1).tolist()]
+        result = np.full((len(found), 1 + max(map(len, found))), _NO_NODE, np.int32)
+        result[:, 0] = nodes.reshape(-1)
+        for row, others in zip(result, found, strict=True):
+            row[1:1 + len(others)] = others
+        return result
+
+    def get_sampled_neighbors(self, node_list, neighbor_nums, neighbor_types):
+        """Random neighbours, their neighbours and so on, up to 6 hops.
+
+        Args:
+            node_list (Union[list, numpy.ndarray]): The nodes.
+            neighbor_nums (Union[list, numpy.ndarray]): How many per node, for each hop.
+            neighbor_types (Union[list, numpy.ndarray]): Their type, for each hop.
+
+        Returns:
+            numpy.ndarray, int32: each row a node, its n1 neighbours, their n1 * n2 neighbours and so on; -1 where there is none.
+        """
+        nodes = _numbers(node_list, "node_list")
+        nums, kinds = _numbers(neighbor_nums, "neighbor_nums"), _numbers(neighbor_types, "neighbor_types")
+        for value, name in ((nums, "neighbor_nums"), (kinds, "neighbor_types")):
+            if not 1 <= len(value) <= 6:
+                raise ValueError(f"Wrong number of input members for {name}, should be between 1 and 6, got {len(value)}.")
+        if len(nums) != len(kinds):
+            raise ValueError("The number of members of neighbor_nums and neighbor_types is inconsistent.")
+        if nodes.size == 0:
+            raise RuntimeError("Input node_list is empty.")
+        for number, kind in zip(nums.tolist(), kinds.tolist(), strict=True):
+            if number < 1:
+                raise RuntimeError(f"Wrong samples number: {number}.")
+            self._nodes_of(kind)
+        rows = []
+        for node in nodes.reshape(-1).tolist():
+            row, hop = [node], [node]
+            for number, kind in zip(nums.tolist(), kinds.tolist(), strict=True):
+                hop = [n for start in hop for n in self._sampled(self._neighbours(start, kind), number)]
+                row += hop
+            rows.append(row)
+        return np.array(rows, np.int32)
+
+    def _sampled(self, candidates, number):
+        """`number` of the candidates: each once before any of them a second time."""
+        if len(candidates) == 0:
+            return [_NO_NODE] * number
+        drawn = []
+        while len(drawn) < number:
+            drawn += self._random.permutation(candidates)[:number - len(drawn)].tolist()
+        return drawn
+
+    def get_neg_sampled_neighbors(self, node_list, neg_neighbor_num, neg_neighbor_type):
+        """Random nodes of a type that are no neighbours: each row is a node and those.
+
+        Args:
+            node_list (Union[list, numpy.ndarray]): The nodes.
+            neg_neighbor_num (int): How many per node.
+            neg_neighbor_type (int): Their type.
+
+        Returns:
+            numpy.ndarray, int32, (nodes, 1 + `neg_neighbor_num`).
+        """
+        nodes = _numbers(node_list, "node_list")
+        type_check(neg_neighbor_num, (int,), "neg_neighbor_num")
+        type_check(neg_neighbor_type, (int,), "neg_neighbor_type")
+        if nodes.size == 0:
+            raise RuntimeError("Input node_list is empty.")
+        if neg_neighbor_num < 1:
+            raise RuntimeError(f"Wrong samples number: {neg_neighbor_num}.")
+        everyone = self._nodes_of(neg_neighbor_type)
+        rows = []
+        for node in nodes.reshape(-1).tolist():
+            others = everyone[~np.isin(everyone, self._neighbours(node, neg_neighbor_type)) & (everyone != node)]
+            rows.append([node, *self._sampled(others, neg_neighbor_num)])
+        return np.array(rows, np.int32)
+
+    def get_node_feature(self, node_list, feature_types):
+        """Features of nodes.
+
+        Args:
+            node_list (Union[list, numpy.ndarray]): The nodes, in any shape; -1 gets zeros.
+            feature_types (Union[list, numpy.ndarray]): Types of the features.
+
+        Returns:
+            list[numpy.ndarray], per type one, with the shape of `node_list` followed by that of the feature.
+
+        Raises:
+            TypeError: If an argument has the wrong type.
+            RuntimeError: If there is no such node or feature.
+        """
+        graph = self._graph
+        return self._collect(_nested(node_list, "node_list"), feature_types, graph.node_features, graph.node_defaults, "node")
+
+    def get_edge_feature(self, edge_list, feature_types):
+        """Features of edges; see :meth:`get_node_feature`."""
+        graph = self._graph
+        return self._collect(_nested(edge_list, "edge_list"), feature_types, graph.edge_features, graph.edge_defaults, "edge")
+
+    @staticmethod
+    def _collect(items, feature_types, features, defaults, what):
+        if items.size == 0:
+            raise RuntimeError(f"Input {what}_list is empty.")
+        results = []
+        for kind in _numbers(feature_types, "feature_types").tolist():
+            if kind not in defaults:
+                raise RuntimeError(f"Invalid feature type: {kind}; the {what}s have {sorted(defaults)}.")
+            values = []
+            for item in items.reshape(-1).tolist():
+                if item != _NO_NODE and item not in features:
+                    raise RuntimeError(f"Invalid {what} id: {item}.")
+                values.append(features[item].get(kind, defaults[kind]) if item != _NO_NODE else defaults[kind])
+            results.append(np.stack(values).reshape(items.shape + defaults[kind].shape))
+        return results
+
+    def graph_info(self):
+        """Types and numbers of nodes, edges and features.
+
+        Returns:
+            dict, with ``node_type``, ``edge_type``, ``node_num``, ``edge_num``, ``node_feature_type``, ``edge_feature_type``.
+        """
+        graph = self._graph
+        edge_kinds = list(graph.edge_type.values())
+        return {"node_type": sorted(graph.of_type), "edge_type": sorted(set(edge_kinds)),
+                "node_num": {kind: len(nodes) for kind, nodes in graph.of_type.items()},
+                "edge_num": {kind: edge_kinds.count(kind) for kind in sorted(set(edge_kinds))},
+                "node_feature_type": sorted(graph.node_defaults), "edge_feature_type": sorted(graph.edge_defaults)}
+
+    def random_walk(self, target_nodes, meta_path, step_home_param=1.0, step_away_param=1.0, default_node=-1):
+        """Random walks as in node2vec.
+
+        Args:
+            target_nodes (Union[list, numpy.ndarray]): Where they begin.
+            meta_path (Union[list, numpy.ndarray]): Type of the node of every step.
+            step_home_param (float, optional): Node2vec's p: the greater, the less often a step goes back. Default: 1.0.
+            step_away_param (float, optional): Node2vec's q: the greater, the less often a step goes away from where the last one
+                began. Default: 1.0.
+            default_node (int, optional): What stands for a step that cannot be taken. Default: -1.
+
+        Returns:
+            numpy.ndarray, int32, (targets, 1 + steps).
+        """
+        nodes, path = _numbers(target_nodes, "target_nodes"), _numbers(meta_path, "meta_path")
+        type_check(step_home_param, (float,), "step_home_param")
+        type_check(step_away_param, (float,), "step_away_param")
+        type_check(default_node, (int,), "default_node")
+        check_value(default_node, (-1, INT32_MAX), "default_node")
+        if nodes.size == 0 or path.size == 0:
+            raise RuntimeError("Input target_nodes and meta_path must not be empty.")
+        if step_home_param <= 0 or step_away_param <= 0:
+            raise RuntimeError("step_home_param and step_away_param have to be greater than 0.")
+        for kind in set(path.tolist()):
+            self._nodes_of(kind)
+        walks = np.full((nodes.size, 1 + path.size), default_node, np.int32)
+        for walk, node in zip(walks, nodes.reshape(-1).tolist(), strict=True):
+            walk[0], before, kind_before = node, None, None
+            for step, kind in enumerate(path.tolist(), 1):
+                candidates = self._neighbours(node, kind)
+                if len(candidates) == 0:
+                    break
+                weights = np.ones(len(candidates))
+                if before is not None:
+                    near = np.isin(candidates, self._neighbours(before, kind_before))
+                    weights = np.where(candidates == before, 1 / step_home_param, np.where(near, 1.0, 1 / step_away_param))
+                before, kind_before = node, kind
+                node = int(self._random.choice(candidates, p=weights / weights.sum()))
+                walk[step] = node
+        return walks

@@ -1,0 +1,58 @@
+"""Writing the rows of a pipeline to MindRecord files."""
+import numpy as np
+
+from msnb.mindrecord.filewriter import FileWriter
+
+_KINDS = {"bool": "int32", "int8": "int32", "uint8": "bytes", "int16": "int32", "uint16": "int32", "int32": "int32",
+          "uint32": "int64", "int64": "int64", "float16": "float32", "float32": "float32", "float64": "float64"}
+_AT_ONCE = 256
+
+
+def _field(name, array):
+    """The schema entry of a column, judged by its first row."""
+    if array.dtype.kind in "SU":
+        if array.ndim:
+            raise RuntimeError(f"MindRecord cannot hold column {name!r}: strings with a shape {array.shape} are not supported.")
+        return {"type": "string"}
+    kind = _KINDS.get(array.dtype.name)
+    if kind is None:
+        raise RuntimeError(f"MindRecord cannot hold column {name!r}: type {array.dtype.name} is not supported.")
+    if array.ndim == 0:
+        return {"type": "int32" if kind == "bytes" else kind}
+    return {"type": kind} if kind == "bytes" else {"type": kind, "shape": list(array.shape)}
+
+
+def _value(array, field):
+    if field["type"] == "string":
+        value = array.item()
+        return value.decode("utf-8") if isinstance(value, bytes) else value
+    if field["type"] == "bytes":
+        return array.tobytes()
+    if "shape" in field:
+        return array.astype(field["type"], copy=False)
+    return (float if field["type"].startswith("float") else int)(array)
+
+
+def save(dataset, file_name, num_files):
+    """Write the rows of `dataset` to `num_files` MindRecord files, in order."""
+    total = dataset.get_dataset_size()
+    writer, fields, number = None, {}, 0
+    waiting, shard = [], 0
+    for row in dataset.create_dict_iterator(num_epochs=1, output_numpy=True):
+        if writer is None:
+            fields = {name: _field(name, np.asarray(array)) for name, array in row.items()}
+            writer = FileWriter(file_name, num_files)
+            writer.add_schema(fields, "made by Dataset.save")
+            scalars = [name for name, field in fields.items() if "shape" not in field and field["type"] != "bytes"]
+            if scalars:
+                writer.add_index(scalars)
+        here = min(number * num_files // max(total, 1), num_files - 1)
+        if here != shard or len(waiting) == _AT_ONCE:
+            writer.write_to(shard, waiting)
+            waiting, shard = [], here
+        waiting.append({name: _value(np.asarray(array), fields[name]) for name, array in row.items()})
+        number += 1
+    if writer is None:
+        raise RuntimeError("There is no row to save.")
+    writer.write_to(shard, waiting)
+    writer.commit()

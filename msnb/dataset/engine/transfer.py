@@ -1,0 +1,150 @@
+"""``TransferDataset``: a pipeline that runs in the background and holds its rows ready, as MindSpore's device queues do."""
+import queue
+import threading
+import uuid
+
+from msnb import log
+from msnb.dataset.core.validator_helpers import INT32_MAX, check_value, type_check
+from msnb.dataset.engine.dataset import Dataset
+
+_DEPTH = 2
+
+
+class _Sender:
+    """A thread that pulls rows and waits until somebody takes them."""
+
+    def __init__(self, dataset, num_epochs, with_info):
+        self.iterator = dataset.create_tuple_iterator(num_epochs=num_epochs, output_numpy=True)
+        self.num_epochs = num_epochs
+        self.rows = queue.Queue(_DEPTH)
+        self.info = queue.Queue() if with_info else None
+        self.going = threading.Event()
+        self.going.set()
+        self.ended = False
+        self.error = None
+        self.thread = threading.Thread(target=self._run, name="msnb-to-device", daemon=True)
+        self.thread.start()
+
+    def _run(self):
+        epoch = 0
+        try:
+            while not self.ended and (self.num_epochs == -1 or epoch < self.num_epochs):
+                for row in self.iterator:
+                    self.going.wait()
+                    if self.ended:
+                        return
+                    if self.info is not None:
+                        self.info.put(([a.dtype for a in row], [list(a.shape) for a in row]))
+                    self._put(row)
+                epoch += 1
+        except Exception as error:
+            self.error = error
+            log.error(f"The pipeline that sends to the device stopped: {error}")
+
+    def _put(self, row):
+        while not self.ended:
+            try:
+                return self.rows.put(row, timeout=0.1)
+            except queue.Full:
+                # Nobody reads the queue on this side: as a device would, take the oldest row away.
+                try:
+                    self.rows.get_nowait()
+                except queue.Empty:
+                    pass
+
+    def end(self):
+        """Stop the thread and let go of the pipeline."""
+        self.ended = True
+        self.going.set()
+        self.iterator.stop()
+
+
+class TransferDataset(Dataset):
+    """The result of :meth:`Dataset.to_device`.
+
+    Args:
+        input_dataset (Dataset): Whose rows are sent.
+        send_epoch_end (bool, optional): Whether ends of epochs are sent. Default: True.
+        create_data_info_queue (bool, optional): Whether types and shapes of rows can be asked for. Default: False.
+    """
+
+    def __init__(self, input_dataset, send_epoch_end=True, create_data_info_queue=False):
+        super().__init__(input_dataset)
+        from msnb.context import get_context
+
+        self.queue_name = str(uuid.uuid1())
+        self.device_type = get_context("device_target")
+        self.send_epoch_end = send_epoch_end
+        self.create_data_info_queue = create_data_info_queue
+        self._sender = None
+
+    def _node(self, children):
+        return children[0]
+
+    def create_dict_iterator(self, num_epochs=-1, output_numpy=False):
+        """Not possible: the rows go to the device."""
+        raise RuntimeError("TransferDataset is not iterable.")
+
+    def create_tuple_iterator(self, columns=None, num_epochs=-1, output_numpy=False, do_copy=True):
+        """Not possible: the rows go to the device."""
+        raise RuntimeError("TransferDataset is not iterable.")
+
+    def __iter__(self):
+        raise RuntimeError("TransferDataset is not iterable.")
+
+    def output_shapes(self):
+        """Not possible: the rows go to the device."""
+        raise RuntimeError("TransferDataset does not support obtaining output_shapes.")
+
+    def output_types(self):
+        """Not possible: the rows go to the device."""
+        raise RuntimeError("TransferDataset does not support obtaining output_types.")
+
+    def send(self, num_epochs=-1):
+        """Start to send.
+
+        Args:
+            num_epochs (int, optional): How many epochs; -1 for no end. Default: -1.
+        """
+        if num_epochs is not None:
+            type_check(num_epochs, (int,), "num_epochs")
+            check_value(num_epochs, (-1, INT32_MAX), "num_epochs")
+        self.release()
+        self._sender = _Sender(self.children[0], -1 if num_epochs is None else num_epochs, self.create_data_info_queue)
+
+    def stop_send(self):
+        """Pause."""
+        if self._sender is not None:
+            self._sender.going.clear()
+
+    def continue_send(self):
+        """Go on after :meth:`stop_send`."""
+        if self._sender is not None:
+            self._sender.going.set()
+
+    def get_data_info(self):
+        """(types, shapes) of the next row that was sent.
+
+        Raises:
+            RuntimeError: If nothing was sent, or `create_data_info_queue` was not asked for.
+        """
+        if self._sender is None or self._sender.info is None:
+            raise RuntimeError("Calling get_data_info with bad state.")
+        while True:
+            try:
+                return self._sender.info.get(timeout=0.2)
+            except queue.Empty:
+                if not self._sender.thread.is_alive() and self._sender.info.empty():
+                    raise RuntimeError("Calling get_data_info with bad state: every row was asked for.") from self._sender.error
+
+    def release(self):
+        """Stop sending for good."""
+        if self._sender is not None:
+            self._sender.end()
+            self._sender = None
+
+    def __del__(self):
+        try:
+            self.release()
+        except Exception:  # at interpreter exit modules may be gone
+            pass

@@ -1,0 +1,63 @@
+"""Compiled programs in a notebook: what a cell redefines is seen by the next call, and `%ms_cache` lists them."""
+
+from msnb.notebook.html import escape, framed
+
+
+def install(ipython):
+    """Check at every cell boundary whether compiled programs still fit; returns what undoes it."""
+    from msnb.core import trace
+
+    def at_boundary(*_):
+        trace.epoch.bump()
+
+    def ms_cache(line):
+        """List the compiled programs: why each was compiled, seconds to trace and compile, nodes, calls.
+
+        `%ms_cache clear` forgets them, so that every Cell and function compiles again at its next call.
+        """
+        from msnb.core import compile
+
+        if line.strip() == "clear":
+            print(f"{compile.forget()} compiled programs forgotten.")
+            return None
+        if line.strip():
+            print("Usage: %ms_cache, or %ms_cache clear")
+            return None
+        return Listing(compile.all_programs())
+
+    ipython.events.register("pre_run_cell", at_boundary)
+    ipython.register_magic_function(ms_cache, "line", "ms_cache")
+
+    def undo():
+        ipython.events.unregister("pre_run_cell", at_boundary)
+        ipython.magics_manager.magics["line"].pop("ms_cache", None)
+
+    return undo
+
+
+class Listing:
+    """The compiled programs as a table.
+
+    Args:
+        programs (list): `core.compile.Program`s.
+    """
+
+    _HEAD = ("program", "compiled because", "trace s", "compile s", "nodes", "Parameters", "calls")
+
+    def __init__(self, programs):
+        self.rows = [(p.name, p.reason, f"{p.seconds.get('trace', 0):.3f}",
+                      f"{p.seconds['compile']:.3f}" if "compile" in p.seconds else "not run",
+                      str(len(p.jaxpr.jaxpr.eqns)), str(len(p.params)), str(p.calls)) for p in programs]
+
+    def __repr__(self):
+        if not self.rows:
+            return "Nothing has been compiled."
+        widths = [max(len(r[i]) for r in (self._HEAD, *self.rows)) for i in range(len(self._HEAD))]
+        return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in (self._HEAD, *self.rows))
+
+    def _repr_html_(self):
+        if not self.rows:
+            return framed("Nothing has been compiled.", "compiled programs")
+        head = "".join(f"<th>{escape(c)}</th>" for c in self._HEAD)
+        body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in self.rows)
+        return framed(f"<table><tr>{head}</tr>{body}</table>", "compiled programs")

@@ -1,0 +1,30 @@
+"""`%ms_cache`, and recompilation when another cell redefines what a graph used."""
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+
+
+@pytest.fixture
+def shell():
+    shell = InteractiveShell.instance()
+    shell.run_line_magic("load_ext", "msnb")
+    yield shell
+    shell.run_line_magic("unload_ext", "msnb")
+    InteractiveShell.clear_instance()
+
+
+def test_a_helper_redefined_in_another_cell_recompiles_what_used_it(shell):
+    for cell in ("import msnb as ms", "def helper(x):\n    return x + 1",
+                 "@ms.ms_function\ndef f(x):\n    return helper(x) * k", "k = 2\na = f(ms.Tensor(1.0))",
+                 "def helper(x):\n    return x + 10", "b = f(ms.Tensor(1.0))", "k = 3", "c = f(ms.Tensor(1.0))"):
+        shell.run_cell(cell, store_history=True).raise_error()
+    assert [float(shell.user_ns[n].asnumpy()) for n in "abc"] == [4, 22, 33]
+    listing = shell.run_line_magic("ms_cache", "")
+    assert "'helper' was redefined" in repr(listing) and "'k' was redefined" in repr(listing)
+    assert "<table>" in listing._repr_html_()
+
+
+def test_the_cache_can_be_cleared(shell, capsys):
+    shell.run_cell("import msnb as ms\ng = ms.ms_function(lambda x: x * 2)\ny = g(ms.Tensor(1.0))").raise_error()
+    shell.run_line_magic("ms_cache", "clear")
+    assert "forgotten" in capsys.readouterr().out
+    assert repr(shell.run_line_magic("ms_cache", "")) == "Nothing has been compiled."
