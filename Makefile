@@ -23,10 +23,11 @@ lab: $(LAB)
 	@$(BIN)/python -m msnb lab
 
 test: $(TEST)
-	$(BIN)/python -m pytest -n $(WORKERS) tests
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" tests
 	$(BIN)/python -m pytest --nbval --nbval-current-env --nbval-cell-timeout=600 -p no:cacheprovider notebooks
 
 bench: $(TEST)
+	MSNB_PROGRAMS=500 $(BIN)/python -m pytest -n $(WORKERS) tests/script
 	@for file in benchmarks/*.py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 lint: $(TEST)

@@ -1,4 +1,4 @@
-"""The differentiable `while` beside equinox's bounded loop: gradient of tanh(w @ x) repeated n times, 64x64.
+"""The differentiable `while` beside equinox's bounded loop: gradient of tanh(w @ x) repeated n times, w 64x64, x 64.
 
     python benchmarks/while_loop.py        (equinox is measured where it is installed)
 """
@@ -25,7 +25,7 @@ def make(n):
     """{name: gradient call} for n rounds."""
     context.set_context(mode=context.GRAPH_MODE)
     rng = np.random.default_rng(0)
-    x, w = (rng.normal(size=(64, 64)).astype(np.float32) * 0.1 for _ in range(2))
+    w, x = (rng.normal(size=s).astype(np.float32) * 0.1 for s in ((64, 64), (64, 1)))
     tx, tw, tn = Tensor(x), Tensor(w), Tensor(np.int32(n))
     grad = ops.GradOperation(get_all=True)(repeated)
     jx, jw, jn = jnp.asarray(x), jnp.asarray(w), jnp.int32(n)

@@ -59,6 +59,9 @@ from msnb.core.grad import grad, value_and_grad
 from msnb.log import get_level, get_log_config
 from msnb import ops  # the declarations give Tensor its methods
 
+# the writer of graphs is only loaded by those who want graphs
+context.on_change("save_graphs", lambda on: on and _import_module("msnb.ir.save").install())
+
 # Loaded when first asked for: name -> the module that has it.
 _LATER = {
     **dict.fromkeys((

@@ -65,29 +65,37 @@ class _Finder:
             return ModuleSpec(name, self, origin=msnb.__file__, is_package=True)
         if not name.startswith(_THERE + "."):
             return None
-        twin = _HERE + name[len(_THERE) :]
-        try:
-            known = twin in sys.modules or importlib.util.find_spec(twin) is not None
-        except ModuleNotFoundError:  # what should be the parent is no package
-            known = False
-        if not known:
+        module = _twin(name)
+        if module is None:
             # `name=` differs from what was asked for on purpose: of an import that `from mindspore import x` tries,
             # Python drops the error that carries exactly that name, and with it the sentence.
-            raise ModuleNotFoundError(missing(name), name=twin)
-        return ModuleSpec(name, self)
+            raise ModuleNotFoundError(missing(name), name=_HERE + name[len(_THERE) :])
+        return ModuleSpec(name, self, loader_state=(module, module.__spec__))
 
     def create_module(self, spec):
-        if spec.name == _THERE:
-            return mindspore
-        module = importlib.import_module(_HERE + spec.name[len(_THERE) :])
-        spec.loader_state = module.__spec__
-        return module
+        return mindspore if spec.name == _THERE else spec.loader_state[0]
 
     def exec_module(self, module):
         # The module has run already. Python has just put the spec of the alias on it, which would make reloading and
         # relative imports believe in the other name.
         if module is not mindspore:
-            module.__spec__ = module.__spec__.loader_state
+            module.__spec__ = module.__spec__.loader_state[1]
+
+
+def _twin(name):
+    """The module of msnb that `mindspore.x.y` is; None where there is none."""
+    parent, _, child = name.rpartition(".")
+    # By the parent's own name: a path of MindSpore's may lead to a module that stands elsewhere in msnb.
+    base = _HERE if parent == _THERE else getattr(sys.modules.get(parent), "__name__", _HERE + parent[len(_THERE) :])
+    path = f"{base}.{child}"
+    try:
+        if path in sys.modules or importlib.util.find_spec(path) is not None:
+            return importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name not in (base, path, _THERE + path[len(_HERE) :]):
+            raise  # the module is there and lacks something else
+    known = getattr(sys.modules.get(base), child, None)
+    return known if isinstance(known, types.ModuleType) and known.__name__.startswith(_HERE + ".") else None
 
 
 class _Explainer:

@@ -117,6 +117,32 @@ def test_what_msnb_lacks_is_an_error_of_one_sentence_that_helps():
     assert lines[6] == "False"
 
 
+def test_a_path_may_lead_to_a_module_that_stands_elsewhere():
+    lines, _ = python("""
+        import msnb.common, msnb.context, msnb.alias
+        msnb.common.elsewhere = msnb.ops  # as faces do
+        msnb.alias.install()
+        import mindspore.common.elsewhere.operations as P
+        from mindspore.common.elsewhere import functional
+        print(P is msnb.ops.operations, functional is msnb.ops.functional)
+        """)
+    assert lines == ["True True"]
+
+
+def test_a_broken_module_of_msnb_is_not_called_missing(tmp_path):
+    lines, _ = python(f"""
+        import msnb.common, msnb.alias
+        msnb.common.__path__.append({str(tmp_path)!r})
+        open({str(tmp_path / 'broken.py')!r}, "w").write("import no_such_dependency")
+        msnb.alias.install()
+        try:
+            import mindspore.common.broken
+        except ModuleNotFoundError as error:
+            print(error)
+        """)
+    assert lines == ["No module named 'no_such_dependency'"]
+
+
 def test_reloading_keeps_the_object_and_its_name():
     lines, _ = python("""
         import importlib, msnb.alias

@@ -127,6 +127,15 @@ class Frame:
             frame = frame.parent
         return jnp.int32(0)
 
+    def has_error(self):
+        """Whether a `raise` under a dynamic condition was traced before."""
+        frame = self
+        while frame is not None:
+            if frame.error is not None:
+                return True
+            frame = frame.parent
+        return False
+
     def hidden_names(self):
         """Which hidden state this trace has changed."""
         return tuple(n for n, v in (("error", self.error), ("key", self.key)) if v is not None)

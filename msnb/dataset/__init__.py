@@ -34,7 +34,7 @@ _LATER = {"CelebADataset": "engine.datasets", "CLUEDataset": "engine.datasets", 
           "BatchInfo": "engine.datasets", "GraphData": "engine.graphdata", "DSCallback": "callback", "WaitedDSCallback": "callback",
           "serialize": "engine.serializer_deserializer", "deserialize": "engine.serializer_deserializer",
           "show": "engine.serializer_deserializer", "compare": "engine.serializer_deserializer"}
-_MODULES = ("callback", "core", "engine", "text", "transforms", "vision", "audio", "samplers", "utils")
+_MODULES = ("callback", "core", "engine", "text", "transforms", "vision")
 
 __all__ = ["CLUEDataset", "CSVDataset", "CelebADataset", "Cifar100Dataset", "Cifar10Dataset", "CocoDataset", "Dataset", "DatasetCache",
            "DistributedSampler", "GeneratorDataset", "GraphData", "ImageFolderDataset", "ManifestDataset", "MindDataset", "MnistDataset",

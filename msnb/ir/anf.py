@@ -197,5 +197,7 @@ def show_constant(node):
         flat = value.tolist() if hasattr(value, "tolist") else value
     except Exception:  # an array whose value cannot be read here (a key, a deleted buffer) is shown by its type
         return str(kind)
+    if isinstance(flat, int) and not isinstance(flat, bool):
+        flat = int(flat)  # JAX's own integers print their type as well
     text = f"{flat:.7g}" if isinstance(flat, float) else str(flat)
     return f"{kind.dtype}({text})" if kind is not None else text

@@ -76,6 +76,34 @@ def signature(node):
     return node.op, tuple(node.types), taken, constants, repr(node.attrs) if node.attrs else ""
 
 
+def representatives(tree):
+    """Per node id, the node that stands for it when repeats are left out: itself, or its like in the first repeat."""
+    stands = list(range(len(tree.nodes)))
+
+    def visit(scope):
+        if scope.kind == FOLD and all(isinstance(child, Scope) for child in scope.children):
+            first = [node.id for node in scope.children[0].leaves()]
+            for other in scope.children[1:]:
+                for place, node in enumerate(other.leaves()):
+                    stands[node.id] = first[min(place, len(first) - 1)]
+            visit(scope.children[0])
+        elif scope.kind in (CROWD, FOLD):
+            like = {}  # one of each shape, so that sums over what they stand for stay exact
+            for node in scope.children:
+                stands[node.id] = like.setdefault(tree.signature_of[node.id], node.id)
+        else:
+            for child in scope.children:
+                if isinstance(child, Scope):
+                    visit(child)
+
+    visit(tree.root)
+    for number, stand in enumerate(stands):  # the first repeat may itself hold repeats
+        while stands[stand] != stand:
+            stand = stands[stand]
+        stands[number] = stand
+    return stands
+
+
 def main_results(nodes):
     """Per node id, which result is the one its operator is there for: the first that the same lane reads.
 

@@ -123,7 +123,7 @@ def _place(name):
         return (), None, None, False
     segments, transforms = parse(name)
     kept, operator, last = [], None, segments[-1] if segments else None
-    for index, segment in enumerate(segments[:-1]):
+    for index, segment in enumerate(segments if last and _JIT.match(last) else segments[:-1]):
         jit = _JIT.match(segment)
         if jit is None and operator is None:
             kept.append(segment)
@@ -219,8 +219,8 @@ class _Builder:
         moved += sum(node.types[slot].nbytes for node, slot in flow if slot < len(node.types))
         frame = next((told_one.frame for told_one in (main, *told) if told_one.frame), 0)
         origins = dict.fromkeys(("/".join(one.segments), one.operator or one.last, one.backward, self.line(one.frame))
-                                for one in told if one.operator or one.last)
-        return CNode(_title(item, main, words), tuple(node for node, _ in flow), tuple(slot for _, slot in flow),
+                                for one in (*told[1:], item) if one.operator or one.last)
+        return CNode(_title(item, origins, words), tuple(node for node, _ in flow), tuple(slot for _, slot in flow),
                      item.types, attrs=attrs, scope="/".join(main.segments),
                      direction="backward" if main.backward else "forward",
                      source=self.module.source(frame) if frame else None, graphs=graphs, id=number, flops=flops,
@@ -257,12 +257,14 @@ def _main(item, inside):
     return known[-1] if known else item
 
 
-def _title(item, main, words):
+def _title(item, origins, words):
+    """What a kernel is called: the operators that went into it, where it knows them."""
     if item.opcode == "custom-call":
         target = re.search(r'custom_call_target="([^"]*)"', item.rest)
         return target.group(1) if target else "custom-call"
     if item.opcode in ("fusion", "call"):
-        return f"fusion:{main.operator or main.last or words[-1] if words else 'copy'}"
+        operators = list(dict.fromkeys(operator for _, operator, _, _ in origins)) or words[-1:] or ["copy"]
+        return f"fusion:{'+'.join(operators[:3])}{'+…' if len(operators) > 3 else ''}"
     return item.opcode
 
 

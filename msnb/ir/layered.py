@@ -30,18 +30,37 @@ def layered(sizes, edges, gap_x=GAP_X, gap_y=GAP_Y):
     y, height = _rows(layers, sizes, count, gap_y)
     left = min(x[n] - widths[n] / 2 for n in range(len(x)))
     right = max(x[n] + widths[n] / 2 for n in range(len(x)))
-    centre = {n: (x[n] - left, y[rank]) for rank, layer in enumerate(layers) for n in layer}
+    centre = {n: (x[n] - left, y[rank][0]) for rank, layer in enumerate(layers) for n in layer}
+    tall = {n: y[rank][1] for rank, layer in enumerate(layers) for n in layer}
     routes = {}
     for edge in edges:
         chain = paths.get((min(edge), max(edge)))
         if chain is None:
             continue
-        points = [centre[n] for n in chain]
-        top, bottom = chain[0], chain[-1]
-        points[0] = (points[0][0], points[0][1] + sizes[top][1] / 2)
-        points[-1] = (points[-1][0], points[-1][1] - sizes[bottom][1] / 2)
+        points = _route(chain, centre, sizes, tall)
         routes[edge] = points if edge[0] < edge[1] else points[::-1]
     return [centre[n] for n in range(count)], routes, (right - left, height)
+
+
+def _route(chain, centre, sizes, tall):
+    """Straight down through every row it passes, however tall, and across only between rows."""
+    points = []
+
+    def put(x, y):
+        if not points or abs(points[-1][1] - y) > 1 or points[-1][0] != x:
+            points.append((x, y))
+
+    for place, number in enumerate(chain):
+        x, y = centre[number]
+        row = tall[number] / 2
+        half = sizes[number][1] / 2 if number < len(sizes) else row
+        if place:
+            put(x, y - row)
+            put(x, y - half)
+        if place < len(chain) - 1:
+            put(x, y + half)
+            put(x, y + row)
+    return points
 
 
 def _ranks(count, edges):
@@ -138,9 +157,10 @@ def _apart(wanted, weights, widths, gap):
 
 
 def _rows(layers, sizes, count, gap):
-    centres, at = [], 0.0
+    """(centre, height) of each row, and the height of all."""
+    rows, at = [], 0.0
     for layer in layers:
         tall = max((sizes[number][1] for number in layer if number < count), default=0.0)
-        centres.append(at + tall / 2)
+        rows.append((at + tall / 2, tall))
         at += tall + gap
-    return centres, at - gap
+    return rows, at - gap

@@ -10,7 +10,7 @@ import linecache
 
 from .anf import CNode, ParameterNode, ValueNode, show_constant
 from .compare import CHANGED, FUSED, ONLY, SAME
-from .hierarchy import Hierarchy, main_results
+from .hierarchy import LANE, Hierarchy, main_results, representatives
 from .printer import show_value
 from .read import is_library
 from .source import label
@@ -18,7 +18,7 @@ from .source import label
 VERSION = 1
 
 
-def stage(graph, name="traced", tree=None, columns=None):
+def stage(graph, name="traced", tree=None, columns=None, folded=False):
     """The columns of one graph, ready for JSON.
 
     Args:
@@ -26,30 +26,34 @@ def stage(graph, name="traced", tree=None, columns=None):
         name (str): name of the stage. Default: "traced".
         tree (Hierarchy): its scope tree, where one was made already. Default: None.
         columns (dict): further values per node: ``{"time": {"unit": "ms", "values": [...]}}``. Default: None.
+        folded (bool): whether to leave out all but the first of repeated blocks; each node then says how many it
+            stands for. Default: False.
 
     Returns:
         dict.
     """
     tree = tree or Hierarchy(graph)
+    stands = representatives(tree) if folded else range(len(tree.nodes))
+    kept = [node for node in tree.nodes if stands[node.id] == node.id]
+    number = {node.id: index for index, node in enumerate(kept)}
+    scopes = _scopes_of(tree, kept)
+    scope_number = {id(scope): index for index, scope in enumerate(scopes)}
     parameters = {node: index for index, node in enumerate(graph.parameters)}
-    scopes = list(tree.root.scopes())
     origin = _sub_graph_origins(graph)
+    main = main_results(tree.nodes)
     signatures, sources = _Table(), _Table()
-    lines = {source: sources.number(_source_row(source))
-             for source in dict.fromkeys(node.source for node in tree.nodes)}
-    columns_of = {"scope": [], "sig": [], "src": []}
-    inputs, extra, main = [], [], main_results(tree.nodes)
-    last = [0, 0, 0]
-    for node in tree.nodes:
-        scope = tree.home[node.id].index
+    lines = {source: sources.number(_source_row(source)) for source in dict.fromkeys(node.source for node in kept)}
+    inputs, extra, rows = [], [], []
+    for node in kept:
+        here = number[node.id]
         taken = []
-        for _place, (source, slot) in enumerate(node.uses):
+        for source, slot in node.uses:
             kind = source.types[slot].short() if source.types else ""
             if isinstance(source, ParameterNode) and source in origin:
                 source = origin[source]
             if isinstance(source, CNode):
                 taken.append(f"{kind}@{slot}" if len(source.types) > 1 else kind)
-                inputs.append(node.id - source.id)
+                inputs.append(here - number[stands[source.id]])
             elif source in parameters:
                 taken.append(kind)
                 inputs.append(-1 - parameters[source])
@@ -59,35 +63,58 @@ def stage(graph, name="traced", tree=None, columns=None):
             for source, _ in inner.outputs:
                 source = origin.get(source, source)
                 if isinstance(source, CNode):
-                    extra.append([source.id, node.id])
+                    extra.append([number[stands[source.id]], here])
         attrs = [[key, show_value(value)] for key, value in node.attrs.items()]
         row = [node.name, taken, [kind.short() for kind in node.types], attrs, node.flops, node.nbytes, main[node.id]]
-        now = [scope, signatures.number(row), lines[node.source]]
-        for index, key in enumerate(columns_of):
-            columns_of[key].append(now[index] - last[index])
-        last = now
-    return {
+        rows.append((scope_number[id(tree.home[node.id])], signatures.number(row), lines[node.source]))
+    made = {
         "name": name, "graph": graph.name, "compiled": int(any(node.instruction for node in tree.nodes)),
         "params": [[node.name, node.types[0].short() if node.types else "", int(node.is_weight),
                     int(node.requires_grad)] for node in graph.parameters],
         "scopes": {"name": [scope.name for scope in scopes],
-                   "parent": [scope.parent.index if scope.parent else -1 for scope in scopes],
+                   "parent": [scope_number[id(scope.parent)] if scope.parent else -1 for scope in scopes],
                    "kind": [scope.kind for scope in scopes]},
-        "sigs": signatures.rows, "srcs": sources.rows, "nodes": {**columns_of, "ins": inputs}, "extra": extra,
-        "outputs": [_output(node, slot, parameters) for node, slot in graph.outputs],
-        "columns": columns or {},
+        "sigs": signatures.rows, "srcs": sources.rows, "extra": extra,
+        "nodes": {key: _differences(row[index] for row in rows) for index, key in enumerate(("scope", "sig", "src"))},
+        "outputs": [_output(node, slot, parameters, lambda at: number[stands[at]]) for node, slot in graph.outputs],
+        "columns": {key: {**column, "values": [column["values"][node.id] for node in kept]}
+                    for key, column in (columns or {}).items()},
     }
+    made["nodes"]["ins"] = inputs
+    if folded:
+        times = [0] * len(tree.nodes)
+        for stand in stands:
+            times[stand] += 1
+        made["nodes"]["id"] = _differences(node.id for node in kept)
+        made["nodes"]["times"] = [times[node.id] for node in kept]
+        made["scopes"]["count"] = [len(scope.children) for scope in scopes]
+    return made
+
+
+def _scopes_of(tree, kept):
+    """Scopes that hold something, parents first; the root and its lanes always."""
+    held = set()
+    for node in kept:
+        scope = tree.home[node.id]
+        while scope is not None and id(scope) not in held:
+            held.add(id(scope))
+            scope = scope.parent
+    return [scope for scope in tree.root.scopes() if id(scope) in held or scope.kind <= LANE]
+
+
+def _differences(values):
+    """Each value as the difference to the one before."""
+    result, last = [], 0
+    for value in values:
+        result.append(value - last)
+        last = value
+    return result
 
 
 def difference(first, second, comparison):
     """The columns of a Comparison of stages number `first` and `second`."""
     letters = {SAME: "s", CHANGED: "c", FUSED: "f", ONLY: "o"}
-    columns = [[], []]
-    last = (0, 0)
-    for link in comparison.links:
-        for side in (0, 1):
-            columns[side].append(link[side] - last[side])
-        last = link
+    columns = [_differences(link[side] for link in comparison.links) for side in (0, 1)]
     return {"a": first, "b": second, "links": columns, "first": "".join(map(letters.get, comparison.first)),
             "second": "".join(map(letters.get, comparison.second))}
 
@@ -114,10 +141,10 @@ def pack(stages, **more):
     return gzip.compress(text.encode(), 9, mtime=0)
 
 
-def _output(node, slot, parameters):
+def _output(node, slot, parameters, number):
     """[node or -1 - parameter, which of several results], or the text of a constant."""
     if isinstance(node, CNode):
-        return [node.id, slot] if len(node.types) > 1 else [node.id]
+        return [number(node.id), slot] if len(node.types) > 1 else [number(node.id)]
     return [-1 - parameters[node]] if node in parameters else [0, show_constant(node)]
 
 

@@ -85,7 +85,8 @@ class _Drawing:
         for lane in tree.root.children:
             self.upwards = lane.name == "backward"
             if lane.children:
-                self.lanes.append((lane, self.inside(lane, self.arguments(lane) if lane is tree.root.children[0] else {})))
+                first = lane is tree.root.children[0]
+                self.lanes.append((lane, self.inside(lane, self.arguments(lane) if first else {})))
 
     def arguments(self, lane):
         """{argument: children of the first lane that read it}; weights belong to the operators that read them."""
@@ -137,7 +138,9 @@ class _Drawing:
             width = max(inner[2][0], 90.0)
             if many:
                 self.text(x + width / 2, 26, lane.name, "h", 13)
-            self.draw(inner, x + (width - inner[2][0]) / 2, top, lane.name)
+            # the arguments stand above the forward lane only: the gradients start as far down
+            lower = self.lanes[0][1][2][1] - inner[2][1] if lane.name == "backward" else 0
+            self.draw(inner, x + (width - inner[2][0]) / 2, top + (lower if 0 < lower < 80 else 0), lane.name)
             x += width + 56
             height = max(height, inner[2][1])
         width, height = x - 56 + 20, height + top + 20
@@ -168,7 +171,8 @@ class _Drawing:
                 style = "f" if box.item.kind in (FOLD, CROWD) else "g" if box.item.kind == CONTROL else "c"
                 if box.item.kind in (FOLD, CROWD):
                     self.rect(left + 4, top + 4, box.width, box.height, style, 6)
-            self.rect(left, top, box.width, box.height, style, 6 if isinstance(box.item, Scope) else 19 if style == "i" else 12)
+            radius = 6 if isinstance(box.item, Scope) else 19 if style == "i" else 12
+            self.rect(left, top, box.width, box.height, style, radius)
             self.text(left + box.width / 2, top + 17, box.title, "t", 11)
             self.text(left + box.width / 2, top + 31, box.note, "s", 9)
 

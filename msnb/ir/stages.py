@@ -1,4 +1,6 @@
 """What becomes of a program on its way to the machine: the graphs of one compilation, stage by stage."""
+import re
+
 from .compare import compare
 from .hierarchy import Hierarchy
 from .hlo import read_hlo
@@ -28,11 +30,28 @@ def stages_of(program, name, which=STAGES):
     for stage in which:
         if stage == "optimised":
             made[stage] = read_hlo(program.compiled().as_text(), name)
+            _name_parameters(made[stage], program)
         else:
             made[stage] = read(program.jaxpr, name, program.inputs, expand=stage == "primitives")
     if "optimised" in made:
         _take_calls(made["optimised"], made["traced"])
     return made
+
+
+def _name_parameters(compiled, program):
+    """XLA calls a program's inputs by their place in its argument lists; give them their names back."""
+    arguments = [entry[1] for entry in program.inputs if entry[0] != "param"]
+    lists = {"written": program.written, "read": program.read}
+    for node in compiled.parameters:
+        found = re.fullmatch(r"(\w+)\[(\d+)\]", node.name)
+        if found is None:
+            continue
+        kind, place = found.group(1), int(found.group(2))
+        if kind in lists and place < len(lists[kind]):
+            node.name, node.is_weight = lists[kind][place].name, True
+            node.requires_grad = lists[kind][place].requires_grad
+        elif kind == "rest" and place < len(arguments):
+            node.name = str(arguments[place])
 
 
 def _take_calls(compiled, traced):

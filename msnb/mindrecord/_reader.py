@@ -42,48 +42,28 @@ class _File:
         file.close()
         self.data = memoryview(self._map)
         blobs = bool(self.header["schema"][0]["blob_fields"])
-        self.raw, self.blob = self._from_index(blobs) or self._from_pages(blobs)
+        self.raw, self.blob = self._from_index(blobs)
 
     def _from_index(self, blobs):
         """((start, end) of each row's map, of its blob), from the index beside the file."""
         database = self.path + ".db"
         if not os.path.exists(database):
-            return None
+            raise MRMOpenError(f"{self.path!r} has no index {database!r} beside it; keep the two files together.")
         try:
             connection = sqlite3.connect(f"file:{database}?mode=ro&immutable=1", uri=True)
             rows = connection.execute("SELECT PAGE_ID_RAW, PAGE_OFFSET_RAW, PAGE_OFFSET_RAW_END, PAGE_ID_BLOB, PAGE_OFFSET_BLOB, "
                                       "PAGE_OFFSET_BLOB_END FROM INDEXES ORDER BY ROW_ID").fetchall()
             connection.close()
-        except sqlite3.Error:
-            return None
+        except sqlite3.Error as error:
+            raise MRMOpenError(f"{database!r} is no index of a MindRecord file: {error}.") from None
         table = np.array(rows, np.int64).reshape(-1, 6)
         raw = self._start + table[:, 0] * self._page
         blob = self._start + table[:, 3] * self._page
         size = len(self.data)
         ends = raw + table[:, 2], blob + table[:, 5]
         if len(table) and (ends[0].max() > size or blobs and ends[1].max() > size):
-            return None  # an index of another file; the pages tell
+            raise MRMOpenError(f"{self.path!r} is damaged: its index {database!r} names rows after the end of the file.")
         return (np.stack([raw + table[:, 1] + 8, ends[0]], 1), np.stack([blob + table[:, 4] + 8, ends[1]], 1) if blobs else None)
-
-    def _from_pages(self, blobs):
-        """The same from the pages themselves."""
-        places = {"RAW_DATA": [], "BLOB_DATA": []}
-        for page in sorted(self.header["page"], key=lambda p: p["page_type_id"]):
-            base = self._start + page["page_id"] * self._page
-            at, end = base, base + page["page_size"]
-            while at < end:
-                if at + 8 > len(self.data):
-                    raise MRMOpenError(f"{self.path!r} is damaged: page {page['page_id']} ({page['page_type']}) ends after the end of the file.")
-                n, = U64.unpack_from(self.data, at)
-                if at + 8 + n > end or at + 8 + n > len(self.data):
-                    raise MRMOpenError(f"{self.path!r} is damaged: page {page['page_id']} ({page['page_type']}) holds a row of {n} bytes at "
-                                       f"offset {at - base} of {page['page_size']}.")
-                places[page["page_type"]].append((at + 8, at + 8 + n))
-                at += 8 + n
-        raw, blob = (np.array(places[k], np.int64).reshape(-1, 2) for k in ("RAW_DATA", "BLOB_DATA"))
-        if blobs and len(raw) != len(blob):
-            raise MRMOpenError(f"{self.path!r} is damaged: it has {len(raw)} rows of fields, but {len(blob)} blobs.")
-        return raw, blob if blobs else None
 
 
 class Records:

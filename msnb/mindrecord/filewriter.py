@@ -11,11 +11,13 @@ from msnb.mindrecord._writer import ShardFile, plain
 from msnb.mindrecord.common.exceptions import (
     MRMAddIndexError,
     MRMDefineIndexError,
+    MRMGenerateIndexError,
     MRMGetMetaError,
     MRMInvalidHeaderSizeError,
     MRMInvalidPageSizeError,
     MRMInvalidSchemaError,
     MRMOpenError,
+    MRMWriteDatasetError,
     ParamTypeError,
     ParamValueError,
 )
@@ -212,9 +214,12 @@ class FileWriter:
         if self._fields is None:
             raise MRMGetMetaError("There is no schema; call add_schema first.")
         if self._old is None:
-            taken = [p for p in self._paths if os.path.exists(p) or os.path.exists(p + ".db")]
+            taken = [p for p in self._paths if os.path.exists(p)]
             if taken:
                 raise MRMOpenError(f"The file {taken[0]!r} exists already; remove it and its .db file, or use open_for_append.")
+            taken = [p + ".db" for p in self._paths if os.path.exists(p + ".db")]
+            if taken:
+                raise MRMGenerateIndexError(f"The index {taken[0]!r} exists already; remove it.")
         target = [p + ".part" if self._old is not None else p for p in self._paths]
         try:
             self._files = [ShardFile(p, i, self._header_size, self._page_size) for i, p in enumerate(target)]
@@ -265,6 +270,8 @@ class FileWriter:
                 log.warning(f"for schema, {number} th data is wrong, {error}")
             else:
                 rows.append(row)
+        if raw_data and not rows:
+            raise MRMWriteDatasetError("None of the rows fits the schema; the warnings above say why.")
         share, rest = divmod(len(rows), len(self._files))
         start = 0
         for i, file in enumerate(self._files):

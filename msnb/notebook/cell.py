@@ -156,7 +156,7 @@ def _waited(shell, result):
     """Whether a computation that the cell had started has failed; its error is then the cell's."""
     try:
         wait()
-    except BaseException as error:
+    except Exception as error:
         if result is not None:
             result.error_in_exec = error
         errors.show_late(shell, error)

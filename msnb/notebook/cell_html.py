@@ -1,7 +1,10 @@
 """A Cell as a notebook shows it: the tree of its sub-Cells with the Parameters of each, to open and close."""
 
+import re
+
 from msnb.notebook.html import count, escape, framed, size
 
+_PARAMETERS = re.compile(r",?\s*\w+=Parameter \((?:[^()]|\([^()]*\))*\)")
 _OPEN = 2  # levels that are open at first
 _MOST = 3000  # Cells that one display shows
 _REPEATS = 3  # equal neighbours that are drawn once
@@ -78,7 +81,7 @@ class _Tree:
 
 
 def _about(cell):
-    about = cell.extend_repr() or ""
+    about = _PARAMETERS.sub("", cell.extend_repr() or "").strip(", ")  # they have lines of their own
     return about if len(about) <= 160 else about[:157] + "…"
 
 

@@ -8,10 +8,14 @@ import functools
 import importlib
 import importlib.util
 import os
+import re
 import sys
 import sysconfig
 import types
 
+from msnb.ir import source
+
+_FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 _state = types.SimpleNamespace(last=None)
 
 
@@ -139,7 +143,18 @@ def hint(error):
 def _rendered(shell, error, tb, tb_offset, notes):
     """IPython's own rendering, with notes before the last line, which names the error."""
     lines = shell.InteractiveTB.structured_traceback(type(error), error, tb, tb_offset=tb_offset)
-    return [*lines[:-1], *(f"{note}\n" for note in notes), *lines[-1:]]
+    told = _told_inside(error)
+    return [*lines[:-1], *(f"{note}\n" for note in notes), *([told] if told else lines[-1:])]
+
+
+def _told_inside(error):
+    """The sentence of an error whose message is a traceback itself, as JAX tells of Python that its program called."""
+    text = str(error).strip()
+    if "Traceback (most recent call last):" not in text:
+        return None
+    frames = [f for f in _FRAME.findall(text) if not f[0].startswith((*_MACHINERY, *_LIBRARIES, "<frozen "))]
+    where = f" (in {frames[-1][2]}, {source.label(frames[-1][0])}, line {frames[-1][1]})" if frames else ""
+    return text.splitlines()[-1] + where
 
 
 def _show(shell, show, error, tb, options, notes):
@@ -157,7 +172,9 @@ def show_late(shell, error):
     """Show an error of a computation that has no line any more: it ran on after its statement."""
     _state.last = error
     note = "A computation that this cell had started failed while it ran in the background."
-    error._render_traceback_ = lambda: [note, *shell.InteractiveTB.get_exception_only(type(error), error)]
+    told = _told_inside(error)
+    lines = [told] if told else shell.InteractiveTB.get_exception_only(type(error), error)
+    error._render_traceback_ = lambda: [note, *lines]
     try:
         shell.showtraceback((type(error), error, error.__traceback__))
     finally:

@@ -74,14 +74,10 @@ def show_call(net, args, kwargs):
 def show(program, net=None):
     """Show the graph of a program of `msnb.core.compile`: a view where there is a browser, else text."""
     from msnb.ir.api import name_of
-    from msnb.ir.stages import STAGES, stages_of
+    from msnb.ir.stages import STAGES
     from msnb.notebook.graph import GraphView
 
-    name = program.name if net is None else name_of(net)
-
-    def make(stage):
-        return stages_of(program, name, (stage,))[stage]
-
+    make = maker(program, program.name if net is None else name_of(net))
     view = GraphView({"traced": make("traced")}, make=make, offered=STAGES)
     shell = get_ipython()
     if shell is not None and "text/html" in shell.display_formatter.active_types:
@@ -90,6 +86,13 @@ def show(program, net=None):
     else:
         print(view.text())
     return view
+
+
+def maker(program, name):
+    """A function from the name of a stage to that stage's graph of a program."""
+    from msnb.ir.stages import stages_of
+
+    return lambda stage: stages_of(program, name, (stage,))[stage]
 
 
 _shown = {}  # cell id -> (execution count, views)

@@ -1,14 +1,15 @@
 """Graphs that follow a cell while it is typed: its definitions are read anew, traced, and shown in the same view.
 
-Of the text only function and class definitions are executed, with their decorators and default values, in a copy of the
-session's names; nothing is called but the network's own `construct`, on tracers. What a constructor makes is taken from
-the network that is there, so a changed `__init__` is named instead of followed.
+Of the text only imports and definitions of functions and classes are executed, with decorators and default values, in a
+copy of the session's names; nothing is called but the network's own `construct`, on tracers. What a constructor makes is
+taken from the network that is there, so a changed `__init__` is named instead of followed.
 """
 
 import ast
 import builtins
 import collections
 import linecache
+import time
 import weakref
 
 import jax
@@ -17,10 +18,12 @@ from msnb.core import compile
 from msnb.core.script.source import definition
 from msnb.core.tensor import Tensor, box
 from msnb.ir import source
-from msnb.ir.api import name_of, of_program
+from msnb.ir.api import name_of
 from msnb.nn.cell import Cell
+from msnb.notebook import graphs
 
 _MOST = 12  # views that are followed; the oldest are let go
+_PATIENCE = 2.0  # seconds of tracing, while which the kernel can do nothing else; a slower network is not followed
 
 _followed = collections.deque(maxlen=_MOST)
 _texts = {}  # file of the typed text -> file of the cell that it stands for
@@ -41,6 +44,7 @@ class Followed:
         self.net = weakref.ref(net)
         self.args = tuple(map(_outline, args))
         self.kwargs = {name: _outline(value) for name, value in kwargs.items()}
+        self.slow = False
         self.files = {node.source[0] for node in view.graph.all_nodes() if getattr(node, "source", None)}
 
 
@@ -68,7 +72,7 @@ def update(file, text, space):
     Returns:
         tuple, the number of views that changed, and a sentence about what could not be followed or None.
     """
-    found = [f for f in _followed if file in f.files and f.view() is not None and f.net() is not None]
+    found = [f for f in _followed if file in f.files and not f.slow and f.view() is not None and f.net() is not None]
     if not found:
         return 0, None
     try:
@@ -82,14 +86,20 @@ def update(file, text, space):
         net = _twin(followed.net(), file, made, {})
         if net is None:
             continue
+        started, view, name = time.perf_counter(), followed.view(), name_of(followed.net())
         try:
-            program = compile.program_of(net, *followed.args, **followed.kwargs)
-            graph = of_program(program, name_of(followed.net()))
+            make = graphs.maker(compile.program_of(net, *followed.args, **followed.kwargs), name)
+            graph = make("traced")
         except Exception as error:
             said = str(error).partition("\n")[0]
             continue
-        followed.view().update(graph)
+        view.update(graph)
+        view._make = make
         shown += 1
+        seconds = time.perf_counter() - started
+        followed.slow = seconds > _PATIENCE
+        if followed.slow:
+            said = f"{name} takes {seconds:.1f} s to trace; from now on its graph follows when the cell is run."
     if changed and said is None:
         said = f"{', '.join(changed)} has a new __init__; run the cell to follow it."
     return shown, said

@@ -138,6 +138,29 @@ class Pull(_Refused):
 
 
 @host_operator()
+class GetNext(_Refused):
+    """Fetches data from a queue on the device, of which there is none here. Calling it raises NotImplementedError.
+
+    Args:
+        types (list): Element types of the outputs.
+        shapes (list): Shapes of the outputs.
+        output_num (int): Number of outputs.
+        shared_name (str): Name of the queue.
+
+    Supported Platforms:
+        None
+    """
+
+    instead = "iterate over the dataset, or pass it to Model.train."
+
+    def __init__(self, types, shapes, output_num, shared_name):
+        super().__init__()
+        for name, value in (("types", types), ("shapes", shapes), ("output_num", output_num),
+                            ("shared_name", shared_name)):
+            self.add_prim_attr(name, value)
+
+
+@host_operator()
 class MakeRefKey(HostPrimitive):
     """A key that stands for a Parameter in MindSpore's compiler; here Parameters are passed as themselves.
 

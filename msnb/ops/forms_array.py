@@ -5,7 +5,7 @@ import numpy as np
 from msnb.core._jax_private import is_tracer
 from msnb.core.dtype import promote
 from msnb.core.errors import describe
-from msnb.core.kinds import Axis, Bool, Int, IntOrTuple, Ints, Kind, PositiveInt, Tensors
+from msnb.core.kinds import Axis, Bool, Int, IntOrTuple, Ints, Kind, PositiveInt, Tensors, Value
 from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.primitive import operator
 from msnb.core.tensor import Tensor, box
@@ -152,7 +152,8 @@ def split(tensor, split_size_or_sections, axis=0):
     else:
         sections = Ints(split_size_or_sections, "split_size_or_sections", "split")
         if sum(sections) != length or min(sections, default=0) < 0:
-            raise ValueError(f"For 'split', the lengths {sections} should add up to {length}, the length of axis {axis}.")
+            raise ValueError(f"For 'split', the lengths {sections} should add up to {length}, the length of axis "
+                             f"{axis}.")
     ends = np.cumsum(sections)
     before = (slice(None),) * axis
     return tuple(tensor[(*before, slice(int(end - n), int(end)))] for n, end in zip(sections, ends, strict=True))
@@ -731,3 +732,126 @@ def take(input, indices, axis: Axis = ()):
     tensor_only("take", "input", input)
     return jnp.take(input, indices, None if axis == () else axis_in("take", axis, input.ndim), mode="clip")
 
+
+
+@operator("MoveAxis", functional="movedim", methods=("movedim", "moveaxis"))
+def move_axis(x, source: IntOrTuple, destination: IntOrTuple):
+    """A Tensor with dimensions moved to other places, the others in their order.
+
+    Inputs:
+        - **x** (Tensor) - Any Tensor.
+        - **source** (Union[int, tuple[int]]) - Which dimensions.
+        - **destination** (Union[int, tuple[int]]) - Where they go.
+
+    Outputs:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensor_only("movedim", "x", x)
+    return jnp.moveaxis(x, source, destination)
+
+
+functional("moveaxis")(FUNCTIONAL["movedim"])
+
+
+@functional("narrow")
+def narrow(input, axis, start, length):
+    """A stretch of a Tensor along an axis.
+
+    Args:
+        input (Tensor): Any Tensor.
+        axis (int): The axis.
+        start (int): Where the stretch begins.
+        length (int): How long it is.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        ValueError: If the stretch does not lie within the Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    axis = axis_in("narrow", axis, input.ndim)
+    if start < 0 or length < 0 or start + length > input.shape[axis]:
+        raise ValueError(f"For 'narrow', the stretch from {start} of length {length} should lie within axis {axis} of "
+                         f"shape {input.shape}.")
+    return input[(slice(None),) * axis + (slice(start, start + length),)]
+
+
+@operator("IndexFill", functional="index_fill", methods=("index_fill",))
+def index_fill(x, axis: Int, index, value):
+    """A copy of a Tensor with one value in the slices that an index names.
+
+    Inputs:
+        - **x** (Tensor) - Any Tensor.
+        - **axis** (int) - The axis that `index` counts along.
+        - **index** (Tensor) - Integers, a vector.
+        - **value** (Union[Tensor, Number]) - The value.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    axis = axis_in("index_fill", axis, x.ndim)
+    return x.at[(slice(None),) * axis + (index,)].set(value.astype(x.dtype))
+
+
+@operator("NanToNum", functional="nan_to_num", methods=("nan_to_num",))
+def nan_to_num(input, nan: Value = 0.0, posinf: Value = None, neginf: Value = None):
+    """A Tensor with numbers in place of nan and infinities.
+
+    Inputs:
+        - **input** (Tensor) - Floating point.
+        - **nan** (float) - For nan. Default: 0.0.
+        - **posinf** (float) - For infinity. Default: None, the largest number.
+        - **neginf** (float) - For minus infinity. Default: None, the smallest number.
+
+    Outputs:
+        Tensor of the shape and element type of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return jnp.nan_to_num(input, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
+
+
+@functional("argwhere")
+def argwhere(input):
+    """Places of the elements that are not 0; the same as `nonzero`.
+
+    Args:
+        input (Tensor): Numbers or bool.
+
+    Returns:
+        Tensor of int64, of shape (count, input.ndim).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return nonzero(input)
+
+
+@functional("allclose")
+def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Whether all elements of two Tensors are equal up to a tolerance.
+
+    Args:
+        input (Tensor): Numbers.
+        other (Tensor): Numbers.
+        rtol (float): Relative tolerance. Default: 1e-05.
+        atol (float): Absolute tolerance. Default: 1e-08.
+        equal_nan (bool): Whether two nan are equal. Default: False.
+
+    Returns:
+        bool.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return bool(FUNCTIONAL["all"](FUNCTIONAL["isclose"](input, other, rtol, atol, equal_nan)))

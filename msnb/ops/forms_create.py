@@ -130,7 +130,7 @@ def eye(n, m=None, dtype=None):
     return REGISTRY["Eye"].primitive()(n, n if m is None else m, mstype.float32 if dtype is None else dtype)
 
 
-@operator("Range")
+@operator("Arange")
 def arange_(start: Number, end: Number, step: Number, dtype: DType):
     """Numbers at even distances.
 
@@ -176,7 +176,7 @@ def arange(start=0, end=None, step=1, *, dtype=None):
     if dtype is None:
         values = [v.asnumpy().item() if isinstance(v, Tensor) else v for v in (start, end, step)]
         dtype = mstype.int64 if all(isinstance(v, int) for v in values) else mstype.float32
-    return REGISTRY["Range"].primitive()(start, end, step, dtype)
+    return REGISTRY["Arange"].primitive()(start, end, step, dtype)
 
 
 functional("range")(arange)

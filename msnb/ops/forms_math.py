@@ -456,3 +456,79 @@ def diff(x, n: Int = 1, axis: Int = -1):
         ``CPU`` ``GPU`` ``TPU``
     """
     return jnp.diff(x, n, axis)
+
+
+@functional("addmm")
+def addmm(input, mat1, mat2, *, beta=1, alpha=1):
+    """beta * input + alpha * (mat1 @ mat2).
+
+    Args:
+        input (Tensor): Broadcasts to the product.
+        mat1 (Tensor): A matrix.
+        mat2 (Tensor): A matrix.
+        beta (Number): Factor of `input`. Default: 1.
+        alpha (Number): Factor of the product. Default: 1.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return input * beta + _mat_mul(mat1, mat2) * alpha
+
+
+@functional("baddbmm")
+def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
+    """beta * input + alpha * (batch1 @ batch2), for batches of matrices.
+
+    Args:
+        input (Tensor): Broadcasts to the products.
+        batch1 (Tensor): Matrices.
+        batch2 (Tensor): Matrices.
+        beta (Number): Factor of `input`. Default: 1.
+        alpha (Number): Factor of the products. Default: 1.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return input * beta + _batch_mat_mul(batch1, batch2) * alpha
+
+
+@functional("inner")
+def inner(input, other):
+    """Sum of products over the last dimensions of two Tensors.
+
+    Args:
+        input (Tensor): Floating point.
+        other (Tensor): Of the element type of `input`.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return tensor_dot(input, other, ((-1,), (-1,)))
+
+
+@functional("nansum")
+def nansum(input, axis=None, keepdims=False, *, dtype=None):
+    """Sum over axes in which nan counts as 0.
+
+    Args:
+        input (Tensor): Numbers.
+        axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        dtype (mindspore.dtype): Element type of the result. Default: None.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return FUNCTIONAL["sum"](FUNCTIONAL["where"](FUNCTIONAL["isnan"](input), 0, input), axis, keepdims, dtype=dtype)

@@ -14,12 +14,25 @@ from msnb.ops._host import functional
 from msnb.ops.math.unary import floating
 
 _cast = FUNCTIONAL["cast"]
-_sum, _prod = FUNCTIONAL["reduce_sum"], FUNCTIONAL["reduce_prod"]
-_mean, _max, _min = FUNCTIONAL["reduce_mean"], FUNCTIONAL["reduce_max"], FUNCTIONAL["reduce_min"]
-_all, _any = FUNCTIONAL["reduce_all"], FUNCTIONAL["reduce_any"]
+
+
+def _reducer(name):
+    """reduce(x, axis, keep_dims) by operator `name`, with the two primitives made once."""
+    primitive = REGISTRY[name].primitive
+    dropping, keeping = primitive(False), primitive(True)
+
+    def reduce(x, axis=(), keep_dims=False):
+        if keep_dims is False:
+            return dropping(x, axis)
+        return keeping(x, axis) if keep_dims is True else primitive(keep_dims)(x, axis)
+
+    return reduce
+
+
+_sum, _prod, _mean = _reducer("ReduceSum"), _reducer("ReduceProd"), _reducer("ReduceMean")
+_max, _min, _all, _any = (_reducer(f"Reduce{n}") for n in ("Max", "Min", "All", "Any"))
 _argmax = REGISTRY["Argmax"].primitive
 _argmin = REGISTRY["Argmin"].primitive
-_FLOATS = (*mstype.float_type, mstype.bfloat16, mstype.complex64, mstype.complex128)
 
 
 def _axis(axis):
@@ -36,7 +49,7 @@ def _wide(op, x, dtype):
     """`x` in the type of a sum: `dtype` if given, int64 for integers and bool."""
     _tensor(op, x)
     if dtype is None:
-        dtype = x.dtype if x.dtype in _FLOATS else mstype.int64
+        return _cast(x, mstype.int64) if x._array.dtype.kind in "biu" and x.dtype != mstype.int64 else x
     return x if x.dtype == dtype else _cast(x, dtype)
 
 
@@ -64,7 +77,7 @@ def sum_(input, dim=None, keepdim=False, *, dtype=None):
         >>> print(ops.sum(Tensor([[1, 2], [3, 4]], mindspore.float32), 1))
         [3. 7.]
     """
-    return _sum(_wide("sum", input, dtype), _axis(dim), keep_dims=keepdim)
+    return _sum(_wide("sum", input, dtype), _axis(dim), keepdim)
 
 
 @functional("prod")
@@ -91,7 +104,7 @@ def prod(input, axis=None, keep_dims=False, dtype=None):
         >>> print(ops.prod(Tensor([[1, 2], [3, 4]], mindspore.float32), 1))
         [ 2. 12.]
     """
-    return _prod(_wide("prod", input, dtype), _axis(axis), keep_dims=keep_dims)
+    return _prod(_wide("prod", input, dtype), _axis(axis), keep_dims)
 
 
 @functional("mean")
@@ -117,7 +130,7 @@ def mean(x, axis=None, keep_dims=False):
         >>> print(ops.mean(Tensor([[1, 2], [3, 4]], mindspore.float32), 1))
         [1.5 3.5]
     """
-    return _mean(_tensor("mean", x), _axis(axis), keep_dims=keep_dims)
+    return _mean(_tensor("mean", x), _axis(axis), keep_dims)
 
 
 def _extreme(name, reduce, arg, summary):
@@ -158,7 +171,7 @@ min_ = _extreme("min", _min, _argmin, "The smallest elements")
 
 def _plain_extreme(name, reduce, summary):
     def form(input, axis=None, keepdims=False):
-        return reduce(_tensor(name, input), _axis(axis), keep_dims=keepdims)
+        return reduce(_tensor(name, input), _axis(axis), keepdims)
     form.__name__ = form.__qualname__ = name
     form.__doc__ = f"""{summary} over axes.
 
@@ -217,7 +230,7 @@ def _logic(name, reduce, word):
         _tensor(name, input)
         if input.dtype != mstype.bool_:
             input = _cast(input, mstype.bool_)
-        return reduce(input, _axis(axis), keep_dims=keep_dims)
+        return reduce(input, _axis(axis), keep_dims)
     form.__name__ = form.__qualname__ = name
     form.__doc__ = f"""Whether {word} over axes are True, where 0 counts as False and every other number as True.
 
@@ -405,7 +418,7 @@ def count_nonzero(x, axis=(), keep_dims=False, dtype=mstype.int32):
     if dtype not in (*mstype.number_type, mstype.bool_):
         raise TypeError(f"For 'count_nonzero', 'dtype' should be a number type or bool, but got {dtype!r}.")
     counted = _cast(FUNCTIONAL["not_equal"](x, 0), mstype.int64)
-    return _cast(_sum(counted, axis, keep_dims=keep_dims), dtype)
+    return _cast(_sum(counted, axis, keep_dims), dtype)
 
 
 @operator("Median", functional="median")

@@ -134,6 +134,22 @@ def tuple_div(x, y):
     return tuple(a // b for a, b in zip(x, y, strict=True))
 
 
+@functional("tail")
+def tail(data):
+    """The elements of a sequence but the first.
+
+    Args:
+        data (Union[tuple, list]): The sequence.
+
+    Returns:
+        A sequence of the same kind.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return data[1:]
+
+
 @functional("typeof")
 def typeof(value):
     """The mindspore type of a value.

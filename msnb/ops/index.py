@@ -10,7 +10,7 @@ import numpy as np
 from msnb.core._jax_private import is_tracer
 from msnb.core.errors import describe
 from msnb.core.kinds import Tensors, Value
-from msnb.core.operator import REGISTRY
+from msnb.core.operator import REGISTRY, operand
 from msnb.core.primitive import operator
 from msnb.core.tensor import Tensor, box
 from msnb.ops.array.shape import cast_array
@@ -181,6 +181,18 @@ _row = REGISTRY["TensorGetRow"].primitive()
 _get = REGISTRY["TensorGetItem"]
 _set = REGISTRY["TensorSetItem"]
 _set_mask = REGISTRY["TensorSetMask"].primitive()
+_kernels = {}
+
+
+def _run(op, operands, numbers, tensors, plan):
+    """Run `op` on its Tensor operands and an index that is known to be in order: no check is repeated."""
+    key = op.name, len(numbers), len(tensors), plan
+    kernel = _kernels.get(key)
+    if kernel is None:
+        layout = (*[1] * len(operands), (len(numbers),), (len(tensors),), -1)
+        kernel = _kernels[key] = op.kernel({}, layout, (plan,))
+    boxes = [*operands, *numbers, *tensors]
+    return op.run(kernel, boxes, [operand(b, op.name, "index") for b in boxes])
 
 
 # ---------------------------------------------------------------------- from an index to a plan
@@ -330,7 +342,7 @@ def getitem(x, index):
             raise IndexError(f"The index {index} is out of range for dimension 0 of length {length}, shape {x.shape}.")
         return _row(x, index + length if index < 0 else index)
     numbers, tensors, plan = plan_of(index, x._array.shape)
-    return _get({}, (x, numbers, tensors, plan))
+    return _run(_get, (x,), numbers, tensors, plan)
 
 
 def setitem(x, index, value):
@@ -358,7 +370,7 @@ def setitem(x, index, value):
     if isinstance(index, Tensor) and index._array.dtype == bool and index.ndim:
         return _assign_mask(x, index, value)
     numbers, tensors, plan = plan_of(index, x._array.shape)
-    return _set({}, (x, value, numbers, tensors, plan))
+    return _run(_set, (x, value), numbers, tensors, plan)
 
 
 def _assign_mask(x, mask, value):

@@ -334,7 +334,7 @@ def uniform_candidate_sampler(key, true_classes, *, num_true: Int, num_sampled: 
         unique (bool): Whether the drawn classes are all different.
         range_max (int): Number of classes.
         seed (int): Picks a stream of random numbers, non-negative. Default: 0.
-        remove_accidental_hits (bool): Must be False: drawn classes that are true ones stay. Default: False.
+        remove_accidental_hits (bool): Whether true classes are not drawn. Default: False.
 
     Inputs:
         - **true_classes** (Tensor) - int32 or int64 of shape (N, num_true).
@@ -360,13 +360,16 @@ def uniform_candidate_sampler(key, true_classes, *, num_true: Int, num_sampled: 
     """
     op = "UniformCandidateSampler"
     _sampler_inputs(op, true_classes, num_true, num_sampled, unique, range_max)
-    if remove_accidental_hits:
-        raise ValueError(f"For '{op}', 'remove_accidental_hits' should be False; ops.ComputeAccidentalHits finds them.")
     key = stream(key, seed)
+    allowed = jnp.ones(range_max, bool)
+    if remove_accidental_hits:
+        allowed = allowed.at[true_classes.reshape(-1)].set(False, mode="drop")
     if unique:
-        drawn = jax.random.permutation(key, range_max)[:num_sampled]
+        score = jax.random.uniform(key, (range_max,), jnp.float32)
+        drawn = jax.lax.top_k(jnp.where(allowed, score, score - 1), num_sampled)[1]
     else:
-        drawn = jax.random.randint(key, (num_sampled,), 0, range_max)
+        places = jnp.cumsum(allowed)
+        drawn = jnp.searchsorted(places, jax.random.randint(key, (num_sampled,), 1, places[-1] + 1))
     expected = jnp.float32(num_sampled / range_max)
     return (drawn.astype(true_classes.dtype), jnp.full(true_classes.shape, expected),
             jnp.full((num_sampled,), expected))

@@ -153,7 +153,8 @@ def itemset(self, *args):
             index = tuple(int(i) for i in np.unravel_index(index, self.shape))
         self[index] = args[1]
     else:
-        raise TypeError(f"For 'itemset', there should be a value, or an index and a value, but got {len(args)} arguments.")
+        raise TypeError(f"For 'itemset', there should be a value, or an index and a value, but got {len(args)} "
+                        f"arguments.")
     return self
 
 
@@ -199,7 +200,17 @@ def is_complex(self):
     return self.dtype in (mstype.complex64, mstype.complex128)
 
 
-@_method("numel")
+Tensor.data = property(lambda self: self, doc="The Tensor itself.")
+Tensor.device = property(lambda self: str(self._array.device), doc="Name of the device that holds the data.")
+
+
+@_method("ndimension")
+def ndimension(self):
+    """Number of dimensions."""
+    return self.ndim
+
+
+@_method("numel", "nelement")
 def numel(self):
     """Number of elements."""
     return self.size
@@ -378,8 +389,12 @@ for _name, _form in (("chunk", None), ("unbind", None), ("unstack", None), ("ind
                      ("gather_elements", None), ("clamp", None), ("clip", None), ("round", None), ("nonzero", None),
                      ("masked_select", None), ("count_nonzero", None), ("argsort", None), ("mm", None), ("bmm", None),
                      ("amax", None), ("amin", None), ("unique", None), ("fmod", None), ("remainder", None),
-                     ("tensordot", None), ("median", None)):
-    _forward(_name, f"As `ops.{_form or _name}`.", _form)
+                     ("tensordot", None), ("median", None), ("narrow", None), ("argwhere", None), ("allclose", None),
+                     ("addmm", None), ("baddbmm", None), ("inner", None), ("nansum", None), ("topk", None),
+                     ("sigmoid", None), ("softmax", None), ("relu", None), ("tanh", None), ("bincount", None),
+                     ("diff", None)):
+    if (_form or _name) in F and not hasattr(Tensor, _name):
+        _forward(_name, f"As `ops.{_form or _name}`.", _form)
 
 
 @_method("gather")
@@ -600,6 +615,18 @@ def trace(self, offset=0, axis1=0, axis2=1, dtype=None):
     """Sum of a diagonal of two dimensions."""
     found = sum_(F["diagonal"](self, offset, axis1, axis2), -1)
     return found if self.dtype != mstype.int32 and dtype is None else F["cast"](found, dtype or self.dtype)
+
+
+@_method("scatter")
+def scatter(self, axis, index, src):
+    """A copy with the element at `index` along an axis set, for each place of `index`."""
+    return F["tensor_scatter_elements"](self, index, src, axis)
+
+
+@_method("scatter_add")
+def scatter_add(self, dim, index, src):
+    """A copy with the element at `index` along an axis increased, for each place of `index`."""
+    return F["tensor_scatter_elements"](self, index, src, dim, "add")
 
 
 @_method("sort")

@@ -1,6 +1,31 @@
 """Training: `Model`, callbacks, mixed precision, loss scale, checkpoints."""
+from msnb.nn.metrics import (  # 2.x has the metrics and callbacks here
+    F1,
+    MAE,
+    MSE,
+    Accuracy,
+    Fbeta,
+    Loss,
+    Metric,
+    Precision,
+    Recall,
+    Top1CategoricalAccuracy,
+    Top5CategoricalAccuracy,
+    TopKCategoricalAccuracy,
+    get_metric_fn,
+)
 from msnb.train import amp, callback, summary
 from msnb.train.amp import build_train_network
+from msnb.train.callback import (
+    Callback,
+    CheckpointConfig,
+    LearningRateScheduler,
+    LossMonitor,
+    ModelCheckpoint,
+    RunContext,
+    SummaryCollector,
+    TimeMonitor,
+)
 from msnb.train.dataset_helper import DatasetHelper, connect_network_with_dataset
 from msnb.train.loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
 from msnb.train.model import Model

@@ -9,9 +9,11 @@ from msnb.core import trace
 from msnb.core.precision import cast_tensor
 from msnb.nn.wrap.cell_wrapper import _VirtualDatasetCell
 from msnb.parallel._utils import _get_parallel_mode
-from msnb.train.loss_scale_manager import DynamicLossScaleManager, LossScaleManager
+from msnb.train.loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
+from msnb.train.loss_scaler import DynamicLossScaler, LossScaler, StaticLossScaler, all_finite
 
-__all__ = ["build_train_network"]
+__all__ = ["build_train_network", "auto_mixed_precision", "DynamicLossScaleManager", "FixedLossScaleManager",
+           "LossScaleManager", "DynamicLossScaler", "StaticLossScaler", "LossScaler", "all_finite"]
 
 _FLOAT32 = np.dtype(np.float32)
 _LEVELS = ("O0", "O2", "O3", "auto")
@@ -31,6 +33,17 @@ class OutputTo16(nn.Cell):
 
     def construct(self, x):
         return cast_tensor(self._op(x), np.dtype(np.float16))
+
+
+class _OutputTo32(nn.Cell):
+    """A float16 network whose output is cast to float32."""
+
+    def __init__(self, network):
+        super().__init__(auto_prefix=False)
+        self._backbone = network
+
+    def construct(self, *inputs):
+        return cast_tensor(self._backbone(*inputs), _FLOAT32)
 
 
 class _WithLossCell(nn.WithLossCell):
@@ -94,6 +107,40 @@ def _recommended():
         raise ValueError(f"For 'build_train_network', level 'auto' is O2 on GPU and O3 on Ascend, but the device "
                          f"target is '{target}': choose 'O0' (float32), which is the fastest there, 'O2' or 'O3'.")
     return "O2" if target == "GPU" else "O3"
+
+
+def auto_mixed_precision(network, amp_level="O0", dtype=mstype.float16):
+    """A network in mixed precision, for training functions that users write.
+
+    Args:
+        network (Cell): The network; it is changed by levels other than O0.
+        amp_level (str): "O0" (as it is), "O2" (float16, BatchNorm in float32) or "O3" (float16); the output is float32.
+            Default: "O0".
+        dtype (mindspore.dtype): mindspore.float16. Default: mindspore.float16.
+
+    Returns:
+        Cell.
+
+    Raises:
+        TypeError: If `network` is no Cell.
+        ValueError: If `amp_level` or `dtype` is another one.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = amp.auto_mixed_precision(Net(), "O2")
+    """
+    Validator.check_value_type("network", network, nn.Cell)
+    Validator.check_string(amp_level, ("O0", "O2", "O3"), "amp_level", "auto_mixed_precision")
+    if dtype != mstype.float16:
+        raise ValueError(f"For 'auto_mixed_precision', 'dtype' should be mindspore.float16, but got {dtype}.")
+    if amp_level == "O0":
+        return network
+    network.to_float(mstype.float16)
+    if amp_level == "O2":
+        _do_keep_batchnorm_fp32(network)
+    return _OutputTo32(network)
 
 
 def build_train_network(network, optimizer, loss_fn=None, level="O0", **kwargs):

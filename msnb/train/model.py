@@ -19,7 +19,7 @@ from msnb.parallel._utils import (
     _parameter_broadcast_check,
 )
 from msnb.train import amp
-from msnb.train.callback import RunContext, _CallbackManager, _InternalCallbackParam
+from msnb.train.callback import Callback, RunContext, _CallbackManager, _InternalCallbackParam
 from msnb.train.dataset_helper import DatasetHelper
 from msnb.train.loss_scale_manager import FixedLossScaleManager, LossScaleManager
 
@@ -239,6 +239,40 @@ class Model:
         return (manager is not None and manager.get_drop_overflow_update()
                 and type(manager).update_loss_scale not in _INERT_UPDATES)
 
+    def fit(self, epoch, train_dataset, valid_dataset=None, valid_frequency=1, callbacks=None, dataset_sink_mode=False,
+            valid_dataset_sink_mode=False, sink_size=-1):
+        """Train the network and evaluate it between epochs. LossMonitor prints the metrics.
+
+        Args:
+            epoch (int): Number of epochs, positive.
+            train_dataset (Dataset): Batches for training.
+            valid_dataset (Dataset): Batches for evaluation. Default: None, only train.
+            valid_frequency (Union[int, list[int]]): Epochs from one evaluation to the next, or the epochs to evaluate
+                after. Default: 1.
+            callbacks (Union[Callback, list[Callback]]): As in `train`; those with `on_eval_*` methods serve evaluation
+                too. Default: None.
+            dataset_sink_mode (bool): As in `train`. Default: False.
+            valid_dataset_sink_mode (bool): As in `eval`. Default: False.
+            sink_size (int): As in `train`. Default: -1.
+
+        Raises:
+            TypeError: If an argument is of another type.
+            ValueError: If the Model has no metrics, or an argument is out of range.
+
+        Examples:
+            >>> model = Model(net, loss_fn=loss, optimizer=optim, metrics={"accuracy"})
+            >>> model.fit(2, train_dataset, valid_dataset, callbacks=[LossMonitor(100)])
+        """
+        if not isinstance(valid_frequency, (int, list)) or isinstance(valid_frequency, bool):
+            raise TypeError(f"For 'Model.fit', 'valid_frequency' should be an int or a list of int, "
+                            f"but got {valid_frequency!r}.")
+        if valid_dataset is not None:
+            if not self._metric_fns:
+                raise ValueError("Model.fit with a 'valid_dataset' needs metrics, but this Model has none.")
+            evaluation = _Evaluation(self, valid_dataset, valid_frequency, _as_list(callbacks), valid_dataset_sink_mode)
+            callbacks = [evaluation, *_as_list(callbacks)]
+        self.train(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size)
+
     def _init(self, train_dataset=None, valid_dataset=None, sink_size=-1):
         """Compile the networks for training and evaluation before they run.
 
@@ -424,6 +458,24 @@ class Model:
             raise RuntimeError(f"'Model.{name}' works in the parallel modes 'semi_auto_parallel' and 'auto_parallel' "
                                f"only, but the mode is '{_get_parallel_mode()}'.")
         raise NotImplementedError(f"'Model.{name}' is not available in msnb yet.")
+
+
+class _Evaluation(Callback):
+    """Evaluates a Model after some of its training epochs."""
+
+    def __init__(self, model, dataset, frequency, callbacks, sink_mode):
+        super().__init__()
+        self.model, self.dataset, self.frequency, self.sink_mode = model, dataset, frequency, sink_mode
+        self.callbacks = [c for c in callbacks if any(name.startswith("on_eval_") for t in type(c).__mro__[:-1]
+                                                      if t is not Callback for name in vars(t))]
+
+    def epoch_end(self, run_context):
+        cb_params = run_context.original_args()
+        number, frequency = cb_params.cur_epoch_num, self.frequency
+        cb_params.pop("eval_results", None)
+        if number in frequency if isinstance(frequency, list) else frequency > 0 and number % frequency == 0:
+            cb_params.eval_results = self.model.eval(self.dataset, self.callbacks, self.sink_mode)
+            self.model._prepare(cb_params.train_network, True)
 
 
 def _as_list(callbacks):

@@ -8,8 +8,9 @@ answer. Gradients are taken with respect to every floating point Tensor input, f
 import pathlib
 import sys
 
-import mindspore as ms
 import numpy as np
+
+import mindspore as ms
 from mindspore import Parameter, Tensor, context, ops
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))

@@ -56,3 +56,18 @@ def test_a_loop_reads_what_stands_outside_it():
     made = stage(ir.read(jax.make_jaxpr(program)(jnp.ones(3), jnp.ones(3))))
     assert made["extra"], "the results of the body flow into the loop"
     assert all(reference >= -len(made["params"]) for reference in made["nodes"]["ins"])
+
+
+def test_a_folded_copy_stands_for_every_node_and_keeps_the_sums():
+    graph = graph_of(200)
+    whole, folded = stage(graph), stage(graph, folded=True)
+    assert sum(folded["nodes"]["times"]) == len(graph)
+    assert len(folded["nodes"]["times"]) < len(graph) / 10
+
+    def total(made):
+        times = made["nodes"].get("times") or [1] * len(graph)
+        return sum(made["sigs"][number][4] * many for number, many in zip(running(made["nodes"]["sig"]), times,
+                                                                          strict=True))
+
+    assert abs(total(whole) - total(folded)) <= 0.01 * total(whole)
+    assert len(folded["scopes"]["name"]) == len(folded["scopes"]["count"]) < len(whole["scopes"]["name"])

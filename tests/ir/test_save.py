@@ -53,6 +53,7 @@ def test_every_stage_of_a_program_can_be_read():
     assert [node.op for node in made["traced"].nodes][:1] == ["MatMul"]
     assert "dot_general" in [node.op for node in made["primitives"].nodes]
     assert all(node.instruction for node in made["optimised"].nodes)
+    assert {"fc.weight", "fc.bias", "x"} <= {node.name for node in made["optimised"].parameters}
 
 
 def test_an_unknown_stage_is_refused():
@@ -61,7 +62,6 @@ def test_an_unknown_stage_is_refused():
 
 
 def test_save_graphs_writes_text_and_dot_of_each_stage(tmp_path):
-    save.install()
     context.set_context(mode=context.GRAPH_MODE, save_graphs=True, save_graphs_path=str(tmp_path))
     try:
         Net()(X)

@@ -107,6 +107,11 @@ def test_a_cell_is_a_tree_with_equal_neighbours_drawn_once(html):
     assert "630 trainable numbers in 42 Parameters" in text and "30 each" in text
 
 
+def test_parameters_have_lines_of_their_own(html):
+    text, _ = read(html(nn.BatchNorm2d(6)))
+    assert "num_features=6" in text and "Parameter (name" not in text and "moving_variance" in text
+
+
 def test_a_cell_without_anything_inside_has_a_display(html):
     assert "ReLU" in read(html(nn.ReLU()))[0]
 

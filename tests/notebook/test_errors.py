@@ -80,7 +80,8 @@ slow = jax.jit(lambda a: jax.pure_callback(check, jax.ShapeDtypeStruct((3,), a.d
 work = jax.jit(lambda a: jax.lax.fori_loop(0, 200, lambda i, b: jnp.sin(b @ b), a))
 """)
     notebook.run("y = slow(work(jnp.ones((300, 300)))[0, :3])")
-    assert not notebook.result.success and "found late" in notebook.shown
+    assert not notebook.result.success
+    assert "ValueError: found late (in check, In [2], line 4)" in notebook.shown and "callback.py" not in notebook.out
     notebook.ok("1 + 1")  # it is told once
 
 
@@ -94,3 +95,16 @@ class Stopped(nn.Cell):
 Stopped()(x)""")
     assert isinstance(notebook.error, KeyboardInterrupt)
     assert "KeyboardInterrupt" in notebook.shown and "msnb/nn" not in notebook.shown
+
+
+def test_an_interrupt_while_waiting_is_an_interrupt(notebook, monkeypatch):
+    from msnb.notebook import cell
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cell, "wait", interrupted)
+    notebook.run("1")
+    assert isinstance(notebook.error, KeyboardInterrupt) and "in the background" not in notebook.shown
+    monkeypatch.undo()
+    assert notebook.ok("2") == 2

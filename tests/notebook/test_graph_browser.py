@@ -3,7 +3,6 @@ import os
 import pathlib
 import shutil
 import sys
-import time
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -55,7 +54,10 @@ def show(browser, tmp_path):
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
         page.add_init_script("window.tasks=[];new PerformanceObserver(l=>{for(const e of l.getEntries())"
-                             "tasks.push(Math.round(e.duration))}).observe({entryTypes:['longtask']})")
+                             "tasks.push(Math.round(e.duration))}).observe({entryTypes:['longtask']});"
+                             "new MutationObserver((_, o) => { if (document.querySelector('.msnb-graph[data-ready]'))"
+                             "{ window.readyAt = performance.now(); o.disconnect(); } }).observe(document,"
+                             "{subtree: true, childList: true, attributes: true})")
         page.goto(path.as_uri())
         page.wait_for_selector(".msnb-graph[data-ready]", timeout=20000)
         page.wait_for_timeout(60)
@@ -271,25 +273,39 @@ def synthetic(blocks, per_block=50):
     return FuncGraph("Synthetic", [x], nodes, [(last, 0)])
 
 
+def patience():
+    """How much longer things take because the machine has other work to do."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)) * 1.5
+
+
 def test_five_thousand_nodes_appear_within_a_second_and_never_block(show):
     made = GraphView(synthetic(100))
     made.payload
-    started = time.perf_counter()
     page = show(made)
-    assert page.evaluate("performance.now()") < 1500 and time.perf_counter() - started < 4
+    assert page.evaluate("readyAt") < 1000 * patience()
+    page.click("text=fit")
+    page.wait_for_timeout(100)
+    opened = page.evaluate("""() => new Promise(done => {
+        const group = document.querySelector('.n[aria-expanded]'), at = group.getBoundingClientRect();
+        const t = performance.now();
+        const where = {bubbles: true, clientX: at.x + at.width / 2, clientY: at.y + at.height / 2, pointerId: 1};
+        for (const type of ['pointerdown', 'pointerup']) group.dispatchEvent(new PointerEvent(type, where));
+        group.dispatchEvent(new MouseEvent('click', where));
+        requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - t))); })""")
+    assert opened < 100 * patience()
     page.evaluate("tasks.length = 0")
     page.click("text=expand")
     page.wait_for_function("document.querySelector('.busy').textContent === ''")
     page.click("text=fit")
     page.wait_for_timeout(400)
     assert page.get_attribute(".msnb-graph", "data-nodes") == "5000"
-    assert max(page.evaluate("tasks"), default=0) < 400  # 200 ms on an idle machine
+    assert max(page.evaluate("tasks"), default=0) < 200 * patience()
 
 
 def test_fifty_thousand_nodes_open_without_freezing(show):
     page = show(GraphView(synthetic(1000)))
     assert page.get_attribute(".msnb-graph", "data-nodes") == "50000"
-    assert max(page.evaluate("tasks"), default=0) < 1500
+    assert max(page.evaluate("tasks"), default=0) < 700 * patience()
     page.fill(".find input", "op:MatMul")
     page.wait_for_timeout(300)
     assert int(page.inner_text(".hits")) > 5000
@@ -323,3 +339,15 @@ def test_the_cursor_in_a_cell_lights_up_its_nodes_and_a_node_tells_its_line(show
     page.evaluate("window.dispatchEvent(new CustomEvent('msnb:cursor', {detail: {file: 'ir_programs.py', line: 1}}))")
     page.wait_for_timeout(60)
     assert page.locator(".n.hit, .n.dim").count() == 0
+
+
+def test_a_large_graph_is_saved_without_its_repeats_and_still_counts_them(show, monkeypatch):
+    large = view("step", 1010)
+    assert len(large.graph) > 5000 and len(large.saved_payload) < len(large.payload) / 4
+    monkeypatch.setattr(type(large), "html", lambda self: sys.modules[type(self).__module__]._page(
+        self.saved_payload, self.graph.name))
+    page = show(large)
+    assert page.get_attribute(".msnb-graph", "data-nodes") == str(len(large.graph))
+    assert int(page.get_attribute(".msnb-graph", "data-drawn")) < 100
+    assert "left out of this saved copy" in panel(page)
+    assert page.locator("text.sub", has_text="× 1010").count() >= 1

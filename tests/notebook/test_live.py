@@ -82,6 +82,19 @@ def test_a_changed_constructor_is_named(notebook, shown):
     assert said == "Block has a new __init__; run the cell to follow it."
 
 
+def test_a_network_that_is_slow_to_trace_is_followed_once(notebook, shown, monkeypatch):
+    monkeypatch.setattr(live, "_PATIENCE", 0.0)
+    count, said = update(notebook, shown, "self.dense(x)", "self.dense(x) + x")
+    assert count == 1 and "to trace; from now on its graph follows when the cell is run" in said
+    assert update(notebook, shown, "self.dense(x)", "self.dense(x) * x") == (0, None)
+
+
+def test_the_other_stages_are_those_of_the_typed_text(notebook, shown):
+    view, _ = shown
+    update(notebook, shown, "self.dense(x)", "ops.Sin()(self.dense(x))")
+    assert any("sin" in node.op.lower() for node in view._make("primitives").all_nodes() if hasattr(node, "op"))
+
+
 def test_a_function_is_followed_too(notebook):
     live._followed.clear()
     text = "%%mindspore --ir\nimport mindspore as ms\n@ms.ms_function\ndef f(x):\n    return x * x\nf(ms.Tensor([1.0]))"
@@ -135,3 +148,25 @@ def test_typing_and_pointing_go_by_the_id_of_the_cell(notebook, shown):
 def test_a_question_that_is_none_is_answered_with_an_error(notebook):
     assert "KeyError" in asked(notebook, what="weather")["error"]
     assert lab.ask('{"what": "state"}').value["mode"] in ("GRAPH", "PYNATIVE")
+
+
+def test_a_cell_that_runs_anew_closes_the_views_it_had_shown():
+    from types import SimpleNamespace
+
+    from msnb.notebook import graphs
+
+    closed = []
+
+    def view(name):
+        return SimpleNamespace(_widget=SimpleNamespace(close=lambda: closed.append(name)))
+
+    shell = SimpleNamespace(parent_header={"metadata": {"cellId": "here"}}, execution_count=1)
+    graphs._forget_earlier(shell, view("a"))
+    graphs._forget_earlier(shell, view("b"))
+    assert closed == []
+    shell.execution_count = 2
+    graphs._forget_earlier(shell, view("c"))
+    assert closed == ["a", "b"]
+    shell.parent_header = {}
+    graphs._forget_earlier(shell, view("d"))
+    assert closed == ["a", "b"]

@@ -1,4 +1,5 @@
 """Print, summaries and hooks in both modes."""
+
 import jax
 import pytest
 

@@ -1,4 +1,5 @@
 """Functional forms, operators on Python values, and refusals with MindSpore's error classes."""
+
 import numpy as np
 import pytest
 
@@ -12,24 +13,57 @@ A = np.array([[1.0, 5.0, 3.0], [4.0, 2.0, 6.0]], np.float32)
 X = Tensor(A)
 
 
-@pytest.mark.parametrize("got, want", [
-    (lambda: F.tensor_add(X, X), A + A), (lambda: F.reshape(X, (3, 2)), A.reshape(3, 2)), (lambda: F.cast(X, ms.int32), A.astype(int)),
-    (lambda: F.fill(ms.float32, (2,), 3), [3, 3]), (lambda: F.tile(X, (1, 2)), np.tile(A, (1, 2))), (lambda: F.stack((X, X)), np.stack([A, A])),
-    (lambda: F.select(X > 2, X, X * 0), np.where(A > 2, A, 0)), (lambda: F.addn((X, X)), 2 * A), (lambda: F.sqrt(X), np.sqrt(A)),
-    (lambda: F.gather(X, Tensor([1], ms.int32), 0), A[[1]]), (lambda: F.tuple_to_array((1, 2)), [1, 2]), (lambda: F.scalar_to_array(2.5), 2.5),
-    (lambda: F.expand_dims(X, 0), A[None]), (lambda: ops.concat((X, X), 1), np.hstack([A, A])), (lambda: ops.sum(X, 1), A.sum(1)),
-    (lambda: ops.mean(X, 0, True), A.mean(0, keepdims=True)), (lambda: ops.max(X, 1)[0], A.max(1)), (lambda: ops.amin(X, 0), A.min(0)),
-    (lambda: ops.arange(1, 6, 2), [1, 3, 5]), (lambda: ops.full((2,), 2.0), [2, 2]), (lambda: ops.eye(2), np.eye(2)),
-    (lambda: ops.ones((2, 1)), np.ones((2, 1))), (lambda: ops.zeros_like(X), 0 * A), (lambda: ops.linspace(0, 1, 3), [0, 0.5, 1]),
-    (lambda: ops.where(X > 2, X, 0), np.where(A > 2, A, 0)), (lambda: ops.einsum("ij,kj->ik", X, X), A @ A.T), (lambda: ops.outer(X[0], X[1]), np.outer(A[0], A[1])),
-    (lambda: ops.matmul(X, Tensor(np.ones((3, 2), np.float32))), A @ np.ones((3, 2))), (lambda: ops.dot(X, X[0]), A @ A[0]), (lambda: ops.clamp(X, 2, 4), A.clip(2, 4)),
-    (lambda: ops.roll(X, 1, 1), np.roll(A, 1, 1)), (lambda: ops.norm(X, dim=1), np.linalg.norm(A, axis=1)), (lambda: ops.logsumexp(X, 1), np.log(np.exp(A).sum(1))),
-    (lambda: C.count_nonzero(X), 6), (lambda: C.tensor_dot(X, X, ((1,), (1,))), A @ A.T), (lambda: C.repeat_elements(X, 2, 1), A.repeat(2, 1)),
-    (lambda: C.sequence_mask(Tensor([1, 2], ms.int32), 3), [[True, False, False], [True, True, False]]), (lambda: ops.split(X, [1, 2], 1)[1], A[:, 1:]),
-    (lambda: ops.repeat_interleave(X, 2, 0), A.repeat(2, 0)), (lambda: ops.unique(Tensor([3, 1, 3]))[0], [3, 1]), (lambda: ops.div(X, 2, rounding_mode="floor"), A // 2),
-    (lambda: ops.bincount(Tensor([0, 2, 2])), [1, 0, 2]), (lambda: ops.meshgrid(X[0], X[1])[0], np.meshgrid(A[0], A[1])[0]),
-    (lambda: F.mixed_precision_cast(ms.float16, (X, 1))[0], A), (lambda: ops.masked_select(X, X > 3), A[A > 3]),
-], ids=str)
+@pytest.mark.parametrize(
+    "got, want",
+    [
+        (lambda: F.tensor_add(X, X), A + A),
+        (lambda: F.reshape(X, (3, 2)), A.reshape(3, 2)),
+        (lambda: F.cast(X, ms.int32), A.astype(int)),
+        (lambda: F.fill(ms.float32, (2,), 3), [3, 3]),
+        (lambda: F.tile(X, (1, 2)), np.tile(A, (1, 2))),
+        (lambda: F.stack((X, X)), np.stack([A, A])),
+        (lambda: F.select(X > 2, X, X * 0), np.where(A > 2, A, 0)),
+        (lambda: F.addn((X, X)), 2 * A),
+        (lambda: F.sqrt(X), np.sqrt(A)),
+        (lambda: F.gather(X, Tensor([1], ms.int32), 0), A[[1]]),
+        (lambda: F.tuple_to_array((1, 2)), [1, 2]),
+        (lambda: F.scalar_to_array(2.5), 2.5),
+        (lambda: F.expand_dims(X, 0), A[None]),
+        (lambda: ops.concat((X, X), 1), np.hstack([A, A])),
+        (lambda: ops.sum(X, 1), A.sum(1)),
+        (lambda: ops.mean(X, 0, True), A.mean(0, keepdims=True)),
+        (lambda: ops.max(X, 1)[0], A.max(1)),
+        (lambda: ops.amin(X, 0), A.min(0)),
+        (lambda: ops.arange(1, 6, 2), [1, 3, 5]),
+        (lambda: ops.full((2,), 2.0), [2, 2]),
+        (lambda: ops.eye(2), np.eye(2)),
+        (lambda: ops.ones((2, 1)), np.ones((2, 1))),
+        (lambda: ops.zeros_like(X), 0 * A),
+        (lambda: ops.linspace(0, 1, 3), [0, 0.5, 1]),
+        (lambda: ops.where(X > 2, X, 0), np.where(A > 2, A, 0)),
+        (lambda: ops.einsum("ij,kj->ik", X, X), A @ A.T),
+        (lambda: ops.outer(X[0], X[1]), np.outer(A[0], A[1])),
+        (lambda: ops.matmul(X, Tensor(np.ones((3, 2), np.float32))), A @ np.ones((3, 2))),
+        (lambda: ops.dot(X, X[0]), A @ A[0]),
+        (lambda: ops.clamp(X, 2, 4), A.clip(2, 4)),
+        (lambda: ops.roll(X, 1, 1), np.roll(A, 1, 1)),
+        (lambda: ops.norm(X, dim=1), np.linalg.norm(A, axis=1)),
+        (lambda: ops.logsumexp(X, 1), np.log(np.exp(A).sum(1))),
+        (lambda: C.count_nonzero(X), 6),
+        (lambda: C.tensor_dot(X, X, ((1,), (1,))), A @ A.T),
+        (lambda: C.repeat_elements(X, 2, 1), A.repeat(2, 1)),
+        (lambda: C.sequence_mask(Tensor([1, 2], ms.int32), 3), [[True, False, False], [True, True, False]]),
+        (lambda: ops.split(X, [1, 2], 1)[1], A[:, 1:]),
+        (lambda: ops.repeat_interleave(X, 2, 0), A.repeat(2, 0)),
+        (lambda: ops.unique(Tensor([3, 1, 3]))[0], [3, 1]),
+        (lambda: ops.div(X, 2, rounding_mode="floor"), A // 2),
+        (lambda: ops.bincount(Tensor([0, 2, 2])), [1, 0, 2]),
+        (lambda: ops.meshgrid(X[0], X[1])[0], np.meshgrid(A[0], A[1])[0]),
+        (lambda: F.mixed_precision_cast(ms.float16, (X, 1))[0], A),
+        (lambda: ops.masked_select(X, X > 3), A[A > 3]),
+    ],
+    ids=str,
+)
 def test_a_functional_form_gives_what_numpy_gives(got, want):
     np.testing.assert_allclose(got().asnumpy(), want, rtol=1e-6)
 
@@ -38,34 +72,62 @@ def test_shapes_types_and_scalars_are_python_values():
     assert F.shape(X) == (2, 3) and F.rank(X) == 2 and F.size(X) == 6 and F.dtype(X) == ms.float32
     assert F.scalar_add(1, 2) == 3 and F.scalar_cast(2.7, ms.int32) == 2 and F.make_range(3) == (0, 1, 2)
     assert F.tuple_setitem((1, 2), 0, 5) == (5, 2) and F.broadcast_gradient_args((2, 1), (2, 3)) == ((1,), ())
-    assert P.InvertPermutation()((2, 0, 1)) == (1, 2, 0) and F.isinstance_(1, ms.int_) and F.issubclass_(ms.int8, ms.int_)
+    assert (
+        P.InvertPermutation()((2, 0, 1)) == (1, 2, 0) and F.isinstance_(1, ms.int_) and F.issubclass_(ms.int8, ms.int_)
+    )
     assert F.typeof(X).element_type() == ms.float32 and F.depend(X, None) is X and F.identity(X) is X
 
 
-@pytest.mark.parametrize("call, error, word", [
-    (lambda: P.Add()(X, Tensor(np.ones((2, 2), np.float32))), ValueError, "Add"), (lambda: P.Exp()(5.0), TypeError, "Exp"),
-    (lambda: P.Cos()(Tensor([True])), TypeError, "Cos"), (lambda: P.Floor()(Tensor([1])), TypeError, "Floor"),
-    (lambda: P.MatMul()(X, X), ValueError, "MatMul"), (lambda: P.MatMul()(X, Tensor(np.ones((3, 2), np.int32))), TypeError, "MatMul"),
-    (lambda: P.BatchMatMul()(X, X), ValueError, "BatchMatMul"), (lambda: P.ReduceSum()(X, 5), ValueError, "ReduceSum"),
-    (lambda: P.ReduceSum()(X, 5.0), TypeError, "ReduceSum"), (lambda: P.ReduceSum(keep_dims=1), TypeError, "keep_dims"),
-    (lambda: P.CumSum()(Tensor([True]), 0), TypeError, "CumSum"), (lambda: P.LogicalAnd()(X, X), TypeError, "LogicalAnd"),
-    (lambda: P.Reshape()(X, (4, 2)), ValueError, "Reshape"), (lambda: P.Reshape()(X, (-1, -1)), ValueError, "Reshape"),
-    (lambda: P.Transpose()(X, (0,)), ValueError, "Transpose"), (lambda: P.Squeeze(0)(X), ValueError, "Squeeze"),
-    (lambda: P.Tile()(X, (2,)), ValueError, "Tile"), (lambda: P.Concat()((X, Tensor([1]))), TypeError, "Concat"),
-    (lambda: P.Concat(1)((X, X[:1])), ValueError, "Concat"), (lambda: P.Stack()((X, X[:1])), ValueError, "Stack"),
-    (lambda: P.Split(1, 2)(X), ValueError, "Split"), (lambda: P.Split(output_num=0), ValueError, "output_num"),
-    (lambda: P.Gather()(X, X, 0), TypeError, "Gather"), (lambda: P.Gather()(X, Tensor([0]), 2), ValueError, "Gather"),
-    (lambda: P.Select()(X, X, X), TypeError, "Select"), (lambda: P.Argmax(axis=1.0), TypeError, "axis"),
-    (lambda: P.BroadcastTo((2, 2))(X), ValueError, "BroadcastTo"), (lambda: P.ScatterNd()(Tensor([[0]]), X, (2, 2)), ValueError, "ScatterNd"),
-    (lambda: P.Assign()(Parameter(X), Tensor([1.0])), ValueError, "Assign"), (lambda: P.Assign()(X * 1, "a"), TypeError, "Assign"),
-    (lambda: P.AssignAdd()(Parameter(Tensor([1], ms.int32)), 1.5), TypeError, "AssignAdd"), (lambda: P.IOU("ioa"), KeyError, "iou"),
-    (lambda: P.Shape()(3), TypeError, "Shape"), (lambda: P.TupleToArray()((1, 2.0)), TypeError, "TupleToArray"),
-    (lambda: P.StandardNormal(seed=-1), ValueError, "seed"), (lambda: P.StandardNormal()((0,)), ValueError, "shape"),
-    (lambda: P.Add()(A, X), TypeError, "numpy"), (lambda: P.ResizeNearestNeighbor((1, 2, 3)), ValueError, "size"),
-    (lambda: P.StridedSlice()(X, (0, 0), (1, 1), (1, 0)), ValueError, "StridedSlice"), (lambda: P.Merge()(X), NotImplementedError, "select"),
-    (lambda: P.Cast()(X, ms.tensor), TypeError, ""), (lambda: P.NPUGetFloatStatus()(X), ValueError, "NPUGetFloatStatus"),
-    (lambda: C.multinomial(Tensor([1.0, 2.0]), 3, replacement=False), ValueError, "multinomial"),
-    (lambda: F.env_add(1, 2), NotImplementedError, "env_add")], ids=str)
+@pytest.mark.parametrize(
+    "call, error, word",
+    [
+        (lambda: P.Add()(X, Tensor(np.ones((2, 2), np.float32))), ValueError, "Add"),
+        (lambda: P.Exp()(5.0), TypeError, "Exp"),
+        (lambda: P.Cos()(Tensor([True])), TypeError, "Cos"),
+        (lambda: P.Floor()(Tensor([1])), TypeError, "Floor"),
+        (lambda: P.MatMul()(X, X), ValueError, "MatMul"),
+        (lambda: P.MatMul()(X, Tensor(np.ones((3, 2), np.int32))), TypeError, "MatMul"),
+        (lambda: P.BatchMatMul()(X, X), ValueError, "BatchMatMul"),
+        (lambda: P.ReduceSum()(X, 5), ValueError, "ReduceSum"),
+        (lambda: P.ReduceSum()(X, 5.0), TypeError, "ReduceSum"),
+        (lambda: P.ReduceSum(keep_dims=1), TypeError, "keep_dims"),
+        (lambda: P.CumSum()(Tensor([True]), 0), TypeError, "CumSum"),
+        (lambda: P.LogicalAnd()(X, X), TypeError, "LogicalAnd"),
+        (lambda: P.Reshape()(X, (4, 2)), ValueError, "Reshape"),
+        (lambda: P.Reshape()(X, (-1, -1)), ValueError, "Reshape"),
+        (lambda: P.Transpose()(X, (0,)), ValueError, "Transpose"),
+        (lambda: P.Squeeze(0)(X), ValueError, "Squeeze"),
+        (lambda: P.Tile()(X, (2,)), ValueError, "Tile"),
+        (lambda: P.Concat()((X, Tensor([1]))), TypeError, "Concat"),
+        (lambda: P.Concat(1)((X, X[:1])), ValueError, "Concat"),
+        (lambda: P.Stack()((X, X[:1])), ValueError, "Stack"),
+        (lambda: P.Split(1, 2)(X), ValueError, "Split"),
+        (lambda: P.Split(output_num=0), ValueError, "output_num"),
+        (lambda: P.Gather()(X, X, 0), TypeError, "Gather"),
+        (lambda: P.Gather()(X, Tensor([0]), 2), ValueError, "Gather"),
+        (lambda: P.Select()(X, X, X), TypeError, "Select"),
+        (lambda: P.Argmax(axis=1.0), TypeError, "axis"),
+        (lambda: P.BroadcastTo((2, 2))(X), ValueError, "BroadcastTo"),
+        (lambda: P.ScatterNd()(Tensor([[0]]), X, (2, 2)), ValueError, "ScatterNd"),
+        (lambda: P.Assign()(Parameter(X), Tensor([1.0])), ValueError, "Assign"),
+        (lambda: P.Assign()(X * 1, "a"), TypeError, "Assign"),
+        (lambda: P.AssignAdd()(Parameter(Tensor([1], ms.int32)), 1.5), TypeError, "AssignAdd"),
+        (lambda: P.IOU("ioa"), KeyError, "iou"),
+        (lambda: P.Shape()(3), TypeError, "Shape"),
+        (lambda: P.TupleToArray()((1, 2.0)), TypeError, "TupleToArray"),
+        (lambda: P.StandardNormal(seed=-1), ValueError, "seed"),
+        (lambda: P.StandardNormal()((0,)), ValueError, "shape"),
+        (lambda: P.Add()(A, X), TypeError, "numpy"),
+        (lambda: P.ResizeNearestNeighbor((1, 2, 3)), ValueError, "size"),
+        (lambda: P.StridedSlice()(X, (0, 0), (1, 1), (1, 0)), ValueError, "StridedSlice"),
+        (lambda: P.Merge()(X), NotImplementedError, "select"),
+        (lambda: P.Cast()(X, ms.tensor), TypeError, ""),
+        (lambda: P.NPUGetFloatStatus()(X), ValueError, "NPUGetFloatStatus"),
+        (lambda: C.multinomial(Tensor([1.0, 2.0]), 3, replacement=False), ValueError, "multinomial"),
+        (lambda: F.env_add(1, 2), NotImplementedError, "env_add"),
+    ],
+    ids=str,
+)
 def test_a_wrong_argument_raises_mindspores_error_class_and_names_the_operator(call, error, word):
     with pytest.raises(error, match=word):
         call()

@@ -1,7 +1,8 @@
 """What r1.1 promises about operators of neural networks beyond numbers: defaults, updates in place, masks, errors."""
-import msnb
 import numpy as np
 import pytest
+
+import msnb
 from msnb import ops
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor

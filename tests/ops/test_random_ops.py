@@ -1,4 +1,5 @@
 """Random operators: shapes, element types, ranges, repeatability."""
+
 import numpy as np
 import pytest
 
@@ -10,13 +11,22 @@ from msnb.ops import operations as P
 F = Tensor(1.0, ms.float32)
 
 
-@pytest.mark.parametrize("draw, dtype, mean, deviation", [
-    (lambda: P.StandardNormal()((4000,)), ms.float32, 0, 1), (lambda: P.UniformReal()((4000,)), ms.float32, 0.5, 0.2887),
-    (lambda: P.StandardLaplace()((4000,)), ms.float32, 0, 1.414), (lambda: P.Gamma()((4000,), Tensor(2.0), Tensor(4.0)), ms.float32, 0.5, 0.3536),
-    (lambda: P.Poisson()((4000,), Tensor(4.0)), ms.int32, 4, 2), (lambda: P.UniformInt()((4000,), Tensor(0, ms.int32), Tensor(10, ms.int32)), ms.int32, 4.5, 2.872),
-    (lambda: P.TruncatedNormal()((4000,)), ms.float32, 0, 0.88), (lambda: C.normal((4000,), Tensor(3.0), Tensor(2.0)), ms.float32, 3, 2),
-    (lambda: C.uniform((4000,), Tensor(2.0), Tensor(4.0)), ms.float32, 3, 0.5774), (lambda: ops.randn(4000), ms.float32, 0, 1),
-    (lambda: C.laplace((4000,), Tensor(1.0), Tensor(0.5)), ms.float32, 1, 0.7071)])
+@pytest.mark.parametrize(
+    "draw, dtype, mean, deviation",
+    [
+        (lambda: P.StandardNormal()((4000,)), ms.float32, 0, 1),
+        (lambda: P.UniformReal()((4000,)), ms.float32, 0.5, 0.2887),
+        (lambda: P.StandardLaplace()((4000,)), ms.float32, 0, 1.414),
+        (lambda: P.Gamma()((4000,), Tensor(2.0), Tensor(4.0)), ms.float32, 0.5, 0.3536),
+        (lambda: P.Poisson()((4000,), Tensor(4.0)), ms.int32, 4, 2),
+        (lambda: P.UniformInt()((4000,), Tensor(0, ms.int32), Tensor(10, ms.int32)), ms.int32, 4.5, 2.872),
+        (lambda: P.TruncatedNormal()((4000,)), ms.float32, 0, 0.88),
+        (lambda: C.normal((4000,), Tensor(3.0), Tensor(2.0)), ms.float32, 3, 2),
+        (lambda: C.uniform((4000,), Tensor(2.0), Tensor(4.0)), ms.float32, 3, 0.5774),
+        (lambda: ops.randn(4000), ms.float32, 0, 1),
+        (lambda: C.laplace((4000,), Tensor(1.0), Tensor(0.5)), ms.float32, 1, 0.7071),
+    ],
+)
 def test_numbers_are_distributed_as_asked(draw, dtype, mean, deviation):
     ms.set_seed(3)
     values = draw()
@@ -28,7 +38,11 @@ def test_numbers_are_distributed_as_asked(draw, dtype, mean, deviation):
 def test_the_same_seed_repeats_a_program_and_two_calls_differ():
     def draw():
         ms.set_seed(5)
-        return P.StandardNormal()((4,)).asnumpy(), P.StandardNormal()((4,)).asnumpy(), P.StandardNormal(seed=1)((4,)).asnumpy()
+        return (
+            P.StandardNormal()((4,)).asnumpy(),
+            P.StandardNormal()((4,)).asnumpy(),
+            P.StandardNormal(seed=1)((4,)).asnumpy(),
+        )
 
     first, second = draw(), draw()
     np.testing.assert_array_equal(first, second)

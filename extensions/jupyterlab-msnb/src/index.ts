@@ -11,6 +11,7 @@ import { Live } from './live';
 import { Model } from './model';
 import { Options, highlighting } from './options';
 import { Panel, icon } from './panel';
+import { showReopened } from './reopened';
 import { reveal, revealed } from './source';
 import { Status } from './status';
 
@@ -35,10 +36,9 @@ const plugin: JupyterFrontEndPlugin<void> = {
     const { commands } = app;
     const model = new Model(tracker);
     const status = new Status(model);
-    const live = new Live(tracker, text => {
-      status.node.title = text;
-      status.node.dataset.said = text;
-    });
+    const live = new Live(tracker, () => model.state !== null, text => status.say(text));
+
+    showReopened(tracker);
 
     // --- what the commands do
     const show = (place: IPlace) => reveal(tracker, { ...place, asked: true });
@@ -50,7 +50,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
       }
       const rendermime = panel.content.rendermime;
       const content: OutputArea = new SimplifiedOutputArea({ model: new OutputAreaModel({ trusted: true }), rendermime });
-      content.addClass('msnb-Graph');
+      content.addClass('msnb-Tab');
       content.future = kernel.requestExecute({ code: `%ms_ir ${expression}`, store_history: false });
       const widget = new MainAreaWidget({ content });
       widget.title.label = `Graph of ${expression}`;
@@ -106,7 +106,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     completers?.registerProvider(new Options());
     editors?.addExtension({ name: 'msnb:cells', factory: () => EditorExtensionRegistry.createImmutableExtension([highlighting, revealed]) });
     model.changed.connect(() => ['mode-graph', 'mode-pynative', 'graph'].forEach(id => commands.notifyCommandChanged(`msnb:${id}`)));
-    NotebookActions.executionScheduled.connect(() => (status.node.title = ''));
+    NotebookActions.executionScheduled.connect(() => status.say(''));
   }
 };
 

@@ -13,6 +13,7 @@ export class Live {
 
   constructor(
     private tracker: INotebookTracker,
+    private loaded: () => boolean,
     private say: (text: string) => void
   ) {
     tracker.activeCellChanged.connect((_, cell) => this.attach(cell));
@@ -49,7 +50,7 @@ export class Live {
   private idle(): { panel: NotebookPanel; cell: Cell } | null {
     const panel = this.tracker.currentWidget;
     const kernel = kernelOf(panel);
-    return panel && this.cell && !this.cell.isDisposed && kernel?.status === 'idle' ? { panel, cell: this.cell } : null;
+    return panel && this.loaded() && this.cell && !this.cell.isDisposed && kernel?.status === 'idle' ? { panel, cell: this.cell } : null;
   }
 
   private async send(): Promise<void> {

@@ -5,11 +5,14 @@ import type { Model } from './model';
 export class Status extends Widget {
   private mode = document.createElement('select');
   private device = document.createElement('select');
+  private said = document.createElement('span');
 
   constructor(private model: Model) {
     super();
     this.addClass('msnb-Status');
-    this.node.append('msnb ', this.mode, ' on ', this.device);
+    this.node.append('msnb ', this.mode, ' on ', this.device, this.said);
+    this.said.className = 'msnb-said';
+    this.said.setAttribute('role', 'status');
     this.mode.setAttribute('aria-label', 'msnb mode');
     this.mode.title = 'GRAPH compiles a network as a whole; PYNATIVE runs it operator by operator';
     this.device.setAttribute('aria-label', 'msnb device');
@@ -20,11 +23,18 @@ export class Status extends Widget {
     this.draw();
   }
 
+  /** A sentence beside the switch, '' for none. */
+  say(text: string): void {
+    this.said.textContent = text;
+    this.said.title = text;
+  }
+
   private draw(): void {
     const { state, problem } = this.model;
     this.setHidden(!state);
-    this.node.title = problem;
-    this.node.classList.toggle('msnb-problem', problem !== '');
+    if (problem) {
+      this.say(problem);
+    }
     if (state) {
       fill(this.mode, ['GRAPH', 'PYNATIVE'], state.mode);
       fill(this.device, state.devices, state.device);

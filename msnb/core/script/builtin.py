@@ -30,7 +30,7 @@ def boolean(value, place):
         where = f"{show_place(*place)}: " if place else ""
         raise ValueError(f"{where}a condition should be a Tensor with one element, but got {describe(value)}; "
                          f"use .any() or .all().")
-    array = array.reshape(())
+    array = array.reshape(()) if array.ndim else array
     return array if array.dtype == bool else array != 0
 
 

@@ -26,7 +26,7 @@ class Jumps:
 
     def function(self, body):
         """The body without jumps; every path ends in a `return` where one was written."""
-        return [_outermost(node) for node in self.returns(self.loops(body))]
+        return [_outermost(node) for node in self.returns(self.loops(_after_raise(body)))]
 
     # ------------------------------------------------------------------ loops
     def loops(self, block):
@@ -109,6 +109,21 @@ class Jumps:
         done = flags.rewrite([node])
         final = ast.If(load(flags.left), [ast.Return(load(flags.value))], [])
         return at(node, [assign(flags.left, ast.Constant(False))]) + done + self.returns([at(node, final)] + rest)
+
+
+def _after_raise(block):
+    """``if c: raise e; rest`` as ``if c: raise e else: rest``: what follows must not run in the graph either."""
+    out = []
+    for i, node in enumerate(block):
+        for field in ("body", "orelse", "finalbody"):
+            if isinstance(getattr(node, field, None), list) and not isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+                setattr(node, field, _after_raise(getattr(node, field)))
+        out.append(node)
+        if isinstance(node, ast.If) and node.body and isinstance(node.body[-1], ast.Raise):
+            rest = _after_raise(block[i + 1:])
+            node.orelse = node.orelse + rest
+            break
+    return out
 
 
 def _outermost(node):

@@ -269,7 +269,7 @@ class _Loop:
             with self._load(carry) as frame:
                 condition = self.test()
                 going = boolean(to_tensor(condition), self.place)
-                if "error" in self.hidden:
+                if frame.has_error():  # after a `raise` no loop goes on
                     going = going & (frame.current_error() == 0)
                 return going
         self.test_jaxpr = jax.make_jaxpr(check)(*self.init)

@@ -1,8 +1,9 @@
 """A `while` whose trip count is not known, differentiable in reverse mode to any order with bounded memory.
 
 The forward pass keeps at most K carries: one every `stride` rounds, and when the buffer is full every second one is
-dropped and the stride doubles. The backward pass walks the rounds in reverse and recomputes each carry from the nearest
-kept one. All inner loops are this same operation, so their derivatives exist as well. Nothing here knows Tensors.
+dropped and the stride doubles. The backward pass walks the rounds in reverse, in blocks of K: the carries of a block are
+computed once more, from the kept one before it, into a second buffer. Up to K * K rounds that costs at most one and a half
+forward passes. All inner loops are this same operation, so their derivatives exist as well. Nothing here knows Tensors.
 """
 import jax
 import jax.numpy as jnp
@@ -56,12 +57,14 @@ def _loop(test, body, test_consts, body_consts, init):
 
         def step(state):
             carry, rounds, stride, buffer = state
+            # A `cond` would copy the whole buffer in every round; a loop of at most one round, and a write that
+            # puts back what was there, touch it only where it changes.
             full = rounds == SLOTS * stride
-            buffer = lax.cond(full, lambda b: tuple(x[jnp.arange(SLOTS) * 2 % SLOTS] for x in b), lambda b: b, buffer)
+            _, buffer = _while(lambda s: s[0], lambda s: (jnp.zeros((), bool), tuple(map(_thinned, s[1]))),
+                               (full, buffer))
             stride = jnp.where(full, stride * 2, stride)
-            slot = rounds // stride
-            buffer = lax.cond(rounds % stride == 0,
-                              lambda b: tuple(x.at[slot].set(v) for x, v in zip(b, carry)), lambda b: b, buffer)
+            slot, keep = rounds // stride, rounds % stride == 0
+            buffer = tuple(x.at[slot].set(jnp.where(keep, v, x[slot])) for x, v in zip(buffer, carry))
             return body(body_consts, carry), rounds + 1, stride, buffer
 
         state = _while(going, step, (init, jnp.int32(0), jnp.int32(1), buffer))
@@ -74,16 +77,23 @@ def _loop(test, body, test_consts, body_consts, init):
         smooth = [i for i, x in enumerate(buffer) if is_inexact(x.dtype)]
         smooth_consts = [i for i, x in enumerate(body_consts) if is_inexact(jnp.result_type(x))]
 
-        def carry_at(index):
-            slot = index // stride
-            kept = tuple(x[slot] for x in buffer)
-            state = _while(lambda s: s[0] > 0, lambda s: (s[0] - 1, again(body_consts, s[1])),
-                           (index - slot * stride, kept))
-            return state[1]
-
         def step(state):
-            index, d_carry, d_consts = state
-            carry = carry_at(index)
+            index, d_carry, d_consts, block, scratch = state
+            now = index // SLOTS
+            begin = now * SLOTS
+            kept = begin // stride
+
+            def refill(fill):
+                at, values, scratch = fill
+                slot, keep = jnp.maximum(at - begin, 0), at >= begin
+                scratch = tuple(x.at[slot].set(jnp.where(keep, v, x[slot])) for x, v in zip(scratch, values))
+                return at + 1, again(body_consts, values), scratch
+
+            # On entering a block its carries are computed once and kept; further steps back find them there.
+            last = jnp.where(now == block, -1, index)
+            _, _, scratch = _while(lambda f: f[0] <= last, refill,
+                                   (kept * stride, tuple(x[kept] for x in buffer), scratch))
+            carry = tuple(x[index - begin] for x in scratch)
 
             def part(consts, values):
                 full_consts, full = list(body_consts), list(carry)
@@ -96,17 +106,23 @@ def _loop(test, body, test_consts, body_consts, init):
 
             _, pull = jax.vjp(part, tuple(body_consts[i] for i in smooth_consts), tuple(carry[i] for i in smooth))
             more, d_carry = pull(d_carry)
-            return index - 1, d_carry, tuple(a + b for a, b in zip(d_consts, more))
+            return index - 1, d_carry, tuple(a + b for a, b in zip(d_consts, more)), now, scratch
 
         start = (rounds - 1, tuple(cotangents[i] for i in smooth),
-                 tuple(jnp.zeros_like(body_consts[i]) for i in smooth_consts))
-        _, d_carry, d_consts = _while(lambda s: s[0] >= 0, step, start)
+                 tuple(jnp.zeros_like(body_consts[i]) for i in smooth_consts),
+                 jnp.int32(-1), tuple(jnp.zeros_like(x) for x in buffer))
+        _, d_carry, d_consts, _, _ = _while(lambda s: s[0] >= 0, step, start)
         return (tuple(_zero(x) for x in test_consts),
                 _spread(d_consts, smooth_consts, body_consts),
                 _spread(d_carry, smooth, [x[0] for x in buffer]))
 
     run.defvjp(forward, backward)
     return run(test_consts, body_consts, init)
+
+
+def _thinned(buffer):
+    """Every second slot, in the first half; what stands in the second half no longer matters."""
+    return jnp.concatenate([buffer[::2], buffer[SLOTS // 2:]])
 
 
 def _while(going, step, state):

@@ -12,37 +12,56 @@ class RunContext:
 
 
 class Watcher:
-    """Calls the callbacks of one map."""
+    """Calls the callbacks of one map.
+
+    Attributes:
+        passes: how often an epoch of the whole pipeline goes through the map, the product of the repeats after it.
+    """
 
     def __init__(self, callbacks):
         self.callbacks = [(cb.create_runtime_obj(), cb.step_size) for cb in callbacks]
-        self.epoch = 0
-        self.steps = 0
+        self.passes = 1
+        self._pass = 0
+        self._epoch = 0
+        self._step = 0
+        self._steps = 0
 
     def _tell(self, event, step):
         for functions, size in self.callbacks:
             function = functions.get(event)
             if function is None:
                 continue
-            if event == "step_begin" and (step - 1) % size or event == "step_end" and step % size:
+            if event in ("step_begin", "step_end") and (step - 1) % size:
                 continue
             try:
-                function(RunContext(self.epoch, step, self.steps))
+                function(RunContext(self._epoch, step, self._steps))
             except Exception as error:
                 raise RuntimeError(f"{type(error).__name__}: {error}") from error
 
     def watch(self, node, hint):
         """The chunks of `node`, row by row, with the callbacks called."""
-        step = 0
-        if self.epoch == 0:
+        if self._pass == 0:
             self._tell("begin", 0)
-        self.epoch += 1
-        self._tell("epoch_begin", 0)
+        if self._pass % self.passes == 0:
+            self._epoch += 1
+            self._step = 0
+            self._tell("epoch_begin", 0)
+        self._pass += 1
         for chunk in node.children[0].chunks(Hint(1)):
-            step += 1
-            self.steps += 1
-            self._tell("step_begin", step)
+            self._step += 1
+            self._steps += 1
+            self._tell("step_begin", self._step)
             made = node.run(chunk)
-            self._tell("step_end", step)
+            self._tell("step_end", self._step)
             yield made
-        self._tell("epoch_end", step)
+        if self._pass % self.passes == 0:
+            self._tell("epoch_end", self._step)
+
+
+def multiply_passes(node, count):
+    """Tell the watched maps below a repeat that each epoch goes `count` times through them."""
+    watcher = getattr(node, "callbacks", None)
+    if watcher is not None:
+        watcher.passes *= count
+    for child in node.children:
+        multiply_passes(child, count)

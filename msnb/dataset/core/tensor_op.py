@@ -28,6 +28,11 @@ class TensorOp:
     _draw = None
     _draw_stack = None
 
+    def __new__(cls, *args, **kwargs):
+        new = super().__new__(cls)
+        new._made_with = (args, kwargs)
+        return new
+
     def _row(self, *arrays):
         raise NotImplementedError(f"{type(self).__name__} does not define what it does to a row.")
 

@@ -26,6 +26,11 @@ class Dataset:
         cache (DatasetCache, optional): Where to keep its rows. Default: None.
     """
 
+    def __new__(cls, *args, **kwargs):
+        new = super().__new__(cls)
+        new._made_with = (args, kwargs)
+        return new
+
     def __init__(self, children=None, num_parallel_workers=None, cache=None):
         if children is None:
             children = []
@@ -43,6 +48,9 @@ class Dataset:
         self._batch_size = None
         self._repeat_count = None
         self._num_classes = None
+
+    def __getstate__(self):
+        return {**self.__dict__, "parent": []}
 
     def __deepcopy__(self, memo):
         """A copy of the pipeline that shares the user's objects (sources, functions) but not the samplers."""
@@ -461,13 +469,15 @@ class Dataset:
         Examples:
             >>> train, test = dataset.split([0.9, 0.1])
         """
-        parts, start = [], 0
+        from msnb.dataset.core.config import fresh_seed
+
+        parts, start, own_seed = [], 0, fresh_seed()
         for count in self._checked_split(sizes, randomize):
             part = copy.deepcopy(self)
             part.dataset_size = None
             if randomize:
                 part = part.shuffle(10000)
-                part.reshuffle_each_epoch = False
+                part.reshuffle_each_epoch, part.own_seed = False, own_seed
             if start:
                 part = part.skip(start)
             parts.append(part.take(count))

@@ -31,7 +31,7 @@ from msnb.dataset.engine.sync import BlockReleasePair, SyncWaitDataset
 _LATER = {"VOCDataset": "sources.voc", "CocoDataset": "sources.coco", "CelebADataset": "sources.celeba",
           "ManifestDataset": "sources.manifest", "CLUEDataset": "sources.clue", "CSVDataset": "sources.csvfile",
           "TFRecordDataset": "sources.tfrecord", "MindDataset": "sources.minddata", "RandomDataset": "sources.random",
-          "RangeDataset": "sources.random", "TransferDataset": "transfer", "SamplerFn": "transfer"}
+          "RangeDataset": "sources.random", "TransferDataset": "transfer", "SamplerFn": "sampler_workers"}
 
 __all__ = ["BatchDataset", "BatchInfo", "BlockReleasePair", "BucketBatchByLengthDataset", "Cifar100Dataset", "Cifar10Dataset",
            "ConcatDataset", "Dataset", "FilterDataset", "GeneratorDataset", "ImageFolderDataset", "MapDataset", "MappableDataset",

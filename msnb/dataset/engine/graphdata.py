@@ -92,10 +92,10 @@ class _Graph:
         kinds = row.get(f"{prefix}_feature_index")
         if kinds is None:
             return
-        for position, kind in enumerate(np.asarray(kinds).reshape(-1).tolist()):
-            if kind < 0:
+        for kind in np.asarray(kinds).reshape(-1).tolist():
+            name = f"{prefix}_feature_{kind}"
+            if name not in row:
                 continue
-            name = f"{prefix}_feature_{position + 1}"
             value = row[name]
             field = records.schema[name]
             if isinstance(value, bytes):

@@ -1,4 +1,5 @@
 """Iterators: where rows leave the pipeline, as numpy arrays or as Tensors."""
+import copy
 import weakref
 
 import numpy as np
@@ -48,8 +49,8 @@ class Iterator:
 
     def __init__(self, dataset, num_epochs=-1, output_numpy=False, do_copy=True):
         self.ori_dataset = dataset
-        self.dataset = dataset
-        self._plan = dataset.make_plan()
+        self.dataset = copy.deepcopy(dataset)
+        self._plan = self.dataset.make_plan()
         self._columns = self._plan.columns
         self._num_epochs = num_epochs
         self._epochs_done = 0

@@ -283,11 +283,11 @@ class Batch(Node):
 class Shuffle(Node):
     """Rows in the order of a shuffle buffer."""
 
-    def __init__(self, child, size, reshuffle=True):
+    def __init__(self, child, size, reshuffle=True, seed=None):
         super().__init__([child], child.columns)
         self.buffer_size = size
         self.reshuffle = reshuffle
-        self.seed = fresh_seed()
+        self.seed = fresh_seed() if seed is None else seed
         self.stream = Mt64(self.seed)
 
     def _order(self, items):
@@ -297,6 +297,8 @@ class Shuffle(Node):
 
     def numbers(self, numbers):
         """The same for sample numbers."""
+        if numbers.ndim > 1:
+            return np.array(list(self._order(list(numbers))))
         return np.fromiter(self._order(numbers.tolist()), np.int64, len(numbers))
 
     def size_after(self, n):

@@ -45,11 +45,12 @@ class ShuffleDataset(Dataset):
         super().__init__(input_dataset)
         self.buffer_size = buffer_size
         self.reshuffle_each_epoch = True
+        self.own_seed = None
         if self.is_sync():
             raise RuntimeError("No shuffle after sync operators.")
 
     def _node(self, children):
-        return nodes.Shuffle(children[0], self.buffer_size, self.reshuffle_each_epoch)
+        return nodes.Shuffle(children[0], self.buffer_size, self.reshuffle_each_epoch, self.own_seed)
 
     def is_shuffled(self):
         """True."""
@@ -64,6 +65,10 @@ class RepeatDataset(Dataset):
         self.count = -1 if count is None else count
 
     def _node(self, children):
+        if any(getattr(op, "callbacks", None) for op in _all_below(self)):
+            from msnb.dataset.callback.watching import multiply_passes
+
+            multiply_passes(children[0], max(self.count, 1))
         return nodes.Repeat(children[0], self.count)
 
     def _repeats(self):
@@ -400,6 +405,12 @@ class _RowSteps(UserStep):
             if not isinstance(values, tuple):
                 values = (values,)
         return tuple(self._array(v) for v in values)
+
+
+def _all_below(dataset):
+    for child in dataset.children:
+        yield child
+        yield from _all_below(child)
 
 
 def _repeats_below(dataset):

@@ -9,11 +9,11 @@ def pad_to(array, shape, value):
     if array.dtype.kind in "SU":
         fill = b"" if value is None else value.encode("utf-8") if isinstance(value, str) else value
         if not isinstance(fill, bytes):
-            raise RuntimeError(f"Source and pad_value tensors are not of the same type: strings cannot be padded with {value!r}.")
+            raise RuntimeError(f"Source and pad_value tensors are not of the same type. Strings cannot be padded with {value!r}.")
         out = np.full(shape, fill, dtype=f"S{max(array.dtype.itemsize, len(fill), 1)}")
     else:
         if isinstance(value, str | bytes):
-            raise RuntimeError(f"Source and pad_value tensors are not of the same type: numbers cannot be padded with {value!r}.")
+            raise RuntimeError(f"Source and pad_value tensors are not of the same type. Numbers cannot be padded with {value!r}.")
         out = np.full(shape, 0 if value is None else value, dtype=array.dtype)
     part = tuple(slice(0, min(a, b)) for a, b in zip(array.shape, shape, strict=True))
     out[part] = array[part]

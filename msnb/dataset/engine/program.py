@@ -1,4 +1,5 @@
 """What ``map`` does to a chunk: a list of steps, each a transform of the library or a chain of the user's functions on some columns."""
+import inspect
 import threading
 
 import numpy as np
@@ -15,7 +16,7 @@ def op_name(op):
     """The name of a transform or function, as error messages and plans show it."""
     if isinstance(op, TensorOp):
         return type(op).__name__
-    name = getattr(op, "__name__", None) or type(op).__name__
+    name = op.__name__ if inspect.isroutine(op) or inspect.isclass(op) else type(op).__name__
     return f"{name}()"
 
 
@@ -40,7 +41,7 @@ class Step:
     def place(self, columns, made):
         """The columns after this step."""
         if len(made) != self.results:
-            raise RuntimeError(f"Result of a tensorOp doesn't match output column names: {self.label} gives {len(made)} columns, "
+            raise RuntimeError(f"Unexpected error. Result of a tensorOp doesn't match output column names: {self.label} gives {len(made)} columns, "
                                f"but {self.results} are named.")
         if len(made) == len(self.inputs):
             columns = list(columns)

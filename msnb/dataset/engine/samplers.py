@@ -62,20 +62,23 @@ class _Sequential(_Running):
     def __init__(self, sampler, rows, class_ids):
         super().__init__(sampler, rows, class_ids)
         self.start = sampler.start_index or 0
+        if sampler.wraps:
+            self.count = sampler.num_samples or self.rows
+            return
         if self.rows and self.start >= self.rows:
             raise RuntimeError(f"Invalid parameter, start_index must be less than num_rows, but got start_index: {self.start}, "
                                f"num_rows: {self.rows}.")
         self.count = self.limit(self.rows - self.start)
 
     def draw(self):
-        return np.arange(self.start, self.start + self.count, dtype=np.int64)
+        return np.arange(self.start, self.start + self.count, dtype=np.int64) % max(self.rows, 1)
 
 
 class _Random(_Running):
     def __init__(self, sampler, rows, class_ids):
         super().__init__(sampler, rows, class_ids)
         self.count = self.limit(self.rows)
-        self.seed = fresh_seed()
+        self.seed = fresh_seed() if sampler.own_seed is None else sampler.own_seed
         self.order = list(range(self.rows))
 
     def draw(self):
@@ -152,7 +155,7 @@ class _Subset(_Running):
         if self.sampler.is_random:
             Mt32(fresh_seed()).shuffle(self.order)
         chosen = np.array(self.order[:self.count], np.int64)
-        if len(chosen) and chosen.max() >= self.rows:
+        if len(chosen) and chosen.max() >= self.rows and not self.sampler.wraps:
             raise RuntimeError(f"Generated indice is out of bound, expect range [0, num_data-1], got indice: {chosen.max()}, "
                                f"num_data: {self.rows - 1}.")
         return chosen % max(self.rows, 1)
@@ -193,7 +196,8 @@ class _FromPython(_Running):
     def draw(self):
         if self.epoch:
             self.sampler.reset()
-        return np.asarray(self.sampler._get_indices(), np.int64).reshape(-1)
+        # A sampler may give arrays of numbers: the user's object is then asked for each array as it is.
+        return np.asarray(self.sampler._get_indices(), np.int64)
 
 
 class _FromIterable(_Running):
@@ -221,6 +225,12 @@ class BuiltinSampler:
     """
 
     _running = None
+    wraps = False  # whether numbers beyond the last sample begin anew, as for MindDataset
+
+    def __new__(cls, *args, **kwargs):
+        new = super().__new__(cls)
+        new._made_with = (args, kwargs)
+        return new
 
     def __init__(self, num_samples=None):
         self.child_sampler = None
@@ -243,6 +253,22 @@ class BuiltinSampler:
         return self
 
     create_for_minddataset = create
+
+    def set_num_rows(self, num_rows):
+        """Say how many samples there are, for :meth:`get_indices`."""
+        self._rows = num_rows
+
+    def set_num_samples(self, num_samples):
+        """Limit the number of samples."""
+        self.num_samples = num_samples
+
+    def initialize(self):
+        """Begin; :meth:`get_indices` gives the first epoch then."""
+        self._at_work = self.open(self._rows)
+
+    def get_indices(self):
+        """Sample numbers of the next epoch."""
+        return self._at_work.next_epoch()
 
     def create_child(self):
         """The child's counterpart."""
@@ -316,6 +342,11 @@ class Sampler:
     def create(self):
         """This sampler; MindSpore makes its C++ counterpart here."""
         return self
+
+    set_num_rows = BuiltinSampler.set_num_rows
+    set_num_samples = BuiltinSampler.set_num_samples
+    initialize = BuiltinSampler.initialize
+    get_indices = BuiltinSampler.get_indices
 
     def add_child(self, sampler):
         """Choose among the samples that `sampler` gives out."""
@@ -423,6 +454,7 @@ class RandomSampler(BuiltinSampler):
             raise ValueError(f"replacement should be a boolean value, but got replacement: {replacement}.")
         _check_num_samples(num_samples)
         self.deterministic = False
+        self.own_seed = None
         self.replacement = replacement
         self.reshuffle_each_epoch = True
         super().__init__(num_samples)
@@ -605,8 +637,8 @@ class WeightedRandomSampler(BuiltinSampler):
     _running = _Weighted
 
     def __init__(self, weights, num_samples=None, replacement=True):
-        if isinstance(weights, np.ndarray | tuple):
-            weights = list(weights)
+        if isinstance(weights, np.ndarray):
+            weights = weights.tolist()
         if not isinstance(weights, list):
             weights = [weights]
         for i, w in enumerate(weights):

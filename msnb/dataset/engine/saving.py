@@ -1,4 +1,6 @@
 """Writing the rows of a pipeline to MindRecord files."""
+import re
+
 import numpy as np
 
 from msnb.mindrecord.filewriter import FileWriter
@@ -22,6 +24,11 @@ def _field(name, array):
     return {"type": kind} if kind == "bytes" else {"type": kind, "shape": list(array.shape)}
 
 
+def _clean(name):
+    """A column's name with what MindRecord allows: letters, digits and underscores."""
+    return re.sub(r"[^0-9a-zA-Z_]", "_", name)
+
+
 def _value(array, field):
     if field["type"] == "string":
         value = array.item()
@@ -40,7 +47,7 @@ def save(dataset, file_name, num_files):
     waiting, shard = [], 0
     for row in dataset.create_dict_iterator(num_epochs=1, output_numpy=True):
         if writer is None:
-            fields = {name: _field(name, np.asarray(array)) for name, array in row.items()}
+            fields = {_clean(name): _field(name, np.asarray(array)) for name, array in row.items()}
             writer = FileWriter(file_name, num_files)
             writer.add_schema(fields, "made by Dataset.save")
             scalars = [name for name, field in fields.items() if "shape" not in field and field["type"] != "bytes"]
@@ -50,7 +57,7 @@ def save(dataset, file_name, num_files):
         if here != shard or len(waiting) == _AT_ONCE:
             writer.write_to(shard, waiting)
             waiting, shard = [], here
-        waiting.append({name: _value(np.asarray(array), fields[name]) for name, array in row.items()})
+        waiting.append({_clean(name): _value(np.asarray(array), fields[_clean(name)]) for name, array in row.items()})
         number += 1
     if writer is None:
         raise RuntimeError("There is no row to save.")

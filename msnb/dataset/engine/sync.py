@@ -75,7 +75,7 @@ class SyncWaitDataset(Dataset):
     def __init__(self, input_dataset, condition_name, num_batch, callback=None):
         super().__init__(input_dataset)
         if isinstance(num_batch, int) and num_batch <= 0:
-            raise ValueError(f"num_batch need to be greater than 0, but got {num_batch}.")
+            raise ValueError(f"num_batch need to be greater than 0. It is {num_batch}.")
         self._condition_name = condition_name
         self._pair = BlockReleasePair(num_batch, callback)
         if condition_name in self.children[0].get_sync_notifiers():
@@ -96,7 +96,7 @@ class SyncWaitDataset(Dataset):
     def update_sync_batch_size(self, batch_size):
         """Count in batches of that many rows."""
         if isinstance(batch_size, int) and batch_size <= 0:
-            raise ValueError(f"num_batch need to be greater than 0, but got {batch_size}.")
+            raise ValueError(f"num_batch need to be greater than 0. It is {batch_size}.")
         self._pair.update_batched_size(batch_size)
 
     def disable_sync(self):

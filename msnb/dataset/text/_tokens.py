@@ -236,12 +236,30 @@ class NormalizeUTF8(TensorOp):
         return array if form is None else each(array, lambda text: unicodedata.normalize(form, text))
 
 
+# Scripts are told by the first word of a character's name; these have names of another kind.
+_SCRIPTS = {"Han": "CJK", "Hani": "CJK"}
+
+
+def _of_script(character, script):
+    name = unicodedata.name(character, "")
+    if script == "CJK":
+        return name.startswith(("CJK UNIFIED IDEOGRAPH", "CJK COMPATIBILITY IDEOGRAPH", "CJK RADICAL", "KANGXI RADICAL",
+                                "IDEOGRAPHIC ITERATION MARK", "IDEOGRAPHIC NUMBER ZERO", "HANGZHOU NUMERAL"))
+    return name.startswith(script + " ") and unicodedata.category(character)[0] in "LM"
+
+
 @functools.cache
 def characters_of(category):
-    """The inside of a character class with all characters of a Unicode category ("P", "Mn", ...)."""
+    """The inside of a character class with all characters of a Unicode category ("P", "Mn", ...) or script ("Han", "Greek", ...)."""
     parts, start = [], None
+    script = _SCRIPTS.get(category, category.upper()) if len(category) > 2 else None
     for point in range(sys.maxunicode + 2):
-        inside = point <= sys.maxunicode and unicodedata.category(chr(point)).startswith(category)
+        if point > sys.maxunicode:
+            inside = False
+        elif script:
+            inside = _of_script(chr(point), script)
+        else:
+            inside = unicodedata.category(chr(point)).startswith(category)
         if inside and start is None:
             start = point
         elif not inside and start is not None:
@@ -487,7 +505,7 @@ class SlidingWindow(TensorOp):
         if array.ndim != 1:
             raise RuntimeError(f"SlidingWindosOp supports 1D Tensors only for now: got shape {array.shape}.")
         if self.axis not in (0, -1):
-            raise RuntimeError(f"axis supports 0 or -1 only for now: got {self.axis}.")
+            raise RuntimeError(f"axis supports 0 or -1 only for now. It is {self.axis}.")
         if len(array) < self.width:
             return array[:0]
         return np.lib.stride_tricks.sliding_window_view(array, self.width).copy()

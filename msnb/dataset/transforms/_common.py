@@ -324,8 +324,9 @@ class Unique(TensorOp):
     """
 
     def _row(self, array):
-        if array.ndim != 1:
+        if array.ndim > 1 and array.size != array.shape[-1]:
             raise RuntimeError(f"Only 1D tensors supported, but got shape {array.shape}.")
+        array = array.reshape(-1)
         if array.dtype.kind in "SU":
             raise RuntimeError("Unique op only supports numeric input.")
         _, first, inverse, counts = np.unique(array, return_index=True, return_inverse=True, return_counts=True)

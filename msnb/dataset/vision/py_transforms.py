@@ -9,6 +9,10 @@ from msnb.dataset.vision import _checks as checks
 from msnb.dataset.vision import py_transforms_util as util
 from msnb.dataset.vision.utils import Border, Inter
 
+DE_PY_BORDER_TYPE = {Border.CONSTANT: "constant", Border.EDGE: "edge", Border.REFLECT: "reflect", Border.SYMMETRIC: "symmetric"}
+# The numbers that PIL gives its filters.
+DE_PY_INTER_MODE = {Inter.NEAREST: 0, Inter.ANTIALIAS: 1, Inter.LINEAR: 2, Inter.CUBIC: 3}
+
 __all__ = ["AutoContrast", "CenterCrop", "Cutout", "Decode", "Equalize", "FiveCrop", "Grayscale", "HWC2CHW", "HsvToRgb", "Invert",
            "LinearTransformation", "MixUp", "Normalize", "NormalizePad", "Pad", "RandomAffine", "RandomColor", "RandomColorAdjust",
            "RandomCrop", "RandomErasing", "RandomGrayscale", "RandomHorizontalFlip", "RandomPerspective", "RandomResizedCrop",

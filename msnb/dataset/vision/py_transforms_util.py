@@ -154,7 +154,7 @@ def _pair(size):
         return size, size
     if isinstance(size, tuple | list) and len(size) == 2:
         return size
-    raise TypeError(f"Size should be a single integer or a list/tuple (h, w) of length 2. Got {size}.")
+    raise TypeError("Size should be a single integer or a list/tuple (h, w) of length 2.")
 
 
 def random_resize_crop(img, size, scale, ratio, interpolation=2, max_attempts=10):

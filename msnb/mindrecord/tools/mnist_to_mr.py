@@ -1,5 +1,9 @@
 """MNIST to MindRecord."""
+import gzip
 import os
+import struct
+
+import numpy as np
 
 from msnb.mindrecord.shardutils import SUCCESS, check_filename
 from msnb.mindrecord.tools._convert import check_partitions, jpeg, write
@@ -28,11 +32,16 @@ class MnistToMR:
         self.destination = destination
         self.partition_number = partition_number
 
-    def _rows(self, part):
-        from msnb.formats import idx
+    def _read(self, name, axes):
+        """The array in a file; bytes after it are ignored, as MindSpore does."""
+        with gzip.open(os.path.join(self.source, name)) as stream:
+            stream.read(4)
+            shape = struct.unpack(f">{axes}i", stream.read(4 * axes))
+            return np.frombuffer(stream.read(int(np.prod(shape))), np.uint8).reshape(shape)
 
-        images = idx.read(os.path.join(self.source, f"{part}-images-idx3-ubyte.gz"))
-        labels = idx.read(os.path.join(self.source, f"{part}-labels-idx1-ubyte.gz"))
+    def _rows(self, part):
+        images = self._read(f"{part}-images-idx3-ubyte.gz", 3)
+        labels = self._read(f"{part}-labels-idx1-ubyte.gz", 1)
         for image, label in zip(images, labels, strict=True):
             yield {"label": int(label), "data": jpeg(image)}
 

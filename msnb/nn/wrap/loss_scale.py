@@ -169,7 +169,8 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         self.hyper_map = C.HyperMap()
         self.base = Tensor(1, mstype.float32)
         self.less_equal = P.LessEqual()
-        self.addn = P.AddN()
+        self.concat = P.Concat()
+        self.reduce_sum = P.ReduceSum()
         self.reshape = P.Reshape()
         self.select = P.Select()
         self.assign = P.Assign()
@@ -228,8 +229,8 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         """
         outputs = compute_output if isinstance(compute_output, tuple) else (compute_output,)
         flags = [_row_tensor_grad_overflow(x) if isinstance(x, RowTensor) else grad_overflow(x) for x in outputs]
-        total = self.addn(flags) if len(flags) > 1 else flags[0]
-        return self.less_equal(self.base, self.reshape(total, ()))
+        # As one reduction, not a sum of so many terms: XLA would repeat that sum in the update of every Parameter.
+        return self.less_equal(self.base, self.reduce_sum(self.concat(flags)))
 
     def process_loss_scale(self, overflow):
         """Let the manager move the loss scale.

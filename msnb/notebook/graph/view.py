@@ -18,6 +18,7 @@ from . import cells
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
 _HEIGHT = 560
+_LARGE = 5000  # nodes; larger graphs are saved with their repeated blocks left out
 
 
 def view(net, *inputs, stages=("traced",), height=_HEIGHT):
@@ -122,7 +123,7 @@ class GraphView:
         self.colour = colour
         self._make = make
         self._offered = offered
-        self._payload = None
+        self._payload = self._saved = None
         self._widget = None
 
     @property
@@ -143,14 +144,26 @@ class GraphView:
     def payload(self):
         """The bytes that the view is drawn from; the same graphs give the same bytes."""
         if self._payload is None:
-            graphs = list(self.graphs.values())
-            stages = [stage(made, name, columns=self.columns if index == 0 else None)
-                      for index, (name, made) in enumerate(self.graphs.items())]
-            pairs = [(a, b) for b in range(len(graphs)) for a in range(b)]
-            diffs = [difference(a, b, compare(graphs[a], graphs[b])) for a, b in pairs]
-            self._payload = pack(stages, colour=self.colour, offered=list(self._offered), diffs=diffs,
-                                 files=listings(graphs[:1]), beside=list(self.graphs)[1] if len(graphs) > 1 else "")
+            self._payload = self._pack(False)
         return self._payload
+
+    @property
+    def saved_payload(self):
+        """What a notebook file keeps: all of it, but for a large graph, whose repeated blocks are left out."""
+        if len(self.graphs) > 1 or len(self.graph) <= _LARGE:
+            return self.payload
+        if self._saved is None:
+            self._saved = self._pack(True)
+        return self._saved
+
+    def _pack(self, folded):
+        graphs = list(self.graphs.values())
+        stages = [stage(made, name, columns=self.columns if index == 0 else None, folded=folded)
+                  for index, (name, made) in enumerate(self.graphs.items())]
+        pairs = [(a, b) for b in range(len(graphs)) for a in range(b)]
+        diffs = [difference(a, b, compare(graphs[a], graphs[b])) for a, b in pairs]
+        return pack(stages, colour=self.colour, offered=list(self._offered), diffs=diffs, files=listings(graphs[:1]),
+                    beside=list(self.graphs)[1] if len(graphs) > 1 else "", folded=int(folded))
 
     @property
     def widget(self):
@@ -158,9 +171,15 @@ class GraphView:
         if self._widget is None:
             kind = _widget_class()
             if kind is not None:
-                self._widget = kind(payload=self.payload, height=self.height, cells=cells.ids())
+                self._widget = kind(payload=self.saved_payload, height=self.height, cells=cells.ids())
                 self._widget.observe(self._wanted, "wanted")
+                self._widget.on_msg(self._asked)
         return self._widget
+
+    def _asked(self, widget, content, buffers):
+        """The page wants the repeats that the saved form leaves out."""
+        if isinstance(content, dict) and content.get("kind") == "whole":
+            widget.send({"kind": "whole"}, buffers=[self.payload])
 
     def _wanted(self, change):
         """The reader chose a stage that is not there yet: make it, then show it."""
@@ -168,8 +187,8 @@ class GraphView:
         if self._make is None or name in self.graphs or name not in self._offered:
             return
         self.graphs[name] = self._make(name)
-        self._payload = None
-        self._widget.payload = self.payload
+        self._payload = self._saved = None
+        self._widget.payload = self.saved_payload
 
     def update(self, func_graph):
         """Show another graph in this view's place; what was open stays open.
@@ -178,9 +197,9 @@ class GraphView:
             func_graph (FuncGraph): the graph to show now.
         """
         self.graphs = {next(iter(self.graphs)): func_graph}
-        self.columns, self._payload = None, None
+        self.columns = self._payload = self._saved = None
         if self._widget is not None:
-            self._widget.payload = self.payload
+            self._widget.payload = self.saved_payload
 
     def text(self):
         """The graph as functional IR."""
@@ -224,7 +243,7 @@ class GraphView:
 
     def _frame(self):
         """The page inside an iframe of its own, which neither sees nor disturbs the notebook around it."""
-        page = html.escape(self.html(), quote=True)
+        page = html.escape(_page(self.saved_payload, self.graph.name), quote=True)
         return (f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" allow="clipboard-write; fullscreen" '
                 f'title="{html.escape(repr(self), quote=True)}" '
                 f'style="width:100%;height:{self.height}px;border:0;display:block"></iframe>')

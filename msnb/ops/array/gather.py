@@ -98,7 +98,8 @@ def gather_d(x, dim: Int, index):
     tensor_only("GatherD", "x", x)
     dtype_in("GatherD", "index", index, INDEX)
     dim = axis_in("GatherD", dim, x.ndim, "dim")
-    if index.ndim != x.ndim or any(i > n for d, (i, n) in enumerate(zip(index.shape, x.shape, strict=True)) if d != dim):
+    if index.ndim != x.ndim or any(i > n and d != dim
+                                   for d, (i, n) in enumerate(zip(index.shape, x.shape, strict=True))):
         raise ValueError(f"For 'GatherD', 'index' should have as many dimensions as 'x' and fit into it except along "
                          f"{dim}, but got shapes {index.shape} and {x.shape}.")
     x = x[tuple(slice(None) if d == dim else slice(n) for d, n in enumerate(index.shape))]
@@ -131,8 +132,8 @@ def gather_nd(input_x, indices):
     tensor_only("GatherNd", "input_x", input_x)
     dtype_in("GatherNd", "indices", indices, INT)
     if not indices.ndim or indices.shape[-1] > input_x.ndim:
-        raise ValueError(f"For 'GatherNd', the last dimension of 'indices' should be at most {input_x.ndim}, the number "
-                         f"of dimensions of 'input_x', but the shape is {indices.shape}.")
+        raise ValueError(f"For 'GatherNd', the last dimension of 'indices' should be at most {input_x.ndim}, the "
+                         f"number of dimensions of 'input_x', but the shape is {indices.shape}.")
     position = tuple(jnp.moveaxis(indices, -1, 0))
     return input_x.at[position].get(mode="fill", fill_value=0)
 

@@ -200,8 +200,8 @@ def slice_(x, begin: Ints, size: Ints):
     """
     tensor_only("Slice", "x", x)
     if len(begin) != x.ndim or len(size) != x.ndim:
-        raise ValueError(f"For 'Slice', 'begin' and 'size' should have {x.ndim} entries, one for each dimension of 'x', "
-                         f"but got {begin} and {size}.")
+        raise ValueError(f"For 'Slice', 'begin' and 'size' should have {x.ndim} entries, one for each dimension of "
+                         f"'x', but got {begin} and {size}.")
     ends = []
     for low, length, limit in zip(begin, size, x.shape, strict=True):
         high = limit if length == -1 else low + length

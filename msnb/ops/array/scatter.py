@@ -3,10 +3,9 @@ import jax
 import jax.numpy as jnp
 
 from msnb.core.dtype import result_type
-from msnb.core.kinds import Bool, Shape
+from msnb.core.kinds import Bool, Int, OneOf, Shape
 from msnb.core.primitive import operator
-from msnb.ops._check import ANY, INDEX, NUMBER, dtype_in, same_dtype
-
+from msnb.ops._check import ANY, INDEX, NUMBER, axis_in, dtype_in, same_dtype
 
 
 def _times(x, factors, index):
@@ -250,3 +249,47 @@ def scatter_nd(indices, updates, shape: Shape):
         raise ValueError(f"For 'ScatterNd', 'shape' should be positive, but got {shape}.")
     zeros = jnp.zeros(shape, updates.dtype)
     return zeros.at[_position("ScatterNd", zeros, indices, updates)].add(updates, mode="drop")
+
+
+@operator("TensorScatterElements", functional="tensor_scatter_elements")
+def tensor_scatter_elements(input_x, indices, updates, *, axis: Int = 0,
+                            reduction: OneOf("none", "add", "mul", "max", "min") = "none"):
+    """A copy of a Tensor with the element at `indices` along an axis set, for each place of `indices`.
+
+    Args:
+        axis (int): The axis that `indices` count along. Default: 0.
+        reduction (str): "none" sets elements; "add", "mul", "max" and "min" combine them. Default: "none".
+
+    Inputs:
+        - **input_x** (Tensor) - Of at least 1 dimension.
+        - **indices** (Tensor) - int32 or int64, of as many dimensions as `input_x`.
+        - **updates** (Tensor) - Of the shape of `indices` and the element type of `input_x`.
+
+    Outputs:
+        Tensor of the shape and element type of `input_x`.
+
+    Raises:
+        TypeError: If `indices` are not integers or the element types differ.
+        ValueError: If the shapes do not fit or `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[1., 2., 3.]], mindspore.float32)
+        >>> print(ops.tensor_scatter_elements(x, Tensor([[2, 0]]), Tensor([[7., 8.]], mindspore.float32), 1))
+        [[8. 2. 7.]]
+    """
+    name = "TensorScatterElements"
+    dtype_in(name, "input_x", input_x, ANY)
+    dtype_in(name, "indices", indices, INDEX)
+    axis = axis_in(name, axis, input_x.ndim)
+    updates = jnp.broadcast_to(updates.astype(input_x.dtype), indices.shape) if updates.weak_type else updates
+    same_dtype(name, input_x=input_x, updates=updates)
+    if indices.ndim != input_x.ndim or updates.shape != indices.shape:
+        raise ValueError(f"For '{name}', 'indices' should have {input_x.ndim} dimensions and 'updates' their shape, "
+                         f"but got {indices.shape} and {updates.shape}.")
+    places = tuple(indices if d == axis else jax.lax.broadcasted_iota(indices.dtype, indices.shape, d)
+                   for d in range(input_x.ndim))
+    mode = "update" if reduction == "none" else reduction
+    return _UPDATES[mode][1](input_x, updates, places).astype(input_x.dtype)

@@ -165,8 +165,8 @@ class SameTypeShape(HostPrimitive):
         tensor_argument("SameTypeShape", "input_x", input_x)
         tensor_argument("SameTypeShape", "input_y", input_y)
         if input_x.dtype != input_y.dtype:
-            raise TypeError(f"For 'SameTypeShape', the inputs should have one element type, but got {input_x.dtype} and "
-                            f"{input_y.dtype}.")
+            raise TypeError(f"For 'SameTypeShape', the inputs should have one element type, but got "
+                            f"{input_x.dtype} and {input_y.dtype}.")
         if input_x.shape != input_y.shape:
             raise ValueError(f"For 'SameTypeShape', the inputs should have one shape, but got {input_x.shape} and "
                              f"{input_y.shape}.")
@@ -198,7 +198,8 @@ class IsSubClass(HostPrimitive):
     def __call__(self, sub_type, type_):
         for argument, value in (("sub_type", sub_type), ("type_", type_)):
             if not isinstance(value, mstype.Type):
-                raise TypeError(f"For 'IsSubClass', '{argument}' should be a mindspore type, but got {describe(value)}.")
+                raise TypeError(f"For 'IsSubClass', '{argument}' should be a mindspore type, "
+                                f"but got {describe(value)}.")
         return mstype.issubclass_(sub_type, type_)
 
 
@@ -273,8 +274,8 @@ class TupleToArray(HostPrimitive):
             if not isinstance(value, numbers.Number):
                 raise TypeError(f"For 'TupleToArray', 'input_x' should hold numbers, but got {describe(value)}.")
             if type(value) is not type(input_x[0]):
-                raise TypeError(f"For 'TupleToArray', all numbers should be of one type, but got {describe(input_x[0])} "
-                                f"and {describe(value)}.")
+                raise TypeError(f"For 'TupleToArray', all numbers should be of one type, but got "
+                                f"{describe(input_x[0])} and {describe(value)}.")
         return Tensor(np.array(input_x, np.int32 if isinstance(input_x[0], int) else np.float32))
 
 
@@ -414,7 +415,8 @@ class InvertPermutation(HostPrimitive):
         if isinstance(input_x, Tensor):
             raise ValueError("For 'InvertPermutation', 'input_x' should be a tuple of int, but got a Tensor.")
         if not isinstance(input_x, (tuple, list)):
-            raise TypeError(f"For 'InvertPermutation', 'input_x' should be a tuple of int, but got {describe(input_x)}.")
+            raise TypeError(f"For 'InvertPermutation', 'input_x' should be a tuple of int, "
+                            f"but got {describe(input_x)}.")
         for value in input_x:
             if isinstance(value, (tuple, list)):
                 raise ValueError("For 'InvertPermutation', 'input_x' should be a flat tuple of int, but it is nested.")
@@ -433,7 +435,8 @@ class InvertPermutation(HostPrimitive):
 class Unique(HostPrimitive):
     """The distinct elements of a vector in order of appearance, and where each element belongs.
 
-    The length of the first result depends on the values, so a compiled graph cannot contain it: use UniqueWithPad there.
+    The length of the first result depends on the values, so a compiled graph cannot contain it: use UniqueWithPad
+    there.
 
     Inputs:
         - **x** (Tensor) - Numbers, a vector.
@@ -460,8 +463,8 @@ class Unique(HostPrimitive):
     def __call__(self, x):
         tensor_argument("Unique", "x", x)
         if is_tracer(x._array):
-            raise RuntimeError("For 'Unique', the number of distinct elements depends on values, which a compiled graph "
-                               "does not know; use UniqueWithPad, or call Unique in PYNATIVE mode.")
+            raise RuntimeError("For 'Unique', the number of distinct elements depends on values, which a compiled "
+                               "graph does not know; use UniqueWithPad, or call Unique in PYNATIVE mode.")
         values, first, inverse = np.unique(x.asnumpy(), return_index=True, return_inverse=True)
         order = np.argsort(first, kind="stable")
         rank = np.empty_like(order)

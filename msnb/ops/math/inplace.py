@@ -12,7 +12,8 @@ _DOC = """Copy of `x` whose rows at `indices` are {verb} `v`.
 
     Inputs:
         - **x** (Tensor) - Of any shape but a scalar.
-        - **v** (Tensor) - Of the element type of `x`; its first dimension counts the indices, the others are those of `x`.
+        - **v** (Tensor) - Of the element type of `x`; its first dimension counts the indices, the others are those
+          of `x`.
 
     Outputs:
         Tensor of the shape and element type of `x`.
@@ -49,7 +50,8 @@ def _declare(name, verb, update, shown):
     return operator(name)(kernel)
 
 
-inplace_add = _declare("InplaceAdd", "increased by", lambda at, v: at.add(v), "[[ 1.  2.]\n         [13. 14.]\n         [ 5.  6.]]")
+inplace_add = _declare("InplaceAdd", "increased by", lambda at, v: at.add(v),
+                       "[[ 1.  2.]\n         [13. 14.]\n         [ 5.  6.]]")
 inplace_sub = _declare("InplaceSub", "decreased by", lambda at, v: at.subtract(v),
                        "[[ 1.  2.]\n         [-7. -6.]\n         [ 5.  6.]]")
 inplace_update = _declare("InplaceUpdate", "replaced by", lambda at, v: at.set(v),

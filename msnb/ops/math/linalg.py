@@ -18,8 +18,8 @@ def _product(op, x1, x2, transpose_a, transpose_b):
     same_dtype(op, x1=x1, x2=x2)
     inner = x1.shape[-2 if transpose_a else -1], x2.shape[-1 if transpose_b else -2]
     if inner[0] != inner[1]:
-        raise ValueError(f"For '{op}', the inner dimensions should agree, but got {inner[0]} and {inner[1]} from shapes "
-                         f"{x1.shape} (transpose_a={transpose_a}) and {x2.shape} (transpose_b={transpose_b}).")
+        raise ValueError(f"For '{op}', the inner dimensions should agree, but got {inner[0]} and {inner[1]} from "
+                         f"shapes {x1.shape} (transpose_a={transpose_a}) and {x2.shape} (transpose_b={transpose_b}).")
     a = jnp.swapaxes(x1, -1, -2) if transpose_a else x1
     b = jnp.swapaxes(x2, -1, -2) if transpose_b else x2
     if x1.dtype == jnp.int8:

@@ -38,7 +38,10 @@ def lin_space(start, stop, num: PositiveInt):
     same_dtype("LinSpace", start=start, stop=stop)
     rank("LinSpace", "start", start, 0)
     rank("LinSpace", "stop", stop, 0)
-    return jnp.linspace(start, stop, num, dtype=start.dtype)
+    if num == 1:
+        return start.reshape(1)
+    step = (stop - start) / (num - 1)
+    return (start + step * jnp.arange(num, dtype=start.dtype)).at[-1].set(stop)
 
 
 @operator("HistogramFixedWidth", functional="histogram_fixed_width")

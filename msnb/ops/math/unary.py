@@ -44,7 +44,11 @@ def _declare(name, compute, summary, sample, shown, *, functional=None, methods=
 
 
 def _real(function):
-    return lambda x: function(floating(x))
+    """`function` on real numbers; half precision is computed in float32 and rounded once."""
+    def compute(x):
+        x = floating(x)
+        return function(x.astype(jnp.float32)).astype(x.dtype) if x.dtype.itemsize == 2 else function(x)
+    return compute
 
 
 _FLOAT_OUT = "float32 for integers, else the element type of `x`"
@@ -126,6 +130,11 @@ abs_ = _declare("Abs", jnp.abs, "Absolute value of each element.", "[-1., 1., 0.
                 functional="abs", methods=("abs", "absolute", "__abs__"), allowed=NUMBER)
 sign = _declare("Sign", jnp.sign, "-1, 0 or 1 by the sign of each element.", "[2., 0., -1.]", "[ 1.  0. -1.]",
                 functional="sign", methods=("sign",), allowed=NUMBER)
+erfinv = _declare("Erfinv", jax.scipy.special.erfinv, "Inverse of the Gauss error function of each element.", "[0.]",
+                  "[0.]", functional="erfinv", methods=("erfinv",))
+frac = _declare("Frac", lambda x: x - jnp.trunc(x), "The fraction of each element, with its sign.", "[1.5, -1.25]",
+                "[ 0.5  -0.25]", functional="frac", methods=("frac",))
+sinc = _transcendental("Sinc", jnp.sinc, "sin(pi x) / (pi x) of each element, 1 at 0.", "[0.]", "[1.]", "sinc")
 log2 = _transcendental("Log2", jnp.log2, "Logarithm to base 2 of each element.", "[2., 8.]", "[1. 3.]", "log2")
 log10 = _transcendental("Log10", jnp.log10, "Logarithm to base 10 of each element.", "[10.]", "[1.]", "log10")
 

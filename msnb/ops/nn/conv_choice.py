@@ -12,15 +12,14 @@ from math import prod
 from msnb.ops.nn import conv_lowering as ways
 
 _MANY_TAPS = 49       # more than these would blow up the program
-_MANY_GROUPS = 32     # more than these become one batched product
+_MANY_GROUPS = 8      # up to these, each group is chosen and compiled on its own
 _SMALL_CHANNELS = 8
 
 
 def forward(x, w, g):
     """Lowering for an image of shape `x` (N, C, H, W) and weights of shape `w` (O, C / group, kh, kw)."""
-    grouped = _grouped(x, w, g)
-    if grouped is not None:
-        return grouped
+    if g.group > 1:
+        return _grouped(x, w, g, ways.direct)
     pixels, depth, taps = _sizes(x, w, g)
     if taps == 1:
         return ways.columns
@@ -35,9 +34,8 @@ def forward(x, w, g):
 
 def input_grad(x, w, g):
     """Lowering whose transpose gives the gradient with respect to the image."""
-    grouped = _grouped(x, w, g)
-    if grouped is not None:
-        return grouped
+    if g.group > 1:
+        return _grouped(x, w, g, ways.grouped_columns)
     pixels, depth, taps = _sizes(x, w, g)
     if taps == 1:
         return ways.columns
@@ -52,9 +50,8 @@ def input_grad(x, w, g):
 
 def filter_grad(x, w, g):
     """Lowering whose transpose gives the gradient with respect to the weights."""
-    grouped = _grouped(x, w, g)
-    if grouped is not None:
-        return grouped
+    if g.group > 1:
+        return _grouped(x, w, g, ways.grouped_columns)
     pixels, depth, taps = _sizes(x, w, g)
     if taps == 1:
         return ways.columns
@@ -76,9 +73,7 @@ def _sizes(x, w, g):
     return x[0] * prod(g.output(x[2:], w[2:])), prod(w[1:]), prod(w[2:])
 
 
-def _grouped(x, w, g):
-    if g.group == 1:
-        return None
+def _grouped(x, w, g, otherwise):
     if x[1] == g.group:
         return ways.depthwise if prod(w[2:]) <= _MANY_TAPS else ways.direct
-    return ways.grouped_columns
+    return otherwise  # the gradients XLA computes are up to 500 times slower than a batched product

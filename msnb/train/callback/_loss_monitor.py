@@ -51,3 +51,13 @@ class LossMonitor(Callback):
                              f"too high, or is there a NaN in the data?")
         if self._per_print_times and cb_params.cur_step_num % self._per_print_times == 0:
             print(f"epoch: {epoch} step: {step}, loss is {loss!s}", flush=True)
+
+    def epoch_end(self, run_context):
+        """Print the metrics when `Model.fit` has evaluated the network.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        cb_params = run_context.original_args()
+        if cb_params.get("eval_results") and self._per_print_times:
+            print(f"Eval result: epoch {cb_params.cur_epoch_num}, metrics: {cb_params.eval_results}", flush=True)

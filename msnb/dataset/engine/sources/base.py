@@ -2,10 +2,11 @@
 import glob
 import os
 from enum import Enum
+from itertools import islice
 
 import numpy as np
 
-from msnb.dataset.core.config import fresh_seed
+from msnb.dataset.core.config import fresh_seed, settings
 from msnb.dataset.core.streams import Mt32
 from msnb.dataset.core.validator_helpers import check_cache, check_source, type_check
 from msnb.dataset.engine import nodes, samplers
@@ -203,12 +204,16 @@ class MappableDataset(SourceDataset):
         import copy
 
         parts, start = [], 0
+        own_seed = fresh_seed()
         for count in self._checked_split(sizes, randomize):
             part = copy.deepcopy(self)
             part.dataset_size = None
+            if isinstance(part.sampler, samplers.RandomSampler):  # the parts would overlap in later epochs
+                part.sampler.own_seed, part.sampler.reshuffle_each_epoch = own_seed, False
             if randomize:
                 shuffled = samplers.RandomSampler()
                 shuffled.reshuffle_each_epoch = False
+                shuffled.own_seed = own_seed  # all parts divide the same order
                 part.add_sampler(shuffled)
             part.add_sampler(samplers.SequentialSampler(start, count))
             part.add_sampler(samplers.SequentialSampler())
@@ -218,7 +223,7 @@ class MappableDataset(SourceDataset):
 
 
 class RowStream:
-    """Rows from files, one file after the other.
+    """Rows from files.
 
     Args:
         name (str): Of the data set.
@@ -229,6 +234,8 @@ class RowStream:
         num_shards, shard_id (int): Which share of the rows.
         num_samples (int): At most so many rows; 0 for all.
     """
+
+    workers = 1  # how many files are read by turns
 
     def __init__(self, name, files, read, count, shuffle_files=False, num_shards=None, shard_id=None, num_samples=0):
         self.name = name
@@ -262,14 +269,13 @@ class RowStream:
         rows = self.share()
         return min(rows, self.num_samples) if self.num_samples else rows
 
-    def rows(self):
-        """Yield the rows of the next epoch."""
+    def pieces(self):
+        """Yield (file, rows to skip, rows to read) of the next epoch; None for all rows."""
         self.epoch += 1
         if self.shuffle_files:
             Mt32(fresh_seed() if self.num_shards == 1 else self.epoch).shuffle(self.order)
         if self.num_shards == 1:
-            for number in self.order:
-                yield from self.read(self.files[number])
+            yield from ((self.files[number], 0, None) for number in self.order)
             return
         want, skip = self.share(), self.shard_id * self.share()
         while want:  # the first rows are used again where shares would not be equal
@@ -278,14 +284,36 @@ class RowStream:
                 if skip >= here:
                     skip -= here
                     continue
-                for at, row in enumerate(self.read(self.files[number])):
-                    if at < skip:
-                        continue
-                    yield row
-                    want -= 1
-                    if not want:
-                        return
+                take = min(here - skip, want)
+                yield self.files[number], skip, take
+                want -= take
                 skip = 0
+                if not want:
+                    return
+
+    def rows(self):
+        """Yield the rows of the next epoch: several files take turns, row by row, as many as there are workers."""
+        pieces = list(self.pieces())
+        turns = min(self.workers, len(pieces))
+        if turns <= 1:
+            yield from self._chain(pieces)
+            return
+        readers = [self._chain(pieces[i::turns]) for i in range(turns)]
+        while readers:
+            left = []
+            for reader in readers:
+                for row in reader:
+                    yield row
+                    left.append(reader)
+                    break
+            readers = left
+
+    def _chain(self, pieces):
+        for file, skip, take in pieces:
+            reader = iter(self.read(file))
+            if take is not None:
+                reader = islice(reader, skip, skip + take)
+            yield from reader
 
     def stream(self, hint):
         """Yield (columns, number of rows)."""
@@ -338,6 +366,7 @@ class StreamDataset(SourceDataset):
 
     def _node(self, children):
         stream = self._stream()
+        stream.workers = self.num_parallel_workers or settings.workers
         if "counts" in self._shared:
             stream._counts = self._shared["counts"]
         node = nodes.StreamSource(stream, self._names())

@@ -75,7 +75,7 @@ class _Sequence(Samples):
     def fetch(self, numbers):
         """The columns of these samples."""
         rows = []
-        numbers = numbers.tolist()
+        numbers = numbers.tolist() if numbers.ndim == 1 else list(numbers)
         try:
             if self.workers > 1 and len(numbers) > 1:
                 rows = self._in_parallel(numbers)

@@ -1,4 +1,6 @@
 """MindRecord files as a data set."""
+import copy
+
 import numpy as np
 
 from msnb.dataset.core.validator_helpers import check_file, check_optional, type_check
@@ -68,6 +70,9 @@ class MindDataset(MappableDataset):
                                                   samplers.RandomSampler | samplers.SequentialSampler):
             raise ValueError(f"The sampler is not supported yet: {type(sampler).__name__}.")
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        if sampler is not None:
+            self.sampler = copy.copy(sampler)
+            self.sampler.wraps = True
         self.dataset_file = dataset_file
         self.load_dataset = not isinstance(dataset_file, list)
         self.columns_list = columns_list or []
@@ -105,6 +110,10 @@ class MindDataset(MappableDataset):
         except MindRecordException as error:
             raise RuntimeError(f"MindRecordOp init failed: {error.error_msg}") from None
         columns = self.columns_list or list(records.schema)
+        rows = len(records) + self.num_padded
+        if self.num_padded and (self.num_shards or 1) > 1 and rows % self.num_shards:
+            raise RuntimeError(f"MindRecordOp launch failed: {len(records)} rows and num_padded {self.num_padded} cannot be divided by "
+                               f"num_shards {self.num_shards}.")
         column = self.sampler.class_column if isinstance(self.sampler, samplers.PKSampler) else None
         if column is not None:
             type_check(column, (str,), "class_column")
@@ -122,7 +131,7 @@ class MindDataset(MappableDataset):
             elif kind["type"] == "bytes":
                 row.append(np.frombuffer(value.tobytes() if isinstance(value, np.ndarray) else bytes(value), np.uint8))
             elif kind["type"] == "string":
-                row.append(np.array(value.encode("utf-8") if isinstance(value, str) else value))
+                row.append(np.array(value if isinstance(value, bytes) else str(value).encode("utf-8")))
             else:
                 row.append(np.array(value, kind["type"]))
         return row

@@ -4,6 +4,7 @@ import json
 import numpy as np
 
 from msnb.dataset.core.datatypes import numpy_type
+from msnb.dataset.core.streams import Mt32
 from msnb.dataset.core.validator_helpers import check_file, type_check
 from msnb.dataset.engine.schema import Schema
 from msnb.dataset.engine.sources.base import RowStream, Shuffle, StreamDataset
@@ -74,19 +75,15 @@ class _ExampleStream(RowStream):
 
     equal_rows = False
 
-    def rows(self):
-        """Yield the rows of the next epoch."""
+    def pieces(self):
+        """Yield (file, rows to skip, rows to read) of the next epoch."""
         if self.equal_rows or self.num_shards == 1:
-            yield from super().rows()
+            yield from super().pieces()
             return
-        from msnb.dataset.core.streams import Mt32
-
         self.epoch += 1
         if self.shuffle_files:
             Mt32(self.epoch).shuffle(self.order)
-        for place, number in enumerate(self.order):
-            if place % self.num_shards == self.shard_id:
-                yield from self.read(self.files[number])
+        yield from ((self.files[number], 0, None) for number in self.order[self.shard_id::self.num_shards])
 
     def size(self):
         """Rows per epoch."""

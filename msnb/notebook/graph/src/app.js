@@ -39,12 +39,13 @@ export class App {
   }
   destroy() { this.dead = true; this.off.abort(); this.width.disconnect(); for (const p of this.panes) p.destroy(); this.code?.destroy(); this.panes = []; this.active = this.data = null; this.root.remove(); }
 
-  async load() {
+  async load(bytes = this.host.bytes()) {
     const turn = this.turn = (this.turn || 0) + 1;
     try {
-      const data = await decode(this.host.bytes());
+      const data = await decode(bytes);
       if (this.dead || turn !== this.turn) return;
       this.data = data; this.offerStages(); this.show();
+      if (data.folded) this.host.ask?.("whole"); // what is saved leaves repeats out; a kernel that is there has them all
     } catch (fault) {
       this.panel.hidden = true; const note = document.createElement("div"); note.className = "fault";
       note.textContent = `This graph cannot be drawn here (${fault.message || fault}).`; this.body.replaceChildren(note); throw fault;
@@ -90,7 +91,7 @@ export class App {
     const id = this.host.get("selected"); if (id >= 0 && id < first.n) this.active.select(id, { quiet: true, show: true });
     if (id >= 0 && id < first.n) this.mark(id);
     if (this.input.value) this.lookUp();
-    this.details(); this.root.dataset.ready = "1"; this.root.dataset.nodes = first.n; this.root.classList.toggle("double", !!second);
+    this.details(); this.root.dataset.ready = "1"; this.root.dataset.nodes = first.total; this.root.dataset.drawn = first.n; this.root.classList.toggle("double", !!second);
   }
   between(first, second) {
     const a = this.data.stages.indexOf(first), b = this.data.stages.indexOf(second), found = this.data.diffs.find(d => d.a === a && d.b === b || d.a === b && d.b === a);
@@ -212,7 +213,7 @@ export class App {
     const query = this.input.value; this.matches = this.searchIn(this.stage).find(query); this.at = -1;
     this.hits.textContent = this.matches ? `${this.matches.length}` : "";
     const first = (this.matches || []).slice(0, 50);
-    this.results.innerHTML = first.map((id, i) => `<div role="option" data-hit="${i}">${escape(this.stage.op(id))}<small>%${id} ${escape(this.stage.path(id).split("/").slice(-2).join("/"))}</small></div>`).join("") + (this.matches?.length > 50 ? `<div><small>and ${this.matches.length - 50} more</small></div>` : "") + (this.matches && !this.matches.length ? "<div><small>nothing found</small></div>" : "");
+    this.results.innerHTML = first.map((id, i) => `<div role="option" data-hit="${i}">${escape(this.stage.op(id))}<small>%${this.stage.number(id)} ${escape(this.stage.path(id).split("/").slice(-2).join("/"))}</small></div>`).join("") + (this.matches?.length > 50 ? `<div><small>and ${this.matches.length - 50} more</small></div>` : "") + (this.matches && !this.matches.length ? "<div><small>nothing found</small></div>" : "");
     this.results.hidden = !this.matches || document.activeElement !== this.input && this.root.getRootNode().activeElement !== this.input;
     for (const p of this.panes) p.refresh();
   }
@@ -250,7 +251,7 @@ export class App {
     const side = this.diff?.get(this.stage); if (!side) return "";
     const other = this.panes.find(p => p.stage !== this.stage).stage, ids = side.links.get(id) || [], own = this.stage.sigOf(id), state = side.state(id);
     if (!ids.length) return `<h4>${escape(other.name)}</h4><p>not there: ${side.second ? "added" : "removed"}</p>`;
-    const list = ids.slice(0, 8).map(i => `<p><button class="link" data-mate="${i}">%${i} ${escape(other.op(i))}</button></p>`).join(""), changes = [];
+    const list = ids.slice(0, 8).map(i => `<p><button class="link" data-mate="${i}">%${other.number(i)} ${escape(other.op(i))}</button></p>`).join(""), changes = [];
     if (state === "changed") {
       const mate = other.sigOf(ids[0]), was = new Map(mate.attrs);
       for (const [k, v] of own.attrs) if (was.get(k) !== v) changes.push([k, v, was.has(k) ? was.get(k) : "–"]);

@@ -12,7 +12,7 @@ const HUES = {
 export function hue(name, dark) { const h = HUES[name]; return dark ? [h[2], h[3]] : [h[0], h[1]]; }
 
 const KINDS = [
-  ["matrix products, convolutions", "orange", /conv|matmul|^dense|dot_general|einsum|linear$|lstm|gru|attention/i],
+  ["matrix products, convolutions", "orange", /conv(?!ert)|matmul|^dense|dot_general|einsum|linear$|lstm|gru|attention/i],
   ["normalisation, loss", "teal", /norm|crossentropy|loss|softmax$/i],
   ["reductions, pooling", "purple", /reduce|pool|sum$|mean$|argm|cum|topk|sort/i],
   ["optimizer, assignment", "green", /apply|assign|adam|momentum|optimizer|scatter/i],

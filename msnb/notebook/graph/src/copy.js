@@ -7,6 +7,7 @@ const slotOf = kind => { const at = kind.lastIndexOf("@"); return at < 0 ? [kind
 
 export function asText(stage) {
   const weights = stage.params.filter(p => p.weight).length, counts = {};
+  if (stage.ids) throw new Error("this saved copy leaves repeats out; run the cell and copy then");
   for (let i = 0; i < stage.n; i++) { const lane = stage.laneOf(i); counts[lane] = (counts[lane] || 0) + 1; }
   const head = [`inputs: ${stage.params.length - weights}`, `parameters: ${weights}`, ...["forward", "backward", "update"].filter(l => counts[l]).map(l => `${l}: ${counts[l]}`)];
   const name = p => stage.params[p].weight ? `%para${p}_${stage.params[p].name}` : `%${stage.params[p].name}`, wide = Math.max(0, ...stage.params.map((_, p) => name(p).length));

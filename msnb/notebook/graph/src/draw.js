@@ -39,6 +39,7 @@ function foldButtons(layout, s, w) {
   const whole = layout.whole[s.i], at = layout.repeat[s.i], button = (x, wide, act, text, hint) =>
     `<g class="btn" data-act="${act}" data-fold="${s.i}" transform="translate(${x},5)" role="button" aria-label="${hint}"><title>${hint}</title><rect width="${wide}" height="15" rx="3"/><text x="${wide / 2}" y="11" text-anchor="middle">${text}</text></g>`;
   const right = r1(w - 8);
+  if (s.count && s.children.length === 1) return `<text class="sub" x="${right}" y="16" text-anchor="end">× ${s.count}</text>`;
   if (whole) return button(right - 52, 52, "one", "fold", "show one repeat");
   return button(right - 100, 15, "back", "‹", "repeat before") + `<text class="sub" x="${right - 64}" y="16" text-anchor="middle">${at + 1} / ${s.children.length}</text>` +
     button(right - 46, 15, "next", "›", "next repeat") + button(right - 28, 28, "all", "all", "show every repeat");

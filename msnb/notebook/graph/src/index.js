@@ -9,8 +9,9 @@ function render({ model, el }) {
   const heard = [], on = (name, act) => { heard.push([name, act]); model.on(name, act); };
   const app = new App(el, {
     bytes: () => bytesOf(model.get("payload")), onBytes: act => on("change:payload", act), on: (name, act) => on(`change:${name}`, act),
-    live: true, get: name => model.get(name), set: (name, value) => { if (model.get(name) !== value) { model.set(name, value); model.save_changes(); } },
+    live: true, ask: what => model.send({ kind: what }), get: name => model.get(name), set: (name, value) => { if (model.get(name) !== value) { model.set(name, value); model.save_changes(); } },
   });
+  on("msg:custom", (message, buffers) => { if (message?.kind === "whole" && buffers?.length) app.load(bytesOf(buffers[0])); });
   app.root.style.height = `${model.get("height") || 560}px`;
   return () => { for (const [name, act] of heard) model.off(name, act); app.destroy(); };
 }

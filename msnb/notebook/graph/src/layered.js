@@ -37,8 +37,13 @@ export function layered(sizes, edges) {
   const routes = edges.map(([a, b]) => {
     const path = paths.get(Math.min(a, b) * count + Math.max(a, b));
     if (!path) return null;
-    const points = path.map(i => [x[i], rows[rowOf[i]].y]);
-    points[0][1] += sizes[path[0]][1] / 2; points[points.length - 1][1] -= sizes[path[path.length - 1]][1] / 2;
+    // straight down through every row it passes, however tall, and across only between rows
+    const points = [], put = (px, py) => { const last = points[points.length - 1]; if (!last || Math.abs(last[1] - py) > 1 || last[0] !== px) points.push([px, py]); };
+    path.forEach((i, at) => {
+      const { y, h } = rows[rowOf[i]], half = i < count ? sizes[i][1] / 2 : 0;
+      if (at) { put(x[i], y - h / 2); if (i < count) put(x[i], y - half); }
+      if (at < path.length - 1) { if (i < count) put(x[i], y + half); put(x[i], y + h / 2); }
+    });
     return a < b ? points : points.reverse();
   });
   return { x: x.slice(0, count), y: Array.from({ length: count }, (_, i) => rows[rank[i]].y), rank, rows, routes, w: right - left, h: at - GAP_Y };

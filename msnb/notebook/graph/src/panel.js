@@ -17,7 +17,7 @@ function inputRows(stage, id) {
   return stage.sigOf(id).ins.map(kind => {
     if (kind.startsWith("=")) return row("constant", typeOf(kind));
     const ref = refs[at++];
-    if (ref >= 0) return row(link(ref, `%${ref} ${stage.op(ref)}`), typeOf(kind));
+    if (ref >= 0) return row(link(ref, `%${stage.number(ref)} ${stage.op(ref)}`), typeOf(kind));
     const p = stage.params[-1 - ref];
     return row(`<span title="${p.weight ? "Parameter" : "input"}">${escape(p.name)}</span>`, typeOf(kind));
   }).join("");
@@ -28,21 +28,21 @@ export function nodePanel(stage, id, schemes) {
   const readers = [...new Set(stage.readers(id))], more = readers.length > 12 ? `<p class="kind">and ${readers.length - 12} more</p>` : "";
   const values = schemes.filter(s => s.of && s.key !== "flops" && s.key !== "bytes").map(s => row(escape(s.label), human(s.of(id), s.unit))).join("");
   const weights = [...stage.inputs(id)].filter(r => r < 0 && stage.params[-1 - r].weight).map(r => stage.params[-1 - r]);
-  return `<h3>${escape(sig.op)}</h3><p class="kind">CNode %${id}, ${lane}</p>${crumbs(stage, id)}` +
+  return `<h3>${escape(sig.op)}</h3><p class="kind">CNode %${stage.number(id)}, ${lane}</p>${crumbs(stage, id)}` +
     (source ? `<h4>Source</h4><button class="link" data-reveal="${id}" title="show this line">${escape(source[0])}, line ${source[1]}</button>${source[2] && source[2] !== "<module>" ? ` <span class="kind">in ${escape(source[2])}</span>` : ""}${source[3] ? `<pre>${escape(source[3])}</pre>` : ""}` : "") +
     (sig.attrs.length ? `<h4>Attributes</h4><table>${sig.attrs.map(([k, v]) => row(escape(k), escape(v))).join("")}</table>` : "") +
     (sig.ins.length ? `<h4>Inputs</h4><table>${inputRows(stage, id)}</table>` : "") +
     `<h4>${sig.outs.length > 1 ? "Outputs" : "Output"}</h4><table>${sig.outs.map((t, i) => row(sig.outs.length > 1 ? `[${i}]` : "result", typeOf(t))).join("")}</table>` +
     (weights.length ? `<h4>Parameters</h4><table>${weights.map(p => row(escape(p.name), escape(p.type) + (p.grad ? "" : "<br><span class='kind'>no gradient</span>"))).join("")}</table>` : "") +
     `<h4>Cost</h4><table>${row("FLOPs", human(sig.flops))}${row("memory traffic", human(sig.bytes, "B"))}${row("intensity", sig.bytes ? `${(sig.flops / sig.bytes).toPrecision(3)} FLOP/byte` : "")}${values}</table>` +
-    (readers.length ? `<h4>Read by</h4><table>${readers.slice(0, 12).map(r => row(link(r, `%${r} ${stage.op(r)}`), `<span class="kind">${escape(stage.path(r).split("/").pop() || "")}</span>`)).join("")}</table>${more}` : "") +
-    (twin >= 0 ? `<h4>${lane === "backward" ? "Gradient of" : "Gradient"}</h4>${link(twin, `%${twin} ${stage.op(twin)}`)}` : "");
+    (readers.length ? `<h4>Read by</h4><table>${readers.slice(0, 12).map(r => row(link(r, `%${stage.number(r)} ${stage.op(r)}`), `<span class="kind">${escape(stage.path(r).split("/").pop() || "")}</span>`)).join("")}</table>${more}` : "") +
+    (twin >= 0 ? `<h4>${lane === "backward" ? "Gradient of" : "Gradient"}</h4>${link(twin, `%${stage.number(twin)} ${stage.op(twin)}`)}` : "");
 }
 
 export function argumentPanel(stage, id) {
   const p = stage.argument(id), readers = [...new Set(stage.readers(id))];
   return `<h3>${escape(p.name)}</h3><p class="kind">ParameterNode, an input of the program</p><table>${row("type", typeOf(p.type))}</table>` +
-    `<h4>Read by</h4><table>${readers.slice(0, 20).map(r => row(link(r, `%${r} ${stage.op(r)}`), `<span class="kind">${escape(stage.path(r).split("/").pop() || "")}</span>`)).join("")}</table>`;
+    `<h4>Read by</h4><table>${readers.slice(0, 20).map(r => row(link(r, `%${stage.number(r)} ${stage.op(r)}`), `<span class="kind">${escape(stage.path(r).split("/").pop() || "")}</span>`)).join("")}</table>`;
 }
 
 const KIND_NAMES = { [FOLD]: "repeated block", [CROWD]: "independent calls", [CONTROL]: "control flow", [UNIT]: "one repeat", [PAGE]: "part of a large scope" };
@@ -51,7 +51,7 @@ function census(stage, ids) {
   const counts = new Map(); let flops = 0, bytes = 0; const params = new Set();
   for (const id of ids) {
     const sig = stage.sigOf(id), bare = sig.op.replace(/^grad/, ""), known = counts.get(bare) || counts.set(bare, { n: 0, flops: 0 }).get(bare);
-    known.n++; known.flops += sig.flops; flops += sig.flops; bytes += sig.bytes;
+    const times = stage.timesOf(id); known.n += times; known.flops += sig.flops * times; flops += sig.flops * times; bytes += sig.bytes * times;
     for (const ref of stage.inputs(id)) if (ref < 0 && stage.params[-1 - ref].weight) params.add(-1 - ref);
   }
   return { counts: [...counts].sort((a, b) => b[1].flops - a[1].flops || b[1].n - a[1].n), flops, bytes, params };
@@ -79,7 +79,7 @@ export function scopePanel(stage, id, schemes) {
   const values = schemes.filter(c => c.of && c.key !== "flops" && c.key !== "bytes").map(c => row(escape(c.label), human(c.of(id), c.unit))).join("");
   const kind = KIND_NAMES[s.kind] || (s.kind === LANE ? "lane" : "scope");
   return `<h3>${escape(stage.title(id))}</h3><p class="kind">${kind}, ${stage.laneOf(id)}</p>${crumbs(stage, id)}<h4>Inside</h4><table>` +
-    row("nodes", s.size) + row(s.kind === FOLD || s.kind === CROWD ? "repeats" : "", s.kind === FOLD || s.kind === CROWD ? s.children.length : "") +
+    row("nodes", s.size) + row(s.kind === FOLD || s.kind === CROWD ? "repeats" : "", s.kind === FOLD || s.kind === CROWD ? s.count || s.children.length : "") +
     row("FLOPs", human(found.flops)) + row("memory traffic", human(found.bytes, "B")) + row("Parameters", weightSize(stage, found.params)) + values +
     `</table>${opTable(found, 10)}` + (twin >= 0 ? `<h4>${stage.laneOf(id) === "backward" ? "Gradient of" : "Gradient"}</h4>${link(twin, stage.title(twin))}` : "");
 }
@@ -89,7 +89,7 @@ export function graphPanel(stage, paint, scheme) {
   const args = stage.params.filter(p => !p.weight), weights = new Set(stage.params.map((p, i) => p.weight ? i : -1).filter(i => i >= 0));
   const legend = paint.legend ? paint.legend.map(([label, fill, line]) => `<p><span class="key" style="background:${fill};border-color:${line}"></span>${escape(label)}</p>`).join("")
     : `<div class="ramp" style="background:linear-gradient(90deg,${paint.ramp.stops})"></div><div class="ends"><span>${paint.ramp.low}</span><span>${paint.ramp.high}</span></div>`;
-  return `<h3>${escape(stage.graph)}</h3><p class="kind">FuncGraph, ${stage.name}</p><h4>Graph</h4><table>${row("nodes", stage.n)}` +
+  return `<h3>${escape(stage.graph)}</h3><p class="kind">FuncGraph, ${stage.name}${stage.ids ? "; repeated blocks are left out of this saved copy, run the cell to see them" : ""}</p><h4>Graph</h4><table>${row("nodes", stage.total)}` +
     (lanes.length > 1 ? lanes.map(s => row(s.name, s.size)).join("") : "") + row("FLOPs", human(all.flops)) + row("memory traffic", human(all.bytes, "B")) +
     row("Parameters", weightSize(stage, weights)) + "</table>" +
     (args.length ? `<h4>Inputs</h4><table>${args.slice(0, 12).map(p => row(escape(p.name), escape(p.type))).join("")}</table>` : "") +

@@ -44,6 +44,9 @@ export class Stage {
     this.sigs = raw.sigs.map(([op, ins, outs, attrs, flops, bytes, main]) => ({ op, ins, outs, attrs, flops, bytes, main }));
     this.srcs = raw.srcs; this.columns = raw.columns; this.outputs = raw.outputs;
     this.scopeOf = running(nodes.scope); this.sig = running(nodes.sig); this.src = running(nodes.src);
+    // a copy in which repeats are left out: numbers in the whole graph, and how many nodes each one stands for
+    this.ids = nodes.id ? running(nodes.id) : null; this.times = nodes.times || null;
+    this.total = this.times ? this.times.reduce((a, b) => a + b, 0) : n;
     this.readInputs(nodes.ins, raw.extra);
     this.readScopes(raw.scopes);
     this.liftEdges();
@@ -78,25 +81,30 @@ export class Stage {
     for (const [a, b] of this.extra) visit(a, b);
   }
 
-  readScopes({ name, parent, kind }) {
+  number(id) { return this.ids ? this.ids[id] : id; }
+  timesOf(id) { return this.times ? this.times[id] : 1; }
+
+  readScopes({ name, parent, kind, count }) {
     const n = this.n;
     this.scopes = name.map((label, i) => ({ i, id: n + i, name: label, parent: parent[i], kind: kind[i], children: [],
-      edges: new Map(), size: 0, start: n, depth: 0, flops: 0, bytes: 0, lane: -1 }));
+      edges: new Map(), size: 0, start: n, depth: 0, flops: 0, bytes: 0, lane: -1, count: count ? count[i] : 0 }));
     for (const scope of this.scopes) if (scope.parent >= 0) {
       const above = this.scopes[scope.parent];
       above.children.push(scope.id); scope.depth = above.depth + 1;
       scope.lane = scope.kind === LANE ? scope.i : above.lane;
     }
     for (let i = 0; i < n; i++) {
-      const own = this.sigs[this.sig[i]];
+      const own = this.sigs[this.sig[i]], times = this.timesOf(i);
       this.scopes[this.scopeOf[i]].children.push(i);
       for (let s = this.scopes[this.scopeOf[i]]; s; s = this.scopes[s.parent]) {
-        s.size++; s.flops += own.flops; s.bytes += own.bytes; if (i < s.start) s.start = i;
+        s.size += times; s.flops += own.flops * times; s.bytes += own.bytes * times; if (i < s.start) s.start = i;
       }
     }
     const first = id => id < n ? id : this.scopes[id - n].start;
+    // a loop or branch ends in the node that gives its result, below its bodies
+    const holds = scope => scope.kind === CONTROL && scope.children.some(id => id >= n && this.scopes[id - n].kind === CONTROL);
     for (const scope of this.scopes)
-      if (scope.kind !== FOLD && scope.kind !== ROOT) scope.children.sort((a, b) => first(a) - first(b));
+      if (scope.kind !== FOLD && scope.kind !== ROOT && !holds(scope)) scope.children.sort((a, b) => first(a) - first(b));
   }
 
   // every edge belongs to the innermost scope that holds both ends, between its two children
@@ -191,7 +199,7 @@ export class Stage {
   note(id) {
     if (this.isScope(id)) {
       const s = this.scope(id);
-      return s.kind === FOLD || s.kind === CROWD ? `× ${s.children.length}` : `${s.size} ${s.size === 1 ? "node" : "nodes"}`;
+      return s.kind === FOLD || s.kind === CROWD ? `× ${s.count || s.children.length}` : `${s.size} ${s.size === 1 ? "node" : "nodes"}`;
     }
     const { outs, main } = this.isArgument(id) ? { outs: [this.argument(id).type], main: 0 } : this.sigOf(id), type = outs[main];
     if (!type) return "";

@@ -1,0 +1,44 @@
+// A notebook that is opened again has no kernel with its widgets: where JupyterLab would say that a model was not found,
+// the page that the graph view also left in the notebook is shown instead.
+import { CodeCell } from '@jupyterlab/cells';
+import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
+import { Widget } from '@lumino/widgets';
+
+const LOST = /model not found/i;
+
+export function showReopened(tracker: INotebookTracker): void {
+  tracker.widgetAdded.connect((_, panel) => {
+    const look = () => repair(panel);
+    const observer = new MutationObserver(look);
+    void panel.context.ready.then(() => {
+      observer.observe(panel.content.node, { childList: true, subtree: true });
+      look();
+    });
+    panel.disposed.connect(() => observer.disconnect());
+  });
+}
+
+function repair(panel: NotebookPanel): void {
+  for (const node of panel.content.node.querySelectorAll<HTMLElement>('.jp-OutputArea-output.jupyter-widgets')) {
+    // Only the bare message: a living widget has elements of its own, and text that may say anything.
+    if (node.childElementCount === 0 && LOST.test(node.textContent ?? '')) {
+      void replace(panel, node);
+    }
+  }
+}
+
+async function replace(panel: NotebookPanel, node: HTMLElement): Promise<void> {
+  const cell = panel.content.widgets.find(c => c instanceof CodeCell && c.node.contains(node)) as CodeCell | undefined;
+  const index = cell?.outputArea.widgets.findIndex(w => w.node.contains(node)) ?? -1;
+  if (!cell || index < 0) {
+    return;
+  }
+  const output = cell.outputArea.model.get(index);
+  if (!String(output.data['text/plain'] ?? '').startsWith('GraphView(') || !output.data['text/html']) {
+    return;
+  }
+  const renderer = panel.content.rendermime.createRenderer('text/html');
+  await renderer.renderModel(output);
+  node.textContent = '';
+  Widget.attach(renderer, node);
+}

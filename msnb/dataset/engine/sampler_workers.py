@@ -1,0 +1,38 @@
+"""``SamplerFn``: samples of a user's object fetched by several threads or processes."""
+import numpy as np
+
+
+class SamplerFn:
+    """Fetches samples of `dataset` with `num_worker` workers.
+
+    Args:
+        dataset (object): With ``__getitem__``.
+        num_worker (int): Workers.
+        multi_process (bool): Whether they are processes instead of threads.
+    """
+
+    def __init__(self, dataset, num_worker, multi_process):
+        self.dataset = dataset
+        self.num_worker = num_worker
+        self.multi_process = multi_process
+
+    def _one(self, index):
+        return self.dataset[index]
+
+    def process(self, indices):
+        """Yield the samples of these numbers, in order, each a tuple of arrays."""
+        rows = [(i,) for i in indices]
+        if self.multi_process:
+            from msnb.dataset.engine.processes import ProcessPool
+
+            pool = ProcessPool([self._one], self.num_worker)
+            try:
+                results = pool.map(rows)
+            finally:
+                pool.close()
+        else:
+            from msnb.dataset.engine.workers import parallel_map
+
+            results = parallel_map(self._one, rows, self.num_worker)
+        for result in results:
+            yield tuple(np.asarray(x) for x in (result if isinstance(result, tuple | list) else (result,)))

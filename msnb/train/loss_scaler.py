@@ -1,0 +1,145 @@
+"""Loss scalers of 2.x: scale the loss and unscale the gradients in training functions that users write."""
+import abc
+
+from msnb._checkparam import Validator
+from msnb.common import dtype as mstype
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
+from msnb.ops import operations as P
+
+__all__ = ["LossScaler", "StaticLossScaler", "DynamicLossScaler", "all_finite"]
+
+
+def all_finite(inputs):
+    """Whether no Tensor holds an infinite value or NaN.
+
+    Args:
+        inputs (Union[tuple[Tensor], list[Tensor]]): The Tensors.
+
+    Returns:
+        Tensor, bool, of shape ().
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(amp.all_finite((Tensor([1.0, 2.0]), Tensor(float("nan")))))
+        False
+    """
+    inputs = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    flags = [P.FloatStatus()(x) for x in inputs]
+    total = P.AddN()(flags) if len(flags) > 1 else flags[0]
+    return P.Less()(P.Reshape()(total, ()), 1.0)
+
+
+class LossScaler(abc.ABC):
+    """Base class of loss scalers."""
+
+    @abc.abstractmethod
+    def scale(self, inputs):
+        """`inputs` multiplied by the loss scale.
+
+        Args:
+            inputs (Union[Tensor, tuple[Tensor]]): The loss.
+        """
+
+    @abc.abstractmethod
+    def unscale(self, inputs):
+        """`inputs` divided by the loss scale.
+
+        Args:
+            inputs (Union[Tensor, tuple[Tensor]]): The gradients.
+        """
+
+    @abc.abstractmethod
+    def adjust(self, grads_finite):
+        """Move the loss scale after a step.
+
+        Args:
+            grads_finite (Tensor): bool, whether the gradients were finite.
+        """
+
+
+def _times(inputs, factor):
+    if isinstance(inputs, (tuple, list)):
+        return type(inputs)(_times(x, factor) for x in inputs)
+    return inputs * P.Cast()(factor, inputs.dtype)
+
+
+class StaticLossScaler(LossScaler):
+    """The same loss scale in all steps.
+
+    Args:
+        scale_value (Union[int, float]): The loss scale.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> loss_scaler = amp.StaticLossScaler(scale_value=2**10)
+        >>> loss = loss_scaler.scale(loss_value)
+    """
+
+    def __init__(self, scale_value):
+        _check_scale("StaticLossScaler", scale_value)
+        self.scale_value = Parameter(Tensor(scale_value, mstype.float32), name="scale_value", requires_grad=False)
+
+    def scale(self, inputs):
+        """`inputs` multiplied by the loss scale."""
+        return _times(inputs, self.scale_value)
+
+    def unscale(self, inputs):
+        """`inputs` divided by the loss scale."""
+        return _times(inputs, P.Reciprocal()(self.scale_value))
+
+    def adjust(self, grads_finite):
+        """Nothing: the loss scale is fixed; returns False."""
+        return False
+
+
+class DynamicLossScaler(StaticLossScaler):
+    """A loss scale that is divided by `scale_factor` on overflow, and multiplied after `scale_window` steps without.
+
+    Args:
+        scale_value (Union[int, float]): First loss scale.
+        scale_factor (int): Factor by which it moves, positive.
+        scale_window (int): Steps without overflow after which it grows, positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> loss_scaler = amp.DynamicLossScaler(scale_value=2**10, scale_factor=2, scale_window=1)
+        >>> grads = loss_scaler.unscale(scaled_grads)
+        >>> loss_scaler.adjust(amp.all_finite(grads))
+    """
+
+    def __init__(self, scale_value, scale_factor, scale_window):
+        super().__init__(scale_value)
+        Validator.check_positive_int(scale_factor, "scale_factor", "DynamicLossScaler")
+        Validator.check_positive_int(scale_window, "scale_window", "DynamicLossScaler")
+        self.scale_factor = scale_factor
+        self.scale_window = scale_window
+        self.counter = Parameter(Tensor(0, mstype.int32), name="counter", requires_grad=False)
+
+    def adjust(self, grads_finite):
+        """Move the loss scale: down (never below 1) when the gradients were not finite; returns True."""
+        select, assign = P.Select(), P.Assign()
+        up = self.scale_value * float(self.scale_factor)
+        full = P.Equal()(self.counter, self.scale_window - 1)
+        up = select(P.LogicalAnd()(full, P.IsFinite()(up)), up, self.scale_value)
+        down = P.Maximum()(self.scale_value / float(self.scale_factor), 1.0)
+        steps = select(full, P.ZerosLike()(self.counter), self.counter + 1)
+        scale = select(grads_finite, up, down)
+        count = select(grads_finite, steps, P.ZerosLike()(self.counter))
+        assign(self.scale_value, scale)
+        assign(self.counter, P.Cast()(count, mstype.int32))
+        return True
+
+
+def _check_scale(name, value):
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise TypeError(f"For '{name}', 'scale_value' should be a number, but got {value!r} "
+                        f"of type {type(value).__name__}.")
+    if value <= 0:
+        raise ValueError(f"For '{name}', 'scale_value' should be positive, but got {value}.")

@@ -1,0 +1,61 @@
+"""Errors in users' functions: at once, with column, sample and line."""
+import msnb.dataset as ds
+import numpy as np
+import pytest
+
+
+def fails_at_three(x):
+    if x == 3:
+        raise ZeroDivisionError("no threes")  # the line that the message has to show
+    return x
+
+
+@pytest.mark.parametrize("options", [{}, {"num_parallel_workers": 4}])
+def test_an_error_in_map_names_column_sample_and_line(options):
+    d = ds.NumpySlicesDataset(np.arange(6), ["x"], shuffle=False).map(fails_at_three, ["x"], **options)
+    it = d.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    with pytest.raises(RuntimeError) as error:
+        list(it)
+    text = str(error.value)
+    assert "ZeroDivisionError: no threes" in text and "'x'" in text and "3" in text
+    assert "test_errors.py" in text and 'raise ZeroDivisionError("no threes")' in text
+    assert isinstance(error.value.__cause__, ZeroDivisionError)
+
+
+def test_an_error_in_a_generator_comes_back():
+    def source():
+        yield (1,)
+        raise KeyError("gone")
+
+    it = ds.GeneratorDataset(source, ["x"]).create_tuple_iterator(num_epochs=1, output_numpy=True)
+    with pytest.raises(RuntimeError, match="KeyError.*gone"):
+        list(it)
+
+
+def test_an_error_in_a_batch_function_comes_back():
+    def size(info):
+        raise ValueError("no size")
+
+    with pytest.raises(RuntimeError, match="no size"):
+        list(ds.NumpySlicesDataset([1, 2], shuffle=False).batch(size).create_tuple_iterator(num_epochs=1, output_numpy=True))
+
+
+def test_a_function_that_returns_too_few_columns_is_told_so():
+    d = ds.NumpySlicesDataset([1, 2], ["x"], shuffle=False).map(lambda x: x, ["x"], ["a", "b"], column_order=["a", "b"])
+    with pytest.raises(RuntimeError, match="output column"):
+        list(d.create_tuple_iterator(num_epochs=1, output_numpy=True))
+
+
+def test_rows_of_different_shape_cannot_be_batched():
+    d = ds.GeneratorDataset(lambda: iter([(np.ones(1),), (np.ones(2),)]), ["x"]).batch(2)
+    with pytest.raises(RuntimeError, match="shape"):
+        list(d.create_tuple_iterator(num_epochs=1, output_numpy=True))
+
+
+def test_a_file_that_does_not_decode_is_named(tmp_path):
+    folder = tmp_path / "a"
+    folder.mkdir()
+    (folder / "broken.jpg").write_bytes(b"\xff\xd8 no image")
+    d = ds.ImageFolderDataset(str(tmp_path), decode=True)
+    with pytest.raises(RuntimeError, match="broken.jpg"):
+        list(d.create_tuple_iterator(num_epochs=1, output_numpy=True))

@@ -1,0 +1,145 @@
+"""MindRecord: what is written can be read, by the reader, page by page and as a data set."""
+import msnb.dataset as ds
+import numpy as np
+import pytest
+from msnb.mindrecord import FileReader, FileWriter, MindPage
+from msnb.mindrecord.common.exceptions import (
+    MRMGenerateIndexError,
+    MRMInvalidSchemaError,
+    MRMOpenError,
+    MRMWriteDatasetError,
+    ParamValueError,
+)
+
+SCHEMA = {"name": {"type": "string"}, "label": {"type": "int32"}, "score": {"type": "float64"},
+          "mask": {"type": "int64", "shape": [-1]}, "box": {"type": "float32", "shape": [2, 2]}, "data": {"type": "bytes"}}
+
+
+def row(i):
+    return {"name": f"n{i}", "label": i, "score": i / 8, "mask": np.arange(i + 1), "box": np.full((2, 2), i, np.float32),
+            "data": bytes([i, 255])}
+
+
+def write(path, rows=10, shards=1, index=("label",)):
+    writer = FileWriter(str(path), shards)
+    writer.add_schema(SCHEMA, "rows")
+    if index:
+        writer.add_index(list(index))
+    writer.write_raw_data([row(i) for i in range(rows)])
+    writer.commit()
+    return str(path) + ("0" if shards > 1 else "")
+
+
+def check(got, i):
+    assert got["name"] in (f"n{i}", f"n{i}".encode()) and got["label"] == i and got["score"] == i / 8
+    assert np.array_equal(got["mask"], np.arange(i + 1)) and got["mask"].dtype == np.int64
+    assert np.array_equal(got["box"], np.full((2, 2), i)) and bytes(got["data"]) == bytes([i, 255])
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_rows_come_back_as_they_were_written(tmp_path, shards):
+    path = write(tmp_path / "a.mindrecord", shards=shards)
+    reader = FileReader(path)
+    rows = list(reader.get_next())
+    reader.close()
+    assert len(rows) == 10
+    for i, got in enumerate(rows):
+        check(got, i)
+
+
+def test_a_reader_can_choose_columns(tmp_path):
+    reader = FileReader(write(tmp_path / "a.mindrecord"), columns=["label", "data"])
+    assert list(next(reader.get_next())) == ["label", "data"]
+    reader.close()
+
+
+def test_rows_can_be_appended(tmp_path):
+    path = write(tmp_path / "a.mindrecord", rows=3)
+    writer = FileWriter.open_for_append(path)
+    writer.write_raw_data([row(3), row(4)])
+    writer.commit()
+    labels = [int(r["label"]) for r in ds.MindDataset(path, ["label"], shuffle=False).create_dict_iterator(output_numpy=True, num_epochs=1)]
+    assert labels == [0, 1, 2, 3, 4]
+
+
+def test_a_data_set_has_a_column_per_field(tmp_path):
+    path = write(tmp_path / "a.mindrecord", shards=2)
+    d = ds.MindDataset(path, shuffle=False)
+    assert d.get_dataset_size() == 10 and set(d.get_col_names()) == set(SCHEMA)
+    for i, got in enumerate(d.create_dict_iterator(num_epochs=1, output_numpy=True)):
+        check({**got, "name": got["name"].item(), "data": got["data"].tobytes()}, i)
+
+
+def test_shards_cover_everything_and_shuffling_loses_nothing(tmp_path):
+    path = write(tmp_path / "a.mindrecord")
+    seen = []
+    for shard in range(2):
+        d = ds.MindDataset(path, ["label"], num_shards=2, shard_id=shard)
+        seen += [int(r["label"]) for r in d.create_dict_iterator(num_epochs=1, output_numpy=True)]
+    assert sorted(seen) == list(range(10)) and seen != list(range(10))
+
+
+def test_padded_samples_fill_shards_up(tmp_path):
+    path = write(tmp_path / "a.mindrecord")
+    pad = {**row(0), "label": -1}
+    labels = []
+    for shard in range(4):
+        d = ds.MindDataset(path, ["label", "data"], num_shards=4, shard_id=shard, padded_sample=pad, num_padded=2)
+        assert d.get_dataset_size() == 3
+        labels += [int(r["label"]) for r in d.create_dict_iterator(num_epochs=1, output_numpy=True)]
+    assert sorted(labels) == [-1, -1, *range(10)]
+    with pytest.raises(RuntimeError, match="num_padded"):
+        d = ds.MindDataset(path, ["label", "data"], num_shards=4, shard_id=0, padded_sample=pad, num_padded=1)
+        next(d.create_dict_iterator(output_numpy=True))
+
+
+def test_pages_are_read_by_category(tmp_path):
+    page = MindPage(write(tmp_path / "a.mindrecord"))
+    assert page.candidate_fields == ["label"]
+    page.category_field = "label"
+    assert '"key": "label"' in page.read_category_info().replace('":"', '": "')
+    assert [r["label"] for r in page.read_at_page_by_name("4", 0, 1)] == [4]
+    assert [r["label"] for r in page.read_at_page_by_id(2, 0, 1)] == [2]
+
+
+def test_a_pipeline_can_be_saved(tmp_path):
+    path = str(tmp_path / "saved.mindrecord")
+    source = {"x": np.arange(6, dtype=np.float32).reshape(3, 2), "y": np.arange(3, dtype=np.int32)}
+    ds.NumpySlicesDataset(source, shuffle=False).map(lambda x: x * 2, ["x"]).save(path)
+    got = list(ds.MindDataset(path, shuffle=False).create_dict_iterator(num_epochs=1, output_numpy=True))
+    assert [int(r["y"]) for r in got] == [0, 1, 2]
+    assert np.array_equal(np.stack([r["x"] for r in got]), source["x"] * 2)
+
+
+def test_missing_and_damaged_files_are_refused(tmp_path):
+    path = write(tmp_path / "a.mindrecord")
+    (tmp_path / "a.mindrecord.db").rename(tmp_path / "away")
+    with pytest.raises(MRMOpenError, match="a.mindrecord.db"):
+        FileReader(path)
+    (tmp_path / "b.mindrecord").write_bytes(b"no record at all")
+    with pytest.raises(MRMOpenError, match="b.mindrecord"):
+        FileReader(str(tmp_path / "b.mindrecord"))
+    with pytest.raises(RuntimeError, match="MindRecordOp init failed"):
+        next(ds.MindDataset(str(tmp_path / "b.mindrecord")).create_dict_iterator(output_numpy=True))
+
+
+def test_existing_files_are_not_overwritten(tmp_path):
+    write(tmp_path / "a.mindrecord")
+    with pytest.raises(MRMOpenError, match="exists"):
+        write(tmp_path / "a.mindrecord")
+    (tmp_path / "b.mindrecord.db").write_bytes(b"")
+    with pytest.raises(MRMGenerateIndexError):
+        write(tmp_path / "b.mindrecord")
+
+
+def test_wrong_schemas_and_rows_are_refused(tmp_path):
+    writer = FileWriter(str(tmp_path / "a.mindrecord"))
+    with pytest.raises(MRMInvalidSchemaError):
+        writer.add_schema({"a b": {"type": "int32"}})
+    with pytest.raises(MRMInvalidSchemaError):
+        writer.add_schema({"a": {"type": "complex"}})
+    with pytest.raises(ParamValueError):
+        FileWriter(str(tmp_path / "c.mindrecord"), 0)
+    writer.add_schema(SCHEMA)
+    with pytest.raises(MRMWriteDatasetError):
+        writer.write_raw_data([{"other": 1}])
