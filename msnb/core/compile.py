@@ -479,7 +479,7 @@ def _compile(programs, root, fn, args, kwargs, name, key):
         program.cells += [c for _, c in root.cells_and_names() if id(c) not in known]
     entries = programs.table.setdefault(key, [])
     program.reason = entries[-1].change() if entries else (
-        "new input signature" if programs.table.keys() - {key} else "first call")
+        "new input signature" if any(k[0] == key[0] for k in programs.table if k != key) else "first call")
     entries[:] = entries[-3:]  # variants of one signature: training on and off, a flag or two
     entries.append(_Entry(program, guards, [leaf for leaf in flatten((args, kwargs))[0] if not _dynamic(leaf)]))
     programs.compiled += 1

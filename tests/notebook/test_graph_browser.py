@@ -351,3 +351,12 @@ def test_a_large_graph_is_saved_without_its_repeats_and_still_counts_them(show, 
     assert int(page.get_attribute(".msnb-graph", "data-drawn")) < 100
     assert "left out of this saved copy" in panel(page)
     assert page.locator("text.sub", has_text="× 1010").count() >= 1
+
+
+def test_a_png_can_be_saved(show, tmp_path):
+    page = show(view("forward"))
+    with page.expect_download() as waiting:
+        page.select_option("select.copy", "png")
+    path = tmp_path / "net.png"
+    waiting.value.save_as(path)
+    assert path.read_bytes()[:4] == b"\x89PNG" and waiting.value.suggested_filename == "Net.png"

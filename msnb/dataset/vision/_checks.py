@@ -23,7 +23,7 @@ def crop_size(size):
         check_value(size, (1, FLOAT_MAX_INTEGER))
         return size, size
     if len(size) != 2:
-        raise TypeError(f"{_SIZE} Got {size}.")
+        raise TypeError(_SIZE)
     for value in size:
         type_check(value, (int,), "size")
         check_value(value, (1, FLOAT_MAX_INTEGER))

@@ -72,7 +72,11 @@ class ImageFolderDataset(MappableDataset):
         return FileSamples("ImageFolderDataset", paths, [labels], self.decode, class_ids=labels)
 
     def _count_classes(self):
-        return len(self._folders())
+        folders = self._folders()
+        for name in self.class_indexing or ():
+            if name not in dict(folders):
+                raise RuntimeError(f"Invalid data, {name} doesn't exist in {self.dataset_dir}; there are {[n for n, _ in folders]}.")
+        return len(folders)
 
     def get_class_indexing(self):
         """Number of each class, by the name of its folder."""
