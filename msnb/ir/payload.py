@@ -9,8 +9,10 @@ import json
 import linecache
 
 from .anf import CNode, ParameterNode, ValueNode, show_constant
+from .boxes import LANE
 from .compare import CHANGED, FUSED, ONLY, SAME
-from .hierarchy import LANE, Hierarchy, main_results, representatives
+from .folding import representatives
+from .hierarchy import Hierarchy, main_results
 from .printer import show_value
 from .read import is_library
 from .source import label

@@ -2,7 +2,8 @@
 from html import escape
 
 from .anf import ParameterNode
-from .hierarchy import CONTROL, CROWD, FOLD, UNIT, Hierarchy, Scope, main_results
+from .boxes import CONTROL, CROWD, FOLD, UNIT, Scope
+from .hierarchy import Hierarchy, main_results
 from .layered import layered
 
 _MOST_ARGUMENTS = 12

@@ -1,8 +1,8 @@
 """Graphs that follow a cell while it is typed: its definitions are read anew, traced, and shown in the same view.
 
-Of the text only imports and definitions of functions and classes are executed, with decorators and default values, in a
-copy of the session's names; nothing is called but the network's own `construct`, on tracers. What a constructor makes is
-taken from the network that is there, so a changed `__init__` is named instead of followed.
+Of the text only imports and definitions of functions and classes are executed, with decorators and default values, in
+a copy of the session's names; nothing is called but the network's own `construct`, on tracers. What a constructor makes
+is taken from the network that is there, so a changed `__init__` is named instead of followed.
 """
 
 import ast

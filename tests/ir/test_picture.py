@@ -5,7 +5,8 @@ import ir_programs as programs
 import pytest
 
 from msnb import ir
-from msnb.ir.hierarchy import CROWD, FOLD, PAGE, Hierarchy, Scope
+from msnb.ir.boxes import CROWD, FOLD, PAGE, Scope
+from msnb.ir.hierarchy import Hierarchy
 from msnb.ir.layered import layered
 
 

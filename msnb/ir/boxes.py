@@ -1,0 +1,58 @@
+"""The boxes a graph is drawn in."""
+ROOT, LANE, SCOPE, CONTROL, FOLD, UNIT, CROWD, PAGE = range(8)
+LANES = ("forward", "backward", "update")
+
+
+class Scope:
+    """A box that holds others. `children` are Scopes and CNodes in the order of execution.
+
+    `kind` is one of ROOT, LANE (forward, backward, update), SCOPE (a Cell), CONTROL (a branch or loop), FOLD (repeats
+    of one block), UNIT (one repeat, where a block is several siblings), CROWD (many independent calls of one operator)
+    and PAGE (a stretch of a scope that holds too many nodes to be laid out at once).
+    """
+
+    __slots__ = ("name", "kind", "parent", "children", "index", "size", "start", "named")
+
+    def __init__(self, name, kind=SCOPE, parent=None):
+        self.name = name
+        self.kind = kind
+        self.parent = parent
+        self.children = []
+        self.index = -1
+        self.size = 0
+        self.start = 0
+        self.named = {}
+
+    def child(self, name, kind=SCOPE):
+        """The child scope of that name, made when it is missing."""
+        found = self.named.get(name)
+        if found is None:
+            found = self.named[name] = Scope(name, kind, self)
+            self.children.append(found)
+        return found
+
+    def leaves(self):
+        """CNodes below, in the order of the tree."""
+        for child in self.children:
+            if isinstance(child, Scope):
+                yield from child.leaves()
+            else:
+                yield child
+
+    def scopes(self):
+        """This scope and all below, parents first."""
+        yield self
+        for child in self.children:
+            if isinstance(child, Scope):
+                yield from child.scopes()
+
+    def ancestors(self):
+        """Scopes from the root down to this one."""
+        chain, scope = [], self
+        while scope is not None:
+            chain.append(scope)
+            scope = scope.parent
+        return chain[::-1]
+
+    def __repr__(self):
+        return f"Scope({'/'.join(scope.name for scope in self.ancestors()[1:])})"

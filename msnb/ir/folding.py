@@ -1,0 +1,228 @@
+"""Keeps a drawing small: repeated blocks become one, independent calls of one operator a crowd, endless scopes pages."""
+from .anf import CNode
+from .boxes import CONTROL, CROWD, FOLD, PAGE, ROOT, SCOPE, UNIT, Scope
+
+_LONGEST_PATTERN = 6
+_CROWD = 8
+_WORTH = 12  # fewer nodes than this are shown as they are
+_PAGE, _FULL = 100, 240  # a scope with more children than the second is split into pages of the first
+
+
+class Folding:
+    """Folds the scopes of a Hierarchy in place."""
+
+    def __init__(self, tree):
+        self.tree = tree
+
+    def run(self):
+        """Fold every lane, the backward one as the forward one was."""
+        forward, backward = (self.tree.root.named.get(name) for name in ("forward", "backward"))
+        for lane in self.tree.root.children:
+            if lane is not backward:
+                self._fold(lane)
+        if backward is not None:
+            if forward is not None:
+                _fold_alike(forward, backward)
+            self._fold(backward)
+
+    def _fold(self, scope):
+        for child in scope.children:
+            if isinstance(child, Scope):
+                self._fold(child)
+        if scope.kind in (ROOT, FOLD, UNIT, CROWD, PAGE) or len(scope.children) < 3:
+            return
+        self._fold_crowds(scope)
+        self._fold_repeats(scope)
+        self._fold_pages(scope)
+
+    def _token(self, child):
+        """Equal for siblings that look the same inside."""
+        if not isinstance(child, Scope):
+            return self.tree.signature_of[child.id]
+        base = [node.id for node in child.leaves()]
+        inside = {number: place for place, number in enumerate(base)}
+        return (child.kind, tuple(
+            (self.tree.signature_of[number], tuple(place - inside[source] for source in self.tree.feeders[number]
+                                              if source in inside))
+            for place, number in enumerate(base)))
+
+    def _fold_repeats(self, scope):
+        children = scope.children
+        tokens = self._tokens(children)
+        result, at = [], 0
+        while at < len(children):
+            period, repeats = _best_pattern(tokens, children, at)
+            nodes = sum(child.size if isinstance(child, Scope) else 1 for child in children[at:at + period * repeats])
+            if not repeats or nodes < _WORTH or not (repeats >= _CROWD
+                                                     or self._chained(children[at:at + 2 * period], period)):
+                result.append(children[at])
+                at += 1
+                continue
+            members = children[at:at + period * repeats]
+            fold = Scope("", FOLD, scope)
+            if period == 1:
+                fold.children = members
+            else:
+                for index in range(repeats):
+                    unit = Scope(f"{index}", UNIT, fold)
+                    unit.children = members[index * period:(index + 1) * period]
+                    for child in unit.children:
+                        if isinstance(child, Scope):
+                            child.parent = unit
+                    fold.children.append(unit)
+            _adopt(fold)
+            fold.name = _fold_name(members, period, repeats)
+            result.append(fold)
+            at += period * repeats
+        if len(result) > 1 or not (result and isinstance(result[0], Scope) and result[0].kind == FOLD
+                                   and scope.kind == CONTROL):
+            scope.children = result
+
+    def _chained(self, children, period):
+        """Whether the second repeat works on what the first one made; heads of an attention do not, and stay apart."""
+        first, second = ({node.id for child in children[start:start + period] for node in
+                          (child.leaves() if isinstance(child, Scope) else (child,))} for start in (0, period))
+        return any(source in first for number in second for source in self.tree.feeders[number])
+
+    def _tokens(self, children):
+        # the dear tokens of scopes are only worth it where a sibling has the same number of nodes
+        sizes = {}
+        for child in children:
+            if isinstance(child, Scope):
+                sizes[child.size] = sizes.get(child.size, 0) + 1
+        return [self._token(child) if not isinstance(child, Scope) or sizes[child.size] > 1 else object()
+                for child in children]
+
+    def _fold_crowds(self, scope):
+        """Many independent calls of one operator, such as an optimizer's update of each weight, become one box."""
+        groups = {}
+        for child in scope.children:
+            if isinstance(child, CNode):
+                groups.setdefault(child.op, []).append(child)
+        for op, members in groups.items():
+            if len(members) < _CROWD or not self._independent(members, scope):
+                continue
+            crowd = Scope(op, CROWD, scope)
+            crowd.children = members
+            at = scope.children.index(members[0])
+            held = set(members)
+            scope.children[at] = crowd
+            scope.children = [child for child in scope.children if isinstance(child, Scope) or child not in held]
+
+    def _fold_pages(self, scope):
+        """Keep any one layout small, whatever the program: a flat function of 5,000 calls becomes 50 pages."""
+        if len(scope.children) <= _FULL:
+            return
+        pages = []
+        for start in range(0, len(scope.children), _PAGE):
+            page = Scope("", PAGE, scope)
+            page.children = scope.children[start:start + _PAGE]
+            _adopt(page)
+            numbers = [node.id for node in page.leaves()]
+            page.name = f"%{min(numbers)} … %{max(numbers)}"
+            pages.append(page)
+        scope.children = pages
+
+    def _independent(self, members, scope):
+        """Whether none of `members` is computed from another one by way of nodes in this scope."""
+        inside = {node.id for node in scope.leaves()}
+        wanted = {node.id for node in members}
+        last = max(wanted)
+        tainted = set()
+        for number in sorted(inside):
+            if number > last:
+                break
+            fed = any(source in tainted or source in wanted for source in self.tree.feeders[number] if source in inside)
+            if fed and number in wanted:
+                return False
+            if fed:
+                tainted.add(number)
+        return True
+
+
+def _best_pattern(tokens, children, at):
+    """(period, repeats) of the repetition that covers most from `at` on; (0, 0) when there is none worth folding."""
+    best = (0, 0)
+    for period in range(1, _LONGEST_PATTERN + 1):
+        unit = tokens[at:at + period]
+        if len(unit) < period:
+            break
+        repeats = 1
+        while tokens[at + repeats * period:at + (repeats + 1) * period] == unit:
+            repeats += 1
+        leaves_only = not any(isinstance(child, Scope) for child in children[at:at + period])
+        if repeats >= (4 if leaves_only else 3) and repeats * period > best[0] * best[1]:
+            best = period, repeats
+    return best
+
+
+def _fold_alike(forward, backward):
+    """Fold in the backward lane what was folded in the forward one, so that their rows match."""
+    for child in forward.children:
+        if not isinstance(child, Scope):
+            continue
+        if child.kind == FOLD and all(isinstance(member, Scope) and member.kind == SCOPE for member in child.children):
+            names = {member.name for member in child.children}
+            members = [mate for mate in backward.children if isinstance(mate, Scope) and mate.name in names]
+            if len(members) > 1:
+                at = backward.children.index(members[0])
+                fold = Scope(child.name, FOLD, backward)
+                by_name = {mate.name: mate for mate in members}
+                fold.children = [by_name[member.name] for member in child.children if member.name in by_name]
+                _adopt(fold)
+                backward.children[at] = fold
+                held = set(map(id, members))
+                backward.children = [mate for mate in backward.children if id(mate) not in held]
+                for member in child.children:
+                    mate = fold.named.get(member.name)
+                    if mate is not None:
+                        _fold_alike(member, mate)
+        else:
+            mate = backward.named.get(child.name)
+            if mate is not None:
+                _fold_alike(child, mate)
+
+
+def _adopt(fold):
+    for child in fold.children:
+        if isinstance(child, Scope):
+            child.parent = fold
+            fold.named[child.name] = child
+
+
+def _fold_name(members, period, repeats):
+    """`0-Block … 20-Block`, or the names of one repeat where a repeat is several siblings."""
+    names = [child.name if isinstance(child, Scope) else child.op for child in members]
+    if period > 1:
+        return " + ".join(names[:period][:3]) + (" + …" if period > 3 else "")
+    if not isinstance(members[0], Scope):
+        return names[0]
+    return f"{names[0]} … {names[-1]}"
+
+
+def representatives(tree):
+    """Per node id, the node that stands for it when repeats are left out: itself, or its like in the first repeat."""
+    stands = list(range(len(tree.nodes)))
+
+    def visit(scope):
+        if scope.kind == FOLD and all(isinstance(child, Scope) for child in scope.children):
+            first = [node.id for node in scope.children[0].leaves()]
+            for other in scope.children[1:]:
+                for place, node in enumerate(other.leaves()):
+                    stands[node.id] = first[min(place, len(first) - 1)]
+            visit(scope.children[0])
+        elif scope.kind in (CROWD, FOLD):
+            like = {}  # one of each shape, so that sums over what they stand for stay exact
+            for node in scope.children:
+                stands[node.id] = like.setdefault(tree.signature_of[node.id], node.id)
+        else:
+            for child in scope.children:
+                if isinstance(child, Scope):
+                    visit(child)
+
+    visit(tree.root)
+    for number, stand in enumerate(stands):  # the first repeat may itself hold repeats
+        while stands[stand] != stand:
+            stand = stands[stand]
+        stands[number] = stand
+    return stands
