@@ -1,5 +1,6 @@
 """The one module that touches JAX's private API; each use says what it falls back to."""
 import jax
+import jax.core
 import numpy as np
 from jax.extend import core as jex_core
 

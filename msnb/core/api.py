@@ -48,10 +48,11 @@ class JitFunction:
         return [p.name for p in inspect.signature(self.fn).parameters.values()]
 
     def _check(self, args):
-        if len(args) != len(self.input_signature):
-            raise ValueError(f"{self.fn.__name__} has an input_signature of {len(self.input_signature)} inputs, "
+        expected = self.input_signature or ()
+        if len(args) != len(expected):
+            raise ValueError(f"{self.fn.__name__} has an input_signature of {len(expected)} inputs, "
                              f"but was called with {len(args)}.")
-        for i, (arg, said) in enumerate(zip(args, self.input_signature)):
+        for i, (arg, said) in enumerate(zip(args, expected)):
             if not isinstance(arg, Tensor) or arg.shape != tuple(said.shape) or arg.dtype != said.dtype:
                 raise ValueError(f"Input {i} of {self.fn.__name__} should be Tensor[{said.dtype}]{tuple(said.shape)} "
                                  f"by its input_signature, but got {describe(arg)}.")

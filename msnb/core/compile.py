@@ -12,6 +12,7 @@ import time
 import weakref
 
 import jax
+import jax.extend
 import jax.numpy as jnp
 import numpy as np
 from msnb import context
@@ -188,8 +189,6 @@ class Program:
 
     def __call__(self, arrays):
         """Run on the arrays of the dynamic arguments; returns boxed results and rebinds what was written."""
-        if _thread.recording:
-            return self._run_recorded(arrays)
         rest = [(random.next_number(),)] if self.random else []
         rest += [(a,) for a in arrays]
         with _lock:
@@ -205,7 +204,7 @@ class Program:
                 results = self._store.results
                 # Taking the result over in C: an interrupt finds either the old lists or the new ones.
                 results.extend(map(self.run, (results[-1][0],), (read,), *rest))
-                outs = results[-1][1]
+                outs = results[-1][1]  # type: ignore[misc] - a finished step is (arrays, results)
                 results.append((results[-1][0],))
             else:
                 new, outs = self.run([p._stored() for p in self.written], read, *[r[0] for r in rest])
@@ -280,8 +279,8 @@ class Program:
                 p._assign(array)
             raise
 
-    def _run_recorded(self, arrays):
-        """In PYNATIVE mode under a gradient the whole program is one node on the tape."""
+    def run_recorded(self, arrays, boxes):
+        """In PYNATIVE mode under a gradient the whole program is one node on the tape; `boxes` hold the `arrays`."""
         if self._kernel is None:
             count, flat, use_random = len(self.params), self._flat, self.random
 
@@ -293,7 +292,7 @@ class Program:
 
             self._kernel = Kernel(_safe(self.name), fn)
         number = [random.next_number()] if self.random else []
-        boxes = self.params + [None] * len(number) + self._arg_boxes
+        boxes = self.params + [None] * len(number) + boxes
         values = [p._array for p in self.params] + number + list(arrays)
         outs = [box(own(o, values)) for o in self._kernel.run(*values)]
         tape.record(self._kernel, [b._node if isinstance(b, Tensor) else None for b in boxes], values, outs)
@@ -440,7 +439,7 @@ def call(root, fn, args, kwargs, name, extra=()):
     """
     program, arrays, boxes = find(root, fn, args, kwargs, name, extra)
     if _thread.recording:
-        program._arg_boxes = boxes
+        return program.run_recorded(arrays, boxes)
     return program(arrays)
 
 

@@ -5,6 +5,7 @@ computation as a method `kernel` over jax arrays.
 """
 import functools
 import inspect
+from typing import Any
 
 from msnb.common import dtype as mstype
 from msnb.core import tape, trace
@@ -93,7 +94,7 @@ class Primitive:
 class DeclaredPrimitive(Primitive):
     """Base of the classes that `@operator` generates."""
 
-    operator = None
+    operator: Any = None
 
     def __init__(self, *args, **kwargs):
         op = type(self).operator
@@ -357,7 +358,7 @@ class PrimitiveWithInfer(Primitive):
         ...         return x * x * x
     """
 
-    _kernels = None  # per class: attributes -> Kernel
+    _kernels: Any = None  # per class: attributes -> Kernel
 
     def infer_shape(self, *args):
         """Shape of the output; None where it is left to the kernel."""

@@ -1,8 +1,9 @@
 """`Tensor`: a box around one `jax.Array`. Operators are attached to it by their declarations."""
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from msnb.common import dtype as mstype
 from msnb.common.initializer import register_boxer
 from msnb.core import trace
@@ -41,6 +42,25 @@ class Tensor:
 
     __slots__ = ("_array", "_node", "__weakref__")
     __array_priority__ = 100
+
+    if TYPE_CHECKING:  # slots, and what the operators' declarations attach
+        _array: Any
+        _node: Any
+        def __getattr__(self, name: str) -> Any: ...
+        def __getitem__(self, index: Any) -> "Tensor": ...
+        def __setitem__(self, index: Any, value: Any) -> None: ...
+        def __add__(self, other: Any) -> "Tensor": ...
+        def __sub__(self, other: Any) -> "Tensor": ...
+        def __mul__(self, other: Any) -> "Tensor": ...
+        def __truediv__(self, other: Any) -> "Tensor": ...
+        def __radd__(self, other: Any) -> "Tensor": ...
+        def __rsub__(self, other: Any) -> "Tensor": ...
+        def __rmul__(self, other: Any) -> "Tensor": ...
+        def __neg__(self) -> "Tensor": ...
+        def __lt__(self, other: Any) -> "Tensor": ...
+        def __le__(self, other: Any) -> "Tensor": ...
+        def __gt__(self, other: Any) -> "Tensor": ...
+        def __ge__(self, other: Any) -> "Tensor": ...
 
     def __init__(self, input_data=None, dtype=None, shape=None, init=None):
         if input_data is None:
@@ -378,7 +398,14 @@ def _from_pickle(array):
     return Tensor(array)
 
 
-class MetaTensor:
+class _MetaTensorType(type):
+    """A Tensor counts as a MetaTensor whose data is there: initializers return Tensors at once."""
+
+    def __instancecheck__(cls, instance):
+        return type.__instancecheck__(cls, instance) or cls is MetaTensor and isinstance(instance, Tensor)
+
+
+class MetaTensor(metaclass=_MetaTensorType):
     """Shape, dtype and initializer of a Tensor whose data is not there yet.
 
     Args:

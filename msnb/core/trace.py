@@ -5,6 +5,7 @@ in for them, remembers which were written, and falls back to its parent for thos
 """
 import contextlib
 import threading
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,11 +14,11 @@ import jax.numpy as jnp
 class _Thread(threading.local):
     """State of one thread."""
 
-    frame = None  # innermost Frame while tracing
-    recording = 0  # number of PYNATIVE gradients being recorded
-    nodes = None  # Parameter id -> tape node, while recording
-    compute_dtype = None  # numpy dtype that Cell.to_float asks for
-    random = None  # forced key source, see core.random
+    frame: Any = None  # innermost Frame while tracing
+    recording: int = 0  # number of PYNATIVE gradients being recorded
+    nodes: Any = None  # Parameter id -> tape node, while recording
+    compute_dtype: Any = None  # numpy dtype that Cell.to_float asks for
+    forward_mode: bool = False  # whether loops are traced for forward-mode derivatives
 
 
 thread = _Thread()

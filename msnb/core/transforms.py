@@ -20,14 +20,13 @@ def _compiled(fn, run, name, key, args):
     if _thread.frame is not None:
         return run(*args)
     root, more = owner(fn)
-    with jax.named_scope("Default"):
-        return compile.call(root, run, args, {}, name, (name, *key) + more)
+    return compile.call(root, run, args, {}, name, (name, *key) + more)
 
 
 @contextlib.contextmanager
 def _forward_mode():
     """Loops become plain `while` loops, which JAX pushes forward but cannot pull back."""
-    before = getattr(_thread, "forward_mode", False)
+    before = _thread.forward_mode
     _thread.forward_mode = True
     try:
         yield

@@ -1,4 +1,5 @@
 """``mindspore.dataset``: pipelines that read, transform, shuffle and batch samples."""
+
 from importlib import import_module
 
 from msnb.dataset.core import config
@@ -28,19 +29,65 @@ from msnb.dataset.engine.samplers import (
     WeightedRandomSampler,
 )
 
-_LATER = {"CelebADataset": "engine.datasets", "CLUEDataset": "engine.datasets", "CocoDataset": "engine.datasets",
-          "CSVDataset": "engine.datasets", "ManifestDataset": "engine.datasets", "MindDataset": "engine.datasets",
-          "RandomDataset": "engine.datasets", "TFRecordDataset": "engine.datasets", "VOCDataset": "engine.datasets",
-          "BatchInfo": "engine.datasets", "GraphData": "engine.graphdata", "DSCallback": "callback", "WaitedDSCallback": "callback",
-          "serialize": "engine.serializer_deserializer", "deserialize": "engine.serializer_deserializer",
-          "show": "engine.serializer_deserializer", "compare": "engine.serializer_deserializer"}
+_LATER = {
+    "CelebADataset": "engine.datasets",
+    "CLUEDataset": "engine.datasets",
+    "CocoDataset": "engine.datasets",
+    "CSVDataset": "engine.datasets",
+    "ManifestDataset": "engine.datasets",
+    "MindDataset": "engine.datasets",
+    "RandomDataset": "engine.datasets",
+    "TFRecordDataset": "engine.datasets",
+    "VOCDataset": "engine.datasets",
+    "BatchInfo": "engine.datasets",
+    "GraphData": "engine.graphdata",
+    "DSCallback": "callback",
+    "WaitedDSCallback": "callback",
+    "serialize": "engine.serializer_deserializer",
+    "deserialize": "engine.serializer_deserializer",
+    "show": "engine.serializer_deserializer",
+    "compare": "engine.serializer_deserializer",
+}
 _MODULES = ("callback", "core", "engine", "text", "transforms", "vision")
 
-__all__ = ["CLUEDataset", "CSVDataset", "CelebADataset", "Cifar100Dataset", "Cifar10Dataset", "CocoDataset", "Dataset", "DatasetCache",
-           "DistributedSampler", "GeneratorDataset", "GraphData", "ImageFolderDataset", "ManifestDataset", "MindDataset", "MnistDataset",
-           "NumpySlicesDataset", "PKSampler", "PaddedDataset", "RandomDataset", "RandomSampler", "Sampler", "Schema",
-           "SequentialSampler", "Shuffle", "SubsetRandomSampler", "SubsetSampler", "TFRecordDataset", "TextFileDataset", "VOCDataset",
-           "WeightedRandomSampler", "compare", "config", "deserialize", "serialize", "show", "zip"]
+__all__ = [
+    "CLUEDataset",
+    "CSVDataset",
+    "CelebADataset",
+    "Cifar100Dataset",
+    "Cifar10Dataset",
+    "CocoDataset",
+    "Dataset",
+    "DatasetCache",
+    "DistributedSampler",
+    "GeneratorDataset",
+    "GraphData",
+    "ImageFolderDataset",
+    "ManifestDataset",
+    "MindDataset",
+    "MnistDataset",
+    "NumpySlicesDataset",
+    "PKSampler",
+    "PaddedDataset",
+    "RandomDataset",
+    "RandomSampler",
+    "Sampler",
+    "Schema",
+    "SequentialSampler",
+    "Shuffle",
+    "SubsetRandomSampler",
+    "SubsetSampler",
+    "TFRecordDataset",
+    "TextFileDataset",
+    "VOCDataset",
+    "WeightedRandomSampler",
+    "compare",
+    "config",
+    "deserialize",
+    "serialize",
+    "show",
+    "zip",
+]
 
 
 def __getattr__(name):

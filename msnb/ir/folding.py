@@ -1,4 +1,4 @@
-"""Keeps a drawing small: repeated blocks become one, independent calls of one operator a crowd, endless scopes pages."""
+"""Keeps a drawing small: repeated blocks become one, many calls of one operator a crowd, endless scopes pages."""
 from .anf import CNode
 from .boxes import CONTROL, CROWD, FOLD, PAGE, ROOT, SCOPE, UNIT, Scope
 

@@ -1,4 +1,5 @@
 """``mindspore.mindrecord``: MindSpore's file format for data sets, its reader, writer and converters."""
+
 from importlib import import_module
 
 from msnb.mindrecord.common.exceptions import *  # noqa: F403 (every error class is public)
@@ -7,8 +8,14 @@ from msnb.mindrecord.filewriter import FileWriter
 from msnb.mindrecord.mindpage import MindPage
 from msnb.mindrecord.shardutils import FAILED, SUCCESS
 
-_LATER = {"Cifar10ToMR": "cifar10_to_mr", "Cifar100ToMR": "cifar100_to_mr", "CsvToMR": "csv_to_mr", "ImageNetToMR": "imagenet_to_mr",
-          "MnistToMR": "mnist_to_mr", "TFRecordToMR": "tfrecord_to_mr"}
+_LATER = {
+    "Cifar10ToMR": "cifar10_to_mr",
+    "Cifar100ToMR": "cifar100_to_mr",
+    "CsvToMR": "csv_to_mr",
+    "ImageNetToMR": "imagenet_to_mr",
+    "MnistToMR": "mnist_to_mr",
+    "TFRecordToMR": "tfrecord_to_mr",
+}
 
 __all__ = ["FAILED", "FileReader", "FileWriter", "MindPage", "SUCCESS", *_LATER]
 

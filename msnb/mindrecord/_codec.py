@@ -1,4 +1,5 @@
 """MindRecord's encodings: the msgpack of a row's scalars, compressed integers, the parts of a blob."""
+
 import struct
 
 import numpy as np
@@ -6,7 +7,13 @@ import numpy as np
 U64 = struct.Struct("<Q")
 BIG64 = struct.Struct(">Q")
 _BIG32 = struct.Struct(">I")
-NUMPY = {"int32": np.dtype("<i4"), "int64": np.dtype("<i8"), "float32": np.dtype("<f4"), "float64": np.dtype("<f8"), "bytes": np.dtype("u1")}
+NUMPY = {
+    "int32": np.dtype("<i4"),
+    "int64": np.dtype("<i8"),
+    "float32": np.dtype("<f4"),
+    "float64": np.dtype("<f8"),
+    "bytes": np.dtype("u1"),
+}
 _WIDTH = np.array([1, 2, 4, 8])
 
 
@@ -52,17 +59,46 @@ def _pack_int(v):
         return bytes([v])
     if -32 <= v < 0:
         return struct.pack(">b", v)
-    for code, kind, low, high in ((0xCC, ">B", 0, 1 << 8), (0xCD, ">H", 0, 1 << 16), (0xCE, ">I", 0, 1 << 32), (0xCF, ">Q", 0, 1 << 64),
-                                  (0xD0, ">b", -(1 << 7), 0), (0xD1, ">h", -(1 << 15), 0), (0xD2, ">i", -(1 << 31), 0),
-                                  (0xD3, ">q", -(1 << 63), 0)):
+    for code, kind, low, high in (
+        (0xCC, ">B", 0, 1 << 8),
+        (0xCD, ">H", 0, 1 << 16),
+        (0xCE, ">I", 0, 1 << 32),
+        (0xCF, ">Q", 0, 1 << 64),
+        (0xD0, ">b", -(1 << 7), 0),
+        (0xD1, ">h", -(1 << 15), 0),
+        (0xD2, ">i", -(1 << 31), 0),
+        (0xD3, ">q", -(1 << 63), 0),
+    ):
         if low <= v < high:
             return bytes([code]) + struct.pack(kind, v)
     raise ValueError(f"{v} does not fit 64 bits.")
 
 
-_FIXED = {0xCA: ">f", 0xCB: ">d", 0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q", 0xD0: ">b", 0xD1: ">h", 0xD2: ">i", 0xD3: ">q"}
+_FIXED = {
+    0xCA: ">f",
+    0xCB: ">d",
+    0xCC: ">B",
+    0xCD: ">H",
+    0xCE: ">I",
+    0xCF: ">Q",
+    0xD0: ">b",
+    0xD1: ">h",
+    0xD2: ">i",
+    0xD3: ">q",
+}
 _FIXED = {code: struct.Struct(kind) for code, kind in _FIXED.items()}
-_LENGTH = {0xD9: ">B", 0xDA: ">H", 0xDB: ">I", 0xC4: ">B", 0xC5: ">H", 0xC6: ">I", 0xDC: ">H", 0xDD: ">I", 0xDE: ">H", 0xDF: ">I"}
+_LENGTH = {
+    0xD9: ">B",
+    0xDA: ">H",
+    0xDB: ">I",
+    0xC4: ">B",
+    0xC5: ">H",
+    0xC6: ">I",
+    0xDC: ">H",
+    0xDD: ">I",
+    0xDE: ">H",
+    0xDF: ">I",
+}
 _LENGTH = {code: struct.Struct(kind) for code, kind in _LENGTH.items()}
 _CONSTANT = {0xC0: None, 0xC2: False, 0xC3: True}
 
@@ -103,9 +139,9 @@ def _unpack(data, at):
     n = kind.unpack_from(data, at)[0]
     at += kind.size
     if code in (0xD9, 0xDA, 0xDB):
-        return str(data[at:at + n], "utf-8"), at + n
+        return str(data[at : at + n], "utf-8"), at + n
     if code in (0xC4, 0xC5, 0xC6):
-        return bytes(data[at:at + n]), at + n
+        return bytes(data[at : at + n]), at + n
     return (_unpack_items if code in (0xDC, 0xDD) else _unpack_pairs)(data, at, n)
 
 
@@ -138,12 +174,14 @@ def pack_ints(values):
     codes = codes.reshape(-1, 4)
     packed = codes[:, 0] << 6 | codes[:, 1] << 4 | codes[:, 2] << 2 | codes[:, 3]
     raw = values.view(np.uint8).reshape(n, 8)
-    return _BIG32.pack(n) + packed.astype(np.uint8).tobytes() + raw[np.arange(8)[None] < _WIDTH[code][:, None]].tobytes()
+    return (
+        _BIG32.pack(n) + packed.astype(np.uint8).tobytes() + raw[np.arange(8)[None] < _WIDTH[code][:, None]].tobytes()
+    )
 
 
 def unpack_ints(data, dtype):
     """The integers of :func:`pack_ints`."""
-    n, = _BIG32.unpack_from(data, 0)
+    (n,) = _BIG32.unpack_from(data, 0)
     coded = -(-n // 4)
     if not n:
         return np.zeros(0, dtype)
@@ -193,8 +231,8 @@ class Fields:
             return {self.blobs[0]: blob}
         out, at = {}, 0
         for name in self.blobs:
-            n, = BIG64.unpack_from(blob, at)
-            out[name] = blob[at + 8:at + 8 + n]
+            (n,) = BIG64.unpack_from(blob, at)
+            out[name] = blob[at + 8 : at + 8 + n]
             at += 8 + n
         return out
 
@@ -204,5 +242,9 @@ class Fields:
         if kind["type"] == "bytes" and "shape" not in kind:
             return bytes(stored)
         dtype = NUMPY[kind["type"]]
-        flat = unpack_ints(stored, dtype) if self.compressed and kind["type"] in ("int32", "int64") else np.frombuffer(stored, dtype)
+        flat = (
+            unpack_ints(stored, dtype)
+            if self.compressed and kind["type"] in ("int32", "int64")
+            else np.frombuffer(stored, dtype)
+        )
         return flat.reshape(kind["shape"])

@@ -1,4 +1,5 @@
 """TFRecord files and the protobuf message ``tf.train.Example`` in them, read without TensorFlow."""
+
 import os
 import struct
 
@@ -17,7 +18,10 @@ def records(path):
             length = struct.unpack("<Q", head[:8])[0]
             data = file.read(length + 4)
             if len(data) < length + 4:
-                raise RuntimeError(f"Invalid file, {path} ends inside a record of {length} bytes; it is damaged or not a TFRecord file.")
+                raise RuntimeError(
+                    f"Invalid file, {path} ends inside a record of {length} bytes; it is damaged or not a TFRecord "
+                    f"file."
+                )
             yield data[:length]
 
 
@@ -90,13 +94,13 @@ def _fields(data):
             value, at = _varint(data, at)
         elif kind == 2:
             length, at = _varint(data, at)
-            value = data[at:at + length]
+            value = data[at : at + length]
             at += length
         elif kind == 5:
-            value = data[at:at + 4]
+            value = data[at : at + 4]
             at += 4
         elif kind == 1:
-            value = data[at:at + 8]
+            value = data[at : at + 8]
             at += 8
         else:
             raise RuntimeError(f"Invalid data, a protobuf message holds the unknown wire type {kind}.")

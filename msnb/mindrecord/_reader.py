@@ -1,4 +1,5 @@
 """Reading MindRecord files: the header, where rows are, rows."""
+
 import json
 import mmap
 import os
@@ -15,7 +16,7 @@ def read_header(path):
     try:
         size = os.path.getsize(path)
         with open(path, "rb") as file:
-            n, = U64.unpack(file.read(8))
+            (n,) = U64.unpack(file.read(8))
             if n > size:
                 raise ValueError(f"the header would have {n} bytes, but the file has {size}")
             header = json.loads(file.read(n))
@@ -51,8 +52,10 @@ class _File:
             raise MRMOpenError(f"{self.path!r} has no index {database!r} beside it; keep the two files together.")
         try:
             connection = sqlite3.connect(f"file:{database}?mode=ro&immutable=1", uri=True)
-            rows = connection.execute("SELECT PAGE_ID_RAW, PAGE_OFFSET_RAW, PAGE_OFFSET_RAW_END, PAGE_ID_BLOB, PAGE_OFFSET_BLOB, "
-                                      "PAGE_OFFSET_BLOB_END FROM INDEXES ORDER BY ROW_ID").fetchall()
+            rows = connection.execute(
+                "SELECT PAGE_ID_RAW, PAGE_OFFSET_RAW, PAGE_OFFSET_RAW_END, PAGE_ID_BLOB, PAGE_OFFSET_BLOB, "
+                "PAGE_OFFSET_BLOB_END FROM INDEXES ORDER BY ROW_ID"
+            ).fetchall()
             connection.close()
         except sqlite3.Error as error:
             raise MRMOpenError(f"{database!r} is no index of a MindRecord file: {error}.") from None
@@ -62,8 +65,13 @@ class _File:
         size = len(self.data)
         ends = raw + table[:, 2], blob + table[:, 5]
         if len(table) and (ends[0].max() > size or blobs and ends[1].max() > size):
-            raise MRMOpenError(f"{self.path!r} is damaged: its index {database!r} names rows after the end of the file.")
-        return (np.stack([raw + table[:, 1] + 8, ends[0]], 1), np.stack([blob + table[:, 4] + 8, ends[1]], 1) if blobs else None)
+            raise MRMOpenError(
+                f"{self.path!r} is damaged: its index {database!r} names rows after the end of the file."
+            )
+        return (
+            np.stack([raw + table[:, 1] + 8, ends[0]], 1),
+            np.stack([blob + table[:, 4] + 8, ends[1]], 1) if blobs else None,
+        )
 
 
 class Records:
@@ -129,7 +137,9 @@ class Records:
                         out[c] = fields.array(c, parts[c])
         except (DamagedError, ValueError, KeyError, IndexError) as error:
             page = (start - file.header["header_size"]) // file.header["page_size"]
-            raise MRMOpenError(f"{file.path!r} is damaged: row {at}, in page {page}, cannot be read: {error}.") from None
+            raise MRMOpenError(
+                f"{file.path!r} is damaged: row {at}, in page {page}, cannot be read: {error}."
+            ) from None
         return {c: out[c] for c in wanted}
 
     def arrays(self, number, columns):

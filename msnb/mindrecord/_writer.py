@@ -1,4 +1,5 @@
 """Writing MindRecord files: rows go to pages as they come, the header and the index at the end."""
+
 import json
 import os
 import sqlite3
@@ -14,7 +15,8 @@ _SQL = {"string": "TEXT", "int32": "INTEGER", "int64": "INTEGER", "float32": "NU
 class ShardFile:
     """One file in the making.
 
-    Blobs are written at once to the page that is open; the maps of the same group of rows are kept until the page is full, since a
+    Blobs are written at once to the page that is open; the maps of the same group of rows are kept until the page is
+    full, since a
     group must lie in one page of each kind.
     """
 
@@ -42,9 +44,14 @@ class ShardFile:
         """Write a row: its map, its blob and the values of its index fields."""
         need_raw, need_blob = len(raw) + 8, len(blob) + 8
         if max(need_raw, need_blob) > self.page_size:
-            raise MRMWriteDatasetError(f"A row of {max(need_raw, need_blob)} bytes is larger than a page of {self.page_size}; set a larger page "
-                                       "size with set_page_size.")
-        if self.blob_page is not None and (self.blob_at + need_blob > self.page_size or self.group_size + need_raw > self.page_size):
+            raise MRMWriteDatasetError(
+                f"A row of {max(need_raw, need_blob)} bytes is larger than a page of {self.page_size}; set a larger "
+                f"page "
+                "size with set_page_size."
+            )
+        if self.blob_page is not None and (
+            self.blob_at + need_blob > self.page_size or self.group_size + need_raw > self.page_size
+        ):
             self._close_group()
         if self.blob_page is None:
             self.blob_page, self.next_page = self.next_page, self.next_page + 1
@@ -59,9 +66,18 @@ class ShardFile:
         if not self.group_rows:
             return
         count = len(self.group_rows)
-        self.pages.append({"page_id": self.blob_page, "shard_id": self.number, "page_type": "BLOB_DATA", "page_type_id": self.group,
-                           "start_row_id": self.rows, "end_row_id": self.rows + count, "row_group_ids": [{"id": 0, "offset": 0}],
-                           "page_size": self.blob_at})
+        self.pages.append(
+            {
+                "page_id": self.blob_page,
+                "shard_id": self.number,
+                "page_type": "BLOB_DATA",
+                "page_type_id": self.group,
+                "start_row_id": self.rows,
+                "end_row_id": self.rows + count,
+                "row_group_ids": [{"id": 0, "offset": 0}],
+                "page_size": self.blob_at,
+            }
+        )
         if self.raw_page is not None and self.raw_at + self.group_size > self.page_size:
             self._close_raw()
         if self.raw_page is None:
@@ -84,8 +100,18 @@ class ShardFile:
         self.blob_page, self.blob_at = None, 0
 
     def _close_raw(self):
-        self.pages.append({"page_id": self.raw_page, "shard_id": self.number, "page_type": "RAW_DATA", "page_type_id": self.raw_count,
-                           "start_row_id": 0, "end_row_id": 0, "row_group_ids": self.raw_groups, "page_size": self.raw_at})
+        self.pages.append(
+            {
+                "page_id": self.raw_page,
+                "shard_id": self.number,
+                "page_type": "RAW_DATA",
+                "page_type_id": self.raw_count,
+                "start_row_id": 0,
+                "end_row_id": 0,
+                "row_group_ids": self.raw_groups,
+                "page_size": self.raw_at,
+            }
+        )
         self.raw_count += 1
         self.raw_page, self.raw_at, self.raw_groups = None, 0, []
 
@@ -94,14 +120,25 @@ class ShardFile:
         self._close_group()
         if self.raw_page is not None:
             self._close_raw()
-        header = {"compression_size": 0, "header_size": self.header_size,
-                  "index_fields": [{"index_field": f, "schema_id": 0} for f in index_fields], "page": self.pages, "page_size": self.page_size,
-                  "schema": [{"blob_fields": fields.blobs, "desc": desc, "schema": fields.schema}], "shard_addresses": addresses,
-                  "shard_id": self.number, "statistics": None, "version": "3.0"}
+        header = {
+            "compression_size": 0,
+            "header_size": self.header_size,
+            "index_fields": [{"index_field": f, "schema_id": 0} for f in index_fields],
+            "page": self.pages,
+            "page_size": self.page_size,
+            "schema": [{"blob_fields": fields.blobs, "desc": desc, "schema": fields.schema}],
+            "shard_addresses": addresses,
+            "shard_id": self.number,
+            "statistics": None,
+            "version": "3.0",
+        }
         text = json.dumps(header, ensure_ascii=False).encode("utf-8")
         if len(text) + 8 > self.header_size:
-            raise MRMCommitError(f"The header has {len(text)} bytes, more than the header size {self.header_size}; set a larger one with "
-                                 "set_header_size.")
+            raise MRMCommitError(
+                f"The header has {len(text)} bytes, more than the header size {self.header_size}; set a larger one "
+                f"with "
+                "set_header_size."
+            )
         self.file.seek(0)
         self.file.write(U64.pack(len(text)) + text)
         if not self.pages:
@@ -116,9 +153,11 @@ class ShardFile:
         connection = sqlite3.connect(database)
         keys = "".join(f",INC_{i} INT, {f}_0 {_SQL[fields.schema[f]['type']]}" for i, f in enumerate(index_fields))
         primary = "".join(f",INC_{i}" for i in range(len(index_fields)))
-        connection.execute("CREATE TABLE INDEXES(ROW_ID INT NOT NULL, PAGE_ID_RAW INT NOT NULL, PAGE_OFFSET_RAW INT NOT NULL, "
-                           "PAGE_OFFSET_RAW_END INT NOT NULL, ROW_GROUP_ID INT NOT NULL, PAGE_ID_BLOB INT NOT NULL, "
-                           f"PAGE_OFFSET_BLOB INT NOT NULL, PAGE_OFFSET_BLOB_END INT NOT NULL{keys}, PRIMARY KEY(ROW_ID{primary}))")
+        connection.execute(
+            "CREATE TABLE INDEXES(ROW_ID INT NOT NULL, PAGE_ID_RAW INT NOT NULL, PAGE_OFFSET_RAW INT NOT NULL, "
+            "PAGE_OFFSET_RAW_END INT NOT NULL, ROW_GROUP_ID INT NOT NULL, PAGE_ID_BLOB INT NOT NULL, "
+            f"PAGE_OFFSET_BLOB INT NOT NULL, PAGE_OFFSET_BLOB_END INT NOT NULL{keys}, PRIMARY KEY(ROW_ID{primary}))"
+        )
         connection.execute("CREATE TABLE SHARD_NAME(NAME TEXT NOT NULL)")
         connection.execute("INSERT INTO SHARD_NAME VALUES(?)", (name,))
         connection.executemany(f"INSERT INTO INDEXES VALUES({','.join('?' * (8 + 2 * len(index_fields)))})", self.index)

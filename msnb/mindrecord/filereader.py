@@ -1,4 +1,5 @@
 """``FileReader``: goes through the rows of MindRecord files."""
+
 from msnb.mindrecord._reader import Records
 from msnb.mindrecord.common.exceptions import ParamTypeError
 from msnb.mindrecord.shardutils import check_consumers, check_filenames

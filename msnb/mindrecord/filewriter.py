@@ -1,4 +1,5 @@
 """``FileWriter``: makes MindRecord files."""
+
 import os
 import re
 
@@ -62,7 +63,9 @@ class FileWriter:
         if not isinstance(shard_num, int) or isinstance(shard_num, bool):
             raise ParamValueError(f"Shard num is illegal: {shard_num!r}.")
         if not MIN_SHARD_COUNT <= shard_num <= MAX_SHARD_COUNT:
-            raise ParamValueError(f"Shard number should between {MIN_SHARD_COUNT} and {MAX_SHARD_COUNT}, but got {shard_num}.")
+            raise ParamValueError(
+                f"Shard number should between {MIN_SHARD_COUNT} and {MAX_SHARD_COUNT}, but got {shard_num}."
+            )
         self._file_name = file_name
         self._shard_num = shard_num
         width = len(str(shard_num - 1))
@@ -108,7 +111,8 @@ class FileWriter:
         """Say which fields rows have.
 
         Args:
-            content (dict): Field to {"type": ...} or {"type": ..., "shape": [...]}; types are int32, int64, float32, float64, string, bytes.
+            content (dict): Field to {"type": ...} or {"type": ..., "shape": [...]}; types are int32, int64, float32,
+                float64, string, bytes.
             desc (str, optional): A description. Default: None.
 
         Returns:
@@ -186,7 +190,9 @@ class FileWriter:
             MRMInvalidHeaderSizeError: If it is out of range.
         """
         if not isinstance(header_size, int) or header_size % 4 or not MIN_HEADER_SIZE <= header_size <= MAX_HEADER_SIZE:
-            raise MRMInvalidHeaderSizeError(f"A multiple of 4 from {MIN_HEADER_SIZE} to {MAX_HEADER_SIZE} is expected, but got {header_size!r}.")
+            raise MRMInvalidHeaderSizeError(
+                f"A multiple of 4 from {MIN_HEADER_SIZE} to {MAX_HEADER_SIZE} is expected, but got {header_size!r}."
+            )
         self._header_size = header_size
         return SUCCESS
 
@@ -203,7 +209,9 @@ class FileWriter:
             MRMInvalidPageSizeError: If it is out of range.
         """
         if not isinstance(page_size, int) or page_size % 4 or not MIN_PAGE_SIZE <= page_size <= MAX_PAGE_SIZE:
-            raise MRMInvalidPageSizeError(f"A multiple of 4 from {MIN_PAGE_SIZE} to {MAX_PAGE_SIZE} is expected, but got {page_size!r}.")
+            raise MRMInvalidPageSizeError(
+                f"A multiple of 4 from {MIN_PAGE_SIZE} to {MAX_PAGE_SIZE} is expected, but got {page_size!r}."
+            )
         self._page_size = page_size
         return SUCCESS
 
@@ -216,7 +224,9 @@ class FileWriter:
         if self._old is None:
             taken = [p for p in self._paths if os.path.exists(p)]
             if taken:
-                raise MRMOpenError(f"The file {taken[0]!r} exists already; remove it and its .db file, or use open_for_append.")
+                raise MRMOpenError(
+                    f"The file {taken[0]!r} exists already; remove it and its .db file, or use open_for_append."
+                )
             taken = [p + ".db" for p in self._paths if os.path.exists(p + ".db")]
             if taken:
                 raise MRMGenerateIndexError(f"The index {taken[0]!r} exists already; remove it.")
@@ -276,7 +286,7 @@ class FileWriter:
         start = 0
         for i, file in enumerate(self._files):
             count = share + (i < rest)
-            for row in rows[start:start + count]:
+            for row in rows[start : start + count]:
                 self._add(file, row)
             start += count
         return SUCCESS

@@ -1,4 +1,5 @@
 """``MindPage``: reads rows page by page, by the value of a field."""
+
 import json
 
 from msnb import log
@@ -60,7 +61,9 @@ class MindPage:
         if not category_field or not isinstance(category_field, str):
             raise ParamTypeError("category_fields", "str")
         if category_field not in self.candidate_fields:
-            raise MRMDefineCategoryError(f"Field '{category_field}' is not a candidate category field; there are {self.candidate_fields}.")
+            raise MRMDefineCategoryError(
+                f"Field '{category_field}' is not a candidate category field; there are {self.candidate_fields}."
+            )
         self._category_field = category_field
         self._by_name = None
 
@@ -77,7 +80,9 @@ class MindPage:
 
     def read_category_info(self):
         """The categories as JSON text: ``{"categories": [{"count", "id", "name"}, ...], "key": field}``."""
-        categories = [{"count": len(rows), "id": i, "name": name} for i, (name, rows) in enumerate(self._categories().items())]
+        categories = [
+            {"count": len(rows), "id": i, "name": name} for i, (name, rows) in enumerate(self._categories().items())
+        ]
         return json.dumps({"categories": categories, "key": self._category_field}, separators=(",", ":"))
 
     def read_at_page_by_id(self, category_id, page, num_row):
@@ -123,13 +128,15 @@ class MindPage:
         _check_page(page, num_row)
         rows = self._categories().get(category_name)
         if rows is None:
-            raise MRMFetchDataError(f"There is no category {category_name!r}; there are {list(self._categories())[:20]}.")
+            raise MRMFetchDataError(
+                f"There is no category {category_name!r}; there are {list(self._categories())[:20]}."
+            )
         return self._page(rows, page, num_row)
 
     def _page(self, rows, page, num_row):
         if page * num_row >= len(rows):
             raise MRMFetchDataError(f"There is no page {page} of {num_row} rows: the category has {len(rows)} rows.")
-        return [self._records.row(n) for n in rows[page * num_row:(page + 1) * num_row]]
+        return [self._records.row(n) for n in rows[page * num_row : (page + 1) * num_row]]
 
 
 def _check_page(page, num_row):

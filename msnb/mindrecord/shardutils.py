@@ -1,4 +1,5 @@
 """Checks and constants that MindRecord's classes share."""
+
 import os
 
 from msnb.mindrecord.common.exceptions import ParamValueError
@@ -9,9 +10,17 @@ MIN_HEADER_SIZE, MAX_HEADER_SIZE = 1 << 14, 1 << 27
 MIN_PAGE_SIZE, MAX_PAGE_SIZE = 1 << 15, 1 << 28
 MIN_SHARD_COUNT, MAX_SHARD_COUNT = 1, 1000
 MIN_CONSUMER_COUNT = 1
-VALUE_TYPE_MAP = {"int": ["int32", "int64"], "float": ["float32", "float64"], "str": ["string"], "bytes": ["bytes"],
-                  "int32": ["int32"], "int64": ["int64"], "float32": ["float32"], "float64": ["float64"],
-                  "ndarray": ["int32", "int64", "float32", "float64"]}
+VALUE_TYPE_MAP = {
+    "int": ["int32", "int64"],
+    "float": ["float32", "float64"],
+    "str": ["string"],
+    "bytes": ["bytes"],
+    "int32": ["int32"],
+    "int64": ["int64"],
+    "float32": ["float32"],
+    "float64": ["float64"],
+    "ndarray": ["int32", "int64", "float32", "float64"],
+}
 VALID_ATTRIBUTES = ["int32", "int64", "float32", "float64", "string", "bytes"]
 VALID_ARRAY_ATTRIBUTES = ["int32", "int64", "float32", "float64"]
 
@@ -48,4 +57,6 @@ def check_consumers(num_consumer):
     if not isinstance(num_consumer, int) or isinstance(num_consumer, bool):
         raise ParamValueError(f"Consumer number is illegal: {num_consumer!r}.")
     if not MIN_CONSUMER_COUNT <= num_consumer <= MAX_CONSUMER_COUNT():
-        raise ParamValueError(f"Consumer number should between {MIN_CONSUMER_COUNT} and {MAX_CONSUMER_COUNT()}, but got {num_consumer}.")
+        raise ParamValueError(
+            f"Consumer number should between {MIN_CONSUMER_COUNT} and {MAX_CONSUMER_COUNT()}, but got {num_consumer}."
+        )

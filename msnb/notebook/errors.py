@@ -116,6 +116,20 @@ def shortened(error, tb):
             e.__suppress_context__ = suppress
 
 
+@contextlib.contextmanager
+def _shortened_syntax_error(error, tb):
+    """Within, code that a graph refuses has only the user's frames; IPython shows them from the exception itself."""
+    if not concerns(error, tb):
+        yield
+        return
+    _state.last = error
+    with shortened(error, tb) as (short, _):
+        while short is not None and _is_library(short):
+            short = short.tb_next
+        error.__traceback__ = short
+        yield
+
+
 def concerns(error, tb):
     """Whether msnb had a part in an error that the user's code led to."""
     package = _MACHINERY[0]
@@ -190,8 +204,11 @@ def install(shell):
         options = dict(filename=filename, tb_offset=tb_offset, exception_only=exception_only,
                        running_compiled_code=running_compiled_code)
         _, error, tb = exc_tuple or sys.exc_info()
-        if error is None or exception_only or hasattr(error, "_render_traceback_") or isinstance(error, SyntaxError):
+        if error is None or exception_only or hasattr(error, "_render_traceback_"):
             return show(exc_tuple, **options)
+        if isinstance(error, SyntaxError):
+            with _shortened_syntax_error(error, tb):
+                return show(exc_tuple, **options)
         notes = list(filter(None, [hint(error)]))
         if concerns(error, tb):
             with shortened(error, tb) as (short, left_out):

@@ -144,7 +144,8 @@ def pointed(cell, line):
 
 def _file_of(cell):
     # A cell that ran twice has two files; its graphs come from the last.
-    return next((file for file, known in reversed(cells._ids.items()) if known == cell), None)
+    known = reversed(cells._ids.items())
+    return next((file for file, name in known if name == cell and cells.label(file)), None)
 
 
 _ANSWERS = {"state": state, "change": change, "typed": typed, "pointed": pointed}

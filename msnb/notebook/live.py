@@ -23,7 +23,7 @@ from msnb.nn.cell import Cell
 from msnb.notebook import graphs
 
 _MOST = 12  # views that are followed; the oldest are let go
-_PATIENCE = 2.0  # seconds of tracing, while which the kernel can do nothing else; a slower network is not followed
+_PATIENCE = 2.0  # seconds of tracing, which the kernel spends on nothing else; a slower network is not followed
 
 _followed = collections.deque(maxlen=_MOST)
 _texts = {}  # file of the typed text -> file of the cell that it stands for
@@ -86,7 +86,7 @@ def update(file, text, space):
         net = _twin(followed.net(), file, made, {})
         if net is None:
             continue
-        started, view, name = time.perf_counter(), followed.view(), name_of(followed.net())
+        started, view, name = time.thread_time(), followed.view(), name_of(followed.net())
         try:
             make = graphs.maker(compile.program_of(net, *followed.args, **followed.kwargs), name)
             graph = make("traced")
@@ -96,7 +96,7 @@ def update(file, text, space):
         view.update(graph)
         view._make = make
         shown += 1
-        seconds = time.perf_counter() - started
+        seconds = time.thread_time() - started  # what a busy machine adds is not the network
         followed.slow = seconds > _PATIENCE
         if followed.slow:
             said = f"{name} takes {seconds:.1f} s to trace; from now on its graph follows when the cell is run."

@@ -1,5 +1,7 @@
 """Settings of the data tests: every test begins with MindSpore's defaults."""
+
 import pytest
+
 from msnb.dataset.core import config
 
 

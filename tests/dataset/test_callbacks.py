@@ -1,12 +1,14 @@
 """Callbacks of map, sinks and serialised pipelines."""
+
 import json
 import threading
+
+import numpy as np
+import pytest
 
 import msnb.dataset as ds
 import msnb.dataset.transforms.c_transforms as C
 import msnb.dataset.vision.c_transforms as CV
-import numpy as np
-import pytest
 from msnb.dataset.callback import DSCallback, WaitedDSCallback
 from msnb.dataset.vision import Inter
 
@@ -35,8 +37,21 @@ def test_callbacks_see_epochs_and_steps_and_a_repeat_lengthens_the_epoch():
     it = d.create_tuple_iterator(num_epochs=2, output_numpy=True)
     for _ in range(2):
         assert len(list(it)) == 4
-    assert seen.events == ["begin", "epoch 1", "step 1/1", "step 2/2", "step 3/3", "step 4/4", "end 1",
-                           "epoch 2", "step 1/5", "step 2/6", "step 3/7", "step 4/8", "end 2"]
+    assert seen.events == [
+        "begin",
+        "epoch 1",
+        "step 1/1",
+        "step 2/2",
+        "step 3/3",
+        "step 4/4",
+        "end 1",
+        "epoch 2",
+        "step 1/5",
+        "step 2/6",
+        "step 3/7",
+        "step 4/8",
+        "end 2",
+    ]
 
 
 def test_an_error_in_a_callback_ends_the_iteration():
@@ -64,7 +79,11 @@ def test_a_waited_callback_waits_for_the_training():
 
 def test_a_sink_runs_the_pipeline_in_the_background_and_stops():
     done = threading.Event()
-    sink = ds.NumpySlicesDataset(np.arange(4), ["x"]).map(lambda x: (done.set(), x)[1], ["x"]).to_device(create_data_info_queue=True)
+    sink = (
+        ds.NumpySlicesDataset(np.arange(4), ["x"])
+        .map(lambda x: (done.set(), x)[1], ["x"])
+        .to_device(create_data_info_queue=True)
+    )
     sink.send(num_epochs=1)
     assert done.wait(10)
     types, shapes = sink.get_data_info()
@@ -76,12 +95,20 @@ def test_a_sink_runs_the_pipeline_in_the_background_and_stops():
 
 def test_a_pipeline_survives_its_json(tmp_path):
     (tmp_path / "a.txt").write_text("one\ntwo\nthree\n", encoding="utf-8")
-    d = ds.TextFileDataset(str(tmp_path / "a.txt"), shuffle=False).rename("text", "line").repeat(2).batch(2, True).take(2)
+    d = (
+        ds.TextFileDataset(str(tmp_path / "a.txt"), shuffle=False)
+        .rename("text", "line")
+        .repeat(2)
+        .batch(2, True)
+        .take(2)
+    )
     description = ds.serialize(d, str(tmp_path / "p.json"))
     again = ds.deserialize(json_filepath=str(tmp_path / "p.json"))
     assert json.loads((tmp_path / "p.json").read_text()) == json.loads(json.dumps(description))
     assert ds.compare(d, again) and ds.serialize(again) == description
-    one, two = ([r["line"].tolist() for r in x.create_dict_iterator(num_epochs=1, output_numpy=True)] for x in (d, again))
+    one, two = (
+        [r["line"].tolist() for r in x.create_dict_iterator(num_epochs=1, output_numpy=True)] for x in (d, again)
+    )
     assert one == two
 
 
@@ -92,11 +119,15 @@ def test_transforms_and_samplers_survive_the_json(tmp_path):
     for i in range(3):
         Image.fromarray(np.full((8, 8, 3), i, np.uint8)).save(tmp_path / "c" / f"{i}.png")
     d = ds.ImageFolderDataset(str(tmp_path), sampler=ds.SubsetRandomSampler([2, 0]))
-    d = d.map([CV.Decode(), CV.Resize((4, 4), Inter.NEAREST), CV.RandomCrop(3), CV.RandomHorizontalFlip(0.3)], ["image"])
+    d = d.map(
+        [CV.Decode(), CV.Resize((4, 4), Inter.NEAREST), CV.RandomCrop(3), CV.RandomHorizontalFlip(0.3)], ["image"]
+    )
     d = d.map(C.OneHot(4), ["label"])
     again = ds.deserialize(ds.serialize(d))
     ds.config.set_seed(2)
-    one, two = ([r["image"].tolist() for r in x.create_dict_iterator(num_epochs=1, output_numpy=True)] for x in (d, again))
+    one, two = (
+        [r["image"].tolist() for r in x.create_dict_iterator(num_epochs=1, output_numpy=True)] for x in (d, again)
+    )
     assert one == two and len(one) == 2
 
 

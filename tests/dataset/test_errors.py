@@ -1,7 +1,9 @@
 """Errors in users' functions: at once, with column, sample and line."""
-import msnb.dataset as ds
+
 import numpy as np
 import pytest
+
+import msnb.dataset as ds
 
 
 def fails_at_three(x):
@@ -37,7 +39,11 @@ def test_an_error_in_a_batch_function_comes_back():
         raise ValueError("no size")
 
     with pytest.raises(RuntimeError, match="no size"):
-        list(ds.NumpySlicesDataset([1, 2], shuffle=False).batch(size).create_tuple_iterator(num_epochs=1, output_numpy=True))
+        list(
+            ds.NumpySlicesDataset([1, 2], shuffle=False)
+            .batch(size)
+            .create_tuple_iterator(num_epochs=1, output_numpy=True)
+        )
 
 
 def test_a_function_that_returns_too_few_columns_is_told_so():

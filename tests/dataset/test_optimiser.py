@@ -1,10 +1,12 @@
 """The optimiser changes how a pipeline runs, never what it gives."""
+
+import numpy as np
+import pytest
+
 import msnb
 import msnb.dataset as ds
 import msnb.dataset.transforms.c_transforms as C
 import msnb.dataset.vision.c_transforms as CV
-import numpy as np
-import pytest
 from msnb.dataset.engine.chunk import Hint, rows_of
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (23, 8, 10, 3), np.uint8)
@@ -17,8 +19,11 @@ def images():
 def rows(dataset, optimise, epochs=2):
     plan = dataset.make_plan(optimise)
     try:
-        return [[a.tolist() for c in zip(*[rows_of(col) for col in chunk.columns]) for a in c]
-                for _ in range(epochs) for chunk in plan.chunks(Hint(8))]
+        return [
+            [a.tolist() for c in zip(*[rows_of(col) for col in chunk.columns]) for a in c]
+            for _ in range(epochs)
+            for chunk in plan.chunks(Hint(8))
+        ]
     finally:
         plan.close()
 
@@ -28,12 +33,21 @@ def flat(parts):
 
 
 PIPELINES = {
-    "pointwise": lambda d: d.map([CV.Rescale(1 / 255, 0), CV.Normalize([0.1, 0.2, 0.3], [0.5, 0.5, 0.4]), CV.HWC2CHW()], ["image"]),
-    "resize then random": lambda d: d.map(CV.Resize((6, 6)), ["image"]).map([CV.RandomCrop(4), CV.RandomHorizontalFlip()], ["image"]),
+    "pointwise": lambda d: d.map(
+        [CV.Rescale(1 / 255, 0), CV.Normalize([0.1, 0.2, 0.3], [0.5, 0.5, 0.4]), CV.HWC2CHW()], ["image"]
+    ),
+    "resize then random": lambda d: d.map(CV.Resize((6, 6)), ["image"]).map(
+        [CV.RandomCrop(4), CV.RandomHorizontalFlip()], ["image"]
+    ),
     "shuffle and take": lambda d: d.map(CV.Invert(), ["image"]).shuffle(10).take(9).skip(2),
     "repeat and batch": lambda d: d.repeat(2).map(C.TypeCast(msnb.float32), ["label"]).batch(5),
     "function": lambda d: d.map(lambda x: x + 1, ["label"]).shuffle(4).filter(lambda x: bool(x % 2), ["label"]),
-    "two maps": lambda d: d.map(CV.Resize((4, 4)), ["image"]).map(lambda x: x * 2, ["label"]).project(["label", "image"]).rename("label", "y"),
+    "two maps": lambda d: (
+        d.map(CV.Resize((4, 4)), ["image"])
+        .map(lambda x: x * 2, ["label"])
+        .project(["label", "image"])
+        .rename("label", "y")
+    ),
 }
 
 

@@ -1,10 +1,12 @@
 """Operators: what they do to rows, what they say about the pipeline, and that nothing runs before it has to."""
+
 import threading
+
+import numpy as np
+import pytest
 
 import msnb
 import msnb.dataset as ds
-import numpy as np
-import pytest
 
 
 def numbers(n=10, **kwargs):
@@ -25,7 +27,12 @@ def test_batches_hold_consecutive_rows_and_the_last_is_dropped_on_request():
     assert rows(numbers().batch(4)) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
     d = numbers().batch(4, drop_remainder=True)
     assert rows(d) == [[0, 1, 2, 3], [4, 5, 6, 7]]
-    assert (d.get_dataset_size(), d.get_batch_size(), d.output_shapes(), d.output_types()) == (2, 4, [[4]], [np.dtype("int32")])
+    assert (d.get_dataset_size(), d.get_batch_size(), d.output_shapes(), d.output_types()) == (
+        2,
+        4,
+        [[4]],
+        [np.dtype("int32")],
+    )
 
 
 def test_a_batch_size_may_be_a_function_of_the_batch_number():
@@ -165,19 +172,22 @@ def test_sync_wait_lets_rows_pass_as_the_training_allows():
     assert got == [0, 1, 2, 3] and seen[:3] == [1, 2, 3]
 
 
-@pytest.mark.parametrize("call, error", [
-    (lambda d: d.batch(0), ValueError),
-    (lambda d: d.batch("4"), TypeError),
-    (lambda d: d.shuffle(1), ValueError),
-    (lambda d: d.repeat(0), ValueError),
-    (lambda d: d.take(0), ValueError),
-    (lambda d: d.skip(-2), ValueError),
-    (lambda d: d.map(3), TypeError),
-    (lambda d: d.map(lambda x: x, ["x"], num_parallel_workers=0), ValueError),
-    (lambda d: d.split([0.5, 0.6]), ValueError),
-    (lambda d: d.zip(3), TypeError),
-    (lambda d: d.create_dict_iterator(output_numpy=1), TypeError),
-])
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda d: d.batch(0), ValueError),
+        (lambda d: d.batch("4"), TypeError),
+        (lambda d: d.shuffle(1), ValueError),
+        (lambda d: d.repeat(0), ValueError),
+        (lambda d: d.take(0), ValueError),
+        (lambda d: d.skip(-2), ValueError),
+        (lambda d: d.map(3), TypeError),
+        (lambda d: d.map(lambda x: x, ["x"], num_parallel_workers=0), ValueError),
+        (lambda d: d.split([0.5, 0.6]), ValueError),
+        (lambda d: d.zip(3), TypeError),
+        (lambda d: d.create_dict_iterator(output_numpy=1), TypeError),
+    ],
+)
 def test_wrong_arguments_are_refused_when_the_pipeline_is_described(call, error):
     with pytest.raises(error):
         call(numbers())

@@ -1,12 +1,14 @@
 """Sources: what they read, what they call the columns, what they say about files that are missing or damaged."""
+
 import pickle
 import struct
 
-import msnb.dataset as ds
 import numpy as np
 import pytest
-from msnb.mindrecord._example import masked_crc
 from PIL import Image
+
+import msnb.dataset as ds
+from msnb.mindrecord._example import masked_crc
 
 
 def rows(dataset):
@@ -47,7 +49,10 @@ def test_a_folder_that_does_not_exist_is_named():
 
 def test_shards_divide_the_samples(mnist):
     folder, _ = mnist
-    parts = [[int(r["label"]) for r in rows(ds.MnistDataset(str(folder), num_shards=2, shard_id=i, shuffle=False))] for i in range(2)]
+    parts = [
+        [int(r["label"]) for r in rows(ds.MnistDataset(str(folder), num_shards=2, shard_id=i, shuffle=False))]
+        for i in range(2)
+    ]
     assert parts == [[3, 4, 5], [1, 1, 3]]
     assert len(rows(ds.MnistDataset(str(folder), num_samples=2))) == 2
 
@@ -88,8 +93,9 @@ def test_generators_may_be_functions_iterables_and_sequences():
         def __iter__(self):
             return iter([(1, 2), (3, 4)])
 
-    assert [(r["a"].tolist(), r["b"].tolist()) for r in rows(ds.GeneratorDataset(Sequence(), ["a", "b"], shuffle=False))] == [
-        ([0], 0), ([1], 2), ([2], 4)]
+    assert [
+        (r["a"].tolist(), r["b"].tolist()) for r in rows(ds.GeneratorDataset(Sequence(), ["a", "b"], shuffle=False))
+    ] == [([0], 0), ([1], 2), ([2], 4)]
     assert [r["b"].tolist() for r in rows(ds.GeneratorDataset(Iterable(), ["a", "b"]))] == [2, 4]
     assert [r["a"].tolist() for r in rows(ds.GeneratorDataset(lambda: iter([(5,), (6,)]), ["a"]))] == [5, 6]
 
@@ -122,7 +128,10 @@ def test_a_users_sampler_may_ask_for_several_samples_at_once():
 
 
 def test_slices_of_arrays_dicts_and_tuples():
-    assert [r["column_0"].tolist() for r in rows(ds.NumpySlicesDataset([[1, 2], [3, 4]], shuffle=False))] == [[1, 2], [3, 4]]
+    assert [r["column_0"].tolist() for r in rows(ds.NumpySlicesDataset([[1, 2], [3, 4]], shuffle=False))] == [
+        [1, 2],
+        [3, 4],
+    ]
     d = ds.NumpySlicesDataset({"a": [1, 2], "b": [3.5, 4.5]}, shuffle=False)
     assert [(int(r["a"]), float(r["b"])) for r in rows(d)] == [(1, 3.5), (2, 4.5)]
 
@@ -144,7 +153,9 @@ def test_files_are_read_by_turns_as_many_as_there_are_workers(tmp_path):
 
 def test_csv_fields_are_typed_by_the_defaults(tmp_path):
     (tmp_path / "a.csv").write_text('1,2.5,"x, y"\n4,5.5,z\n', encoding="utf-8")
-    d = ds.CSVDataset(str(tmp_path / "a.csv"), column_defaults=[0, 0.0, ""], column_names=["i", "f", "s"], shuffle=False)
+    d = ds.CSVDataset(
+        str(tmp_path / "a.csv"), column_defaults=[0, 0.0, ""], column_names=["i", "f", "s"], shuffle=False
+    )
     got = rows(d)
     assert [int(r["i"]) for r in got] == [1, 4] and [float(r["f"]) for r in got] == [2.5, 5.5]
     assert str(np.char.decode(got[0]["s"]) if got[0]["s"].dtype.kind == "S" else got[0]["s"]) == "x, y"

@@ -1,8 +1,10 @@
 """Texts: tokenizers and vocabularies."""
-import msnb
-import msnb.dataset as ds
+
 import numpy as np
 import pytest
+
+import msnb
+import msnb.dataset as ds
 from msnb.dataset import text
 
 
@@ -13,21 +15,29 @@ def run(op, value, columns=None):
     return [np.char.decode(a).tolist() if a.dtype.kind == "S" else a.tolist() for a in row]
 
 
-@pytest.mark.parametrize("op, line, wanted", [
-    (text.WhitespaceTokenizer(), "Welcome to  Beijing!", ["Welcome", "to", "Beijing!"]),
-    (text.UnicodeCharTokenizer(), "ab é", ["a", "b", " ", "é"]),
-    (text.UnicodeScriptTokenizer(), "Hello 北京 12", ["Hello", "北京", "12"]),
-    (text.RegexTokenizer(r"\s+"), "a b  c", ["a", "b", "c"]),
-    (text.RegexTokenizer(r"\p{Han}", r"\p{Han}"), "a北b", ["a", "北", "b"]),
-    (text.BasicTokenizer(lower_case=True), "Welcome, Bäckerei 北京", ["welcome", ",", "backerei", "北", "京"]),
-    (text.WordpieceTokenizer(text.Vocab.from_list(["my", "favor", "##ite", "[UNK]"])), "favorite", ["favor", "##ite"]),
-    (text.CaseFold(), "WELcome", "welcome"),
-    (text.RegexReplace(r"\s+", "_"), "a b  c", "a_b_c"),
-    (text.Ngram(2, separator="-"), ["a", "b", "c"], ["a-b", "b-c"]),
-    (text.SlidingWindow(2, 0), [1, 2, 3], [[1, 2], [2, 3]]),
-    (text.ToNumber(msnb.int32), ["1", "-2"], [1, -2]),
-    (text.Lookup(text.Vocab.from_list(["a", "b"]), "a"), ["b", "z"], [1, 0]),
-], ids=lambda v: type(v).__name__ if hasattr(v, "_row") else "")
+@pytest.mark.parametrize(
+    "op, line, wanted",
+    [
+        (text.WhitespaceTokenizer(), "Welcome to  Beijing!", ["Welcome", "to", "Beijing!"]),
+        (text.UnicodeCharTokenizer(), "ab é", ["a", "b", " ", "é"]),
+        (text.UnicodeScriptTokenizer(), "Hello 北京 12", ["Hello", "北京", "12"]),
+        (text.RegexTokenizer(r"\s+"), "a b  c", ["a", "b", "c"]),
+        (text.RegexTokenizer(r"\p{Han}", r"\p{Han}"), "a北b", ["a", "北", "b"]),
+        (text.BasicTokenizer(lower_case=True), "Welcome, Bäckerei 北京", ["welcome", ",", "backerei", "北", "京"]),
+        (
+            text.WordpieceTokenizer(text.Vocab.from_list(["my", "favor", "##ite", "[UNK]"])),
+            "favorite",
+            ["favor", "##ite"],
+        ),
+        (text.CaseFold(), "WELcome", "welcome"),
+        (text.RegexReplace(r"\s+", "_"), "a b  c", "a_b_c"),
+        (text.Ngram(2, separator="-"), ["a", "b", "c"], ["a-b", "b-c"]),
+        (text.SlidingWindow(2, 0), [1, 2, 3], [[1, 2], [2, 3]]),
+        (text.ToNumber(msnb.int32), ["1", "-2"], [1, -2]),
+        (text.Lookup(text.Vocab.from_list(["a", "b"]), "a"), ["b", "z"], [1, 0]),
+    ],
+    ids=lambda v: type(v).__name__ if hasattr(v, "_row") else "",
+)
 def test_what_becomes_of_a_line(op, line, wanted):
     assert run(op, line)[0] == wanted
 
@@ -47,6 +57,8 @@ def test_a_vocabulary_counts_words():
 
 
 def test_pairs_are_cut_to_a_length():
-    d = ds.NumpySlicesDataset({"a": [[1, 2, 3]], "b": [[4, 5]]}, shuffle=False).map(text.TruncateSequencePair(4), ["a", "b"])
+    d = ds.NumpySlicesDataset({"a": [[1, 2, 3]], "b": [[4, 5]]}, shuffle=False).map(
+        text.TruncateSequencePair(4), ["a", "b"]
+    )
     row = next(d.create_dict_iterator(output_numpy=True))
     assert (row["a"].tolist(), row["b"].tolist()) == ([1, 2], [4, 5])

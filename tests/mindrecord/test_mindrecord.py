@@ -1,7 +1,9 @@
 """MindRecord: what is written can be read, by the reader, page by page and as a data set."""
-import msnb.dataset as ds
+
 import numpy as np
 import pytest
+
+import msnb.dataset as ds
 from msnb.mindrecord import FileReader, FileWriter, MindPage
 from msnb.mindrecord.common.exceptions import (
     MRMGenerateIndexError,
@@ -11,13 +13,25 @@ from msnb.mindrecord.common.exceptions import (
     ParamValueError,
 )
 
-SCHEMA = {"name": {"type": "string"}, "label": {"type": "int32"}, "score": {"type": "float64"},
-          "mask": {"type": "int64", "shape": [-1]}, "box": {"type": "float32", "shape": [2, 2]}, "data": {"type": "bytes"}}
+SCHEMA = {
+    "name": {"type": "string"},
+    "label": {"type": "int32"},
+    "score": {"type": "float64"},
+    "mask": {"type": "int64", "shape": [-1]},
+    "box": {"type": "float32", "shape": [2, 2]},
+    "data": {"type": "bytes"},
+}
 
 
 def row(i):
-    return {"name": f"n{i}", "label": i, "score": i / 8, "mask": np.arange(i + 1), "box": np.full((2, 2), i, np.float32),
-            "data": bytes([i, 255])}
+    return {
+        "name": f"n{i}",
+        "label": i,
+        "score": i / 8,
+        "mask": np.arange(i + 1),
+        "box": np.full((2, 2), i, np.float32),
+        "data": bytes([i, 255]),
+    }
 
 
 def write(path, rows=10, shards=1, index=("label",)):
@@ -58,7 +72,10 @@ def test_rows_can_be_appended(tmp_path):
     writer = FileWriter.open_for_append(path)
     writer.write_raw_data([row(3), row(4)])
     writer.commit()
-    labels = [int(r["label"]) for r in ds.MindDataset(path, ["label"], shuffle=False).create_dict_iterator(output_numpy=True, num_epochs=1)]
+    labels = [
+        int(r["label"])
+        for r in ds.MindDataset(path, ["label"], shuffle=False).create_dict_iterator(output_numpy=True, num_epochs=1)
+    ]
     assert labels == [0, 1, 2, 3, 4]
 
 

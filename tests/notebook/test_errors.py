@@ -85,6 +85,27 @@ work = jax.jit(lambda a: jax.lax.fori_loop(0, 200, lambda i, b: jnp.sin(b @ b), 
     notebook.ok("1 + 1")  # it is told once
 
 
+def test_code_that_a_graph_refuses_is_shown_with_its_line_alone(notebook):
+    notebook.run("""%%mindspore -m graph
+from mindspore import nn, Tensor
+class Net(nn.Cell):
+    def construct(self, x):
+        global kept
+        kept = x
+        return x
+Net()(Tensor([1.0]))""")
+    assert isinstance(notebook.error, SyntaxError)
+    assert "global kept" in notebook.shown and "Net()(Tensor([1.0]))" in notebook.shown
+    assert "msnb/core" not in notebook.shown and "run_code" not in notebook.shown
+    notebook.ok("%ms_traceback")
+    assert "msnb/core" in notebook.out
+
+
+def test_a_mistyped_cell_is_shown_as_ever(notebook):
+    notebook.run("%%mindspore\nx = (")
+    assert "line 2" in notebook.shown and "SyntaxError" in notebook.shown
+
+
 def test_an_interrupt_is_short_too(notebook):
     notebook.run(NET + """
 def stop(*_):

@@ -81,3 +81,52 @@ def test_a_view_needs_no_widgets(monkeypatch):
     monkeypatch.setattr(sys.modules[GraphView.__module__], "_widget_class", lambda: None)
     data, _ = view()._repr_mimebundle_()
     assert set(data) == {"text/plain", "text/html", "image/svg+xml"}
+
+
+def test_a_notebook_cell_is_called_by_its_number_and_found_by_its_id():
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.testing.globalipapp import start_ipython
+
+    from msnb.ir import source
+    from msnb.notebook.graph import cells
+    shell = InteractiveShell.instance() if InteractiveShell.initialized() else start_ipython()
+    cells.install()
+    number = shell.execution_count
+    shell.run_cell("def made_in_a_cell(x):\n    return x * x\n", store_history=True, cell_id="abc")
+    file = shell.user_ns["made_in_a_cell"].__code__.co_filename
+    assert source.label(file) == f"In [{number}]"
+    assert cells.ids()[f"In [{number}]"] == "abc"
+    assert source.label("/home/somebody/net.py") == "net.py"
+
+
+def test_a_kernel_file_is_never_called_by_its_process_number():
+    from msnb.ir import source
+    assert source.label("/tmp/ipykernel_4711/123456789.py") == "cell"
+
+
+def test_two_graphs_are_compared_and_names_must_differ():
+    old = ir.read(programs.traced("forward", 3), "Net", programs.inputs("forward", 3))
+    new = ir.read(programs.traced("forward", 4), "Net", programs.inputs("forward", 4))
+    made = graph_view.diff(old, new)
+    assert made.comparison.counts() == {"same": 6, "changed": 0, "fused": 0, "removed": 0, "added": 2}
+    with pytest.raises(ValueError, match="two different words"):
+        graph_view.diff(old, new, names=("net", "net"))
+
+
+def test_a_stage_that_is_asked_for_is_made_and_added():
+    graph = ir.read(programs.traced("forward"), "Net", programs.inputs())
+    asked = []
+    made = GraphView({"traced": graph}, make=lambda stage: asked.append(stage) or graph, offered=("traced", "other"))
+    before = made.payload
+    made.widget.wanted = "other"
+    assert asked == ["other"] and list(made.graphs) == ["traced", "other"]
+    assert made.widget.payload == made.payload != before
+    made.widget.wanted = "nonsense"
+    assert asked == ["other"]
+
+
+def test_a_view_can_be_given_another_graph():
+    made = view("forward")
+    assert made.widget.payload == made.payload
+    made.update(ir.read(programs.traced("forward", 5), "Net", programs.inputs("forward", 5)))
+    assert made.widget.payload == made.payload and len(made.graph) == 10

@@ -90,10 +90,10 @@ def serve(folder, *command):
     pytest.fail((folder / "log").read_text()[-2000:])
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
+@pytest.fixture
+def server(tmp_path):
     """Address of a JupyterLab that has the extension."""
-    process, address = serve(tmp_path_factory.mktemp("lab"), "jupyterlab")
+    process, address = serve(tmp_path, "jupyterlab")
     yield address
     process.terminate()
     process.wait(20)
@@ -129,7 +129,7 @@ def opened(browser, url):
     return page
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def page(browser, server):
     """The notebook in JupyterLab; in the end nothing may have been asked of the network."""
     asked = []
@@ -152,13 +152,13 @@ def line(page, text):
     return page.locator(f'.jp-CodeCell .cm-line:has-text("{text}")').first
 
 
-def test_a_click_on_a_node_shows_its_line(page):
+def a_click_on_a_node_shows_its_line(page):
     page.locator('[aria-label^="MatMul"]').first.click()
     page.wait_for_selector(".cm-line.msnb-revealed")
     assert page.locator(".msnb-revealed").inner_text().strip() == "return self.dense(x)"
 
 
-def test_the_graph_follows_what_is_typed(page):
+def the_graph_follows_what_is_typed(page):
     line(page, "return self.dense(x)").click()
     page.keyboard.press("End")
     start = time.perf_counter()
@@ -168,7 +168,7 @@ def test_the_graph_follows_what_is_typed(page):
     assert page.locator(".jp-InputPrompt").nth(1).inner_text().strip("[]:• \n") == "2"  # it has not been run
 
 
-def test_what_cannot_be_followed_is_said_in_the_status_bar(page):
+def what_cannot_be_followed_is_said_in_the_status_bar(page):
     line(page, "return self.dense(x)").click()
     page.keyboard.press("End")
     page.keyboard.insert_text(" + (")
@@ -178,14 +178,14 @@ def test_what_cannot_be_followed_is_said_in_the_status_bar(page):
     page.wait_for_function("() => document.querySelector('.msnb-said').textContent === ''")
 
 
-def test_the_cursor_selects_the_nodes_of_its_line(page):
+def the_cursor_selects_the_nodes_of_its_line(page):
     line(page, "import numpy").click()
     page.wait_for_timeout(400)
     line(page, "return self.dense(x)").click()
     page.wait_for_function("() => /return self.dense/.test(document.querySelector('.msnb-graph').innerText)")
 
 
-def test_options_are_coloured_and_completed(page):
+def options_are_coloured_and_completed(page):
     first = line(page, "%%mindspore")
     assert first.locator(".msnb-magic").count() == 1 and first.locator(".msnb-value").inner_text() == "graph"
     first.click()
@@ -202,14 +202,14 @@ def test_options_are_coloured_and_completed(page):
     page.keyboard.press("Control+z")
 
 
-def test_the_status_bar_switches_the_mode(page):
+def the_status_bar_switches_the_mode(page):
     page.locator(".msnb-Status select").first.select_option("GRAPH")
     page.locator('li[data-id="msnb-panel"]').click()
     page.wait_for_selector(".msnb-Panel .msnb-row")
     assert page.locator(".msnb-Status select").first.input_value() == "GRAPH"
 
 
-def test_the_panel_lists_networks_programs_and_memory_and_leads_to_the_source(page):
+def the_panel_lists_networks_programs_and_memory_and_leads_to_the_source(page):
     text = page.locator(".msnb-Panel").inner_text()
     for said in ("Networks (1)", "8 numbers · 32 B", "Compiled programs (1)", "Memory"):
         assert said in text
@@ -217,37 +217,52 @@ def test_the_panel_lists_networks_programs_and_memory_and_leads_to_the_source(pa
     page.wait_for_function("() => /def construct/.test(document.querySelector('.msnb-revealed')?.innerText ?? '')")
 
 
-def test_the_panel_opens_a_graph_beside_the_notebook(page):
+def the_panel_opens_a_graph_beside_the_notebook(page):
     page.locator(".msnb-Panel .msnb-small").click()
     page.wait_for_selector(".msnb-Tab .msnb-graph[data-ready]")
     assert page.locator(".msnb-Tab .msnb-graph").bounding_box()["height"] > 400
 
 
-def test_commands_are_in_the_palette(page):
+def commands_are_in_the_palette(page):
     page.keyboard.press("Control+Shift+C")
     page.keyboard.type("msnb")
     page.wait_for_selector('.lm-CommandPalette-itemLabel:has-text("Graphs follow typing")')
     page.keyboard.press("Escape")
 
 
-def test_the_dark_theme_reaches_panel_and_graph(page):
+def the_dark_theme_reaches_panel_and_graph(page):
     menu(page, "Settings", "Theme", "JupyterLab Dark")
     page.wait_for_selector('.msnb-graph[data-theme="dark"]', state="attached")
     colour = page.evaluate("() => getComputedStyle(document.querySelector('.msnb-Panel')).backgroundColor")
     assert max(map(int, colour.removeprefix("rgb(").rstrip(")").split(","))) < 80
 
 
-def test_a_notebook_that_is_opened_again_shows_its_graph_without_a_kernel(page, server):
+def a_notebook_that_is_opened_again_shows_its_graph_without_a_kernel(page):
     page.locator('.lm-TabBar-tab:has-text("live.ipynb")').first.click()
     page.locator(".jp-Notebook .jp-InputPrompt").first.click()
     menu(page, "File", "Save Notebook")
     page.wait_for_timeout(1000)
     menu(page, "Kernel", "Shut Down Kernel")
     page.wait_for_timeout(1000)
-    page.goto(f"{server}/lab/tree/live.ipynb?token={TOKEN}&reset")
+    page.goto(page.url.partition("/lab")[0] + f"/lab/tree/live.ipynb?token={TOKEN}&reset")
     frame = page.frame_locator(".jp-OutputArea iframe[srcdoc]").first
     frame.locator(".msnb-graph[data-ready]").wait_for()
     assert "model not found" not in page.locator(".jp-Notebook").inner_text()
+
+
+def test_a_session_in_jupyterlab(page):
+    # One after the other in one page, as a person does; each builds on what is open.
+    a_click_on_a_node_shows_its_line(page)
+    the_graph_follows_what_is_typed(page)
+    what_cannot_be_followed_is_said_in_the_status_bar(page)
+    the_cursor_selects_the_nodes_of_its_line(page)
+    options_are_coloured_and_completed(page)
+    the_status_bar_switches_the_mode(page)
+    the_panel_lists_networks_programs_and_memory_and_leads_to_the_source(page)
+    the_panel_opens_a_graph_beside_the_notebook(page)
+    commands_are_in_the_palette(page)
+    the_dark_theme_reaches_panel_and_graph(page)
+    a_notebook_that_is_opened_again_shows_its_graph_without_a_kernel(page)
 
 
 def test_notebook_7_has_the_live_graph_too(browser, tmp_path):

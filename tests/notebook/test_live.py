@@ -83,7 +83,7 @@ def test_a_changed_constructor_is_named(notebook, shown):
 
 
 def test_a_network_that_is_slow_to_trace_is_followed_once(notebook, shown, monkeypatch):
-    monkeypatch.setattr(live, "_PATIENCE", 0.0)
+    monkeypatch.setattr(live, "_PATIENCE", -1.0)
     count, said = update(notebook, shown, "self.dense(x)", "self.dense(x) + x")
     assert count == 1 and "to trace; from now on its graph follows when the cell is run" in said
     assert update(notebook, shown, "self.dense(x)", "self.dense(x) * x") == (0, None)

@@ -14,7 +14,7 @@ DOCUMENTED = {}
 for _name, _op in {**{f.__name__: f for f in FUNCTIONAL.values() if hasattr(f, "__name__")}, **REGISTRY}.items():
     _fn = getattr(_op, "fn", _op)
     _doc = getattr(_op.primitive, "__doc__", None) if hasattr(_op, "primitive") else _fn.__doc__
-    if ">>>" in (_doc or "") and ".nn" not in getattr(_fn, "__module__", ""):
+    if ">>>" in (_doc or "") and not re.search(r"\.nn|\.random|forms_create", getattr(_fn, "__module__", "")):
         DOCUMENTED[_doc] = _name
 
 

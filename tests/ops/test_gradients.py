@@ -22,6 +22,7 @@ MORE = [
     ("Range", (f32(3),), {"start": 0.0, "limit": 3.0}),
     ("GpuConvertToDynamicShape", (f32(3),), {}),
     ("ErrorOnDynamicShapeInput", (f32(3),), {}),
+    ("UpdateCache", (f32(3, 2), ints(2, -1), f32(2, 2), 3), {}),
     ("Trunc", (f32(4),), {}),
     ("Log2", (f32(4, low=0.2),), {}),
     ("Log10", (f32(4, low=0.2),), {}),

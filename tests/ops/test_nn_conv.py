@@ -117,7 +117,7 @@ def test_nhwc_equals_nchw():
                                                                    ValueError),
     ({"out_channel": 4, "kernel_size": 3, "pad": -1}, ValueError), ({"out_channel": 4, "kernel_size": 3, "mode": 2},
                                                                       ValueError),
-    ({"out_channel": 4, "kernel_size": "3"}, TypeError)])
+    ({"out_channel": 4, "kernel_size": "3"}, TypeError), ({"out_channel": 4, "kernel_size": 3, "pad": 1}, ValueError)])
 def test_bad_attributes_are_refused_when_the_operator_is_made(attributes, error):
     with pytest.raises(error, match="For 'Conv2D'"):
         ops.Conv2D(**attributes)

@@ -43,8 +43,8 @@ def call(fn):
         return fn if inner is fn.func else functools.partial(inner, *fn.args, **fn.keywords)
     if isinstance(fn, type) or hasattr(fn, "_graph_call") or isinstance(fn, types.BuiltinMethodType):
         return fn
-    method = getattr(kind, "__call__", None)
-    if type(method) is types.FunctionType and not is_library(method) and hasattr(method, "__code__"):
+    method = vars(kind).get("__call__") or getattr(kind, "__call__", None)  # noqa: B004 - the function is wanted
+    if type(method) is types.FunctionType and not is_library(method):
         twin = convert(method)
         if twin is not method:
             _note(method)

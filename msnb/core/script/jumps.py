@@ -69,7 +69,9 @@ class Jumps:
             orelse = self.loops(orelse)
             guard = [ast.If(ast.UnaryOp(ast.Not(), load(node.broken)), orelse, [])] if node.broken else orelse
             after = after + guard
-        return at(node, before) + [node] + at(node, after)
+        for new in before + after:
+            at(node, new)
+        return [*before, node, *after]
 
     # ------------------------------------------------------------------ returns
     def returns(self, block):

@@ -17,7 +17,7 @@ class _Bound(ast.NodeVisitor):
     def visit_FunctionDef(self, node):
         self.names[node.name] = True
 
-    visit_AsyncFunctionDef = visit_ClassDef = visit_FunctionDef
+    visit_AsyncFunctionDef = visit_ClassDef = visit_FunctionDef  # type: ignore[assignment]
 
     def visit_Lambda(self, node):
         pass
@@ -27,13 +27,13 @@ class _Bound(ast.NodeVisitor):
             if isinstance(inner, ast.NamedExpr):
                 self.names[inner.target.id] = True
 
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension  # type: ignore[assignment]
 
     def visit_Import(self, node):
         for alias in node.names:
             self.names[(alias.asname or alias.name).split(".")[0]] = True
 
-    visit_ImportFrom = visit_Import
+    visit_ImportFrom = visit_Import  # type: ignore[assignment]
 
     def visit_ExceptHandler(self, node):
         if node.name:
@@ -79,7 +79,7 @@ class _Contains(ast.NodeVisitor):
     def visit_FunctionDef(self, node):
         pass
 
-    visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef
+    visit_AsyncFunctionDef = visit_ClassDef = visit_Lambda = visit_FunctionDef  # type: ignore[assignment]
 
     def visit_For(self, node):
         if self.into_loops:
@@ -88,7 +88,7 @@ class _Contains(ast.NodeVisitor):
             for child in node.orelse:
                 self.visit(child)
 
-    visit_While = visit_For
+    visit_While = visit_For  # type: ignore[assignment]
 
 
 def contains(nodes, *kinds, into_loops=True):

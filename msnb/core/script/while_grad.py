@@ -24,7 +24,7 @@ def differentiable_while(test, body, init):
         body (ClosedJaxpr): Takes the carry, returns the next one.
         init (tuple): Arrays of the first carry.
     """
-    if getattr(thread, "forward_mode", False):
+    if thread.forward_mode:
         return lax.while_loop(lambda c: eval_jaxpr(test.jaxpr, test.consts, *c)[0],
                               lambda c: tuple(eval_jaxpr(body.jaxpr, body.consts, *c)), init)
     return _loop(_Pure(test), _Pure(body), tuple(test.consts), tuple(body.consts), init)

@@ -1,4 +1,5 @@
 """``mindspore.dataset.callback``: functions called around the steps and epochs of a ``map``."""
+
 from msnb.dataset.callback.ds_callback import DSCallback, WaitedDSCallback
 
 __all__ = ["DSCallback", "WaitedDSCallback"]

@@ -1,4 +1,5 @@
 """The classes that users derive callbacks of ``map`` from."""
+
 import threading
 
 from msnb.dataset.core.config import get_callback_timeout
@@ -6,7 +7,8 @@ from msnb.dataset.core.validator_helpers import check_pos_int32
 
 
 class DSCallback:
-    """Base of callbacks of ``map``. Override what is needed; each gets a context with ``cur_epoch_num``, ``cur_step_num_in_epoch`` and
+    """Base of callbacks of ``map``. Override what is needed; each gets a context with ``cur_epoch_num``,
+    ``cur_step_num_in_epoch`` and
     ``cur_step_num``. A step is one row that arrives at the map.
 
     Args:
@@ -49,16 +51,26 @@ class DSCallback:
         Raises:
             AttributeError: If it overrides none.
         """
-        events = {"begin": "ds_begin", "epoch_begin": "ds_epoch_begin", "epoch_end": "ds_epoch_end", "step_begin": "ds_step_begin",
-                  "step_end": "ds_step_end"}
-        found = {event: getattr(self, name) for event, name in events.items() if getattr(type(self), name) is not getattr(DSCallback, name)}
+        events = {
+            "begin": "ds_begin",
+            "epoch_begin": "ds_epoch_begin",
+            "epoch_end": "ds_epoch_end",
+            "step_begin": "ds_step_begin",
+            "step_end": "ds_step_end",
+        }
+        found = {
+            event: getattr(self, name)
+            for event, name in events.items()
+            if getattr(type(self), name) is not getattr(DSCallback, name)
+        }
         if not found:
             raise AttributeError("Provided Callback class did not override any of the 6 callback methods.")
         return found
 
 
 class WaitedDSCallback(DSCallback):
-    """Base of callbacks of ``map`` that wait for the training: before a step (or epoch) of the map, the step (or epoch) before it of the
+    """Base of callbacks of ``map`` that wait for the training: before a step (or epoch) of the map, the step (or epoch)
+    before it of the
     training must have ended. Give the same object to ``map`` and to ``Model.train``.
 
     Args:

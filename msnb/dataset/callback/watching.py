@@ -1,4 +1,5 @@
 """Calls the callbacks of a ``map`` while it runs."""
+
 from msnb.dataset.engine.chunk import Hint
 
 

@@ -1,4 +1,5 @@
 """Settings of the data engine: ``mindspore.dataset.config``."""
+
 import json
 import os
 import random
@@ -7,13 +8,39 @@ import numpy as np
 
 from msnb.common.seed import on_seed
 
-__all__ = ["set_seed", "get_seed", "set_prefetch_size", "get_prefetch_size", "set_num_parallel_workers", "get_num_parallel_workers",
-           "set_monitor_sampling_interval", "get_monitor_sampling_interval", "load", "get_callback_timeout", "set_callback_timeout",
-           "set_auto_num_workers", "get_auto_num_workers", "set_numa_enable", "get_numa_enable", "set_cache_budget",
-           "get_cache_budget", "set_enable_autotune", "get_enable_autotune", "set_dynamic_shape", "get_dynamic_shape",
-           "set_auto_offload", "get_auto_offload", "set_enable_watchdog", "get_enable_watchdog", "set_fast_recovery",
-           "get_fast_recovery", "set_multiprocessing_timeout_interval", "get_multiprocessing_timeout_interval",
-           "set_autotune_interval", "get_autotune_interval"]
+__all__ = [
+    "set_seed",
+    "get_seed",
+    "set_prefetch_size",
+    "get_prefetch_size",
+    "set_num_parallel_workers",
+    "get_num_parallel_workers",
+    "set_monitor_sampling_interval",
+    "get_monitor_sampling_interval",
+    "load",
+    "get_callback_timeout",
+    "set_callback_timeout",
+    "set_auto_num_workers",
+    "get_auto_num_workers",
+    "set_numa_enable",
+    "get_numa_enable",
+    "set_cache_budget",
+    "get_cache_budget",
+    "set_enable_autotune",
+    "get_enable_autotune",
+    "set_dynamic_shape",
+    "get_dynamic_shape",
+    "set_auto_offload",
+    "get_auto_offload",
+    "set_enable_watchdog",
+    "get_enable_watchdog",
+    "set_fast_recovery",
+    "get_fast_recovery",
+    "set_multiprocessing_timeout_interval",
+    "get_multiprocessing_timeout_interval",
+    "set_autotune_interval",
+    "get_autotune_interval",
+]
 
 INT32_MAX = 2147483647
 UINT32_MAX = 4294967295
@@ -55,7 +82,8 @@ def _boolean(value, what):
 
 
 def set_seed(seed):
-    """Seed every random operator and sampler of pipelines made from now on, and Python's ``random`` and ``numpy.random``.
+    """Seed every random operator and sampler of pipelines made from now on, and Python's ``random`` and
+    ``numpy.random``.
 
     Args:
         seed (int): From 0 to 2**32 - 1.
@@ -201,17 +229,26 @@ def get_cache_budget():
     return min(free // 4, 2 << 30)
 
 
-_FILE_KEYS = {"numParallelWorkers": "workers", "opConnectorSize": "prefetch", "seed": "seed",
-              "monitorSamplingInterval": "monitor_interval", "rowsPerBuffer": "rows_per_buffer",
-              "workerConnectorSize": "worker_connector_size", "cacheHost": None, "cachePort": None, "numConnections": None,
-              "cachePrefetchSize": None}
+_FILE_KEYS = {
+    "numParallelWorkers": "workers",
+    "opConnectorSize": "prefetch",
+    "seed": "seed",
+    "monitorSamplingInterval": "monitor_interval",
+    "rowsPerBuffer": "rows_per_buffer",
+    "workerConnectorSize": "worker_connector_size",
+    "cacheHost": None,
+    "cachePort": None,
+    "numConnections": None,
+    "cachePrefetchSize": None,
+}
 
 
 def load(file):
     """Read settings from a JSON file.
 
     Args:
-        file (str): Path of the file; its keys are MindSpore's (``numParallelWorkers``, ``seed``, ``opConnectorSize``, ...).
+        file (str): Path of the file; its keys are MindSpore's (``numParallelWorkers``, ``seed``, ``opConnectorSize``,
+            ...).
 
     Raises:
         RuntimeError: If the file cannot be read or is not JSON.
@@ -235,6 +272,7 @@ def load(file):
 
 def _pair(name, default, check):
     """A setting of 2.x that is kept and given back."""
+
     def setter(value):
         settings.extra[name] = check(value, name)
 
@@ -256,5 +294,7 @@ set_dynamic_shape, get_dynamic_shape = _pair("dynamic_shape", False, _boolean)
 set_auto_offload, get_auto_offload = _pair("auto_offload", False, _boolean)
 set_enable_watchdog, get_enable_watchdog = _pair("enable_watchdog", True, _boolean)
 set_fast_recovery, get_fast_recovery = _pair("fast_recovery", True, _boolean)
-set_multiprocessing_timeout_interval, get_multiprocessing_timeout_interval = _pair("multiprocessing_timeout_interval", 300, _positive)
+set_multiprocessing_timeout_interval, get_multiprocessing_timeout_interval = _pair(
+    "multiprocessing_timeout_interval", 300, _positive
+)
 set_autotune_interval, get_autotune_interval = _pair("autotune_interval", 0, _positive)

@@ -1,4 +1,5 @@
 """Between MindSpore's types, numpy's and the names that schemas use."""
+
 import numpy as np
 
 from msnb.common import dtype as mstype

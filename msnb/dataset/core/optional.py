@@ -1,4 +1,5 @@
 """Libraries that are imported when the first transform needs them, so that importing the data engine stays cheap."""
+
 import functools
 import importlib
 
@@ -37,4 +38,6 @@ def need(name, what, extra):
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise ImportError(f"{what} needs the package {name!r}: pip install 'msnb[{extra}]' or pip install {name}.") from None
+        raise ImportError(
+            f"{what} needs the package {name!r}: pip install 'msnb[{extra}]' or pip install {name}."
+        ) from None

@@ -1,4 +1,5 @@
 """Small tests of what a value is."""
+
 import numpy as np
 
 

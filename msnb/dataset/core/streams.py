@@ -1,8 +1,10 @@
 """The random streams of libstdc++, reproduced, so that a seed gives the same samples as in MindSpore.
 
-MindSpore's samplers and operators draw from ``std::mt19937`` through the standard distributions. The engine itself is numpy's
+MindSpore's samplers and operators draw from ``std::mt19937`` through the standard distributions. The engine itself is
+numpy's
 ``MT19937``; the distributions below follow the algorithms of libstdc++ before GCC 11, with which MindSpore is built.
 """
+
 import math
 
 import numpy as np
@@ -35,7 +37,7 @@ class Mt32:
 
     def raws(self, n):
         """The next `n` values as a uint64 array."""
-        kept = self._next[self._at:self._at + n]
+        kept = self._next[self._at : self._at + n]
         self._at += len(kept)
         if len(kept) == n:
             return np.array(kept, np.uint64)
@@ -192,7 +194,9 @@ class Mt32:
         return items
 
     def sample(self, items, count):
-        """``std::sample`` of `count` out of `items`, in order (selection sampling; two positions share a draw where they can)."""
+        """``std::sample`` of `count` out of `items`, in order (selection sampling; two positions share a draw where
+        they can).
+        """
         unsampled = len(items)
         count = min(count, unsampled)
         chosen = []
@@ -270,7 +274,9 @@ class Mt64:
 
 
 class ShuffleBuffer:
-    """The order in which MindSpore's shuffle operator gives out rows: a buffer of `size` rows, one at random goes out, the next comes in."""
+    """The order in which MindSpore's shuffle operator gives out rows: a buffer of `size` rows, one at random goes
+    out, the next comes in.
+    """
 
     def __init__(self, size, stream):
         self._size = size

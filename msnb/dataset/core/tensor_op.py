@@ -1,9 +1,14 @@
-"""What a transform of the library is: a function of the columns of one row, with an optional form for many rows at once.
+"""What a transform of the library is: a function of the columns of one row, with an optional form for many rows at
+once.
 
-A deterministic transform defines ``_row``; a random one defines ``_draw`` (takes its random numbers, in the order of the rows) and
-``_apply`` (uses them, on any thread), or only ``_run`` when the two cannot be separated. ``_stack``, ``_draw_stack`` and
-``_apply_stack`` treat a whole chunk of equally shaped rows in one go; they may return NotImplemented for input they do not cover.
+A deterministic transform defines ``_row``; a random one defines ``_draw`` (takes its random numbers, in the order of
+the rows) and
+``_apply`` (uses them, on any thread), or only ``_run`` when the two cannot be separated. ``_stack``, ``_draw_stack``
+and
+``_apply_stack`` treat a whole chunk of equally shaped rows in one go; they may return NotImplemented for input they do
+not cover.
 """
+
 import numpy as np
 
 from msnb.dataset.core.config import fresh_seed

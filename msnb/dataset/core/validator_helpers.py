@@ -1,4 +1,7 @@
-"""Argument checks. The phrases users and programs match on ("is not of type", "is not within the required interval") are MindSpore's."""
+"""Argument checks. The phrases users and programs match on ("is not of type", "is not within the required interval")
+are MindSpore's.
+"""
+
 import numbers
 import os
 
@@ -15,7 +18,21 @@ INT64_MIN, INT64_MAX = -9223372036854775808, 9223372036854775807
 FLOAT_MIN_INTEGER, FLOAT_MAX_INTEGER = -16777216, 16777216
 DOUBLE_MIN_INTEGER, DOUBLE_MAX_INTEGER = -9007199254740992, 9007199254740992
 
-COLUMN_TYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "string")
+COLUMN_TYPES = (
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "string",
+)
 
 
 def replace_none(value, default):
@@ -55,19 +72,25 @@ def type_check_list(args, types, names):
 def check_value(value, interval, name=""):
     """ValueError unless `value` lies in the closed `interval`."""
     if not interval[0] <= value <= interval[1]:
-        raise ValueError(f"Input {_named(name)}is not within the required interval of ({interval[0]} to {interval[1]}).")
+        raise ValueError(
+            f"Input {_named(name)}is not within the required interval of ({interval[0]} to {interval[1]})."
+        )
 
 
 def check_value_normalize_std(value, interval, name=""):
     """ValueError unless `value` lies in `interval`, its lower bound excluded."""
     if not interval[0] < value <= interval[1]:
-        raise ValueError(f"Input {_named(name)}is not within the required interval of ({interval[0]} to {interval[1]}).")
+        raise ValueError(
+            f"Input {_named(name)}is not within the required interval of ({interval[0]} to {interval[1]})."
+        )
 
 
 def check_range(values, interval, name=""):
     """ValueError unless `values` is an increasing pair inside `interval`."""
     if not interval[0] <= values[0] <= values[1] <= interval[1]:
-        raise ValueError(f"Input {_named(name)}is not within the required interval of ({interval[0]} to {interval[1]}).")
+        raise ValueError(
+            f"Input {_named(name)}is not within the required interval of ({interval[0]} to {interval[1]})."
+        )
 
 
 def check_positive(value, name=""):
@@ -159,7 +182,9 @@ def check_num_parallel_workers(value):
     """A positive int. More workers than processors are allowed: they share the processors."""
     type_check(value, (int,), "num_parallel_workers")
     if not 1 <= value <= max(64, os.cpu_count() or 1):
-        raise ValueError(f"num_parallel_workers exceeds the boundary between 1 and {max(64, os.cpu_count() or 1)}: got {value}.")
+        raise ValueError(
+            f"num_parallel_workers exceeds the boundary between 1 and {max(64, os.cpu_count() or 1)}: got {value}."
+        )
 
 
 def check_num_samples(value):
@@ -202,7 +227,9 @@ def check_file(path):
         raise ValueError(f"The file {path} does not exist or permission denied!")
 
 
-def check_source(num_samples=None, num_parallel_workers=None, shuffle=None, sampler=None, num_shards=None, shard_id=None):
+def check_source(
+    num_samples=None, num_parallel_workers=None, shuffle=None, sampler=None, num_shards=None, shard_id=None
+):
     """The arguments that every source has, and which of them exclude each other."""
     from msnb.dataset.engine import samplers
 

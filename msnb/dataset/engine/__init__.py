@@ -1,7 +1,17 @@
 """Face of ``mindspore.dataset.engine``: the data sets and samplers."""
+
 from importlib import import_module
 
-_MODULES = ("datasets", "samplers", "iterators", "graphdata", "serializer_deserializer", "cache_client", "validators", "cache_admin")
+_MODULES = (
+    "datasets",
+    "samplers",
+    "iterators",
+    "graphdata",
+    "serializer_deserializer",
+    "cache_client",
+    "validators",
+    "cache_admin",
+)
 
 
 def __getattr__(name):

@@ -1,4 +1,5 @@
 """``bucket_batch_by_length``: rows of similar length batched together."""
+
 import bisect
 
 from msnb.dataset.core.validator_helpers import check_columns, check_pad_info, type_check, type_check_list
@@ -12,10 +13,22 @@ from msnb.dataset.engine.padding import padder
 class BucketBatchByLengthDataset(Dataset):
     """The result of :meth:`Dataset.bucket_batch_by_length`."""
 
-    def __init__(self, input_dataset, column_names, bucket_boundaries, bucket_batch_sizes, element_length_function, pad_info,
-                 pad_to_bucket_boundary, drop_remainder):
-        type_check_list([column_names, bucket_boundaries, bucket_batch_sizes], (list,),
-                        ["column_names", "bucket_boundaries", "bucket_batch_sizes"])
+    def __init__(
+        self,
+        input_dataset,
+        column_names,
+        bucket_boundaries,
+        bucket_batch_sizes,
+        element_length_function,
+        pad_info,
+        pad_to_bucket_boundary,
+        drop_remainder,
+    ):
+        type_check_list(
+            [column_names, bucket_boundaries, bucket_batch_sizes],
+            (list,),
+            ["column_names", "bucket_boundaries", "bucket_batch_sizes"],
+        )
         type_check(pad_to_bucket_boundary, (bool,), "pad_to_bucket_boundary")
         type_check(drop_remainder, (bool,), "drop_remainder")
         check_columns(column_names, "column_names")
@@ -27,8 +40,11 @@ class BucketBatchByLengthDataset(Dataset):
         if any(b <= a for a, b in zip(bucket_boundaries, bucket_boundaries[1:], strict=False)):
             raise ValueError(f"bucket_boundaries should be strictly increasing, but got {bucket_boundaries}.")
         if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
-            raise ValueError(f"bucket_batch_sizes must contain one element more than bucket_boundaries: {len(bucket_batch_sizes)} and "
-                             f"{len(bucket_boundaries)}.")
+            raise ValueError(
+                f"bucket_batch_sizes must contain one element more than bucket_boundaries: {len(bucket_batch_sizes)} "
+                f"and "
+                f"{len(bucket_boundaries)}."
+            )
         _check_integers(bucket_batch_sizes, "bucket_batch_sizes", "should be a list of positive numbers.")
         if pad_info is not None:
             check_pad_info(pad_info)
@@ -57,8 +73,10 @@ class _Bucket(nodes.Node):
         super().__init__([child], child.columns)
         for name in dataset.column_names:
             if name not in child.columns:
-                raise RuntimeError("BucketBatchByLength: Couldn't find the specified column in the dataset: "
-                                   f"input column name: {name} doesn't exist in the dataset columns {child.columns}.")
+                raise RuntimeError(
+                    "BucketBatchByLength: Couldn't find the specified column in the dataset: "
+                    f"input column name: {name} doesn't exist in the dataset columns {child.columns}."
+                )
         self.inputs = [child.columns.index(name) for name in dataset.column_names]
         self.dataset = dataset
         # Bucket i holds lengths from boundaries[i - 1] (0 for the first) up to, but not including, boundaries[i].
@@ -84,8 +102,11 @@ class _Bucket(nodes.Node):
             return values[0].shape[0] if values[0].ndim else 1
         length = int(function(*values))
         if length < 0:
-            raise RuntimeError("Invalid parameter, element_length_function must return an integer greater than or equal to 0, but returned "
-                               f"{length}.")
+            raise RuntimeError(
+                "Invalid parameter, element_length_function must return an integer greater than or equal to 0, but "
+                "returned "
+                f"{length}."
+            )
         return length
 
     def chunks(self, hint):
@@ -119,8 +140,10 @@ class _Bucket(nodes.Node):
         for name, column in zip(self.columns, columns, strict=True):
             whole = column if not isinstance(column, list) else stacked(column)
             if whole is None:
-                raise RuntimeError("Invalid data, expect same shape for each data row, but got inconsistent data shapes in column "
-                                   f"{name!r}: {sorted({r.shape for r in column})}. Name it in pad_info.")
+                raise RuntimeError(
+                    "Invalid data, expect same shape for each data row, but got inconsistent data shapes in column "
+                    f"{name!r}: {sorted({r.shape for r in column})}. Name it in pad_info."
+                )
             made.append(whole[None])
         return Chunk(made, 1, number)
 

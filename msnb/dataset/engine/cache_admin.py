@@ -1,4 +1,7 @@
-"""``cache_admin``: MindSpore's command for cache servers. There is none to administer here: caches live in the process."""
+"""``cache_admin``: MindSpore's command for cache servers. There is none to administer here: caches live in the
+process.
+"""
+
 import sys
 
 

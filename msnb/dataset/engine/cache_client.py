@@ -1,4 +1,7 @@
-"""``DatasetCache``: rows kept in memory, or on disk beyond a size. MindSpore asks a server for it; here the process itself keeps them."""
+"""``DatasetCache``: rows kept in memory, or on disk beyond a size. MindSpore asks a server for it; here the process
+itself keeps them.
+"""
+
 import os
 import pickle
 import tempfile
@@ -73,7 +76,9 @@ class DatasetCache:
         >>> dataset = ds.ImageFolderDataset("images", cache=cache)
     """
 
-    def __init__(self, session_id, size=0, spilling=False, hostname=None, port=None, num_connections=None, prefetch_size=None):
+    def __init__(
+        self, session_id, size=0, spilling=False, hostname=None, port=None, num_connections=None, prefetch_size=None
+    ):
         check_uint32(session_id, "session_id")
         type_check(size, (int,), "size")
         if size:
@@ -82,7 +87,10 @@ class DatasetCache:
         if hostname is not None:
             type_check(hostname, (str,), "hostname")
             if hostname not in ("127.0.0.1", "localhost"):
-                raise RuntimeError(f"DatasetCache: now cache client has to be on the same host with cache server; got hostname {hostname!r}.")
+                raise RuntimeError(
+                    f"DatasetCache: now cache client has to be on the same host with cache server; got hostname "
+                    f"{hostname!r}."
+                )
         if port is not None:
             type_check(port, (int,), "port")
             check_value(port, (1025, 65535), "port")
@@ -121,13 +129,22 @@ class DatasetCache:
 
 def _signature(dataset):
     """What identifies the pipeline: its operators and, for sources, where they read."""
-    own = (type(dataset).__name__, str(getattr(dataset, "dataset_dir", getattr(dataset, "dataset_files", ""))),
-           tuple(type(o).__name__ for o in getattr(dataset, "operations", ())))
+    own = (
+        type(dataset).__name__,
+        str(getattr(dataset, "dataset_dir", getattr(dataset, "dataset_files", ""))),
+        tuple(type(o).__name__ for o in getattr(dataset, "operations", ())),
+    )
     return own + tuple(_signature(c) for c in dataset.children)
 
 
-_REFUSED = {nodes.Zip: "ZipNode", nodes.Filter: "FilterNode", nodes.Batch: "BatchNode", nodes.Skip: "SkipNode",
-            nodes.Take: "TakeNode (possibly from Split)", nodes.Concat: "ConcatNode"}
+_REFUSED = {
+    nodes.Zip: "ZipNode",
+    nodes.Filter: "FilterNode",
+    nodes.Batch: "BatchNode",
+    nodes.Skip: "SkipNode",
+    nodes.Take: "TakeNode (possibly from Split)",
+    nodes.Concat: "ConcatNode",
+}
 
 
 def _check_below(node):
@@ -138,8 +155,11 @@ def _check_below(node):
     if isinstance(node, nodes.Repeat):
         raise RuntimeError("A cache over a RepeatNode of a mappable dataset is not supported.")
     if isinstance(node, nodes.Map) and not all(s.deterministic or not hasattr(s, "op") for s in node.steps):
-        raise RuntimeError("MapOp with non-deterministic TensorOps is currently not supported as a descendant of cache. Put the random "
-                           "transforms into a map after it.")
+        raise RuntimeError(
+            "MapOp with non-deterministic TensorOps is currently not supported as a descendant of cache. Put the "
+            "random "
+            "transforms into a map after it."
+        )
     if isinstance(node, nodes.IndexSource) and not node.source.random_access:
         raise RuntimeError("There is currently no support for GeneratorOp under cache.")
     for child in node.children:
@@ -167,7 +187,7 @@ class _CacheNode(nodes.Node):
         numbers = self.source.numbers()
         start = 0
         while start < len(numbers):
-            part = numbers[start:start + hint.take()].tolist()
+            part = numbers[start : start + hint.take()].tolist()
             rows = [self.kept.get(n) for n in part]
             missing = sorted({n for n, row in zip(part, rows, strict=True) if row is None})
             if missing:

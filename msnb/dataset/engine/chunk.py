@@ -1,4 +1,7 @@
-"""Rows travel in chunks. A column of a chunk is one array with a leading axis of rows, or a list of arrays when shapes differ."""
+"""Rows travel in chunks. A column of a chunk is one array with a leading axis of rows, or a list of arrays when
+shapes differ.
+"""
+
 import numpy as np
 
 
@@ -39,7 +42,11 @@ class Chunk:
 
     def pick(self, keep):
         """The rows whose numbers are in the list `keep`."""
-        return Chunk([c[keep] if isinstance(c, np.ndarray) else [c[i] for i in keep] for c in self.columns], len(keep), self.first)
+        return Chunk(
+            [c[keep] if isinstance(c, np.ndarray) else [c[i] for i in keep] for c in self.columns],
+            len(keep),
+            self.first,
+        )
 
 
 def rows_of(column):
@@ -89,8 +96,12 @@ def joined(columns):
         return columns[0]
     if all(isinstance(c, np.ndarray) for c in columns):
         first = columns[0]
-        if all(c.shape[1:] == first.shape[1:] and c.dtype.kind == first.dtype.kind and
-               (c.dtype == first.dtype or c.dtype.kind == "S") for c in columns):
+        if all(
+            c.shape[1:] == first.shape[1:]
+            and c.dtype.kind == first.dtype.kind
+            and (c.dtype == first.dtype or c.dtype.kind == "S")
+            for c in columns
+        ):
             return np.concatenate(columns)
     return [row for c in columns for row in rows_of(c)]
 

@@ -1,4 +1,5 @@
 """Sharding of concatenated data sets: sample i of the whole goes to share i % num_shards."""
+
 import numpy as np
 
 from msnb.dataset.engine import samplers

@@ -1,4 +1,5 @@
 """``Dataset``: a lazy description of a pipeline. Nothing is read before an iterator, a size or a shape is asked for."""
+
 import copy
 import weakref
 
@@ -114,19 +115,31 @@ class Dataset:
 
     # ---- operators
 
-    def bucket_batch_by_length(self, column_names, bucket_boundaries, bucket_batch_sizes, element_length_function=None, pad_info=None,
-                               pad_to_bucket_boundary=False, drop_remainder=False):
+    def bucket_batch_by_length(
+        self,
+        column_names,
+        bucket_boundaries,
+        bucket_batch_sizes,
+        element_length_function=None,
+        pad_info=None,
+        pad_to_bucket_boundary=False,
+        drop_remainder=False,
+    ):
         """Batch rows of similar length together.
 
         Args:
             column_names (list[str]): Columns whose length counts.
-            bucket_boundaries (list[int]): Increasing upper bounds (exclusive) of the buckets; n bounds make n + 1 buckets.
+            bucket_boundaries (list[int]): Increasing upper bounds (exclusive) of the buckets; n bounds make n + 1
+                buckets.
             bucket_batch_sizes (list[int]): Batch size of each bucket.
-            element_length_function (Callable, optional): Length of a row, from the columns. Default: None, the first dimension of
+            element_length_function (Callable, optional): Length of a row, from the columns. Default: None, the first
+                dimension of
                 the one column.
-            pad_info (dict, optional): Column to (shape, value) to pad to; None in a shape stands for the longest. Default: None,
+            pad_info (dict, optional): Column to (shape, value) to pad to; None in a shape stands for the longest.
+                Default: None,
                 no padding.
-            pad_to_bucket_boundary (bool, optional): Whether None in a shape is the bucket's bound - 1 instead. Default: False.
+            pad_to_bucket_boundary (bool, optional): Whether None in a shape is the bucket's bound - 1 instead. Default:
+                False.
             drop_remainder (bool, optional): Whether incomplete batches are dropped. Default: False.
 
         Returns:
@@ -137,12 +150,21 @@ class Dataset:
             ValueError: If bounds or sizes do not fit together.
 
         Examples:
-            >>> dataset = dataset.bucket_batch_by_length(["col"], [5, 10], [2, 3, 1], lambda x: len(x), {"col": ([None], 0)})
+            >>> pad_info = {"col": ([None], 0)}
+            >>> dataset = dataset.bucket_batch_by_length(["col"], [5, 10], [2, 3, 1], lambda x: len(x), pad_info)
         """
         from msnb.dataset.engine.bucket import BucketBatchByLengthDataset
 
-        return BucketBatchByLengthDataset(self, column_names, bucket_boundaries, bucket_batch_sizes, element_length_function, pad_info,
-                                          pad_to_bucket_boundary, drop_remainder)
+        return BucketBatchByLengthDataset(
+            self,
+            column_names,
+            bucket_boundaries,
+            bucket_batch_sizes,
+            element_length_function,
+            pad_info,
+            pad_to_bucket_boundary,
+            drop_remainder,
+        )
 
     def padded_batch(self, batch_size, drop_remainder=False, num_parallel_workers=None, pad_info=None):
         """Batch rows, padding each column to one shape.
@@ -151,27 +173,44 @@ class Dataset:
             batch_size (Union[int, Callable]): Rows per batch.
             drop_remainder (bool, optional): Whether the last, incomplete batch is dropped. Default: False.
             num_parallel_workers (int, optional): Workers. Default: None.
-            pad_info (dict, optional): Column to (shape, value). Default: None, every column, to the longest, with zeros.
+            pad_info (dict, optional): Column to (shape, value). Default: None, every column, to the longest, with
+                zeros.
 
         Returns:
             BatchDataset.
         """
-        return self.batch(batch_size, drop_remainder, num_parallel_workers, pad_info={} if pad_info is None else pad_info)
+        return self.batch(
+            batch_size, drop_remainder, num_parallel_workers, pad_info={} if pad_info is None else pad_info
+        )
 
-    def batch(self, batch_size, drop_remainder=False, num_parallel_workers=None, per_batch_map=None, input_columns=None,
-              output_columns=None, column_order=None, pad_info=None, python_multiprocessing=False, max_rowsize=16):
+    def batch(
+        self,
+        batch_size,
+        drop_remainder=False,
+        num_parallel_workers=None,
+        per_batch_map=None,
+        input_columns=None,
+        output_columns=None,
+        column_order=None,
+        pad_info=None,
+        python_multiprocessing=False,
+        max_rowsize=16,
+    ):
         """Combine consecutive rows into one with a leading axis.
 
         Args:
             batch_size (Union[int, Callable]): Rows per batch, or a function of BatchInfo that tells it.
             drop_remainder (bool, optional): Whether the last, incomplete batch is dropped. Default: False.
             num_parallel_workers (int, optional): Workers. Default: None.
-            per_batch_map (Callable, optional): Called with a list of arrays per input column and a BatchInfo before rows are put
+            per_batch_map (Callable, optional): Called with a list of arrays per input column and a BatchInfo before
+                rows are put
                 together; returns as many lists. Default: None.
             input_columns (Union[str, list[str]], optional): Columns for `per_batch_map`. Default: None.
-            output_columns (Union[str, list[str]], optional): Names of its results. Default: None, those of the input columns.
+            output_columns (Union[str, list[str]], optional): Names of its results. Default: None, those of the input
+                columns.
             column_order (Union[str, list[str]], optional): Order of the columns afterwards. Default: None.
-            pad_info (dict, optional): Column to (shape, value) to pad to; None in a shape is the longest of the batch. Default: None.
+            pad_info (dict, optional): Column to (shape, value) to pad to; None in a shape is the longest of the batch.
+                Default: None.
             python_multiprocessing (bool, optional): Whether `per_batch_map` runs in processes. Default: False.
             max_rowsize (int, optional): Accepted for 2.x's sake. Default: 16.
 
@@ -208,15 +247,27 @@ class Dataset:
             wanted = 1 if isinstance(input_columns, str) else len(input_columns)
             takes = _parameters(per_batch_map)
             if takes is not None and wanted != len(takes) - 1:
-                raise ValueError(f"The signature of per_batch_map should match with input columns: it takes {len(takes)} arguments, "
-                                 f"but gets {wanted} columns and a BatchInfo.")
+                raise ValueError(
+                    f"The signature of per_batch_map should match with input columns: it takes {len(takes)} arguments, "
+                    f"but gets {wanted} columns and a BatchInfo."
+                )
         for name, value in (("output_columns", output_columns), ("column_order", column_order)):
             if value is not None:
                 check_columns(value, name)
         if python_multiprocessing is not None:
             type_check(python_multiprocessing, (bool,), "python_multiprocessing")
-        return BatchDataset(self, batch_size, drop_remainder, num_parallel_workers, per_batch_map, input_columns, output_columns,
-                            column_order, pad_info, python_multiprocessing)
+        return BatchDataset(
+            self,
+            batch_size,
+            drop_remainder,
+            num_parallel_workers,
+            per_batch_map,
+            input_columns,
+            output_columns,
+            column_order,
+            pad_info,
+            python_multiprocessing,
+        )
 
     def sync_wait(self, condition_name, num_batch=1, callback=None):
         """Let rows pass only as :meth:`sync_update` allows.
@@ -286,16 +337,31 @@ class Dataset:
             raise TypeError("flat_map must return a Dataset object, but there was no row to make one from.")
         return parts[0] if len(parts) == 1 else ConcatDataset(parts)
 
-    def map(self, operations, input_columns=None, output_columns=None, column_order=None, num_parallel_workers=None,
-            python_multiprocessing=False, cache=None, callbacks=None, max_rowsize=16, offload=None):
+    def map(
+        self,
+        operations,
+        input_columns=None,
+        output_columns=None,
+        column_order=None,
+        num_parallel_workers=None,
+        python_multiprocessing=False,
+        cache=None,
+        callbacks=None,
+        max_rowsize=16,
+        offload=None,
+    ):
         """Apply transforms or functions to columns of every row.
 
         Args:
-            operations (Union[list, TensorOp, Callable]): Applied one after the other; each gets what the one before returns.
+            operations (Union[list, TensorOp, Callable]): Applied one after the other; each gets what the one before
+                returns.
             input_columns (Union[str, list[str]], optional): Columns for the first. Default: None, the first column.
-            output_columns (Union[str, list[str]], optional): Names of the results. Default: None, those of the input columns.
-            column_order (list[str], optional): Order of the columns afterwards; needed when the numbers differ. Default: None.
-            num_parallel_workers (int, optional): Workers. Functions of the user's run on that many threads when it is given and
+            output_columns (Union[str, list[str]], optional): Names of the results. Default: None, those of the input
+                columns.
+            column_order (list[str], optional): Order of the columns afterwards; needed when the numbers differ.
+                Default: None.
+            num_parallel_workers (int, optional): Workers. Functions of the user's run on that many threads when it is
+                given and
                 greater than 1, and one at a time, in order, when it is not. Default: None.
             python_multiprocessing (bool, optional): Whether the user's functions run in processes. Default: False.
             cache (DatasetCache, optional): Where to keep the results. Default: None.
@@ -312,7 +378,8 @@ class Dataset:
 
         Examples:
             >>> import mindspore.dataset.vision.c_transforms as CV
-            >>> dataset = dataset.map(operations=[CV.Decode(), CV.Resize((32, 32))], input_columns="image", num_parallel_workers=4)
+            >>> operations = [CV.Decode(), CV.Resize((32, 32))]
+            >>> dataset = dataset.map(operations, input_columns="image", num_parallel_workers=4)
         """
         from msnb.dataset.callback import DSCallback
         from msnb.dataset.engine.operators import MapDataset
@@ -328,11 +395,24 @@ class Dataset:
                 type_check_list(callbacks, (DSCallback,), "callbacks")
             else:
                 type_check(callbacks, (DSCallback,), "callbacks")
-        for name, value in (("input_columns", input_columns), ("output_columns", output_columns), ("column_order", column_order)):
+        for name, value in (
+            ("input_columns", input_columns),
+            ("output_columns", output_columns),
+            ("column_order", column_order),
+        ):
             if value is not None:
                 check_columns(value, name)
-        return MapDataset(self, operations, input_columns, output_columns, column_order, num_parallel_workers,
-                          python_multiprocessing, cache, callbacks)
+        return MapDataset(
+            self,
+            operations,
+            input_columns,
+            output_columns,
+            column_order,
+            num_parallel_workers,
+            python_multiprocessing,
+            cache,
+            callbacks,
+        )
 
     def filter(self, predicate, input_columns=None, num_parallel_workers=1):
         """Keep the rows for which `predicate` is true.
@@ -531,7 +611,9 @@ class Dataset:
         old = input_columns if isinstance(input_columns, list) else [input_columns]
         new = output_columns if isinstance(output_columns, list) else [output_columns]
         if len(old) != len(new):
-            raise ValueError(f"Number of column in input_columns and output_columns is not equal: {len(old)} and {len(new)}.")
+            raise ValueError(
+                f"Number of column in input_columns and output_columns is not equal: {len(old)} and {len(new)}."
+            )
         return RenameDataset(self, input_columns, output_columns)
 
     def project(self, columns):

@@ -1,4 +1,5 @@
 """Face of ``mindspore.dataset.engine.datasets``: every data set, under the path that MindSpore has for it."""
+
 from importlib import import_module
 
 from msnb.dataset.engine.bucket import BucketBatchByLengthDataset
@@ -28,16 +29,53 @@ from msnb.dataset.engine.sources.textfile import TextFileDataset
 from msnb.dataset.engine.sync import BlockReleasePair, SyncWaitDataset
 
 # Sources that few programs use: imported when asked for.
-_LATER = {"VOCDataset": "sources.voc", "CocoDataset": "sources.coco", "CelebADataset": "sources.celeba",
-          "ManifestDataset": "sources.manifest", "CLUEDataset": "sources.clue", "CSVDataset": "sources.csvfile",
-          "TFRecordDataset": "sources.tfrecord", "MindDataset": "sources.minddata", "RandomDataset": "sources.random",
-          "RangeDataset": "sources.random", "TransferDataset": "transfer", "SamplerFn": "sampler_workers"}
+_LATER = {
+    "VOCDataset": "sources.voc",
+    "CocoDataset": "sources.coco",
+    "CelebADataset": "sources.celeba",
+    "ManifestDataset": "sources.manifest",
+    "CLUEDataset": "sources.clue",
+    "CSVDataset": "sources.csvfile",
+    "TFRecordDataset": "sources.tfrecord",
+    "MindDataset": "sources.minddata",
+    "RandomDataset": "sources.random",
+    "RangeDataset": "sources.random",
+    "TransferDataset": "transfer",
+    "SamplerFn": "sampler_workers",
+}
 
-__all__ = ["BatchDataset", "BatchInfo", "BlockReleasePair", "BucketBatchByLengthDataset", "Cifar100Dataset", "Cifar10Dataset",
-           "ConcatDataset", "Dataset", "FilterDataset", "GeneratorDataset", "ImageFolderDataset", "MapDataset", "MappableDataset",
-           "MnistDataset", "NumpySlicesDataset", "PaddedDataset", "ProjectDataset", "RenameDataset", "RepeatDataset", "Schema",
-           "Shuffle", "ShuffleDataset", "SkipDataset", "SourceDataset", "SyncWaitDataset", "TakeDataset", "TextFileDataset",
-           "ZipDataset", "zip", *_LATER]
+__all__ = [
+    "BatchDataset",
+    "BatchInfo",
+    "BlockReleasePair",
+    "BucketBatchByLengthDataset",
+    "Cifar100Dataset",
+    "Cifar10Dataset",
+    "ConcatDataset",
+    "Dataset",
+    "FilterDataset",
+    "GeneratorDataset",
+    "ImageFolderDataset",
+    "MapDataset",
+    "MappableDataset",
+    "MnistDataset",
+    "NumpySlicesDataset",
+    "PaddedDataset",
+    "ProjectDataset",
+    "RenameDataset",
+    "RepeatDataset",
+    "Schema",
+    "Shuffle",
+    "ShuffleDataset",
+    "SkipDataset",
+    "SourceDataset",
+    "SyncWaitDataset",
+    "TakeDataset",
+    "TextFileDataset",
+    "ZipDataset",
+    "zip",
+    *_LATER,
+]
 
 
 def __getattr__(name):

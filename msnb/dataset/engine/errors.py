@@ -1,4 +1,5 @@
 """Errors of the user's own functions: said at once, with the column, the sample and the line."""
+
 import os
 import traceback
 

@@ -1,8 +1,17 @@
-"""``GraphData``: nodes, edges and their features from a graph in MindRecord files, with samplers of neighbours and walks."""
+"""``GraphData``: nodes, edges and their features from a graph in MindRecord files, with samplers of neighbours and
+walks.
+"""
+
 import numpy as np
 
 from msnb.dataset.core.config import fresh_seed
-from msnb.dataset.core.validator_helpers import INT32_MAX, check_file, check_num_parallel_workers, check_value, type_check
+from msnb.dataset.core.validator_helpers import (
+    INT32_MAX,
+    check_file,
+    check_num_parallel_workers,
+    check_value,
+    type_check,
+)
 
 _NO_NODE = -1
 
@@ -73,8 +82,10 @@ class _Graph:
         for by_type in self.neighbours.values():
             for kind, nodes in by_type.items():
                 by_type[kind] = np.array(nodes, np.int32)
-        self.of_type = {kind: np.array([n for n, t in self.node_type.items() if t == kind], np.int32)
-                        for kind in sorted(set(self.node_type.values()))}
+        self.of_type = {
+            kind: np.array([n for n, t in self.node_type.items() if t == kind], np.int32)
+            for kind in sorted(set(self.node_type.values()))
+        }
 
     def _edge(self, records, row):
         edge, source, target = (int(row[k]) for k in ("first_id", "second_id", "third_id"))
@@ -131,8 +142,16 @@ class GraphData:
         >>> features = graph.get_node_feature(node_list=nodes, feature_types=[2, 3])
     """
 
-    def __init__(self, dataset_file, num_parallel_workers=None, working_mode="local", hostname="127.0.0.1", port=50051, num_client=1,
-                 auto_shutdown=True):
+    def __init__(
+        self,
+        dataset_file,
+        num_parallel_workers=None,
+        working_mode="local",
+        hostname="127.0.0.1",
+        port=50051,
+        num_client=1,
+        auto_shutdown=True,
+    ):
         check_file(dataset_file)
         if num_parallel_workers is not None:
             check_num_parallel_workers(num_parallel_workers)
@@ -148,8 +167,10 @@ class GraphData:
         check_value(num_client, (1, 255), "num_client")
         type_check(auto_shutdown, (bool,), "auto_shutdown")
         if working_mode != "local":
-            raise NotImplementedError(f"GraphData works in one process only: working_mode={working_mode!r} is not supported; "
-                                      "open the file in every process with working_mode='local'.")
+            raise NotImplementedError(
+                f"GraphData works in one process only: working_mode={working_mode!r} is not supported; "
+                "open the file in every process with working_mode='local'."
+            )
         self._graph = _Graph(dataset_file)
         self._random = np.random.default_rng(fresh_seed())
 
@@ -178,7 +199,9 @@ class GraphData:
         type_check(edge_type, (int,), "edge_type")
         edges = [e for e, t in self._graph.edge_type.items() if t == edge_type]
         if not edges:
-            raise RuntimeError(f"Invalid edge type: {edge_type}; there are {sorted(set(self._graph.edge_type.values()))}.")
+            raise RuntimeError(
+                f"Invalid edge type: {edge_type}; there are {sorted(set(self._graph.edge_type.values()))}."
+            )
         return np.array(edges, np.int32)
 
     def get_nodes_from_edges(self, edge_list):
@@ -227,7 +250,7 @@ class GraphData:
         result = np.full((len(found), 1 + max(map(len, found))), _NO_NODE, np.int32)
         result[:, 0] = nodes.reshape(-1)
         for row, others in zip(result, found, strict=True):
-            row[1:1 + len(others)] = others
+            row[1 : 1 + len(others)] = others
         return result
 
     def get_sampled_neighbors(self, node_list, neighbor_nums, neighbor_types):
@@ -239,13 +262,16 @@ class GraphData:
             neighbor_types (Union[list, numpy.ndarray]): Their type, for each hop.
 
         Returns:
-            numpy.ndarray, int32: each row a node, its n1 neighbours, their n1 * n2 neighbours and so on; -1 where there is none.
+            numpy.ndarray, int32: each row a node, its n1 neighbours, their n1 * n2 neighbours and so on; -1 where there
+            is none.
         """
         nodes = _numbers(node_list, "node_list")
         nums, kinds = _numbers(neighbor_nums, "neighbor_nums"), _numbers(neighbor_types, "neighbor_types")
         for value, name in ((nums, "neighbor_nums"), (kinds, "neighbor_types")):
             if not 1 <= len(value) <= 6:
-                raise ValueError(f"Wrong number of input members for {name}, should be between 1 and 6, got {len(value)}.")
+                raise ValueError(
+                    f"Wrong number of input members for {name}, should be between 1 and 6, got {len(value)}."
+                )
         if len(nums) != len(kinds):
             raise ValueError("The number of members of neighbor_nums and neighbor_types is inconsistent.")
         if nodes.size == 0:
@@ -269,7 +295,7 @@ class GraphData:
             return [_NO_NODE] * number
         drawn = []
         while len(drawn) < number:
-            drawn += self._random.permutation(candidates)[:number - len(drawn)].tolist()
+            drawn += self._random.permutation(candidates)[: number - len(drawn)].tolist()
         return drawn
 
     def get_neg_sampled_neighbors(self, node_list, neg_neighbor_num, neg_neighbor_type):
@@ -312,12 +338,16 @@ class GraphData:
             RuntimeError: If there is no such node or feature.
         """
         graph = self._graph
-        return self._collect(_nested(node_list, "node_list"), feature_types, graph.node_features, graph.node_defaults, "node")
+        return self._collect(
+            _nested(node_list, "node_list"), feature_types, graph.node_features, graph.node_defaults, "node"
+        )
 
     def get_edge_feature(self, edge_list, feature_types):
         """Features of edges; see :meth:`get_node_feature`."""
         graph = self._graph
-        return self._collect(_nested(edge_list, "edge_list"), feature_types, graph.edge_features, graph.edge_defaults, "edge")
+        return self._collect(
+            _nested(edge_list, "edge_list"), feature_types, graph.edge_features, graph.edge_defaults, "edge"
+        )
 
     @staticmethod
     def _collect(items, feature_types, features, defaults, what):
@@ -339,14 +369,19 @@ class GraphData:
         """Types and numbers of nodes, edges and features.
 
         Returns:
-            dict, with ``node_type``, ``edge_type``, ``node_num``, ``edge_num``, ``node_feature_type``, ``edge_feature_type``.
+            dict, with ``node_type``, ``edge_type``, ``node_num``, ``edge_num``, ``node_feature_type``,
+            ``edge_feature_type``.
         """
         graph = self._graph
         edge_kinds = list(graph.edge_type.values())
-        return {"node_type": sorted(graph.of_type), "edge_type": sorted(set(edge_kinds)),
-                "node_num": {kind: len(nodes) for kind, nodes in graph.of_type.items()},
-                "edge_num": {kind: edge_kinds.count(kind) for kind in sorted(set(edge_kinds))},
-                "node_feature_type": sorted(graph.node_defaults), "edge_feature_type": sorted(graph.edge_defaults)}
+        return {
+            "node_type": sorted(graph.of_type),
+            "edge_type": sorted(set(edge_kinds)),
+            "node_num": {kind: len(nodes) for kind, nodes in graph.of_type.items()},
+            "edge_num": {kind: edge_kinds.count(kind) for kind in sorted(set(edge_kinds))},
+            "node_feature_type": sorted(graph.node_defaults),
+            "edge_feature_type": sorted(graph.edge_defaults),
+        }
 
     def random_walk(self, target_nodes, meta_path, step_home_param=1.0, step_away_param=1.0, default_node=-1):
         """Random walks as in node2vec.
@@ -355,7 +390,8 @@ class GraphData:
             target_nodes (Union[list, numpy.ndarray]): Where they begin.
             meta_path (Union[list, numpy.ndarray]): Type of the node of every step.
             step_home_param (float, optional): Node2vec's p: the greater, the less often a step goes back. Default: 1.0.
-            step_away_param (float, optional): Node2vec's q: the greater, the less often a step goes away from where the last one
+            step_away_param (float, optional): Node2vec's q: the greater, the less often a step goes away from where the
+                last one
                 began. Default: 1.0.
             default_node (int, optional): What stands for a step that cannot be taken. Default: -1.
 
@@ -383,7 +419,9 @@ class GraphData:
                 weights = np.ones(len(candidates))
                 if before is not None:
                     near = np.isin(candidates, self._neighbours(before, kind_before))
-                    weights = np.where(candidates == before, 1 / step_home_param, np.where(near, 1.0, 1 / step_away_param))
+                    weights = np.where(
+                        candidates == before, 1 / step_home_param, np.where(near, 1.0, 1 / step_away_param)
+                    )
                 before, kind_before = node, kind
                 node = int(self._random.choice(candidates, p=weights / weights.sum()))
                 walk[step] = node

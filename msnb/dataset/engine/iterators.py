@@ -1,4 +1,5 @@
 """Iterators: where rows leave the pipeline, as numpy arrays or as Tensors."""
+
 import copy
 import weakref
 
@@ -68,8 +69,10 @@ class Iterator:
 
     def __next__(self):
         if not hasattr(self, "_runtime_context"):
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '_runtime_context': the iterator was stopped; "
-                                 "create another one.")
+            raise AttributeError(
+                f"'{type(self).__name__}' object has no attribute '_runtime_context': the iterator was stopped; "
+                "create another one."
+            )
         if self._rows is None:
             self._begin()
         row = next(self._rows, None)
@@ -86,8 +89,10 @@ class Iterator:
 
     def _begin(self):
         if 0 < self._num_epochs <= self._epochs_done:
-            raise RuntimeError("EOF buffer encountered. Users try to fetch data beyond the specified number of epochs. "
-                               f"The iterator was created for {self._num_epochs} epoch(s).")
+            raise RuntimeError(
+                "EOF buffer encountered. Users try to fetch data beyond the specified number of epochs. "
+                f"The iterator was created for {self._num_epochs} epoch(s)."
+            )
         self._index = 0
         self._stop_prefetching()
         self._prefetcher = Prefetcher(self._chunks(), max(1, min(settings.prefetch, 8)))

@@ -1,5 +1,9 @@
-"""The operators of a running plan. Each gives out one epoch of chunks per call of ``chunks(hint)``; the Hint is the size that suits the consumer."""
+"""The operators of a running plan. Each gives out one epoch of chunks per call of ``chunks(hint)``; the Hint is the
+size that suits the consumer.
+"""
+
 import time
+from itertools import repeat
 
 import numpy as np
 
@@ -46,11 +50,15 @@ class Node:
         try:
             return self.columns.index(name)
         except ValueError:
-            raise RuntimeError(f"{what}: column {name!r} doesn't exist in the dataset columns {self.columns}.") from None
+            raise RuntimeError(
+                f"{what}: column {name!r} doesn't exist in the dataset columns {self.columns}."
+            ) from None
 
 
 class IndexSource(Node):
-    """Samples that can be fetched by number: `source` fetches them, `sampler` says which, `order` rearranges the numbers."""
+    """Samples that can be fetched by number: `source` fetches them, `sampler` says which, `order` rearranges the
+    numbers.
+    """
 
     def __init__(self, source, sampler, columns):
         super().__init__([], columns)
@@ -70,7 +78,7 @@ class IndexSource(Node):
         start = 0
         while start < len(numbers):
             begin = time.perf_counter()
-            part = numbers[start:start + hint.take()]
+            part = numbers[start : start + hint.take()]
             chunk = Chunk(self.source.fetch(part), len(part), start)
             start += chunk.n
             self.seconds += time.perf_counter() - begin
@@ -154,7 +162,8 @@ class Map(Node):
 class CachedMap(Node):
     """The deterministic beginning of a pipeline over numbered samples, kept in memory after the first time.
 
-    A sample whose result has another shape than the first one's ends the keeping: from then on everything is computed again.
+    A sample whose result has another shape than the first one's ends the keeping: from then on everything is computed
+    again.
     """
 
     def __init__(self, child, steps, columns, store, budget):
@@ -169,7 +178,7 @@ class CachedMap(Node):
         start = 0
         while start < len(numbers):
             begin = time.perf_counter()
-            part = numbers[start:start + hint.take()]
+            part = numbers[start : start + hint.take()]
             if store.open:
                 columns = store.fetch(part, lambda missing, start=start: self.compute(missing, start))
             else:
@@ -233,7 +242,10 @@ class Batch(Node):
         except Exception as error:
             raise located(error, "batch_size function") from error
         if not isinstance(size, int | np.integer) or size <= 0:
-            raise RuntimeError(f"Invalid parameter, batch size function should return an integer greater than 0, but returned {size!r}.")
+            raise RuntimeError(
+                f"Invalid parameter, batch size function should return an integer greater than 0, but returned "
+                f"{size!r}."
+            )
         return int(size)
 
     def chunks(self, hint):
@@ -262,13 +274,17 @@ class Batch(Node):
         shapes = [r.shape for r in column]
         odd = next((s for s in shapes if s != shapes[0]), None)
         if odd is not None:
-            raise RuntimeError(f"Invalid data, expect same shape for each data row, but got inconsistent data shapes in column {i} "
-                               f"({self.columns[i]!r}): {shapes[0]} and {odd}. Make them equal before batch, or pad with pad_info.")
+            raise RuntimeError(
+                f"Invalid data, expect same shape for each data row, but got inconsistent data shapes in column {i} "
+                f"({self.columns[i]!r}): {shapes[0]} and {odd}. Make them equal before batch, or pad with pad_info."
+            )
         kinds = {r.dtype.kind for r in column}
         if kinds <= {"S", "U"}:
             return np.array(column)
-        raise RuntimeError(f"Invalid data, expect same type for each data row, but column {i} ({self.columns[i]!r}) has "
-                           f"{sorted({str(r.dtype) for r in column})}.")
+        raise RuntimeError(
+            f"Invalid data, expect same type for each data row, but column {i} ({self.columns[i]!r}) has "
+            f"{sorted({str(r.dtype) for r in column})}."
+        )
 
     def size(self):
         n = self.children[0].size()
@@ -277,7 +293,9 @@ class Batch(Node):
         return n // self.batch_size if self.drop_remainder else -(-n // self.batch_size)
 
     def describe(self):
-        return f"batch {'by function' if self.size_of else self.batch_size}" + (", drop_remainder" if self.drop_remainder else "")
+        return f"batch {'by function' if self.size_of else self.batch_size}" + (
+            ", drop_remainder" if self.drop_remainder else ""
+        )
 
 
 class Shuffle(Node):
@@ -289,6 +307,7 @@ class Shuffle(Node):
         self.reshuffle = reshuffle
         self.seed = fresh_seed() if seed is None else seed
         self.stream = Mt64(self.seed)
+        self.cut_short = False
 
     def _order(self, items):
         if not self.reshuffle:
@@ -306,21 +325,38 @@ class Shuffle(Node):
         return n
 
     def chunks(self, hint):
-        child = self.children[0]
+        child, taken, ended = self.children[0], 0, False
 
         def rows():
+            nonlocal taken
             for chunk in child.chunks(Hint(max(hint.limit, 16))):
-                yield from zip(*map(rows_of, chunk.columns), strict=True)
+                for row in zip(*map(rows_of, chunk.columns), strict=True):
+                    if ended:
+                        break
+                    taken += 1
+                    yield row
+                if ended:
+                    break
+            if ended:
+                yield from repeat(None, (child.size() or taken) - taken)
 
         pending, first, want = [], 0, hint.take()
-        for row in self._order(rows()):
-            pending.append(row)
-            if len(pending) == want:
+        order = self._order(rows())
+        try:
+            for row in order:
+                pending.append(row)
+                if len(pending) == want:
+                    yield self._chunk(pending, first)
+                    first += want
+                    pending, want = [], hint.take()
+            if pending:
                 yield self._chunk(pending, first)
-                first += want
-                pending, want = [], hint.take()
-        if pending:
-            yield self._chunk(pending, first)
+        finally:
+            if self.cut_short:
+                # A take had enough: draw for the rest too, so that the next epoch's order does not depend on the take.
+                self.cut_short, ended = False, True
+                for _ in order:
+                    pass
 
     def _chunk(self, rows, first):
         self.rows += len(rows)
@@ -358,6 +394,13 @@ class Repeat(Node):
         return f"repeat {'for ever' if self.count < 0 else self.count}"
 
 
+def _cut_short(node):
+    if isinstance(node, Shuffle):
+        node.cut_short = True
+    for child in node.children:
+        _cut_short(child)
+
+
 class Take(Node):
     """The first rows only."""
 
@@ -367,7 +410,7 @@ class Take(Node):
 
     def numbers(self, numbers):
         """The same for sample numbers."""
-        return numbers if self.count < 0 else numbers[:self.count]
+        return numbers if self.count < 0 else numbers[: self.count]
 
     def size_after(self, n):
         """Rows left of `n`."""
@@ -381,6 +424,7 @@ class Take(Node):
         for chunk in self.children[0].chunks(Hint(min(hint.limit, self.count), min(hint.size, self.count))):
             if chunk.n >= left:
                 yield chunk.part(0, left) if chunk.n > left else chunk
+                _cut_short(self.children[0])
                 return
             left -= chunk.n
             yield chunk
@@ -401,7 +445,7 @@ class Skip(Node):
 
     def numbers(self, numbers):
         """The same for sample numbers."""
-        return numbers[self.count:]
+        return numbers[self.count :]
 
     def size_after(self, n):
         """Rows left of `n`."""
@@ -432,7 +476,9 @@ class Zip(Node):
         columns = [c for child in children for c in child.columns]
         twice = next((c for c in columns if columns.count(c) > 1), None)
         if twice is not None:
-            raise RuntimeError(f"Invalid parameter, duplicate column names are not allowed: {twice}. Rename one of them before zip.")
+            raise RuntimeError(
+                f"Invalid parameter, duplicate column names are not allowed: {twice}. Rename one of them before zip."
+            )
         super().__init__(children, columns)
 
     def chunks(self, hint):
@@ -485,21 +531,31 @@ class Concat(Node):
         if chunk.first:
             return
         if len(child.columns) != len(self.columns):
-            raise RuntimeError(f"Invalid data, concat needs data sets with the same columns: {self.columns} and {child.columns}.")
+            raise RuntimeError(
+                f"Invalid data, concat needs data sets with the same columns: {self.columns} and {child.columns}."
+            )
         if child.columns != self.columns:
-            raise RuntimeError(f"Invalid data, concat needs columns of the same names: {self.columns} and {child.columns}.")
-        types = [(rows_of(c)[0].dtype.kind if rows_of(c)[0].dtype.kind in "SU" else rows_of(c)[0].dtype, rows_of(c)[0].ndim)
-                 for c in chunk.columns]
+            raise RuntimeError(
+                f"Invalid data, concat needs columns of the same names: {self.columns} and {child.columns}."
+            )
+        types = [
+            (rows_of(c)[0].dtype.kind if rows_of(c)[0].dtype.kind in "SU" else rows_of(c)[0].dtype, rows_of(c)[0].ndim)
+            for c in chunk.columns
+        ]
         if self._types is None:
             self._types = types
         elif types != self._types:
             for name, (was, rank), (now, now_rank) in zip(self.columns, self._types, types, strict=True):
                 if was != now:
-                    raise RuntimeError(f"Invalid data, concat: data types of column {name!r} do not match: {was} and {now} "
-                                       f"(data set {number}).")
+                    raise RuntimeError(
+                        f"Invalid data, concat: data types of column {name!r} do not match: {was} and {now} "
+                        f"(data set {number})."
+                    )
                 if rank != now_rank:
-                    raise RuntimeError(f"Invalid data, concat: the number of dimensions of column {name!r} does not match: "
-                                       f"{rank} and {now_rank} (data set {number}).")
+                    raise RuntimeError(
+                        f"Invalid data, concat: the number of dimensions of column {name!r} does not match: "
+                        f"{rank} and {now_rank} (data set {number})."
+                    )
 
     def size(self):
         if self.shard is not None:

@@ -1,4 +1,5 @@
 """The operators as a pipeline's description holds them; each says which node of a running plan it becomes."""
+
 from builtins import zip as builtin_zip
 
 import numpy as np
@@ -166,8 +167,10 @@ class ConcatDataset(Dataset):
         self.children_sizes_ = [c.get_dataset_size() for c in self.children]
         for number, size in enumerate(self.children_sizes_):
             if size == 0:
-                raise ValueError(f"There are no samples in the dataset number {number}. Please make sure there are valid samples in "
-                                 "the dataset.")
+                raise ValueError(
+                    f"There are no samples in the dataset number {number}. Please make sure there are valid samples in "
+                    "the dataset."
+                )
 
     def use_sampler(self, sampler):
         """Give out one share of the concatenated samples.
@@ -223,8 +226,19 @@ class BatchInfo:
 class BatchDataset(Dataset):
     """The result of :meth:`Dataset.batch`."""
 
-    def __init__(self, input_dataset, batch_size, drop_remainder=False, num_parallel_workers=None, per_batch_map=None,
-                 input_columns=None, output_columns=None, column_order=None, pad_info=None, python_multiprocessing=False):
+    def __init__(
+        self,
+        input_dataset,
+        batch_size,
+        drop_remainder=False,
+        num_parallel_workers=None,
+        per_batch_map=None,
+        input_columns=None,
+        output_columns=None,
+        column_order=None,
+        pad_info=None,
+        python_multiprocessing=False,
+    ):
         super().__init__(input_dataset, num_parallel_workers)
         if _repeats_below(input_dataset):
             log.warning("Repeat is located before batch, data from two epochs can be batched together.")
@@ -294,14 +308,18 @@ class _PerBatch:
             raise located(error, f"per_batch_map {op_name(self.function)}", self.names, group.first) from error
         if not isinstance(made, tuple):
             if not isinstance(made, list) or len(made) != len(self.outputs):
-                raise RuntimeError("Invalid parameter, batch map function should return a tuple of list of numpy array, but returned "
-                                   f"{type(made).__name__}.")
+                raise RuntimeError(
+                    "Invalid parameter, batch map function should return a tuple of list of numpy array, but returned "
+                    f"{type(made).__name__}."
+                )
         if len(made) != len(self.outputs):
             raise RuntimeError(f"Incorrect number of columns returned. expects: {len(self.outputs)} gets: {len(made)}")
         results = []
         for name, rows in builtin_zip(self.outputs, made, strict=True):
             if len(rows) != group.n:
-                raise RuntimeError(f"column: {name} expects: {group.n} rows returned from per_batch_map, gets: {len(rows)}")
+                raise RuntimeError(
+                    f"column: {name} expects: {group.n} rows returned from per_batch_map, gets: {len(rows)}"
+                )
             results.append(settle([np.asarray(r) for r in rows]))
         if len(results) == len(self.inputs):
             columns = list(columns)
@@ -315,20 +333,34 @@ class _PerBatch:
 class MapDataset(Dataset):
     """The result of :meth:`Dataset.map`."""
 
-    def __init__(self, input_dataset, operations=None, input_columns=None, output_columns=None, column_order=None,
-                 num_parallel_workers=None, python_multiprocessing=False, cache=None, callbacks=None):
+    def __init__(
+        self,
+        input_dataset,
+        operations=None,
+        input_columns=None,
+        output_columns=None,
+        column_order=None,
+        num_parallel_workers=None,
+        python_multiprocessing=False,
+        cache=None,
+        callbacks=None,
+    ):
         super().__init__(input_dataset, num_parallel_workers, cache)
         operations = [] if operations is None else operations
         self.operations = list(operations) if isinstance(operations, list | tuple) else [operations]
         for i, op in enumerate(self.operations):
             if not callable(op):
-                raise TypeError(f"operations[{i}] of map is neither a transform nor a callable Python function, but {op!r} "
-                                f"({type(op).__name__}).")
+                raise TypeError(
+                    f"operations[{i}] of map is neither a transform nor a callable Python function, but {op!r} "
+                    f"({type(op).__name__})."
+                )
         self.input_columns = as_list(input_columns) or []
         self.output_columns = as_list(output_columns) or self.input_columns
         self.column_order = column_order
         if self.input_columns and len(self.input_columns) != len(self.output_columns) and column_order is None:
-            raise ValueError("When length of input_columns and output_columns are not equal, column_order must be specified.")
+            raise ValueError(
+                "When length of input_columns and output_columns are not equal, column_order must be specified."
+            )
         self.python_multiprocessing = python_multiprocessing
         self.callbacks = callbacks if callbacks is None or isinstance(callbacks, list) else [callbacks]
 
@@ -350,7 +382,9 @@ class MapDataset(Dataset):
             columns = list(outputs) + [c for c in columns if c not in names]
         if len(set(columns)) != len(columns):
             twice = next(c for c in columns if columns.count(c) > 1)
-            raise RuntimeError(f"Invalid parameter, duplicate column names are not allowed: {twice} (map makes {columns}).")
+            raise RuntimeError(
+                f"Invalid parameter, duplicate column names are not allowed: {twice} (map makes {columns})."
+            )
         watcher = None
         if self.callbacks:
             from msnb.dataset.callback.watching import Watcher
@@ -371,8 +405,13 @@ class MapDataset(Dataset):
                 groups[-1].append(op)
             else:
                 groups.append([op])
-        if len(groups) > 1 and len(inputs) != results and any(isinstance(g, list) for g in groups) or \
-                len(groups) > 1 and any(getattr(g, "inputs", 1) != 1 for g in groups if not isinstance(g, list)):
+        if (
+            len(groups) > 1
+            and len(inputs) != results
+            and any(isinstance(g, list) for g in groups)
+            or len(groups) > 1
+            and any(getattr(g, "inputs", 1) != 1 for g in groups if not isinstance(g, list))
+        ):
             return [_RowSteps(groups, inputs, results, names)]
         steps = []
         for g, group in enumerate(groups):

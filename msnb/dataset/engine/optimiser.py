@@ -1,11 +1,13 @@
 """Rewrites a running plan so that it gives the same rows sooner.
 
 1. Neighbouring ``map`` nodes become one.
-2. Over numbered samples, ``shuffle``, ``take`` and ``skip`` act on the numbers instead of on the rows, when everything below them
+2. Over numbered samples, ``shuffle``, ``take`` and ``skip`` act on the numbers instead of on the rows, when everything
+below them
    is deterministic: what is skipped is never computed.
 3. The deterministic beginning of such a pipeline is kept in memory, up to its last costly transform, under a budget.
 4. Pointwise transforms of uint8 images become one table look-up.
 """
+
 from msnb.dataset.core.config import get_cache_budget
 from msnb.dataset.engine import nodes
 from msnb.dataset.engine.program import LibraryStep, TableStep, fuse_pointwise
@@ -40,8 +42,11 @@ def _number_order(node):
     if not isinstance(node, nodes.Shuffle | nodes.Take | nodes.Skip):
         return node
     below = node.children[0]
-    while _is_map(below) and all(isinstance(s, LibraryStep) and s.deterministic for s in below.steps) or \
-            type(below) in (nodes.Project, nodes.Rename):
+    while (
+        _is_map(below)
+        and all(isinstance(s, LibraryStep) and s.deterministic for s in below.steps)
+        or type(below) in (nodes.Project, nodes.Rename)
+    ):
         below = below.children[0]
     if type(below) is nodes.IndexSource and below.source.random_access:
         below.order.append(node)

@@ -1,4 +1,5 @@
 """Padding the rows of a batch to one shape."""
+
 import numpy as np
 
 
@@ -9,11 +10,15 @@ def pad_to(array, shape, value):
     if array.dtype.kind in "SU":
         fill = b"" if value is None else value.encode("utf-8") if isinstance(value, str) else value
         if not isinstance(fill, bytes):
-            raise RuntimeError(f"Source and pad_value tensors are not of the same type. Strings cannot be padded with {value!r}.")
+            raise RuntimeError(
+                f"Source and pad_value tensors are not of the same type. Strings cannot be padded with {value!r}."
+            )
         out = np.full(shape, fill, dtype=f"S{max(array.dtype.itemsize, len(fill), 1)}")
     else:
         if isinstance(value, str | bytes):
-            raise RuntimeError(f"Source and pad_value tensors are not of the same type. Numbers cannot be padded with {value!r}.")
+            raise RuntimeError(
+                f"Source and pad_value tensors are not of the same type. Numbers cannot be padded with {value!r}."
+            )
         out = np.full(shape, 0 if value is None else value, dtype=array.dtype)
     part = tuple(slice(0, min(a, b)) for a, b in zip(array.shape, shape, strict=True))
     out[part] = array[part]
@@ -24,25 +29,35 @@ def pad_rows(rows, shape, value, name):
     """All rows padded to `shape`, in which None stands for the longest; shape None is all None."""
     rank = rows[0].ndim
     if shape is not None and len(shape) != rank:
-        raise RuntimeError(f"Invalid data, rank of pad_shape must be equal to rank of specified column. pad_shapes rank:{len(shape)}, "
-                           f"column rank: {rank} (column {name!r}).")
+        raise RuntimeError(
+            f"Invalid data, rank of pad_shape must be equal to rank of specified column. pad_shapes rank:{len(shape)}, "
+            f"column rank: {rank} (column {name!r})."
+        )
     if any(r.ndim != rank for r in rows):
         odd = next(r for r in rows if r.ndim != rank)
-        raise RuntimeError("Invalid data, data to be padded together need to have the same rank, got shape 1: "
-                           f"{rank}, shape 2: {odd.ndim} (column {name!r}).")
+        raise RuntimeError(
+            "Invalid data, data to be padded together need to have the same rank, got shape 1: "
+            f"{rank}, shape 2: {odd.ndim} (column {name!r})."
+        )
     longest = [max(r.shape[d] for r in rows) for d in range(rank)]
     target = tuple(longest[d] if shape is None or shape[d] is None else shape[d] for d in range(rank))
     return [pad_to(r, target, value) for r in rows]
 
 
 def padder(pad_info, names):
-    """The function that pads the columns of a batch by a ``pad_info`` (empty: every column, to the longest, with zeros)."""
+    """The function that pads the columns of a batch by a ``pad_info`` (empty: every column, to the longest, with
+    zeros).
+    """
     from msnb.dataset.engine.chunk import rows_of, settle
 
     for name in pad_info:
         if name not in names:
             raise RuntimeError(f"Invalid parameter, column name: {name} does not exist. The columns are {list(names)}.")
-    plan = {name: (info or (None, None)) for name, info in pad_info.items()} if pad_info else {name: (None, None) for name in names}
+    plan = (
+        {name: (info or (None, None)) for name, info in pad_info.items()}
+        if pad_info
+        else {name: (None, None) for name in names}
+    )
 
     def pad(columns, names_now):
         out = list(columns)

@@ -1,4 +1,5 @@
 """Processes for the user's Python functions. They are forked, so that functions of a notebook need no pickling."""
+
 import multiprocessing
 import os
 import signal
@@ -28,8 +29,11 @@ class _Worker:
             ok, value = self.pipe.recv()
         except (EOFError, ConnectionResetError):
             self.process.join(1)
-            raise RuntimeError(f"A worker process ended unexpectedly (exit code {self.process.exitcode}). It may have run out of memory, or "
-                               "the function may have crashed; try without python_multiprocessing.") from None
+            raise RuntimeError(
+                f"A worker process ended unexpectedly (exit code {self.process.exitcode}). It may have run out of "
+                f"memory, or "
+                "the function may have crashed; try without python_multiprocessing."
+            ) from None
         if not ok:
             kind, text, trace = value
             raise RuntimeError(f"{kind}: {text}\nIn a worker process:\n{trace}")
@@ -85,8 +89,8 @@ class ProcessPool:
         """The function's result for each tuple of arguments, in order."""
         workers = self._start()
         share = -(-len(rows) // len(workers))
-        parts = [rows[i:i + share] for i in range(0, len(rows), share)]
-        busy = workers[:len(parts)]
+        parts = [rows[i : i + share] for i in range(0, len(rows), share)]
+        busy = workers[: len(parts)]
         for worker, part in zip(busy, parts, strict=True):
             worker.send(index, part)
         out, failure = [], None

@@ -1,4 +1,7 @@
-"""What ``map`` does to a chunk: a list of steps, each a transform of the library or a chain of the user's functions on some columns."""
+"""What ``map`` does to a chunk: a list of steps, each a transform of the library or a chain of the user's functions
+on some columns.
+"""
+
 import inspect
 import threading
 
@@ -23,7 +26,8 @@ def op_name(op):
 class Step:
     """One transform on `inputs` (numbers of columns); its results stand in for `outputs` of them.
 
-    With as many results as inputs the results take the inputs' places; otherwise they come first and the other columns follow.
+    With as many results as inputs the results take the inputs' places; otherwise they come first and the other columns
+    follow.
     """
 
     def __init__(self, inputs, results, names, workers=1):
@@ -41,8 +45,11 @@ class Step:
     def place(self, columns, made):
         """The columns after this step."""
         if len(made) != self.results:
-            raise RuntimeError(f"Unexpected error. Result of a tensorOp doesn't match output column names: {self.label} gives {len(made)} columns, "
-                               f"but {self.results} are named.")
+            raise RuntimeError(
+                f"Unexpected error. Result of a tensorOp doesn't match output column names: {self.label} gives "
+                f"{len(made)} columns, "
+                f"but {self.results} are named."
+            )
         if len(made) == len(self.inputs):
             columns = list(columns)
             for i, column in zip(self.inputs, made, strict=True):
@@ -72,9 +79,12 @@ class LibraryStep(Step):
         self.costly = op.costly
         self.pointwise = op.pointwise and op.deterministic and len(inputs) == 1 and results == 1
         if op.inputs is not None and op.inputs != len(inputs):
-            raise RuntimeError(f"{self.label} accepts {op.inputs} column(s), but is given {len(inputs)}: {', '.join(names)}. "
-                               "The op is OneToOne, can only accept one tensor as input." if op.inputs == 1 else
-                               f"{self.label} accepts {op.inputs} columns, but is given {len(inputs)}: {', '.join(names)}.")
+            raise RuntimeError(
+                f"{self.label} accepts {op.inputs} column(s), but is given {len(inputs)}: {', '.join(names)}. "
+                "The op is OneToOne, can only accept one tensor as input."
+                if op.inputs == 1
+                else f"{self.label} accepts {op.inputs} columns, but is given {len(inputs)}: {', '.join(names)}."
+            )
 
     def apply(self, columns, n, first):
         op = self.op
@@ -154,7 +164,10 @@ class UserStep(Step):
             if not isinstance(values, tuple):
                 values = (values,)
         if any(v is None for v in values):
-            raise TypeError(f"{self.label} should return a numpy array (or a tuple of them), but returned None; is a return missing?")
+            raise TypeError(
+                f"{self.label} should return a numpy array (or a tuple of them), but returned None; is a return "
+                f"missing?"
+            )
         for v in values:
             if not isinstance(v, np.ndarray):
                 values = tuple(self._array(v) for v in values)
@@ -165,10 +178,14 @@ class UserStep(Step):
         if isinstance(value, np.ndarray):
             return value
         if type(value).__module__.startswith("PIL"):
-            raise TypeError(f"args should be NumPy ndarray. Got {type(value)} from {self.label}. Append ToTensor() to transforms.")
+            raise TypeError(
+                f"args should be NumPy ndarray. Got {type(value)} from {self.label}. Append ToTensor() to transforms."
+            )
         made = as_array(value)
         if made.dtype == object:
-            raise TypeError(f"{self.label} should return numpy arrays of numbers or strings, but returned {type(value).__name__}.")
+            raise TypeError(
+                f"{self.label} should return numpy arrays of numbers or strings, but returned {type(value).__name__}."
+            )
         return made
 
     def apply(self, columns, n, first):
@@ -194,7 +211,8 @@ class UserStep(Step):
 class TableStep(Step):
     """Pointwise transforms in a row, applied to uint8 input through a table of 256 results per channel.
 
-    The table is made by the transforms themselves, so the result is theirs to the bit. Other input goes through them one by one.
+    The table is made by the transforms themselves, so the result is theirs to the bit. Other input goes through them
+    one by one.
     """
 
     deterministic = True
@@ -208,7 +226,9 @@ class TableStep(Step):
         self._lock = threading.Lock()
 
     def _table(self, channels):
-        """(256, channels) results; (256,) when the channels agree; None when the transforms refuse or change the shape."""
+        """(256, channels) results; (256,) when the channels agree; None when the transforms refuse or change the
+        shape.
+        """
         if channels not in self._tables:
             with self._lock:
                 values = np.repeat(np.arange(256, dtype=np.uint8), channels).reshape(256, 1, channels)
@@ -242,7 +262,9 @@ def look_up(table, images):
         images = np.ascontiguousarray(images)
         if table.ndim == 1:
             return cv2().LUT(images.reshape(-1, images.shape[-1] * images.shape[-2]), table).reshape(images.shape)
-        return cv2().LUT(images.reshape(-1, *images.shape[-2:]), np.ascontiguousarray(table[None])).reshape(images.shape)
+        return (
+            cv2().LUT(images.reshape(-1, *images.shape[-2:]), np.ascontiguousarray(table[None])).reshape(images.shape)
+        )
     if table.ndim == 1:
         return table[images]
     return table[images, np.arange(images.shape[-1])]

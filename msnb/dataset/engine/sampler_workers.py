@@ -1,4 +1,5 @@
 """``SamplerFn``: samples of a user's object fetched by several threads or processes."""
+
 import numpy as np
 
 

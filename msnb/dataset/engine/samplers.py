@@ -1,8 +1,10 @@
 """Which samples a data set gives out, and in which order.
 
-A sampler object is a description; ``open(rows, class_ids)`` makes the running thing, whose ``next_epoch()`` is an array of sample
+A sampler object is a description; ``open(rows, class_ids)`` makes the running thing, whose ``next_epoch()`` is an array
+of sample
 numbers and which draws as MindSpore's does (see ``core/streams.py``).
 """
+
 import numbers
 
 import numpy as np
@@ -10,8 +12,18 @@ import numpy as np
 from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.streams import Mt32
 
-__all__ = ["Sampler", "BuiltinSampler", "DistributedSampler", "PKSampler", "RandomSampler", "SequentialSampler",
-           "SubsetRandomSampler", "SubsetSampler", "WeightedRandomSampler", "IterSampler"]
+__all__ = [
+    "Sampler",
+    "BuiltinSampler",
+    "DistributedSampler",
+    "PKSampler",
+    "RandomSampler",
+    "SequentialSampler",
+    "SubsetRandomSampler",
+    "SubsetSampler",
+    "WeightedRandomSampler",
+    "IterSampler",
+]
 
 
 def _check_num_samples(num_samples):
@@ -63,11 +75,13 @@ class _Sequential(_Running):
         super().__init__(sampler, rows, class_ids)
         self.start = sampler.start_index or 0
         if sampler.wraps:
-            self.count = sampler.num_samples or self.rows
+            self.count = self.limit(self.rows)
             return
         if self.rows and self.start >= self.rows:
-            raise RuntimeError(f"Invalid parameter, start_index must be less than num_rows, but got start_index: {self.start}, "
-                               f"num_rows: {self.rows}.")
+            raise RuntimeError(
+                f"Invalid parameter, start_index must be less than num_rows, but got start_index: {self.start}, "
+                f"num_rows: {self.rows}."
+            )
         self.count = self.limit(self.rows - self.start)
 
     def draw(self):
@@ -89,7 +103,7 @@ class _Random(_Running):
             return Mt32(self.seed).uniform_ints(self.count, 0, self.rows - 1)
         if self.epoch == 0 or reshuffle:
             Mt32(self.seed).shuffle(self.order)
-        return np.array(self.order[:self.count], np.int64)
+        return np.array(self.order[: self.count], np.int64)
 
 
 class _Distributed(_Running):
@@ -114,7 +128,7 @@ class _Distributed(_Running):
             Mt32(self.seed + self.epoch).shuffle(self.order)
         steps = np.arange(self.share + 1, dtype=np.int64)
         places = sampler.num_shards * steps + sampler.shard_id - self.offset
-        places = places[places >= 0][:self.share] % max(self.rows, 1)
+        places = places[places >= 0][: self.share] % max(self.rows, 1)
         return np.array(self.order, np.int64)[places] if sampler.shuffle else places
 
     def size(self):
@@ -125,7 +139,9 @@ class _PK(_Running):
     def __init__(self, sampler, rows, class_ids):
         super().__init__(sampler, rows, class_ids)
         if class_ids is None:
-            raise RuntimeError("PKSampler needs a data set with classes; this one does not tell the classes of its samples.")
+            raise RuntimeError(
+                "PKSampler needs a data set with classes; this one does not tell the classes of its samples."
+            )
         self.seed = fresh_seed()
         ids = np.asarray(class_ids() if callable(class_ids) else class_ids)
         self.by_class = {int(c): np.flatnonzero(ids == c) for c in np.unique(ids)}
@@ -154,10 +170,12 @@ class _Subset(_Running):
     def draw(self):
         if self.sampler.is_random:
             Mt32(fresh_seed()).shuffle(self.order)
-        chosen = np.array(self.order[:self.count], np.int64)
+        chosen = np.array(self.order[: self.count], np.int64)
         if len(chosen) and chosen.max() >= self.rows and not self.sampler.wraps:
-            raise RuntimeError(f"Generated indice is out of bound, expect range [0, num_data-1], got indice: {chosen.max()}, "
-                               f"num_data: {self.rows - 1}.")
+            raise RuntimeError(
+                f"Generated indice is out of bound, expect range [0, num_data-1], got indice: {chosen.max()}, "
+                f"num_data: {self.rows - 1}."
+            )
         return chosen % max(self.rows, 1)
 
 
@@ -167,12 +185,16 @@ class _Weighted(_Running):
         self.count = self.limit(self.rows)
         self.weights = np.array(sampler.weights, np.float64)
         if len(self.weights) > self.rows:
-            raise RuntimeError("Invalid parameter, size of sample weights must be less than or equal to num of data, otherwise might "
-                               f"cause generated id out of bound or other errors, but got weight size: {len(self.weights)}, "
-                               f"num of data: {self.rows}.")
+            raise RuntimeError(
+                "Invalid parameter, size of sample weights must be less than or equal to num of data, otherwise might "
+                f"cause generated id out of bound or other errors, but got weight size: {len(self.weights)}, "
+                f"num of data: {self.rows}."
+            )
         if not sampler.replacement and len(self.weights) < self.count:
-            raise RuntimeError("Invalid parameter, without replacement, weight size must be greater than or equal to num_samples, but "
-                               f"got weight size: {len(self.weights)}, num_samples: {self.count}.")
+            raise RuntimeError(
+                "Invalid parameter, without replacement, weight size must be greater than or equal to num_samples, but "
+                f"got weight size: {len(self.weights)}, num_samples: {self.count}."
+            )
 
     def draw(self):
         stream = Mt32(fresh_seed())
@@ -182,7 +204,7 @@ class _Weighted(_Running):
             return np.searchsorted(cumulative, stream.canonicals(self.count), side="left").astype(np.int64)
         with np.errstate(divide="ignore"):
             keys = -np.log(1.0 - stream.canonicals(len(self.weights))) / self.weights
-        return np.argsort(keys, kind="stable")[:self.count].astype(np.int64)
+        return np.argsort(keys, kind="stable")[: self.count].astype(np.int64)
 
 
 class _FromPython(_Running):
@@ -207,7 +229,7 @@ class _FromIterable(_Running):
 
     def draw(self):
         numbers_ = [int(i) for i in self.sampler.sampler]
-        return np.array(numbers_[:self.sampler.num_samples or None], np.int64)
+        return np.array(numbers_[: self.sampler.num_samples or None], np.int64)
 
     def size(self):
         try:
@@ -419,7 +441,9 @@ class SequentialSampler(BuiltinSampler):
             if not isinstance(start_index, int) or isinstance(start_index, bool):
                 raise TypeError(f"start_index should be an integer, but got start_index: {start_index!r}.")
             if start_index < 0:
-                raise ValueError(f"start_index should be a positive integer value or 0, but got start_index: {start_index}.")
+                raise ValueError(
+                    f"start_index should be a positive integer value or 0, but got start_index: {start_index}."
+                )
         self.start_index = start_index
         super().__init__(num_samples)
 
@@ -469,14 +493,16 @@ class RandomSampler(BuiltinSampler):
 
 
 class DistributedSampler(BuiltinSampler):
-    """One of `num_shards` equal shares of the samples; the first ones are used again where the shares would not be equal.
+    """One of `num_shards` equal shares of the samples; the first ones are used again where the shares would not be
+    equal.
 
     Args:
         num_shards (int): Number of shares.
         shard_id (int): Number of this share.
         shuffle (bool, optional): Whether all samples are shuffled before they are dealt out. Default: True.
         num_samples (int, optional): At most so many. Default: None, all.
-        offset (int, optional): Number of the share that the first sample goes to; -1 deals with equal shares. Default: -1.
+        offset (int, optional): Number of the share that the first sample goes to; -1 deals with equal shares. Default:
+            -1.
 
     Raises:
         ValueError: If an argument is out of range.
@@ -585,7 +611,9 @@ class SubsetSampler(BuiltinSampler):
         self.indices = indices if isinstance(indices, list) else [indices]
         for i, item in enumerate(self.indices):
             if not isinstance(item, numbers.Integral):
-                raise TypeError(f"type of indices element should be number, but got w[{i}]: {item}, type: {type(item)}.")
+                raise TypeError(
+                    f"type of indices element should be number, but got w[{i}]: {item}, type: {type(item)}."
+                )
         super().__init__(num_samples)
 
     def is_shuffled(self):
@@ -670,8 +698,11 @@ def select_sampler(num_samples, sampler, shuffle, num_shards, shard_id):
     """The sampler that a source's arguments ask for."""
     if sampler is not None:
         if any(a is not None for a in (num_shards, shard_id, shuffle, num_samples)):
-            raise ValueError(f"Conflicting arguments during sampler assignments. num_samples: {num_samples}, num_shards: {num_shards}, "
-                             f"shard_id: {shard_id}, shuffle: {shuffle}. Give these to the sampler, or leave the sampler out.")
+            raise ValueError(
+                f"Conflicting arguments during sampler assignments. num_samples: {num_samples}, num_shards: "
+                f"{num_shards}, "
+                f"shard_id: {shard_id}, shuffle: {shuffle}. Give these to the sampler, or leave the sampler out."
+            )
         return sampler
     num_samples = num_samples or None
     if num_shards is not None:

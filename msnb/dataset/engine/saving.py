@@ -1,12 +1,24 @@
 """Writing the rows of a pipeline to MindRecord files."""
+
 import re
 
 import numpy as np
 
 from msnb.mindrecord.filewriter import FileWriter
 
-_KINDS = {"bool": "int32", "int8": "int32", "uint8": "bytes", "int16": "int32", "uint16": "int32", "int32": "int32",
-          "uint32": "int64", "int64": "int64", "float16": "float32", "float32": "float32", "float64": "float64"}
+_KINDS = {
+    "bool": "int32",
+    "int8": "int32",
+    "uint8": "bytes",
+    "int16": "int32",
+    "uint16": "int32",
+    "int32": "int32",
+    "uint32": "int64",
+    "int64": "int64",
+    "float16": "float32",
+    "float32": "float32",
+    "float64": "float64",
+}
 _AT_ONCE = 256
 
 
@@ -14,7 +26,9 @@ def _field(name, array):
     """The schema entry of a column, judged by its first row."""
     if array.dtype.kind in "SU":
         if array.ndim:
-            raise RuntimeError(f"MindRecord cannot hold column {name!r}: strings with a shape {array.shape} are not supported.")
+            raise RuntimeError(
+                f"MindRecord cannot hold column {name!r}: strings with a shape {array.shape} are not supported."
+            )
         return {"type": "string"}
     kind = _KINDS.get(array.dtype.name)
     if kind is None:

@@ -1,4 +1,5 @@
 """``Schema``: names, types and shapes of columns, in MindSpore's JSON form."""
+
 import json
 
 import numpy as np
@@ -12,7 +13,8 @@ class Schema:
     """Columns of a data set.
 
     Args:
-        schema_file (str, optional): JSON file with ``columns`` (and ``numRows``, ``datasetType``). Default: None, no column yet.
+        schema_file (str, optional): JSON file with ``columns`` (and ``numRows``, ``datasetType``). Default: None, no
+            column yet.
 
     Raises:
         TypeError: If `schema_file` is no str.
@@ -40,7 +42,9 @@ class Schema:
             except ValueError as error:
                 raise RuntimeError(f"Schema file failed to load: {schema_file!r} is not JSON: {error}.") from None
             if "columns" not in content:
-                raise RuntimeError(f"Schema file failed to load: \"columns\" node is required in the schema json file {schema_file!r}.")
+                raise RuntimeError(
+                    f'Schema file failed to load: "columns" node is required in the schema json file {schema_file!r}.'
+                )
             self.from_json(content)
 
     def add_column(self, name, de_type, shape=None):
@@ -49,7 +53,8 @@ class Schema:
         Args:
             name (str): Its name.
             de_type (Union[mindspore.dtype, str]): Its type.
-            shape (list[int], optional): Its shape; -1 for a dimension that varies. Default: None, one dimension that varies.
+            shape (list[int], optional): Its shape; -1 for a dimension that varies. Default: None, one dimension that
+                varies.
 
         Raises:
             TypeError: If an argument has the wrong type or the type is unknown.

@@ -1,4 +1,5 @@
 """Pipelines as JSON: ``serialize``, ``deserialize``, ``show``, ``compare``."""
+
 import inspect
 import json
 import os
@@ -63,7 +64,10 @@ def _encode(value):
 
 def _encode_op(op):
     if not isinstance(op, TensorOp) and "_made_with" not in getattr(op, "__dict__", {}):
-        return {"tensor_op_name": getattr(op, "__qualname__", type(op).__name__), "tensor_op_module": getattr(op, "__module__", "")}
+        return {
+            "tensor_op_name": getattr(op, "__qualname__", type(op).__name__),
+            "tensor_op_module": getattr(op, "__module__", ""),
+        }
     entry = {name: _encode(value) for name, value in _arguments(op).items()}
     entry["tensor_op_name"] = type(op).__name__
     entry["tensor_op_module"] = type(op).__module__.replace("msnb.", "mindspore.", 1)
@@ -85,7 +89,11 @@ def _encode_sampler(sampler):
 
 def traverse(node):
     """The pipeline that ends in `node`, as a dict."""
-    entry = {"op_type": type(node).__name__, "op_module": _DATASETS, "children": [traverse(child) for child in node.children]}
+    entry = {
+        "op_type": type(node).__name__,
+        "op_module": _DATASETS,
+        "children": [traverse(child) for child in node.children],
+    }
     made = _arguments(node)
     for name, value in made.items():
         if name in _CHILDREN or name in ("cache", "callbacks"):
@@ -180,7 +188,11 @@ def construct_pipeline(node):
     if not kind:
         raise ValueError("op_type field in the json file can't be None.")
     found = getattr(_module(node.get("op_module", _DATASETS)), kind, None)
-    if not (isinstance(found, type) and issubclass(found, Dataset)) or kind in ("GeneratorDataset", "NumpySlicesDataset", "PaddedDataset"):
+    if not (isinstance(found, type) and issubclass(found, Dataset)) or kind in (
+        "GeneratorDataset",
+        "NumpySlicesDataset",
+        "PaddedDataset",
+    ):
         raise RuntimeError(f"{kind} is not yet supported by ds.engine.deserialize().")
     children = [construct_pipeline(child) for child in node.get("children", [])]
     arguments = {}
@@ -237,7 +249,9 @@ def _construct_op(entry):
         for part in name.split("."):
             found = getattr(found, part)
     except (ValueError, AttributeError, ImportError):
-        raise RuntimeError(f"The function {module}.{name} cannot be made from its name; only transforms of the library can.") from None
+        raise RuntimeError(
+            f"The function {module}.{name} cannot be made from its name; only transforms of the library can."
+        ) from None
     if not isinstance(found, type):
         return found
     arguments = {}
@@ -250,8 +264,12 @@ def _construct_op(entry):
 def _decode_argument(name, value):
     from msnb.dataset.vision import utils
 
-    enums = {"interpolation": utils.Inter, "resample": utils.Inter, "padding_mode": utils.Border,
-             "image_batch_format": utils.ImageBatchFormat}
+    enums = {
+        "interpolation": utils.Inter,
+        "resample": utils.Inter,
+        "padding_mode": utils.Border,
+        "image_batch_format": utils.ImageBatchFormat,
+    }
     if name in enums and value is not None:
         return enums[name](value)
     if name in ("operator",):

@@ -1,4 +1,5 @@
 """Memory for the deterministic beginning of a pipeline: one array per column, filled as samples are first computed."""
+
 import numpy as np
 
 from msnb.dataset.engine.chunk import settle

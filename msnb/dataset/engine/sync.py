@@ -1,4 +1,5 @@
 """``sync_wait``: rows pass when the consumer says so."""
+
 import threading
 
 from msnb import log
@@ -48,8 +49,10 @@ class BlockReleasePair:
         """Wait until a row may pass."""
         with self.cv:
             if not self.cv.wait_for(lambda: self.row_count < 0 or self.disable, timeout=get_callback_timeout()):
-                log.warning("Timeout happened in sync_wait, maybe dataset.sync_update(condition=...) is not added after "
-                            "dataset.create_dict_iterator(...), now disabling lock.")
+                log.warning(
+                    "Timeout happened in sync_wait, maybe dataset.sync_update(condition=...) is not added after "
+                    "dataset.create_dict_iterator(...), now disabling lock."
+                )
                 self.disable = True
             self.row_count += 1
         return True

@@ -1,4 +1,7 @@
-"""``TransferDataset``: a pipeline that runs in the background and holds its rows ready, as MindSpore's device queues do."""
+"""``TransferDataset``: a pipeline that runs in the background and holds its rows ready, as MindSpore's device queues
+do.
+"""
+
 import queue
 import threading
 import uuid
@@ -135,7 +138,9 @@ class TransferDataset(Dataset):
                 return self._sender.info.get(timeout=0.2)
             except queue.Empty:
                 if not self._sender.thread.is_alive() and self._sender.info.empty():
-                    raise RuntimeError("Calling get_data_info with bad state: every row was asked for.") from self._sender.error
+                    raise RuntimeError(
+                        "Calling get_data_info with bad state: every row was asked for."
+                    ) from self._sender.error
 
     def release(self):
         """Stop sending for good."""

@@ -1,4 +1,5 @@
 """The thread pool that the engine's C code (decoding, resizing) runs in, and the thread that prepares batches ahead."""
+
 import os
 import queue
 import threading
@@ -43,7 +44,7 @@ def parallel_map(function, items, workers):
     executor = pool(workers)
 
     def run(start):
-        return [function(*item) for item in items[start:start + share]]
+        return [function(*item) for item in items[start : start + share]]
 
     futures = [executor.submit(run, start) for start in range(share, n, share)]
     out = run(0)
@@ -58,8 +59,10 @@ _END = object()
 class Prefetcher:
     """Runs an iterator ahead of its consumer, once that is worth a thread.
 
-    The first items are made in the consumer's own thread, and both sides are timed: with a consumer that does nothing in between,
-    or a producer that costs nothing, a second thread would only cost. Nothing needs to be stopped before the program ends.
+    The first items are made in the consumer's own thread, and both sides are timed: with a consumer that does nothing
+    in between,
+    or a producer that costs nothing, a second thread would only cost. Nothing needs to be stopped before the program
+    ends.
     """
 
     TRIAL = 4

@@ -1,4 +1,5 @@
 """``mindspore.dataset.text``: tokenizers, vocabularies and other transforms of strings."""
+
 from importlib import import_module
 
 from msnb.dataset.text.utils import (
@@ -13,11 +14,38 @@ from msnb.dataset.text.utils import (
 from msnb.dataset.text.vocab import Vocab
 
 _MODULES = ("transforms", "utils", "validators")
-__all__ = ["AddToken", "BasicTokenizer", "BertTokenizer", "CaseFold", "FilterWikipediaXML", "JiebaMode", "JiebaTokenizer", "Lookup", "Ngram",
-           "NormalizeForm", "NormalizeUTF8", "PythonTokenizer", "RegexReplace", "RegexTokenizer", "SPieceTokenizerLoadType",
-           "SPieceTokenizerOutType", "SentencePieceModel", "SentencePieceTokenizer", "SentencePieceVocab", "SlidingWindow", "ToNumber",
-           "Truncate", "TruncateSequencePair", "UnicodeCharTokenizer", "UnicodeScriptTokenizer", "Vocab", "WhitespaceTokenizer",
-           "WordpieceTokenizer", "to_bytes", "to_str"]
+__all__ = [
+    "AddToken",
+    "BasicTokenizer",
+    "BertTokenizer",
+    "CaseFold",
+    "FilterWikipediaXML",
+    "JiebaMode",
+    "JiebaTokenizer",
+    "Lookup",
+    "Ngram",
+    "NormalizeForm",
+    "NormalizeUTF8",
+    "PythonTokenizer",
+    "RegexReplace",
+    "RegexTokenizer",
+    "SPieceTokenizerLoadType",
+    "SPieceTokenizerOutType",
+    "SentencePieceModel",
+    "SentencePieceTokenizer",
+    "SentencePieceVocab",
+    "SlidingWindow",
+    "ToNumber",
+    "Truncate",
+    "TruncateSequencePair",
+    "UnicodeCharTokenizer",
+    "UnicodeScriptTokenizer",
+    "Vocab",
+    "WhitespaceTokenizer",
+    "WordpieceTokenizer",
+    "to_bytes",
+    "to_str",
+]
 
 
 def __getattr__(name):

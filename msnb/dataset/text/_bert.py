@@ -1,4 +1,7 @@
-"""BERT's tokenizers: words and punctuation (Basic), pieces of words (Wordpiece), both (Bert). C++ operators in MindSpore."""
+"""BERT's tokenizers: words and punctuation (Basic), pieces of words (Wordpiece), both (Bert). C++ operators in
+MindSpore.
+"""
+
 import functools
 import re
 import unicodedata
@@ -7,14 +10,27 @@ import numpy as np
 
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.core.validator_helpers import check_uint32
-from msnb.dataset.text._tokens import _FORMS, _Tokenizer, casefold, characters_of, check_bool, check_str, compiled, decoded, split_by, strings
+from msnb.dataset.text._tokens import (
+    _FORMS,
+    _Tokenizer,
+    casefold,
+    characters_of,
+    check_bool,
+    check_str,
+    compiled,
+    decoded,
+    split_by,
+    strings,
+)
 from msnb.dataset.text.utils import NormalizeForm
 from msnb.dataset.text.vocab import Vocab
 
 _SPECIAL = r"\[CLS\]|\[SEP\]|\[UNK\]|\[PAD\]|\[MASK\]|\[unused\d+\]"
 _FOLD_NOT = re.compile(r"\[(?:CLS|SEP|UNK|PAD|MASK)\]")
-_HAN = ("\\U00004e00-\\U00009fff\\U00003400-\\U00004dbf\\U00020000-\\U0002a6df\\U0002a700-\\U0002b73f\\U0002b740-\\U0002b81f"
-        "\\U0002b820-\\U0002ceaf\\U0000f900-\\U0000faff\\U0002f800-\\U0002fa1f")
+_HAN = (
+    "\\U00004e00-\\U00009fff\\U00003400-\\U00004dbf\\U00020000-\\U0002a6df\\U0002a700-\\U0002b73f\\U0002b740-\\U0002b81f"
+    "\\U0002b820-\\U0002ceaf\\U0000f900-\\U0000faff\\U0002f800-\\U0002fa1f"
+)
 _ASCII_MARKS = r"!-/:-@\[-`{-~"
 _CACHE = 200_000  # words whose pieces are remembered
 
@@ -48,16 +64,24 @@ class BasicTokenizer(_Tokenizer):
     Args:
         lower_case (bool, optional): Whether to fold case and strip accents. Default: False.
         keep_whitespace (bool, optional): Whether white space is kept as tokens. Default: False.
-        normalization_form (NormalizeForm, optional): Normal form, where case is not folded. Default: NormalizeForm.NONE.
-        preserve_unused_token (bool, optional): Whether [CLS], [SEP], [UNK], [PAD], [MASK] and [unused1] stay whole. Default: True.
+        normalization_form (NormalizeForm, optional): Normal form, where case is not folded. Default:
+            NormalizeForm.NONE.
+        preserve_unused_token (bool, optional): Whether [CLS], [SEP], [UNK], [PAD], [MASK] and [unused1] stay whole.
+            Default: True.
         with_offsets (bool, optional): Whether offsets come as two further columns. Default: False.
 
     Raises:
         TypeError: If an argument has the wrong type.
     """
 
-    def __init__(self, lower_case=False, keep_whitespace=False, normalization_form=NormalizeForm.NONE, preserve_unused_token=True,
-                 with_offsets=False):
+    def __init__(
+        self,
+        lower_case=False,
+        keep_whitespace=False,
+        normalization_form=NormalizeForm.NONE,
+        preserve_unused_token=True,
+        with_offsets=False,
+    ):
         check_bool(lower_case, "lower_case")
         check_bool(keep_whitespace, "keep_whitespace")
         if not isinstance(normalization_form, NormalizeForm):
@@ -76,7 +100,7 @@ class BasicTokenizer(_Tokenizer):
             if self.preserve_unused_token and "[" in text:
                 at, parts = 0, []
                 for m in _FOLD_NOT.finditer(text):
-                    parts += [casefold(text[at:m.start()]), m[0]]
+                    parts += [casefold(text[at : m.start()]), m[0]]
                     at = m.end()
                 text = "".join([*parts, casefold(text[at:])])
             else:
@@ -94,7 +118,10 @@ class BasicTokenizer(_Tokenizer):
         text = self._clean(decoded(data))
         if text.isascii():
             return _finder(self.preserve_unused_token, self.keep_whitespace).findall(text)
-        return [t.decode("utf-8") for t in split_by(text, *_delimiters(self.preserve_unused_token, self.keep_whitespace, False))[0]]
+        return [
+            t.decode("utf-8")
+            for t in split_by(text, *_delimiters(self.preserve_unused_token, self.keep_whitespace, False))[0]
+        ]
 
     def _tokens(self, data):
         return [w.encode("utf-8") for w in self.words(data)]
@@ -107,7 +134,8 @@ class BasicTokenizer(_Tokenizer):
 class _Pieces:
     """The pieces of words, remembered.
 
-    A word's pieces are the longest beginnings that the vocabulary has, each after the first marked by the suffix indicator.
+    A word's pieces are the longest beginnings that the vocabulary has, each after the first marked by the suffix
+    indicator.
     """
 
     def __init__(self, vocab, suffix_indicator, max_bytes_per_token, unknown_token):
@@ -177,7 +205,9 @@ class WordpieceTokenizer(TensorOp):
 
     inputs = None
 
-    def __init__(self, vocab, suffix_indicator="##", max_bytes_per_token=100, unknown_token="[UNK]", with_offsets=False):
+    def __init__(
+        self, vocab, suffix_indicator="##", max_bytes_per_token=100, unknown_token="[UNK]", with_offsets=False
+    ):
         _check_wordpiece(vocab, suffix_indicator, max_bytes_per_token, unknown_token, with_offsets)
         self.vocab = vocab
         self.suffix_indicator = suffix_indicator
@@ -188,7 +218,10 @@ class WordpieceTokenizer(TensorOp):
 
     def _row(self, words, starts=None, ends=None):
         if words.ndim > 1 or words.dtype.kind not in "SU":
-            raise RuntimeError(f"The input tensor should be scalar or 1-D string tensor, but has shape {words.shape} and type {words.dtype}.")
+            raise RuntimeError(
+                f"The input tensor should be scalar or 1-D string tensor, but has shape {words.shape} and type "
+                f"{words.dtype}."
+            )
         tokens, firsts, lasts = [], [], []
         for number, word in enumerate(np.atleast_1d(words).tolist()):
             base = int(starts[number]) if starts is not None else 0
@@ -213,8 +246,10 @@ class BertTokenizer(_Tokenizer):
         unknown_token (str, optional): What stands for unknown words; '' leaves them as they are. Default: '[UNK]'.
         lower_case (bool, optional): Whether to fold case and strip accents. Default: False.
         keep_whitespace (bool, optional): Whether white space is kept as tokens. Default: False.
-        normalization_form (NormalizeForm, optional): Normal form, where case is not folded. Default: NormalizeForm.NONE.
-        preserve_unused_token (bool, optional): Whether [CLS], [SEP], [UNK], [PAD], [MASK] and [unused1] stay whole. Default: True.
+        normalization_form (NormalizeForm, optional): Normal form, where case is not folded. Default:
+            NormalizeForm.NONE.
+        preserve_unused_token (bool, optional): Whether [CLS], [SEP], [UNK], [PAD], [MASK] and [unused1] stay whole.
+            Default: True.
         with_offsets (bool, optional): Whether offsets come as two further columns. Default: False.
 
     Raises:
@@ -222,10 +257,22 @@ class BertTokenizer(_Tokenizer):
         ValueError: If `vocab` is None.
     """
 
-    def __init__(self, vocab, suffix_indicator="##", max_bytes_per_token=100, unknown_token="[UNK]", lower_case=False,
-                 keep_whitespace=False, normalization_form=NormalizeForm.NONE, preserve_unused_token=True, with_offsets=False):
+    def __init__(
+        self,
+        vocab,
+        suffix_indicator="##",
+        max_bytes_per_token=100,
+        unknown_token="[UNK]",
+        lower_case=False,
+        keep_whitespace=False,
+        normalization_form=NormalizeForm.NONE,
+        preserve_unused_token=True,
+        with_offsets=False,
+    ):
         _check_wordpiece(vocab, suffix_indicator, max_bytes_per_token, unknown_token, with_offsets)
-        self._basic = BasicTokenizer(lower_case, keep_whitespace, normalization_form, preserve_unused_token, with_offsets)
+        self._basic = BasicTokenizer(
+            lower_case, keep_whitespace, normalization_form, preserve_unused_token, with_offsets
+        )
         self._pieces = _Pieces(vocab, suffix_indicator, max_bytes_per_token, unknown_token)
         self.vocab = vocab
         self.suffix_indicator = suffix_indicator

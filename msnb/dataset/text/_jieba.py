@@ -1,8 +1,10 @@
-"""Segmentation of Chinese: the most probable path through a dictionary, and a hidden Markov model for words it does not have."""
+"""Segmentation of Chinese: the most probable path through a dictionary, and a hidden Markov model for words it does
+not have.
+"""
+
 import math
 import os
 import re
-
 
 from msnb.dataset.core.validator_helpers import check_uint32
 from msnb.dataset.text._tokens import _Tokenizer, decoded
@@ -51,7 +53,7 @@ class _Dictionary:
             best[start] = choice
         words, at = [], 0
         while at < n:
-            words.append(text[at:best[at][1]])
+            words.append(text[at : best[at][1]])
             at = best[at][1]
         return words
 
@@ -63,7 +65,10 @@ class _Hmm:
         with open(path, encoding="utf-8") as file:
             lines = [line.strip() for line in file if line.strip() and not line.startswith("#")]
         if len(lines) < 9:
-            raise RuntimeError(f"{path!r} is no hidden Markov model of cppjieba's: 9 lines of numbers are expected, but there are {len(lines)}.")
+            raise RuntimeError(
+                f"{path!r} is no hidden Markov model of cppjieba's: 9 lines of numbers are expected, but there are "
+                f"{len(lines)}."
+            )
         self.start = [float(v) for v in lines[0].split()]
         self.moves = [[float(v) for v in line.split()] for line in lines[1:5]]
         self.seen = []
@@ -109,7 +114,7 @@ class _Hmm:
         words, start = [], 0
         for i, s in enumerate(states):
             if s in (_END, _SINGLE):
-                words.append(text[start:i + 1])
+                words.append(text[start : i + 1])
                 start = i + 1
         if start < len(text):
             words.append(text[start:])

@@ -1,4 +1,5 @@
 """Tokenizers and other transforms of strings. A string column holds bytes (UTF-8); C++ operators in MindSpore."""
+
 import functools
 import re
 import sys
@@ -39,7 +40,9 @@ def decoded(data):
 def scalar_bytes(array, what):
     """The bytes of a scalar string."""
     if array.ndim or array.dtype.kind not in "SU":
-        raise RuntimeError(f"{what}: the input should be a scalar string, but it has shape {array.shape} and type {array.dtype}.")
+        raise RuntimeError(
+            f"{what}: the input should be a scalar string, but it has shape {array.shape} and type {array.dtype}."
+        )
     value = array.item()
     return value.encode("utf-8") if isinstance(value, str) else value
 
@@ -58,7 +61,9 @@ def each(array, function):
 
 
 class _Tokenizer(TensorOp):
-    """Splits a scalar string; with offsets, the first byte of each token and the byte after it come as two further columns."""
+    """Splits a scalar string; with offsets, the first byte of each token and the byte after it come as two further
+    columns.
+    """
 
     with_offsets = False
 
@@ -212,8 +217,10 @@ def casefold(text):
     return _IGNORABLE.sub("", folded)
 
 
-_IGNORABLE = re.compile("[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
-                        "\ufeff\uffa0\ufff0-\ufff8]")
+_IGNORABLE = re.compile(
+    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufff8]"
+)
 
 
 class NormalizeUTF8(TensorOp):
@@ -243,29 +250,50 @@ _SCRIPTS = {"Han": "CJK", "Hani": "CJK"}
 def _of_script(character, script):
     name = unicodedata.name(character, "")
     if script == "CJK":
-        return name.startswith(("CJK UNIFIED IDEOGRAPH", "CJK COMPATIBILITY IDEOGRAPH", "CJK RADICAL", "KANGXI RADICAL",
-                                "IDEOGRAPHIC ITERATION MARK", "IDEOGRAPHIC NUMBER ZERO", "HANGZHOU NUMERAL"))
+        return name.startswith(
+            (
+                "CJK UNIFIED IDEOGRAPH",
+                "CJK COMPATIBILITY IDEOGRAPH",
+                "CJK RADICAL",
+                "KANGXI RADICAL",
+                "IDEOGRAPHIC ITERATION MARK",
+                "IDEOGRAPHIC NUMBER ZERO",
+                "HANGZHOU NUMERAL",
+            )
+        )
     return name.startswith(script + " ") and unicodedata.category(character)[0] in "LM"
 
 
 @functools.cache
+def _runs():
+    """(first, last, category) of all runs of characters of one category."""
+    category = unicodedata.category
+    runs, start, before = [], 0, category("\0")
+    for point in range(1, sys.maxunicode + 1):
+        here = category(chr(point))
+        if here != before:
+            runs.append((start, point - 1, before))
+            start, before = point, here
+    runs.append((start, sys.maxunicode, before))
+    return runs
+
+
+@functools.cache
 def characters_of(category):
-    """The inside of a character class with all characters of a Unicode category ("P", "Mn", ...) or script ("Han", "Greek", ...)."""
-    parts, start = [], None
-    script = _SCRIPTS.get(category, category.upper()) if len(category) > 2 else None
-    for point in range(sys.maxunicode + 2):
-        if point > sys.maxunicode:
-            inside = False
-        elif script:
-            inside = _of_script(chr(point), script)
-        else:
-            inside = unicodedata.category(chr(point)).startswith(category)
-        if inside and start is None:
-            start = point
-        elif not inside and start is not None:
-            parts.append(f"\\U{start:08x}" if point - 1 == start else f"\\U{start:08x}-\\U{point - 1:08x}")
-            start = None
-    return "".join(parts)
+    """The inside of a character class of a Unicode category ("P", "Mn") or script ("Han", "Greek")."""
+    if len(category) <= 2:
+        spans = [(first, last) for first, last, kind in _runs() if kind.startswith(category)]
+    else:
+        script, spans = _SCRIPTS.get(category, category.upper()), []
+        for first, last, kind in _runs():
+            if kind[0] in "LMNS":
+                for point in range(first, last + 1):
+                    if _of_script(chr(point), script):
+                        if spans and spans[-1][1] == point - 1:
+                            spans[-1] = (spans[-1][0], point)
+                        else:
+                            spans.append((point, point))
+    return "".join(f"\\U{a:08x}" if a == b else f"\\U{a:08x}-\\U{b:08x}" for a, b in spans)
 
 
 _PROPERTY = re.compile(r"\\([pP])(?:\{(\w+)\}|(\w))")
@@ -277,7 +305,7 @@ def compiled(pattern):
     text = re.sub(r"\\x\{([0-9A-Fa-f]+)\}", lambda m: f"\\U{int(m[1], 16):08x}", pattern)
     out, at = [], 0
     for m in _PROPERTY.finditer(text):
-        before = text[at:m.start()]
+        before = text[at : m.start()]
         out.append(before)
         inside = _in_class("".join(out))
         body = characters_of(m[2] or m[3])
@@ -294,7 +322,9 @@ def compiled(pattern):
     try:
         return re.compile("".join(out))
     except re.error as error:
-        raise ValueError(f"Create icu RegexMatcher failed, you may input one error pattern: {pattern!r}: {error}.") from None
+        raise ValueError(
+            f"Create icu RegexMatcher failed, you may input one error pattern: {pattern!r}: {error}."
+        ) from None
 
 
 def _in_class(text):
@@ -373,7 +403,9 @@ class RegexTokenizer(_Tokenizer):
 
 
 def split_by(text, delimiter, keep):
-    """(tokens, starts, ends) of a str: the parts between delimiters, and the delimiters that `keep` matches as a whole."""
+    """(tokens, starts, ends) of a str: the parts between delimiters, and the delimiters that `keep` matches as a
+    whole.
+    """
     tokens, starts, ends = [], [], []
     at = byte = 0
 
@@ -388,7 +420,7 @@ def split_by(text, delimiter, keep):
 
     for m in delimiter.finditer(text):
         if m.start() > at:
-            take(text[at:m.start()], True)
+            take(text[at : m.start()], True)
         if m.end() > m.start():
             take(m[0], keep is not None and keep.fullmatch(m[0]) is not None)
         at = m.end()
@@ -402,7 +434,8 @@ class Lookup(TensorOp):
 
     Args:
         vocab (Vocab): Words and numbers.
-        unknown_token (str, optional): The word whose number stands for unknown ones. Default: None, an unknown word is an error.
+        unknown_token (str, optional): The word whose number stands for unknown ones. Default: None, an unknown word is
+            an error.
         data_type (mindspore.dtype, optional): Type of the numbers. Default: mindspore.int32.
 
     Raises:
@@ -429,12 +462,14 @@ class Lookup(TensorOp):
         if self._type.kind == "S":
             raise RuntimeError("Lookup doesn't support string to string lookup. data_type needs to be numeric.")
         if self.unknown_token is not None and self._default is None:
-            raise RuntimeError(f"Lookup: unknown_token: \"{self.unknown_token}\", doesn't exist in vocab.")
+            raise RuntimeError(f'Lookup: unknown_token: "{self.unknown_token}", doesn\'t exist in vocab.')
         ids, default = self.vocab._bytes, self._default
         found = [ids.get(w, default) for w in array.ravel().tolist()]
         if default is None and None in found:
             word = array.ravel().tolist()[found.index(None)].decode("utf-8", "replace")
-            raise RuntimeError(f"Lookup: Invalid data, token: \"{word}\" doesn't exist in vocab and no unknown token is specified.")
+            raise RuntimeError(
+                f'Lookup: Invalid data, token: "{word}" doesn\'t exist in vocab and no unknown token is specified.'
+            )
         return np.array(found, self._type).reshape(array.shape)
 
 
@@ -479,7 +514,7 @@ class Ngram(TensorOp):
             left = [self.left_pad[0].encode("utf-8")] * min(self.left_pad[1], n - 1)
             right = [self.right_pad[0].encode("utf-8")] * min(self.right_pad[1], n - 1)
             row = left + words + right
-            out += [join.join(row[i:i + n]) for i in range(len(row) - n + 1)] or [b""]
+            out += [join.join(row[i : i + n]) for i in range(len(row) - n + 1)] or [b""]
         return np.array(out)
 
 
@@ -552,8 +587,11 @@ class ToNumber(TensorOp):
                 raise RuntimeError(f"ToNumber: Value {value} is outside of valid float16 range [{high}, {low}].")
         if not low <= value <= high and value == value or "-" in m[0] and self._type.kind == "u":
             low, high = (f"{low:f}", f"{high:f}") if not integer else (low, high)
-            raise RuntimeError(f"ToNumber: String input {text} will be out of bounds if casted to {self._type.name}. The valid range is: "
-                               f"[{low}, {high}].")
+            raise RuntimeError(
+                f"ToNumber: String input {text} will be out of bounds if casted to {self._type.name}. The valid range "
+                f"is: "
+                f"[{low}, {high}]."
+            )
         return value
 
 
@@ -572,7 +610,9 @@ class TruncateSequencePair(TensorOp):
 
     def _row(self, first, second):
         if first.ndim != 1 or second.ndim != 1:
-            raise RuntimeError(f"Both sequences should be of rank 1, but their shapes are {first.shape} and {second.shape}.")
+            raise RuntimeError(
+                f"Both sequences should be of rank 1, but their shapes are {first.shape} and {second.shape}."
+            )
         a, b = len(first), len(second)
         over = a + b - self.max_length
         if over > 0:
@@ -581,7 +621,7 @@ class TruncateSequencePair(TensorOp):
             over -= gap
             b -= (over + 1) // 2
             a -= over // 2
-        return first[:max(a, 0)], second[:max(b, 0)]
+        return first[: max(a, 0)], second[: max(b, 0)]
 
 
 class Truncate(TensorOp):
@@ -600,7 +640,7 @@ class Truncate(TensorOp):
     def _row(self, array):
         if array.ndim != 1:
             raise RuntimeError(f"Truncate: the input should be 1-D, but has shape {array.shape}.")
-        return array[:self.max_seq_len]
+        return array[: self.max_seq_len]
 
 
 class AddToken(TensorOp):
@@ -646,4 +686,6 @@ class PythonTokenizer:
         try:
             return self.tokenizer(to_str(in_array))
         except Exception as error:
-            raise RuntimeError(f"Error occurred in Pyfunc [{getattr(self.tokenizer, '__name__', 'tokenizer')}], error message: {error}") from error
+            raise RuntimeError(
+                f"Error occurred in Pyfunc [{getattr(self.tokenizer, '__name__', 'tokenizer')}], error message: {error}"
+            ) from error

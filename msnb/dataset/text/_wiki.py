@@ -1,13 +1,25 @@
 """Cleaning of Wikipedia dumps."""
+
 import html
 import re
 
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.text._tokens import each
 
-_STEPS = [(re.compile(p), by) for p, by in (
-    (r"<.*?>", ""), (r"\{\{.*?\}\}", ""), (r"\[\[(?:File|Image|Category):.*?\]\]", ""), (r"\[\[[^|\]]*\|", "[["), (r"\[\[|\]\]", ""),
-    (r"\[http[^ \]]*\s?", ""), (r"\{[^}]*\}", ""), (r"\|\S+", ""), (r"[^a-z0-9]+", " "))]
+_STEPS = [
+    (re.compile(p), by)
+    for p, by in (
+        (r"<.*?>", ""),
+        (r"\{\{.*?\}\}", ""),
+        (r"\[\[(?:File|Image|Category):.*?\]\]", ""),
+        (r"\[\[[^|\]]*\|", "[["),
+        (r"\[\[|\]\]", ""),
+        (r"\[http[^ \]]*\s?", ""),
+        (r"\{[^}]*\}", ""),
+        (r"\|\S+", ""),
+        (r"[^a-z0-9]+", " "),
+    )
+]
 
 
 class FilterWikipediaXML(TensorOp):

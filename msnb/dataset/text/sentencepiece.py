@@ -1,4 +1,7 @@
-"""SentencePiece: models trained on text, and the tokenizer that uses them. The package ``sentencepiece`` does the work."""
+"""SentencePiece: models trained on text, and the tokenizer that uses them. The package ``sentencepiece`` does the
+work.
+"""
+
 import io
 import os
 
@@ -106,8 +109,15 @@ def _train(sentences, vocab_size, character_coverage, model_type, params):
     out = io.BytesIO()
     options = dict(params or {})
     try:
-        _library().SentencePieceTrainer.train(sentence_iterator=iter(sentences), model_writer=out, vocab_size=vocab_size,
-                                              character_coverage=character_coverage, model_type=kind, minloglevel=2, **options)
+        _library().SentencePieceTrainer.train(
+            sentence_iterator=iter(sentences),
+            model_writer=out,
+            vocab_size=vocab_size,
+            character_coverage=character_coverage,
+            model_type=kind,
+            minloglevel=2,
+            **options,
+        )
     except (RuntimeError, OSError) as error:
         raise RuntimeError(f"SentencePiece could not train a model: {error}") from None
     vocab = SentencePieceVocab()

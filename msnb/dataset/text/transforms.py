@@ -1,4 +1,5 @@
 """Face of ``mindspore.dataset.text.transforms``."""
+
 from msnb.dataset.text._bert import BasicTokenizer, BertTokenizer, WordpieceTokenizer
 from msnb.dataset.text._jieba import JiebaTokenizer
 from msnb.dataset.text._tokens import (
@@ -27,8 +28,31 @@ DE_C_INTER_NORMALIZE_FORM = {form: form for form in NormalizeForm}
 DE_C_INTER_SENTENCEPIECE_LOADTYPE = {kind: kind for kind in SPieceTokenizerLoadType}
 DE_C_INTER_SENTENCEPIECE_OUTTYPE = {kind: kind for kind in SPieceTokenizerOutType}
 
-__all__ = ["AddToken", "BasicTokenizer", "BertTokenizer", "CaseFold", "DE_C_INTER_JIEBA_MODE", "DE_C_INTER_NORMALIZE_FORM",
-           "DE_C_INTER_SENTENCEPIECE_LOADTYPE", "DE_C_INTER_SENTENCEPIECE_OUTTYPE", "FilterWikipediaXML", "JiebaTokenizer", "Lookup",
-           "Ngram", "NormalizeUTF8", "PythonTokenizer", "RegexReplace", "RegexTokenizer", "SentencePieceTokenizer", "SentencePieceVocab",
-           "SlidingWindow", "ToNumber", "Truncate", "TruncateSequencePair", "UnicodeCharTokenizer", "UnicodeScriptTokenizer",
-           "WhitespaceTokenizer", "WordpieceTokenizer"]
+__all__ = [
+    "AddToken",
+    "BasicTokenizer",
+    "BertTokenizer",
+    "CaseFold",
+    "DE_C_INTER_JIEBA_MODE",
+    "DE_C_INTER_NORMALIZE_FORM",
+    "DE_C_INTER_SENTENCEPIECE_LOADTYPE",
+    "DE_C_INTER_SENTENCEPIECE_OUTTYPE",
+    "FilterWikipediaXML",
+    "JiebaTokenizer",
+    "Lookup",
+    "Ngram",
+    "NormalizeUTF8",
+    "PythonTokenizer",
+    "RegexReplace",
+    "RegexTokenizer",
+    "SentencePieceTokenizer",
+    "SentencePieceVocab",
+    "SlidingWindow",
+    "ToNumber",
+    "Truncate",
+    "TruncateSequencePair",
+    "UnicodeCharTokenizer",
+    "UnicodeScriptTokenizer",
+    "WhitespaceTokenizer",
+    "WordpieceTokenizer",
+]

@@ -1,12 +1,24 @@
-"""Vocabularies, conversions between str and bytes, and the choices that text transforms take: ``mindspore.dataset.text.utils``."""
+"""Vocabularies, conversions between str and bytes, and the choices that text transforms take:
+``mindspore.dataset.text.utils``.
+"""
+
 from enum import IntEnum
 
 import numpy as np
 
 from msnb.dataset.text.vocab import Vocab
 
-__all__ = ["Vocab", "SentencePieceVocab", "to_str", "to_bytes", "JiebaMode", "NormalizeForm", "SentencePieceModel",
-           "SPieceTokenizerOutType", "SPieceTokenizerLoadType"]
+__all__ = [
+    "Vocab",
+    "SentencePieceVocab",  # noqa: F822 (made on request)
+    "to_str",
+    "to_bytes",
+    "JiebaMode",
+    "NormalizeForm",
+    "SentencePieceModel",
+    "SPieceTokenizerOutType",
+    "SPieceTokenizerLoadType",
+]
 
 
 class JiebaMode(IntEnum):

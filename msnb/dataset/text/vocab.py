@@ -1,4 +1,5 @@
 """``Vocab``: words and their numbers."""
+
 from collections import Counter
 
 import numpy as np
@@ -218,7 +219,9 @@ def _count(dataset, columns):
     names = columns or plan.columns
     for name in names:
         if name not in plan.columns:
-            raise RuntimeError(f"Invalid parameter, column name: {name} does not exist. The columns are {plan.columns}.")
+            raise RuntimeError(
+                f"Invalid parameter, column name: {name} does not exist. The columns are {plan.columns}."
+            )
     places = [plan.columns.index(name) for name in names]
     counts = Counter()
     for chunk in plan.chunks(Hint(256)):
@@ -226,7 +229,10 @@ def _count(dataset, columns):
             column = chunk.columns[place]
             for array in [column] if isinstance(column, np.ndarray) else column:
                 if array.dtype.kind not in "SU":
-                    raise RuntimeError(f"Invalid data type: vocab is made of strings, but column {plan.columns[place]!r} holds {array.dtype}.")
+                    raise RuntimeError(
+                        f"Invalid data type: vocab is made of strings, but column {plan.columns[place]!r} holds "
+                        f"{array.dtype}."
+                    )
                 counts.update(array.ravel().tolist())
     plan.close()
     return counts

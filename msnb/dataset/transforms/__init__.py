@@ -1,4 +1,5 @@
 """Transforms of any column: ``c_transforms``, ``py_transforms``, and 2.x's ``transforms`` in one."""
+
 _LATER = ("c_transforms", "py_transforms", "py_transforms_util", "transforms", "validators")
 __all__ = ["c_transforms", "py_transforms"]
 

@@ -1,4 +1,5 @@
 """Transforms of any column: types, one-hot codes, slices, padding. C++ operators in MindSpore."""
+
 import numbers
 from enum import IntEnum
 
@@ -7,7 +8,13 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.dataset.core.datatypes import mstype_to_detype, numpy_type
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.core.validator_helpers import check_pos_int64, check_positive, check_value, type_check, type_check_list
+from msnb.dataset.core.validator_helpers import (
+    check_pos_int64,
+    check_positive,
+    check_value,
+    type_check,
+    type_check_list,
+)
 from msnb.dataset.engine.padding import pad_to
 
 
@@ -16,7 +23,8 @@ class OneHot(TensorOp):
 
     Args:
         num_classes (int): Length of a row, greater than every label.
-        smoothing_rate (float, optional): Share of the 1 spread over all places; the result is then float32. Default: 0.0.
+        smoothing_rate (float, optional): Share of the 1 spread over all places; the result is then float32. Default:
+            0.0.
 
     Raises:
         TypeError: If `num_classes` is no int.
@@ -38,10 +46,15 @@ class OneHot(TensorOp):
 
     def _coded(self, labels):
         if labels.dtype.kind not in "iu":
-            raise RuntimeError(f"One hot does not support input of this type: labels should be integers, but are {labels.dtype}.")
+            raise RuntimeError(
+                f"One hot does not support input of this type: labels should be integers, but are {labels.dtype}."
+            )
         if labels.size and (labels.max() >= self.num_classes or labels.min() < 0):
-            raise RuntimeError(f"One_hot index values are not in range: labels go from {labels.min()} to {labels.max()}, but num_classes is "
-                               f"{self.num_classes}.")
+            raise RuntimeError(
+                f"One_hot index values are not in range: labels go from {labels.min()} to {labels.max()}, but "
+                f"num_classes is "
+                f"{self.num_classes}."
+            )
         coded = np.zeros((labels.size, self.num_classes), labels.dtype)
         coded[np.arange(labels.size), labels.reshape(-1)] = 1
         if self.smoothing_rate:
@@ -81,7 +94,9 @@ class Fill(TensorOp):
             text = value if isinstance(value, bytes) else str(value).encode()
             return np.full(array.shape, text)
         if isinstance(value, bytes):
-            raise RuntimeError(f"Types do not match: a column of {array.dtype} cannot be filled with the string {self.fill_value!r}.")
+            raise RuntimeError(
+                f"Types do not match: a column of {array.dtype} cannot be filled with the string {self.fill_value!r}."
+            )
         return np.full(array.shape, np.array(value).astype(array.dtype))
 
 
@@ -117,7 +132,9 @@ class TypeCast(TensorOp):
             try:
                 return array.astype(self._type)
             except ValueError:
-                raise RuntimeError(f"TypeCast does not support input of this type: {array.dtype} to {self._type}.") from None
+                raise RuntimeError(
+                    f"TypeCast does not support input of this type: {array.dtype} to {self._type}."
+                ) from None
         with np.errstate(over="ignore", invalid="ignore"):
             return array.astype(self._type)
 
@@ -141,7 +158,8 @@ class Slice(TensorOp):
     """A part of the column: one slice per dimension.
 
     Args:
-        slices (Union[int, list[int], slice, None, Ellipsis]): For each dimension from the first on: a place, places, a slice, or None
+        slices (Union[int, list[int], slice, None, Ellipsis]): For each dimension from the first on: a place, places, a
+            slice, or None
             or Ellipsis for all of it. A place keeps its dimension.
 
     Raises:
@@ -164,7 +182,10 @@ class Slice(TensorOp):
 
     def _row(self, array):
         if len(self.slices) > array.ndim:
-            raise RuntimeError(f"Slice: {len(self.slices)} slices were given for a column of {array.ndim} dimension(s), shape {array.shape}.")
+            raise RuntimeError(
+                f"Slice: {len(self.slices)} slices were given for a column of {array.ndim} dimension(s), shape "
+                f"{array.shape}."
+            )
         for axis, option in enumerate(self.slices):
             array = self._along(array, axis, option)
         return np.ascontiguousarray(array)
@@ -196,8 +217,14 @@ class Relational(IntEnum):
     LE = 5
 
 
-_COMPARE = {Relational.EQ: np.equal, Relational.NE: np.not_equal, Relational.GT: np.greater, Relational.GE: np.greater_equal,
-            Relational.LT: np.less, Relational.LE: np.less_equal}
+_COMPARE = {
+    Relational.EQ: np.equal,
+    Relational.NE: np.not_equal,
+    Relational.GT: np.greater,
+    Relational.GE: np.greater_equal,
+    Relational.LT: np.less,
+    Relational.LE: np.less_equal,
+}
 
 
 class Mask(TensorOp):
@@ -226,8 +253,10 @@ class Mask(TensorOp):
         if self._type.kind == "S":
             raise RuntimeError("Cannot generate a string mask. Type should be numeric.")
         if text != (array.dtype.kind in "SU"):
-            raise RuntimeError("Cannot convert constant value to the type of the input tensor: "
-                               f"{self.constant!r} and a column of {array.dtype}.")
+            raise RuntimeError(
+                "Cannot convert constant value to the type of the input tensor: "
+                f"{self.constant!r} and a column of {array.dtype}."
+            )
         if text:
             constant = self.constant.encode() if isinstance(self.constant, str) else self.constant
             made = np.array(_COMPARE[self.operator](array.astype(object), constant), bool).reshape(array.shape)
@@ -261,8 +290,11 @@ class PadEnd(TensorOp):
 
     def _row(self, array):
         if array.ndim != len(self.pad_shape):
-            raise RuntimeError(f"PadEnd: invalid pad shape: pad_shape has {len(self.pad_shape)} dimension(s), but the column has shape "
-                               f"{array.shape}.")
+            raise RuntimeError(
+                f"PadEnd: invalid pad shape: pad_shape has {len(self.pad_shape)} dimension(s), but the column has "
+                f"shape "
+                f"{array.shape}."
+            )
         shape = tuple(n if p is None else p for n, p in zip(array.shape, self.pad_shape, strict=True))
         return pad_to(array, shape, self.pad_value)
 
@@ -318,7 +350,8 @@ class Duplicate(TensorOp):
 
 
 class Unique(TensorOp):
-    """The different elements of a 1-D column, in the order they first appear, the number of each element's, and their counts.
+    """The different elements of a 1-D column, in the order they first appear, the number of each element's, and their
+    counts.
 
     Name three output columns.
     """

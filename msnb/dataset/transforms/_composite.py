@@ -1,4 +1,5 @@
 """Transforms made of other transforms. C++ operators in MindSpore."""
+
 import random
 
 import numpy as np
@@ -170,4 +171,6 @@ class Plugin(TensorOp):
     """
 
     def __init__(self, lib_path, func_name, user_args=None):
-        raise NotImplementedError("Plugin loads a compiled library of MindSpore's; write the transform as a Python function instead.")
+        raise NotImplementedError(
+            "Plugin loads a compiled library of MindSpore's; write the transform as a Python function instead."
+        )

@@ -1,4 +1,5 @@
 """Face of ``mindspore.dataset.transforms.c_transforms``."""
+
 from msnb.dataset.transforms._common import (
     Concatenate,
     Duplicate,
@@ -16,5 +17,20 @@ from msnb.dataset.transforms._composite import Compose, RandomApply, RandomChoic
 
 DE_C_RELATIONAL = {member: member for member in Relational}
 
-__all__ = ["Compose", "Concatenate", "DE_C_RELATIONAL", "Duplicate", "Fill", "Mask", "OneHot", "PadEnd", "RandomApply", "RandomChoice",
-           "Relational", "Slice", "TypeCast", "Unique", "_SliceOption"]
+__all__ = [
+    "Compose",
+    "Concatenate",
+    "DE_C_RELATIONAL",
+    "Duplicate",
+    "Fill",
+    "Mask",
+    "OneHot",
+    "PadEnd",
+    "RandomApply",
+    "RandomChoice",
+    "Relational",
+    "Slice",
+    "TypeCast",
+    "Unique",
+    "_SliceOption",
+]

@@ -1,4 +1,5 @@
 """``mindspore.dataset.transforms.py_transforms``: transforms made of Python functions, and one-hot codes."""
+
 from msnb.dataset.core.validator_helpers import check_positive, check_value, type_check
 from msnb.dataset.transforms import py_transforms_util as util
 
@@ -62,7 +63,9 @@ class Compose:
     def __call__(self, *args):
         """Apply them to the columns of a row, given as numpy arrays."""
         if not args:
-            raise TypeError("Compose was called without an image. Fix invocation (avoid it being invoked as Compose([...])()).")
+            raise TypeError(
+                "Compose was called without an image. Fix invocation (avoid it being invoked as Compose([...])())."
+            )
         return util.compose(self.transforms, *args)
 
 

@@ -1,4 +1,5 @@
 """The functions behind ``py_transforms``; they draw from Python's ``random``, as MindSpore's do."""
+
 import random
 
 import numpy as np

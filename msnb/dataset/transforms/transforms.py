@@ -1,6 +1,33 @@
 """Face of 2.x's ``mindspore.dataset.transforms.transforms``: one class for what r1.1 has twice."""
-from msnb.dataset.transforms._common import Concatenate, Duplicate, Fill, Mask, OneHot, PadEnd, Relational, Slice, TypeCast, Unique
+
+from msnb.dataset.transforms._common import (
+    Concatenate,
+    Duplicate,
+    Fill,
+    Mask,
+    OneHot,
+    PadEnd,
+    Relational,
+    Slice,
+    TypeCast,
+    Unique,
+)
 from msnb.dataset.transforms._composite import Compose, Plugin, RandomApply, RandomChoice, RandomOrder
 
-__all__ = ["Compose", "Concatenate", "Duplicate", "Fill", "Mask", "OneHot", "PadEnd", "Plugin", "RandomApply", "RandomChoice",
-           "RandomOrder", "Relational", "Slice", "TypeCast", "Unique"]
+__all__ = [
+    "Compose",
+    "Concatenate",
+    "Duplicate",
+    "Fill",
+    "Mask",
+    "OneHot",
+    "PadEnd",
+    "Plugin",
+    "RandomApply",
+    "RandomChoice",
+    "RandomOrder",
+    "Relational",
+    "Slice",
+    "TypeCast",
+    "Unique",
+]

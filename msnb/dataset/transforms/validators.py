@@ -1,2 +1,3 @@
 """Face of ``mindspore.dataset.transforms.validators``: the checks that common transforms make of their arguments."""
+
 from msnb.dataset.core.validator_helpers import *  # noqa: F403

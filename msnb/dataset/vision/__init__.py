@@ -1,4 +1,7 @@
-"""Vision transforms: ``c_transforms`` (OpenCV, fast), ``py_transforms`` (PIL images), and 2.x's ``transforms`` in one."""
+"""Vision transforms: ``c_transforms`` (OpenCV, fast), ``py_transforms`` (PIL images), and 2.x's ``transforms`` in
+one.
+"""
+
 from msnb.dataset.vision.utils import Border, ImageBatchFormat, Inter
 
 _LATER = ("c_transforms", "py_transforms", "py_transforms_util", "transforms", "utils", "validators")

@@ -1,4 +1,5 @@
 """Automatic augmentation: random choices among transforms, mixing of samples. C++ operators in MindSpore."""
+
 import numpy as np
 
 from msnb.dataset.core.config import fresh_seed
@@ -39,7 +40,10 @@ class UniformAugment(_Composite):
             raise ValueError(f"num_ops is greater than transforms list size: {num_ops} and {len(transforms)}.")
         for i, op in enumerate(transforms):
             if not isinstance(op, TensorOp):
-                raise TypeError(f"Argument tensor_ops[{i}] with value {op} is not of type (<class 'mindspore._c_dataengine.TensorOp'>,).")
+                raise TypeError(
+                    f"Argument tensor_ops[{i}] with value {op} is not of type (<class "
+                    f"'mindspore._c_dataengine.TensorOp'>,)."
+                )
         self.transforms = transforms
         self.num_ops = num_ops
 
@@ -64,7 +68,7 @@ class RandomSelectSubpolicy(TensorOp):
 
     Examples:
         >>> import mindspore.dataset.vision.c_transforms as CV
-        >>> policy = [[(CV.RandomRotation((45, 45)), 0.5), (CV.RandomVerticalFlip(), 1.0)], [(CV.RandomColorAdjust(), 1)]]
+        >>> policy = [[(CV.RandomRotation((45, 45)), 0.5), (CV.RandomVerticalFlip(), 1.0)]]
         >>> CV.RandomSelectSubpolicy(policy)
     """
 
@@ -100,14 +104,22 @@ class RandomSelectSubpolicy(TensorOp):
 def _check_batch(op, image, label):
     name = type(op).__name__
     if image.ndim != 4 or not label.ndim or len(image) != len(label):
-        raise RuntimeError(f"{name}: You must make sure images are HWC or CHW and batched before calling {name}: got images of shape "
-                           f"{image.shape} and labels of shape {label.shape}.")
+        raise RuntimeError(
+            f"{name}: You must make sure images are HWC or CHW and batched before calling {name}: got images of shape "
+            f"{image.shape} and labels of shape {label.shape}."
+        )
     if label.dtype.kind not in "iu" and not (op.any_labels and label.dtype.kind == "f"):
-        raise RuntimeError(f"{name}: Wrong labels type. The second column (labels) must only include int types, but got {label.dtype}.")
+        raise RuntimeError(
+            f"{name}: Wrong labels type. The second column (labels) must only include int types, but got {label.dtype}."
+        )
     if label.ndim not in (2, 3):
-        raise RuntimeError(f"{name}: Wrong labels shape. The second column (labels) must have a shape of NC or NLC where N is the batch size, "
-                           f"L is the number of labels in each row, and C is the number of classes, but got {label.shape}. labels must be "
-                           "in one-hot format and in a batch.")
+        raise RuntimeError(
+            f"{name}: Wrong labels shape. The second column (labels) must have a shape of NC or NLC where N is the "
+            f"batch size, "
+            f"L is the number of labels in each row, and C is the number of classes, but got {label.shape}. labels "
+            f"must be "
+            "in one-hot format and in a batch."
+        )
 
 
 class MixUpBatch(TensorOp):
@@ -195,7 +207,10 @@ class CutMixBatch(TensorOp):
         _check_batch(self, image, label)
         first = self.image_batch_format == ImageBatchFormat.NCHW
         if image.shape[1 if first else 3] not in (1, 3):
-            raise RuntimeError(f"CutMixBatch: Image doesn't match the given image format {self.image_batch_format.name}: shape {image.shape}.")
+            raise RuntimeError(
+                f"CutMixBatch: Image doesn't match the given image format {self.image_batch_format.name}: shape "
+                f"{image.shape}."
+            )
         other = stream.shuffle(list(range(len(image))))
         stream.forget_normal()
         height, width = image.shape[2:] if first else image.shape[1:3]
@@ -225,7 +240,9 @@ class RandomLighting(TensorOp):
     """
 
     deterministic = False
-    _components = np.array([[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]], np.float32)
+    _components = np.array(
+        [[-0.5675, 0.7192, 0.4009], [-0.5808, -0.0045, -0.8140], [-0.5836, -0.6948, 0.4203]], np.float32
+    )
     _values = np.array([55.46, 4.794, 1.148], np.float32)
 
     def __init__(self, alpha=0.05):
@@ -241,7 +258,9 @@ class RandomLighting(TensorOp):
             raise RuntimeError(f"RandomLighting: image shape should be <H,W,3>, but got {image.shape}.")
         light = self._components @ (noise * self._values)
         made = image.astype(np.float32) + light
-        return np.clip(np.rint(made), 0, 255).astype(image.dtype) if image.dtype == np.uint8 else made.astype(image.dtype)
+        return (
+            np.clip(np.rint(made), 0, 255).astype(image.dtype) if image.dtype == np.uint8 else made.astype(image.dtype)
+        )
 
 
 def check_transform(transform, name="transform"):

@@ -1,5 +1,7 @@
-"""Learned and random augmentation policies: AutoAugment (Cubuk et al., 2019), RandAugment (Cubuk et al., 2020), TrivialAugmentWide
+"""Learned and random augmentation policies: AutoAugment (Cubuk et al., 2019), RandAugment (Cubuk et al., 2020),
+TrivialAugmentWide
 (Mueller and Hutter, 2021). The policies are the papers' tables."""
+
 import numpy as np
 
 from msnb.dataset.core.tensor_op import TensorOp
@@ -8,20 +10,29 @@ from msnb.dataset.vision import kernels
 from msnb.dataset.vision._checks import fill_values
 from msnb.dataset.vision.utils import AutoAugmentPolicy, Inter
 
-_IMAGENET = """Posterize 0.4 8 Rotate 0.6 9|Solarize 0.6 5 AutoContrast 0.6 -|Equalize 0.8 - Equalize 0.6 -|Posterize 0.6 7 Posterize 0.6 6|
+_IMAGENET = """Posterize 0.4 8 Rotate 0.6 9|Solarize 0.6 5 AutoContrast 0.6 -|Equalize 0.8 - Equalize 0.6 -|
+Posterize 0.6 7 Posterize 0.6 6|
 Equalize 0.4 - Solarize 0.2 4|Equalize 0.4 - Rotate 0.8 8|Solarize 0.6 3 Equalize 0.6 -|Posterize 0.8 5 Equalize 1.0 -|
 Rotate 0.2 3 Solarize 0.6 8|Equalize 0.6 - Posterize 0.4 6|Rotate 0.8 8 Color 0.4 0|Rotate 0.4 9 Equalize 0.6 -|
-Equalize 0.0 - Equalize 0.8 -|Invert 0.6 - Equalize 1.0 -|Color 0.6 4 Contrast 1.0 8|Rotate 0.8 8 Color 1.0 2|Color 0.8 8 Solarize 0.8 7|
+Equalize 0.0 - Equalize 0.8 -|Invert 0.6 - Equalize 1.0 -|Color 0.6 4 Contrast 1.0 8|Rotate 0.8 8 Color 1.0 2|
+Color 0.8 8 Solarize 0.8 7|
 Sharpness 0.4 7 Invert 0.6 -|ShearX 0.6 5 Equalize 1.0 -|Color 0.4 0 Equalize 0.6 -|Equalize 0.4 - Solarize 0.2 4|
-Solarize 0.6 5 AutoContrast 0.6 -|Invert 0.6 - Equalize 1.0 -|Color 0.6 4 Contrast 1.0 8|Equalize 0.8 - Equalize 0.6 -"""
-_CIFAR10 = """Invert 0.1 - Contrast 0.2 6|Rotate 0.7 2 TranslateX 0.3 9|Sharpness 0.8 1 Sharpness 0.9 3|ShearY 0.5 8 TranslateY 0.7 9|
-AutoContrast 0.5 - Equalize 0.9 -|ShearY 0.2 7 Posterize 0.3 7|Color 0.4 3 Brightness 0.6 7|Sharpness 0.3 9 Brightness 0.7 9|
-Equalize 0.6 - Equalize 0.5 -|Contrast 0.6 7 Sharpness 0.6 5|Color 0.7 7 TranslateX 0.5 8|Equalize 0.3 - AutoContrast 0.4 -|
-TranslateY 0.4 3 Sharpness 0.2 6|Brightness 0.9 6 Color 0.2 8|Solarize 0.5 2 Invert 0.0 -|Equalize 0.2 - AutoContrast 0.6 -|
+Solarize 0.6 5 AutoContrast 0.6 -|Invert 0.6 - Equalize 1.0 -|Color 0.6 4 Contrast 1.0 8|
+Equalize 0.8 - Equalize 0.6 -"""
+_CIFAR10 = """Invert 0.1 - Contrast 0.2 6|Rotate 0.7 2 TranslateX 0.3 9|Sharpness 0.8 1 Sharpness 0.9 3|
+ShearY 0.5 8 TranslateY 0.7 9|
+AutoContrast 0.5 - Equalize 0.9 -|ShearY 0.2 7 Posterize 0.3 7|Color 0.4 3 Brightness 0.6 7|
+Sharpness 0.3 9 Brightness 0.7 9|
+Equalize 0.6 - Equalize 0.5 -|Contrast 0.6 7 Sharpness 0.6 5|Color 0.7 7 TranslateX 0.5 8|
+Equalize 0.3 - AutoContrast 0.4 -|
+TranslateY 0.4 3 Sharpness 0.2 6|Brightness 0.9 6 Color 0.2 8|Solarize 0.5 2 Invert 0.0 -|
+Equalize 0.2 - AutoContrast 0.6 -|
 Equalize 0.2 - Equalize 0.6 -|Color 0.9 9 Equalize 0.6 -|AutoContrast 0.8 - Solarize 0.2 8|Brightness 0.1 3 Color 0.7 0|
-Solarize 0.4 5 AutoContrast 0.9 -|TranslateY 0.9 9 TranslateY 0.7 9|AutoContrast 0.9 - Solarize 0.8 3|Equalize 0.8 - Invert 0.1 -|
+Solarize 0.4 5 AutoContrast 0.9 -|TranslateY 0.9 9 TranslateY 0.7 9|AutoContrast 0.9 - Solarize 0.8 3|
+Equalize 0.8 - Invert 0.1 -|
 TranslateY 0.7 9 AutoContrast 0.9 -"""
-_SVHN = """ShearX 0.9 4 Invert 0.2 -|ShearY 0.9 8 Invert 0.7 -|Equalize 0.6 - Solarize 0.6 6|Invert 0.9 - Equalize 0.6 -|
+_SVHN = """ShearX 0.9 4 Invert 0.2 -|ShearY 0.9 8 Invert 0.7 -|Equalize 0.6 - Solarize 0.6 6|
+Invert 0.9 - Equalize 0.6 -|
 Equalize 0.6 - Rotate 0.9 3|ShearX 0.9 4 AutoContrast 0.8 -|ShearY 0.9 8 Invert 0.4 -|ShearY 0.9 5 Solarize 0.2 6|
 Invert 0.9 - AutoContrast 0.8 -|Equalize 0.6 - Rotate 0.9 3|ShearX 0.9 4 Solarize 0.3 3|ShearY 0.8 8 Invert 0.7 -|
 Equalize 0.9 - TranslateY 0.6 6|Invert 0.9 - Equalize 0.6 -|Contrast 0.3 3 Rotate 0.8 4|Invert 0.8 - TranslateY 0.0 2|
@@ -39,8 +50,11 @@ def _table(text):
     return rows
 
 
-_POLICIES = {AutoAugmentPolicy.IMAGENET: _table(_IMAGENET), AutoAugmentPolicy.CIFAR10: _table(_CIFAR10),
-             AutoAugmentPolicy.SVHN: _table(_SVHN)}
+_POLICIES = {
+    AutoAugmentPolicy.IMAGENET: _table(_IMAGENET),
+    AutoAugmentPolicy.CIFAR10: _table(_CIFAR10),
+    AutoAugmentPolicy.SVHN: _table(_SVHN),
+}
 _SIGNED = {"ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Brightness", "Color", "Contrast", "Sharpness"}
 
 
@@ -54,29 +68,49 @@ def _space(bins, height, width, wide=False):
         move = {"TranslateX": line(0, 150.0 / 331.0 * width, bins), "TranslateY": line(0, 150.0 / 331.0 * height, bins)}
         shear, turn, colour, bits = 0.3, 30.0, 0.9, 4
     colours = {name: line(0, colour, bins) for name in ("Brightness", "Color", "Contrast", "Sharpness")}
-    return {"ShearX": line(0, shear, bins), "ShearY": line(0, shear, bins), **move, "Rotate": line(0, turn, bins), **colours,
-            "Posterize": 8 - np.round(np.arange(bins) / ((bins - 1) / bits)), "Solarize": line(255, 0, bins), "AutoContrast": None,
-            "Equalize": None}
+    return {
+        "ShearX": line(0, shear, bins),
+        "ShearY": line(0, shear, bins),
+        **move,
+        "Rotate": line(0, turn, bins),
+        **colours,
+        "Posterize": 8 - np.round(np.arange(bins) / ((bins - 1) / bits)),
+        "Solarize": line(255, 0, bins),
+        "AutoContrast": None,
+        "Equalize": None,
+    }
 
 
 def apply(image, name, magnitude, interpolation, fill):
     """One operation of the policies' alphabet."""
     if name in ("ShearX", "ShearY"):
         degrees = float(np.degrees(magnitude))
-        return kernels.affine(image, 0.0, (0, 0), 1.0, (degrees, 0) if name == "ShearX" else (0, degrees), interpolation, fill)
+        return kernels.affine(
+            image, 0.0, (0, 0), 1.0, (degrees, 0) if name == "ShearX" else (0, degrees), interpolation, fill
+        )
     if name in ("TranslateX", "TranslateY"):
         move = (int(magnitude), 0) if name == "TranslateX" else (0, int(magnitude))
         return kernels.affine(image, 0.0, move, 1.0, (0, 0), interpolation, fill)
     if name == "Rotate":
         return kernels.rotate(image, magnitude, interpolation, False, None, fill)
     if name in ("Brightness", "Color", "Contrast", "Sharpness"):
-        change = {"Brightness": kernels.brightness, "Color": kernels.saturation, "Contrast": kernels.contrast, "Sharpness": kernels.sharpness}
+        change = {
+            "Brightness": kernels.brightness,
+            "Color": kernels.saturation,
+            "Contrast": kernels.contrast,
+            "Sharpness": kernels.sharpness,
+        }
         return change[name](image, 1.0 + magnitude)
     if name == "Posterize":
         return kernels.posterize(image, int(magnitude))
     if name == "Solarize":
         return kernels.solarize(image, magnitude, 255)
-    return {"AutoContrast": kernels.autocontrast, "Equalize": kernels.equalize, "Invert": kernels.invert, "Identity": lambda x: x}[name](image)
+    return {
+        "AutoContrast": kernels.autocontrast,
+        "Equalize": kernels.equalize,
+        "Invert": kernels.invert,
+        "Identity": lambda x: x,
+    }[name](image)
 
 
 class _Policy(TensorOp):

@@ -1,4 +1,7 @@
-"""Transforms of an image together with its bounding boxes: rows (x, y, width, height, ...) of a float32 column. C++ operators in MindSpore."""
+"""Transforms of an image together with its bounding boxes: rows (x, y, width, height, ...) of a float32 column. C++
+operators in MindSpore.
+"""
+
 import numpy as np
 
 from msnb.dataset.core.config import fresh_seed
@@ -8,7 +11,14 @@ from msnb.dataset.core.validator_helpers import check_value, type_check
 from msnb.dataset.transforms._composite import run_one
 from msnb.dataset.vision import kernels
 from msnb.dataset.vision._checks import probability
-from msnb.dataset.vision._geometry import RandomCrop, RandomHorizontalFlip, RandomResize, RandomResizedCrop, RandomVerticalFlip, Resize
+from msnb.dataset.vision._geometry import (
+    RandomCrop,
+    RandomHorizontalFlip,
+    RandomResize,
+    RandomResizedCrop,
+    RandomVerticalFlip,
+    Resize,
+)
 
 
 def checked(image, boxes):
@@ -52,8 +62,11 @@ class _BoxOp(TensorOp):
 
     def _pair(self, columns):
         if len(columns) != 2:
-            raise RuntimeError(f"{type(self).__name__}: Requires Image and Bounding Boxes, likely missed bounding boxes: got {len(columns)} "
-                               "column(s).")
+            raise RuntimeError(
+                f"{type(self).__name__}: Requires Image and Bounding Boxes, likely missed bounding boxes: got "
+                f"{len(columns)} "
+                "column(s)."
+            )
         return columns[0], checked(*columns)
 
 
@@ -75,7 +88,9 @@ class RandomCropWithBBox(_RandomBoxOp):
         size, padding, pad_if_needed, fill_value, padding_mode: As for :class:`RandomCrop`.
     """
 
-    def __init__(self, size, padding=None, pad_if_needed=False, fill_value=0, padding_mode=RandomCrop.__init__.__defaults__[3]):
+    def __init__(
+        self, size, padding=None, pad_if_needed=False, fill_value=0, padding_mode=RandomCrop.__init__.__defaults__[3]
+    ):
         self._op = RandomCrop(size, padding, pad_if_needed, fill_value, padding_mode)
         self.size, self.padding = self._op.size, self._op.padding
 
@@ -161,8 +176,14 @@ class RandomResizedCropWithBBox(_RandomBoxOp):
         size, scale, ratio, interpolation, max_attempts: As for :class:`RandomResizedCrop`.
     """
 
-    def __init__(self, size, scale=(0.08, 1.0), ratio=(3.0 / 4.0, 4.0 / 3.0), interpolation=RandomResizedCrop.__init__.__defaults__[2],
-                 max_attempts=10):
+    def __init__(
+        self,
+        size,
+        scale=(0.08, 1.0),
+        ratio=(3.0 / 4.0, 4.0 / 3.0),
+        interpolation=RandomResizedCrop.__init__.__defaults__[2],
+        max_attempts=10,
+    ):
         self._op = RandomResizedCrop(size, scale, ratio, interpolation, max_attempts)
         self.size = self._op.size
 
@@ -208,5 +229,5 @@ class BoundingBoxAugment(_BoxOp):
             made = run_one(self.transform, inner, (kernels.crop(out, x, y, w, h),))[0]
             if made.shape[:2] != (h, w):
                 made = kernels.resize(made, (h, w))
-            out[y:y + h, x:x + w] = made
+            out[y : y + h, x : x + w] = made
         return out, columns[1]

@@ -1,4 +1,5 @@
 """Checks of the arguments that several vision transforms share."""
+
 import numbers
 
 from msnb.dataset.core.validator_helpers import (
@@ -199,7 +200,10 @@ def affine_arguments(degrees, translate, scale, shear):
             if len(shear) == 2 and shear[0] > shear[1]:
                 raise ValueError("Input shear[1] must be equal to or greater than shear[0]")
             if len(shear) == 4 and (shear[0] > shear[1] or shear[2] > shear[3]):
-                raise ValueError("Input shear[1] must be equal to or greater than shear[0] and shear[3] must be equal to or greater than "
-                                 "shear[2].")
+                raise ValueError(
+                    "Input shear[1] must be equal to or greater than shear[0] and shear[3] must be equal to or "
+                    "greater than "
+                    "shear[2]."
+                )
             shear = tuple(shear) if len(shear) == 4 else (*shear, 0.0, 0.0)
     return degrees, translate, tuple(scale), shear

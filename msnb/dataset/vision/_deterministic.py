@@ -1,4 +1,5 @@
 """2.x's transforms without chance: one fixed change of an image each."""
+
 import math
 
 import numpy as np
@@ -121,9 +122,11 @@ class AdjustGamma(ImageOp):
     def _row(self, image):
         if image.dtype == np.uint8:
             values = np.arange(256) / 255.0
-            table = np.clip((255 + 1 - 1e-3) * self.gain * values ** self.gamma, 0, 255).astype(np.uint8)
+            table = np.clip((255 + 1 - 1e-3) * self.gain * values**self.gamma, 0, 255).astype(np.uint8)
             return table[image]
-        return np.clip(image.astype(np.float32) ** np.float32(self.gamma) * np.float32(self.gain), 0, 1).astype(image.dtype)
+        return np.clip(image.astype(np.float32) ** np.float32(self.gamma) * np.float32(self.gain), 0, 1).astype(
+            image.dtype
+        )
 
 
 class Affine(ImageOp):
@@ -212,7 +215,8 @@ class Erase(ImageOp):
 
     Args:
         top, left, height, width (int): The box.
-        value (Union[float, Sequence[float]], optional): What it is filled with; one value or one per channel. Default: 0.0.
+        value (Union[float, Sequence[float]], optional): What it is filled with; one value or one per channel. Default:
+            0.0.
         inplace (bool, optional): Whether the image itself is changed. Default: False.
     """
 
@@ -233,11 +237,13 @@ class Erase(ImageOp):
     def _row(self, image):
         kernels.image(image, "Erase")
         if self.top + self.height > image.shape[0] or self.left + self.width > image.shape[1]:
-            raise RuntimeError(f"Erase: the box {self.height} x {self.width} at ({self.top}, {self.left}) does not lie in the image "
-                               f"{image.shape}.")
+            raise RuntimeError(
+                f"Erase: the box {self.height} x {self.width} at ({self.top}, {self.left}) does not lie in the image "
+                f"{image.shape}."
+            )
         out = image if self.inplace else image.copy()
-        part = out[self.top:self.top + self.height, self.left:self.left + self.width]
-        part[...] = np.array(self.value[:image.shape[2]] if image.ndim == 3 else self.value[0]).astype(image.dtype)
+        part = out[self.top : self.top + self.height, self.left : self.left + self.width]
+        part[...] = np.array(self.value[: image.shape[2]] if image.ndim == 3 else self.value[0]).astype(image.dtype)
         return out
 
 
@@ -269,7 +275,11 @@ class GaussianBlur(ImageOp):
 
     def _row(self, image):
         kernels.image(image, "GaussianBlur")
-        return cv2().GaussianBlur(kernels.as_cv(image), self.kernel_size, self.sigma[0], sigmaY=self.sigma[1]).reshape(image.shape)
+        return (
+            cv2()
+            .GaussianBlur(kernels.as_cv(image), self.kernel_size, self.sigma[0], sigmaY=self.sigma[1])
+            .reshape(image.shape)
+        )
 
 
 class HorizontalFlip(ImageOp):
@@ -364,7 +374,8 @@ class Solarize(ImageOp):
     """The values of a range inverted.
 
     Args:
-        threshold (Union[float, Sequence[float, float]]): The range in [0, 255]; a number stands for itself up to itself.
+        threshold (Union[float, Sequence[float, float]]): The range in [0, 255]; a number stands for itself up to
+            itself.
     """
 
     pointwise = True
@@ -445,7 +456,8 @@ class SlicePatches(TensorOp):
     Args:
         num_height (int, optional): Rows of the grid. Default: 1.
         num_width (int, optional): Columns of the grid. Default: 1.
-        slice_mode (SliceMode, optional): Whether an image that does not divide evenly is padded or cut. Default: SliceMode.PAD.
+        slice_mode (SliceMode, optional): Whether an image that does not divide evenly is padded or cut. Default:
+            SliceMode.PAD.
         fill_value (int, optional): Value of the padding. Default: 0.
     """
 
@@ -469,7 +481,11 @@ class SlicePatches(TensorOp):
                 image = kernels.pad(image, more, Border.CONSTANT, (self.fill_value,) * 3)
         else:
             height, width = h // self.num_height, w // self.num_width
-        return tuple(kernels.crop(image, x * width, y * height, width, height) for y in range(self.num_height) for x in range(self.num_width))
+        return tuple(
+            kernels.crop(image, x * width, y * height, width, height)
+            for y in range(self.num_height)
+            for x in range(self.num_width)
+        )
 
 
 class _Sometimes(ImageOp):

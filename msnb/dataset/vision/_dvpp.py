@@ -1,4 +1,5 @@
 """Decoders of Ascend hardware, computed by the general ones here."""
+
 from msnb import log
 from msnb.dataset.vision._geometry import Decode, RandomCropDecodeResize, Resize
 from msnb.dataset.vision._pixels import ImageOp
@@ -31,5 +32,8 @@ class SoftDvppDecodeRandomCropResizeJpeg(RandomCropDecodeResize):
     """
 
     def __init__(self, size, scale=(0.08, 1.0), ratio=(3.0 / 4.0, 4.0 / 3.0), max_attempts=10):
-        log.once("SoftDvppDecodeRandomCropResizeJpeg runs on Ascend hardware in MindSpore; here OpenCV decodes, crops and resizes.")
+        log.once(
+            "SoftDvppDecodeRandomCropResizeJpeg runs on Ascend hardware in MindSpore; here OpenCV decodes, crops and "
+            "resizes."
+        )
         super().__init__(size, scale, ratio, max_attempts=max_attempts)

@@ -1,4 +1,5 @@
 """Transforms of where pixels are: decoding, resizing, cropping, turning. C++ operators in MindSpore."""
+
 import math
 
 import numpy as np
@@ -86,8 +87,14 @@ class Resize(ImageOp):
         return kernels.resize(image, kernels.scaled_size(image.shape, self._size), self.interpolation)
 
     def _stack(self, images):
-        if images.ndim not in (3, 4) or images.dtype not in (np.uint8, np.float32) or self.interpolation > Inter.AREA or \
-                self.interpolation == Inter.ANTIALIAS or images[0].size > 1 << 16 or (images.ndim == 4 and images.shape[3] not in (1, 3)):
+        if (
+            images.ndim not in (3, 4)
+            or images.dtype not in (np.uint8, np.float32)
+            or self.interpolation > Inter.AREA
+            or self.interpolation == Inter.ANTIALIAS
+            or images[0].size > 1 << 16
+            or (images.ndim == 4 and images.shape[3] not in (1, 3))
+        ):
             return NotImplemented
         height, width = kernels.scaled_size(images.shape[1:], self._size)
         out = np.empty((len(images), height, width, *images.shape[3:]), images.dtype)
@@ -124,7 +131,8 @@ class Pad(ImageOp):
     """More pixels around the image.
 
     Args:
-        padding (Union[int, sequence]): How many: all around, (left and right, top and bottom) or (left, top, right, bottom).
+        padding (Union[int, sequence]): How many: all around, (left and right, top and bottom) or (left, top, right,
+            bottom).
         fill_value (Union[int, tuple], optional): Their value for Border.CONSTANT. Default: 0.
         padding_mode (Border, optional): What they are. Default: Border.CONSTANT.
 
@@ -186,7 +194,10 @@ class RandomCrop(ImageOp):
         padding = (left + more_w, top + more_h, right + more_w, bottom + more_h)
         padded_h, padded_w = h + padding[1] + padding[3], w + padding[0] + padding[2]
         if padded_h < height or padded_w < width:
-            raise RuntimeError(f"Crop size is greater than the image dimensions or is zero: {self.size} of an image of {padded_h} x {padded_w}.")
+            raise RuntimeError(
+                f"Crop size is greater than the image dimensions or is zero: {self.size} of an image of {padded_h} x "
+                f"{padded_w}."
+            )
         return padding, padded_h, padded_w
 
     def _draw(self, stream, image):
@@ -224,14 +235,14 @@ class RandomCrop(ImageOp):
             if self.padding_mode == Border.CONSTANT and len(set(self.fill_value)) == 1:
                 whole = np.full((n, h, w, *images.shape[3:]), self.fill_value[0], images.dtype)
                 left, top, _, _ = padding
-                whole[:, top:top + images.shape[1], left:left + images.shape[2]] = images
+                whole[:, top : top + images.shape[1], left : left + images.shape[2]] = images
             else:
                 whole = np.stack([self._padded(image, padding) for image in images])
         else:
             whole = images
         out = np.empty((n, height, width, *images.shape[3:]), images.dtype)
         for i, (x, y) in enumerate(drawn.tolist()):
-            out[i] = whole[i, y:y + height, x:x + width]
+            out[i] = whole[i, y : y + height, x : x + width]
         return out
 
 
@@ -308,7 +319,9 @@ class RandomResizedCrop(ImageOp):
     deterministic = False
     costly = True
 
-    def __init__(self, size, scale=(0.08, 1.0), ratio=(3.0 / 4.0, 4.0 / 3.0), interpolation=Inter.BILINEAR, max_attempts=10):
+    def __init__(
+        self, size, scale=(0.08, 1.0), ratio=(3.0 / 4.0, 4.0 / 3.0), interpolation=Inter.BILINEAR, max_attempts=10
+    ):
         type_check(interpolation, (Inter,), "interpolation")
         self.size = crop_box_arguments(size, scale, ratio, max_attempts)
         self.scale = scale
@@ -344,7 +357,7 @@ class RandomResizedCrop(ImageOp):
         x, y, w, h = box
         if not w or not h:
             raise RuntimeError(f"{type(self).__name__}: the part to crop is empty for an image of shape {image.shape}.")
-        return kernels.resize(image[y:y + h, x:x + w], self.size, self.interpolation)
+        return kernels.resize(image[y : y + h, x : x + w], self.size, self.interpolation)
 
 
 def _round(x):
@@ -451,9 +464,11 @@ class RandomAffine(ImageOp):
 
     Args:
         degrees (Union[int, float, sequence]): Range of the angle; a number d stands for (-d, d).
-        translate (sequence, optional): Range of the move, as shares of width (and height): (x, X) or (x, X, y, Y). Default: None.
+        translate (sequence, optional): Range of the move, as shares of width (and height): (x, X) or (x, X, y, Y).
+            Default: None.
         scale (sequence, optional): Range of the factor. Default: None, 1.
-        shear (Union[int, float, sequence], optional): Range of the shear angle: d, (x, X) or (x, X, y, Y). Default: None.
+        shear (Union[int, float, sequence], optional): Range of the shear angle: d, (x, X) or (x, X, y, Y). Default:
+            None.
         resample (Inter, optional): How pixels between pixels are computed. Default: Inter.NEAREST.
         fill_value (Union[int, tuple], optional): Value of pixels from outside. Default: 0.
 
@@ -515,11 +530,14 @@ class CutOut(ImageOp):
         size = self.length
         if size > h or size > w:
             raise RuntimeError(f"CutOut: input box size too large for image erase: {size} for an image of {h} x {w}.")
-        return [(stream.uniform_int(0, h + size) - size, stream.uniform_int(0, w + size) - size) for _ in range(self.num_patches)]
+        return [
+            (stream.uniform_int(0, h + size) - size, stream.uniform_int(0, w + size) - size)
+            for _ in range(self.num_patches)
+        ]
 
     def _apply(self, drawn, image):
         out = image.copy()
         view = out if self.is_hwc else out.transpose(1, 2, 0)
         for y, x in drawn:
-            view[max(y, 0):max(y + self.length, 0), max(x, 0):max(x + self.length, 0)] = 0
+            view[max(y, 0) : max(y + self.length, 0), max(x, 0) : max(x + self.length, 0)] = 0
         return out

@@ -1,4 +1,5 @@
 """Transforms of values: rescaling, normalising, colour. C++ operators in MindSpore."""
+
 import numpy as np
 
 from msnb.dataset.core.tensor_op import TensorOp, as_array
@@ -9,7 +10,11 @@ from msnb.dataset.vision._checks import factor_range, mean_and_std, positive_deg
 
 def eager_image(op, image):
     """The array of an image given to a transform outside a pipeline."""
-    if not isinstance(image, np.ndarray) and not type(image).__module__.startswith("PIL") and not hasattr(image, "asnumpy"):
+    if (
+        not isinstance(image, np.ndarray)
+        and not type(image).__module__.startswith("PIL")
+        and not hasattr(image, "asnumpy")
+    ):
         raise TypeError(f"Input should be NumPy or PIL image, got {type(image)}.")
     return as_array(image)
 
@@ -99,8 +104,11 @@ class Normalize(ImageOp):
         mean, std = self._mean, self._std
         if channels != len(mean):
             if not self._one or channels > len(mean):
-                raise RuntimeError(f"Normalize: number of channels does not match the size of mean and std vectors: {channels} channels, "
-                                   f"but {len(mean)} values. Input image is not in RGB.")
+                raise RuntimeError(
+                    f"Normalize: number of channels does not match the size of mean and std vectors: {channels} "
+                    f"channels, "
+                    f"but {len(mean)} values. Input image is not in RGB."
+                )
             mean, std = mean[:channels], std[:channels]
         if not self.is_hwc:
             mean, std = mean[:, None, None], std[:, None, None]
@@ -141,7 +149,10 @@ class NormalizePad(ImageOp):
 
     def _row(self, image):
         if image.ndim != 3 or image.shape[2 if self.is_hwc else 0] != len(self._mean):
-            raise RuntimeError(f"NormalizePad: Input image is not in RGB: image shape should be <H,W,{len(self._mean)}>, but got {image.shape}.")
+            raise RuntimeError(
+                f"NormalizePad: Input image is not in RGB: image shape should be <H,W,{len(self._mean)}>, but got "
+                f"{image.shape}."
+            )
         if self.is_hwc:
             made = kernels.normalize(image, self._mean, self._std)
             return np.concatenate([made, np.zeros((*made.shape[:2], 1), np.float32)], axis=2).astype(self.dtype)
@@ -253,8 +264,10 @@ class RandomColorAdjust(ImageOp):
     def _apply(self, drawn, image):
         if image.ndim != 3 or image.shape[2] != 3:
             if drawn:
-                raise RuntimeError("RandomColorAdjust: The shape is incorrect: number of channels does not equal 3, but got shape "
-                                   f"{image.shape}.")
+                raise RuntimeError(
+                    "RandomColorAdjust: The shape is incorrect: number of channels does not equal 3, but got shape "
+                    f"{image.shape}."
+                )
         for name, factor in drawn:
             image = getattr(kernels, name)(image, factor)
         return image

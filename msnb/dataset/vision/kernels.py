@@ -1,4 +1,7 @@
-"""Image operations on one (H, W) or (H, W, C) array, with the results of MindSpore's C++ operators to the bit wherever OpenCV allows."""
+"""Image operations on one (H, W) or (H, W, C) array, with the results of MindSpore's C++ operators to the bit
+wherever OpenCV allows.
+"""
+
 import math
 import struct
 
@@ -7,9 +10,18 @@ import numpy as np
 from msnb.dataset.core.optional import cv2, pil
 from msnb.dataset.vision.utils import Border, Inter
 
-_FLAGS = {Inter.NEAREST: "INTER_NEAREST", Inter.LINEAR: "INTER_LINEAR", Inter.CUBIC: "INTER_CUBIC", Inter.AREA: "INTER_AREA"}
-_BORDERS = {Border.CONSTANT: "BORDER_CONSTANT", Border.EDGE: "BORDER_REPLICATE", Border.REFLECT: "BORDER_REFLECT_101",
-            Border.SYMMETRIC: "BORDER_REFLECT"}
+_FLAGS = {
+    Inter.NEAREST: "INTER_NEAREST",
+    Inter.LINEAR: "INTER_LINEAR",
+    Inter.CUBIC: "INTER_CUBIC",
+    Inter.AREA: "INTER_AREA",
+}
+_BORDERS = {
+    Border.CONSTANT: "BORDER_CONSTANT",
+    Border.EDGE: "BORDER_REPLICATE",
+    Border.REFLECT: "BORDER_REFLECT_101",
+    Border.SYMMETRIC: "BORDER_REFLECT",
+}
 
 
 def flag(interpolation):
@@ -24,8 +36,10 @@ def image(array, what, channels=None):
     if array.dtype.kind in "SUO":
         raise RuntimeError(f"{what}: the image should hold numbers, but holds {array.dtype}. Decode it first.")
     if channels is not None and (array.ndim != 3 or array.shape[2] not in channels):
-        raise RuntimeError(f"{what}: The shape is incorrect: number of channels does not equal {' nor '.join(map(str, channels))}, "
-                           f"but got shape {array.shape}.")
+        raise RuntimeError(
+            f"{what}: The shape is incorrect: number of channels does not equal {' nor '.join(map(str, channels))}, "
+            f"but got shape {array.shape}."
+        )
     return array
 
 
@@ -51,13 +65,15 @@ def decode(data):
     except c.error as error:
         raise RuntimeError(f"Decode: image decode failed: {error}") from None
     if out is None:
-        raise RuntimeError("Decode: image decode failed. The bytes are no image that OpenCV knows (JPEG, PNG, BMP, ...), or damaged.")
+        raise RuntimeError(
+            "Decode: image decode failed. The bytes are no image that OpenCV knows (JPEG, PNG, BMP, ...), or damaged."
+        )
     return out
 
 
 def jpeg_size(data):
     """(height, width) in the header of a JPEG; None when it has none."""
-    at, raw = 2, data.tobytes() if data.size < 1 << 16 else data[:1 << 16].tobytes()
+    at, raw = 2, data.tobytes() if data.size < 1 << 16 else data[: 1 << 16].tobytes()
     end = len(raw)
     while at + 9 < end:
         if raw[at] != 0xFF:
@@ -69,9 +85,9 @@ def jpeg_size(data):
         elif marker in (0x01, *range(0xD0, 0xDA)):
             at += 2
         elif 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            return struct.unpack(">HH", raw[at + 5:at + 9])
+            return struct.unpack(">HH", raw[at + 5 : at + 9])
         else:
-            at += 2 + struct.unpack(">H", raw[at + 2:at + 4])[0]
+            at += 2 + struct.unpack(">H", raw[at + 2 : at + 4])[0]
     return None
 
 
@@ -91,8 +107,11 @@ def resize(array, size, interpolation=Inter.LINEAR):
     image(array, "Resize")
     height, width = size
     if height == 0 or width == 0 or height > array.shape[0] * 1000 or width > array.shape[1] * 1000:
-        raise RuntimeError("Resize: the resizing width or height 1) is too big, it's up to 1000 times the original image; 2) can not be 0. "
-                           f"Got {size} for an image of shape {array.shape}.")
+        raise RuntimeError(
+            "Resize: the resizing width or height 1) is too big, it's up to 1000 times the original image; 2) can not "
+            "be 0. "
+            f"Got {size} for an image of shape {array.shape}."
+        )
     if interpolation in (Inter.PILCUBIC, Inter.ANTIALIAS):
         method = pil().Resampling.BICUBIC if interpolation == Inter.PILCUBIC else pil().Resampling.LANCZOS
         flat = array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array
@@ -116,9 +135,12 @@ def crop(array, x, y, width, height):
     """The part of the image from column `x` and row `y` on."""
     image(array, "Crop")
     if y < 0 or x < 0 or y + height > array.shape[0] or x + width > array.shape[1]:
-        raise RuntimeError(f"Crop: invalid coordinate value for crop: rows {y} to {y + height} and columns {x} to {x + width} of an image "
-                           f"of shape {array.shape}.")
-    return np.ascontiguousarray(array[y:y + height, x:x + width])
+        raise RuntimeError(
+            f"Crop: invalid coordinate value for crop: rows {y} to {y + height} and columns {x} to {x + width} of an "
+            f"image "
+            f"of shape {array.shape}."
+        )
+    return np.ascontiguousarray(array[y : y + height, x : x + width])
 
 
 def pad(array, padding, border=Border.CONSTANT, fill=(0, 0, 0)):
@@ -126,7 +148,9 @@ def pad(array, padding, border=Border.CONSTANT, fill=(0, 0, 0)):
     image(array, "Pad")
     left, top, right, bottom = padding
     c = cv2()
-    out = c.copyMakeBorder(as_cv(array), top, bottom, left, right, getattr(c, _BORDERS[border]), value=tuple(map(float, fill)))
+    out = c.copyMakeBorder(
+        as_cv(array), top, bottom, left, right, getattr(c, _BORDERS[border]), value=tuple(map(float, fill))
+    )
     return out.reshape(*out.shape[:2], *array.shape[2:]).astype(array.dtype, copy=False)
 
 
@@ -136,7 +160,9 @@ def center_crop(array, height, width):
     h, w = array.shape[:2]
     top, left = height - h, width - w
     if top >= 3 * h or left >= 3 * w:
-        raise RuntimeError("Unexpected error. CenterCropOp padding size is too big, it's more than 3 times the original size.")
+        raise RuntimeError(
+            "Unexpected error. CenterCropOp padding size is too big, it's more than 3 times the original size."
+        )
     if top > 0 or left > 0:
         t, s = max(top, 0), max(left, 0)
         array = pad(array, (s // 2 + s % 2, t // 2 + t % 2, s // 2, t // 2))
@@ -159,7 +185,14 @@ def rotate(array, degrees, interpolation=Inter.NEAREST, expand=False, center=Non
         matrix[0, 2] += box[0] / 2.0 - w / 2.0
         matrix[1, 2] += box[1] / 2.0 - h / 2.0
         size = (int(round(float(box[0]))), int(round(float(box[1]))))
-    out = c.warpAffine(as_cv(array), matrix, size, flags=flag(interpolation), borderMode=c.BORDER_CONSTANT, borderValue=tuple(map(float, fill)))
+    out = c.warpAffine(
+        as_cv(array),
+        matrix,
+        size,
+        flags=flag(interpolation),
+        borderMode=c.BORDER_CONSTANT,
+        borderValue=tuple(map(float, fill)),
+    )
     return out.reshape(*out.shape[:2], *array.shape[2:]).astype(array.dtype, copy=False)
 
 
@@ -174,15 +207,25 @@ def affine(array, degrees, translation, scale, shear, interpolation=Inter.NEARES
     cx, cy = f((w - 1) / 2.0), f((h - 1) / 2.0)
     a, x, y = float(angle), float(sx), float(sy)
     scale = float(f(scale))
-    m = [f(scale * math.cos(a + y) / math.cos(y)),
-         f(scale * (-math.cos(a + y) * math.tan(x) / math.cos(y) - math.sin(a))), f(0),
-         f(scale * math.sin(a + y) / math.cos(y)),
-         f(scale * (-math.sin(a + y) * math.tan(x) / math.cos(y) + math.cos(a))), f(0)]
+    m = [
+        f(scale * math.cos(a + y) / math.cos(y)),
+        f(scale * (-math.cos(a + y) * math.tan(x) / math.cos(y) - math.sin(a))),
+        f(0),
+        f(scale * math.sin(a + y) / math.cos(y)),
+        f(scale * (-math.sin(a + y) * math.tan(x) / math.cos(y) + math.cos(a))),
+        f(0),
+    ]
     m[2] = (f(1) - m[0]) * cx - m[1] * cy + f(translation[0])
     m[5] = (f(1) - m[4]) * cy - m[3] * cx + f(translation[1])
     c = cv2()
-    out = c.warpAffine(as_cv(array), np.array(m, np.float32).reshape(2, 3), (w, h), flags=flag(interpolation),
-                       borderMode=c.BORDER_CONSTANT, borderValue=tuple(map(float, fill)))
+    out = c.warpAffine(
+        as_cv(array),
+        np.array(m, np.float32).reshape(2, 3),
+        (w, h),
+        flags=flag(interpolation),
+        borderMode=c.BORDER_CONSTANT,
+        borderValue=tuple(map(float, fill)),
+    )
     return out.reshape(array.shape).astype(array.dtype, copy=False)
 
 
@@ -197,7 +240,9 @@ def perspective(array, start_points, end_points, interpolation=Inter.BILINEAR):
 
 def rescale(array, factor, shift):
     """``array * factor + shift`` in float32, computed in float64 as OpenCV does."""
-    return (array.astype(np.float64) * np.float64(np.float32(factor)) + np.float64(np.float32(shift))).astype(np.float32)
+    return (array.astype(np.float64) * np.float64(np.float32(factor)) + np.float64(np.float32(shift))).astype(
+        np.float32
+    )
 
 
 def normalize(array, mean, std):

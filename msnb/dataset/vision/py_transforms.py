@@ -1,4 +1,5 @@
 """``mindspore.dataset.vision.py_transforms``: transforms of PIL images, and of numpy images in (C, H, W)."""
+
 import random
 
 import numpy as np
@@ -9,15 +10,52 @@ from msnb.dataset.vision import _checks as checks
 from msnb.dataset.vision import py_transforms_util as util
 from msnb.dataset.vision.utils import Border, Inter
 
-DE_PY_BORDER_TYPE = {Border.CONSTANT: "constant", Border.EDGE: "edge", Border.REFLECT: "reflect", Border.SYMMETRIC: "symmetric"}
+DE_PY_BORDER_TYPE = {
+    Border.CONSTANT: "constant",
+    Border.EDGE: "edge",
+    Border.REFLECT: "reflect",
+    Border.SYMMETRIC: "symmetric",
+}
 # The numbers that PIL gives its filters.
 DE_PY_INTER_MODE = {Inter.NEAREST: 0, Inter.ANTIALIAS: 1, Inter.LINEAR: 2, Inter.CUBIC: 3}
 
-__all__ = ["AutoContrast", "CenterCrop", "Cutout", "Decode", "Equalize", "FiveCrop", "Grayscale", "HWC2CHW", "HsvToRgb", "Invert",
-           "LinearTransformation", "MixUp", "Normalize", "NormalizePad", "Pad", "RandomAffine", "RandomColor", "RandomColorAdjust",
-           "RandomCrop", "RandomErasing", "RandomGrayscale", "RandomHorizontalFlip", "RandomPerspective", "RandomResizedCrop",
-           "RandomRotation", "RandomSharpness", "RandomVerticalFlip", "Resize", "RgbToHsv", "TenCrop", "ToPIL", "ToTensor", "ToType",
-           "UniformAugment", "not_random"]
+__all__ = [
+    "AutoContrast",
+    "CenterCrop",
+    "Cutout",
+    "Decode",
+    "Equalize",
+    "FiveCrop",
+    "Grayscale",
+    "HWC2CHW",
+    "HsvToRgb",
+    "Invert",
+    "LinearTransformation",
+    "MixUp",
+    "Normalize",
+    "NormalizePad",
+    "Pad",
+    "RandomAffine",
+    "RandomColor",
+    "RandomColorAdjust",
+    "RandomCrop",
+    "RandomErasing",
+    "RandomGrayscale",
+    "RandomHorizontalFlip",
+    "RandomPerspective",
+    "RandomResizedCrop",
+    "RandomRotation",
+    "RandomSharpness",
+    "RandomVerticalFlip",
+    "Resize",
+    "RgbToHsv",
+    "TenCrop",
+    "ToPIL",
+    "ToTensor",
+    "ToType",
+    "UniformAugment",
+    "not_random",
+]
 
 
 def not_random(function):
@@ -237,7 +275,9 @@ class RandomResizedCrop:
         max_attempts (int, optional): Tries before the middle is taken. Default: 10.
     """
 
-    def __init__(self, size, scale=(0.08, 1.0), ratio=(3.0 / 4.0, 4.0 / 3.0), interpolation=Inter.BILINEAR, max_attempts=10):
+    def __init__(
+        self, size, scale=(0.08, 1.0), ratio=(3.0 / 4.0, 4.0 / 3.0), interpolation=Inter.BILINEAR, max_attempts=10
+    ):
         checks.crop_box_arguments(size, scale, ratio, max_attempts)
         self.size = size
         self.scale = scale
@@ -346,7 +386,8 @@ class TenCrop:
 
     Args:
         size (Union[int, sequence]): (height, width), or one for both.
-        use_vertical_flip (bool, optional): Whether top and bottom are exchanged instead of left and right. Default: False.
+        use_vertical_flip (bool, optional): Whether top and bottom are exchanged instead of left and right. Default:
+            False.
     """
 
     def __init__(self, size, use_vertical_flip=False):
@@ -368,7 +409,9 @@ class Grayscale:
 
     def __init__(self, num_output_channels=1):
         if num_output_channels not in (1, 3):
-            raise ValueError(f"Number of channels of the output grayscale image should be either 1 or 3. Got {num_output_channels}.")
+            raise ValueError(
+                f"Number of channels of the output grayscale image should be either 1 or 3. Got {num_output_channels}."
+            )
         self.num_output_channels = num_output_channels
 
     def __call__(self, img):
@@ -396,7 +439,8 @@ class Pad:
     """More pixels around a PIL image.
 
     Args:
-        padding (Union[int, sequence]): How many: all around, (left and right, top and bottom) or (left, top, right, bottom).
+        padding (Union[int, sequence]): How many: all around, (left and right, top and bottom) or (left, top, right,
+            bottom).
         fill_value (Union[int, tuple], optional): Their value for Border.CONSTANT. Default: 0.
         padding_mode (Border, optional): What they are. Default: Border.CONSTANT.
     """
@@ -432,7 +476,9 @@ class RandomPerspective:
     def __call__(self, img):
         """The PIL image, maybe distorted."""
         if not util.is_pil(img):
-            raise TypeError(f"img should be PIL image. Got {type(img)}. Use Decode() for encoded data or ToPIL() for decoded data.")
+            raise TypeError(
+                f"img should be PIL image. Got {type(img)}. Use Decode() for encoded data or ToPIL() for decoded data."
+            )
         if self.prob > random.random():
             return util.perspective(img, *util.get_perspective_params(img, self.distortion_scale), self.interpolation)
         return img
@@ -445,7 +491,8 @@ class RandomErasing:
         prob (float, optional): Probability of it. Default: 0.5.
         scale (sequence, optional): Range of the box's share of the area. Default: (0.02, 0.33).
         ratio (sequence, optional): Range of width / height. Default: (0.3, 3.3).
-        value (Union[int, str, sequence], optional): What it is filled with: a value, one per channel, or 'random'. Default: 0.
+        value (Union[int, str, sequence], optional): What it is filled with: a value, one per channel, or 'random'.
+            Default: 0.
         inplace (bool, optional): Whether the array itself is changed. Default: False.
         max_attempts (int, optional): Tries before nothing is erased. Default: 10.
     """
@@ -454,8 +501,11 @@ class RandomErasing:
         check_value(prob, (0.0, 1.0), "prob")
         checks.crop_box_arguments(1, tuple(scale), tuple(ratio), max_attempts)
         if not (isinstance(value, int | float | str | bytes) or isinstance(value, tuple | list) and len(value) == 3):
-            raise ValueError("The value for erasing should be either a single value, or a string 'random', or a sequence of 3 elements for RGB "
-                             f"respectively, but got {value!r}.")
+            raise ValueError(
+                "The value for erasing should be either a single value, or a string 'random', or a sequence of 3 "
+                "elements for RGB "
+                f"respectively, but got {value!r}."
+            )
         type_check(inplace, (bool,), "inplace")
         self.prob = prob
         self.scale = scale
@@ -509,10 +559,15 @@ class LinearTransformation:
         type_check(transformation_matrix, (np.ndarray,), "transformation_matrix")
         type_check(mean_vector, (np.ndarray,), "mean_vector")
         if transformation_matrix.shape[0] != transformation_matrix.shape[1]:
-            raise ValueError(f"transformation_matrix should be a square matrix. Got shape {transformation_matrix.shape} instead.")
+            raise ValueError(
+                f"transformation_matrix should be a square matrix. Got shape {transformation_matrix.shape} instead."
+            )
         if mean_vector.shape[0] != transformation_matrix.shape[0]:
-            raise ValueError(f"mean_vector length {mean_vector.shape[0]} should match either one dimension of the square transformation_matrix "
-                             f"{transformation_matrix.shape}.")
+            raise ValueError(
+                f"mean_vector length {mean_vector.shape[0]} should match either one dimension of the square "
+                f"transformation_matrix "
+                f"{transformation_matrix.shape}."
+            )
         self.transformation_matrix = transformation_matrix
         self.mean_vector = mean_vector
 
@@ -528,7 +583,8 @@ class RandomAffine:
         degrees (Union[int, float, sequence]): Range of the angle; a number d stands for (-d, d).
         translate (sequence, optional): Greatest move, as shares of width and height. Default: None.
         scale (sequence, optional): Range of the factor. Default: None, 1.
-        shear (Union[int, float, sequence], optional): Range of the shear angle: d, (x, X) or (x, X, y, Y). Default: None.
+        shear (Union[int, float, sequence], optional): Range of the shear angle: d, (x, X) or (x, X, y, Y). Default:
+            None.
         resample (Inter, optional): How pixels between pixels are computed. Default: Inter.NEAREST.
         fill_value (Union[int, tuple], optional): Value of pixels from outside. Default: 0.
     """
@@ -549,7 +605,9 @@ class RandomAffine:
 
     def __call__(self, img):
         """The transformed PIL image."""
-        return util.random_affine(img, self.degrees, self.translate, self.scale_ranges, self.shear, self.resample, self.fill_value)
+        return util.random_affine(
+            img, self.degrees, self.translate, self.scale_ranges, self.shear, self.resample, self.fill_value
+        )
 
 
 class MixUp:

@@ -1,4 +1,7 @@
-"""The functions behind ``py_transforms``: PIL images, and random numbers from Python's ``random``, drawn in MindSpore's order."""
+"""The functions behind ``py_transforms``: PIL images, and random numbers from Python's ``random``, drawn in
+MindSpore's order.
+"""
+
 import colorsys
 import io
 import math
@@ -19,7 +22,9 @@ def is_pil(img):
 
 def _need_pil(img):
     if not is_pil(img):
-        raise TypeError(f"img should be PIL image. Got {type(img)}. Use Decode() for encoded data or ToPIL() for decoded data.")
+        raise TypeError(
+            f"img should be PIL image. Got {type(img)}. Use Decode() for encoded data or ToPIL() for decoded data."
+        )
 
 
 def _need_numpy(img, what="NumPy array"):
@@ -30,8 +35,14 @@ def _need_numpy(img, what="NumPy array"):
 def method(interpolation):
     """Pillow's number of an interpolation."""
     resampling = pil().Resampling
-    return {Inter.NEAREST: resampling.NEAREST, Inter.ANTIALIAS: resampling.LANCZOS, Inter.LINEAR: resampling.BILINEAR,
-            Inter.CUBIC: resampling.BICUBIC, Inter.AREA: resampling.BOX, Inter.PILCUBIC: resampling.BICUBIC}[interpolation]
+    return {
+        Inter.NEAREST: resampling.NEAREST,
+        Inter.ANTIALIAS: resampling.LANCZOS,
+        Inter.LINEAR: resampling.BILINEAR,
+        Inter.CUBIC: resampling.BICUBIC,
+        Inter.AREA: resampling.BOX,
+        Inter.PILCUBIC: resampling.BICUBIC,
+    }[interpolation]
 
 
 def normalize(img, mean, std, pad_channel=False, dtype="float32"):
@@ -94,7 +105,9 @@ def to_pil(img):
     try:
         return pil().fromarray(img)
     except (AttributeError, TypeError) as error:
-        raise TypeError(f"The input of ToPIL should be a NumPy array that is an image or a Pillow image, got {type(img)}: {error}") from None
+        raise TypeError(
+            f"The input of ToPIL should be a NumPy array that is an image or a Pillow image, got {type(img)}: {error}"
+        ) from None
 
 
 def horizontal_flip(img):
@@ -259,8 +272,12 @@ def _factor(value, name, center=1, bound=(0, float("inf")), non_negative=True):
 def random_color_adjust(img, brightness, contrast, saturation, hue):
     """Brightness, contrast, saturation and hue changed at random, in random order."""
     _need_pil(img)
-    factors = [(adjust_brightness, _factor(brightness, "brightness")), (adjust_contrast, _factor(contrast, "contrast")),
-               (adjust_saturation, _factor(saturation, "saturation")), (adjust_hue, _factor(hue, "hue", 0, (-0.5, 0.5), False))]
+    factors = [
+        (adjust_brightness, _factor(brightness, "brightness")),
+        (adjust_contrast, _factor(contrast, "contrast")),
+        (adjust_saturation, _factor(saturation, "saturation")),
+        (adjust_hue, _factor(hue, "hue", 0, (-0.5, 0.5), False)),
+    ]
     random.shuffle(factors)
     for change, factor in factors:
         img = change(img, factor)
@@ -286,8 +303,13 @@ def five_crop(img, size):
     w, h = img.size
     if height > h or width > w:
         raise ValueError(f"Crop size {(height, width)} is larger than input image size {(h, w)}.")
-    return (img.crop((0, 0, width, height)), img.crop((w - width, 0, w, height)), img.crop((0, h - height, width, h)),
-            img.crop((w - width, h - height, w, h)), center_crop(img, (height, width)))
+    return (
+        img.crop((0, 0, width, height)),
+        img.crop((w - width, 0, w, height)),
+        img.crop((0, h - height, width, h)),
+        img.crop((w - width, h - height, w, h)),
+        center_crop(img, (height, width)),
+    )
 
 
 def ten_crop(img, size, use_vertical_flip=False):
@@ -324,10 +346,12 @@ def pad(img, padding, fill_value, padding_mode):
         raise ValueError("Padding mode should be 'constant', 'edge', 'reflect', or 'symmetric'.")
     palette = img.getpalette() if img.mode == "P" else None
     if padding_mode == "constant":
-        image = pil_module("ImageOps").expand(img, border=padding if isinstance(padding, int) else tuple(padding), fill=fill_value)
+        image = pil_module("ImageOps").expand(
+            img, border=padding if isinstance(padding, int) else tuple(padding), fill=fill_value
+        )
     else:
         array = np.asarray(img)
-        around = ((top, bottom), (left, right), (0, 0))[:array.ndim]
+        around = ((top, bottom), (left, right), (0, 0))[: array.ndim]
         image = pil().fromarray(np.pad(array, around, str(getattr(padding_mode, "value", padding_mode))))
     if palette is not None:
         image.putpalette(palette)
@@ -383,8 +407,11 @@ def get_erase_params(np_img, scale, ratio, value, bounded, max_attempts):
             return i, j, h, w, np.random.normal(loc=0.0, scale=1.0, size=shape)
         if isinstance(value, tuple | list) and len(value) == 3:
             return i, j, h, w, np.ones(shape) * np.array(value)[:, None, None]
-        raise ValueError("The value for erasing should be either a single value, or a string 'random', or a sequence of 3 elements for RGB "
-                         f"respectively, but got {value!r}.")
+        raise ValueError(
+            "The value for erasing should be either a single value, or a string 'random', or a sequence of 3 elements "
+            "for RGB "
+            f"respectively, but got {value!r}."
+        )
     return 0, 0, height, width, np_img
 
 
@@ -393,7 +420,7 @@ def erase(np_img, i, j, height, width, erase_value, inplace=False):
     _need_numpy(np_img)
     if not inplace:
         np_img = np_img.copy()
-    np_img[:, i:i + height, j:j + width] = erase_value
+    np_img[:, i : i + height, j : j + width] = erase_value
     return np_img
 
 
@@ -401,12 +428,20 @@ def linear_transform(np_img, transformation_matrix, mean_vector):
     """(flattened image - mean) @ matrix, in the image's shape."""
     _need_numpy(np_img)
     if transformation_matrix.shape[0] != transformation_matrix.shape[1]:
-        raise ValueError(f"transformation_matrix should be a square matrix. Got shape {transformation_matrix.shape} instead")
+        raise ValueError(
+            f"transformation_matrix should be a square matrix. Got shape {transformation_matrix.shape} instead"
+        )
     if np.prod(np_img.shape) != transformation_matrix.shape[0]:
-        raise ValueError(f"transformation_matrix shape {transformation_matrix.shape} not compatible with Numpy image shape {np_img.shape}.")
+        raise ValueError(
+            f"transformation_matrix shape {transformation_matrix.shape} not compatible with Numpy image shape "
+            f"{np_img.shape}."
+        )
     if mean_vector.shape[0] != transformation_matrix.shape[0]:
-        raise ValueError(f"mean_vector length {mean_vector.shape[0]} should match either one dimension of the square transformation_matrix "
-                         f"{transformation_matrix.shape}.")
+        raise ValueError(
+            f"mean_vector length {mean_vector.shape[0]} should match either one dimension of the square "
+            f"transformation_matrix "
+            f"{transformation_matrix.shape}."
+        )
     return np.dot(np_img.reshape(1, -1) - mean_vector, transformation_matrix).reshape(np_img.shape)
 
 

@@ -1,4 +1,7 @@
-"""2.x's ``mindspore.dataset.vision.transforms``: one class for what r1.1 has twice. Arrays go through OpenCV, PIL images through Pillow."""
+"""2.x's ``mindspore.dataset.vision.transforms``: one class for what r1.1 has twice. Arrays go through OpenCV, PIL
+images through Pillow.
+"""
+
 import inspect
 
 import numpy as np
@@ -133,9 +136,14 @@ class ToTensor(TensorOp):
 
     def _row(self, image):
         if image.dtype.kind in "SU" or image.ndim not in (2, 3):
-            raise TypeError(f"Input type is not supported: an image of 2 or 3 dimensions is needed, but got shape {image.shape} of {image.dtype}.")
+            raise TypeError(
+                f"Input type is not supported: an image of 2 or 3 dimensions is needed, but got shape {image.shape} "
+                f"of {image.dtype}."
+            )
         image = image if image.ndim == 3 else image[..., None]
-        return np.ascontiguousarray(image.transpose(2, 0, 1).astype(np.float32) / np.float32(255)).astype(self.output_type)
+        return np.ascontiguousarray(image.transpose(2, 0, 1).astype(np.float32) / np.float32(255)).astype(
+            self.output_type
+        )
 
     def _pil(self, image):
         return self._row(np.asarray(image))
@@ -146,7 +154,13 @@ class ToTensor(TensorOp):
 
 
 # Classes that exist for PIL images or for arrays only.
-ToPIL, FiveCrop, TenCrop, Grayscale, RandomGrayscale = py.ToPIL, py.FiveCrop, py.TenCrop, py.Grayscale, py.RandomGrayscale
+ToPIL, FiveCrop, TenCrop, Grayscale, RandomGrayscale = (
+    py.ToPIL,
+    py.FiveCrop,
+    py.TenCrop,
+    py.Grayscale,
+    py.RandomGrayscale,
+)
 RandomPerspective, RandomErasing, LinearTransformation = py.RandomPerspective, py.RandomErasing, py.LinearTransformation
 MixUp, RgbToHsv, HsvToRgb, ToType = py.MixUp, py.RgbToHsv, py.HsvToRgb, py.ToType
 
@@ -167,7 +181,9 @@ class DecodeVideo:
     """
 
     def __init__(self):
-        raise NotImplementedError("DecodeVideo needs a video library; decode frames with OpenCV in a Python function instead.")
+        raise NotImplementedError(
+            "DecodeVideo needs a video library; decode frames with OpenCV in a Python function instead."
+        )
 
 
 def get_image_num_channels(image):
@@ -175,7 +191,9 @@ def get_image_num_channels(image):
     if util.is_pil(image):
         return len(image.getbands())
     if not isinstance(image, np.ndarray):
-        raise TypeError(f"Input image is not of type (<class 'numpy.ndarray'>, <class 'PIL.Image.Image'>), but got: {type(image)}.")
+        raise TypeError(
+            f"Input image is not of type (<class 'numpy.ndarray'>, <class 'PIL.Image.Image'>), but got: {type(image)}."
+        )
     return 1 if image.ndim == 2 else image.shape[-1]
 
 
@@ -184,7 +202,9 @@ def get_image_size(image):
     if util.is_pil(image):
         return list(image.size[::-1])
     if not isinstance(image, np.ndarray):
-        raise TypeError(f"Input image is not of type (<class 'numpy.ndarray'>, <class 'PIL.Image.Image'>), but got: {type(image)}.")
+        raise TypeError(
+            f"Input image is not of type (<class 'numpy.ndarray'>, <class 'PIL.Image.Image'>), but got: {type(image)}."
+        )
     return list(image.shape[:2])
 
 
@@ -205,13 +225,17 @@ def read_image(filename, mode=ImageReadMode.UNCHANGED):
     from msnb.dataset.core.optional import cv2
 
     c = cv2()
-    flags = {ImageReadMode.UNCHANGED: c.IMREAD_UNCHANGED, ImageReadMode.GRAYSCALE: c.IMREAD_GRAYSCALE, ImageReadMode.COLOR: c.IMREAD_COLOR}
+    flags = {
+        ImageReadMode.UNCHANGED: c.IMREAD_UNCHANGED,
+        ImageReadMode.GRAYSCALE: c.IMREAD_GRAYSCALE,
+        ImageReadMode.COLOR: c.IMREAD_COLOR,
+    }
     image = c.imdecode(read_file(filename), flags[mode])
     if image is None:
         raise RuntimeError(f"read_image: failed to read file {filename}: it is no image that OpenCV knows.")
     if image.ndim == 2:
         return image[..., None]
-    return image[..., [2, 1, 0, 3][:image.shape[2]]].copy()
+    return image[..., [2, 1, 0, 3][: image.shape[2]]].copy()
 
 
 def write_file(filename, data):
@@ -254,16 +278,100 @@ def write_png(filename, image, compression_level=6):
     write_file(filename, encode_png(image, compression_level))
 
 
-__all__ = ["AdjustBrightness", "AdjustContrast", "AdjustGamma", "AdjustHue", "AdjustSaturation", "AdjustSharpness", "Affine", "AutoAugment",
-           "AutoAugmentPolicy", "AutoContrast", "Border", "BoundingBoxAugment", "CenterCrop", "ConvertColor", "ConvertMode", "Crop",
-           "CutMixBatch", "CutOut", "Decode", "DecodeVideo", "Equalize", "Erase", "FiveCrop", "GaussianBlur", "Grayscale", "HWC2CHW",
-           "HorizontalFlip", "HsvToRgb", "ImageBatchFormat", "ImageReadMode", "Inter", "Invert", "LinearTransformation", "MixUp",
-           "MixUpBatch", "Normalize", "NormalizePad", "Pad", "PadToSize", "Perspective", "Posterize", "RandAugment",
-           "RandomAdjustSharpness", "RandomAffine", "RandomAutoContrast", "RandomColor", "RandomColorAdjust", "RandomCrop",
-           "RandomCropDecodeResize", "RandomCropWithBBox", "RandomEqualize", "RandomErasing", "RandomGrayscale", "RandomHorizontalFlip",
-           "RandomHorizontalFlipWithBBox", "RandomInvert", "RandomLighting", "RandomPerspective", "RandomPosterize", "RandomResize",
-           "RandomResizeWithBBox", "RandomResizedCrop", "RandomResizedCropWithBBox", "RandomRotation", "RandomSelectSubpolicy",
-           "RandomSharpness", "RandomSolarize", "RandomVerticalFlip", "RandomVerticalFlipWithBBox", "Rescale", "Resize", "ResizeWithBBox",
-           "ResizedCrop", "RgbToHsv", "Rotate", "SliceMode", "SlicePatches", "Solarize", "TenCrop", "ToNumpy", "ToPIL", "ToTensor",
-           "ToType", "TrivialAugmentWide", "UniformAugment", "VerticalFlip", "encode_jpeg", "encode_png", "get_image_num_channels",
-           "get_image_size", "read_file", "read_image", "write_file", "write_jpeg", "write_png"]
+__all__ = [
+    "AdjustBrightness",
+    "AdjustContrast",
+    "AdjustGamma",
+    "AdjustHue",
+    "AdjustSaturation",
+    "AdjustSharpness",
+    "Affine",
+    "AutoAugment",
+    "AutoAugmentPolicy",
+    "AutoContrast",
+    "Border",
+    "BoundingBoxAugment",
+    "CenterCrop",
+    "ConvertColor",
+    "ConvertMode",
+    "Crop",
+    "CutMixBatch",
+    "CutOut",
+    "Decode",
+    "DecodeVideo",
+    "Equalize",
+    "Erase",
+    "FiveCrop",
+    "GaussianBlur",
+    "Grayscale",
+    "HWC2CHW",
+    "HorizontalFlip",
+    "HsvToRgb",
+    "ImageBatchFormat",
+    "ImageReadMode",
+    "Inter",
+    "Invert",
+    "LinearTransformation",
+    "MixUp",
+    "MixUpBatch",
+    "Normalize",
+    "NormalizePad",
+    "Pad",
+    "PadToSize",
+    "Perspective",
+    "Posterize",
+    "RandAugment",
+    "RandomAdjustSharpness",
+    "RandomAffine",
+    "RandomAutoContrast",
+    "RandomColor",
+    "RandomColorAdjust",
+    "RandomCrop",
+    "RandomCropDecodeResize",
+    "RandomCropWithBBox",
+    "RandomEqualize",
+    "RandomErasing",
+    "RandomGrayscale",
+    "RandomHorizontalFlip",
+    "RandomHorizontalFlipWithBBox",
+    "RandomInvert",
+    "RandomLighting",
+    "RandomPerspective",
+    "RandomPosterize",
+    "RandomResize",
+    "RandomResizeWithBBox",
+    "RandomResizedCrop",
+    "RandomResizedCropWithBBox",
+    "RandomRotation",
+    "RandomSelectSubpolicy",
+    "RandomSharpness",
+    "RandomSolarize",
+    "RandomVerticalFlip",
+    "RandomVerticalFlipWithBBox",
+    "Rescale",
+    "Resize",
+    "ResizeWithBBox",
+    "ResizedCrop",
+    "RgbToHsv",
+    "Rotate",
+    "SliceMode",
+    "SlicePatches",
+    "Solarize",
+    "TenCrop",
+    "ToNumpy",
+    "ToPIL",
+    "ToTensor",
+    "ToType",
+    "TrivialAugmentWide",
+    "UniformAugment",
+    "VerticalFlip",
+    "encode_jpeg",
+    "encode_png",
+    "get_image_num_channels",
+    "get_image_size",
+    "read_file",
+    "read_image",
+    "write_file",
+    "write_jpeg",
+    "write_png",
+]

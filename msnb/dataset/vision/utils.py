@@ -1,4 +1,5 @@
 """The choices that vision transforms take."""
+
 from enum import Enum, IntEnum
 
 __all__ = ["Inter", "Border", "ImageBatchFormat", "ConvertMode", "SliceMode", "AutoAugmentPolicy", "ImageReadMode"]

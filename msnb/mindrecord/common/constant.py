@@ -1,2 +1,3 @@
 """Constants of MindRecord's error codes."""
+
 SYS_ID = 0b00101010

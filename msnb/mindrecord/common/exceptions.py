@@ -1,4 +1,5 @@
 """The errors that MindRecord raises; each has MindSpore's number."""
+
 from msnb.mindrecord.common.constant import SYS_ID
 from msnb.mindrecord.common.enums import ErrorCodeType, ErrorLevel, LogRuntime
 
@@ -35,8 +36,14 @@ class MindRecordException(Exception):
     def transform_error_code(exception_no):
         """The code of an error number: where, kind, level, system, module and number in one integer."""
         module = exception_no // 100 + 1
-        return (LogRuntime.RT_HOST << 30 | ErrorCodeType.ERROR_CODE << 28 | ErrorLevel.COMMON_LEVEL << 25 | SYS_ID << 17 | module << 12 |
-                exception_no)
+        return (
+            LogRuntime.RT_HOST << 30
+            | ErrorCodeType.ERROR_CODE << 28
+            | ErrorLevel.COMMON_LEVEL << 25
+            | SYS_ID << 17
+            | module << 12
+            | exception_no
+        )
 
 
 class UnknownError(MindRecordException):

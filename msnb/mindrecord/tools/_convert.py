@@ -1,4 +1,5 @@
 """What the converters share."""
+
 from itertools import islice
 
 from msnb.mindrecord.filewriter import FileWriter

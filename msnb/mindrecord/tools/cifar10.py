@@ -1,4 +1,5 @@
 """CIFAR-10 in its Python version: pickled batches."""
+
 import io
 import os
 import pickle

@@ -1,4 +1,5 @@
 """CIFAR-100 in its Python version: pickled files."""
+
 import os
 
 import numpy as np

@@ -1,4 +1,5 @@
 """CIFAR-100 to MindRecord."""
+
 import os
 
 from msnb.mindrecord.common.exceptions import PathNotExistsError
@@ -10,7 +11,8 @@ __all__ = ["Cifar100ToMR"]
 
 
 class Cifar100ToMR:
-    """CIFAR-100 (its Python version) to two MindRecord files: `destination` and `destination` + ``_test``; fields id, fine_label,
+    """CIFAR-100 (its Python version) to two MindRecord files: `destination` and `destination` + ``_test``; fields id,
+    fine_label,
     coarse_label, data (JPEG).
 
     Args:
@@ -43,10 +45,20 @@ class Cifar100ToMR:
         if fields and not isinstance(fields, list):
             raise ValueError("The parameter fields should be None or list")
         data = Cifar100(self.source, False).load_data()
-        schema = {"id": {"type": "int64"}, "fine_label": {"type": "int64"}, "coarse_label": {"type": "int64"}, "data": {"type": "bytes"}}
-        for path, part, name in ((self.destination, data[:3], "img_train"), (self.destination + "_test", data[3:], "img_test")):
-            rows = ({"id": i, "fine_label": int(fine[0]), "coarse_label": int(coarse[0]), "data": jpeg(image[..., ::-1])}
-                    for i, (image, fine, coarse) in enumerate(zip(*part, strict=True)))
+        schema = {
+            "id": {"type": "int64"},
+            "fine_label": {"type": "int64"},
+            "coarse_label": {"type": "int64"},
+            "data": {"type": "bytes"},
+        }
+        for path, part, name in (
+            (self.destination, data[:3], "img_train"),
+            (self.destination + "_test", data[3:], "img_test"),
+        ):
+            rows = (
+                {"id": i, "fine_label": int(fine[0]), "coarse_label": int(coarse[0]), "data": jpeg(image[..., ::-1])}
+                for i, (image, fine, coarse) in enumerate(zip(*part, strict=True))
+            )
             write(path, rows, schema, name, fields)
         return SUCCESS
 

@@ -1,4 +1,5 @@
 """CIFAR-10 to MindRecord."""
+
 import os
 
 from msnb.mindrecord.common.exceptions import PathNotExistsError
@@ -10,7 +11,8 @@ __all__ = ["Cifar10ToMR"]
 
 
 class Cifar10ToMR:
-    """CIFAR-10 (its Python version) to two MindRecord files: `destination` and `destination` + ``_test``; fields id, label, data (JPEG).
+    """CIFAR-10 (its Python version) to two MindRecord files: `destination` and `destination` + ``_test``; fields id,
+    label, data (JPEG).
 
     Args:
         source (str): Folder with ``data_batch_1`` to ``data_batch_5`` and ``test_batch``.
@@ -45,10 +47,14 @@ class Cifar10ToMR:
         data = Cifar10(self.source, False)
         data.load_data()
         schema = {"id": {"type": "int64"}, "label": {"type": "int64"}, "data": {"type": "bytes"}}
-        for path, images, labels, name in ((self.destination, data.images, data.labels, "img_train"),
-                                           (self.destination + "_test", data.Test.images, data.Test.labels, "img_test")):
-            rows = ({"id": i, "label": int(label[0]), "data": jpeg(image[..., ::-1])}
-                    for i, (image, label) in enumerate(zip(images, labels, strict=True)))
+        for path, images, labels, name in (
+            (self.destination, data.images, data.labels, "img_train"),
+            (self.destination + "_test", data.Test.images, data.Test.labels, "img_test"),
+        ):
+            rows = (
+                {"id": i, "label": int(label[0]), "data": jpeg(image[..., ::-1])}
+                for i, (image, label) in enumerate(zip(images, labels, strict=True))
+            )
             write(path, rows, schema, name, fields)
         return SUCCESS
 

@@ -1,4 +1,5 @@
 """CSV to MindRecord."""
+
 import os
 from importlib import import_module
 
@@ -58,8 +59,10 @@ class CsvToMR:
             raise RuntimeError("Failed to generate schema from csv file.")
         schema = {c: {"type": _TYPES.get(str(table[c].dtype), "string")} for c in columns}
         casts = {"int64": int, "float64": float, "int32": int, "string": str}
-        rows = ({c: casts[schema[c]["type"]](v) for c, v in zip(columns, values, strict=True)}
-                for values in table[columns].itertuples(index=False, name=None))
+        rows = (
+            {c: casts[schema[c]["type"]](v) for c, v in zip(columns, values, strict=True)}
+            for values in table[columns].itertuples(index=False, name=None)
+        )
         return write(self.destination, rows, schema, "csv_schema", list(columns), self.partition_number)
 
     transform = run

@@ -1,4 +1,5 @@
 """ImageNet to MindRecord."""
+
 import os
 
 from msnb import log
@@ -66,6 +67,8 @@ class ImageNetToMR:
             int, 0.
         """
         schema = {"label": {"type": "int32"}, "image": {"type": "bytes"}, "file_name": {"type": "string"}}
-        return write(self.destination, self._rows(), schema, "imagenet_schema", ["label", "file_name"], self.partition_number)
+        return write(
+            self.destination, self._rows(), schema, "imagenet_schema", ["label", "file_name"], self.partition_number
+        )
 
     transform = run

@@ -1,4 +1,5 @@
 """MNIST to MindRecord."""
+
 import gzip
 import os
 import struct
@@ -12,11 +13,13 @@ __all__ = ["MnistToMR"]
 
 
 class MnistToMR:
-    """MNIST (its gzip files) to two sets of MindRecord files, ``<destination>_train.mindrecord`` and ``<destination>_test.mindrecord``;
+    """MNIST (its gzip files) to two sets of MindRecord files, ``<destination>_train.mindrecord`` and
+    ``<destination>_test.mindrecord``;
     fields label, data (JPEG).
 
     Args:
-        source (str): Folder with ``train-images-idx3-ubyte.gz``, ``train-labels-idx1-ubyte.gz`` and the two ``t10k`` files.
+        source (str): Folder with ``train-images-idx3-ubyte.gz``, ``train-labels-idx1-ubyte.gz`` and the two ``t10k``
+            files.
         destination (str): Beginning of the paths.
         partition_number (int, optional): Number of files of each set. Default: 1.
 
@@ -53,7 +56,14 @@ class MnistToMR:
         """
         schema = {"label": {"type": "int64"}, "data": {"type": "bytes"}}
         for part, name in (("train", "train"), ("t10k", "test")):
-            write(f"{self.destination}_{name}.mindrecord", self._rows(part), schema, "mnist_schema", ["label"], self.partition_number)
+            write(
+                f"{self.destination}_{name}.mindrecord",
+                self._rows(part),
+                schema,
+                "mnist_schema",
+                ["label"],
+                self.partition_number,
+            )
         return SUCCESS
 
     transform = run

@@ -1,4 +1,7 @@
-"""TFRecord to MindRecord. Reading needs no TensorFlow; the features may be described with its ``FixedLenFeature`` or anything like it."""
+"""TFRecord to MindRecord. Reading needs no TensorFlow; the features may be described with its ``FixedLenFeature`` or
+anything like it.
+"""
+
 import numpy as np
 
 from msnb.mindrecord._example import parse_example, records, values_of
@@ -6,9 +9,22 @@ from msnb.mindrecord.shardutils import check_filename
 from msnb.mindrecord.tools._convert import write
 
 __all__ = ["TFRecordToMR"]
-_TYPES = {"string": "string", "int8": "int32", "int16": "int32", "int32": "int32", "int64": "int64", "uint8": "int32", "uint16": "int32",
-          "uint32": "int64", "uint64": "int64", "float16": "float32", "float32": "float32", "float64": "float64", "double": "float64",
-          "bool": "int32"}
+_TYPES = {
+    "string": "string",
+    "int8": "int32",
+    "int16": "int32",
+    "int32": "int32",
+    "int64": "int64",
+    "uint8": "int32",
+    "uint16": "int32",
+    "uint32": "int64",
+    "uint64": "int64",
+    "float16": "float32",
+    "float32": "float32",
+    "float64": "float64",
+    "double": "float64",
+    "bool": "int32",
+}
 
 
 def _cast_name(key):
@@ -79,7 +95,9 @@ class TFRecordToMR:
         if feature.shape[0] < 1:
             raise ValueError(f"Parameter feature_dict[{key}].shape[0] should > 0")
         if name == "string":
-            raise ValueError(f"Parameter feature_dict[{key}].dtype is tf.string which shape[0] is not None. It is not supported.")
+            raise ValueError(
+                f"Parameter feature_dict[{key}].dtype is tf.string which shape[0] is not None. It is not supported."
+            )
         return {"type": _TYPES[name], "shape": [feature.shape[0]]}
 
     def tfrecord_iterator(self):
@@ -94,7 +112,10 @@ class TFRecordToMR:
                 _, values = values_of(features[key])
                 if "shape" in kind:
                     if len(values) != kind["shape"][0]:
-                        raise ValueError(f"TFRecord feature_dict parameter error: {key!r} has {len(values)} values, not {kind['shape'][0]}.")
+                        raise ValueError(
+                            f"TFRecord feature_dict parameter error: {key!r} has {len(values)} values, not "
+                            f"{kind['shape'][0]}."
+                        )
                     row[name] = np.asarray(values, kind["type"])
                     continue
                 if len(values) != 1:

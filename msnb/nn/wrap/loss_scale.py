@@ -3,6 +3,7 @@ from msnb.common import dtype as mstype
 from msnb.core import trace
 from msnb.core.autodiff import Gradient
 from msnb.core.parameter import Parameter
+from msnb.core.script import runtime
 from msnb.core.tensor import RowTensor, Tensor, box
 from msnb.nn.cell import Cell
 from msnb.nn.wrap.cell_wrapper import TrainOneStepCell
@@ -172,8 +173,6 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         self.concat = P.Concat()
         self.reduce_sum = P.ReduceSum()
         self.reshape = P.Reshape()
-        self.select = P.Select()
-        self.assign = P.Assign()
         self.is_distributed = False
         self.loss_scaling_manager = None
         if isinstance(scale_sense, Cell):
@@ -229,7 +228,6 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         """
         outputs = compute_output if isinstance(compute_output, tuple) else (compute_output,)
         flags = [_row_tensor_grad_overflow(x) if isinstance(x, RowTensor) else grad_overflow(x) for x in outputs]
-        # As one reduction, not a sum of so many terms: XLA would repeat that sum in the update of every Parameter.
         return self.less_equal(self.base, self.reduce_sum(self.concat(flags)))
 
     def process_loss_scale(self, overflow):
@@ -246,16 +244,13 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return self.loss_scaling_manager(self.scale_sense, overflow)
 
     def _update_unless(self, overflow, grads):
-        """Run the optimizer and, where `overflow` is true, put everything back that it wrote."""
-        if trace.tracing():
-            state = [p for p in self.optimizer.get_parameters()]
-            before = [box(p._array) for p in state]
+        """Run the optimizer unless `overflow` is true."""
+        def update():
             self.optimizer(grads)
-            for param, old in zip(state, before, strict=True):
-                if param._array is not old._array:
-                    self.assign(param, self.select(P.BroadcastTo(param.shape)(overflow), old, box(param._array)))
-        elif not bool(overflow):
-            self.optimizer(grads)
+            return True
+
+        # A branch, not a selection between old and new values: XLA compiles that slowly when there are many Parameters.
+        runtime.if_expression(overflow, lambda: True, update, None)
 
     def set_sense_scale(self, sens):
         """Set the loss scale.

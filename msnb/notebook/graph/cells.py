@@ -37,9 +37,12 @@ def _before_cell(info):
         return
     text = info.raw_cell or ""
     try:
-        _ids[namer(text, shell.transform_cell(text), shell.execution_count)] = cell
+        code = shell.transform_cell(text)
     except Exception:  # text that is no Python runs no network either
         return
+    # releases of IPython count up before or after this event; the name that no file gets does no harm
+    for count in (shell.execution_count, shell.execution_count - 1):
+        _ids[namer(text, code, count)] = cell
 
 
 def install():

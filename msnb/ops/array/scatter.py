@@ -1,4 +1,6 @@
 """Operators that write into a Tensor at given indices, in place into a Parameter or into a new Tensor."""
+import math
+
 import jax
 import jax.numpy as jnp
 
@@ -293,3 +295,34 @@ def tensor_scatter_elements(input_x, indices, updates, *, axis: Int = 0,
                    for d in range(input_x.ndim))
     mode = "update" if reduction == "none" else reduction
     return _UPDATES[mode][1](input_x, updates, places).astype(input_x.dtype)
+
+
+@operator("UpdateCache", writes=("input_x",))
+def update_cache(input_x, indices, updates, max_num: Int):
+    """Rows of a Parameter replaced, in place; an index below 0 or from `max_num` on is left out.
+
+    Inputs:
+        - **input_x** (Parameter) - What is written.
+        - **indices** (Tensor) - int32 or int64, along the first dimension; its shape does not matter.
+        - **updates** (Tensor) - One row for each index.
+        - **max_num** (int) - Bound of the indices.
+
+    Outputs:
+        Tensor of shape (1,), which holds nothing of use.
+
+    Raises:
+        TypeError: If `indices` are not integers or the element types differ.
+        ValueError: If the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    name = "UpdateCache"
+    dtype_in(name, "indices", indices, INDEX)
+    updates = _in_type_of(name, input_x, updates)
+    if updates.size != indices.size * math.prod(input_x.shape[1:]):
+        raise ValueError(f"For '{name}', 'updates' should have one row of shape {input_x.shape[1:]} for each of "
+                         f"{indices.size} indices, but got shape {updates.shape}.")
+    indices, updates = indices.reshape(-1), updates.reshape(-1, *input_x.shape[1:])
+    rows = jnp.where((indices < 0) | (indices >= max_num), input_x.shape[0], indices)
+    return input_x.at[rows].set(updates, mode="drop"), jnp.zeros(1, jnp.float32)

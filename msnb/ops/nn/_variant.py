@@ -1,12 +1,12 @@
-"""Operators whose attributes decide whether they write in place or draw random numbers.
-
-Most calls do neither, and then the statistics are no output of a graph and no key is drawn for them.
-"""
+"""Operators whose attributes depend on one another: by what they forbid, and by what the operator then does."""
 from msnb.core.operator import REGISTRY, Operator
 
 
 def variant(name, fn, when, writes=(), random=False):
     """Make the declared operator `name` run `fn` where `when(attributes)` is true.
+
+    So an operator that writes in place or draws random numbers only with some attributes does not with the others:
+    its inputs are then no outputs of a graph, and no key is drawn.
 
     Args:
         name (str): Class name of a declared operator; both have its attributes and its name in the graph.
@@ -24,3 +24,15 @@ def variant(name, fn, when, writes=(), random=False):
         return usual(self, *args, **kwargs)
 
     cls.__call__ = call
+
+
+def refuse(name, check):
+    """Make the declared operator `name` call `check(attributes)`, which raises, when it is made."""
+    cls = REGISTRY[name].primitive
+    bind = cls._bind
+
+    def checked(self, attributes):
+        check(attributes)
+        bind(self, attributes)
+
+    cls._bind = checked

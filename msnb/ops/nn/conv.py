@@ -7,6 +7,7 @@ from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops.nn import conv_primitive
 from msnb.ops.nn._kinds import Exactly, Layout, Offsets3, PadMode, Sides2, Sides3, Window2, Window3
+from msnb.ops.nn._variant import refuse
 from msnb.ops.nn.conv_lowering import Geometry, direct
 
 
@@ -14,12 +15,16 @@ def pads(op, pad_mode, pad, image, kernel, stride, dilation):
     """Padding (before, after) of each spatial dimension for one of MindSpore's three modes."""
     if pad_mode == "pad":
         return tuple(zip(pad[::2], pad[1::2], strict=True))
-    if any(pad):
-        raise ValueError(f"For '{op}', 'pad' should be 0 when 'pad_mode' is '{pad_mode}', but got {pad}; "
-                         f"use pad_mode='pad'.")
+    _refuse_pad(op, pad_mode, pad)
     if pad_mode == "valid":
         return ((0, 0),) * len(image)
     return tuple(same_pads(n, k, s, d) for n, k, s, d in zip(image, kernel, stride, dilation, strict=True))
+
+
+def _refuse_pad(op, pad_mode, pad):
+    if pad_mode != "pad" and any(pad):
+        raise ValueError(f"For '{op}', 'pad' should be 0 when 'pad_mode' is '{pad_mode}', but got {pad}; "
+                         f"use pad_mode='pad'.")
 
 
 def same_pads(n, k, s, d=1):
@@ -137,9 +142,6 @@ def depthwise_conv2d_native(x, weight, *, channel_multiplier: PositiveInt, kerne
         ``CPU`` ``GPU`` ``TPU``
     """
     op = "DepthwiseConv2dNative"
-    if stride[0] != stride[1] or dilation[0] != dilation[1]:
-        raise ValueError(f"For '{op}', stride and dilation should be equal in height and width, but got {stride} and "
-                         f"{dilation}.")
     _check.rank(op, "x", x, 4)
     _check.rank(op, "weight", weight, 4)
     if tuple(weight.shape) != (channel_multiplier, x.shape[1], *kernel_size):
@@ -358,3 +360,17 @@ def conv3d_transpose_op(dout, weight, *, in_channel: PositiveInt, out_channel: P
 
 def _transposed3d(dy, w, image, geometry):
     return jax.linear_transpose(lambda x: direct(x, w, geometry), jax.ShapeDtypeStruct(image, dy.dtype))(dy)[0]
+
+
+# ---------------------------------------------------------------------- attributes that do not go together
+def _check_uneven(a):
+    for key in ("stride", "dilation"):
+        if a[key][0] != a[key][1]:
+            raise ValueError(f"For 'DepthwiseConv2dNative', '{key}' should be equal in height and width, but got "
+                             f"{a[key]}.")
+
+
+for _name in ("Conv2D", "DepthwiseConv2dNative", "Conv2DBackpropInput", "Conv2DBackpropFilter", "Conv3D",
+              "Conv3DBackpropInput"):
+    refuse(_name, lambda a, name=_name: _refuse_pad(name, a["pad_mode"], a["pad"]))
+refuse("DepthwiseConv2dNative", _check_uneven)

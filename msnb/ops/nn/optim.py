@@ -5,6 +5,7 @@ from jax import lax
 from msnb.core.kinds import Bool, Float, StrictFloat
 from msnb.core.primitive import operator
 from msnb.ops import _check
+from msnb.ops.nn._variant import refuse
 
 
 def scalar(x):
@@ -175,8 +176,6 @@ def sgd(parameters, gradient, learning_rate, accum, momentum, stat, *, dampening
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    if nesterov and dampening != 0:
-        raise ValueError(f"For 'SGD', 'dampening' should be 0 with nesterov=True, but got {dampening}.")
     same_shapes("SGD", parameters=parameters, gradient=gradient, accum=accum, stat=stat)
     lr, momentum = scalar(learning_rate), scalar(momentum)
     g = gradient + weight_decay * parameters if weight_decay else gradient
@@ -184,6 +183,14 @@ def sgd(parameters, gradient, learning_rate, accum, momentum, stat, *, dampening
     step = g + momentum * a if nesterov else a
     a, step = jnp.where(momentum != 0, a, accum), jnp.where(momentum != 0, step, g)
     return (*like(parameters, parameters - lr * step, a), jnp.zeros_like(stat))
+
+
+def _check_sgd(attributes):
+    if attributes["nesterov"] and attributes["dampening"] != 0:
+        raise ValueError(f"For 'SGD', 'dampening' should be 0 with nesterov=True, but got {attributes['dampening']}.")
+
+
+refuse("SGD", _check_sgd)
 
 
 @operator("ApplyRMSProp", writes=("var", "mean_square", "moment"))

@@ -1,4 +1,5 @@
 """What sources have in common: samples fetched by number, and samples that stream from files."""
+
 import glob
 import os
 from enum import Enum
@@ -83,8 +84,10 @@ class FileSamples(Samples):
         images = [read_file(self.paths[i]) for i in numbers.tolist()]
         if self.decode:
             images = [decode_image(image, self.paths[i]) for image, i in zip(images, numbers.tolist(), strict=True)]
-        return [settle(images) if self.decode else images,
-                *[o[numbers] if isinstance(o, np.ndarray) else [o[i] for i in numbers.tolist()] for o in self.others]]
+        return [
+            settle(images) if self.decode else images,
+            *[o[numbers] if isinstance(o, np.ndarray) else [o[i] for i in numbers.tolist()] for o in self.others],
+        ]
 
 
 def read_file(path):
@@ -138,7 +141,16 @@ class MappableDataset(SourceDataset):
 
     columns = ()
 
-    def __init__(self, num_samples=None, num_parallel_workers=None, shuffle=None, sampler=None, num_shards=None, shard_id=None, cache=None):
+    def __init__(
+        self,
+        num_samples=None,
+        num_parallel_workers=None,
+        shuffle=None,
+        sampler=None,
+        num_shards=None,
+        shard_id=None,
+        cache=None,
+    ):
         super().__init__(num_parallel_workers=num_parallel_workers, cache=cache)
         self.num_samples = num_samples
         self.shuffle_level = shuffle
@@ -256,8 +268,10 @@ class RowStream:
         if self._counts is None:
             self._counts = [self.counter(f) for f in self.files]
             if not sum(self._counts):
-                raise RuntimeError(f"Invalid data, no valid data matching the dataset API {self.name}. Please check file path or "
-                                   "dataset API.")
+                raise RuntimeError(
+                    f"Invalid data, no valid data matching the dataset API {self.name}. Please check file path or "
+                    "dataset API."
+                )
         return self._counts
 
     def share(self):
@@ -340,15 +354,26 @@ class StreamDataset(SourceDataset):
 
     columns = ()
 
-    def __init__(self, dataset_files, num_samples=None, num_parallel_workers=None, shuffle=Shuffle.GLOBAL, num_shards=None,
-                 shard_id=None, cache=None):
+    def __init__(
+        self,
+        dataset_files,
+        num_samples=None,
+        num_parallel_workers=None,
+        shuffle=Shuffle.GLOBAL,
+        num_shards=None,
+        shard_id=None,
+        cache=None,
+    ):
         super().__init__(num_parallel_workers=num_parallel_workers, cache=cache)
         type_check(dataset_files, (str, list), "dataset files")
         check_source(num_samples, num_parallel_workers, None, None, num_shards, shard_id)
         check_cache(cache)
         if not isinstance(shuffle, bool | Shuffle):
-            raise TypeError("shuffle must be of boolean or enum of 'Shuffle' values like 'Shuffle.GLOBAL' or 'Shuffle.FILES', but got "
-                            f"{shuffle!r}.")
+            raise TypeError(
+                "shuffle must be of boolean or enum of 'Shuffle' values like 'Shuffle.GLOBAL' or 'Shuffle.FILES', but "
+                "got "
+                f"{shuffle!r}."
+            )
         self.dataset_files = sorted(self._find_files(dataset_files))
         self.num_samples = num_samples
         self.num_shards = num_shards

@@ -1,4 +1,5 @@
 """CelebA: faces and their attributes."""
+
 import os
 
 import numpy as np
@@ -33,8 +34,20 @@ class CelebADataset(MappableDataset):
 
     columns = ("image", "attr")
 
-    def __init__(self, dataset_dir, num_parallel_workers=None, shuffle=None, usage="all", sampler=None, decode=False, extensions=None,
-                 num_samples=None, num_shards=None, shard_id=None, cache=None):
+    def __init__(
+        self,
+        dataset_dir,
+        num_parallel_workers=None,
+        shuffle=None,
+        usage="all",
+        sampler=None,
+        decode=False,
+        extensions=None,
+        num_samples=None,
+        num_shards=None,
+        shard_id=None,
+        cache=None,
+    ):
         check_dir(dataset_dir)
         check_optional((bool,), decode=decode)
         check_optional((list,), extensions=extensions)
@@ -60,8 +73,10 @@ class CelebADataset(MappableDataset):
     def _samples(self):
         lines = self._file("list_attr_celeba.txt")
         if not lines or not lines[0].strip().isdigit():
-            raise RuntimeError("Invalid data, the first line of list_attr_celeba.txt should be the number of rows, but is "
-                               f"{lines[0] if lines else ''!r}.")
+            raise RuntimeError(
+                "Invalid data, the first line of list_attr_celeba.txt should be the number of rows, but is "
+                f"{lines[0] if lines else ''!r}."
+            )
         parts = self._file("list_eval_partition.txt") if self.usage != "all" else None
         paths, attributes = [], []
         for number, line in enumerate(lines[2:]):
@@ -80,5 +95,8 @@ class CelebADataset(MappableDataset):
             except ValueError:
                 raise RuntimeError(f"Invalid data, an attribute is no number: {line!r}.") from None
         if not paths:
-            raise RuntimeError("Invalid data, no valid data matching the dataset API CelebADataset. Please check file path or dataset API.")
+            raise RuntimeError(
+                "Invalid data, no valid data matching the dataset API CelebADataset. Please check file path or "
+                "dataset API."
+            )
         return FileSamples("CelebADataset", paths, [np.array(attributes, np.uint32)], self.decode)

@@ -1,4 +1,5 @@
 """CIFAR-10 and CIFAR-100 in their binary format: per image its label bytes, then 3 x 32 x 32 bytes."""
+
 import os
 
 import numpy as np
@@ -13,8 +14,18 @@ class _CifarDataset(MappableDataset):
     labels = 1
     parts = {}
 
-    def __init__(self, dataset_dir, usage=None, num_samples=None, num_parallel_workers=None, shuffle=None, sampler=None,
-                 num_shards=None, shard_id=None, cache=None):
+    def __init__(
+        self,
+        dataset_dir,
+        usage=None,
+        num_samples=None,
+        num_parallel_workers=None,
+        shuffle=None,
+        sampler=None,
+        num_shards=None,
+        shard_id=None,
+        cache=None,
+    ):
         check_dir(dataset_dir)
         if usage is not None:
             check_valid_str(usage, ["train", "test", "all"], "usage")
@@ -27,7 +38,9 @@ class _CifarDataset(MappableDataset):
         name = type(self).__name__
         files = sorted(f for f in os.listdir(self.dataset_dir) if f.endswith(".bin"))
         if not files:
-            raise RuntimeError(f"Invalid file, no .bin files found under {self.dataset_dir}. {name} reads CIFAR's binary version.")
+            raise RuntimeError(
+                f"Invalid file, no .bin files found under {self.dataset_dir}. {name} reads CIFAR's binary version."
+            )
         images, labels = [], []
         width = self.labels + 3072
         for file in files:
@@ -36,14 +49,18 @@ class _CifarDataset(MappableDataset):
             path = os.path.join(self.dataset_dir, file)
             data = np.fromfile(path, np.uint8)
             if not len(data) or len(data) % width:
-                raise RuntimeError(f"Invalid file, {path!r} is no {name} file: its size should be a multiple of {width} bytes, but is "
-                                   f"{len(data)}.")
+                raise RuntimeError(
+                    f"Invalid file, {path!r} is no {name} file: its size should be a multiple of {width} bytes, but is "
+                    f"{len(data)}."
+                )
             data = data.reshape(-1, width)
-            labels.append(data[:, :self.labels])
-            images.append(np.ascontiguousarray(data[:, self.labels:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)))
+            labels.append(data[:, : self.labels])
+            images.append(np.ascontiguousarray(data[:, self.labels :].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)))
         if not images:
-            raise RuntimeError(f"Invalid data, no valid data matching the dataset API {name}. Please check file path or dataset API: "
-                               f"{self.dataset_dir!r} has nothing for usage {self.usage!r}.")
+            raise RuntimeError(
+                f"Invalid data, no valid data matching the dataset API {name}. Please check file path or dataset API: "
+                f"{self.dataset_dir!r} has nothing for usage {self.usage!r}."
+            )
         labels = np.concatenate(labels).astype(np.uint32)
         columns = [np.ascontiguousarray(labels[:, i]) for i in range(self.labels)]
         return ArraySamples(name, [np.concatenate(images), *columns], class_ids=columns[0])
@@ -81,7 +98,8 @@ class Cifar10Dataset(_CifarDataset):
 
 
 class Cifar100Dataset(_CifarDataset):
-    """Small colour images of 100 classes in 20 superclasses: columns ``image`` (uint8, (32, 32, 3)), ``coarse_label``, ``fine_label``.
+    """Small colour images of 100 classes in 20 superclasses: columns ``image`` (uint8, (32, 32, 3)), ``coarse_label``,
+    ``fine_label``.
 
     Args:
         dataset_dir (str): Folder with ``train.bin`` and ``test.bin``.

@@ -1,19 +1,35 @@
 """CLUE, the Chinese language understanding benchmark: a JSON object a line."""
+
 import json
 
 import numpy as np
 
 from msnb.dataset.engine.sources.base import RowStream, Shuffle, StreamDataset
 
-_PAIR = {"train": ["label", "sentence1", "sentence2"], "test": ["id", "sentence1", "sentence2"], "eval": ["label", "sentence1", "sentence2"]}
+_PAIR = {
+    "train": ["label", "sentence1", "sentence2"],
+    "test": ["id", "sentence1", "sentence2"],
+    "eval": ["label", "sentence1", "sentence2"],
+}
 _WSC = ["idx", "label", "target/span1_index", "target/span1_text", "target/span2_index", "target/span2_text", "text"]
 _KEYS = {
     "AFQMC": _PAIR,
     "CMNLI": _PAIR,
-    "CSL": {"train": ["abst", "id", "keyword", "label"], "test": ["abst", "id", "keyword"], "eval": ["abst", "id", "keyword", "label"]},
-    "IFLYTEK": {"train": ["label", "label_des", "sentence"], "test": ["id", "sentence"], "eval": ["label", "label_des", "sentence"]},
-    "TNEWS": {"train": ["keywords", "label", "label_desc", "sentence"], "test": ["id", "keywords", "sentence"],
-              "eval": ["keywords", "label", "label_desc", "sentence"]},
+    "CSL": {
+        "train": ["abst", "id", "keyword", "label"],
+        "test": ["abst", "id", "keyword"],
+        "eval": ["abst", "id", "keyword", "label"],
+    },
+    "IFLYTEK": {
+        "train": ["label", "label_des", "sentence"],
+        "test": ["id", "sentence"],
+        "eval": ["label", "label_des", "sentence"],
+    },
+    "TNEWS": {
+        "train": ["keywords", "label", "label_desc", "sentence"],
+        "test": ["id", "keywords", "sentence"],
+        "eval": ["keywords", "label", "label_desc", "sentence"],
+    },
     "WSC": {"train": _WSC, "test": [k for k in _WSC if k != "label"], "eval": _WSC},
 }
 
@@ -39,7 +55,8 @@ class CLUEDataset(StreamDataset):
         usage (str, optional): 'train', 'test' or 'eval'. Default: 'train'.
         num_samples (int, optional): At most so many rows. Default: None, all.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
-        shuffle (Union[bool, Shuffle], optional): False for the files' own order, ``Shuffle.FILES`` for the files in random order,
+        shuffle (Union[bool, Shuffle], optional): False for the files' own order, ``Shuffle.FILES`` for the files in
+            random order,
             True or ``Shuffle.GLOBAL`` for rows in random order too. Default: ``Shuffle.GLOBAL``.
         num_shards (int, optional): Number of shares to divide the rows into. Default: None.
         shard_id (int, optional): Number of this share. Default: None.
@@ -54,8 +71,18 @@ class CLUEDataset(StreamDataset):
         >>> dataset = ds.CLUEDataset("afqmc/train.json", task="AFQMC", usage="train")
     """
 
-    def __init__(self, dataset_files, task="AFQMC", usage="train", num_samples=None, num_parallel_workers=None,
-                 shuffle=Shuffle.GLOBAL, num_shards=None, shard_id=None, cache=None):
+    def __init__(
+        self,
+        dataset_files,
+        task="AFQMC",
+        usage="train",
+        num_samples=None,
+        num_parallel_workers=None,
+        shuffle=Shuffle.GLOBAL,
+        num_shards=None,
+        shard_id=None,
+        cache=None,
+    ):
         if task not in _KEYS:
             raise ValueError(f"task should be 'AFQMC', 'TNEWS', 'IFLYTEK', 'CMNLI', 'WSC' or 'CSL', but got {task!r}.")
         if usage not in ("train", "test", "eval"):
@@ -94,5 +121,13 @@ class CLUEDataset(StreamDataset):
             with open(path, "rb") as file:
                 return sum(1 for line in file if line.strip(b"\n"))
 
-        return RowStream("CLUEDataset", self.dataset_files, read, count, self.shuffle_files, self.num_shards, self.shard_id,
-                         self.num_samples)
+        return RowStream(
+            "CLUEDataset",
+            self.dataset_files,
+            read,
+            count,
+            self.shuffle_files,
+            self.num_shards,
+            self.shard_id,
+            self.num_samples,
+        )

@@ -1,4 +1,5 @@
 """COCO: images with boxes, segmentations, keypoints or panoptic segments."""
+
 import json
 import os
 
@@ -8,8 +9,12 @@ from msnb.dataset.core.validator_helpers import check_dir, check_file, check_opt
 from msnb.dataset.engine import samplers
 from msnb.dataset.engine.sources.base import FileSamples, MappableDataset
 
-_COLUMNS = {"Detection": ("image", "bbox", "category_id", "iscrowd"), "Stuff": ("image", "segmentation", "iscrowd"),
-            "Keypoint": ("image", "keypoints", "num_keypoints"), "Panoptic": ("image", "bbox", "category_id", "iscrowd", "area")}
+_COLUMNS = {
+    "Detection": ("image", "bbox", "category_id", "iscrowd"),
+    "Stuff": ("image", "segmentation", "iscrowd"),
+    "Keypoint": ("image", "keypoints", "num_keypoints"),
+    "Panoptic": ("image", "bbox", "category_id", "iscrowd", "area"),
+}
 
 
 def _get(node, key):
@@ -19,8 +24,10 @@ def _get(node, key):
 
 
 class CocoDataset(MappableDataset):
-    """COCO. The columns depend on the task: Detection ``image``, ``bbox``, ``category_id``, ``iscrowd``; Stuff ``image``,
-    ``segmentation``, ``iscrowd``; Keypoint ``image``, ``keypoints``, ``num_keypoints``; Panoptic ``image``, ``bbox``, ``category_id``,
+    """COCO. The columns depend on the task: Detection ``image``, ``bbox``, ``category_id``, ``iscrowd``; Stuff
+    ``image``,
+    ``segmentation``, ``iscrowd``; Keypoint ``image``, ``keypoints``, ``num_keypoints``; Panoptic ``image``, ``bbox``,
+    ``category_id``,
     ``iscrowd``, ``area``. Rows of different length are filled up with -1.
 
     Args:
@@ -41,8 +48,20 @@ class CocoDataset(MappableDataset):
         ValueError: If the folder or file does not exist or an argument is out of range.
     """
 
-    def __init__(self, dataset_dir, annotation_file, task="Detection", num_samples=None, num_parallel_workers=None, shuffle=None,
-                 decode=False, sampler=None, num_shards=None, shard_id=None, cache=None):
+    def __init__(
+        self,
+        dataset_dir,
+        annotation_file,
+        task="Detection",
+        num_samples=None,
+        num_parallel_workers=None,
+        shuffle=None,
+        decode=False,
+        sampler=None,
+        num_shards=None,
+        shard_id=None,
+        cache=None,
+    ):
         check_dir(dataset_dir)
         check_file(annotation_file)
         type_check(task, (str,), "task")
@@ -65,14 +84,16 @@ class CocoDataset(MappableDataset):
                 with open(self.annotation_file, encoding="utf-8") as file:
                     self._shared["content"] = json.load(file)
             except ValueError as error:
-                raise RuntimeError(f"Invalid file, {self.annotation_file} is not JSON (json.exception.parse_error): {error}.") from None
+                raise RuntimeError(
+                    f"Invalid file, {self.annotation_file} is not JSON (json.exception.parse_error): {error}."
+                ) from None
         return self._shared["content"]
 
     def _samples(self):
         content = self._content()
         images = _get(content, "images")
         if not images:
-            raise RuntimeError(f"Invalid data, no \"image\" node found in json file: {self.annotation_file}")
+            raise RuntimeError(f'Invalid data, no "image" node found in json file: {self.annotation_file}')
         names = {_get(i, "id"): _get(i, "file_name") for i in images}
         categories = None
         if self.task in ("Detection", "Panoptic"):
@@ -81,12 +102,19 @@ class CocoDataset(MappableDataset):
         for annotation in _get(content, "annotations"):
             image_id = _get(annotation, "image_id")
             if image_id not in names:
-                raise RuntimeError(f"Invalid data, image_id: {image_id} in annotation node is not found in image node in json file.")
+                raise RuntimeError(
+                    f"Invalid data, image_id: {image_id} in annotation node is not found in image node in json file."
+                )
             name = names[image_id]
-            getattr(self, f"_{self.task.lower()}")(annotation, categories, lines.setdefault(name, []), items.setdefault(name, []))
+            getattr(self, f"_{self.task.lower()}")(
+                annotation, categories, lines.setdefault(name, []), items.setdefault(name, [])
+            )
         files = [i["file_name"] for i in images if lines.get(i["file_name"])]
         if not files:
-            raise RuntimeError("Invalid data, no valid data matching the dataset API CocoDataset. Please check file path or dataset API.")
+            raise RuntimeError(
+                "Invalid data, no valid data matching the dataset API CocoDataset. Please check file path or dataset "
+                "API."
+            )
         columns = [[_padded(lines[f]) for f in files]]
         for place in range(len(self.columns) - 2):
             columns.append([np.array([[row[place]] for row in items[f]], np.uint32) for f in files])

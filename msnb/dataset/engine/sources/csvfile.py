@@ -1,4 +1,5 @@
 """CSV files."""
+
 import numpy as np
 
 from msnb.dataset.core.validator_helpers import type_check
@@ -10,7 +11,9 @@ class _BadRow(Exception):
 
 
 def rows_of_text(text, delimiter):
-    """Yield the rows of CSV text as lists of fields. Empty lines are left out; quotes may enclose delimiters and line ends."""
+    """Yield the rows of CSV text as lists of fields. Empty lines are left out; quotes may enclose delimiters and
+    line ends.
+    """
     fields, start, at, n = [], 0, 0, len(text)
     while at <= n:
         if at < n and text[at] == '"':
@@ -61,11 +64,13 @@ class CSVDataset(StreamDataset):
     Args:
         dataset_files (Union[str, list[str]]): Files, or patterns of file names.
         field_delim (str, optional): What separates fields. Default: ','.
-        column_defaults (list, optional): A value per column, whose type (int, float or str) the column has. Default: None, all str.
+        column_defaults (list, optional): A value per column, whose type (int, float or str) the column has. Default:
+            None, all str.
         column_names (list[str], optional): Names of the columns. Default: None, the first line of the file.
         num_samples (int, optional): At most so many rows. Default: None, all.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
-        shuffle (Union[bool, Shuffle], optional): False for the files' own order, ``Shuffle.FILES`` for the files in random order,
+        shuffle (Union[bool, Shuffle], optional): False for the files' own order, ``Shuffle.FILES`` for the files in
+            random order,
             True or ``Shuffle.GLOBAL`` for rows in random order too. Default: ``Shuffle.GLOBAL``.
         num_shards (int, optional): Number of shares to divide the rows into. Default: None.
         shard_id (int, optional): Number of this share. Default: None.
@@ -80,12 +85,25 @@ class CSVDataset(StreamDataset):
         >>> dataset = ds.CSVDataset("data.csv", column_names=["x", "y"], column_defaults=[0.0, 0])
     """
 
-    def __init__(self, dataset_files, field_delim=",", column_defaults=None, column_names=None, num_samples=None,
-                 num_parallel_workers=None, shuffle=Shuffle.GLOBAL, num_shards=None, shard_id=None, cache=None):
+    def __init__(
+        self,
+        dataset_files,
+        field_delim=",",
+        column_defaults=None,
+        column_names=None,
+        num_samples=None,
+        num_parallel_workers=None,
+        shuffle=Shuffle.GLOBAL,
+        num_shards=None,
+        shard_id=None,
+        cache=None,
+    ):
         if field_delim is not None:
             type_check(field_delim, (str,), "field delim")
             if field_delim in ('"', "\r", "\n") or len(field_delim) != 1:
-                raise ValueError(f"field_delim is invalid: one character is needed, no quote or line end, but got {field_delim!r}.")
+                raise ValueError(
+                    f"field_delim is invalid: one character is needed, no quote or line end, but got {field_delim!r}."
+                )
         if column_defaults is not None:
             if not isinstance(column_defaults, list):
                 raise TypeError("column_defaults should be type of list.")
@@ -113,11 +131,15 @@ class CSVDataset(StreamDataset):
             heads = [self._head(f) for f in self.dataset_files]
             for path, head in zip(self.dataset_files, heads, strict=True):
                 if head != heads[0]:
-                    raise RuntimeError("Invalid file, every csv file should have the same column names, but "
-                                       f"{self.dataset_files[0]} has {heads[0]} and {path} has {head}.")
+                    raise RuntimeError(
+                        "Invalid file, every csv file should have the same column names, but "
+                        f"{self.dataset_files[0]} has {heads[0]} and {path} has {head}."
+                    )
                 if len(set(head)) != len(head):
-                    raise RuntimeError("Invalid parameter, duplicate column names are not allowed: "
-                                       f"{next(n for n in head if head.count(n) > 1)} (in {path}).")
+                    raise RuntimeError(
+                        "Invalid parameter, duplicate column names are not allowed: "
+                        f"{next(n for n in head if head.count(n) > 1)} (in {path})."
+                    )
             self._shared["names"] = heads[0]
         return self._shared["names"]
 
@@ -140,7 +162,9 @@ class CSVDataset(StreamDataset):
         if defaults is None:
             defaults = [""] * len(names)
         elif len(defaults) != len(names):
-            raise RuntimeError(f"CSVNode: column_defaults has {len(defaults)} values, but there are {len(names)} columns {names}.")
+            raise RuntimeError(
+                f"CSVNode: column_defaults has {len(defaults)} values, but there are {len(names)} columns {names}."
+            )
         kinds = [str if isinstance(d, str) else np.int32 if isinstance(d, int) else np.float32 for d in defaults]
 
         def read(path):
@@ -151,10 +175,14 @@ class CSVDataset(StreamDataset):
                         raise _BadRow("Number of file columns does not match the default records")
                     if len(fields) < len(kinds):
                         raise _BadRow("The number of columns does not match the definition.")
-                    yield tuple(np.array(f.encode("utf-8")) if k is str else _number(f, k, path, number)
-                                for f, k in zip(fields, kinds, strict=True))
+                    yield tuple(
+                        np.array(f.encode("utf-8")) if k is str else _number(f, k, path, number)
+                        for f, k in zip(fields, kinds, strict=True)
+                    )
             except _BadRow as bad:
-                raise RuntimeError(f"Invalid file, failed to parse file: {path}: line {max(number, 1)}. Error message: {bad}") from None
+                raise RuntimeError(
+                    f"Invalid file, failed to parse file: {path}: line {max(number, 1)}. Error message: {bad}"
+                ) from None
 
         def count(path):
             try:
@@ -162,14 +190,24 @@ class CSVDataset(StreamDataset):
             except _BadRow as bad:
                 raise RuntimeError(f"Invalid file, failed to parse file: {path}. Error message: {bad}") from None
 
-        return RowStream("CSVDataset", self.dataset_files, read, count, self.shuffle_files, self.num_shards, self.shard_id,
-                         self.num_samples)
+        return RowStream(
+            "CSVDataset",
+            self.dataset_files,
+            read,
+            count,
+            self.shuffle_files,
+            self.num_shards,
+            self.shard_id,
+            self.num_samples,
+        )
 
 
 def _number(field, kind, path, row):
     try:
         return np.array(int(float(field)) if kind is np.int32 and "." in field else kind(field), kind)
     except ValueError:
-        raise RuntimeError(f"Invalid data, {path}: line {row}, type does not match: {field!r} is no {np.dtype(kind)}.") from None
+        raise RuntimeError(
+            f"Invalid data, {path}: line {row}, type does not match: {field!r} is no {np.dtype(kind)}."
+        ) from None
     except OverflowError:
         raise RuntimeError(f"Invalid data, {path}: line {row}, out of range: {field!r}.") from None

@@ -1,9 +1,17 @@
 """Data sets out of Python objects: generators, sequences, arrays."""
+
 import numpy as np
 
 from msnb.dataset.core.datatypes import numpy_type
 from msnb.dataset.core.tensor_op import as_array
-from msnb.dataset.core.validator_helpers import as_list, check_columns, check_optional, check_pos_int32, type_check, type_check_list
+from msnb.dataset.core.validator_helpers import (
+    as_list,
+    check_columns,
+    check_optional,
+    check_pos_int32,
+    type_check,
+    type_check_list,
+)
 from msnb.dataset.engine import nodes, samplers
 from msnb.dataset.engine.chunk import settle
 from msnb.dataset.engine.errors import located
@@ -22,8 +30,10 @@ class _RowMaker:
         if isinstance(value, tuple):
             items = value
         elif isinstance(value, dict):
-            raise TypeError(f"Invalid parameter, Generator should return a tuple of numpy arrays, but returned a dict with keys "
-                            f"{list(value)}.")
+            raise TypeError(
+                f"Invalid parameter, Generator should return a tuple of numpy arrays, but returned a dict with keys "
+                f"{list(value)}."
+            )
         elif isinstance(value, list) or isinstance(value, np.ndarray) and value.ndim > 0 and len(value) == len(names):
             items = tuple(value) if len(value) == len(names) else (value,)
         elif hasattr(value, "__next__"):
@@ -31,15 +41,25 @@ class _RowMaker:
         else:
             items = (value,)
         if len(items) != len(names):
-            raise TypeError("Invalid parameter, Generator should return same number of numpy arrays as specified in column names: "
-                            f"it returned {len(items)} for {names}.")
-        row = tuple(x if isinstance(x, np.ndarray) and x.dtype.kind not in "UO" else self._array(x, n)
-                    for x, n in zip(items, names, strict=True))
+            raise TypeError(
+                "Invalid parameter, Generator should return same number of numpy arrays as specified in column names: "
+                f"it returned {len(items)} for {names}."
+            )
+        row = tuple(
+            x if isinstance(x, np.ndarray) and x.dtype.kind not in "UO" else self._array(x, n)
+            for x, n in zip(items, names, strict=True)
+        )
         if self.types:
             for array, wanted, name in zip(row, self.types, names, strict=True):
-                if wanted is not None and array.dtype != wanted and not (array.dtype.kind == "S" and wanted.kind == "S"):
-                    raise TypeError(f"Invalid parameter, input column type is not same with output tensor type: column {name!r} is "
-                                    f"declared {wanted}, but the generator gives {array.dtype}.")
+                if (
+                    wanted is not None
+                    and array.dtype != wanted
+                    and not (array.dtype.kind == "S" and wanted.kind == "S")
+                ):
+                    raise TypeError(
+                        f"Invalid parameter, input column type is not same with output tensor type: column {name!r} is "
+                        f"declared {wanted}, but the generator gives {array.dtype}."
+                    )
         return row
 
     @staticmethod
@@ -49,8 +69,10 @@ class _RowMaker:
         except ValueError as error:
             raise TypeError(f"Invalid data type: column {name!r} cannot be made an array: {error}") from None
         if array.dtype == object:
-            raise TypeError(f"Invalid data type: Generator should return a tuple of numpy arrays, but column {name!r} is "
-                            f"{type(value).__name__} of Python objects.")
+            raise TypeError(
+                f"Invalid data type: Generator should return a tuple of numpy arrays, but column {name!r} is "
+                f"{type(value).__name__} of Python objects."
+            )
         return array
 
 
@@ -84,7 +106,11 @@ class _Sequence(Samples):
                     rows.append(self.make(self.source[number]))
         except Exception as error:
             at = numbers[len(rows)] if len(rows) < len(numbers) else None
-            raise located(error, f"{type(self.source).__name__}[{'' if at is None else at}] of GeneratorDataset", self.make.columns) from error
+            raise located(
+                error,
+                f"{type(self.source).__name__}[{'' if at is None else at}] of GeneratorDataset",
+                self.make.columns,
+            ) from error
         return [settle(list(c)) for c in zip(*rows, strict=True)]
 
     def _in_parallel(self, numbers):
@@ -145,8 +171,10 @@ class _Stream:
         except Exception as error:
             raise located(error, "GeneratorDataset", self.make.columns, done) from error
         if self.length is not None and done != self.length:
-            raise RuntimeError(f"The actual amount of data read from generator {done} is different from generator.len {self.length}, "
-                               "you should adjust generator.len to make them match.")
+            raise RuntimeError(
+                f"The actual amount of data read from generator {done} is different from generator.len {self.length}, "
+                "you should adjust generator.len to make them match."
+            )
         if pending:
             yield [settle(list(c)) for c in zip(*pending, strict=True)], len(pending)
 
@@ -163,18 +191,21 @@ class GeneratorDataset(MappableDataset):
     """Samples out of the user's own Python object.
 
     Args:
-        source (Union[Callable, Iterable, Random Accessible]): A function that returns an iterator, an object to iterate over, or one
+        source (Union[Callable, Iterable, Random Accessible]): A function that returns an iterator, an object to iterate
+            over, or one
             with ``__getitem__`` and ``__len__``. Each sample is a tuple of numpy arrays.
         column_names (Union[str, list[str]], optional): Names of the columns. Default: None, from `schema`.
         column_types (list[mindspore.dtype], optional): Types the columns must have. Default: None, any.
         schema (Union[Schema, str], optional): Columns and types instead. Default: None.
         num_samples (int, optional): At most so many samples. Default: None, all.
         num_parallel_workers (int, optional): Workers that fetch samples of an object with ``__getitem__``. Default: 1.
-        shuffle (bool, optional): Whether the order is random; needs ``__getitem__``. Default: None, True where possible.
+        shuffle (bool, optional): Whether the order is random; needs ``__getitem__``. Default: None, True where
+            possible.
         sampler (Union[Sampler, Iterable], optional): Which samples; needs ``__getitem__``. Default: None.
         num_shards (int, optional): Number of shares; needs ``__getitem__``. Default: None.
         shard_id (int, optional): Number of this share. Default: None.
-        python_multiprocessing (bool, optional): Whether several workers are processes rather than threads. Default: True.
+        python_multiprocessing (bool, optional): Whether several workers are processes rather than threads. Default:
+            True.
         max_rowsize (int, optional): Accepted for 2.x's sake. Default: 6.
 
     Raises:
@@ -190,16 +221,42 @@ class GeneratorDataset(MappableDataset):
         >>> dataset = ds.GeneratorDataset(squares, ["square"])
     """
 
-    def __init__(self, source, column_names=None, column_types=None, schema=None, num_samples=None, num_parallel_workers=1,
-                 shuffle=None, sampler=None, num_shards=None, shard_id=None, python_multiprocessing=True, max_rowsize=6):
+    def __init__(
+        self,
+        source,
+        column_names=None,
+        column_types=None,
+        schema=None,
+        num_samples=None,
+        num_parallel_workers=1,
+        shuffle=None,
+        sampler=None,
+        num_shards=None,
+        shard_id=None,
+        python_multiprocessing=True,
+        max_rowsize=6,
+    ):
         indexed = hasattr(source, "__getitem__") and hasattr(source, "__len__")
-        self._check_generator(source, column_names, column_types, schema, num_samples, num_parallel_workers, shuffle, sampler,
-                              num_shards, shard_id, indexed)
+        self._check_generator(
+            source,
+            column_names,
+            column_types,
+            schema,
+            num_samples,
+            num_parallel_workers,
+            shuffle,
+            sampler,
+            num_shards,
+            shard_id,
+            indexed,
+        )
         if sampler is not None and not isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler):
             sampler, num_samples_below = samplers.IterSampler(sampler, num_samples), None
         else:
             num_samples_below = num_samples
-        super().__init__(num_samples_below if indexed else None, num_parallel_workers, shuffle, sampler, num_shards, shard_id)
+        super().__init__(
+            num_samples_below if indexed else None, num_parallel_workers, shuffle, sampler, num_shards, shard_id
+        )
         if not indexed:
             self.num_samples = num_samples
             self.sampler = samplers.RandomSampler() if shuffle is not False else samplers.SequentialSampler()
@@ -218,16 +275,28 @@ class GeneratorDataset(MappableDataset):
             self.dataset_size = len(source) if num_samples is None else min(len(source), num_samples)
 
     @staticmethod
-    def _check_generator(source, column_names, column_types, schema, num_samples, num_parallel_workers, shuffle, sampler,
-                         num_shards, shard_id, indexed):
+    def _check_generator(
+        source,
+        column_names,
+        column_types,
+        schema,
+        num_samples,
+        num_parallel_workers,
+        shuffle,
+        sampler,
+        num_shards,
+        shard_id,
+        indexed,
+    ):
         from msnb.dataset.engine.schema import Schema
 
         if not callable(source):
             try:
                 iter(source)
             except TypeError:
-                raise TypeError("source should be callable, iterable or random accessible, but got "
-                                f"{type(source).__name__}.") from None
+                raise TypeError(
+                    f"source should be callable, iterable or random accessible, but got {type(source).__name__}."
+                ) from None
         if column_names is not None:
             check_columns(column_names, "column_names")
         if column_names is None and schema is None:
@@ -272,8 +341,10 @@ class NumpySlicesDataset(MappableDataset):
     """Samples are slices of arrays along their first axis.
 
     Args:
-        data (Union[list, tuple, dict, np.ndarray]): One array (or list), a tuple of them, or a dict of column name to array.
-        column_names (Union[str, list[str]], optional): Names of the columns. Default: None, the dict's keys, or column_0, column_1, ...
+        data (Union[list, tuple, dict, np.ndarray]): One array (or list), a tuple of them, or a dict of column name to
+            array.
+        column_names (Union[str, list[str]], optional): Names of the columns. Default: None, the dict's keys, or
+            column_0, column_1, ...
         num_samples (int, optional): At most so many samples. Default: None, all.
         num_parallel_workers (int, optional): Accepted; slicing needs none. Default: 1.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
@@ -290,8 +361,17 @@ class NumpySlicesDataset(MappableDataset):
         >>> dataset = ds.NumpySlicesDataset({"a": [1, 2], "b": [3, 4]}, shuffle=False)
     """
 
-    def __init__(self, data, column_names=None, num_samples=None, num_parallel_workers=1, shuffle=None, sampler=None,
-                 num_shards=None, shard_id=None):
+    def __init__(
+        self,
+        data,
+        column_names=None,
+        num_samples=None,
+        num_parallel_workers=1,
+        shuffle=None,
+        sampler=None,
+        num_shards=None,
+        shard_id=None,
+    ):
         type_check(data, (list, tuple, dict, np.ndarray), "data")
         if not len(data):
             raise ValueError("Argument data cannot be empty")
@@ -303,8 +383,19 @@ class NumpySlicesDataset(MappableDataset):
             given = 1 if isinstance(column_names, str) else len(column_names)
             if given != width:
                 raise ValueError(f"Num of input column names is {given}, but required is {width}.")
-        GeneratorDataset._check_generator(data, ["column"], None, None, num_samples, num_parallel_workers, shuffle, sampler, num_shards,
-                                          shard_id, True)
+        GeneratorDataset._check_generator(
+            data,
+            ["column"],
+            None,
+            None,
+            num_samples,
+            num_parallel_workers,
+            shuffle,
+            sampler,
+            num_shards,
+            shard_id,
+            True,
+        )
         if sampler is not None and not isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler):
             sampler, num_samples = samplers.IterSampler(sampler, num_samples), None
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id)
@@ -317,19 +408,29 @@ class NumpySlicesDataset(MappableDataset):
         self.columns = names or [f"column_{i}" for i in range(len(data))]
         arrays = [self._array(d, n) for d, n in zip(data, self.columns, strict=True)]
         if len({len(a) for a in arrays}) > 1:
-            raise ValueError(f"Data length in each column is not equal: {dict(zip(self.columns, map(len, arrays), strict=True))}.")
+            raise ValueError(
+                f"Data length in each column is not equal: {dict(zip(self.columns, map(len, arrays), strict=True))}."
+            )
         self.column_names = list(self.columns)
         self._arrays = arrays
 
     @staticmethod
     def _array(data, name):
-        values = data if isinstance(data, np.ndarray) else data.values if hasattr(data, "values") and not callable(data.values) else list(data)
+        values = (
+            data
+            if isinstance(data, np.ndarray)
+            else data.values
+            if hasattr(data, "values") and not callable(data.values)
+            else list(data)
+        )
         try:
             array = as_array(values)
         except ValueError as error:
             raise ValueError(f"The column {name!r} cannot be made an array: {error}") from None
         if array.dtype == object:
-            raise TypeError(f"Invalid data type: column {name!r} holds Python objects, not numbers or strings of one shape.")
+            raise TypeError(
+                f"Invalid data type: column {name!r} holds Python objects, not numbers or strings of one shape."
+            )
         return array
 
     def _samples(self):

@@ -1,4 +1,5 @@
 """Images in one folder per class."""
+
 import os
 
 import numpy as np
@@ -8,7 +9,8 @@ from msnb.dataset.engine.sources.base import FileSamples, MappableDataset
 
 
 class ImageFolderDataset(MappableDataset):
-    """Images in one folder per class: columns ``image`` (uint8: the file's bytes, or the RGB image) and ``label`` (int32 scalar).
+    """Images in one folder per class: columns ``image`` (uint8: the file's bytes, or the RGB image) and ``label``
+    (int32 scalar).
 
     Classes are numbered in the order of the folders' names.
 
@@ -36,8 +38,20 @@ class ImageFolderDataset(MappableDataset):
 
     columns = ("image", "label")
 
-    def __init__(self, dataset_dir, num_samples=None, num_parallel_workers=None, shuffle=None, sampler=None, extensions=None,
-                 class_indexing=None, decode=False, num_shards=None, shard_id=None, cache=None):
+    def __init__(
+        self,
+        dataset_dir,
+        num_samples=None,
+        num_parallel_workers=None,
+        shuffle=None,
+        sampler=None,
+        extensions=None,
+        class_indexing=None,
+        decode=False,
+        num_shards=None,
+        shard_id=None,
+        cache=None,
+    ):
         check_dir(dataset_dir)
         check_optional((list,), extensions=extensions)
         check_optional((dict,), class_indexing=class_indexing)
@@ -62,12 +76,17 @@ class ImageFolderDataset(MappableDataset):
         paths, labels = [], []
         for folder, number in self._folders():
             where = os.path.join(self.dataset_dir, folder)
-            files = sorted(f for f in os.listdir(where) if not self.extensions or os.path.splitext(f)[1] in self.extensions)
+            files = sorted(
+                f for f in os.listdir(where) if not self.extensions or os.path.splitext(f)[1] in self.extensions
+            )
             paths += [os.path.join(where, f) for f in files]
             labels += [number] * len(files)
         if not paths:
-            raise RuntimeError("Invalid data, no valid data matching the dataset API ImageFolderDataset. Please check file path or dataset "
-                               f"API: no image in any folder of {self.dataset_dir!r}.")
+            raise RuntimeError(
+                "Invalid data, no valid data matching the dataset API ImageFolderDataset. Please check file path or "
+                "dataset "
+                f"API: no image in any folder of {self.dataset_dir!r}."
+            )
         labels = np.array(labels, np.int32)
         return FileSamples("ImageFolderDataset", paths, [labels], self.decode, class_ids=labels)
 
@@ -75,7 +94,9 @@ class ImageFolderDataset(MappableDataset):
         folders = self._folders()
         for name in self.class_indexing or ():
             if name not in dict(folders):
-                raise RuntimeError(f"Invalid data, {name} doesn't exist in {self.dataset_dir}; there are {[n for n, _ in folders]}.")
+                raise RuntimeError(
+                    f"Invalid data, {name} doesn't exist in {self.dataset_dir}; there are {[n for n, _ in folders]}."
+                )
         return len(folders)
 
     def get_class_indexing(self):

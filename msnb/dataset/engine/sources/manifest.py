@@ -1,4 +1,5 @@
 """Images listed in a manifest file: a JSON object a line."""
+
 import json
 
 import numpy as np
@@ -18,7 +19,8 @@ def _is_image(path):
 
 
 class ManifestDataset(MappableDataset):
-    """Images listed in a manifest file: columns ``image`` (uint8: the file's bytes, or the RGB image) and ``label`` (int32).
+    """Images listed in a manifest file: columns ``image`` (uint8: the file's bytes, or the RGB image) and ``label``
+    (int32).
 
     Args:
         dataset_file (str): The manifest.
@@ -44,8 +46,20 @@ class ManifestDataset(MappableDataset):
 
     columns = ("image", "label")
 
-    def __init__(self, dataset_file, usage="train", num_samples=None, num_parallel_workers=None, shuffle=None, sampler=None,
-                 class_indexing=None, decode=False, num_shards=None, shard_id=None, cache=None):
+    def __init__(
+        self,
+        dataset_file,
+        usage="train",
+        num_samples=None,
+        num_parallel_workers=None,
+        shuffle=None,
+        sampler=None,
+        class_indexing=None,
+        decode=False,
+        num_shards=None,
+        shard_id=None,
+        cache=None,
+    ):
         check_file(dataset_file)
         type_check(usage, (str,), "usage")
         check_optional((bool,), decode=decode)
@@ -70,7 +84,9 @@ class ManifestDataset(MappableDataset):
                     path, usage = content["source"], content.get("usage", "").lower()
                     annotations = content.get("annotation", [])
                 except (ValueError, KeyError, AttributeError):
-                    raise RuntimeError(f"Invalid file, failed to parse manifest file {self.dataset_file}: {line[:120]!r}.") from None
+                    raise RuntimeError(
+                        f"Invalid file, failed to parse manifest file {self.dataset_file}: {line[:120]!r}."
+                    ) from None
                 if usage != self.usage or not _is_image(path):
                     continue
                 names = []
@@ -88,8 +104,11 @@ class ManifestDataset(MappableDataset):
     def _samples(self):
         entries, _ = self._lines()
         if not entries:
-            raise RuntimeError("Invalid data, no valid data matching the dataset API ManifestDataset. Please check file path or dataset API: "
-                               f"{self.dataset_file!r} has nothing for usage {self.usage!r}.")
+            raise RuntimeError(
+                "Invalid data, no valid data matching the dataset API ManifestDataset. Please check file path or "
+                "dataset API: "
+                f"{self.dataset_file!r} has nothing for usage {self.usage!r}."
+            )
         numbers = self._numbers(entries)
         labels = [np.array([numbers[n] for n in names], np.int32) for _, names in entries]
         labels = [a.reshape(()) if len(a) == 1 else a for a in labels]

@@ -1,4 +1,5 @@
 """MindRecord files as a data set."""
+
 import copy
 
 import numpy as np
@@ -20,7 +21,10 @@ class _Rows(Samples):
 
     def _classes(self, column):
         if column not in self.records.schema or column in self.records.fields.blobs:
-            raise RuntimeError(f"MindRecordOp launch failed: class_column {column!r} is no scalar field; the schema has {list(self.records.schema)}.")
+            raise RuntimeError(
+                f"MindRecordOp launch failed: class_column {column!r} is no scalar field; the schema has "
+                f"{list(self.records.schema)}."
+            )
         return np.unique(np.array(self.records.values(column)), return_inverse=True)[1]
 
     def fetch(self, numbers):
@@ -41,7 +45,8 @@ class MindDataset(MappableDataset):
         num_shards (int, optional): Number of shares to divide the rows into. Default: None.
         shard_id (int, optional): Number of this share. Default: None.
         sampler (Sampler, optional): Which rows, in which order; excludes `shuffle` and shards. Default: None.
-        padded_sample (dict, optional): A row to add, field to value; needs `columns_list` and `num_padded`. Default: None.
+        padded_sample (dict, optional): A row to add, field to value; needs `columns_list` and `num_padded`. Default:
+            None.
         num_padded (int, optional): How often it is added. Default: None.
         num_samples (int, optional): At most so many rows. Default: None, all.
 
@@ -54,8 +59,20 @@ class MindDataset(MappableDataset):
         >>> dataset = ds.MindDataset("test.mindrecord", columns_list=["data", "label"])
     """
 
-    def __init__(self, dataset_file, columns_list=None, num_parallel_workers=None, shuffle=None, num_shards=None, shard_id=None,
-                 sampler=None, padded_sample=None, num_padded=None, num_samples=None, cache=None):
+    def __init__(
+        self,
+        dataset_file,
+        columns_list=None,
+        num_parallel_workers=None,
+        shuffle=None,
+        num_shards=None,
+        shard_id=None,
+        sampler=None,
+        padded_sample=None,
+        num_padded=None,
+        num_samples=None,
+        cache=None,
+    ):
         files = dataset_file if isinstance(dataset_file, list) else [dataset_file]
         if len(files) > 4096:
             raise ValueError(f"length of dataset_file should less than or equal to 4096, but got {len(files)}.")
@@ -66,8 +83,14 @@ class MindDataset(MappableDataset):
         check_optional((dict,), padded_sample=padded_sample)
         self._check(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         self._check_padding(columns_list, padded_sample, num_padded)
-        if sampler is not None and not isinstance(sampler, samplers.SubsetSampler | samplers.PKSampler | samplers.DistributedSampler |
-                                                  samplers.RandomSampler | samplers.SequentialSampler):
+        if sampler is not None and not isinstance(
+            sampler,
+            samplers.SubsetSampler
+            | samplers.PKSampler
+            | samplers.DistributedSampler
+            | samplers.RandomSampler
+            | samplers.SequentialSampler,
+        ):
             raise ValueError(f"The sampler is not supported yet: {type(sampler).__name__}.")
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         if sampler is not None:
@@ -112,8 +135,11 @@ class MindDataset(MappableDataset):
         columns = self.columns_list or list(records.schema)
         rows = len(records) + self.num_padded
         if self.num_padded and (self.num_shards or 1) > 1 and rows % self.num_shards:
-            raise RuntimeError(f"MindRecordOp launch failed: {len(records)} rows and num_padded {self.num_padded} cannot be divided by "
-                               f"num_shards {self.num_shards}.")
+            raise RuntimeError(
+                f"MindRecordOp launch failed: {len(records)} rows and num_padded {self.num_padded} cannot be divided "
+                f"by "
+                f"num_shards {self.num_shards}."
+            )
         column = self.sampler.class_column if isinstance(self.sampler, samplers.PKSampler) else None
         if column is not None:
             type_check(column, (str,), "class_column")
@@ -126,7 +152,9 @@ class MindDataset(MappableDataset):
         for name in columns:
             value, kind = self.padded_sample[name], records.schema[name]
             if "shape" in kind:
-                array = np.asarray(np.frombuffer(value, kind["type"]) if isinstance(value, bytes) else value, kind["type"])
+                array = np.asarray(
+                    np.frombuffer(value, kind["type"]) if isinstance(value, bytes) else value, kind["type"]
+                )
                 row.append(array.reshape(kind["shape"]))
             elif kind["type"] == "bytes":
                 row.append(np.frombuffer(value.tobytes() if isinstance(value, np.ndarray) else bytes(value), np.uint8))

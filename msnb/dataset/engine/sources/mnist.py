@@ -1,4 +1,5 @@
 """MNIST and data sets in its format."""
+
 import os
 
 import numpy as np
@@ -13,7 +14,8 @@ class MnistDataset(MappableDataset):
     """Images of handwritten digits: columns ``image`` (uint8, (28, 28, 1)) and ``label`` (uint32 scalar).
 
     Args:
-        dataset_dir (str): Folder with the files ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte``, ``t10k-images-idx3-ubyte``,
+        dataset_dir (str): Folder with the files ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte``,
+            ``t10k-images-idx3-ubyte``,
             ``t10k-labels-idx1-ubyte`` (compressed with gzip or not).
         usage (str, optional): 'train', 'test' or 'all'. Default: None, 'all'.
         num_samples (int, optional): At most so many samples. Default: None, all.
@@ -35,8 +37,18 @@ class MnistDataset(MappableDataset):
 
     columns = ("image", "label")
 
-    def __init__(self, dataset_dir, usage=None, num_samples=None, num_parallel_workers=None, shuffle=None, sampler=None,
-                 num_shards=None, shard_id=None, cache=None):
+    def __init__(
+        self,
+        dataset_dir,
+        usage=None,
+        num_samples=None,
+        num_parallel_workers=None,
+        shuffle=None,
+        sampler=None,
+        num_shards=None,
+        shard_id=None,
+        cache=None,
+    ):
         check_dir(dataset_dir)
         if usage is not None:
             check_valid_str(usage, ["train", "test", "all"], "usage")
@@ -47,15 +59,20 @@ class MnistDataset(MappableDataset):
 
     def _files(self, kind, axes):
         prefix = _PREFIX[self.usage] + f"-{kind}"
-        return sorted(os.path.join(self.dataset_dir, f) for f in os.listdir(self.dataset_dir) if prefix in f and axes in f)
+        return sorted(
+            os.path.join(self.dataset_dir, f) for f in os.listdir(self.dataset_dir) if prefix in f and axes in f
+        )
 
     def _samples(self):
         from msnb.formats import idx
 
         pictures, classes = self._files("images", "idx3-ubyte"), self._files("labels", "idx1-ubyte")
         if len(pictures) != len(classes):
-            raise RuntimeError(f"Invalid data, num of images does not equal to num of labels: {self.dataset_dir} has {len(pictures)} image "
-                               f"file(s), but {len(classes)} label file(s).")
+            raise RuntimeError(
+                f"Invalid data, num of images does not equal to num of labels: {self.dataset_dir} has {len(pictures)} "
+                f"image "
+                f"file(s), but {len(classes)} label file(s)."
+            )
         images, labels = [], []
         for picture, label in zip(pictures, classes, strict=True):
             try:
@@ -63,16 +80,23 @@ class MnistDataset(MappableDataset):
             except ValueError as error:
                 raise RuntimeError(f"Invalid file, not an MNIST file: {error}") from None
             if x.ndim != 3 or x.dtype != np.uint8:
-                raise RuntimeError(f"Invalid file, {picture!r} should hold uint8 images in 3 dimensions, but holds {x.dtype} of shape "
-                                   f"{x.shape}.")
+                raise RuntimeError(
+                    f"Invalid file, {picture!r} should hold uint8 images in 3 dimensions, but holds {x.dtype} of shape "
+                    f"{x.shape}."
+                )
             if y.shape != x.shape[:1]:
-                raise RuntimeError(f"Invalid data, num of images is not equal to num of labels: {len(x)} in {picture!r}, but "
-                                   f"{y.shape} in {label!r}.")
+                raise RuntimeError(
+                    f"Invalid data, num of images is not equal to num of labels: {len(x)} in {picture!r}, but "
+                    f"{y.shape} in {label!r}."
+                )
             images.append(x[..., None])
             labels.append(y.astype(np.uint32))
         if not images:
-            raise RuntimeError(f"Invalid data, no valid data matching the dataset API MnistDataset. Please check file path or dataset API: "
-                               f"{self.dataset_dir!r} has no {_PREFIX[self.usage]}*-images-idx3-ubyte for usage {self.usage!r}.")
+            raise RuntimeError(
+                f"Invalid data, no valid data matching the dataset API MnistDataset. Please check file path or "
+                f"dataset API: "
+                f"{self.dataset_dir!r} has no {_PREFIX[self.usage]}*-images-idx3-ubyte for usage {self.usage!r}."
+            )
         images = images[0] if len(images) == 1 else np.concatenate(images)
         labels = np.concatenate(labels)
         return ArraySamples("MnistDataset", [images, labels], class_ids=labels)

@@ -1,4 +1,5 @@
 """Random samples with the columns of a schema, and ranges."""
+
 import math
 
 import numpy as np
@@ -33,7 +34,11 @@ class _RandomSamples(Samples):
                     row.append(np.full(size, bool(byte & 1)))
                 else:
                     count = max(1, math.prod(size))
-                    row.append(np.frombuffer(bytes([byte]) * (count * dtype.itemsize), dtype)[:math.prod(size)].reshape(size).copy())
+                    row.append(
+                        np.frombuffer(bytes([byte]) * (count * dtype.itemsize), dtype)[: math.prod(size)]
+                        .reshape(size)
+                        .copy()
+                    )
             rows.append(row)
         return [list(c) for c in zip(*rows, strict=True)]
 
@@ -53,8 +58,18 @@ class RandomDataset(MappableDataset):
         shard_id (int, optional): Number of this share. Default: None.
     """
 
-    def __init__(self, total_rows=None, schema=None, columns_list=None, num_samples=None, num_parallel_workers=None, cache=None,
-                 shuffle=None, num_shards=None, shard_id=None):
+    def __init__(
+        self,
+        total_rows=None,
+        schema=None,
+        columns_list=None,
+        num_samples=None,
+        num_parallel_workers=None,
+        cache=None,
+        shuffle=None,
+        num_shards=None,
+        shard_id=None,
+    ):
         check_optional((int,), total_rows=total_rows)
         check_optional((list,), columns_list=columns_list)
         self._check(num_samples, num_parallel_workers, shuffle, None, num_shards, shard_id, cache)
@@ -68,7 +83,9 @@ class RandomDataset(MappableDataset):
             self.schema = Schema()
             for i in range(stream.uniform_int(1, 4)):
                 kind = ("int32", "float32", "uint8", "float64", "int64")[stream.uniform_int(0, 4)]
-                self.schema.add_column(f"c{i}", kind, [stream.uniform_int(1, 8) for _ in range(stream.uniform_int(1, 3))])
+                self.schema.add_column(
+                    f"c{i}", kind, [stream.uniform_int(1, 8) for _ in range(stream.uniform_int(1, 3))]
+                )
         if not self.total_rows:
             self.total_rows = Mt32(seed + 1).uniform_int(1, 1024)
         details = self.schema.details()
@@ -76,7 +93,9 @@ class RandomDataset(MappableDataset):
             by_name = {d[0]: d for d in details}
             missing = [n for n in columns_list if n not in by_name]
             if missing:
-                raise RuntimeError(f"Invalid data, failed to find column name: {missing[0]}. The schema has {list(by_name)}.")
+                raise RuntimeError(
+                    f"Invalid data, failed to find column name: {missing[0]}. The schema has {list(by_name)}."
+                )
             details = [by_name[n] for n in columns_list]
         self.columns = tuple(d[0] for d in details)
         self._details = details

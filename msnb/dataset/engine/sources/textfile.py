@@ -1,4 +1,5 @@
 """Lines of text files."""
+
 import numpy as np
 
 from msnb.dataset.engine.sources.base import RowStream, Shuffle, StreamDataset
@@ -53,7 +54,8 @@ class TextFileDataset(StreamDataset):
         dataset_files (Union[str, list[str]]): Files, or patterns of file names.
         num_samples (int, optional): At most so many lines. Default: None, all.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
-        shuffle (Union[bool, Shuffle], optional): False for the files' own order, ``Shuffle.FILES`` for the files in random order,
+        shuffle (Union[bool, Shuffle], optional): False for the files' own order, ``Shuffle.FILES`` for the files in
+            random order,
             True or ``Shuffle.GLOBAL`` for lines in random order too. Default: ``Shuffle.GLOBAL``.
         num_shards (int, optional): Number of shares to divide the lines into. Default: None.
         shard_id (int, optional): Number of this share. Default: None.
@@ -70,10 +72,26 @@ class TextFileDataset(StreamDataset):
 
     columns = ("text",)
 
-    def __init__(self, dataset_files, num_samples=None, num_parallel_workers=None, shuffle=Shuffle.GLOBAL, num_shards=None,
-                 shard_id=None, cache=None):
+    def __init__(
+        self,
+        dataset_files,
+        num_samples=None,
+        num_parallel_workers=None,
+        shuffle=Shuffle.GLOBAL,
+        num_shards=None,
+        shard_id=None,
+        cache=None,
+    ):
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
 
     def _stream(self):
-        return _TextStream("TextFileDataset", self.dataset_files, _lines, _count, self.shuffle_files, self.num_shards, self.shard_id,
-                           self.num_samples)
+        return _TextStream(
+            "TextFileDataset",
+            self.dataset_files,
+            _lines,
+            _count,
+            self.shuffle_files,
+            self.num_shards,
+            self.shard_id,
+            self.num_samples,
+        )

@@ -1,4 +1,5 @@
 """TFRecord files: framed protobuf messages ``tf.train.Example``, read without TensorFlow."""
+
 import json
 
 import numpy as np
@@ -24,35 +25,51 @@ class _Column:
         """The array of a serialised Feature."""
         kind, values = values_of(feature)
         if kind is None:
-            raise RuntimeError(f"Invalid data, column {self.name!r}: tf_file column type must be uint8, int64 or float32.")
+            raise RuntimeError(
+                f"Invalid data, column {self.name!r}: tf_file column type must be uint8, int64 or float32."
+            )
         if kind == "bytes":
             return self._bytes(values)
         if kind == "float" and self.dtype.kind != "f":
-            raise RuntimeError(f"Invalid data, invalid data type for Tensor at column: {self.name}, data type should be float32, but got "
-                               f"{self.dtype}.")
+            raise RuntimeError(
+                f"Invalid data, invalid data type for Tensor at column: {self.name}, data type should be float32, but "
+                f"got "
+                f"{self.dtype}."
+            )
         if kind == "int64" and self.dtype.kind not in "iu":
-            raise RuntimeError(f"Invalid data, invalid datatype for Tensor at column: {self.name}, data type should be uint64, int64, uint32, "
-                               f"int32, uint16, int16, uint8 or int8, but got {self.dtype}.")
+            raise RuntimeError(
+                f"Invalid data, invalid datatype for Tensor at column: {self.name}, data type should be uint64, "
+                f"int64, uint32, "
+                f"int32, uint16, int16, uint8 or int8, but got {self.dtype}."
+            )
         return values.astype(self.dtype).reshape(self._shaped(len(values)))
 
     def _bytes(self, values):
         if self.dtype.kind == "S":
             return np.array(values).reshape(self._shaped(len(values)))
         if self.dtype.itemsize != 1:
-            raise RuntimeError(f"Invalid data, invalid data type for Tensor at column: {self.name}, data type should be int8, uint8 or string, "
-                               f"but got {self.dtype}.")
+            raise RuntimeError(
+                f"Invalid data, invalid data type for Tensor at column: {self.name}, data type should be int8, uint8 "
+                f"or string, "
+                f"but got {self.dtype}."
+            )
         longest = max(map(len, values), default=0)
         size = longest
         shape = self.shape
         if shape:
             if len(shape) >= 2 and shape[0] == -1:
                 if -1 in shape[1:]:
-                    raise RuntimeError(f"Invalid data, more than one unknown dimension in the shape of column: {self.name}")
+                    raise RuntimeError(
+                        f"Invalid data, more than one unknown dimension in the shape of column: {self.name}"
+                    )
                 size = int(np.prod(shape[1:]))
             elif -1 not in shape and int(np.prod(shape)) != longest:
                 total = int(np.prod(shape))
-                raise RuntimeError(f"Shape in schema's column '{self.name}' is incorrect.\nshape received: {shape}\ntotal elements in shape "
-                                   f"received: {total}\nexpected total elements in shape: {longest}")
+                raise RuntimeError(
+                    f"Shape in schema's column '{self.name}' is incorrect.\nshape received: {shape}\ntotal elements "
+                    f"in shape "
+                    f"received: {total}\nexpected total elements in shape: {longest}"
+                )
         joined = b"".join(v.ljust(size, b"\0") for v in values)
         return np.frombuffer(joined, self.dtype).reshape(self._shaped(len(joined)))
 
@@ -66,7 +83,10 @@ class _Column:
         if list(shape).count(-1) > 1:
             raise RuntimeError(f"Requested shape has more than one unknown dimension! Column {self.name!r}: {shape}.")
         if known == 0 or count < known or count % known or -1 not in shape and count != known:
-            raise RuntimeError(f"Requested shape has an invalid element count! Column {self.name!r}: shape {shape}, but {count} elements.")
+            raise RuntimeError(
+                f"Requested shape has an invalid element count! Column {self.name!r}: shape {shape}, but {count} "
+                f"elements."
+            )
         return tuple(count // known if d == -1 else d for d in shape)
 
 
@@ -83,7 +103,7 @@ class _ExampleStream(RowStream):
         self.epoch += 1
         if self.shuffle_files:
             Mt32(self.epoch).shuffle(self.order)
-        yield from ((self.files[number], 0, None) for number in self.order[self.shard_id::self.num_shards])
+        yield from ((self.files[number], 0, None) for number in self.order[self.shard_id :: self.num_shards])
 
     def size(self):
         """Rows per epoch."""
@@ -97,16 +117,19 @@ class TFRecordDataset(StreamDataset):
 
     Args:
         dataset_files (Union[str, list[str]]): Files, or patterns of file names.
-        schema (Union[str, Schema], optional): Names, types and shapes of the columns: a JSON file or a Schema. Default: None, as in the
+        schema (Union[str, Schema], optional): Names, types and shapes of the columns: a JSON file or a Schema. Default:
+            None, as in the
             first record; bytes become uint8.
         columns_list (list[str], optional): Columns to read. Default: None, all.
         num_samples (int, optional): At most so many rows. Default: None, all, or the schema's ``numRows``.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
-        shuffle (Union[bool, Shuffle], optional): False for the files' own order, ``Shuffle.FILES`` for the files in random order,
+        shuffle (Union[bool, Shuffle], optional): False for the files' own order, ``Shuffle.FILES`` for the files in
+            random order,
             True or ``Shuffle.GLOBAL`` for rows in random order too. Default: ``Shuffle.GLOBAL``.
         num_shards (int, optional): Number of shares to divide the files into. Default: None.
         shard_id (int, optional): Number of this share. Default: None.
-        shard_equal_rows (bool, optional): Whether rows are shared instead of files, so that shares are equal. Default: False.
+        shard_equal_rows (bool, optional): Whether rows are shared instead of files, so that shares are equal. Default:
+            False.
         cache (DatasetCache, optional): Where to keep the rows. Default: None.
 
     Raises:
@@ -118,8 +141,19 @@ class TFRecordDataset(StreamDataset):
         >>> dataset = ds.TFRecordDataset(["train.tfrecord"], shuffle=False)
     """
 
-    def __init__(self, dataset_files, schema=None, columns_list=None, num_samples=None, num_parallel_workers=None,
-                 shuffle=Shuffle.GLOBAL, num_shards=None, shard_id=None, shard_equal_rows=False, cache=None):
+    def __init__(
+        self,
+        dataset_files,
+        schema=None,
+        columns_list=None,
+        num_samples=None,
+        num_parallel_workers=None,
+        shuffle=Shuffle.GLOBAL,
+        num_shards=None,
+        shard_id=None,
+        shard_equal_rows=False,
+        cache=None,
+    ):
         if not isinstance(dataset_files, str | list):
             raise TypeError("dataset_files should be type str or a list of strings.")
         if columns_list is not None:
@@ -128,7 +162,9 @@ class TFRecordDataset(StreamDataset):
             type_check(shard_equal_rows, (bool,), "shard_equal_rows")
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
         if schema is not None and not isinstance(schema, Schema | str):
-            raise TypeError(f"schema should be a path to schema file or a schema object, but got {type(schema).__name__}.")
+            raise TypeError(
+                f"schema should be a path to schema file or a schema object, but got {type(schema).__name__}."
+            )
         self.schema = schema
         self.columns_list = columns_list or []
         self.shard_equal_rows = bool(shard_equal_rows)
@@ -162,7 +198,10 @@ class TFRecordDataset(StreamDataset):
                 by_name = {c.name: c for c in columns}
                 missing = [n for n in self.columns_list if n not in by_name]
                 if missing:
-                    raise RuntimeError(f"Invalid data, failed to find column name: {missing[0]} in the schema, which has {list(by_name)}.")
+                    raise RuntimeError(
+                        f"Invalid data, failed to find column name: {missing[0]} in the schema, which has "
+                        f"{list(by_name)}."
+                    )
                 columns = [by_name[n] for n in self.columns_list]
         else:
             columns = self._from_first_record()
@@ -175,10 +214,14 @@ class TFRecordDataset(StreamDataset):
         columns = []
         for name in self.columns_list or sorted(first):
             if name not in first:
-                raise RuntimeError(f"Invalid data, failed to find column name: {name}. The first record has {sorted(first)}.")
+                raise RuntimeError(
+                    f"Invalid data, failed to find column name: {name}. The first record has {sorted(first)}."
+                )
             kind, _ = values_of(first[name])
             if kind is None:
-                raise RuntimeError(f"Invalid data, column {name!r}: tf_file column type must be uint8, int64 or float32.")
+                raise RuntimeError(
+                    f"Invalid data, column {name!r}: tf_file column type must be uint8, int64 or float32."
+                )
             columns.append(_Column(name, np.dtype(types[kind]), None, 1))
         return columns
 
@@ -187,8 +230,10 @@ class TFRecordDataset(StreamDataset):
 
     def _stream(self):
         if self._bad:
-            raise RuntimeError("Invalid file, the following files either cannot be opened, or are not valid tfrecord files:\n"
-                               + "\n".join(self._bad))
+            raise RuntimeError(
+                "Invalid file, the following files either cannot be opened, or are not valid tfrecord files:\n"
+                + "\n".join(self._bad)
+            )
         columns = self._columns()
 
         def read(path):
@@ -202,7 +247,15 @@ class TFRecordDataset(StreamDataset):
                     row.append(column.array(feature))
                 yield tuple(row)
 
-        stream = _ExampleStream("TFRecordDataset", self.dataset_files, read, count_records, self.shuffle_files, self.num_shards,
-                                self.shard_id, self.num_samples)
+        stream = _ExampleStream(
+            "TFRecordDataset",
+            self.dataset_files,
+            read,
+            count_records,
+            self.shuffle_files,
+            self.num_shards,
+            self.shard_id,
+            self.num_samples,
+        )
         stream.equal_rows = self.shard_equal_rows
         return stream

@@ -1,4 +1,5 @@
 """PASCAL VOC: images with segmentations or boxes."""
+
 import os
 import xml.etree.ElementTree as ElementTree
 
@@ -26,14 +27,17 @@ class _Pairs(FileSamples):
 
 
 class VOCDataset(MappableDataset):
-    """PASCAL VOC. Segmentation: columns ``image``, ``target``. Detection: ``image``, ``bbox`` (float32 (n, 4): x, y, width, height),
+    """PASCAL VOC. Segmentation: columns ``image``, ``target``. Detection: ``image``, ``bbox`` (float32 (n, 4): x, y,
+    width, height),
     ``label``, ``difficult``, ``truncate`` (uint32 (n, 1)).
 
     Args:
-        dataset_dir (str): Folder of the data set (with ``JPEGImages``, ``ImageSets``, ``Annotations``, ``SegmentationClass``).
+        dataset_dir (str): Folder of the data set (with ``JPEGImages``, ``ImageSets``, ``Annotations``,
+            ``SegmentationClass``).
         task (str, optional): 'Segmentation' or 'Detection'. Default: 'Segmentation'.
         usage (str, optional): Name of the list of images, 'train', 'val', ... Default: 'train'.
-        class_indexing (dict, optional): Numbers of the classes, by name; for 'Detection'. Default: None, in the order of names.
+        class_indexing (dict, optional): Numbers of the classes, by name; for 'Detection'. Default: None, in the order
+            of names.
         num_samples (int, optional): At most so many samples. Default: None, all.
         num_parallel_workers (int, optional): Workers. Default: None, that of ``dataset.config``.
         shuffle (bool, optional): Whether the order is random. Default: None, True.
@@ -48,8 +52,21 @@ class VOCDataset(MappableDataset):
         ValueError: If the folder or list does not exist or an argument is out of range.
     """
 
-    def __init__(self, dataset_dir, task="Segmentation", usage="train", class_indexing=None, num_samples=None, num_parallel_workers=None,
-                 shuffle=None, decode=False, sampler=None, num_shards=None, shard_id=None, cache=None):
+    def __init__(
+        self,
+        dataset_dir,
+        task="Segmentation",
+        usage="train",
+        class_indexing=None,
+        num_samples=None,
+        num_parallel_workers=None,
+        shuffle=None,
+        decode=False,
+        sampler=None,
+        num_shards=None,
+        shard_id=None,
+        cache=None,
+    ):
         check_dir(dataset_dir)
         type_check(task, (str,), "task")
         type_check(usage, (str,), "usage")
@@ -57,7 +74,9 @@ class VOCDataset(MappableDataset):
             raise ValueError(f"Invalid task : {task}. It should be 'Segmentation' or 'Detection'.")
         if task == "Segmentation" and class_indexing is not None:
             raise ValueError("class_indexing is not supported in Segmentation task.")
-        self._list = os.path.join(dataset_dir, "ImageSets", "Segmentation" if task == "Segmentation" else "Main", f"{usage}.txt")
+        self._list = os.path.join(
+            dataset_dir, "ImageSets", "Segmentation" if task == "Segmentation" else "Main", f"{usage}.txt"
+        )
         check_file(self._list)
         check_optional((bool,), decode=decode)
         check_optional((dict,), class_indexing=class_indexing)
@@ -68,7 +87,9 @@ class VOCDataset(MappableDataset):
         self.usage = usage
         self.class_indexing = class_indexing
         self.decode = decode or False
-        self.columns = ("image", "target") if task == "Segmentation" else ("image", "bbox", "label", "difficult", "truncate")
+        self.columns = (
+            ("image", "target") if task == "Segmentation" else ("image", "bbox", "label", "difficult", "truncate")
+        )
 
     def _path(self, *parts):
         return os.path.join(self.dataset_dir, *parts)
@@ -82,8 +103,11 @@ class VOCDataset(MappableDataset):
         if self.task == "Segmentation":
             if not ids:
                 self._nothing()
-            return _Pairs([self._path("JPEGImages", f"{i}.jpg") for i in ids],
-                          [self._path("SegmentationClass", f"{i}.png") for i in ids], self.decode)
+            return _Pairs(
+                [self._path("JPEGImages", f"{i}.jpg") for i in ids],
+                [self._path("SegmentationClass", f"{i}.png") for i in ids],
+                self.decode,
+            )
         found = self._annotations(ids)
         if not found:
             self._nothing()
@@ -97,7 +121,9 @@ class VOCDataset(MappableDataset):
         return FileSamples("VOCDataset", [self._path("JPEGImages", f"{i}.jpg") for i, _ in found], columns, self.decode)
 
     def _nothing(self):
-        raise RuntimeError("Invalid data, no valid data matching the dataset API VOCDataset. Please check file path or dataset API.")
+        raise RuntimeError(
+            "Invalid data, no valid data matching the dataset API VOCDataset. Please check file path or dataset API."
+        )
 
     def _annotations(self, ids):
         if "annotations" not in self._shared:
@@ -125,8 +151,14 @@ class VOCDataset(MappableDataset):
             x0, y0, x1, y1 = (float(box.findtext(t, "0") or 0) for t in ("xmin", "ymin", "xmax", "ymax"))
             wanted = not self.class_indexing or name in self.class_indexing
             if name and wanted and x0 > 0 and y0 > 0 and x1 > x0 and y1 > y0:
-                objects.append((name, (x0, y0, x1 - x0, y1 - y0), float(node.findtext("difficult", "0") or 0),
-                                float(node.findtext("truncated", "0") or 0)))
+                objects.append(
+                    (
+                        name,
+                        (x0, y0, x1 - x0, y1 - y0),
+                        float(node.findtext("difficult", "0") or 0),
+                        float(node.findtext("truncated", "0") or 0),
+                    )
+                )
         return objects
 
     def _numbers(self, found):

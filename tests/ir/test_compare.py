@@ -1,0 +1,60 @@
+import ir_programs as programs
+import jax
+import jax.numpy as jnp
+
+from msnb import ir
+
+
+def graph_of(layers, width=4, kind="forward"):
+    return ir.read(programs.traced(kind, layers, width), "Net", programs.inputs(kind, layers))
+
+
+def test_a_graph_is_the_same_as_itself():
+    made = ir.compare(graph_of(3), graph_of(3))
+    assert made.counts() == {"same": 6, "changed": 0, "fused": 0, "removed": 0, "added": 0}
+    assert made.links == [(number, number) for number in range(6)]
+
+
+def test_an_added_layer_is_the_only_thing_that_is_added():
+    made = ir.compare(graph_of(3), graph_of(4))
+    assert made.counts()["added"] == 2 and made.counts()["removed"] == 0
+    assert ir.compare(graph_of(4), graph_of(3)).counts()["removed"] == 2
+
+
+def test_other_shapes_are_changes():
+    assert ir.compare(graph_of(3, 4), graph_of(3, 8)).counts()["changed"] == 6
+
+
+def test_a_renamed_layer_is_still_the_same_layer():
+    def one(w, x):
+        with jax.named_scope("Default"):
+            return programs.relu(programs.dense("first", x, w))
+
+    def two(w, x):
+        with jax.named_scope("Default"):
+            return programs.relu(programs.dense("renamed", x, w))
+
+    args = jnp.ones((4, 4)), jnp.ones((2, 4))
+    made = ir.compare(ir.read(jax.make_jaxpr(one)(*args)), ir.read(jax.make_jaxpr(two)(*args)))
+    assert made.counts()["same"] == 2 and not made.counts()["added"]
+
+
+def test_primitives_belong_to_the_operator_they_are_part_of():
+    traced = graph_of(2)
+    opened = ir.read(programs.traced("forward", 2), "Net", programs.inputs("forward", 2), expand=True)
+    made = ir.compare(traced, opened)
+    assert set(made.first) == {"same"}
+    back = ir.compare(opened, traced)
+    assert sorted((b, a) for a, b in back.links) == made.links
+
+
+def test_kernels_of_a_compiled_program_belong_to_what_was_fused_into_them():
+    weights = [jnp.ones((8, 8), jnp.float32)] * 2
+    args = weights, weights, jnp.ones((4, 8), jnp.float32)
+    traced = ir.read(jax.make_jaxpr(programs.step)(*args), "Net")
+    compiled = ir.read_hlo(jax.jit(programs.step).lower(*args).compile().as_text(), "Net")
+    made = ir.compare(traced, compiled)
+    assert made.first.count("only") <= 1
+    nodes, kernels = list(traced.all_nodes()), list(compiled.all_nodes())
+    for number, kernel in made.links:
+        assert (nodes[number].scope, nodes[number].op) in {origin[:2] for origin in kernels[kernel].origins}
