@@ -1,6 +1,5 @@
 """`ms_function` / `jit`: a Python function that runs as a compiled graph in both modes."""
 import functools
-import inspect
 import types
 
 import jax
@@ -45,7 +44,7 @@ class JitFunction:
     @property
     def argument_names(self):
         """Names of the function's parameters."""
-        return [p.name for p in inspect.signature(self.fn).parameters.values()]
+        return compile.parameter_names(self.fn)
 
     def _check(self, args):
         expected = self.input_signature or ()

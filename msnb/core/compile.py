@@ -6,6 +6,7 @@ calls find the program by an epoch check and a look-up of the argument signature
 """
 import copy
 import functools
+import inspect
 import operator
 import threading
 import time
@@ -542,11 +543,11 @@ def _argument_name(fn, rebuild, leaves, spot):
     marks = [None] * len(leaves)
     marks[spot] = _MARK
     args, kwargs = rebuild(marks)
-    names = getattr(getattr(fn, "__self__", fn), "argument_names", None) or _parameter_names(fn)
+    names = getattr(getattr(fn, "__self__", fn), "argument_names", None) or parameter_names(fn)
     for i, arg in enumerate(args):
         found = [n for n, leaf in enumerate(flatten(arg)[0]) if leaf is _MARK]
         if found:
-            name = names[i] if i < len(names) else f"x{i}"
+            name = _name_at(names, i)
             return name if flatten(arg)[0] == [_MARK] else f"{name}.{found[0]}"
     for name, arg in kwargs.items():
         if any(leaf is _MARK for leaf in flatten(arg)[0]):
@@ -557,11 +558,19 @@ def _argument_name(fn, rebuild, leaves, spot):
 _MARK = object()
 
 
-def _parameter_names(fn):
-    import inspect
+def _name_at(names, position):
+    """Name of the argument at `position`; those that ``*inputs`` takes are ``inputs0``, ``inputs1``, ..."""
+    if position < len(names) and not names[position].startswith("*"):
+        return names[position]
+    rest = next((n for n in names if n.startswith("*")), None)
+    return f"x{position}" if rest is None else f"{rest[1:]}{position - names.index(rest)}"
+
+
+def parameter_names(fn):
+    """Names of the positional parameters of a function, a star before one that takes the rest."""
     try:
-        return [p.name for p in inspect.signature(fn).parameters.values()
-                if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        return [f"*{p.name}" if p.kind is p.VAR_POSITIONAL else p.name for p in inspect.signature(fn).parameters.values()
+                if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL)]
     except (TypeError, ValueError):
         return []
 

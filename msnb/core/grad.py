@@ -85,7 +85,7 @@ class _GradFunction:
     @property
     def argument_names(self):
         """Names of the inputs, the cotangent last."""
-        names = list(getattr(self.fn, "argument_names", None) or compile._parameter_names(self.fn))
+        names = list(getattr(self.fn, "argument_names", None) or compile.parameter_names(self.fn))
         return names + ["sens"] if self.flags[2] else names
 
     @property

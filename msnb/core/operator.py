@@ -90,6 +90,7 @@ class Operator:
     def graph_name(self, settings):
         """Name under which a call shows in a graph; `attributes_of` turns it back."""
         if not settings:
+            _NAMES.setdefault(self.name, (self.name, {}))
             return self.name
         digest = hashlib.sha1(repr(sorted(settings.items())).encode()).hexdigest()[:8]
         name = f"{self.name}.{digest}"
@@ -277,6 +278,11 @@ def own(array, arrays):
 def reraise(error, op, boxes):
     """`error` of a kernel in MindSpore's classes and words."""
     return explain_kernel_error(error, op, boxes)
+
+
+def is_operator(graph_name):
+    """Whether a name that stands in a graph is that of an operator, declared or a user's."""
+    return graph_name in _NAMES or graph_name in REGISTRY
 
 
 def attributes_of(graph_name):

@@ -7,6 +7,7 @@ import functools
 import inspect
 from typing import Any
 
+import jax.numpy as jnp
 from msnb.common import dtype as mstype
 from msnb.core import tape, trace
 from msnb.core.errors import describe
@@ -415,13 +416,10 @@ class PrimitiveWithInfer(Primitive):
         except TypeError:
             key, found = id(self), self.__dict__.get("_own_kernel")
         if found is None:
-            from msnb.core.operator import _NAMES
             name = Operator.graph_name(self, settings)
-            _NAMES.setdefault(name, (self.name, settings))
             twin = self
 
             def fn(*arrays):
-                import jax.numpy as jnp
                 arrays = [jnp.asarray(a) for a in arrays]
                 shapes, dtypes = twin.check_inputs(arrays)
                 out = twin.kernel(*arrays)

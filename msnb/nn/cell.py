@@ -96,7 +96,7 @@ class Cell:
     @property
     def argument_names(self):
         """Names of construct's parameters."""
-        return [p.name for p in inspect.signature(self.construct).parameters.values()]
+        return compile.parameter_names(self.construct)
 
     def _traced_call(self, args, kwargs):
         """Within a graph: under a scope named after the attribute that holds the Cell, and its class."""

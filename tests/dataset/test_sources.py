@@ -198,3 +198,13 @@ def test_tfrecord_features_become_columns(tmp_path):
 def test_descriptions_of_pipelines_can_be_pickled(tmp_path):
     d = ds.NumpySlicesDataset([1, 2, 3], ["x"], shuffle=False).batch(2)
     assert [r["x"].tolist() for r in rows(pickle.loads(pickle.dumps(d)))] == [[1, 2], [3]]
+
+
+def test_a_pil_image_becomes_an_array_before_a_transform_of_the_library(tmp_path):
+    from msnb.dataset import vision
+
+    (tmp_path / "c").mkdir()
+    Image.fromarray(np.full((8, 8, 3), 7, np.uint8)).save(tmp_path / "c" / "a.png")
+    d = ds.ImageFolderDataset(str(tmp_path))
+    d = d.map([vision.Decode(), vision.ToPIL(), vision.CenterCrop(4), vision.ToTensor()], "image")
+    assert rows(d)[0]["image"].shape == (3, 4, 4)

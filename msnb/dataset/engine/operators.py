@@ -419,6 +419,7 @@ class MapDataset(Dataset):
             if isinstance(group, list):
                 threads = workers if self.num_parallel_workers is not None and not self.python_multiprocessing else 1
                 step = UserStep(group, inputs, made, names, threads)
+                step.followed = g < len(groups) - 1
                 if self.python_multiprocessing:
                     from msnb.dataset.engine.processes import ProcessPool
 

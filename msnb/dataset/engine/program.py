@@ -147,7 +147,13 @@ def _columns_of(results):
 
 
 class UserStep(Step):
-    """A chain of the user's own functions (or Python transforms), called row by row in order."""
+    """A chain of the user's own functions (or Python transforms), called row by row in order.
+
+    Attributes:
+        followed: whether a transform of the library comes next, for which a PIL image becomes an array.
+    """
+
+    followed = False
 
     def __init__(self, functions, inputs, results, names, workers=1, processes=None):
         super().__init__(inputs, results, names, workers)
@@ -177,7 +183,7 @@ class UserStep(Step):
     def _array(self, value):
         if isinstance(value, np.ndarray):
             return value
-        if type(value).__module__.startswith("PIL"):
+        if type(value).__module__.startswith("PIL") and not self.followed:
             raise TypeError(
                 f"args should be NumPy ndarray. Got {type(value)} from {self.label}. Append ToTensor() to transforms."
             )
