@@ -216,8 +216,6 @@ class Operator:
         return targets
 
     def _many(self, inp, arg):
-        if isinstance(arg, Tensor):
-            return [arg]
         if not isinstance(arg, (tuple, list)):
             raise TypeError(f"For '{self.name}', '{inp.name}' should be a tuple or list of Tensors, "
                             f"but got {describe(arg)}.")

@@ -255,15 +255,16 @@ def _functional_form(op, name):
                     raise TypeError(f"For '{op.name}', at most {len(order) + len(names)} arguments are taken "
                                     f"({', '.join(order + names)}), but got {len(args)}.")
                 given.update(zip(names, extra))
-            key = tuple(given.items()) if given else ()
+            key = tuple((k, type(v), v) for k, v in given.items()) if given else ()  # True is not 1 here
             try:
                 prim = cache.get(key)
             except TypeError:
-                key = tuple((k, hashable(v)) for k, v in given.items())
+                key = tuple((k, type(v), hashable(v)) for k, v in given.items())
                 prim = cache.get(key)
-            if prim is None or any(type(v) is bool or isinstance(v, Tensor) for v in given.values()):
-                prim = op.primitive(**given)  # bools equal 0 and 1 as keys, so they are checked each time
-                cache[key] = prim
+            if prim is None:
+                prim = op.primitive(**given)
+                if not any(isinstance(v, Tensor) for v in given.values()):  # its value may change
+                    cache[key] = prim
             return prim(*args[:len(order)], **kwargs)
     function.__name__ = function.__qualname__ = name
     function.__doc__ = op.fn.__doc__

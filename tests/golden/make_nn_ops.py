@@ -75,7 +75,7 @@ def add(key, cls, attrs=None, inputs=(), **options):
 
 for _name in ("ReLU", "ReLU6", "Elu", "HSwish", "HSigmoid", "Sigmoid", "Tanh", "Softplus", "Softsign", "GeLU",
               "FastGeLU", "Mish", "SeLU", "HShrink", "SoftShrink"):
-    # MindSpore's tanh on CPU is an approximation; its gradient of SeLU is not that of its SeLU; at the kinks of HSwish
+    # MindSpore's tanh on CPU is an approximation; its gradient of SeLU is not that of its SeLU; x
     # and ReLU6 r1.1 and 2.x differ
     _tol, _wrt = {"Tanh": 2e-4, "Mish": 1e-3}.get(_name, 1e-5), None if _name == "SeLU" else (0,)
     add(_name, _name, {}, (F(3, 5, scale=3.0),), wrt=_wrt, tol=_tol)

@@ -41,6 +41,8 @@ class _Sender:
                     self._put(row)
                 epoch += 1
         except Exception as error:
+            if self.ended:  # the pipeline was taken away
+                return
             self.error = error
             log.error(f"The pipeline that sends to the device stopped: {error}")
 

@@ -47,7 +47,7 @@ def relu6(input_x):
     """
     _check.dtype_in("ReLU6", "input_x", input_x, _REAL)
     low = jnp.where(input_x <= 0, jnp.zeros_like(input_x), input_x)
-    return jnp.where(input_x >= 6, jnp.full_like(input_x, 6), low)
+    return jnp.where(input_x > 6, jnp.full_like(input_x, 6), low)
 
 
 @operator("ReLUV2")

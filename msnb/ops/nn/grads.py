@@ -98,7 +98,7 @@ def relu_grad(y_backprop, x):
 def relu6_grad(y_grad, x):
     """Gradient of ReLU6 from the cotangent and its input."""
     _check.same_shape("ReLU6Grad", y_grad=y_grad, x=x)
-    return jnp.where((x > 0) & (x < 6), y_grad, jnp.zeros_like(y_grad))
+    return jnp.where((x > 0) & (x <= 6), y_grad, jnp.zeros_like(y_grad))
 
 
 @operator("ReluGradV2")
