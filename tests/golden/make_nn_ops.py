@@ -75,11 +75,10 @@ def add(key, cls, attrs=None, inputs=(), **options):
 
 for _name in ("ReLU", "ReLU6", "Elu", "HSwish", "HSigmoid", "Sigmoid", "Tanh", "Softplus", "Softsign", "GeLU",
               "FastGeLU", "Mish", "SeLU", "HShrink", "SoftShrink"):
-    # MindSpore's tanh on CPU is an approximation; its gradient of SeLU is not that of its SeLU; x
-    # and ReLU6 r1.1 and 2.x differ
+    # MindSpore's tanh on CPU is an approximation; its gradient of SeLU is not that of its SeLU
     _tol, _wrt = {"Tanh": 2e-4, "Mish": 1e-3}.get(_name, 1e-5), None if _name == "SeLU" else (0,)
     add(_name, _name, {}, (F(3, 5, scale=3.0),), wrt=_wrt, tol=_tol)
-    if _name in ("ReLU", "Elu", "HSigmoid", "HShrink", "SoftShrink"):
+    if _name in ("ReLU", "ReLU6", "Elu", "HSigmoid", "HShrink", "SoftShrink"):
         add(_name + "_kinks", _name, {}, (K,), wrt=_wrt, tol=_tol)
     if _name in ("ReLU", "Sigmoid", "Softplus", "GeLU"):
         add(_name + "_f16", _name, {}, (F(3, 5, dtype=np.float16),), wrt=_wrt, tol=2e-3)

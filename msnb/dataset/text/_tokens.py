@@ -538,7 +538,7 @@ class SlidingWindow(TensorOp):
 
     def _row(self, array):
         if array.ndim != 1:
-            raise RuntimeError(f"SlidingWindosOp supports 1D Tensors only for now: got shape {array.shape}.")
+            raise RuntimeError(f"SlidingWindosOp supports 1D Tensors only for now. It got shape {array.shape}.")
         if self.axis not in (0, -1):
             raise RuntimeError(f"axis supports 0 or -1 only for now. It is {self.axis}.")
         if len(array) < self.width:

@@ -121,11 +121,14 @@ class CSVDataset(StreamDataset):
             for i, name in enumerate(column_names):
                 if not name:
                     raise RuntimeError(f"CSVNode: column_names[{i}] should not be empty.")
-                if column_names.index(name) != i:
-                    raise RuntimeError(f"Invalid parameter, duplicate column names are not allowed: {name}")
 
     def _names(self):
         if self.column_names:
+            for i, name in enumerate(self.column_names):
+                if self.column_names.index(name) != i:
+                    raise RuntimeError(
+                        f"Invalid parameter, duplicate column names are not allowed: {name} (in column_names)."
+                    )
             return list(self.column_names)
         if "names" not in self._shared:
             heads = [self._head(f) for f in self.dataset_files]

@@ -192,7 +192,8 @@ class TFRecordDataset(StreamDataset):
         content = self._content()
         if content:
             described = content.get("columns", {})
-            entries = [(c["name"], c) for c in described] if isinstance(described, list) else list(described.items())
+            # An object's columns come in the order of their names, as MindSpore's JSON reader has them.
+            entries = [(c["name"], c) for c in described] if isinstance(described, list) else sorted(described.items())
             columns = [_Column(n, numpy_type(c["type"]), c.get("shape"), c.get("rank", 1)) for n, c in entries]
             if self.columns_list:
                 by_name = {c.name: c for c in columns}
