@@ -5,7 +5,7 @@ import threading
 
 import numpy as np
 
-from msnb import log, nn
+from msnb import context, log, nn  # noqa: F401 - networks take `context` from here
 from msnb._checkparam import Validator, check_input_data
 from msnb.common import dtype as mstype
 from msnb.core.parameter import Parameter

@@ -9,6 +9,8 @@ from msnb.train._utils import _make_directory
 from msnb.train.callback._callback import Callback
 from msnb.train.serialization import _save_graph, _wait_for_saving, save_checkpoint
 
+_cur_dir = os.getcwd()  # networks import it as the folder that the program was started in
+
 
 def _check_file_name_prefix(file_name_prefix):
     """Whether it is a string without "/"."""
