@@ -39,8 +39,7 @@ def call(fn):
         replacement = _builtins.get(fn) if fn.__module__ == "builtins" else None
         return replacement or fn
     if kind is functools.partial:
-        inner = call(fn.func)
-        return fn if inner is fn.func else functools.partial(inner, *fn.args, **fn.keywords)
+        return _Partial(fn)
     if isinstance(fn, type) or hasattr(fn, "_graph_call") or isinstance(fn, types.BuiltinMethodType):
         return fn
     method = vars(kind).get("__call__") or getattr(kind, "__call__", None)  # noqa: B004 - the function is wanted
@@ -50,6 +49,25 @@ def call(fn):
             _note(method)
             return types.MethodType(twin, fn)
     return fn
+
+
+class _Partial:
+    """A `functools.partial` in converted code: its function is converted, and an argument given twice is named."""
+
+    def __init__(self, partial):
+        self.partial = partial
+
+    def __call__(self, *args, **kwargs):
+        partial = self.partial
+        args, kwargs = partial.args + args, {**partial.keywords, **kwargs}
+        code = getattr(getattr(partial.func, "__func__", partial.func), "__code__", None)
+        if code is not None and kwargs:
+            skip = 1 if isinstance(partial.func, types.MethodType) else 0
+            for name in code.co_varnames[skip:code.co_argcount][:len(args)]:
+                if name in kwargs:
+                    raise TypeError(f"Multiply values for specific argument: {name}. It is given by position and by "
+                                    f"keyword in a call of a partial of {partial.func.__name__}.")
+        return call(partial.func)(*args, **kwargs)
 
 
 # ---------------------------------------------------------------------- what a trace depended on
