@@ -4,8 +4,12 @@
 """
 from importlib import import_module as _import_module
 
+from msnb import (
+    context,
+    log,
+    ops,  # the declarations give Tensor its methods
+)
 from msnb._version import __version__
-from msnb import context, log
 from msnb.common.dtype import (
     Int,
     Type,
@@ -57,7 +61,6 @@ from msnb.core import MetaTensor, Parameter, ParameterTuple, RowTensor, SparseTe
 from msnb.core.api import jit, ms_function
 from msnb.core.grad import grad, value_and_grad
 from msnb.log import get_level, get_log_config
-from msnb import ops  # the declarations give Tensor its methods
 
 # the writer of graphs is only loaded by those who want graphs
 context.on_change("save_graphs", lambda on: on and _import_module("msnb.ir.save").install())
@@ -77,8 +80,8 @@ _LATER = {
     **dict.fromkeys(("jvp", "vjp", "jacfwd", "jacrev", "vmap"), "msnb.core.transforms"),
 }
 _SUBMODULES = frozenset((
-    "alias", "common", "communication", "compression", "core", "dataset", "explainer", "formats", "insight", "ir", "mindrecord", "nn",
-    "notebook", "numpy", "parallel", "profiler", "samples", "train", "_checkparam", "_extends"))
+    "alias", "common", "communication", "compression", "core", "dataset", "explainer", "formats", "insight", "ir",
+    "mindrecord", "nn", "notebook", "numpy", "parallel", "profiler", "samples", "train", "_checkparam", "_extends"))
 
 
 def __getattr__(name):
@@ -95,8 +98,8 @@ def __getattr__(name):
         return _import_module("msnb.common.dtype")
     if name == "view":
         return _import_module("msnb.notebook.graph").view
-    raise AttributeError(f"module 'mindspore' has no attribute '{name}' in msnb: MindSpore's name is unknown here, or it "
-                         f"comes in a later version of msnb.")
+    raise AttributeError(f"module 'mindspore' has no attribute '{name}' in msnb: MindSpore's name is unknown here, or "
+                         f"it comes in a later version of msnb.")
 
 
 def __dir__():

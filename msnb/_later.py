@@ -14,7 +14,8 @@ def placeholder(name, path, why):
     def refuse(*args, **kwargs):
         raise NotImplementedError(f"{path}.{name} is not available yet: {why}")
 
-    members = {"__init__": refuse, "__init_subclass__": classmethod(refuse), "__module__": path.replace("mindspore", "msnb", 1),
+    members = {"__init__": refuse, "__init_subclass__": classmethod(refuse),
+               "__module__": path.replace("mindspore", "msnb", 1),
                "__doc__": f"{name}: not available yet, raises NotImplementedError."}
     return type(name, (), members)
 

@@ -2,15 +2,16 @@
 import logging
 
 import jax.numpy as jnp
-import msnb as ms
 import numpy as np
 import pytest
+
+import msnb as ms
 from msnb import Parameter, ParameterTuple, Tensor, context, nn, ops
 from msnb._checkparam import Validator
+from msnb.ops import PrimitiveWithInfer, prim_attr_register
 from msnb.ops import composite as C
 from msnb.ops import functional as F
 from msnb.ops import operations as P
-from msnb.ops import PrimitiveWithInfer, prim_attr_register
 
 MODES = [context.GRAPH_MODE, context.PYNATIVE_MODE]
 
@@ -52,7 +53,8 @@ def test_a_cell_with_mul_prints_the_products(mode, capsys):
         def construct(self, x, y):
             return self.mul(x, y)
 
-    print(Net()(Tensor(np.array([1.0, 2.0, 3.0]).astype(np.float32)), Tensor(np.array([4.0, 5.0, 6.0]).astype(np.float32))))
+    x, y = (Tensor(np.array(v).astype(np.float32)) for v in ([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]))
+    print(Net()(x, y))
     assert capsys.readouterr().out == "[ 4. 10. 18.]\n"
 
 

@@ -127,7 +127,8 @@ uint_type = (uint8, uint16, uint32, uint64)
 float_type = (float16, float32, float64)
 number_type = int_type + uint_type + float_type
 # From narrow to wide: the order in which MindSpore converts operands implicitly.
-implicit_conversion_seq = {t: i for i, t in enumerate((bool_, int8, uint8, int16, int32, int64, float16, float32, float64))}
+implicit_conversion_seq = {t: i for i, t in enumerate((
+    bool_, int8, uint8, int16, int32, int64, float16, float32, float64))}
 
 _ARRAY_TYPES = (bool_, *int_type, *uint_type, *float_type, bfloat16, complex64, complex128)
 _BY_NUMPY = {t._np: t for t in _ARRAY_TYPES}

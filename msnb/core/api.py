@@ -3,6 +3,7 @@ import functools
 import types
 
 import jax
+
 from msnb.core import compile, script, trace
 from msnb.core.errors import describe
 from msnb.core.tensor import MetaTensor, Tensor

@@ -2,6 +2,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+
 from msnb.core import script, tape, trace
 from msnb.core._jax_private import is_tracer
 from msnb.core.dtype import is_inexact
@@ -177,7 +178,8 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
         return tuple(leaf._array for leaf in picked), aux
 
     weight_arrays = [w._array for w in weights]
-    out, vjp, (values, written, hidden) = jax.vjp(pure, [tensors[i]._array for i in smooth], weight_arrays, has_aux=True)
+    arrays = [tensors[i]._array for i in smooth]
+    out, vjp, (values, written, hidden) = jax.vjp(pure, arrays, weight_arrays, has_aux=True)
     for param, array in zip(shape["written"], written):
         param._assign(array)
     outer.adopt_hidden(shape["hidden"], hidden)
@@ -293,7 +295,8 @@ def _as_cotangent(grad, array):
 
 
 def with_backward_hook(tensors, hook):
-    """The same Tensors, whose cotangents pass through `hook(list of Tensors)` -> list of Tensors or None on the way back."""
+    """The same Tensors; on the way back their cotangents (a list) pass through `hook`, which returns a list of Tensors
+    and None."""
     if _thread.frame is not None:
         @jax.custom_vjp
         def identity(*arrays):

@@ -16,11 +16,13 @@ import jax
 import jax.extend
 import jax.numpy as jnp
 import numpy as np
+
 from msnb import context
 from msnb.common import dtype as mstype
 from msnb.core import random, script, tape, trace
 from msnb.core._jax_private import eval_jaxpr, is_tracer, weak_float32
-from msnb.core.errors import describe, place as show_place
+from msnb.core.errors import describe
+from msnb.core.errors import place as show_place
 from msnb.core.kernel import Kernel
 from msnb.core.operator import own
 from msnb.core.parameter import Parameter, Store
@@ -486,8 +488,8 @@ def _compile(programs, root, fn, args, kwargs, name, key):
     if programs.compiled >= 12 and not programs.warned:
         programs.warned = True
         from msnb import log
-        log.warning(f"{name} has been compiled {programs.compiled} times. A Python number that changes in each call, or "
-                    f"inputs of ever new shapes, cause this; pass changing numbers as Tensors.")
+        log.warning(f"{name} has been compiled {programs.compiled} times. A Python number that changes in each call, "
+                    f"or inputs of ever new shapes, cause this; pass changing numbers as Tensors.")
     return program
 
 
@@ -569,7 +571,8 @@ def _name_at(names, position):
 def parameter_names(fn):
     """Names of the positional parameters of a function, a star before one that takes the rest."""
     try:
-        return [f"*{p.name}" if p.kind is p.VAR_POSITIONAL else p.name for p in inspect.signature(fn).parameters.values()
+        parameters = inspect.signature(fn).parameters.values()
+        return [f"*{p.name}" if p.kind is p.VAR_POSITIONAL else p.name for p in parameters
                 if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL)]
     except (TypeError, ValueError):
         return []

@@ -2,6 +2,7 @@
 import weakref
 
 import jax
+
 from msnb import context
 from msnb.core import compile, trace
 from msnb.core.autodiff import Gradient

@@ -2,6 +2,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+
 from msnb.core._jax_private import strengthen
 from msnb.core.dtype import is_inexact
 

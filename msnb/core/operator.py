@@ -8,6 +8,7 @@ import inspect
 
 import jax
 import numpy as np
+
 from msnb.core import random, tape, trace
 from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel

@@ -10,6 +10,7 @@ from collections import deque
 import jax
 import jax.numpy as jnp
 import numpy as np
+
 from msnb.common import dtype as mstype
 from msnb.core import trace
 from msnb.core._jax_private import strengthen

@@ -8,6 +8,7 @@ import inspect
 from typing import Any
 
 import jax.numpy as jnp
+
 from msnb.common import dtype as mstype
 from msnb.core import tape, trace
 from msnb.core.errors import describe

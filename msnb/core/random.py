@@ -9,6 +9,7 @@ import os
 import threading
 
 import jax
+
 from msnb.common import seed as _seed
 from msnb.core.trace import thread
 

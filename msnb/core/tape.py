@@ -9,6 +9,7 @@ import heapq
 import itertools
 
 import jax.numpy as jnp
+
 from msnb.core import trace
 from msnb.core.dtype import is_inexact
 from msnb.core.kernel import Kernel

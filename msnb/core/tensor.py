@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+
 from msnb.common import dtype as mstype
 from msnb.common.initializer import register_boxer
 from msnb.core import trace

@@ -5,6 +5,7 @@ All of them run compiled, in both modes: the function is traced into the graph a
 import contextlib
 
 import jax
+
 from msnb.core import compile, script, trace
 from msnb.core.autodiff import Gradient
 from msnb.core.errors import describe
@@ -148,7 +149,8 @@ def _jacobian(transform, name):
         return derivative
 
     make.__name__ = make.__qualname__ = name.lower()
-    make.__doc__ = f"""The function that computes the Jacobian of `fn` in {'forward' if name == 'Jacfwd' else 'reverse'} mode.
+    mode = "forward" if name == "Jacfwd" else "reverse"
+    make.__doc__ = f"""The function that computes the Jacobian of `fn` in {mode} mode.
 
     Args:
         fn (Union[Cell, function]): Takes Tensors and returns a Tensor.

@@ -5,6 +5,7 @@ from collections import OrderedDict
 
 import jax
 import numpy as np
+
 from msnb import context, log
 from msnb.common import dtype as mstype
 from msnb.core import autodiff, compile, script, trace
@@ -216,8 +217,8 @@ class Cell:
                                     f"None, but got {describe(value)}.")
                 cells[name] = None
             elif _thread.frame is not None and any(autodiff.is_traced(leaf) for leaf in flatten(value)[0]):
-                raise TypeError(f"'{name}' of {type(self).__name__} is no Parameter, so a graph cannot keep a Tensor in "
-                                f"it. Make it a Parameter, or return the value from construct.")
+                raise TypeError(f"'{name}' of {type(self).__name__} is no Parameter, so a graph cannot keep a Tensor "
+                                f"in it. Make it a Parameter, or return the value from construct.")
             _set(self, name, value)
         _epoch.bump()
 

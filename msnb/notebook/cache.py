@@ -52,8 +52,9 @@ class Listing:
     def __repr__(self):
         if not self.rows:
             return "Nothing has been compiled."
-        widths = [max(len(r[i]) for r in (self._HEAD, *self.rows)) for i in range(len(self._HEAD))]
-        return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in (self._HEAD, *self.rows))
+        rows = (self._HEAD, *self.rows)
+        widths = [max(len(r[i]) for r in rows) for i in range(len(self._HEAD))]
+        return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in rows)
 
     def _repr_html_(self):
         if not self.rows:

@@ -2,6 +2,7 @@
 
 Every module beside this file that declares operators is imported here; what they declare fills the faces.
 """
+# ruff: noqa: E402 - the faces are filled by what was imported before
 import importlib as _importlib
 import pkgutil as _pkgutil
 
@@ -19,8 +20,15 @@ for _module in sorted(m.name for m in _pkgutil.iter_modules(__path__)):
     if not _module.startswith("_") and _module not in _FACES:
         _importlib.import_module(f"{__name__}.{_module}")
 
-from msnb.core.grad import GradOperation, grad, stop_gradient, value_and_grad  # noqa: E402
-from msnb.ops.op_info_register import (  # noqa: E402
+from msnb.core.grad import GradOperation, grad, stop_gradient, value_and_grad
+from msnb.ops import (
+    composite,
+    functional,
+    operations,
+)
+from msnb.ops.composite import *  # noqa: F403
+from msnb.ops.functional import *  # noqa: F403
+from msnb.ops.op_info_register import (
     AiCPURegOp,
     AkgAscendRegOp,
     AkgGpuRegOp,
@@ -28,14 +36,7 @@ from msnb.ops.op_info_register import (  # noqa: E402
     TBERegOp,
     op_info_register,
 )
-from msnb.ops import (
-    composite,  # noqa: E402
-    functional,  # noqa: E402
-    operations,  # noqa: E402
-)
-from msnb.ops.composite import *  # noqa: E402,F403
-from msnb.ops.functional import *  # noqa: E402,F403
-from msnb.ops.operations import *  # noqa: E402,F403
+from msnb.ops.operations import *  # noqa: F403
 
 __all__ = ["Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "attributes_of", "operator", "prim_attr_register",
            "operations", "functional", "composite", "GradOperation", "grad", "stop_gradient", "value_and_grad",

@@ -87,8 +87,9 @@ class TBERegOp(RegOp):
     """Description of a TBE kernel."""
 
 
-for _key in ("async_flag", "binfile_name", "compute_cost", "kernel_name", "partial_flag", "reshape_type", "dynamic_format",
-             "op_pattern", "fusion_type", "dynamic_shape", "need_check_supported", "is_dynamic_format"):
+for _key in ("async_flag", "binfile_name", "compute_cost", "kernel_name", "partial_flag", "reshape_type",
+             "dynamic_format", "op_pattern",
+             "fusion_type", "dynamic_shape", "need_check_supported", "is_dynamic_format"):
     setattr(TBERegOp, _key, _setter(_key))
 AiCPURegOp.fusion_type = RegOp.fusion_type = _setter("fusion_type")
 

@@ -246,7 +246,8 @@ def view(self, *shape):
     if not shape:
         raise ValueError("For 'view', a shape should be given, but got none. The shape variable should not be empty.")
     if isinstance(shape[0], (tuple, list)) and len(shape) > 1:
-        raise ValueError(f"For 'view', the shape should be ints or one tuple, but got {shape}. Only one tuple is needed.")
+        raise ValueError(f"For 'view', the shape should be ints or one tuple, but got {shape}. "
+                         f"Only one tuple is needed.")
     if isinstance(shape[0], list):
         raise TypeError("For 'view', the shape should be a tuple or several ints, but got a list.")
     return F["reshape"](self, _spread("view", shape))

@@ -5,9 +5,10 @@ import signal
 import threading
 import time
 
-import msnb as ms
 import numpy as np
 import pytest
+
+import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
 from msnb.core import compile
 

@@ -4,9 +4,10 @@ import pickle
 
 import jax
 import jax.numpy as jnp
-import msnb as ms
 import numpy as np
 import pytest
+
+import msnb as ms
 from msnb import Parameter, ParameterTuple, Tensor
 
 

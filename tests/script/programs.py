@@ -5,8 +5,8 @@ import types
 
 _CONDITIONS = ("{a}.sum() > {c}", "{a}.sum() < {b}.sum()", "not {a}.sum() > {c}", "{a}.sum() > {c} and {b}.sum() > 0.1",
                "{a}.sum() > {c} or n > 2", "n > 1", "0.0 < {a}.sum() < {c}", "k > 1")
-_VALUES = ("{a} * 0.5 + {b} * 0.25", "{a} * {b} * 0.3", "{b} - {a} * 0.4", "{a} + {c}", "{a} * 0.7 if {b}.sum() > {c} else {b}",
-           "-{a}", "{a} / ({b} * {b} + 1.5)")
+_VALUES = ("{a} * 0.5 + {b} * 0.25", "{a} * {b} * 0.3", "{b} - {a} * 0.4", "{a} + {c}",
+           "{a} * 0.7 if {b}.sum() > {c} else {b}", "-{a}", "{a} / ({b} * {b} + 1.5)")
 
 
 class Program:

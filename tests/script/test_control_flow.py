@@ -1,9 +1,10 @@
 """Control flow over Tensors, compiled: the same as plain Python, and errors that teach."""
 import functools
 
-import msnb as ms
 import numpy as np
 import pytest
+
+import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
 
 F32 = np.float32
@@ -255,7 +256,7 @@ def test_static_recursion_and_super():
 
     class Derived(Base):
         def construct(self, x):
-            return super().construct(x) + super(Derived, self).construct(x)
+            return super().construct(x) + super().construct(x)
 
     assert Derived()(X).asnumpy().tolist() == [4, 8, 12]
 
@@ -415,7 +416,8 @@ def test_forward_mode_through_a_loop_and_jacobians():
     value, change = ms.jvp(lambda x: f(x, Tensor(2)), Tensor(F32([1, 2])), Tensor(F32([1, 1])))
     assert value.asnumpy().tolist() == [1, 16] and change.asnumpy().tolist() == [4, 32]
     assert ms.jacrev(lambda x: f(x, Tensor(1)))(Tensor(F32([1, 2]))).asnumpy().tolist() == [[2, 0], [0, 4]]
-    assert ms.vmap(lambda x, y: x.sum() * y, (0, None))(Tensor(np.ones((3, 2), F32)), Tensor(2.0)).asnumpy().tolist() == [4, 4, 4]
+    mapped = ms.vmap(lambda x, y: x.sum() * y, (0, None))
+    assert mapped(Tensor(np.ones((3, 2), F32)), Tensor(2.0)).asnumpy().tolist() == [4, 4, 4]
 
 
 def test_a_print_in_a_differentiated_loop_is_not_repeated(capfd):

@@ -1,13 +1,14 @@
 """Laws: a random program means the same in plain Python, PYNATIVE and GRAPH, and so does its gradient."""
 import os
 
-import msnb as ms
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from msnb import Tensor, context, ops
 from programs import Program
+
+import msnb as ms
+from msnb import Tensor, context, ops
 
 COUNT = int(os.environ.get("MSNB_PROGRAMS", "50"))
 X, Y = np.array([0.31, -0.12]), np.array([0.23, 0.41])

@@ -3,8 +3,10 @@ import builtins
 
 import jax
 import jax.numpy as jnp
+
 from msnb.core._jax_private import is_tracer
-from msnb.core.errors import describe, place as show_place
+from msnb.core.errors import describe
+from msnb.core.errors import place as show_place
 from msnb.core.script.calls import call, replace_builtin
 from msnb.core.tensor import Tensor, box, to_array
 

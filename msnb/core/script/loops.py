@@ -6,10 +6,12 @@ is traced once with everything it changes as a tracer, and the rest of the loop 
 import jax
 import jax.numpy as jnp
 import numpy as np
+
 from msnb.core import trace
 from msnb.core._jax_private import strengthen
 from msnb.core.dtype import name as dtype_name
-from msnb.core.errors import describe, place as show_place
+from msnb.core.errors import describe
+from msnb.core.errors import place as show_place
 from msnb.core.script.builtin import DynamicRange, boolean, dynamic, to_tensor
 from msnb.core.script.merge import Undefined, copied
 from msnb.core.script.raises import Raised

@@ -46,7 +46,7 @@ class Lowering(ast.NodeTransformer):
             self.self_name = params[0]
         kind = "bound method" if params[:1] == ["self"] else "function"
         self.owner = f"{kind} '{node.name}'"
-        outside = {n for x in node.body for inner in _own_nodes(x) if isinstance(inner, ast.Nonlocal) for n in inner.names}
+        outside = {n for inner in _own_nodes(node) if isinstance(inner, ast.Nonlocal) for n in inner.names}
         body = self.block(Jumps(self.fresh).function(node.body))
         missing = [n for n in self.closed if n not in params and n not in outside]
         start = [assign(n, self.rt("Undefined", ast.Constant(n))) for n in missing]
@@ -106,7 +106,9 @@ class Lowering(ast.NodeTransformer):
         """(statements defining the reader and the writer of `names`, their names)."""
         read, write, value = self.fresh("get"), self.fresh("set"), self.fresh("value")
         reader = ast.FunctionDef(read, arguments(), [ast.Return(_tuple(names, ast.Load))], [])
-        body = [ast.Nonlocal(list(names)), ast.Assign([_tuple(names, ast.Store)], load(value))] if names else [ast.Pass()]
+        body = [ast.Pass()]
+        if names:
+            body = [ast.Nonlocal(list(names)), ast.Assign([_tuple(names, ast.Store)], load(value))]
         writer = ast.FunctionDef(write, arguments(value), body, [])
         self.closed.update(dict.fromkeys(names))
         return [_plain(reader), _plain(writer)], load(read), load(write)
@@ -124,8 +126,8 @@ class Lowering(ast.NodeTransformer):
         helpers, read, write = self.variables(names)
         returns = getattr(node, "returns", False)
         outermost = getattr(node, "outermost", False)
-        call = self.rt(("if_function" if outermost else "if_return") if returns else "if_", test, load(yes.name), load(no.name), read, write,
-                       _strings(names), self.place(node))
+        name = ("if_function" if outermost else "if_return") if returns else "if_"
+        call = self.rt(name, test, load(yes.name), load(no.name), read, write, _strings(names), self.place(node))
         return at(node, [*helpers, yes, no, ast.Return(call) if returns else ast.Expr(call)])
 
     def visit_While(self, node):

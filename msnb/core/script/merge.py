@@ -2,10 +2,12 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+
 from msnb.core import trace
 from msnb.core._jax_private import eval_jaxpr, strengthen
 from msnb.core.dtype import name as dtype_name
-from msnb.core.errors import describe, place as show_place
+from msnb.core.errors import describe
+from msnb.core.errors import place as show_place
 from msnb.core.script.raises import Raised
 from msnb.core.tensor import Tensor, box
 from msnb.core.tree import flatten, structure
@@ -317,8 +319,8 @@ def _at(place):
 
 def _missing_return(place, leaves):
     return f"Missing return statement in {place[2]} at {_at(place)}: one path returns " \
-           f"{describe(leaves[0]) if leaves else 'a value'}, another one falls off the end. Return a value of the same " \
-           f"dtype and shape on every path."
+           f"{describe(leaves[0]) if leaves else 'a value'}, another one falls off the end. Return a value of the " \
+           f"same dtype and shape on every path."
 
 
 def _message(name, place, yes, no, advice):

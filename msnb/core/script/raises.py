@@ -1,5 +1,6 @@
 """`raise` and `assert` under a condition that only the running graph knows: the program returns which one was hit."""
 import jax.numpy as jnp
+
 from msnb.core.errors import place as show_place
 from msnb.core.trace import thread
 

@@ -4,6 +4,7 @@ Where a condition is known while tracing, everything here is plain Python. Where
 into a jaxpr of its own, what the two leave behind is brought together variable by variable, and `lax.cond` runs one.
 """
 import jax.numpy as jnp
+
 from msnb.core.errors import describe
 from msnb.core.script import merge
 from msnb.core.script.builtin import boolean, dynamic, equal_items, to_tensor

@@ -19,8 +19,9 @@ def definition(code, name):
     found = _find(tree, code) if tree is not None else None
     if found is None:
         raise SourceMissing(
-            f"The source of {name} ({code.co_filename}:{code.co_firstlineno}) cannot be found, so it cannot become part "
-            f"of a graph. Define it in a file or a notebook cell; code given to exec() needs an entry in linecache.")
+            f"The source of {name} ({code.co_filename}:{code.co_firstlineno}) cannot be found, so it cannot become "
+            f"part of a graph. Define it in a file or a notebook cell; code given to exec() needs an entry in "
+            f"linecache.")
     return found
 
 
@@ -85,8 +86,8 @@ def _find(index, code):
         span = (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset)
         if span in positions:
             return node, class_name
-        inside = all((body.lineno, body.col_offset) <= (p[0], p[2]) and (p[1], p[3]) <= (body.end_lineno, body.end_col_offset)
-                     for p in positions if p[2] != p[3])
+        start, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
+        inside = all(start <= (p[0], p[2]) and (p[1], p[3]) <= end for p in positions if p[2] != p[3])
         if inside:
             best = (node, class_name)
     return best

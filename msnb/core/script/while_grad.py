@@ -1,14 +1,16 @@
 """A `while` whose trip count is not known, differentiable in reverse mode to any order with bounded memory.
 
 The forward pass keeps at most K carries: one every `stride` rounds, and when the buffer is full every second one is
-dropped and the stride doubles. The backward pass walks the rounds in reverse, in blocks of K: the carries of a block are
-computed once more, from the kept one before it, into a second buffer. Up to K * K rounds that costs at most one and a half
-forward passes. All inner loops are this same operation, so their derivatives exist as well. Nothing here knows Tensors.
+dropped and the stride doubles. The backward pass walks the rounds in reverse, in blocks of K: the carries of a block
+are computed once more, from the kept one before it, into a second buffer. Up to K * K rounds that costs at most one and
+a half forward passes. All inner loops are this same operation, so their derivatives exist as well. Nothing here knows
+Tensors.
 """
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+
 from msnb.core._jax_private import eval_jaxpr, without_prints
 from msnb.core.dtype import is_inexact
 from msnb.core.trace import thread

@@ -37,8 +37,8 @@ def clip_by_global_norm(x, clip_norm=1.0, use_norm=None):
         TypeError: If `x` is no sequence of Tensors.
         ValueError: If `clip_norm` is not positive or `use_norm` is given.
     """
-    from msnb.ops.operations import Cast, Maximum, ReduceSum, Sqrt, Square
     from msnb.common import dtype as mstype
+    from msnb.ops.operations import Cast, Maximum, ReduceSum, Sqrt, Square
     if isinstance(clip_norm, bool) or not isinstance(clip_norm, (int, float)) or clip_norm <= 0:
         raise ValueError(f"For 'clip_by_global_norm', 'clip_norm' should be a positive number, but got {clip_norm!r}.")
     if use_norm is not None:
