@@ -65,6 +65,7 @@ def run_demo(options):
         return _fail(f'The demo needs {", ".join(missing)}: pip install "msnb[lab]"')
     import nbformat
     from nbclient.exceptions import CellExecutionError
+    from nbformat.sign import NotebookNotary
 
     source = quick_start()
     notebook = nbformat.read(source, as_version=4)
@@ -80,6 +81,7 @@ def run_demo(options):
 
     executed, html = out / source.name, out / (source.stem + ".html")
     nbformat.write(notebook, executed)
+    NotebookNotary().sign(notebook)  # the user has just run it: JupyterLab may show its graphs at once
     html.write_text(_to_html(notebook), encoding="utf-8")
     accuracy = _accuracy(notebook)
     if failure is not None:
