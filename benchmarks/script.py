@@ -1,0 +1,55 @@
+"""Source transformation: milliseconds per function, and trace time against nesting depth, which should grow linearly.
+
+    python benchmarks/script.py
+"""
+import linecache
+import statistics
+import time
+
+import numpy as np
+
+import msnb as ms
+from msnb import Tensor, context
+from msnb.core import compile
+from msnb.core.script import convert
+
+
+def nested(kind, depth):
+    """A function with `depth` nested dynamic ifs or whiles."""
+    lines, indent = ["def f(x, n):"], "    "
+    for level in range(depth):
+        if kind == "if":
+            lines.append(f"{indent}if x.sum() > {level}:")
+        else:
+            lines += [f"{indent}i{level} = 0", f"{indent}while i{level} < n:"]
+        indent += "    "
+        if kind == "while":
+            lines.append(f"{indent}i{level} = i{level} + 1")
+        lines.append(f"{indent}x = x * 1.5 + 1")
+    lines.append("    return x")
+    source, name = "\n".join(lines) + "\n", f"<{kind} {depth} {time.perf_counter()}>"
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    space = {"__name__": "user"}
+    exec(__builtins__.compile(source, name, "exec"), space)
+    return space["f"]
+
+
+def main():
+    """Print both tables."""
+    context.set_context(mode=context.GRAPH_MODE)
+    x, n = Tensor(np.float32([1, 2])), Tensor(np.int32(2))
+    for kind in ("if", "while"):
+        for depth in (1, 2, 4, 8) if kind == "if" else (1, 2, 4):
+            times, transforms = [], []
+            for _ in range(7):
+                f = nested(kind, depth)
+                start = time.perf_counter()
+                convert.convert(f)
+                transforms.append(time.perf_counter() - start)
+                times.append(compile.program_of(ms.ms_function(f), x, n).seconds["trace"])
+            print(f"{kind:5} nested {depth}: transform {statistics.median(transforms) * 1e3:5.2f} ms, "
+                  f"trace {statistics.median(times) * 1e3:6.1f} ms, {statistics.median(times) * 1e3 / depth:5.1f} a level")
+
+
+if __name__ == "__main__":
+    main()
