@@ -2,6 +2,7 @@
 
     python benchmarks/script.py
 """
+import builtins
 import linecache
 import statistics
 import time
@@ -30,7 +31,7 @@ def nested(kind, depth):
     source, name = "\n".join(lines) + "\n", f"<{kind} {depth} {time.perf_counter()}>"
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     space = {"__name__": "user"}
-    exec(__builtins__.compile(source, name, "exec"), space)
+    exec(builtins.compile(source, name, "exec"), space)
     return space["f"]
 
 
@@ -47,8 +48,9 @@ def main():
                 convert.convert(f)
                 transforms.append(time.perf_counter() - start)
                 times.append(compile.program_of(ms.ms_function(f), x, n).seconds["trace"])
-            print(f"{kind:5} nested {depth}: transform {statistics.median(transforms) * 1e3:5.2f} ms, "
-                  f"trace {statistics.median(times) * 1e3:6.1f} ms, {statistics.median(times) * 1e3 / depth:5.1f} a level")
+            transform, trace = statistics.median(transforms) * 1e3, statistics.median(times) * 1e3
+            print(f"{kind:5} nested {depth}: transform {transform:5.2f} ms, trace {trace:6.1f} ms, "
+                  f"{trace / depth:5.1f} a level")
 
 
 if __name__ == "__main__":

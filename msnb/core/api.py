@@ -172,7 +172,7 @@ def jit(fn=None, input_signature=None, hash_args=None, jit_config=None, mode="PS
         mode (str): MindSpore's front end; has no effect here.
         kwargs: Further settings of MindSpore's compiler, without effect here.
     """
-    if hash_args is not None or jit_config is not None or kwargs:
+    if hash_args is not None or jit_config is not None or mode != "PSJit" or kwargs:
         from msnb import log
         log.once("jit(hash_args, jit_config, ...) have no effect: XLA compiles the whole function.")
     if fn is None:

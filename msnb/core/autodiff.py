@@ -4,7 +4,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.core import script, tape, trace
-from msnb.core._jax_private import is_tracer
 from msnb.core.dtype import is_inexact
 from msnb.core.errors import describe
 from msnb.core.parameter import Parameter
@@ -317,8 +316,3 @@ def with_backward_hook(tensors, hook):
         for index, twin in enumerate(twins):
             twin._node = (node, index)
     return twins
-
-
-def is_traced(value):
-    """Whether `value` is a Tensor whose value is not known yet."""
-    return isinstance(value, Tensor) and is_tracer(value._array)

@@ -20,7 +20,7 @@ import numpy as np
 from msnb import context
 from msnb.common import dtype as mstype
 from msnb.core import random, script, tape, trace
-from msnb.core._jax_private import eval_jaxpr, is_tracer, weak_float32
+from msnb.core._jax_private import eval_jaxpr, weak_float32
 from msnb.core.errors import describe
 from msnb.core.errors import place as show_place
 from msnb.core.kernel import Kernel
@@ -298,6 +298,7 @@ class Program:
         boxes = self.params + [None] * len(number) + boxes
         values = [p._array for p in self.params] + number + list(arrays)
         outs = [box(own(o, values)) for o in self._kernel.run(*values)]
+        self.calls += 1
         tape.record(self._kernel, [b._node if isinstance(b, Tensor) else None for b in boxes], values, outs)
         for p, new in zip(self.written, outs[self.n_results:]):
             p._assign(new._array)
@@ -590,8 +591,3 @@ def program_of(root, *args, **kwargs):
         from msnb.core.api import jit
         return program_of(jit(root), *args, **kwargs)
     raise TypeError(f"A graph is made of a Cell or a function, but got {describe(root)}.")
-
-
-def is_traced(value):
-    """Whether `value` is a Tensor that stands for a value not known yet."""
-    return isinstance(value, Tensor) and is_tracer(value._array)

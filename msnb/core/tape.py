@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from msnb.core import trace
 from msnb.core.dtype import is_inexact
 from msnb.core.kernel import Kernel
-from msnb.core.tensor import Tensor, box
+from msnb.core.tensor import box
 
 _thread = trace.thread
 _order = itertools.count()
@@ -208,8 +208,3 @@ def _add(x, y):
     if _thread.recording:
         record(_add_n, (x._node, y._node), (x._array, y._array), [total])
     return total
-
-
-def tracked(value):
-    """Whether a gradient can flow through `value`."""
-    return isinstance(value, Tensor) and is_inexact(value._array.dtype)

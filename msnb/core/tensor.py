@@ -395,6 +395,11 @@ def unbox(value):
     return value._array if isinstance(value, Tensor) else value
 
 
+def is_traced(value):
+    """Whether `value` is a Tensor that stands for a value not known yet."""
+    return isinstance(value, Tensor) and is_tracer(value._array)
+
+
 def _from_pickle(array):
     return Tensor(array)
 

@@ -15,13 +15,6 @@ def flatten(value):
     return leaves, rebuild
 
 
-def leaves_of(value):
-    """Just the leaves."""
-    leaves = []
-    _take(value, leaves)
-    return leaves
-
-
 def structure(value):
     """A hashable description of the nesting."""
     return _freeze(_take(value, []))

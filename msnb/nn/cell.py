@@ -12,7 +12,7 @@ from msnb.core import autodiff, compile, script, trace
 from msnb.core.errors import describe
 from msnb.core.parameter import Parameter, ParameterTuple
 from msnb.core.precision import cast_tensor
-from msnb.core.tensor import Tensor
+from msnb.core.tensor import Tensor, is_traced
 from msnb.core.tree import flatten
 
 _thread = trace.thread
@@ -216,7 +216,7 @@ class Cell:
                     raise TypeError(f"'{name}' is a Cell of {type(self).__name__} and can be replaced by a Cell or "
                                     f"None, but got {describe(value)}.")
                 cells[name] = None
-            elif _thread.frame is not None and any(autodiff.is_traced(leaf) for leaf in flatten(value)[0]):
+            elif _thread.frame is not None and any(is_traced(leaf) for leaf in flatten(value)[0]):
                 raise TypeError(f"'{name}' of {type(self).__name__} is no Parameter, so a graph cannot keep a Tensor "
                                 f"in it. Make it a Parameter, or return the value from construct.")
             _set(self, name, value)

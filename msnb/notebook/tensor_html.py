@@ -15,7 +15,7 @@ _PICTURES = 12  # of a batch
 
 def tensor_html(tensor):
     """HTML for a Tensor or Parameter; None while it is traced, when there are no values."""
-    from msnb.core.compile import is_traced
+    from msnb.core.tensor import is_traced
 
     if is_traced(tensor):
         return None

@@ -1,4 +1,5 @@
 """GRAPH mode: what is compiled, when again, and who owns the arrays."""
+import builtins
 import copy
 import pickle
 import signal
@@ -84,9 +85,8 @@ def test_a_redefined_helper_is_seen_at_the_next_cell_boundary():
 
     def run(name, text):
         linecache.cache[name] = (len(text), None, text.splitlines(True), name)
-        exec(compile_text(text, name), space)
+        exec(builtins.compile(text, name, "exec"), space)
 
-    compile_text = lambda text, name: __builtins__["compile"](text, name, "exec")  # noqa: E731
     run("<a>", "def helper(x):\n    return x + 1\n")
     run("<b>", "@ms.ms_function\ndef f(x):\n    return helper(x)\n")
     assert space["f"](Tensor(1.0)).asnumpy() == 2

@@ -4,16 +4,11 @@ import builtins
 import jax
 import jax.numpy as jnp
 
-from msnb.core._jax_private import is_tracer
 from msnb.core.errors import describe
 from msnb.core.errors import place as show_place
 from msnb.core.script.calls import call, replace_builtin
 from msnb.core.tensor import Tensor, box, to_array
-
-
-def dynamic(value):
-    """Whether `value` is a Tensor that stands for a value not known yet."""
-    return isinstance(value, Tensor) and is_tracer(value._array)
+from msnb.core.tensor import is_traced as dynamic
 
 
 def to_tensor(value):
@@ -103,8 +98,7 @@ def _extreme(builtin, choose):
     def pick(*args, **kwargs):
         items = list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
         if len(args) == 1 and dynamic(args[0]):
-            return box(choose.reduce(args[0]._array)) if hasattr(choose, "reduce") else \
-                box((jnp.max if builtin is max else jnp.min)(args[0]._array))
+            return box((jnp.max if builtin is max else jnp.min)(args[0]._array))
         if kwargs or not builtins.any(dynamic(i) for i in items):
             return builtin(*args, **kwargs)
         result = to_tensor(items[0])
