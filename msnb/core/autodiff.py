@@ -2,6 +2,7 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.ad_checkpoint import checkpoint_name
 
 from msnb.core import script, tape, trace
 from msnb.core.dtype import is_inexact
@@ -191,7 +192,9 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
     found = [None] * len(tensors)
     for i, grad in zip(smooth, array_grads):
         found[i] = box(grad)
-    return result, gradients(found), tuple(box(g) for g in weight_grads)
+    # named, so that tools find the gradient of a Parameter in the jaxpr of any train step
+    named = [checkpoint_name(g, f"gradient:{w.name}") for g, w in zip(weight_grads, weights)]
+    return result, gradients(found), tuple(box(g) for g in named)
 
 
 # ---------------------------------------------------------------------- gradients that users write

@@ -179,6 +179,7 @@ class Epoch:
 
 
 epoch = Epoch()
+moves = Epoch()  # moves whenever Parameters go to another store, or an observer comes or goes
 watched = set()  # ids of plain Tensors that a program holds as constants
 
 

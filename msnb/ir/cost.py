@@ -5,7 +5,7 @@ _FREE = frozenset((
     "reshape", "broadcast_in_dim", "transpose", "squeeze", "expand_dims", "slice", "dynamic_slice", "concatenate",
     "pad", "rev", "gather", "dynamic_update_slice", "copy", "copy_p", "convert_element_type", "bitcast_convert_type",
     "iota", "stop_gradient", "select_n", "device_put", "empty", "empty2", "split", "pvary", "optimization_barrier",
-    "sharding_constraint", "random_wrap", "random_unwrap", "mesh_cast", "layout_constraint"))
+    "sharding_constraint", "name", "random_wrap", "random_unwrap", "mesh_cast", "layout_constraint"))
 
 
 def _size(var):

@@ -51,7 +51,7 @@ def default_operator_of(name):
     return attributes_of(name)
 
 
-def read(closed, name="main", inputs=None, operator_of=default_operator_of, expand=False):
+def read(closed, name="main", inputs=None, operator_of=default_operator_of, expand=False, visit=None):
     """Read a jaxpr.
 
     Args:
@@ -61,6 +61,8 @@ def read(closed, name="main", inputs=None, operator_of=default_operator_of, expa
             Default: None, inputs are called ``x0``, ``x1``, ...
         operator_of (Callable): from the name of a jit to (operator, attributes), or None for a jit that is not one.
         expand (bool): whether to open operators up: each becomes a scope that holds JAX's primitives. Default: False.
+        visit (Callable): called as ``visit(node, equation, path)`` with each CNode and what it was read from; `path`
+            holds (id of the equation, which of its jaxprs) of every equation around it. Default: None.
 
     Returns:
         FuncGraph.
@@ -74,13 +76,15 @@ def read(closed, name="main", inputs=None, operator_of=default_operator_of, expa
     if not hasattr(closed, "jaxpr") or not hasattr(closed, "consts"):
         raise TypeError(f"For 'ir.read', 'closed' should be a ClosedJaxpr (what jax.make_jaxpr returns), but got "
                         f"{type(closed).__name__}.")
-    return _Reader(operator_of, expand).graph(closed, name, inputs)
+    return _Reader(operator_of, expand, visit).graph(closed, name, inputs)
 
 
 class _Reader:
-    def __init__(self, operator_of, expand):
+    def __init__(self, operator_of, expand, visit=None):
         self.operator_of = operator_of
         self.expand = expand
+        self.visit = visit
+        self.path = ()  # of the equations around the one being read
         self.operators = {}  # name of a jit -> what operator_of said
         self.memo = {}  # costs of inner jaxprs
         self.types = {}  # aval -> TensorType
@@ -144,6 +148,9 @@ class _Reader:
     def walk(self, jaxpr, env, nodes, outer, backward):
         """Append the CNodes of `jaxpr` to `nodes`; `outer` is the scope it is inlined into."""
         for eqn in jaxpr.eqns:
+            if eqn.primitive.name == "name":  # a mark for tools (the gradient of a Parameter), no computation
+                env[eqn.outvars[0]] = self.look_up(eqn.invars[0], env)
+                continue
             segments, transforms = parse(str(eqn.source_info.name_stack))
             scope = outer + segments
             turned = backward or is_backward(transforms)
@@ -165,7 +172,9 @@ class _Reader:
         # a function of the user's that is jitted for itself is a scope; helpers of jax.numpy are not
         named = (not self.expand and eqn.primitive.name in ("jit", "pjit") and name.isidentifier() and name[0] != "_"
                  and len(jaxpr.eqns) > 8)
+        around, self.path = self.path, (*self.path, (id(eqn), 0))
         self.walk(jaxpr, within, nodes, (*scope, name) if named else scope, backward)
+        self.path = around
         for var, result in zip(eqn.outvars, jaxpr.outvars, strict=False):
             env[var] = self.look_up(result, within)
 
@@ -189,6 +198,8 @@ class _Reader:
             flops=cost.flops(eqn, self.memo), nbytes=cost.nbytes(eqn),
             kernel=eqn.params.get("jaxpr") if operator is not None else None)
         nodes.append(node)
+        if self.visit is not None:
+            self.visit(node, eqn, self.path)
         for slot, var in enumerate(eqn.outvars):
             env[var] = (node, slot)
 
@@ -200,15 +211,17 @@ class _Reader:
             # lax.cond with two branches puts the false one first
             titles = ("false", "true") if len(inner) == 2 else tuple(f"case{index}" for index in range(len(inner)))
         feeds = _feeds(eqn, kind, len(inner))
-        graphs = []
-        for title, closed, feed in zip(titles, inner, feeds, strict=False):
+        graphs, around = [], self.path
+        for index, (title, closed, feed) in enumerate(zip(titles, inner, feeds, strict=False)):
             jaxpr = cost.open_jaxpr(closed)
-            parameters = [ParameterNode(f"{title}_{index}", self.type_of(var))
-                          for index, var in enumerate(jaxpr.invars)]
+            parameters = [ParameterNode(f"{title}_{number}", self.type_of(var))
+                          for number, var in enumerate(jaxpr.invars)]
             env = dict(zip(jaxpr.invars, ((node, 0) for node in parameters), strict=False))
             self.bind_constants(jaxpr, getattr(closed, "consts", ()), env)
             nodes = []
+            self.path = (*around, (id(eqn), index))
             self.walk(jaxpr, env, nodes, scope, backward)
+            self.path = around
             outputs = [self.look_up(var, env) for var in jaxpr.outvars]
             graphs.append(FuncGraph(title, parameters, nodes, outputs, feed))
         return tuple(graphs)

@@ -6,12 +6,14 @@ import signal
 import threading
 import time
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
-from msnb.core import compile
+from msnb.core import compile, observe
 
 
 @pytest.fixture(autouse=True)
@@ -321,3 +323,79 @@ def test_random_operators_repeat_after_the_same_seed_and_differ_between_calls():
     first, second = draw().asnumpy(), draw().asnumpy()
     ms.set_seed(3)
     assert (draw().asnumpy() == first).all() and (first != second).any()
+
+
+# ---------------------------------------------------------------------- observers
+class Norms:
+    """An observer that adds the sum of squares of each result that is a Parameter's new value."""
+
+    def __init__(self, wanted=lambda program: True):
+        self.wanted = wanted
+        self.asked = 0
+        self.seen = []
+
+    def rewrite(self, program):
+        self.asked += 1
+        if not self.wanted(program):
+            return None
+        graph, first = program.jaxpr, program.n_results
+
+        def further(*args):
+            outs = jax.core.eval_jaxpr(graph.jaxpr, graph.consts, *args)
+            return (*outs, *[jnp.sum(jnp.square(o)) for o in outs[first:]])
+
+        return jax.make_jaxpr(further)(*graph.in_avals)
+
+    def receive(self, program, extras):
+        self.seen.append([float(e) for e in extras])
+
+
+@pytest.fixture
+def watched():
+    added = []
+    yield lambda observer: added.append(observer) or observe.add(observer)
+    for observer in added:
+        observe.remove(observer)
+
+
+def test_an_observer_sees_further_arrays_of_each_run_and_changes_no_result(watched):
+    plain, net = Scale(), Scale()
+    expected = [plain(X).asnumpy() for _ in range(3)]
+    seen = watched(Norms()).seen
+    assert all((net(X).asnumpy() == e).all() for e in expected)
+    assert seen == [[1.0], [4.0], [9.0]] and net.calls.asnumpy() == 3
+
+
+def test_an_observer_that_comes_and_goes_leaves_the_compiled_program_as_it_was():
+    net = Scale()
+    net(X)
+    program = compile.program_of(net, X)
+    own = program.run
+    first, second = Norms(), Norms()
+    observe.add(first)
+    observe.add(second)
+    net(X)
+    assert program.run is not own and first.seen == second.seen == [[4.0]]
+    observe.remove(first)
+    net(X)
+    observe.remove(second)
+    net(X)
+    assert program.run is own and first.seen == [[4.0]] and second.seen == [[4.0], [9.0]]
+    assert compile.program_of(net, X) is program and first.asked == 1
+
+
+def test_an_observer_may_leave_a_program_alone(watched):
+    net, observer = Scale(), Norms(lambda program: False)
+    net(X)
+    run = compile.program_of(net, X).run
+    watched(observer)
+    net(X)
+    assert compile.program_of(net, X).run is run and observer.asked == 1 and not observer.seen
+
+
+def test_gradients_of_parameters_are_named_in_the_graph_of_a_train_step():
+    net = nn.Dense(3, 2)
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1))
+    program = compile.program_of(step, Tensor(np.ones((4, 3), np.float32)), Tensor(np.ones((4, 2), np.float32)))
+    names = [eqn.params["name"] for eqn in program.jaxpr.jaxpr.eqns if eqn.primitive.name == "name"]
+    assert names == [f"gradient:{p.name}" for p in net.trainable_params()]

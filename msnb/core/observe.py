@@ -1,0 +1,31 @@
+"""Observers of compiled programs: what a tool adds to the outputs while it looks on; nothing when none does.
+
+An observer has two methods:
+
+* ``rewrite(program)`` returns a ClosedJaxpr with the inputs of ``program.jaxpr`` whose outputs are the program's own,
+  followed by further arrays; or None to leave this program alone. It is asked again when observers come and go.
+* ``receive(program, extras)`` is called after each run with those further arrays, which may still be computing. An
+  exception in it reaches the caller of the program, whose Parameters are written by then.
+
+A program that is run under a PYNATIVE gradient is one node of the tape and is not observed.
+"""
+from msnb.core import trace
+
+observers = ()
+
+
+def add(observer):
+    """Let `observer` look on from the next call of each program on. Returns it."""
+    global observers
+    if observer not in observers:
+        observers = (*observers, observer)
+        trace.moves.bump()
+    return observer
+
+
+def remove(observer):
+    """Undo `add`; programs run their own form again."""
+    global observers
+    if observer in observers:
+        observers = tuple(o for o in observers if o is not observer)
+        trace.moves.bump()
