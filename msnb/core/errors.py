@@ -1,4 +1,5 @@
 """Errors that teach: what was given, what was expected, and the line of the user's code."""
+import inspect
 import linecache
 import os
 import sys
@@ -27,6 +28,25 @@ def user_line(frame=None):
             return name, frame.f_lineno, linecache.getline(name, frame.f_lineno).strip()
         frame = frame.f_back
     return None
+
+
+def why_python(frame=None):
+    """In words, why a graph cannot branch at the user's innermost line, and what to write instead."""
+    frame = frame or sys._getframe(1)
+    while frame is not None and is_machinery(frame.f_code.co_filename):
+        frame = frame.f_back
+    code = frame.f_code if frame is not None else None
+    comprehension = code is not None and code.co_name in ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")
+    if code is not None and code.co_flags & inspect.CO_GENERATOR and not comprehension:
+        return (f"in the generator '{code.co_name}', which runs as plain Python while the graph is built, so what it "
+                f"yields cannot depend on it. Write its loop where it is used, or return a list from a function.")
+    from msnb.core.script.convert import is_lowered
+    if code is not None and (comprehension or is_lowered(code)):
+        return ("where a graph cannot branch: in the 'if' of a comprehension (how many elements it has must be known), "
+                "in 'match', or in a Python function that asks for a bool. Use an 'if' statement, a conditional "
+                "expression, or ops.select(condition, x, y).")
+    return ("in code that msnb has not converted into a graph, so the branch cannot depend on it. Move the condition "
+            "into construct or a function decorated with ms_function, or use ops.select(condition, x, y).")
 
 
 def place(filename, line, owner=None):

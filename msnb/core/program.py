@@ -6,6 +6,7 @@ looking at any Parameter, and rebinds what was written.
 """
 import copy
 import functools
+import inspect
 import operator
 import threading
 import time
@@ -96,9 +97,14 @@ class Program:
             with frame, tape.paused():
                 out = fn(*call_args, **call_kwargs)
                 results, note["rebuild"] = flatten(tuple(out) if type(out) is list else out)
+                if frame.refused is not None:
+                    raise frame.refused
                 for result in results:
                     if isinstance(result, Undefined):
                         result.complain()
+                    if inspect.isgenerator(result) or inspect.isawaitable(result):
+                        raise TypeError(f"{self.name} is a generator or async: a graph returns its results at once. "
+                                        f"Collect them in a list and return it.")
                 writes = frame.writes()
                 arrays = [r._array for r in results if isinstance(r, Tensor)]
                 written = [a for _, a in writes]
@@ -330,6 +336,15 @@ class Program:
     def compiled(self):
         """The program as XLA has optimised it (`jax.stages.Compiled`)."""
         return self.lowered().compile()
+
+    def memory(self):
+        """Bytes while it runs: ``{"arguments": ..., "results": ..., "temporary": ...}``, a donated argument counted as
+        a result only; None where the backend does not tell. Compiles, if the program has not run yet."""
+        stats = self.compiled().memory_analysis()
+        if stats is None:
+            return None
+        return {"arguments": stats.argument_size_in_bytes - stats.alias_size_in_bytes,
+                "results": stats.output_size_in_bytes, "temporary": stats.temp_size_in_bytes}
 
     @property
     def outputs(self):

@@ -9,7 +9,7 @@ from msnb.common import dtype as mstype
 from msnb.common.initializer import register_boxer
 from msnb.core import trace
 from msnb.core._jax_private import is_tracer, strengthen
-from msnb.core.errors import place, user_line
+from msnb.core.errors import place, user_line, why_python
 from msnb.core.printing import tensor_repr, traced_text
 
 _thread = trace.thread
@@ -161,10 +161,7 @@ class Tensor:
         if is_tracer(array):
             where = user_line()
             at = f" at {place(*where[:2])}" if where else ""
-            raise TypeError(
-                f"A Tensor is used as a Python bool{at} in code that msnb has not converted into a graph, so the "
-                f"branch cannot depend on it. Move the condition into construct or a function decorated with "
-                f"ms_function, or use ops.select(condition, x, y).")
+            raise TypeError(f"A Tensor is used as a Python bool{at} {why_python()}")
         return bool(array)
 
     def __int__(self):

@@ -1,6 +1,6 @@
 """Compiled programs in a notebook: what a cell redefines is seen by the next call, and `%ms_cache` lists them."""
 
-from msnb.notebook.html import escape, framed
+from msnb.notebook.html import escape, framed, size
 
 
 def install(ipython):
@@ -11,7 +11,8 @@ def install(ipython):
         trace.epoch.bump()
 
     def ms_cache(line):
-        """List the compiled programs: why each was compiled, seconds to trace and compile, nodes, calls.
+        """List the compiled programs: why each was compiled, seconds to trace and compile, nodes, calls, and the
+        memory each takes while it runs (inputs, Parameters and results included).
 
         `%ms_cache clear` forgets them, so that every Cell and function compiles again at its next call.
         """
@@ -35,6 +36,12 @@ def install(ipython):
     return undo
 
 
+def _memory(program):
+    """What a program that has run takes while it runs; asking costs nothing then, as JAX keeps what it compiled."""
+    found = program.memory() if program.calls else None
+    return "" if found is None else size(sum(found.values()))
+
+
 class Listing:
     """The compiled programs as a table.
 
@@ -42,12 +49,12 @@ class Listing:
         programs (list): `core.compile.Program`s.
     """
 
-    _HEAD = ("program", "compiled because", "trace s", "compile s", "nodes", "Parameters", "calls")
+    _HEAD = ("program", "compiled because", "trace s", "compile s", "nodes", "Parameters", "calls", "memory")
 
     def __init__(self, programs):
         self.rows = [(p.name, p.reason, f"{p.seconds.get('trace', 0):.3f}",
                       f"{p.seconds['compile']:.3f}" if "compile" in p.seconds else "not run",
-                      str(len(p.jaxpr.jaxpr.eqns)), str(len(p.params)), str(p.calls)) for p in programs]
+                      str(len(p.jaxpr.jaxpr.eqns)), str(len(p.params)), str(p.calls), _memory(p)) for p in programs]
 
     def __repr__(self):
         if not self.rows:

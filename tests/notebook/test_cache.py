@@ -28,3 +28,10 @@ def test_the_cache_can_be_cleared(shell, capsys):
     shell.run_line_magic("ms_cache", "clear")
     assert "forgotten" in capsys.readouterr().out
     assert repr(shell.run_line_magic("ms_cache", "")) == "Nothing has been compiled."
+
+
+def test_the_memory_of_a_program_that_ran_is_listed(shell):
+    shell.run_cell("import msnb as ms\nimport numpy as np\nh = ms.ms_function(lambda x: x + 1)\n"
+                   "y = h(ms.Tensor(np.ones((256, 1024), np.float32)))").raise_error()
+    row = next(r for r in shell.run_line_magic("ms_cache", "").rows if r[0] == "<lambda>")
+    assert row[-1] == "2 MiB"  # 1 MiB in, 1 MiB out

@@ -1,4 +1,5 @@
 """Control flow over Tensors, compiled: the same as plain Python, and errors that teach."""
+import contextlib
 import functools
 
 import numpy as np
@@ -494,6 +495,57 @@ def test_a_tensor_as_bool_in_library_code_says_where_and_what_instead():
         return x if sorted([x.sum() > 0, x.sum() > 1])[0] is None else x
 
     assert "select" in _message(f, X)
+
+
+def test_a_generator_that_branches_on_a_tensor_is_named():
+    def countdown(x):
+        while x > 0:
+            yield x
+            x = x - 1
+
+    text = _message(lambda x: sum(countdown(x)), Tensor(3.0))
+    assert "generator 'countdown'" in text and "test_control_flow.py:" in text
+
+
+def test_a_graph_function_that_is_a_generator_or_async_is_refused():
+    def yields(x):
+        yield x
+
+    assert "yields is a generator" in _message(yields, X)
+
+
+def test_a_comprehension_whose_length_depends_on_a_tensor_says_what_to_write():
+    text = _message(lambda x: [a for a in (1, 2, 3) if x > a], Tensor(2.0))
+    assert "comprehension" in text and "select" in text
+
+
+def test_a_handler_around_a_raise_that_depends_on_a_tensor_is_refused_instead_of_ignored():
+    def f(x):
+        try:
+            if x > 3:
+                raise ValueError("large")
+        except ValueError:
+            x = x * 2
+        return x
+
+    text = _message(f, Tensor(5.0))
+    assert "cannot catch it" in text and f"test_control_flow.py:{f.__code__.co_firstlineno + 3}" in text
+
+
+def test_break_inside_with_and_try_finally_under_a_tensor_condition_work():
+    def f(x):
+        for _ in range(3):
+            with contextlib.nullcontext():
+                try:
+                    if x > 2:
+                        break
+                    x = x + 1
+                finally:
+                    x = x + 10
+        return x
+
+    for start in (0.0, 3.0):
+        assert float(ms.ms_function(f)(Tensor(start)).asnumpy()) == float(f(start))
 
 
 def test_global_writes_and_missing_sources_are_refused():

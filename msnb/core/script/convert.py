@@ -37,6 +37,11 @@ def is_library(fn):
     return filename.startswith(_STDLIB) and "site-packages" not in filename
 
 
+def is_lowered(code):
+    """Whether a code object came out of lowering."""
+    return id(code) in _lowered
+
+
 def convert(fn):
     """The lowered twin of a Python function; `fn` itself if it is library code or already lowered.
 
@@ -48,7 +53,7 @@ def convert(fn):
     known = _twins.get(fn)
     if known is not None and known[0] is code:
         return known[1]
-    if id(code) in _lowered or is_library(fn) or getattr(fn, "__msnb_library__", False):
+    if is_lowered(code) or is_library(fn) or getattr(fn, "__msnb_library__", False):
         return fn
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         return fn

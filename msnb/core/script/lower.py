@@ -164,6 +164,13 @@ class Lowering(ast.NodeTransformer):
             node.exc = at(node, self.rt("raising", node.exc, self.place(node)))
         return node
 
+    def visit_Try(self, node):
+        self.generic_visit(node)
+        if node.handlers:
+            item = ast.withitem(self.rt("trying", self.place(node)))
+            node.body = [at(node, ast.With([item], node.body))]
+        return node
+
     # ------------------------------------------------------------------ assignments into Tensors
     def visit_Assign(self, node):
         if len(node.targets) == 1 and _on_name(node.targets[0]):

@@ -1,4 +1,6 @@
 """`raise` and `assert` under a condition that only the running graph knows: the program returns which one was hit."""
+import contextlib
+
 import jax.numpy as jnp
 
 from msnb.core.errors import place as show_place
@@ -14,10 +16,34 @@ def raising(error, place):
     frame = thread.frame
     if frame is None or frame.parent is None or not frame.conditional():
         return error() if isinstance(error, type) and issubclass(error, BaseException) else error
+    _refuse_handlers(frame.root(), "raise", place)
     errors = frame.root().errors
     errors.append((error() if isinstance(error, type) else error, place))
     frame.error = jnp.where(frame.current_error() == 0, len(errors), frame.current_error()).astype(jnp.int32)
     return Raised()
+
+
+@contextlib.contextmanager
+def trying(place):
+    """The body of a `try` statement with handlers."""
+    root = thread.frame.root() if thread.frame is not None else None
+    if root is None:
+        yield
+        return
+    root.handlers.append(place)
+    try:
+        yield
+    finally:
+        root.handlers.pop()
+
+
+def _refuse_handlers(root, what, place):
+    """An error of the running graph comes after every handler was left; the trace ends with this where one is open."""
+    if root.handlers and root.refused is None:
+        root.refused = TypeError(
+            f"{show_place(*place)}: whether this {what} happens depends on a Tensor, and the 'try' at "
+            f"{show_place(*root.handlers[-1])} cannot catch it: a graph raises after it has run. "
+            f"Write what the handler does in an 'if', or catch the error around the call of the graph.")
 
 
 def assert_(condition, message, place):
@@ -35,6 +61,7 @@ def check(condition, error, place):
     """Raise `error` after the graph has run if `condition` (a traced Tensor) was false."""
     from msnb.core.script.builtin import boolean
     frame = thread.frame
+    _refuse_handlers(frame.root(), type(error).__name__, place)
     errors = frame.root().errors
     errors.append((error, place))
     current = frame.current_error()

@@ -11,12 +11,12 @@ from msnb.core.script.builtin import boolean, dynamic, equal_items, to_tensor
 from msnb.core.script.calls import call
 from msnb.core.script.loops import for_, while_
 from msnb.core.script.merge import MISSING, Undefined
-from msnb.core.script.raises import assert_, check, raising
+from msnb.core.script.raises import assert_, check, raising, trying
 from msnb.core.tensor import Tensor, box
 
 __all__ = ["MISSING", "Undefined", "and_", "assert_", "call", "contains", "for_", "get_item", "if_", "if_expression",
            "if_function", "if_return", "not_",
-           "or_", "raising", "set_item", "while_"]
+           "or_", "raising", "set_item", "trying", "while_"]
 
 
 def if_(condition, then, otherwise, read, write, names, place):
