@@ -34,7 +34,7 @@ class Frame:
     """
 
     __slots__ = ("values", "parent", "written", "missing", "tensors", "cells", "key", "key_used", "number", "error",
-                 "errors", "hints", "handlers", "refused", "branch", "_outer")
+                 "errors", "hints", "calls", "handlers", "refused", "branch", "_outer")
 
     def __init__(self, params=(), arrays=(), parent=None):
         self.parent = parent
@@ -50,6 +50,7 @@ class Frame:
             self.number = None  # of the seed stream
             self.key_used = False
             self.errors = []  # (exception, place) per code, from 1
+            self.calls = {}  # name of a function -> how often it was called
             self.handlers = []  # places of the `try` statements around what is traced now
             self.refused = None  # what this trace has to end with
             self.hints = {}  # what an earlier trace of a loop found out

@@ -160,16 +160,19 @@ class FuncGraph:
         nodes (list[CNode]): calls in the order of execution, sub-graphs' own nodes not included.
         outputs (list[tuple[AnfNode, int]]): results as (node, which of its results).
         feeds (tuple[int]): for a sub-graph, which input of the calling CNode each parameter stands for.
+        free (int): for a sub-graph, how many of its parameters, from the first on, are free variables: values of the
+            graph around it that it uses, rather than what it is called with.
     """
 
-    __slots__ = ("name", "parameters", "nodes", "outputs", "feeds")
+    __slots__ = ("name", "parameters", "nodes", "outputs", "feeds", "free")
 
-    def __init__(self, name, parameters, nodes, outputs, feeds=()):
+    def __init__(self, name, parameters, nodes, outputs, feeds=(), free=0):
         self.name = name
         self.parameters = parameters
         self.nodes = nodes
         self.outputs = outputs
         self.feeds = feeds
+        self.free = free
         for node in (*parameters, *nodes):
             node.func_graph = self
 

@@ -1,5 +1,5 @@
 """The entry functions: from a Cell or a function and its inputs to a graph, a text or a picture."""
-from .anf import FuncGraph
+from .anf import FuncGraph, ValueNode
 from .graphviz import to_dot
 from .picture import to_svg
 from .printer import to_text
@@ -42,7 +42,12 @@ def graph(net, *inputs):
 
 def of_program(program, name=None):
     """The graph of a traced program of `msnb.core.compile`."""
-    return read(program.jaxpr, name or getattr(program, "name", "main"), program.inputs)
+    made = read(program.jaxpr, name or getattr(program, "name", "main"), program.inputs)
+    computed = iter(made.outputs)
+    # what was known while tracing is no output of the jaxpr, but is returned all the same
+    results = [next(computed) if known is None else (ValueNode(known[0], ()), 0) for known in program.static]
+    made.outputs = [*results, *computed]
+    return made
 
 
 def name_of(net):

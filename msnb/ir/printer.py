@@ -7,7 +7,7 @@ def to_text(graph):
     """The functional IR of a FuncGraph as text; the same graph always gives the same text."""
     names = {}
     lines = [_headline(graph), f"graph @{_identifier(graph.name)}("]
-    lines += _parameters(graph, names, "  ")
+    lines += _parameters(graph.parameters, names, "  ")
     lines += [") {"]
     lines += _body(graph, names, "  ")
     lines += ["}"]
@@ -26,16 +26,16 @@ def _identifier(name):
     return "".join(char if char.isalnum() or char in "._" else "_" for char in name)
 
 
-def _parameters(graph, names, indent):
+def _parameters(nodes, names, indent):
     lines, taken = [], set(names.values())
-    for index, node in enumerate(graph.parameters):
+    for index, node in enumerate(nodes):
         name = f"%para{index}_{node.name}" if node.is_weight else f"%{node.name}"
         if name in taken:
             name = f"{name}.{index}"
         taken.add(name)
         names[node] = name
-    width = max((len(names[node]) for node in graph.parameters), default=0)
-    for node in graph.parameters:
+    width = max((len(names[node]) for node in nodes), default=0)
+    for node in nodes:
         kind = node.types[0] if node.types else "()"
         note = "  # Parameter" + ("" if node.requires_grad else ", no gradient") if node.is_weight else ""
         lines.append(f"{indent}{names[node]:<{width}} : {f'Ref[{kind}]' if node.is_weight else kind}{note}")
@@ -43,17 +43,61 @@ def _parameters(graph, names, indent):
 
 
 def _body(graph, names, indent):
-    lines = []
-    for node in graph.nodes:
-        names[node] = f"%{node.id}"
-        lines.append(indent + _call(node, names))
-        for inner in node.graphs:
-            lines.append(f"{indent}  @{inner.name}.{node.id}(")
-            lines += _parameters(inner, names, indent + "    ")
-            lines.append(f"{indent}  ) {{")
-            lines += _body(inner, names, indent + "    ")
-            lines.append(f"{indent}  }}")
+    lines = _statements(graph.nodes, names, indent, 0)
     lines.append(f"{indent}return({', '.join(_use(node, slot, names) for node, slot in graph.outputs)})")
+    return lines
+
+
+def _statements(nodes, names, indent, depth):
+    """Nodes in order; those of one call of a user's function stand in a block, `depth` is how far the scope is said."""
+    lines, at = [], 0
+    while at < len(nodes):
+        function = _function(nodes[at], depth)
+        if function is None:
+            lines += _statement(nodes[at], names, indent)
+            at += 1
+            continue
+        end = at
+        while end < len(nodes) and _function(nodes[end], depth) == function:
+            end += 1
+        called = nodes[at:end]
+        taken = _free(called, names)
+        inner = _statements(called, names, indent + "  ", len(function))
+        lines += [f"{indent}@{function[-1].replace('()', '', 1)}({', '.join(taken)}) {{", *inner, f"{indent}}}"]
+        at = end
+    return lines
+
+
+def _function(node, depth):
+    """The scope of `node` up to its first function below `depth`, None where there is none."""
+    path = node.scope.split("/")
+    for end in range(depth, len(path)):
+        if path[end].partition(" ")[0].endswith("()"):
+            return path[:end + 1]
+    return None
+
+
+def _free(nodes, names):
+    """What a block takes from around it, in the order of use."""
+    inside = set(nodes)
+    return list(dict.fromkeys(_use(source, slot, names) for node in nodes for source, slot in node.uses
+                              if source not in inside and not isinstance(source, ValueNode)))
+
+
+def _statement(node, names, indent):
+    names[node] = f"%{node.id}"
+    lines = [indent + _call(node, names)]
+    given, outside = list(node.uses), names
+    for inner in reversed(node.graphs) if node.op == "Switch" else node.graphs:
+        names = dict(outside)
+        # a free variable keeps the name it has outside
+        for parameter, feed in zip(inner.parameters[:inner.free], inner.feeds, strict=False):
+            names[parameter] = _use(*given[feed], names)
+        own = _parameters(inner.parameters[inner.free:], names, indent + "    ")
+        lines += [f"{indent}  @{inner.name}.{node.id}(", *own, f"{indent}  ) {{"] if own else [
+            f"{indent}  @{inner.name}.{node.id}() {{"]
+        lines += _body(inner, names, indent + "    ")
+        lines.append(f"{indent}  }}")
     return lines
 
 
@@ -65,9 +109,13 @@ def _use(node, slot, names):
 
 
 def _call(node, names):
-    inputs = [f"@{graph.name}.{node.id}" for graph in node.graphs]
-    inputs += [_use(source, slot, names) for source, slot in node.uses]
-    text = f"{names[node]}([CNode]) = {node.name}({', '.join(inputs)})"
+    graphs = [f"@{graph.name}.{node.id}" for graph in node.graphs]
+    uses = [_use(source, slot, names) for source, slot in node.uses]
+    if node.op == "Switch":  # the choice is one step, the call of what was chosen the next
+        called = f"Switch({', '.join([uses[0], *reversed(graphs)])})({', '.join(uses[1:])})"
+    else:
+        called = f"{node.name}({', '.join(graphs + uses)})"
+    text = f"{names[node]}([CNode]) = {called}"
     if node.attrs:
         text += f" {{{', '.join(f'{key}: {show_value(value)}' for key, value in node.attrs.items())}}}"
     taken = ", ".join(str(source.types[slot]) for source, slot in node.uses

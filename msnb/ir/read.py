@@ -61,8 +61,9 @@ def read(closed, name="main", inputs=None, operator_of=default_operator_of, expa
             Default: None, inputs are called ``x0``, ``x1``, ...
         operator_of (Callable): from the name of a jit to (operator, attributes), or None for a jit that is not one.
         expand (bool): whether to open operators up: each becomes a scope that holds JAX's primitives. Default: False.
-        visit (Callable): called as ``visit(node, equation, path)`` with each CNode and what it was read from; `path`
-            holds (id of the equation, which of its jaxprs) of every equation around it. Default: None.
+        visit (Callable): called as ``visit(node, equation, path)`` with each CNode and what it was read from (and with
+            None for a label that `checkpoint_name` put on a value); `path` holds (id of the equation, which of its
+            jaxprs) of every equation around it. Default: None.
 
     Returns:
         FuncGraph.
@@ -147,9 +148,15 @@ class _Reader:
 
     def walk(self, jaxpr, env, nodes, outer, backward):
         """Append the CNodes of `jaxpr` to `nodes`; `outer` is the scope it is inlined into."""
+        indices = _indices(jaxpr)
         for eqn in jaxpr.eqns:
+            if eqn.outvars and eqn.outvars[0] in indices:
+                env[eqn.outvars[0]] = self.look_up(eqn.invars[0], env)
+                continue
             if eqn.primitive.name == "name":  # a mark for tools (the gradient of a Parameter), no computation
                 env[eqn.outvars[0]] = self.look_up(eqn.invars[0], env)
+                if self.visit is not None:
+                    self.visit(None, eqn, self.path)
                 continue
             segments, transforms = parse(str(eqn.source_info.name_stack))
             scope = outer + segments
@@ -210,11 +217,13 @@ class _Reader:
         if titles is None:
             # lax.cond with two branches puts the false one first
             titles = ("false", "true") if len(inner) == 2 else tuple(f"case{index}" for index in range(len(inner)))
-        feeds = _feeds(eqn, kind, len(inner))
+        feeds, free = _feeds(eqn, kind, len(inner))
+        named = _carried(scope) if kind == "while" else []
         graphs, around = [], self.path
-        for index, (title, closed, feed) in enumerate(zip(titles, inner, feeds, strict=False)):
+        for index, (title, closed, feed, captured) in enumerate(zip(titles, inner, feeds, free, strict=False)):
             jaxpr = cost.open_jaxpr(closed)
-            parameters = [ParameterNode(f"{title}_{number}", self.type_of(var))
+            names = dict(enumerate(named, captured))
+            parameters = [ParameterNode(names.get(number, f"{title}_{number}"), self.type_of(var))
                           for number, var in enumerate(jaxpr.invars)]
             env = dict(zip(jaxpr.invars, ((node, 0) for node in parameters), strict=False))
             self.bind_constants(jaxpr, getattr(closed, "consts", ()), env)
@@ -223,7 +232,7 @@ class _Reader:
             self.walk(jaxpr, env, nodes, scope, backward)
             self.path = around
             outputs = [self.look_up(var, env) for var in jaxpr.outvars]
-            graphs.append(FuncGraph(title, parameters, nodes, outputs, feed))
+            graphs.append(FuncGraph(title, parameters, nodes, outputs, feed, captured))
         return tuple(graphs)
 
 
@@ -232,14 +241,33 @@ def _with_operator(scope, op):
 
 
 def _feeds(eqn, kind, count):
-    """For each sub-graph of an equation, which of the equation's inputs its parameters are."""
+    """For each sub-graph of an equation: which of the equation's inputs its parameters are, and how many are free."""
     total = len(eqn.invars)
     if kind == "while":
         first, second = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
         carry = tuple(range(first + second, total))
-        return (*range(first), *carry), (*range(first, first + second), *carry)
+        return ((*range(first), *carry), (*range(first, first + second), *carry)), (first, second)
     start = 1 if kind == "cond" else 0
-    return (tuple(range(start, total)),) * count
+    free = total - 1 if kind == "cond" else eqn.params["num_consts"]
+    return (tuple(range(start, total)),) * count, (free,) * count
+
+
+def _indices(jaxpr):
+    """What only turns a Bool into the number of a branch: a Switch is read as choosing by the Bool."""
+    made = {eqn.outvars[0] for eqn in jaxpr.eqns
+            if eqn.primitive.name == "convert_element_type" and eqn.invars[0].aval.dtype == bool}
+    if made:
+        for eqn in jaxpr.eqns:
+            taken = eqn.invars[1:] if eqn.primitive.name == "cond" else eqn.invars
+            made.difference_update(var for var in taken if not isinstance(var, Literal))
+        made.difference_update(var for var in jaxpr.outvars if not isinstance(var, Literal))
+    return made
+
+
+def _carried(scope):
+    """Names of the variables that a `while` of the user's carries, which its innermost scope is called after."""
+    last = scope[-1] if scope else ""
+    return last[len("while("):-1].split(", ") if last.startswith("while(") and last.endswith(")") else []
 
 
 def mark_updates(nodes):
@@ -247,15 +275,26 @@ def mark_updates(nodes):
     mirrored = {(node.scope, node.op) for node in nodes if node.direction == "backward"}
     if not mirrored:
         return
-    after = set()
+    after, readers = set(), {}
     for node in nodes:
+        for reader in (node, *(inner for graph in node.graphs for inner in graph.all_nodes())):
+            for source in reader.inputs:
+                readers.setdefault(source, []).append(node)
         if node.direction == "backward":
             after.add(node)
         elif any(source in after for source in node.inputs) and (node.scope, node.op) not in mirrored:
             after.add(node)
-            node.direction = "update"
-            for inner in (inner for graph in node.graphs for inner in graph.all_nodes()):
-                inner.direction = "update"
+            _mark_update(node)
+    for node in reversed(nodes):  # what only they read, in the same scope, is part of them: a learning rate's shape
+        near = readers.get(node, ())
+        if node.direction == "forward" and (node.scope, node.op) not in mirrored and any(
+                reader.scope == node.scope for reader in near) and all(reader.direction == "update" for reader in near):
+            _mark_update(node)
+
+
+def _mark_update(node):
+    for each in (node, *(inner for graph in node.graphs for inner in graph.all_nodes())):
+        each.direction = "update"
 
 
 def _unwrapped(closed, reader):
@@ -267,6 +306,7 @@ def _unwrapped(closed, reader):
         same = (not consts and list(eqn.invars) == list(jaxpr.invars) and list(eqn.outvars) == list(jaxpr.outvars))
         if not same or reader.operator(eqn.params.get("name")) is not None:
             break
+        reader.path += ((id(eqn), 0),)
         jaxpr, consts = inner.jaxpr, inner.consts
     return jaxpr, consts
 

@@ -2,7 +2,8 @@ import ir_programs as programs
 import jax
 import jax.numpy as jnp
 
-from msnb import ir
+import msnb as ms
+from msnb import Tensor, ir
 
 
 def step_text():
@@ -36,11 +37,46 @@ def test_one_of_several_results_is_named_by_its_place():
     assert "[0]" in step_text().splitlines()[-2]
 
 
-def test_sub_graphs_are_printed_inside_the_node_that_runs_them():
+def test_a_switch_chooses_by_a_bool_and_its_branches_use_free_variables_by_their_outer_names():
     graph = ir.read(jax.make_jaxpr(lambda x: jax.lax.cond(x.sum() > 0, programs.relu, lambda v: v, x))(jnp.ones(3)))
     text = ir.text(graph)
-    assert "Switch(@false.3, @true.3, %2, %x0)" in text
-    assert "    @true.3(\n      %true_0 : Tensor[Float64][3]\n    ) {\n      %4([CNode]) = ReLU(%true_0)" in text
+    assert "Switch(%1, @true.2, @false.2)(%x0) : (Tensor[Bool][]" in text
+    assert "    @true.2() {\n      %3([CNode]) = ReLU(%x0)" in text
+
+
+def test_functions_as_values_are_blocks_that_name_what_they_take():
+    def outer(x):
+        def f(v):
+            return v + x
+
+        def g(function, v):
+            return function(v) * function(v)
+
+        return g(f, x)
+
+    lines = [line.strip().partition(" : ")[0] for line in ir.text(ms.ms_function(outer), Tensor(2.0)).splitlines()]
+    assert lines[4:-1] == ["@g(%x) {", "@f(%x) {", "%0([CNode]) = Add(%x, %x)", "}", "@f 2(%x) {",
+                           "%1([CNode]) = Add(%x, %x)", "}", "%2([CNode]) = Mul(%0, %1)", "}", "return(%2)"]
+
+
+def test_a_loop_is_printed_with_the_names_of_its_variables():
+    def fibonacci(n):
+        a, b = n * 0, n * 0 + 1
+        while n > 0:
+            a, b = b, a + b
+            n = n - 1
+        return a
+
+    text = ir.text(ms.ms_function(fibonacci), Tensor(5))
+    assert "@body.4(\n      %a   : Tensor[Int64][]\n      %b   :" in text and "Add(%a, %b)" in text
+    assert "# Default/while(a, b, n)" in text
+
+
+def test_what_was_known_while_tracing_is_shown_as_returned():
+    def fibonacci(n):
+        return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+    assert "return(8)" in ir.text(ms.ms_function(lambda: fibonacci(6)))
 
 
 def test_dot_has_every_node_and_every_edge():

@@ -1,10 +1,14 @@
 """Every call in converted code goes through `call`: the user's functions are converted, some builtins know Tensors."""
 import contextlib
 import functools
+import inspect
 import threading
 import types
 
-from msnb.core.script.convert import convert, is_library
+import jax
+
+from msnb.core import trace
+from msnb.core.script.convert import convert, is_library, is_lowered
 
 _thread = threading.local()
 _builtins = {}  # builtin -> what stands for it in a graph
@@ -49,6 +53,25 @@ def call(fn):
             _note(method)
             return types.MethodType(twin, fn)
     return fn
+
+
+def scoped_call(fn):
+    """As `call`; what a converted function of the user's computes stands in a scope of its own, named after it:
+    ``Default/g()``, and ``Default/g() 2`` for the second call in the same graph."""
+    found = call(fn)
+    if type(found) not in (types.FunctionType, types.MethodType) or not is_lowered(found.__code__):
+        return found
+    name = "lambda" if found.__name__ == "<lambda>" else found.__name__
+    if found.__code__.co_flags & inspect.CO_GENERATOR or name == "construct":
+        return found
+
+    def scoped(*args, **kwargs):
+        counts = trace.thread.frame.root().calls if trace.thread.frame is not None else {}
+        counts[name] = many = counts.get(name, 0) + 1
+        with jax.named_scope(f"{name}()" if many == 1 else f"{name}() {many}"):
+            return found(*args, **kwargs)
+
+    return scoped
 
 
 class _Partial:

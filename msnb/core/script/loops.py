@@ -126,7 +126,8 @@ class _Loop:
             self._trace_test()
         finally:
             self.write(self.before)
-        results = differentiable_while(self.test_jaxpr, self.body_jaxpr, tuple(self.init))
+        with jax.named_scope(f"while({', '.join(self._carried_names())})"):
+            results = differentiable_while(self.test_jaxpr, self.body_jaxpr, tuple(self.init))
         self._finish(list(results))
 
     # ------------------------------------------------------------------ what is carried
@@ -153,6 +154,14 @@ class _Loop:
         self.init += [strengthen(p._array) for p in self.params]
         self.hidden = self._hint("hidden", None) or ()
         self.init += self.outer.hidden_arrays(self.hidden)
+
+    def _carried_names(self, most=12):
+        """Names of what is carried, for who reads the graph: the first `most`."""
+        names = []
+        for v, k in self.spots[:most]:
+            name = "item" if self.names[v].startswith("__") else self.names[v].replace("the loop counter", "counter")
+            names.append(name if len(self.parts[v][0]) == 1 else f"{name}.{k}")
+        return names + [p.name for p in self.params[:most - len(names)]]
 
     def _array(self, leaf, hinted):
         if isinstance(leaf, Tensor):

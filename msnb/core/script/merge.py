@@ -265,6 +265,8 @@ def _run(predicate, yes, no, outs):
     frame = _thread.frame
     boxes = {id(p): p for p in yes.boxes + no.boxes}
     names = tuple(sorted({*yes.hidden, *no.hidden}))
+    if not outs and not boxes and not names and not yes.jaxpr.effects and not no.jaxpr.effects:
+        return []  # the branches differ in nothing that the graph computes
     start = frame.hidden_arrays(names)
 
     def side(branch, which):

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from msnb.core.errors import describe
 from msnb.core.script import merge
 from msnb.core.script.builtin import boolean, dynamic, equal_items, to_tensor
-from msnb.core.script.calls import call
+from msnb.core.script.calls import scoped_call as call
 from msnb.core.script.loops import for_, while_
 from msnb.core.script.merge import MISSING, Undefined
 from msnb.core.script.raises import assert_, check, raising, trying
