@@ -1,6 +1,5 @@
 """A function object becomes its lowered twin: same globals, same closure, same defaults, same lines."""
 import ast
-import copy
 import functools
 import inspect
 import os
@@ -10,7 +9,7 @@ import weakref
 
 from msnb.core.script import source
 from msnb.core.script.lower import RUNTIME, Lowering, mangle_private
-from msnb.core.script.names import arguments, at, load
+from msnb.core.script.names import arguments, at, copied, load
 
 _FACTORY, _INNER = "__msnb_factory", "__msnb_function"
 _twins = weakref.WeakKeyDictionary()  # function -> (code it was made from, twin)
@@ -96,7 +95,7 @@ def _straight(code):
 
 def _lower(fn, code):
     node, class_name = source.definition(code, fn.__qualname__)
-    node = copy.deepcopy(node)
+    node = copied(node)
     if isinstance(node, ast.Lambda):
         body = ast.copy_location(ast.Return(node.body), node.body)
         node = at(node, ast.FunctionDef(_INNER, node.args, [body], []))

@@ -127,11 +127,27 @@ def arguments(*names):
     return ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
 
 
+_PLACED = (ast.expr, ast.stmt, ast.excepthandler, ast.arg, ast.keyword)
+
+
 def at(place, node):
-    """Give `node`, and what it holds, the position of `place` where it has none."""
-    for part in [node] if isinstance(node, ast.AST) else node:
-        for inner in ast.walk(part):
-            if isinstance(inner, (ast.expr, ast.stmt, ast.excepthandler, ast.arg, ast.keyword)) \
-                    and not hasattr(inner, "lineno"):
-                ast.copy_location(inner, place)
+    """Give `node`, and what it holds, the position of `place`, down to what has a position already."""
+    stack = [node] if isinstance(node, ast.AST) else list(node)
+    while stack:
+        inner = stack.pop()
+        if isinstance(inner, _PLACED):
+            if hasattr(inner, "lineno"):
+                continue
+            ast.copy_location(inner, place)
+        stack += ast.iter_child_nodes(inner)
     return node
+
+
+def copied(node):
+    """A copy of an AST, much faster than `copy.deepcopy`."""
+    if isinstance(node, ast.AST):
+        twin = type(node)()
+        for name, value in vars(node).items():
+            setattr(twin, name, copied(value) if isinstance(value, (ast.AST, list)) else value)
+        return twin
+    return [copied(item) if isinstance(item, ast.AST) else item for item in node]
