@@ -129,6 +129,9 @@ def test_compiled_programs_are_kept_on_disk_when_asked_for(tmp_path):
 
     context.set_context(enable_compile_cache=True, compile_cache_path=str(tmp_path / "cache"))
     assert jax.config.jax_compilation_cache_dir == str((tmp_path / "cache").resolve())
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)  # whatever this machine's speed
+    jax.jit(lambda x: x * 3 + 1)(1.0)
+    assert any((tmp_path / "cache").iterdir())
     context.set_context(enable_compile_cache=False)
     assert jax.config.jax_compilation_cache_dir is None
 
