@@ -1,4 +1,5 @@
 """Control flow over Tensors, compiled: the same as plain Python, and errors that teach."""
+import ast
 import contextlib
 import functools
 
@@ -7,6 +8,7 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
+from msnb.core.script.names import copied
 
 F32 = np.float32
 X = Tensor(F32([1.0, 2.0, 3.0]))
@@ -571,6 +573,18 @@ def test_a_traceback_points_at_the_users_line():
         ms.ms_function(f)(Tensor(np.ones((2, 3), F32)))
     lines = [e.lineno for e in info.traceback if e.path.name == "test_control_flow.py"]
     assert f.__code__.co_firstlineno + 1 == lines[-1]
+
+
+def test_marks_of_other_tools_on_shared_ast_nodes_are_no_part_of_a_function():
+    # traceback printers hang `parent` on every node, and all trees share one node for Load
+    tree = ast.parse("def f(x):\n    return x + y")
+    shared = tree.body[0].body[0].value.left.ctx
+    shared.parent = tree
+    try:
+        twin = copied(tree)
+    finally:
+        del shared.parent
+    assert ast.dump(twin) == ast.dump(tree) and twin.body[0] is not tree.body[0]
 
 
 def test_nested_control_flow_is_traced_once_per_block():
