@@ -102,7 +102,7 @@ Net()(Tensor([1.0]))""")
 
 
 def test_a_mistyped_cell_is_shown_as_ever(notebook):
-    notebook.run("%%mindspore\nx = (")
+    notebook.run("%%mindspore\nx = = 1")
     assert "line 2" in notebook.shown and "SyntaxError" in notebook.shown
 
 
