@@ -1,12 +1,14 @@
 """Reading MindRecord files: the header, where rows are, rows."""
 
 import json
+import math
 import mmap
 import os
 import sqlite3
 
 import numpy as np
 
+from msnb.mindrecord import _batch
 from msnb.mindrecord._codec import NUMPY, U64, DamagedError, Fields, unpack_map
 from msnb.mindrecord.common.exceptions import MRMOpenError
 
@@ -72,6 +74,14 @@ class _File:
             np.stack([raw + table[:, 1] + 8, ends[0]], 1),
             np.stack([blob + table[:, 4] + 8, ends[1]], 1) if blobs else None,
         )
+
+
+def _strings(texts):
+    """A column of bytes objects: one array, unless one long string would make every other as long."""
+    widest = max(map(len, texts))
+    if widest > 4096 and widest * len(texts) > 4 * sum(map(len, texts)):
+        return [np.array(t) for t in texts]
+    return np.array(texts)
 
 
 class Records:
@@ -157,6 +167,61 @@ class Records:
             else:
                 out.append(np.array(value, NUMPY[kind["type"]]))
         return out
+
+    def columns(self, numbers, columns):
+        """The columns of several rows (an int64 array of numbers): arrays with an axis of rows, or lists of arrays."""
+        file_numbers = np.searchsorted(self.ends, numbers, side="right")
+        if len(self.files) > 1 and (file_numbers != file_numbers[0]).any():
+            return self._gathered(numbers, columns, file_numbers)
+        number = int(file_numbers[0])
+        file = self.files[number]
+        at = numbers - (int(self.ends[number - 1]) if number else 0)
+        fields = self.fields
+        blobs = [c for c in columns if c in fields.blobs]
+        others = [c for c in columns if c not in fields.blobs]
+        try:
+            made = _batch.scalars(file.data, file.raw[at], others, self.schema) if others else {}
+            if blobs:
+                made.update(_batch.blobs(file.data, file.blob[at], blobs, fields))
+        except (_batch.UnlikeError, DamagedError, ValueError, IndexError, KeyError, OverflowError):
+            return self._one_by_one(numbers, columns)
+        return [_strings(made[c]) if self.schema[c]["type"] == "string" else made[c] for c in columns]
+
+    def _one_by_one(self, numbers, columns):
+        return [list(c) for c in zip(*[self.arrays(n, columns) for n in numbers.tolist()], strict=True)]
+
+    def _gathered(self, numbers, columns, file_numbers):
+        """Rows of several files: each file's together, then put in order."""
+        out = None
+        for number in np.unique(file_numbers).tolist():
+            chosen = np.flatnonzero(file_numbers == number)
+            made = self.columns(numbers[chosen], columns)
+            if out is None:
+                out = [
+                    np.empty((len(numbers), *c.shape[1:]), c.dtype)
+                    if isinstance(c, np.ndarray) and c.dtype.kind != "S"
+                    else [None] * len(numbers)
+                    for c in made
+                ]
+            for whole, part in zip(out, made, strict=True):
+                if isinstance(whole, np.ndarray) and isinstance(part, np.ndarray):
+                    whole[chosen] = part
+                elif isinstance(whole, np.ndarray):
+                    return self._one_by_one(numbers, columns)
+                else:
+                    for i, value in zip(chosen.tolist(), part, strict=True):
+                        whole[i] = np.asarray(value)
+        return out
+
+    def row_bytes(self, columns):
+        """Size of a row's columns; None when rows differ."""
+        total = 0
+        for c in columns:
+            kind = self.schema[c]
+            if kind["type"] in ("bytes", "string") or any(n < 0 for n in kind.get("shape", ())):
+                return None
+            total += NUMPY[kind["type"]].itemsize * math.prod(kind.get("shape", ()))
+        return total
 
     def values(self, field):
         """The values of a scalar field, of all rows."""

@@ -2,6 +2,7 @@
 
 import threading
 
+from msnb.common.callback import Callback
 from msnb.dataset.core.config import get_callback_timeout
 from msnb.dataset.core.validator_helpers import check_pos_int32
 
@@ -68,7 +69,7 @@ class DSCallback:
         return found
 
 
-class WaitedDSCallback(DSCallback):
+class WaitedDSCallback(Callback, DSCallback):
     """Base of callbacks of ``map`` that wait for the training: before a step (or epoch) of the map, the step (or epoch)
     before it of the
     training must have ended. Give the same object to ``map`` and to ``Model.train``.
@@ -84,18 +85,12 @@ class WaitedDSCallback(DSCallback):
     """
 
     def __init__(self, step_size=1):
-        super().__init__(step_size)
+        DSCallback.__init__(self, step_size)
         self.step_event = threading.Event()
         self.step_run_context = None
         self.epoch_event = threading.Event()
         self.epoch_run_context = None
         self.training_ended = False
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        return None
 
     def sync_epoch_begin(self, train_run_context, ds_run_context):
         """Before each epoch but the first, when the training has ended the one before."""
@@ -104,15 +99,6 @@ class WaitedDSCallback(DSCallback):
         """Before each step but the first, when the training has ended the one before."""
 
     # ---- called by the training
-    def begin(self, run_context):
-        """Before the training."""
-
-    def epoch_begin(self, run_context):
-        """Before an epoch of the training."""
-
-    def step_begin(self, run_context):
-        """Before a step of the training."""
-
     def epoch_end(self, run_context):
         """After an epoch of the training: lets the map go on."""
         self.epoch_run_context = run_context

@@ -23,15 +23,21 @@ class TensorOp:
         deterministic: whether equal input gives equal output.
         pointwise: whether each element depends on the same element (and its channel, the last axis) only.
         costly: whether it is worth keeping its result, and worth a thread of its own.
+        to_planes: whether all it does is to put the channels (the last axis) first.
+        makes_new: whether results lie in memory that nobody else holds.
     """
 
     inputs = 1
     deterministic = True
     pointwise = False
     costly = False
+    to_planes = False
+    makes_new = False
     _stack = None
     _draw = None
     _draw_stack = None
+    _apply_in_place = None  # as _apply_stack, in the memory of a chunk that nobody else holds
+    _result = None  # (shape, dtype) of every result, with _apply_to(drawn, row, out) to write it where it belongs
 
     def __new__(cls, *args, **kwargs):
         new = super().__new__(cls)

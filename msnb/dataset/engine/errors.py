@@ -10,6 +10,21 @@ class UserError(RuntimeError):
     """A RuntimeError that already says where it happened."""
 
 
+class NoDataError(RuntimeError):
+    """A source has nothing for what was asked: its size is 0, and iterating is an error.
+
+    Args:
+        dataset (str): Name of the class.
+        hint (str): What is missing.
+    """
+
+    def __init__(self, dataset, hint=""):
+        super().__init__(
+            f"Invalid data, no valid data matching the dataset API {dataset}. Please check file path or dataset API"
+            + (f": {hint}" if hint else ".")
+        )
+
+
 def users_line(error):
     """``file:line in function`` of the innermost frame that is not the engine's; "" when there is none."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):

@@ -2,10 +2,12 @@
 
 import copy
 import weakref
+from itertools import chain
 
 import numpy as np
 
 from msnb import log
+from msnb.context import get_context
 from msnb.dataset.core.config import settings
 from msnb.dataset.engine.chunk import Hint, rows_of
 from msnb.dataset.engine.workers import Prefetcher
@@ -52,6 +54,9 @@ class Iterator:
         self.ori_dataset = dataset
         self.dataset = copy.deepcopy(dataset)
         self._plan = self.dataset.make_plan()
+        self._monitor = getattr(self.dataset, "_monitor", None)
+        if self._monitor is not None:
+            self._monitor.attach(self._plan)
         self._columns = self._plan.columns
         self._num_epochs = num_epochs
         self._epochs_done = 0
@@ -95,26 +100,25 @@ class Iterator:
             )
         self._index = 0
         self._stop_prefetching()
-        self._prefetcher = Prefetcher(self._chunks(), max(1, min(settings.prefetch, 8)))
-        self._rows = self._each_row(self._prefetcher)
+        to_device = self._box is not None and get_context("device_target") != "CPU"
+        self._prefetcher = Prefetcher(self._groups(), max(1, min(settings.prefetch, 8)), always=to_device)
+        groups = self._prefetcher if self._monitor is None else self._monitor.follow(self._prefetcher)
+        self._rows = chain.from_iterable(groups)
 
     def _chunks(self):
         return self._plan.chunks(Hint(_MAX_HINT, 1))
 
-    @staticmethod
-    def _each_row(chunks):
-        for chunk in chunks:
-            if chunk.n == 1:
-                yield [rows_of(c)[0] for c in chunk.columns]
-            else:
-                yield from zip(*[rows_of(c) for c in chunk.columns], strict=True)
+    def _groups(self):
+        """The rows of each chunk. Tensors are made here, ahead of the consumer: a transfer to the device goes on while
+        the batch before is being used.
+        """
+        box = self._box
+        for chunk in self._chunks():
+            rows = list(zip(*map(rows_of, chunk.columns), strict=True))
+            yield rows if box is None else [[box(a) for a in row] for row in rows]
 
     def _finish(self, row):
         raise RuntimeError("Calling base class Iterator's get_next is invalid.")
-
-    def _boxed(self, row):
-        box = self._box
-        return list(row) if box is None else [box(a) for a in row]
 
     def _stop_prefetching(self):
         if self._prefetcher is not None:
@@ -149,7 +153,7 @@ class DictIterator(Iterator):
     """Rows as dicts: column name to value."""
 
     def _finish(self, row):
-        return dict(zip(self._columns, self._boxed(row), strict=True))
+        return dict(zip(self._columns, row, strict=True))
 
 
 class TupleIterator(Iterator):
@@ -161,7 +165,7 @@ class TupleIterator(Iterator):
         super().__init__(dataset, num_epochs, output_numpy, do_copy)
 
     def _finish(self, row):
-        return self._boxed(row)
+        return list(row)
 
 
 def empty_like(shapes, types):

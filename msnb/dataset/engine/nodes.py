@@ -2,7 +2,6 @@
 size that suits the consumer.
 """
 
-import time
 from itertools import repeat
 
 import numpy as np
@@ -19,14 +18,11 @@ class Node:
     Attributes:
         children: the operators it reads from.
         columns: names of the columns it gives out.
-        seconds, rows: time spent in this operator itself, and rows given out, for profiles.
     """
 
     def __init__(self, children, columns):
         self.children = children
         self.columns = columns
-        self.seconds = 0.0
-        self.rows = 0
 
     def chunks(self, hint):
         """Yield the chunks of the next epoch."""
@@ -73,17 +69,28 @@ class IndexSource(Node):
             numbers = change.numbers(numbers)
         return numbers
 
+    def fetch(self, numbers):
+        """The columns of these samples."""
+        return self.source.fetch(numbers)
+
     def chunks(self, hint):
+        return self.fetched(hint, lambda numbers, first: self.fetch(numbers))
+
+    def fetched(self, hint, fetch):
+        """Yield the chunks of the next epoch out of ``fetch(numbers, number of the first row)``."""
         numbers = self.numbers()
-        start = 0
+        start = end = 0
         while start < len(numbers):
-            begin = time.perf_counter()
-            part = numbers[start : start + hint.take()]
-            chunk = Chunk(self.source.fetch(part), len(part), start)
-            start += chunk.n
-            self.seconds += time.perf_counter() - begin
-            self.rows += chunk.n
-            yield chunk
+            size = min(hint.take(), len(numbers) - start)
+            if start == end:  # nothing is left of what was fetched
+                begin, end = start, min(start + max(size, self.source.ahead), len(numbers))
+                columns = fetch(numbers[begin:end], begin)
+            stop = min(start + size, end)
+            if (start, stop) == (begin, end):
+                yield Chunk(columns, stop - start, start)
+            else:
+                yield Chunk([c[start - begin : stop - begin] for c in columns], stop - start, start)
+            start = stop
 
     def size(self):
         n = self.sampler.size()
@@ -105,13 +112,9 @@ class StreamSource(Node):
 
     def chunks(self, hint):
         first = 0
-        begin = time.perf_counter()
         for columns, n in self.source.stream(hint):
-            self.seconds += time.perf_counter() - begin
-            self.rows += n
             yield Chunk(columns, n, first)
             first += n
-            begin = time.perf_counter()
 
     def size(self):
         return self.source.size()
@@ -137,15 +140,8 @@ class Map(Node):
 
     def run(self, chunk):
         """The chunk after all steps."""
-        begin = time.perf_counter()
         for step in self.steps:
             chunk = Chunk(step.run(chunk), chunk.n, chunk.first)
-            now = time.perf_counter()
-            step.seconds += now - begin
-            step.rows += chunk.n
-            self.seconds += now - begin
-            begin = now
-        self.rows += chunk.n
         return chunk
 
     def close(self):
@@ -173,34 +169,23 @@ class CachedMap(Node):
         self.budget = budget
 
     def chunks(self, hint):
-        source, store = self.children[0], self.store
-        numbers = source.numbers()
-        start = 0
-        while start < len(numbers):
-            begin = time.perf_counter()
-            part = numbers[start : start + hint.take()]
-            if store.open:
-                columns = store.fetch(part, lambda missing, start=start: self.compute(missing, start))
-            else:
-                columns = self.compute(part, start)
-            self.seconds += time.perf_counter() - begin
-            self.rows += len(part)
-            yield Chunk(columns, len(part), start)
-            start += len(part)
+        return self.children[0].fetched(hint, self._fetch)
+
+    def _fetch(self, numbers, first):
+        if self.store.open:
+            return self.store.fetch(numbers, lambda missing: self.compute(missing, first))
+        return self.compute(numbers, first)
 
     def compute(self, numbers, first):
         """The columns of these samples, computed."""
-        chunk = Chunk(self.children[0].source.fetch(numbers), len(numbers), first)
+        chunk = Chunk(self.children[0].fetch(numbers), len(numbers), first)
         for step in self.steps:
-            begin = time.perf_counter()
             chunk = Chunk(step.run(chunk), chunk.n, first)
-            step.seconds += time.perf_counter() - begin
-            step.rows += chunk.n
         return chunk.columns
 
     def describe(self):
-        kept = ", ".join(f"{s.label} on {'+'.join(s.names)}" for s in self.steps)
-        return f"cached map {kept} (up to {self.budget >> 20} MiB)"
+        kept = "map " + ", ".join(f"{s.label} on {'+'.join(s.names)}" for s in self.steps) if self.steps else "rows"
+        return f"cached {kept} (budget {self.budget >> 20} MiB; {self.store.describe()})"
 
 
 class Batch(Node):
@@ -253,15 +238,12 @@ class Batch(Node):
         for group, number, full in self._groups():
             if not full and self.drop_remainder:
                 continue
-            begin = time.perf_counter()
             columns = group.columns
             if self.per_batch is not None:
                 columns = self.per_batch(columns, group, self.epoch, number)
             if self.pad is not None:
                 columns = self.pad(columns, self.columns)
             made = Chunk([self._whole(c, i)[None] for i, c in enumerate(columns)], 1, number)
-            self.seconds += time.perf_counter() - begin
-            self.rows += 1
             yield made
         self.epoch += 1
 
@@ -359,7 +341,6 @@ class Shuffle(Node):
                     pass
 
     def _chunk(self, rows, first):
-        self.rows += len(rows)
         return Chunk([settle(list(c)) for c in zip(*rows, strict=True)], len(rows), first)
 
     def describe(self):
@@ -579,7 +560,6 @@ class Filter(Node):
     def chunks(self, hint):
         first = 0
         for chunk in self.children[0].chunks(hint):
-            begin = time.perf_counter()
             keep = []
             rows = zip(*[rows_of(chunk.columns[i]) for i in self.inputs], strict=True)
             number = -1
@@ -589,12 +569,10 @@ class Filter(Node):
                         keep.append(number)
                 except Exception as error:
                     raise located(error, "filter predicate", self.names, chunk.first + number) from error
-            self.seconds += time.perf_counter() - begin
             if keep:
                 kept = chunk if len(keep) == chunk.n else chunk.pick(keep)
                 yield Chunk(kept.columns, kept.n, first)
                 first += kept.n
-                self.rows += kept.n
 
     def size(self):
         return None

@@ -197,6 +197,8 @@ class ConcatDataset(Dataset):
             if isinstance(child, BatchDataset):
                 raise TypeError(f"The parameter {child} of concat must not be BatchDataset!")
         self.dataset_size = None
+        _read_all(self)
+        self.children_sizes_ = [c.get_dataset_size() for c in self.children]
         self._shard = shard_children(self, sampler)
 
     def _node(self, children):
@@ -205,6 +207,15 @@ class ConcatDataset(Dataset):
     def _count_classes(self):
         counts = [c._count_classes() for c in self.children]
         return max((c for c in counts if c is not None), default=None)
+
+
+def _read_all(dataset):
+    """No source below divides its data among processes: `dataset` is what is divided."""
+    dataset.dataset_size = None
+    for child in dataset.children:
+        _read_all(child)
+    if hasattr(dataset, "read_all"):
+        dataset.read_all()
 
 
 class BatchInfo:

@@ -4,21 +4,28 @@
 2. Over numbered samples, ``shuffle``, ``take`` and ``skip`` act on the numbers instead of on the rows, when everything
 below them
    is deterministic: what is skipped is never computed.
-3. The deterministic beginning of such a pipeline is kept in memory, up to its last costly transform, under a budget.
+3. The deterministic beginning of such a pipeline is kept in memory, up to its last costly transform, under a budget;
+   samples that are costly to decode likewise.
 4. Pointwise transforms of uint8 images become one table look-up.
 """
 
+from itertools import pairwise
+
 from msnb.dataset.core.config import get_cache_budget
 from msnb.dataset.engine import nodes
-from msnb.dataset.engine.program import LibraryStep, TableStep, fuse_pointwise
+from msnb.dataset.engine.memory import keep_freed_memory
+from msnb.dataset.engine.program import LibraryStep
 from msnb.dataset.engine.store import Store
+from msnb.dataset.engine.table import fuse_pointwise
 
 
 def optimised(plan):
     """The rewritten plan."""
+    keep_freed_memory()
     plan = _rewrite(plan, _merge_maps)
     plan = _rewrite(plan, _number_order)
     plan = _rewrite(plan, _keep_prefix)
+    plan = _rewrite(plan, _keep_rows)
     return _rewrite(plan, _fuse)
 
 
@@ -63,6 +70,20 @@ def _keep_prefix(node):
     prefix, rest = _deterministic_prefix(node.steps, len(source.columns))
     if not prefix:
         return node
+    kept = _cached(source, prefix)
+    return nodes.Map(kept, rest, node.columns) if rest else _renamed(kept, node.columns)
+
+
+def _keep_rows(node):
+    """Samples that are costly to fetch and are not kept as part of a prefix."""
+    for number, child in enumerate(node.children):
+        wanted = type(child) is nodes.IndexSource and type(node) is not nodes.CachedMap
+        if wanted and child.source.keepable and child.source.costly:
+            node.children[number] = _cached(child, [])
+    return node
+
+
+def _cached(source, prefix):
     budget = get_cache_budget()
     key = tuple(id(step.op) for step in prefix) + tuple(i for step in prefix for i in step.inputs)
     store = source.source.stores.get(key)
@@ -71,8 +92,7 @@ def _keep_prefix(node):
         # The transforms are held along with the store: their ids are its key.
         source.source.stores[key] = store
         store.owners = [step.op for step in prefix]
-    kept = nodes.CachedMap(source, prefix, source.columns, store, budget)
-    return nodes.Map(kept, rest, node.columns) if rest else _renamed(kept, node.columns)
+    return nodes.CachedMap(source, prefix, source.columns, store, budget)
 
 
 def _renamed(node, columns):
@@ -103,7 +123,17 @@ def _deterministic_prefix(steps, width):
 def _fuse(node):
     if isinstance(node, nodes.Map | nodes.CachedMap):
         node.steps = fuse_pointwise(node.steps)
+        _work_in_place(node.steps)
     return node
+
+
+def _work_in_place(steps):
+    """Let a step use the memory of the step before it, where nobody else holds that."""
+    for before, step in pairwise(steps):
+        if not (isinstance(before, LibraryStep) and isinstance(step, LibraryStep)):
+            continue
+        if before.op.makes_new and step.op._apply_in_place is not None and before.inputs == step.inputs:
+            step.act_on_stack = step.op._apply_in_place
 
 
 def tree(node, depth=0):
@@ -125,4 +155,4 @@ def explain(dataset):
     return text
 
 
-__all__ = ["optimised", "explain", "tree", "TableStep"]
+__all__ = ["optimised", "explain", "tree"]

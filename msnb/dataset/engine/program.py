@@ -3,7 +3,6 @@ on some columns.
 """
 
 import inspect
-import threading
 
 import numpy as np
 
@@ -35,8 +34,6 @@ class Step:
         self.results = results
         self.names = names
         self.workers = workers
-        self.seconds = 0.0
-        self.rows = 0
 
     deterministic = False
     costly = False
@@ -75,6 +72,7 @@ class LibraryStep(Step):
         self.op = op
         self.label = op_name(op)
         self.state = op._open()
+        self.act_on_stack = None  # what the optimiser puts in the place of op._apply_stack
         self.deterministic = op.deterministic
         self.costly = op.costly
         self.pointwise = op.pointwise and op.deterministic and len(inputs) == 1 and results == 1
@@ -106,7 +104,7 @@ class LibraryStep(Step):
                     try:
                         drawn = op._draw_stack(self.state, n, column)
                         if drawn is not NotImplemented:
-                            return [op._apply_stack(drawn, column)]
+                            return [(self.act_on_stack or op._apply_stack)(drawn, column)]
                     except Exception as error:
                         raise self.fail(error, None) from error
         rows = list(zip(*map(rows_of, columns), strict=True))
@@ -117,27 +115,41 @@ class LibraryStep(Step):
         heavy = self.workers > 1 and op.costly and len(rows) > 3 and rows[0][0].size >= _HEAVY and processors() > 1
         out = []
         try:
-            if op.deterministic:
-                if heavy:
-                    out = parallel_map(op._row, rows, min(self.workers, processors()))
-                else:
-                    row_of = op._row
-                    for row in rows:
-                        out.append(row_of(*row))
-            elif op._draw is not None:
-                if heavy:
-                    drawn = [(op._draw(state, *row), *row) for row in rows]
-                    out = parallel_map(op._apply, drawn, min(self.workers, processors()))
-                else:
-                    draw, act = op._draw, op._apply
-                    for row in rows:
-                        out.append(act(draw(state, *row), *row))
-            else:
+            if not op.deterministic and op._draw is None:
                 for row in rows:
                     out.append(op._run(state, *row))
+                return _columns_of(out)
+            if op.deterministic:
+                function = op._row
+            elif (whole := self._whole_result(rows)) is not None:
+                # The results are written to where they belong, side by side.
+                function = op._apply_to
+                rows = [(op._draw(state, *row), *row, place) for row, place in zip(rows, whole, strict=True)]
+            else:
+                function, whole = op._apply, None
+                if heavy:
+                    rows = [(op._draw(state, *row), *row) for row in rows]
+                else:
+                    draw = op._draw
+                    rows = ((draw(state, *row), *row) for row in rows)
+            if heavy:
+                out = parallel_map(function, rows, min(self.workers, processors()))
+            else:
+                for row in rows:
+                    out.append(function(*row))
         except Exception as error:
-            raise self.fail(error, None if heavy else first + len(out)) from error
-        return _columns_of(out)
+            raise self.fail(error, first + getattr(error, "msnb_item", len(out))) from error
+        return [whole] if not op.deterministic and whole is not None else _columns_of(out)
+
+    def _whole_result(self, rows):
+        """Memory for the results of all rows, where they will be alike; else None."""
+        of = self.op._result
+        if of is None or len(rows) < 2:
+            return None
+        first = of(*rows[0])
+        if first is None or any(of(*row) != first for row in rows):
+            return None
+        return np.empty((len(rows), *first[0]), first[1])
 
 
 def _columns_of(results):
@@ -169,6 +181,9 @@ class UserStep(Step):
             values = function(*values)
             if not isinstance(values, tuple):
                 values = (values,)
+        return self._arrays(values)
+
+    def _arrays(self, values):
         if any(v is None for v in values):
             raise TypeError(
                 f"{self.label} should return a numpy array (or a tuple of them), but returned None; is a return "
@@ -202,100 +217,31 @@ class UserStep(Step):
                 out = self.processes.map(rows)
             elif self.workers > 1 and n > 1:
                 out = parallel_map(self.call, rows, min(self.workers, n))
+            elif len(self.functions) == 1:
+                return self._one_function(rows, out)
             else:
                 call = self.call
                 for row in rows:
                     out.append(call(*row))
         except Exception as error:
-            raise self.fail(error, first + len(out)) from error
+            raise self.fail(error, first + getattr(error, "msnb_item", len(out))) from error
+        return self._columns(out)
+
+    def _one_function(self, rows, out):
+        """One column through one function, without a tuple per row, as long as it returns arrays; `out` counts."""
+        function = self.functions[0]
+        for row in rows:
+            out.append(function(*row))
+        if out and set(map(type, out)) == {np.ndarray}:
+            return [settle(out)]
+        values = out.copy()
+        out.clear()
+        for value in values:
+            out.append(self._arrays(value if isinstance(value, tuple) else (value,)))
+        return self._columns(out)
+
+    def _columns(self, out):
         width = len(out[0]) if out else self.results
         if any(len(row) != width for row in out):
             raise RuntimeError(f"{self.label} should return the same number of columns for every sample.")
         return [settle(list(column)) for column in zip(*out, strict=True)]
-
-
-class TableStep(Step):
-    """Pointwise transforms in a row, applied to uint8 input through a table of 256 results per channel.
-
-    The table is made by the transforms themselves, so the result is theirs to the bit. Other input goes through them
-    one by one.
-    """
-
-    deterministic = True
-    pointwise = True
-
-    def __init__(self, steps):
-        super().__init__(steps[0].inputs, 1, steps[0].names, steps[0].workers)
-        self.steps = steps
-        self.label = " + ".join(s.label for s in steps)
-        self._tables = {}
-        self._lock = threading.Lock()
-
-    def _table(self, channels):
-        """(256, channels) results; (256,) when the channels agree; None when the transforms refuse or change the
-        shape.
-        """
-        if channels not in self._tables:
-            with self._lock:
-                values = np.repeat(np.arange(256, dtype=np.uint8), channels).reshape(256, 1, channels)
-                for step in self.steps:
-                    values = step.op._row(values)
-                if values.shape != (256, 1, channels):
-                    self._tables[channels] = None
-                else:
-                    table = values.reshape(256, channels)
-                    if (table == table[:, :1]).all():
-                        table = np.ascontiguousarray(table[:, 0])
-                    self._tables[channels] = table
-        return self._tables[channels]
-
-    def apply(self, columns, n, first):
-        column = settle(columns[0])
-        if isinstance(column, np.ndarray) and column.dtype == np.uint8 and column.ndim == 4 and column.shape[-1] <= 4:
-            table = self._table(column.shape[-1])
-            if table is not None:
-                return [look_up(table, column)]
-        for step in self.steps:
-            column = step.apply([column], n, first)[0]
-        return [column]
-
-
-def look_up(table, images):
-    """``table[images]`` for uint8 images, through OpenCV where it has the table's type."""
-    if table.dtype in (np.float32, np.uint8, np.float64, np.int32, np.int16, np.uint16):
-        from msnb.dataset.core.optional import cv2
-
-        images = np.ascontiguousarray(images)
-        if table.ndim == 1:
-            return cv2().LUT(images.reshape(-1, images.shape[-1] * images.shape[-2]), table).reshape(images.shape)
-        return (
-            cv2().LUT(images.reshape(-1, *images.shape[-2:]), np.ascontiguousarray(table[None])).reshape(images.shape)
-        )
-    if table.ndim == 1:
-        return table[images]
-    return table[images, np.arange(images.shape[-1])]
-
-
-def fuse_pointwise(steps):
-    """Neighbouring pointwise steps on the same column become one TableStep."""
-    out, run = [], []
-
-    def close():
-        if len(run) > 1 or (run and run[0].label in ("Normalize", "Rescale")):
-            out.append(TableStep(list(run)))
-        else:
-            out.extend(run)
-        run.clear()
-
-    for step in steps:
-        if isinstance(step, LibraryStep) and step.pointwise and (not run or run[-1].inputs == step.inputs):
-            run.append(step)
-            continue
-        if isinstance(step, LibraryStep) and step.pointwise:
-            close()
-            run.append(step)
-            continue
-        close()
-        out.append(step)
-    close()
-    return out

@@ -1,12 +1,35 @@
 """Memory for the deterministic beginning of a pipeline: one array per column, filled as samples are first computed."""
 
+import threading
+import weakref
+
 import numpy as np
 
 from msnb.dataset.engine.chunk import settle
 
+_lock = threading.Lock()
+_held = 0  # bytes of all stores there are: they share one budget
+
+
+def held():
+    """Bytes that stores hold."""
+    return _held
+
+
+def _claim(octets, budget):
+    """Whether `octets` more fit the budget; then they are taken from it."""
+    global _held
+    with _lock:
+        if octets > 0 and _held + octets > budget:
+            return False
+        _held += octets
+        return True
+
 
 class Store:
-    """The kept results of `rows` samples. Closes itself when results are not uniform or do not fit `budget` bytes."""
+    """The kept results of `rows` samples. Closes itself when results are not uniform or do not fit what is left of
+    `budget` bytes.
+    """
 
     def __init__(self, rows, budget):
         self.rows = rows
@@ -16,6 +39,7 @@ class Store:
         self.filled = None
         self.complete = False
         self._missing = rows
+        self._give_back = None
 
     def fetch(self, numbers, compute):
         """The columns of these samples; `compute(missing numbers)` makes those that are not kept yet."""
@@ -33,8 +57,10 @@ class Store:
         if any(not isinstance(c, np.ndarray) or c.dtype.kind in "SUO" for c in made):
             return self._close()
         if self.arrays is None:
-            if sum(c.nbytes // len(numbers) for c in made) * self.rows > self.budget:
+            size = sum(c.nbytes // len(numbers) for c in made) * self.rows
+            if not _claim(size, self.budget):
                 return self._close()
+            self._give_back = weakref.finalize(self, _claim, -size, 0)
             self.arrays = [np.empty((self.rows, *c.shape[1:]), c.dtype) for c in made]
             self.filled = np.zeros(self.rows, bool)
         if any(a.shape[1:] != c.shape[1:] or a.dtype != c.dtype for a, c in zip(self.arrays, made, strict=True)):
@@ -49,4 +75,15 @@ class Store:
     def _close(self):
         self.open = False
         self.arrays = self.filled = None
+        if self._give_back is not None:
+            self._give_back()
         return False
+
+    def describe(self):
+        """What is kept, for plans."""
+        if not self.open:
+            return "nothing is kept: the results differ in shape, or do not fit"
+        if self.arrays is None:
+            return "nothing is kept yet"
+        size = sum(a.nbytes for a in self.arrays) / 2**20
+        return f"{self.rows - self._missing} of {self.rows} samples are kept, {size:.1f} MiB when all are"

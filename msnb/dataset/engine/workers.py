@@ -38,13 +38,22 @@ if hasattr(os, "register_at_fork"):
 
 
 def parallel_map(function, items, workers):
-    """``[function(*item) for item in items]`` on `workers` threads, in order; the first error stops it."""
+    """``[function(*item) for item in items]`` on `workers` threads, in order; the first error stops it, and has the
+    number of its item as ``msnb_item``.
+    """
     n = len(items)
     share = -(-n // workers)
     executor = pool(workers)
 
     def run(start):
-        return [function(*item) for item in items[start : start + share]]
+        out = []
+        try:
+            for item in items[start : start + share]:
+                out.append(function(*item))
+        except Exception as error:
+            error.msnb_item = start + len(out)
+            raise
+        return out
 
     futures = [executor.submit(run, start) for start in range(share, n, share)]
     out = run(0)
@@ -61,16 +70,17 @@ class Prefetcher:
 
     The first items are made in the consumer's own thread, and both sides are timed: with a consumer that does nothing
     in between,
-    or a producer that costs nothing, a second thread would only cost. Nothing needs to be stopped before the program
-    ends.
+    or a producer that costs nothing, a second thread would only cost. With `always` the thread starts after the first
+    item, for transfers to a device that go on meanwhile. Nothing needs to be stopped before the program ends.
     """
 
     TRIAL = 4
     WORTH = 0.0004  # seconds of producing per item
 
-    def __init__(self, iterator, ahead):
+    def __init__(self, iterator, ahead, always=False):
         self._iterator = iterator
-        self._ahead = ahead
+        self.ahead = ahead
+        self._always = always
         self._count = 0
         self._making = self._using = 0.0
         self._left = None
@@ -99,7 +109,9 @@ class Prefetcher:
         self._left = time.perf_counter()
         self._making += self._left - start
         self._count += 1
-        if self._count % self.TRIAL == 0:
+        if self._always:
+            self._start()
+        elif self._count % self.TRIAL == 0:
             making, using = self._making / self.TRIAL, self._using / self.TRIAL
             self._making = self._using = 0.0
             if making > self.WORTH and using > 0.2 * making:
@@ -107,7 +119,7 @@ class Prefetcher:
         return item
 
     def _start(self):
-        self._queue = queue.Queue(self._ahead)
+        self._queue = queue.Queue(self.ahead)
         threading.Thread(target=self._produce, name="msnb-prefetch", daemon=True).start()
 
     def _put(self, item, error):
@@ -128,6 +140,11 @@ class Prefetcher:
         except BaseException as caught:  # the consumer must see it, whatever it is
             error = caught
         self._put(_END, error)
+
+    def fill(self):
+        """(items that are ready, places for them); (0, 0) without a thread."""
+        waiting = self._queue
+        return (0, 0) if waiting is None else (waiting.qsize(), self.ahead)
 
     def stop(self):
         """Let the producing thread end; what it has prepared is dropped."""

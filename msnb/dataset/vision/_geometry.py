@@ -7,7 +7,7 @@ import numpy as np
 from msnb.dataset.core.optional import cv2
 from msnb.dataset.core.tensor_op import as_array
 from msnb.dataset.core.validator_helpers import check_2tuple, check_value, type_check
-from msnb.dataset.vision import kernels
+from msnb.dataset.vision import _jpeg, kernels
 from msnb.dataset.vision._checks import (
     affine_arguments,
     crop_box_arguments,
@@ -171,6 +171,7 @@ class RandomCrop(ImageOp):
     """
 
     deterministic = False
+    makes_new = True
 
     def __init__(self, size, padding=None, pad_if_needed=False, fill_value=0, padding_mode=Border.CONSTANT):
         self.size = crop_size(size)
@@ -231,16 +232,22 @@ class RandomCrop(ImageOp):
     def _apply_stack(self, drawn, images):
         padding, h, w = self._plan(images.shape[1:])
         n, height, width = len(images), *self.size
+        out = np.empty((n, height, width, *images.shape[3:]), images.dtype)
         if any(padding):
             if self.padding_mode == Border.CONSTANT and len(set(self.fill_value)) == 1:
-                whole = np.full((n, h, w, *images.shape[3:]), self.fill_value[0], images.dtype)
+                # Only what a crop shows of the image is copied, onto the fill value.
+                out.fill(self.fill_value[0])
                 left, top, _, _ = padding
-                whole[:, top : top + images.shape[1], left : left + images.shape[2]] = images
-            else:
-                whole = np.stack([self._padded(image, padding) for image in images])
+                high, wide = images.shape[1:3]
+                for i, (x, y) in enumerate(drawn.tolist()):
+                    x, y = x - left, y - top
+                    u, v = max(x, 0), max(y, 0)
+                    seen = images[i, v : max(min(y + height, high), 0), u : max(min(x + width, wide), 0)]
+                    out[i, v - y : v - y + len(seen), u - x : u - x + seen.shape[1]] = seen
+                return out
+            whole = np.stack([self._padded(image, padding) for image in images])
         else:
             whole = images
-        out = np.empty((n, height, width, *images.shape[3:]), images.dtype)
         for i, (x, y) in enumerate(drawn.tolist()):
             out[i] = whole[i, y : y + height, x : x + width]
         return out
@@ -266,11 +273,21 @@ class _RandomFlip(ImageOp):
         return stream.canonicals(n) < self._prob
 
     def _apply_stack(self, flips, images):
-        out = images.copy()
-        source = np.flip(images, self._axis + 1)
-        for i in np.flatnonzero(flips).tolist():
-            out[i] = source[i]
-        return out
+        return self._apply_in_place(flips, images.copy())
+
+    def _apply_in_place(self, flips, images):
+        chosen = np.flatnonzero(flips).tolist()
+        opencv = images.dtype in (np.uint8, np.float32) and (images.ndim == 3 or images.shape[3] <= 4)
+        if opencv and images.flags.c_contiguous:
+            flip, axis = cv2().flip, self._axis
+            for i in chosen:
+                image = images[i]
+                flip(image, axis, image)
+        else:
+            source = np.flip(images, self._axis + 1)
+            for i in chosen:
+                images[i] = source[i].copy()
+        return images
 
 
 class RandomHorizontalFlip(_RandomFlip):
@@ -318,6 +335,7 @@ class RandomResizedCrop(ImageOp):
 
     deterministic = False
     costly = True
+    makes_new = True
 
     def __init__(
         self, size, scale=(0.08, 1.0), ratio=(3.0 / 4.0, 4.0 / 3.0), interpolation=Inter.BILINEAR, max_attempts=10
@@ -329,6 +347,9 @@ class RandomResizedCrop(ImageOp):
         self.interpolation = interpolation
         self.max_attempts = max_attempts
         self._log_ratio = tuple(np.float32(math.log(np.float32(r))) for r in ratio)
+
+    def _result(self, image):
+        return kernels.resized_like(image, self.size, self.interpolation)
 
     def box(self, stream, height, width):
         """(x, y, width, height) of the part."""
@@ -359,6 +380,12 @@ class RandomResizedCrop(ImageOp):
             raise RuntimeError(f"{type(self).__name__}: the part to crop is empty for an image of shape {image.shape}.")
         return kernels.resize(image[y : y + h, x : x + w], self.size, self.interpolation)
 
+    def _apply_to(self, box, image, out):
+        x, y, w, h = box
+        if not w or not h:
+            raise RuntimeError(f"{type(self).__name__}: the part to crop is empty for an image of shape {image.shape}.")
+        kernels.resize_to(image[y : y + h, x : x + w], self.interpolation, out)
+
 
 def _round(x):
     """C's round: half away from zero."""
@@ -387,13 +414,24 @@ class RandomCropDecodeResize(RandomResizedCrop):
         return self._eager(as_array(img))
 
     def _draw(self, stream, data):
-        size = kernels.jpeg_size(data) if data.ndim == 1 and kernels.is_jpeg(data) else None
+        size = _jpeg.size(data) if _is_jpeg(data) else None
         if size is None:
             size = kernels.decode(data).shape[:2]
         return self.box(stream, *size)
 
+    def _result(self, data):
+        return ((*self.size, 3), np.uint8) if self.interpolation in kernels.OPENCV else None
+
     def _apply(self, box, data):
         return super()._apply(box, kernels.decode(data))
+
+    def _apply_to(self, box, data, out):
+        image = _jpeg.upper_rows(data, box[1] + box[3]) if _is_jpeg(data) else None
+        super()._apply_to(box, kernels.decode(data) if image is None else image, out)
+
+
+def _is_jpeg(data):
+    return data.ndim == 1 and data.dtype == np.uint8 and kernels.is_jpeg(data)
 
 
 class RandomResize(ImageOp):

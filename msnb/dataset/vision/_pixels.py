@@ -168,6 +168,8 @@ class HWC2CHW(ImageOp):
         >>> CV.HWC2CHW()
     """
 
+    to_planes = True
+
     def _row(self, image):
         return kernels.hwc_to_chw(image)
 

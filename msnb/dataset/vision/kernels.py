@@ -3,7 +3,6 @@ wherever OpenCV allows.
 """
 
 import math
-import struct
 
 import numpy as np
 
@@ -16,6 +15,7 @@ _FLAGS = {
     Inter.CUBIC: "INTER_CUBIC",
     Inter.AREA: "INTER_AREA",
 }
+OPENCV = frozenset(_FLAGS)  # what resizes without Pillow
 _BORDERS = {
     Border.CONSTANT: "BORDER_CONSTANT",
     Border.EDGE: "BORDER_REPLICATE",
@@ -71,35 +71,15 @@ def decode(data):
     return out
 
 
-def jpeg_size(data):
-    """(height, width) in the header of a JPEG; None when it has none."""
-    at, raw = 2, data.tobytes() if data.size < 1 << 16 else data[: 1 << 16].tobytes()
-    end = len(raw)
-    while at + 9 < end:
-        if raw[at] != 0xFF:
-            at += 1
-            continue
-        marker = raw[at + 1]
-        if marker == 0xFF:
-            at += 1
-        elif marker in (0x01, *range(0xD0, 0xDA)):
-            at += 2
-        elif 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            return struct.unpack(">HH", raw[at + 5 : at + 9])
-        else:
-            at += 2 + struct.unpack(">H", raw[at + 2 : at + 4])[0]
-    return None
-
-
 def scaled_size(shape, size):
-    """(height, width) after a resize to `size`; width 0 keeps the ratio."""
+    """(height, width) after a resize to `size`; width 0 keeps the ratio, and the longer edge is rounded half up."""
     height, width = size
     if width:
         return height, width
     h, w = shape[:2]
-    if h < w:
-        return height, int(height * w / h)
-    return int(height * h / w), height
+    ratio = np.float32(max(h, w)) / np.float32(min(h, w))  # single precision, so that halves fall as in MindSpore 1.1
+    longer = int(np.floor(np.float32(ratio * np.float32(height)) + 0.5))
+    return (height, longer) if h < w else (longer, height)
 
 
 def resize(array, size, interpolation=Inter.LINEAR):
@@ -118,6 +98,24 @@ def resize(array, size, interpolation=Inter.LINEAR):
         return np.array(pil().fromarray(flat).resize((width, height), method)).reshape(height, width, *array.shape[2:])
     out = cv2().resize(as_cv(array), (width, height), interpolation=flag(interpolation))
     return out.reshape(height, width, *array.shape[2:]).astype(array.dtype, copy=False)
+
+
+def resized_like(array, size, interpolation):
+    """(shape, dtype) of :func:`resize` where OpenCV can write the result in place; else None."""
+    if array.ndim in (2, 3) and array.dtype in (np.uint8, np.float32) and interpolation in OPENCV:
+        if array.ndim == 2 or array.shape[2] in (1, 3):
+            return (*size, *array.shape[2:]), array.dtype
+    return None
+
+
+def resize_to(array, interpolation, out):
+    """:func:`resize` to the size of `out` and into it."""
+    height, width = out.shape[:2]
+    if height > array.shape[0] * 1000 or width > array.shape[1] * 1000:
+        resize(array, (height, width), interpolation)  # says what is wrong
+    if out.ndim == 3 and out.shape[2] == 1:
+        array, out = array[..., 0], out[..., 0]
+    cv2().resize(array, (width, height), out, interpolation=flag(interpolation))
 
 
 def as_cv(array):

@@ -1,11 +1,13 @@
 """MNIST to MindRecord."""
 
 import gzip
+import math
 import os
 import struct
 
 import numpy as np
 
+from msnb import log
 from msnb.mindrecord.shardutils import SUCCESS, check_filename
 from msnb.mindrecord.tools._convert import check_partitions, jpeg, write
 
@@ -36,16 +38,26 @@ class MnistToMR:
         self.partition_number = partition_number
 
     def _read(self, name, axes):
-        """The array in a file; bytes after it are ignored, as MindSpore does."""
+        """The array in a file: the entries that are there, whatever their number in the header."""
         with gzip.open(os.path.join(self.source, name)) as stream:
             stream.read(4)
-            shape = struct.unpack(f">{axes}i", stream.read(4 * axes))
-            return np.frombuffer(stream.read(int(np.prod(shape))), np.uint8).reshape(shape)
+            _, *shape = struct.unpack(f">{axes}i", stream.read(4 * axes))
+            values = np.frombuffer(stream.read(), np.uint8)
+        there = len(values) // math.prod(shape)
+        return values[: there * math.prod(shape)].reshape(there, *shape)
 
     def _rows(self, part):
         images = self._read(f"{part}-images-idx3-ubyte.gz", 3)
         labels = self._read(f"{part}-labels-idx1-ubyte.gz", 1)
-        for image, label in zip(images, labels, strict=True):
+        if len(images) != len(labels):
+            log.warning(
+                "%s has %d %s images, but %d labels: only pairs are converted.",
+                self.source,
+                len(images),
+                part,
+                len(labels),
+            )
+        for image, label in zip(images, labels, strict=False):
             yield {"label": int(label), "data": jpeg(image)}
 
     def run(self):

@@ -1,7 +1,8 @@
-"""`Callback` and what runs callbacks: their list, their context, the values they see."""
+"""What runs callbacks: their list, their context, the values they see."""
 from contextlib import ExitStack
 
 from msnb import log
+from msnb.common.callback import MOMENTS, Callback
 from msnb.train.serialization import _fill_param_into_net
 
 _cur_net = None
@@ -28,98 +29,6 @@ def checkpoint_cb_for_save_op(parameter_list):
     _fill_param_into_net(_cur_net, parameter_list)
     set_cur_net(None)
     return True
-
-
-class Callback:
-    """Base class: a subclass overrides the moments at which it wants to be called.
-
-    Every method gets a :class:`RunContext`; `run_context.original_args()` has the values of the moment as attributes:
-
-    - in training: train_network, epoch_num, batch_num, mode ("train"), loss_fn, optimizer, parallel_mode,
-      device_number, train_dataset, list_callback, network, train_dataset_element, cur_step_num, cur_epoch_num,
-      net_outputs;
-    - in evaluation: eval_network, valid_dataset, batch_num, mode ("eval"), list_callback, network, cur_step_num,
-      net_outputs, metrics.
-
-    `on_train_step_end` and the like distinguish training from evaluation; they call `step_end` and the like.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> class StopAtLoss(Callback):
-        ...     def step_end(self, run_context):
-        ...         if run_context.original_args().net_outputs.asnumpy() < 0.1:
-        ...             run_context.request_stop()
-        >>> model.train(10, dataset, callbacks=StopAtLoss())
-    """
-
-    def __enter__(self):
-        """Called when training or evaluation starts; returns the Callback to use."""
-        return self
-
-    def __exit__(self, *err):
-        """Called when it ends, after an error too: let go of what is held."""
-
-    def begin(self, run_context):
-        """Called once before the first epoch.
-
-        Args:
-            run_context (RunContext): Values of the moment.
-        """
-
-    def epoch_begin(self, run_context):
-        """Called before each epoch.
-
-        Args:
-            run_context (RunContext): Values of the moment.
-        """
-
-    def epoch_end(self, run_context):
-        """Called after each epoch.
-
-        Args:
-            run_context (RunContext): Values of the moment.
-        """
-
-    def step_begin(self, run_context):
-        """Called before each step.
-
-        Args:
-            run_context (RunContext): Values of the moment.
-        """
-
-    def step_end(self, run_context):
-        """Called after each step.
-
-        Args:
-            run_context (RunContext): Values of the moment.
-        """
-
-    def end(self, run_context):
-        """Called once after the last epoch.
-
-        Args:
-            run_context (RunContext): Values of the moment.
-        """
-
-
-_MOMENTS = ("begin", "epoch_begin", "step_begin", "step_end", "epoch_end", "end")
-
-
-def _on(phase, moment):
-    def call(self, run_context):
-        getattr(self, moment)(run_context)
-
-    call.__name__ = f"on_{phase}_{moment}"
-    call.__qualname__ = f"Callback.{call.__name__}"
-    call.__doc__ = f"Called in {'training' if phase == 'train' else 'evaluation'}; calls `{moment}`."
-    return call
-
-
-for _phase in ("train", "eval"):
-    for _moment in _MOMENTS:
-        setattr(Callback, f"on_{_phase}_{_moment}", _on(_phase, _moment))
 
 
 class CallbackManager(Callback):
@@ -184,7 +93,7 @@ def _of_all(name):
     return call
 
 
-for _moment in _MOMENTS:
+for _moment in MOMENTS:
     for _name in (_moment, f"on_train_{_moment}", f"on_eval_{_moment}"):
         setattr(CallbackManager, _name, _of_all(_name))
 

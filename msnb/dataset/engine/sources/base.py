@@ -8,11 +8,13 @@ from itertools import islice
 import numpy as np
 
 from msnb.dataset.core.config import fresh_seed, settings
+from msnb.dataset.core.shares import share
 from msnb.dataset.core.streams import Mt32
 from msnb.dataset.core.validator_helpers import check_cache, check_source, type_check
 from msnb.dataset.engine import nodes, samplers
 from msnb.dataset.engine.chunk import settle
 from msnb.dataset.engine.dataset import Dataset
+from msnb.dataset.engine.errors import NoDataError
 
 
 class Shuffle(str, Enum):
@@ -29,10 +31,14 @@ class Samples:
         rows: how many there are.
         random_access: whether the order of fetching is free (no user's code sees it).
         keepable: whether results may be kept in memory between epochs.
+        costly: whether the samples as they are fetched are worth being kept.
+        ahead: how many are best fetched together, though fewer are asked for.
     """
 
     random_access = True
     keepable = True
+    costly = False
+    ahead = 1
     class_ids = None
 
     def __init__(self, name, rows):
@@ -112,6 +118,8 @@ def decode_image(data, path):
 class SourceDataset(Dataset):
     """Base of the data sets that read something."""
 
+    _divided = False  # whether the share is that of the process, and not the user's
+
     @staticmethod
     def _find_files(patterns):
         """The files that the patterns match. ValueError when one matches none."""
@@ -127,6 +135,12 @@ class SourceDataset(Dataset):
             raise ValueError("The list of path names matching the patterns is empty.")
         return found
 
+    def read_all(self):
+        """Take back the share that this process got without asking for one: somebody above divides the data."""
+        if self._divided:
+            self._divided = False
+            self.num_shards = self.shard_id = self.dataset_size = None
+
     def is_shuffled(self):
         """Whether the order is random."""
         raise NotImplementedError("SourceDataset must implement is_shuffled.")
@@ -140,6 +154,7 @@ class MappableDataset(SourceDataset):
     """Base of the sources whose samples can be fetched by number; a sampler says which and in which order."""
 
     columns = ()
+    divisible = True  # whether it can be shared out among processes
 
     def __init__(
         self,
@@ -152,6 +167,10 @@ class MappableDataset(SourceDataset):
         cache=None,
     ):
         super().__init__(num_parallel_workers=num_parallel_workers, cache=cache)
+        self._divided = num_shards is None
+        if self.divisible:
+            num_shards, shard_id = share(num_shards, shard_id, sampler)
+        self._divided &= num_shards is not None
         self.num_samples = num_samples
         self.shuffle_level = shuffle
         self.num_shards = num_shards
@@ -163,6 +182,12 @@ class MappableDataset(SourceDataset):
     def _check(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache=None):
         check_source(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id)
         check_cache(cache)
+
+    def read_all(self):
+        """Take back the share that this process got without asking for one."""
+        if self._divided:
+            self.sampler = samplers.select_sampler(self.num_samples, None, self.shuffle_level, None, None)
+        super().read_all()
 
     def _samples(self):
         """Read what must be read to fetch samples."""
@@ -198,6 +223,7 @@ class MappableDataset(SourceDataset):
         if not isinstance(new_sampler, samplers.BuiltinSampler | samplers.Sampler):
             raise TypeError(f"Input sampler is not an instance of a sampler, but {type(new_sampler).__name__}.")
         self.dataset_size = None
+        self._divided = False
         self.sampler = self.sampler.child_sampler
         self.add_sampler(new_sampler)
 
@@ -268,10 +294,7 @@ class RowStream:
         if self._counts is None:
             self._counts = [self.counter(f) for f in self.files]
             if not sum(self._counts):
-                raise RuntimeError(
-                    f"Invalid data, no valid data matching the dataset API {self.name}. Please check file path or "
-                    "dataset API."
-                )
+                raise NoDataError(self.name)
         return self._counts
 
     def share(self):
@@ -376,8 +399,8 @@ class StreamDataset(SourceDataset):
             )
         self.dataset_files = sorted(self._find_files(dataset_files))
         self.num_samples = num_samples
-        self.num_shards = num_shards
-        self.shard_id = shard_id
+        self.num_shards, self.shard_id = share(num_shards, shard_id)
+        self._divided = num_shards is None and self.num_shards is not None
         self.shuffle_level = shuffle if isinstance(shuffle, Shuffle) else Shuffle.GLOBAL if shuffle else None
         self.shuffle_files = self.shuffle_level is not None
         self._shared = {}

@@ -6,6 +6,7 @@ import numpy as np
 
 from msnb.dataset.core.validator_helpers import check_dir, check_optional
 from msnb.dataset.engine import samplers
+from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.base import FileSamples, MappableDataset
 
 _PART = {"train": "0", "valid": "1", "test": "2"}
@@ -95,8 +96,5 @@ class CelebADataset(MappableDataset):
             except ValueError:
                 raise RuntimeError(f"Invalid data, an attribute is no number: {line!r}.") from None
         if not paths:
-            raise RuntimeError(
-                "Invalid data, no valid data matching the dataset API CelebADataset. Please check file path or "
-                "dataset API."
-            )
+            raise NoDataError("CelebADataset")
         return FileSamples("CelebADataset", paths, [np.array(attributes, np.uint32)], self.decode)

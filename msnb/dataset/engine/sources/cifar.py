@@ -4,7 +4,9 @@ import os
 
 import numpy as np
 
+from msnb.dataset.core.optional import cv2
 from msnb.dataset.core.validator_helpers import check_dir, check_valid_str
+from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.base import ArraySamples, MappableDataset
 
 
@@ -55,15 +57,22 @@ class _CifarDataset(MappableDataset):
                 )
             data = data.reshape(-1, width)
             labels.append(data[:, : self.labels])
-            images.append(np.ascontiguousarray(data[:, self.labels :].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)))
+            images.append(data[:, self.labels :])
         if not images:
-            raise RuntimeError(
-                f"Invalid data, no valid data matching the dataset API {name}. Please check file path or dataset API: "
-                f"{self.dataset_dir!r} has nothing for usage {self.usage!r}."
-            )
+            raise NoDataError(name, f"{self.dataset_dir!r} has nothing for usage {self.usage!r}.")
         labels = np.concatenate(labels).astype(np.uint32)
         columns = [np.ascontiguousarray(labels[:, i]) for i in range(self.labels)]
-        return ArraySamples(name, [np.concatenate(images), *columns], class_ids=columns[0])
+        return ArraySamples(name, [_channels_last(images), *columns], class_ids=columns[0])
+
+
+def _channels_last(planes):
+    """(N, 32, 32, 3) images out of arrays of (n, 3072) planes."""
+    out = np.empty((sum(map(len, planes)), 1024, 3), np.uint8)
+    start = 0
+    for part in planes:
+        cv2().merge([part[:, i : i + 1024] for i in (0, 1024, 2048)], out[start : start + len(part)])
+        start += len(part)
+    return out.reshape(-1, 32, 32, 3)
 
 
 class Cifar10Dataset(_CifarDataset):

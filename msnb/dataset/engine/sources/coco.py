@@ -7,6 +7,7 @@ import numpy as np
 
 from msnb.dataset.core.validator_helpers import check_dir, check_file, check_optional, type_check
 from msnb.dataset.engine import samplers
+from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.base import FileSamples, MappableDataset
 
 _COLUMNS = {
@@ -111,10 +112,7 @@ class CocoDataset(MappableDataset):
             )
         files = [i["file_name"] for i in images if lines.get(i["file_name"])]
         if not files:
-            raise RuntimeError(
-                "Invalid data, no valid data matching the dataset API CocoDataset. Please check file path or dataset "
-                "API."
-            )
+            raise NoDataError("CocoDataset")
         columns = [[_padded(lines[f]) for f in files]]
         for place in range(len(self.columns) - 2):
             columns.append([np.array([[row[place]] for row in items[f]], np.uint32) for f in files])

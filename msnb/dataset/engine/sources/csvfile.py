@@ -7,7 +7,11 @@ from msnb.dataset.engine.sources.base import RowStream, Shuffle, StreamDataset
 
 
 class _BadRow(Exception):
-    """What is wrong with a row."""
+    """What is wrong with a row, and the fields before it."""
+
+    def __init__(self, message, fields=()):
+        super().__init__(message)
+        self.fields = fields
 
 
 def rows_of_text(text, delimiter):
@@ -18,12 +22,12 @@ def rows_of_text(text, delimiter):
     while at <= n:
         if at < n and text[at] == '"':
             if at != start:
-                raise _BadRow("Invalid quote in unquote field.")
+                raise _BadRow("Invalid quote in unquote field.", fields)
             parts, at = [], at + 1
             while True:
                 end = text.find('"', at)
                 if end < 0:
-                    raise _BadRow("Reach the end of file in quote field.")
+                    raise _BadRow("Reach the end of file in quote field.", fields)
                 parts.append(text[at:end])
                 at = end + 1
                 if at < n and text[at] == '"':
@@ -32,14 +36,14 @@ def rows_of_text(text, delimiter):
                     continue
                 break
             if at < n and text[at] != delimiter and text[at] not in "\r\n":
-                raise _BadRow("Receive unquote char in quote field.")
+                raise _BadRow("Receive unquote char in quote field.", fields)
             field, quoted = "".join(parts), True
         else:
             end = at
             while end < n and text[end] != delimiter and text[end] not in '\r\n"':
                 end += 1
             if end < n and text[end] == '"' and end > at:
-                raise _BadRow("Invalid quote in unquote field.")
+                raise _BadRow("Invalid quote in unquote field.", fields)
             field, quoted, at = text[at:end], False, end
         if at < n and text[at] == delimiter:
             fields.append(field)
@@ -170,21 +174,28 @@ class CSVDataset(StreamDataset):
             )
         kinds = [str if isinstance(d, str) else np.int32 if isinstance(d, int) else np.float32 for d in defaults]
 
+        first = 1 if self.column_names else 2
+
+        def values(fields, path, line):
+            return tuple(
+                np.array(f.encode("utf-8")) if k is str else _number(f, k, path, line)
+                for f, k in zip(fields, kinds, strict=False)
+            )
+
         def read(path):
-            number = 0
+            line = first
             try:
-                for number, fields in enumerate(rows_of_text(self._text(path), self.field_delim), 1):
+                for line, fields in enumerate(rows_of_text(self._text(path), self.field_delim), first):
                     if len(fields) > len(kinds):
                         raise _BadRow("Number of file columns does not match the default records")
                     if len(fields) < len(kinds):
                         raise _BadRow("The number of columns does not match the definition.")
-                    yield tuple(
-                        np.array(f.encode("utf-8")) if k is str else _number(f, k, path, number)
-                        for f, k in zip(fields, kinds, strict=True)
-                    )
+                    yield values(fields, path, line)
+                    line += 1
             except _BadRow as bad:
+                values(bad.fields, path, line)  # a field before it that is wrong too is the first thing to mend
                 raise RuntimeError(
-                    f"Invalid file, failed to parse file: {path}: line {max(number, 1)}. Error message: {bad}"
+                    f"Invalid file, failed to parse file: {path}: line {line}. Error message: {bad}"
                 ) from None
 
         def count(path):
@@ -205,12 +216,12 @@ class CSVDataset(StreamDataset):
         )
 
 
-def _number(field, kind, path, row):
+def _number(field, kind, path, line):
     try:
         return np.array(int(float(field)) if kind is np.int32 and "." in field else kind(field), kind)
     except ValueError:
         raise RuntimeError(
-            f"Invalid data, {path}: line {row}, type does not match: {field!r} is no {np.dtype(kind)}."
+            f"Invalid data, {path}: line {line}, type does not match: {field!r} is no {np.dtype(kind)}."
         ) from None
     except OverflowError:
-        raise RuntimeError(f"Invalid data, {path}: line {row}, out of range: {field!r}.") from None
+        raise RuntimeError(f"Invalid data, {path}: line {line}, out of range: {field!r}.") from None

@@ -3,6 +3,7 @@
 import numpy as np
 
 from msnb.dataset.core.datatypes import numpy_type
+from msnb.dataset.core.shares import say_undivided
 from msnb.dataset.core.tensor_op import as_array
 from msnb.dataset.core.validator_helpers import (
     as_list,
@@ -16,6 +17,8 @@ from msnb.dataset.engine import nodes, samplers
 from msnb.dataset.engine.chunk import settle
 from msnb.dataset.engine.errors import located
 from msnb.dataset.engine.sources.base import ArraySamples, MappableDataset, Samples
+
+_NUMBERS = {bool, int, float, *np.sctypeDict.values()} - {np.bytes_, np.str_, np.void, np.object_}
 
 
 class _RowMaker:
@@ -62,6 +65,46 @@ class _RowMaker:
                     )
         return row
 
+    def columns_of(self, values):
+        """The columns of several samples."""
+        columns = self._alike(values)
+        if columns is None:
+            columns = [settle(list(c)) for c in zip(*self._each(values), strict=True)]
+        return columns
+
+    def _each(self, values):
+        """A tuple of arrays per sample; an error tells which sample was wrong."""
+        rows = []
+        try:
+            for value in values:
+                rows.append(self(value))
+        except Exception as error:
+            error.msnb_item = len(rows)
+            raise
+        return rows
+
+    def _alike(self, values):
+        """The columns of samples that are tuples of alike arrays and numbers, without an array per number; None for
+        others.
+        """
+        if set(map(type, values)) != {tuple} or set(map(len, values)) != {len(self.columns)}:
+            return None
+        out = []
+        for number, cells in enumerate(zip(*values, strict=True)):
+            kinds = set(map(type, cells))
+            kind = kinds.pop()
+            if kinds:
+                return None
+            column = settle(list(cells)) if kind is np.ndarray else np.array(cells) if kind in _NUMBERS else None
+            if column is None or isinstance(column, list) or column.dtype.kind not in "biufS":
+                return None
+            if kind is int and column.dtype != np.int64:  # too large for it
+                return None
+            if self.types and self.types[number] not in (None, column.dtype):
+                return None
+            out.append(column)
+        return out
+
     @staticmethod
     def _array(value, name):
         try:
@@ -96,22 +139,24 @@ class _Sequence(Samples):
 
     def fetch(self, numbers):
         """The columns of these samples."""
-        rows = []
+        values = []
         numbers = numbers.tolist() if numbers.ndim == 1 else list(numbers)
         try:
             if self.workers > 1 and len(numbers) > 1:
-                rows = self._in_parallel(numbers)
-            else:
-                for number in numbers:
-                    rows.append(self.make(self.source[number]))
+                values = self._in_parallel(numbers)
+                return [settle(list(c)) for c in zip(*values, strict=True)]
+            source = self.source
+            for number in numbers:
+                values.append(source[number])
+            return self.make.columns_of(values)
         except Exception as error:
-            at = numbers[len(rows)] if len(rows) < len(numbers) else None
+            at = getattr(error, "msnb_item", len(values))
+            at = numbers[at] if at < len(numbers) else None
             raise located(
                 error,
                 f"{type(self.source).__name__}[{'' if at is None else at}] of GeneratorDataset",
                 self.make.columns,
             ) from error
-        return [settle(list(c)) for c in zip(*rows, strict=True)]
 
     def _in_parallel(self, numbers):
         if self.processes:
@@ -155,28 +200,35 @@ class _Stream:
 
     def stream(self, hint):
         """Yield (columns, number of rows)."""
-        done, pending, want = 0, [], hint.take()
+        done, pending, want, last = 0, [], hint.take(), None
         limit = -1 if self.limit is None else self.limit
         try:
             if limit == 0:
                 return
             for value in self._open():
-                pending.append(self.make(value))
+                pending.append(value)
                 done += 1
                 if len(pending) == want or done == limit:
-                    yield [settle(list(c)) for c in zip(*pending, strict=True)], len(pending)
-                    pending, want = [], hint.take()
+                    ready, pending = pending, []
+                    yield self.make.columns_of(ready), len(ready)
+                    want = hint.take()
                     if done == limit:
                         break
+            if pending:
+                ready, pending = pending, []
+                last = self.make.columns_of(ready)
         except Exception as error:
-            raise located(error, "GeneratorDataset", self.make.columns, done) from error
+            at = getattr(error, "msnb_item", None)
+            raise located(
+                error, "GeneratorDataset", self.make.columns, done if at is None else done - len(ready) + at
+            ) from error
         if self.length is not None and done != self.length:
             raise RuntimeError(
                 f"The actual amount of data read from generator {done} is different from generator.len {self.length}, "
                 "you should adjust generator.len to make them match."
             )
-        if pending:
-            yield [settle(list(c)) for c in zip(*pending, strict=True)], len(pending)
+        if last is not None:
+            yield last, len(ready)
 
     def size(self):
         """Rows per epoch, where the user's object tells."""
@@ -254,11 +306,13 @@ class GeneratorDataset(MappableDataset):
             sampler, num_samples_below = samplers.IterSampler(sampler, num_samples), None
         else:
             num_samples_below = num_samples
+        self.divisible = self.divisible and indexed
         super().__init__(
             num_samples_below if indexed else None, num_parallel_workers, shuffle, sampler, num_shards, shard_id
         )
         if not indexed:
             self.num_samples = num_samples
+            say_undivided()
             self.sampler = samplers.RandomSampler() if shuffle is not False else samplers.SequentialSampler()
         self.source = source
         self.column_names = as_list(column_names) or []
@@ -452,6 +506,8 @@ class PaddedDataset(GeneratorDataset):
         >>> import mindspore.dataset as ds
         >>> dataset = ds.PaddedDataset([{"image": np.zeros(1, np.uint8)}, {"image": np.zeros(2, np.uint8)}])
     """
+
+    divisible = False
 
     def __init__(self, padded_samples):
         type_check(padded_samples, (list,), "padded_samples")

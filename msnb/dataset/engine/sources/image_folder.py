@@ -5,6 +5,7 @@ import os
 import numpy as np
 
 from msnb.dataset.core.validator_helpers import check_dir, check_optional, type_check_list
+from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.base import FileSamples, MappableDataset
 
 
@@ -82,11 +83,7 @@ class ImageFolderDataset(MappableDataset):
             paths += [os.path.join(where, f) for f in files]
             labels += [number] * len(files)
         if not paths:
-            raise RuntimeError(
-                "Invalid data, no valid data matching the dataset API ImageFolderDataset. Please check file path or "
-                "dataset "
-                f"API: no image in any folder of {self.dataset_dir!r}."
-            )
+            raise NoDataError("ImageFolderDataset", f"no image in any folder of {self.dataset_dir!r}.")
         labels = np.array(labels, np.int32)
         return FileSamples("ImageFolderDataset", paths, [labels], self.decode, class_ids=labels)
 

@@ -5,6 +5,7 @@ import json
 import numpy as np
 
 from msnb.dataset.core.validator_helpers import check_file, check_optional, type_check
+from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.base import FileSamples, MappableDataset
 
 _MAGIC = (b"\xff\xd8\xff", b"\x89PNG", b"BM", b"GIF87a", b"GIF89a")
@@ -104,11 +105,7 @@ class ManifestDataset(MappableDataset):
     def _samples(self):
         entries, _ = self._lines()
         if not entries:
-            raise RuntimeError(
-                "Invalid data, no valid data matching the dataset API ManifestDataset. Please check file path or "
-                "dataset API: "
-                f"{self.dataset_file!r} has nothing for usage {self.usage!r}."
-            )
+            raise NoDataError("ManifestDataset", f"{self.dataset_file!r} has nothing for usage {self.usage!r}.")
         numbers = self._numbers(entries)
         labels = [np.array([numbers[n] for n in names], np.int32) for _, names in entries]
         labels = [a.reshape(()) if len(a) == 1 else a for a in labels]

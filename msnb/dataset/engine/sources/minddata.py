@@ -9,6 +9,8 @@ from msnb.dataset.engine import samplers
 from msnb.dataset.engine.chunk import settle
 from msnb.dataset.engine.sources.base import MappableDataset, Samples
 
+_AHEAD = 1 << 20  # bytes of rows that are decoded together
+
 
 class _Rows(Samples):
     def __init__(self, records, columns, padded, num_padded, class_column):
@@ -16,6 +18,10 @@ class _Rows(Samples):
         self.records = records
         self.columns = columns
         self.padded = padded
+        size = records.row_bytes(columns)
+        # Rows of one size are decoded many at a time, and may be kept.
+        self.costly = bool(size)
+        self.ahead = max(1, min(512, _AHEAD // size)) if size else 1
         if class_column is not None:
             self.class_ids = lambda: self._classes(class_column)
 
@@ -29,7 +35,10 @@ class _Rows(Samples):
 
     def fetch(self, numbers):
         """The columns of these samples."""
-        own, get = len(self.records), self.records.arrays
+        own = len(self.records)
+        if len(numbers) > 1 and (self.padded is None or (numbers < own).all()):
+            return [settle(c) for c in self.records.columns(numbers, self.columns)]
+        get = self.records.arrays
         rows = [get(n, self.columns) if n < own else self.padded for n in numbers.tolist()]
         return [settle(list(c)) for c in zip(*rows, strict=True)]
 

@@ -5,6 +5,7 @@ import os
 import numpy as np
 
 from msnb.dataset.core.validator_helpers import check_dir, check_valid_str
+from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.base import ArraySamples, MappableDataset
 
 _PREFIX = {"train": "train", "test": "t10k", "all": ""}
@@ -92,11 +93,8 @@ class MnistDataset(MappableDataset):
             images.append(x[..., None])
             labels.append(y.astype(np.uint32))
         if not images:
-            raise RuntimeError(
-                f"Invalid data, no valid data matching the dataset API MnistDataset. Please check file path or "
-                f"dataset API: "
-                f"{self.dataset_dir!r} has no {_PREFIX[self.usage]}*-images-idx3-ubyte for usage {self.usage!r}."
-            )
+            wanted = f"{_PREFIX[self.usage]}*-images-idx3-ubyte"
+            raise NoDataError("MnistDataset", f"{self.dataset_dir!r} has no {wanted} for usage {self.usage!r}.")
         images = images[0] if len(images) == 1 else np.concatenate(images)
         labels = np.concatenate(labels)
         return ArraySamples("MnistDataset", [images, labels], class_ids=labels)

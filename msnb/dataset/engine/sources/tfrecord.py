@@ -167,7 +167,7 @@ class TFRecordDataset(StreamDataset):
             )
         self.schema = schema
         self.columns_list = columns_list or []
-        self.shard_equal_rows = bool(shard_equal_rows)
+        self.shard_equal_rows = bool(shard_equal_rows) or self._divided  # processes take as many steps as each other
         content = self._content()
         if num_samples is None and content.get("numRows", 0) > 0:
             self.num_samples = content["numRows"]

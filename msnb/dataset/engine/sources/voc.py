@@ -7,6 +7,7 @@ import numpy as np
 
 from msnb.dataset.core.validator_helpers import check_dir, check_file, check_optional, type_check
 from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.base import FileSamples, MappableDataset, decode_image, read_file
 
 
@@ -121,9 +122,7 @@ class VOCDataset(MappableDataset):
         return FileSamples("VOCDataset", [self._path("JPEGImages", f"{i}.jpg") for i, _ in found], columns, self.decode)
 
     def _nothing(self):
-        raise RuntimeError(
-            "Invalid data, no valid data matching the dataset API VOCDataset. Please check file path or dataset API."
-        )
+        raise NoDataError("VOCDataset")
 
     def _annotations(self, ids):
         if "annotations" not in self._shared:

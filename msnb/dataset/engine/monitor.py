@@ -1,0 +1,272 @@
+"""What each operator of a running pipeline does: rows, time, how full the queue before the consumer is.
+
+Nothing here runs unless a pipeline is monitored: then the operators of its plan are wrapped, one by one.
+"""
+
+import threading
+import time
+
+from msnb.dataset.engine import nodes
+from msnb.dataset.engine.program import UserStep
+
+_clock = time.perf_counter
+_FULL = 0.05  # share of the time that a consumer may wait before its pipeline is called slow
+
+
+class Operator:
+    """One line of a monitor: an operator, or one transform of a ``map``.
+
+    Attributes:
+        label (str): What it is.
+        kind (str): ``source``, ``map``, ``function`` (the user's Python), ``cache``, ``batch`` or ``operator``.
+        depth (int): How far below the last operator; transforms stand one below their ``map``.
+        rows (int): Rows that it gave out (samples, or batches behind a batch).
+        seconds (float): Time spent in it, without what it reads from.
+    """
+
+    def __init__(self, node, label, kind, depth):
+        self._node = node
+        self._label = label
+        self.kind = kind
+        self.depth = depth
+        self.rows = 0
+        self.total = 0.0
+        self.below = []
+
+    @property
+    def label(self):
+        """What it is."""
+        return self._label() if callable(self._label) else self._label
+
+    @property
+    def seconds(self):
+        """Time spent in it alone."""
+        return max(0.0, self.total - sum(o.total for o in self.below))
+
+
+def _kind(node):
+    if isinstance(node, nodes.IndexSource | nodes.StreamSource):
+        return "source"
+    known = ((nodes.CachedMap, "cache"), (nodes.Map, "map"), (nodes.Batch, "batch"), (nodes.Filter, "function"))
+    return next((name for kind, name in known if isinstance(node, kind)), "operator")
+
+
+class Monitor:
+    """Measures a pipeline while it runs; what :meth:`Dataset.monitor` returns.
+
+    Inside ``with``, every iterator that is made of the data set is measured, by whomever: a loop, ``Model.train``.
+    Outside, the last figures stay. ``print`` shows them as text, a notebook as a table.
+
+    Args:
+        dataset (Dataset): The pipeline.
+
+    Examples:
+        >>> with dataset.monitor() as monitor:
+        ...     for batch in dataset.create_dict_iterator():
+        ...         pass
+        >>> print(monitor)
+    """
+
+    def __init__(self, dataset):
+        self.dataset = dataset
+        self.operators = []
+        self.queue = None
+        self.rows = 0
+        self.waited = self.used = 0.0
+        self._filled, self._places = 0, 0  # sums over the items that were taken
+        self.running = False
+        self._begun = self._ended = None
+        self._left = None
+        self._lock = threading.Lock()
+
+    def __enter__(self):
+        self.dataset._monitor = self
+        return self
+
+    def __exit__(self, *_):
+        self.dataset._monitor = None
+        self.finish()
+
+    # ---- what the engine calls
+
+    def attach(self, plan):
+        """Wrap the operators of a plan that is about to run, and begin anew."""
+        with self._lock:
+            self.operators = []
+            self._add(plan, 0)
+            self.rows = 0
+            self.waited = self.used = 0.0
+            self._filled = self._places = 0
+            self._begun = self._ended = self._left = None
+            self.running = True
+
+    def _add(self, node, depth):
+        mine = Operator(node, node.describe, _kind(node), depth)
+        self.operators.append(mine)
+        node.chunks = self._timed(node.chunks, mine)
+        if isinstance(node, nodes.Map | nodes.CachedMap):
+            mine._label = "map" if isinstance(node, nodes.Map) else "kept in memory"
+            for step in reversed(node.steps):
+                kind = "function" if isinstance(step, UserStep) else "map"
+                line = Operator(node, f"{step.label} on {'+'.join(step.names)}", kind, depth + 1)
+                self.operators.append(line)
+                step.run = self._counted(step.run, line)
+                mine.below.append(line)
+        if isinstance(node, nodes.CachedMap):
+            # It asks its source for samples, not for chunks.
+            source = node.children[0]
+            line = Operator(source, source.describe, "source", depth + 1)
+            self.operators.append(line)
+            source.fetch = self._counted(source.fetch, line)
+            mine.below.append(line)
+            return mine
+        for child in node.children:
+            mine.below.append(self._add(child, depth + 1))
+        return mine
+
+    def _timed(self, chunks, line):
+        def timed(hint):
+            source = iter(chunks(hint))
+            while True:
+                begin = _clock()
+                chunk = next(source, None)
+                line.total += _clock() - begin
+                if chunk is None:
+                    return
+                line.rows += chunk.n
+                yield chunk
+
+        return timed
+
+    def _counted(self, run, line):
+        def counted(chunk):
+            begin = _clock()
+            made = run(chunk)
+            line.total += _clock() - begin
+            line.rows += len(chunk) if not hasattr(chunk, "n") else chunk.n
+            return made
+
+        return counted
+
+    def follow(self, items):
+        """The prefetcher's items, with the time that the consumer waits for them and uses in between."""
+        self.queue = items
+        if self._begun is None:
+            self._begun = _clock()
+        while True:
+            begin = _clock()
+            if self._left is not None:
+                self.used += begin - self._left
+            filled, places = items.fill()
+            self._filled += filled
+            self._places += places
+            item = next(items, None)
+            self._left = _clock()
+            self.waited += self._left - begin
+            if item is None:
+                self._left = None
+                self._ended = _clock()
+                return
+            self.rows += len(item)
+            yield item
+
+    def finish(self):
+        """The pipeline ended, or nobody looks any more."""
+        if self.running:
+            self.running = False
+            self._ended = _clock() if self._begun is not None else None
+
+    # ---- what it found
+
+    @property
+    def seconds(self):
+        """How long it has been running."""
+        if self._begun is None:
+            return 0.0
+        return (_clock() if self.running else self._ended or _clock()) - self._begun
+
+    def snapshot(self):
+        """The figures now, as a dict of plain values: ``seconds``, ``rows``, ``waited``, ``used``, ``unit`` of these
+        rows, ``queue`` (filled, places), ``operators`` and ``verdict``.
+        """
+        with self._lock:
+            lines = list(self.operators)
+        working = sum(o.seconds for o in lines) or 1e-12
+        worst = max(lines, key=lambda o: o.seconds, default=None)
+        return {
+            "running": self.running,
+            "seconds": self.seconds,
+            "rows": self.rows,
+            "waited": self.waited,
+            "used": self.used,
+            "unit": "batches" if any(o.kind == "batch" for o in lines) else "rows",
+            "queue": self._fill(),
+            "operators": [
+                {
+                    "label": o.label,
+                    "kind": o.kind,
+                    "depth": o.depth,
+                    "rows": o.rows,
+                    "seconds": o.seconds,
+                    "share": o.seconds / working,
+                    "worst": o is worst and o.seconds > 0,
+                }
+                for o in lines
+            ],
+            "verdict": self.verdict(),
+        }
+
+    def _fill(self):
+        """[items ready, places] of the queue now; on average, once it is over."""
+        filled, places = (0, 0) if self.queue is None else self.queue.fill()
+        if not places and self._places:
+            places = self.queue.ahead
+            filled = round(places * self._filled / self._places)
+        return [filled, places]
+
+    def verdict(self):
+        """What holds the pipeline up, in words."""
+        with self._lock:
+            lines = list(self.operators)
+        working = sum(o.seconds for o in lines)
+        if not working or not self.rows:
+            return "Nothing has come out yet."
+        worst = max(lines, key=lambda o: o.seconds)
+        share = worst.seconds / working
+        slowest = (
+            f"{worst.label} takes {share:.0%} of the pipeline's time"
+            f" ({_duration(worst.seconds / max(worst.rows, 1))} per row)."
+        )
+        whole = self.waited + self.used
+        if self.used and self.waited < _FULL * whole:
+            return (
+                f"The consumer is the bottleneck: it waits {self.waited / whole:.1%} of its time, the pipeline keeps "
+                f"up. Within the pipeline, {slowest}"
+            )
+        waits = f"The consumer waits {self.waited / whole:.0%} of its time. " if self.used > 0.02 * whole else ""
+        return f"{waits}{'Bottleneck: ' if share > 0.3 else ''}{slowest}{_advice(worst)}"
+
+    def __repr__(self):
+        from msnb.dataset.engine.monitor_text import table
+
+        return table(self.snapshot())
+
+
+def _advice(line):
+    if line.kind == "function":
+        return (
+            " It is Python: more num_parallel_workers help if it releases the interpreter lock, "
+            "python_multiprocessing=True if it does not; a transform of the library would be faster still."
+        )
+    if line.kind == "source":
+        return " It is the source: reading is what takes the time; for your own Python, num_parallel_workers helps."
+    if line.kind == "map":
+        return " More num_parallel_workers help where there are processors left."
+    return ""
+
+
+def _duration(seconds):
+    for factor, unit in ((1, "s"), (1e3, "ms")):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} us"

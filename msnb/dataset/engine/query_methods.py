@@ -1,0 +1,184 @@
+"""What a data set tells about itself: columns, shapes, types, sizes, and the state of ``sync_wait``."""
+
+from msnb.dataset.core.validator_helpers import type_check
+from msnb.dataset.engine.chunk import Hint, rows_of
+from msnb.dataset.engine.errors import NoDataError
+
+
+def _common(shapes, column):
+    """One shape for all of them, None where lengths differ."""
+    if len({len(s) for s in shapes}) > 1:
+        raise RuntimeError(f"Column {column!r} has rows with different numbers of dimensions: {sorted(shapes)}.")
+    return [lengths[0] if len(set(lengths)) == 1 else None for lengths in zip(*shapes, strict=True)]
+
+
+class QueryMethods:
+    """Methods of :class:`Dataset` that answer questions."""
+
+    @property
+    def input_indexs(self):
+        """Numbers of the columns that are the network's inputs, as set on this data set or below."""
+        if self._input_indexs != ():
+            return self._input_indexs
+        for child in self.children:
+            if child.input_indexs != ():
+                return child.input_indexs
+        return self._input_indexs
+
+    @input_indexs.setter
+    def input_indexs(self, value):
+        self._input_indexs = value
+
+    def copy_batch_size(self, value):
+        """Set the batch size that :meth:`get_batch_size` tells."""
+        self._batch_size = value
+
+    def get_col_names(self):
+        """Names of the columns."""
+        if self._col_names is None:
+            plan = self.make_plan(optimise=False)
+            self._col_names = list(plan.columns)
+            plan.close()
+        return self._col_names
+
+    def _look_at_first_row(self):
+        plan = self.make_plan()
+        try:
+            for chunk in plan.chunks(Hint(1)):
+                row = [rows_of(c)[0] for c in chunk.columns]
+                break
+            else:
+                row = []
+        finally:
+            plan.close()
+        self.saved_output_shapes = [list(a.shape) for a in row]
+        self.saved_output_types = [a.dtype if a.dtype.kind not in "SU" else a.dtype.type for a in row]
+        self.saved_output_types = [getattr(t, "type", t) for t in self.saved_output_types]
+
+    def output_shapes(self, estimate=False):
+        """Shape of each column.
+
+        Args:
+            estimate (bool, optional): Whether to look at every row instead of the first; None stands for a length that
+                is not the same in all. Default: False.
+
+        Returns:
+            list[list[int]].
+
+        Raises:
+            RuntimeError: If `estimate`, and the number of dimensions of a column is not the same in all rows.
+        """
+        type_check(estimate, (bool,), "estimate")
+        if estimate:
+            return self._common_shapes()
+        if self.saved_output_shapes is None:
+            self._look_at_first_row()
+        return self.saved_output_shapes
+
+    def _common_shapes(self):
+        seen = None
+        plan = self.make_plan()
+        try:
+            for chunk in plan.chunks(Hint(64)):
+                shapes = [{a.shape for a in rows_of(column)} for column in chunk.columns]
+                seen = shapes if seen is None else [a | b for a, b in zip(seen, shapes, strict=True)]
+        finally:
+            plan.close()
+        return [_common(shapes, name) for shapes, name in zip(seen or [], plan.columns, strict=bool(seen))]
+
+    def output_types(self):
+        """numpy type of each column, as the first row has it."""
+        if self.saved_output_types is None:
+            self._look_at_first_row()
+        return self.saved_output_types
+
+    def get_dataset_size(self):
+        """Rows per epoch (batches, after ``batch``). Runs the pipeline once when nothing else can tell."""
+        if self.dataset_size is None:
+            try:
+                self.dataset_size = self._count_rows()
+            except NoDataError:
+                self.dataset_size = 0
+        return self.dataset_size
+
+    def _count_rows(self):
+        plan = self.make_plan()
+        try:
+            size = plan.size()
+            return sum(chunk.n for chunk in plan.chunks(Hint(64))) if size is None else size
+        finally:
+            plan.close()
+
+    def num_classes(self):
+        """Number of classes, None when the source does not know."""
+        if self._num_classes is None:
+            self._num_classes = self._count_classes()
+        return self._num_classes
+
+    def _count_classes(self):
+        return self.children[-1]._count_classes() if self.children else None
+
+    def get_batch_size(self):
+        """Rows per batch; 1 when there is no batch."""
+        if self._batch_size is None:
+            self._batch_size = self._batch_rows()
+        return self._batch_size
+
+    def _batch_rows(self):
+        return self.children[-1]._batch_rows() if self.children else 1
+
+    def get_repeat_count(self):
+        """The count of the (last) ``repeat``; 1 when there is none."""
+        if self._repeat_count is None:
+            self._repeat_count = self._repeats()
+        return self._repeat_count
+
+    def _repeats(self):
+        return self.children[-1]._repeats() if self.children else 1
+
+    def get_class_indexing(self):
+        """Number of each class, by name; {} when the source has no classes."""
+        return self.children[0].get_class_indexing() if self.children else {}
+
+    def is_shuffled(self):
+        """Whether the order is random."""
+        return any(child.is_shuffled() for child in self.children)
+
+    def is_sharded(self):
+        """Whether it is a share of the data."""
+        return any(child.is_sharded() for child in self.children)
+
+    def get_sync_notifiers(self):
+        """Condition names to the functions that let rows pass."""
+        return self.children[0].get_sync_notifiers() if self.children else {}
+
+    def disable_sync(self):
+        """Let every row pass from now on."""
+        return self.children[0].disable_sync() if self.children else {}
+
+    def is_sync(self):
+        """Whether a ``sync_wait`` is in the pipeline."""
+        return self.children[0].is_sync() if self.children else False
+
+    def sync_update(self, condition_name, num_batch=None, data=None):
+        """Let the next batches pass.
+
+        Args:
+            condition_name (str): Name given to :meth:`sync_wait`.
+            num_batch (int, optional): How many. Default: None, as many as given to ``sync_wait``.
+            data (Any, optional): For the callback. Default: None.
+
+        Raises:
+            RuntimeError: If the name is unknown or `num_batch` not positive.
+        """
+        if num_batch is not None and (not isinstance(num_batch, int) or num_batch <= 0):
+            self.disable_sync()
+            raise RuntimeError(f"Sync_update batch size can only be positive, got : {num_batch}.")
+        notifiers = self.get_sync_notifiers()
+        if condition_name not in notifiers:
+            self.disable_sync()
+            raise RuntimeError(f"Condition name not found: {condition_name!r}; there are {sorted(notifiers)}.")
+        if num_batch is not None:
+            num_batch *= self.get_batch_size()
+        notifiers[condition_name](num_batch, data)
+

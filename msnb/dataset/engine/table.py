@@ -1,0 +1,117 @@
+"""Pointwise transforms of uint8 images as one table look-up, with the channels put first in the same go."""
+
+import threading
+
+import numpy as np
+
+from msnb.dataset.core.optional import cv2
+from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.program import LibraryStep, Step
+
+_OPENCV = tuple(map(np.dtype, ("float32", "float64", "uint8", "uint16", "int16", "int32")))
+_BLOCK = 1 << 17  # bytes of images that are taken together, so that what is in between stays in the processor's cache
+
+
+class TableStep(Step):
+    """Pointwise transforms in a row, applied to uint8 input through a table of 256 results per channel.
+
+    The table is made by the transforms themselves, so the result is theirs to the bit. Other input goes through them
+    one by one.
+
+    Args:
+        steps (list[LibraryStep]): The transforms.
+        planes (LibraryStep, optional): A transform that comes next and puts the channels first. Default: None.
+    """
+
+    deterministic = True
+    pointwise = True
+
+    def __init__(self, steps, planes=None):
+        super().__init__(steps[0].inputs, 1, steps[0].names, steps[0].workers)
+        self.steps = steps
+        self.planes = planes
+        self.label = " + ".join(s.label for s in [*steps, *([planes] if planes else [])])
+        self._tables = {}
+        self._lock = threading.Lock()
+
+    def _table(self, channels):
+        """(channels, 256) results; (1, 256) when the channels agree; None when the transforms refuse or change the
+        shape.
+        """
+        if channels not in self._tables:
+            with self._lock:
+                values = np.repeat(np.arange(256, dtype=np.uint8), channels).reshape(256, 1, channels)
+                for step in self.steps:
+                    values = step.op._row(values)
+                if values.shape != (256, 1, channels):
+                    self._tables[channels] = None
+                else:
+                    table = np.ascontiguousarray(values.reshape(256, channels).T)
+                    self._tables[channels] = table[:1] if (table == table[:1]).all() else table
+        return self._tables[channels]
+
+    def apply(self, columns, n, first):
+        column = settle(columns[0])
+        if isinstance(column, np.ndarray) and column.dtype == np.uint8 and column.ndim == 4 and column.shape[-1] <= 4:
+            table = self._table(column.shape[-1])
+            if table is not None:
+                return [(look_up if self.planes is None else look_up_planes)(table, np.ascontiguousarray(column))]
+        for step in [*self.steps, *([self.planes] if self.planes else [])]:
+            column = step.apply([column], n, first)[0]
+        return [column]
+
+
+def look_up(table, images):
+    """``table[channel, pixel]`` of uint8 images (N, H, W, C)."""
+    n, height, width, channels = images.shape
+    if table.dtype not in _OPENCV:
+        return table[0][images] if len(table) == 1 else table[np.arange(channels), images]
+    if len(table) == 1:
+        return cv2().LUT(images.reshape(n * height, width * channels), table[0]).reshape(images.shape)
+    return cv2().LUT(images.reshape(n * height, width, channels), np.ascontiguousarray(table.T)[None]).reshape(
+        images.shape
+    )
+
+
+def look_up_planes(table, images):
+    """:func:`look_up`, with the channels before height and width in the result."""
+    n, height, width, channels = images.shape
+    if channels == 1 or table.dtype not in _OPENCV:
+        return np.ascontiguousarray(look_up(table, images).transpose(0, 3, 1, 2))
+    c = cv2()
+    out = np.empty((n, channels, height * width), table.dtype)
+    block = max(1, _BLOCK // (height * width * channels))
+    planes = [np.empty((min(block, n) * height, width), np.uint8) for _ in range(channels)]
+    for start in range(0, n, block):
+        part = images[start : start + block]
+        if len(part) != block:
+            planes = [p[: len(part) * height] for p in planes]
+        c.split(part.reshape(-1, width, channels), planes)
+        for i, plane in enumerate(planes):
+            # Each channel of the block: rows of one image's pixels, which OpenCV fills at their stride in the result.
+            c.LUT(plane.reshape(len(part), -1), table[i % len(table)], out[start : start + block, i])
+    return out.reshape(n, channels, height, width)
+
+
+def fuse_pointwise(steps):
+    """Neighbouring pointwise steps on the same column become one TableStep, along with an HWC2CHW that follows."""
+    out, run = [], []
+
+    def close(planes=None):
+        if run:
+            out.append(TableStep(list(run), planes))
+            run.clear()
+
+    for step in steps:
+        library = isinstance(step, LibraryStep) and len(step.inputs) == 1
+        if library and step.pointwise:
+            if run and run[-1].inputs != step.inputs:
+                close()
+            run.append(step)
+        elif library and step.op.to_planes and run and run[-1].inputs == step.inputs:
+            close(step)
+        else:
+            close()
+            out.append(step)
+    close()
+    return out

@@ -1,0 +1,188 @@
+"""Many rows of a MindRecord file at once: the same steps as for one row, each taken for all rows by numpy.
+
+Rows whose fields lie unlike the first row's are left to the reader of single rows, which also says what is wrong.
+"""
+
+import math
+
+import numpy as np
+
+from msnb.mindrecord._codec import NUMPY, _pack, unpack_map
+
+_SLACK = bytes(16)  # gathers may look past the last row
+# Bytes of a msgpack value after its code, for the codes of numbers; -1 for all others.
+_NUMBER = np.full(256, -1, np.int64)
+_NUMBER[:0x80] = _NUMBER[0xE0:] = 0
+_KINDS = {0xCA: ">f4", 0xCB: ">f8", 0xCC: ">u1", 0xCD: ">u2", 0xCE: ">u4", 0xCF: ">u8", 0xD0: ">i1", 0xD1: ">i2",
+          0xD2: ">i4", 0xD3: ">i8"}  # fmt: skip
+for _code, _kind in _KINDS.items():
+    _NUMBER[_code] = np.dtype(_kind).itemsize
+_WIDTH = np.array([1, 2, 4, 8])
+# The four 2-bit codes in a byte.
+_CODES = (np.arange(256)[:, None] >> np.array([6, 4, 2, 0]) & 3).astype(np.uint8)
+
+
+class UnlikeError(Exception):
+    """The rows cannot be read together."""
+
+
+class _Bytes:
+    """The bytes of several rows, one after the other, and where in them each row is being read."""
+
+    def __init__(self, data, places):
+        self.whole = b"".join([data[a:b] for a, b in places.tolist()])
+        self.buffer = np.frombuffer(self.whole + _SLACK, np.uint8)
+        ends = np.cumsum(places[:, 1] - places[:, 0])
+        self.ends = ends
+        self.at = np.concatenate([[0], ends[:-1]])
+
+    def take(self, n, kind=None):
+        """The next `n` bytes of each row, (rows, n); with `kind` as one number per row."""
+        got = self.buffer[self.at[:, None] + np.arange(n)]
+        self.at = self.at + n
+        return got if kind is None else got.view(kind)[:, 0]
+
+    def check(self):
+        """Nothing was read past the end of a row."""
+        if (self.at > self.ends).any():
+            raise UnlikeError
+
+
+def scalars(data, places, wanted, schema):
+    """Field to column, of the msgpack maps at `places` ((start, end) per row) for the fields `wanted`."""
+    first = unpack_map(data[places[0, 0] : places[0, 1]])
+    if any(name not in first for name in wanted):
+        raise UnlikeError
+    rows, out = _Bytes(data, places), {}
+    head = bytes([0x80 | len(first)]) if len(first) < 16 else b"\xde" + len(first).to_bytes(2, "big")
+    _expect(rows, head)
+    for name in first:
+        _expect(rows, _pack(name))
+        code = rows.take(1)[:, 0]
+        text = ((code >= 0xA0) & (code < 0xC0)) | ((code >= 0xD9) & (code <= 0xDB))
+        if text.all():
+            column = _texts(rows, code)
+        elif not text.any() and (_NUMBER[code] >= 0).all():
+            column = _numbers(rows, code, NUMPY.get(schema.get(name, {}).get("type")) if name in wanted else None)
+        else:
+            raise UnlikeError
+        if name in wanted:
+            if text.all() != (schema[name]["type"] == "string"):
+                raise UnlikeError
+            out[name] = column
+    rows.check()
+    return out
+
+
+def _expect(rows, said):
+    if not (rows.take(len(said)) == np.frombuffer(said, np.uint8)).all():
+        raise UnlikeError
+
+
+def _texts(rows, code):
+    sizes = (code & 0x1F).astype(np.int64)
+    at = rows.at
+    for kind, extra in ((0xD9, ">u1"), (0xDA, ">u2"), (0xDB, ">u4")):
+        chosen = np.flatnonzero(code == kind)
+        if len(chosen):
+            width = np.dtype(extra).itemsize
+            sizes[chosen] = rows.buffer[at[chosen][:, None] + np.arange(width)].view(extra)[:, 0]
+            at = at.copy()
+            at[chosen] += width
+    rows.at = at + sizes
+    rows.check()
+    whole = rows.whole
+    return [whole[a:b] for a, b in zip(at.tolist(), rows.at.tolist(), strict=True)]
+
+
+def _numbers(rows, code, dtype):
+    """One value per row; None when `dtype` is, which only goes past them."""
+    at, rows.at = rows.at, rows.at + _NUMBER[code]
+    if dtype is None:
+        return None
+    out = code.view(np.int8).astype(dtype)  # small numbers are their own code
+    for kind in np.unique(code[(code >= 0x80) & (code < 0xE0)]).tolist():
+        chosen = np.flatnonzero(code == kind)
+        width = np.dtype(_KINDS[kind]).itemsize
+        out[chosen] = rows.buffer[at[chosen][:, None] + np.arange(width)].view(_KINDS[kind])[:, 0]
+    return out
+
+
+def blobs(data, places, wanted, fields):
+    """Blob field to column, of the blobs at `places` for the fields `wanted`."""
+    out = {}
+    if len(fields.blobs) == 1:
+        return {fields.blobs[0]: _blob(data, places, fields.blobs[0], fields)}
+    view = np.frombuffer(data, np.uint8)
+    start = places[:, 0]
+    last = max(fields.blobs.index(name) for name in wanted)
+    for name in fields.blobs[: last + 1]:
+        size = view[start[:, None] + np.arange(8)].view(">u8")[:, 0].astype(np.int64)
+        part = np.stack([start + 8, start + 8 + size], 1)
+        if (size < 0).any() or (part[:, 1] > places[:, 1]).any():
+            raise UnlikeError
+        if name in wanted:
+            out[name] = _blob(data, part, name, fields)
+        start = part[:, 1]
+    return out
+
+
+def _blob(data, places, name, fields):
+    kind = fields.schema[name]
+    if kind["type"] == "bytes" and "shape" not in kind:
+        return [np.frombuffer(bytearray(data[a:b]), np.uint8) for a, b in places.tolist()]
+    dtype, shape = NUMPY[kind["type"]], kind["shape"]
+    rows = _Bytes(data, places)
+    if fields.compressed and kind["type"] in ("int32", "int64"):
+        if any(n < 0 for n in shape):
+            raise UnlikeError
+        made = _integers(rows, math.prod(shape), dtype)
+    else:
+        size = places[:, 1] - places[:, 0]
+        if (size != size[0]).any() or size[0] % dtype.itemsize:
+            raise UnlikeError
+        made = np.frombuffer(bytearray(rows.whole), dtype)
+    return made.reshape(len(places), *shape)
+
+
+def _integers(rows, n, dtype):
+    """`n` integers of each row, (rows, n); see ``_codec.pack_ints``."""
+    if not (rows.take(4, ">u4") == n).all():
+        raise UnlikeError
+    if not n:
+        return np.zeros((len(rows.at), 0), dtype)
+    packed = rows.take(-(-n // 4))
+    code = _CODES[packed].reshape(len(packed), -1)[:, :n]
+    out = np.empty(code.shape, dtype)
+    narrow, wide = code.min(1), code.max(1)
+    for width in range(4):  # rows of one width: their integers lie side by side
+        chosen = np.flatnonzero((narrow == width) & (wide == width))
+        if len(chosen):
+            octets = _WIDTH[width]
+            place = rows.at[chosen][:, None] + np.arange(n * octets)
+            out[chosen] = rows.buffer[place].view(f"<i{octets}")
+            rows.at[chosen] += n * octets
+    mixed = np.flatnonzero(narrow != wide)
+    if len(mixed):
+        out[mixed] = _mixed(rows, mixed, code[mixed])
+    rows.check()
+    return out
+
+
+def _mixed(rows, chosen, code):
+    """Integers of several widths: each width's bytes are gathered and joined."""
+    size = _WIDTH.astype(np.int32)[code]
+    place = np.cumsum(size, 1, dtype=np.int32)
+    total = place[:, -1].astype(np.int64)
+    place += rows.at[chosen].astype(np.int32)[:, None] - size
+    rows.at[chosen] += total
+    if (rows.at > rows.ends).any() or rows.ends[-1] > np.iinfo(np.int32).max:
+        raise UnlikeError
+    buffer, flat, place = rows.buffer, code.ravel(), place.ravel()
+    values = buffer[place].view(np.int8).astype(np.int64)
+    for width in range(1, 4):
+        at = np.flatnonzero(flat == width)
+        if len(at):
+            octets = int(_WIDTH[width])
+            values[at] = buffer[place[at][:, None] + np.arange(octets, dtype=np.int32)].view(f"<i{octets}")[:, 0]
+    return values.reshape(code.shape)
