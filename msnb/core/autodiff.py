@@ -134,6 +134,8 @@ def _taped(fn, args, kwargs, positions, weights, sens, has_aux):
     arg_grads = iter(found[:split])
     grads = gradients([next(arg_grads) if s is not None else None for s in sources])
     weight_grads = tuple(g if g is not None else _zeros(w) for g, w in zip(found[split:], weights))
+    for watcher in tape.watchers:
+        watcher.done(outputs, weights, weight_sources, weight_grads)
     return _untrack(out), grads, weight_grads
 
 

@@ -18,6 +18,10 @@ from msnb.core.tensor import box
 _thread = trace.thread
 _order = itertools.count()
 
+# Tools that look on. Each has made(node, boxes): an operator ran and left a node; pulled(node, cotangents): its
+# gradient is about to be taken; done(outputs, weights, sources, gradients): a gradient is complete.
+watchers = ()
+
 
 class Node:
     """One recorded operator call.
@@ -93,6 +97,8 @@ def record(kernel, inputs, arrays, boxes):
         for index, tensor in enumerate(boxes):
             if is_inexact(tensor._array.dtype):
                 tensor._node = (node, index)
+        for watcher in watchers:
+            watcher.made(node, boxes)
 
 
 @contextlib.contextmanager
@@ -166,6 +172,8 @@ def backward(outputs, cotangents, sources):
             needs = tuple(link is not None and reach(link[0]) for link in node.inputs)
             if not any(needs):
                 continue
+            for watcher in watchers:
+                watcher.pulled(node, slots)
             for link, need, cotangent in zip(node.inputs, needs, node.pull(slots, needs, again)):
                 if need and cotangent is not None:
                     send(link, cotangent)

@@ -162,9 +162,10 @@ class FuncGraph:
         feeds (tuple[int]): for a sub-graph, which input of the calling CNode each parameter stands for.
         free (int): for a sub-graph, how many of its parameters, from the first on, are free variables: values of the
             graph around it that it uses, rather than what it is called with.
+        written (int): how many of the last outputs are new values of Parameters, not results.
     """
 
-    __slots__ = ("name", "parameters", "nodes", "outputs", "feeds", "free")
+    __slots__ = ("name", "parameters", "nodes", "outputs", "feeds", "free", "written")
 
     def __init__(self, name, parameters, nodes, outputs, feeds=(), free=0):
         self.name = name
@@ -173,6 +174,7 @@ class FuncGraph:
         self.outputs = outputs
         self.feeds = feeds
         self.free = free
+        self.written = 0
         for node in (*parameters, *nodes):
             node.func_graph = self
 

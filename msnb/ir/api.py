@@ -40,13 +40,13 @@ def graph(net, *inputs):
     return of_program(program_of(net, *inputs), name_of(net))
 
 
-def of_program(program, name=None):
-    """The graph of a traced program of `msnb.core.compile`."""
-    made = read(program.jaxpr, name or getattr(program, "name", "main"), program.inputs)
-    computed = iter(made.outputs)
-    # what was known while tracing is no output of the jaxpr, but is returned all the same
-    results = [next(computed) if known is None else (ValueNode(known[0], ()), 0) for known in program.static]
-    made.outputs = [*results, *computed]
+def of_program(program, name=None, expand=False):
+    """The graph of a traced program of `msnb.core.compile`; `expand` opens operators up, see `read`."""
+    made = read(program.jaxpr, name or getattr(program, "name", "main"), program.inputs, expand=expand)
+    made.written = len(program.written)
+    traced = iter(made.outputs)  # a result that was known while tracing is no output of the jaxpr
+    known = [next(traced) if value is None else (ValueNode(value[0], ()), 0) for value in program.static]
+    made.outputs = [*known, *traced]
     return made
 
 

@@ -50,16 +50,20 @@ def compare(first, second):
     if any(node.instruction for node in new) and not any(node.instruction for node in old):
         return _by_origin(old, new)
     if any(node.instruction for node in old) and not any(node.instruction for node in new):
-        turned = _by_origin(new, old)
-        return Comparison([(a, b) for b, a in turned.links], turned.second, turned.first)
+        return _turned(_by_origin(new, old))
     if _opened(first) != _opened(second):
         return _by_operator(old, new) if _opened(second) else _turned(_by_operator(new, old))
     return _alike(first, second, old, new)
 
 
+def _lowered(node):
+    """Whether a node is an operation of StableHLO, which knows the primitive that it came from."""
+    return bool(node.origins) and not node.instruction
+
+
 def _opened(graph):
     """Whether operators of this graph were opened up into primitives: then none of its nodes is one."""
-    return not any(node.kernel is not None for node in graph.all_nodes())
+    return len(graph) > 0 and not any(node.kernel is not None for node in graph.all_nodes())
 
 
 def _turned(comparison):
@@ -71,7 +75,7 @@ def _keys(graph):
     tree, counts, keys = Hierarchy(graph, fold=False), {}, []
     for node in tree.nodes:
         path = "/".join(scope.name for scope in tree.home[node.id].ancestors()[1:])
-        key = (path, node.op)
+        key = (path, node.origins[0][1] if _lowered(node) else node.op)
         counts[key] = counts.get(key, 0) + 1
         keys.append((*key, counts[key]))
     return keys
@@ -88,8 +92,8 @@ def _alike(first, second, old, new):
     # the rest, in order, by what it computes: a renamed layer is still the same layer
     rest_old = [number for number in range(len(old)) if number not in links]
     rest_new = [number for number in range(len(new)) if number not in partner]
-    tokens = [[(nodes[number].direction, nodes[number].op) for number in rest]
-              for nodes, rest in ((old, rest_old), (new, rest_new))]
+    tokens = [[(nodes[number].direction, keys[number][1]) for number in rest]
+              for nodes, keys, rest in ((old, old_keys, rest_old), (new, new_keys, rest_new))]
     matcher = difflib.SequenceMatcher(None, *tokens, autojunk=False)
     for block in matcher.get_matching_blocks():
         for step in range(block.size):
@@ -97,8 +101,21 @@ def _alike(first, second, old, new):
             partner[rest_new[block.b + step]] = rest_old[block.a + step]
     states = ([ONLY] * len(old), [ONLY] * len(new))
     for number, mate in links.items():
-        states[0][number] = states[1][mate] = SAME if signature(old[number]) == signature(new[mate]) else CHANGED
+        states[0][number] = states[1][mate] = SAME if _equal(old[number], new[mate]) else CHANGED
     return Comparison(sorted(links.items()), *states)
+
+
+def _equal(old, new):
+    """Whether two nodes compute the same. An operator that also keeps something for its gradient is the same operator,
+    and a primitive in StableHLO is still that primitive, though what it was told is spelled in another way."""
+    if _lowered(old) != _lowered(new):
+        return old.types == new.types
+    first, second = signature(old), signature(new)
+    if first[0] != second[0] or first[2:] != second[2:]:
+        return False
+    fewer, more = sorted((first[1], second[1]), key=len)
+    rest = iter(more)
+    return all(kind in rest for kind in fewer)
 
 
 def _by_origin(old, new):
@@ -128,15 +145,19 @@ def _by_origin(old, new):
 
 
 def _by_operator(old, new):
+    """Operators to the primitives inside them, which stand in a scope with the operator's name."""
     place = {}
     for node in old:
         key = "/".join(part for part in (node.scope, node.op) if part)
-        place.setdefault((key, node.direction), []).append(node.id)
-        place.setdefault((node.scope, node.op, node.direction), []).append(node.id)
+        line = node.source[:2] if node.source else None
+        place.setdefault((key, node.direction), []).append((node.id, line))
+        place.setdefault((node.scope, node.op, node.direction), []).append((node.id, line))
     links = set()
     for node in new:
         mates = place.get((node.scope, node.direction)) or place.get((node.scope, node.op, node.direction)) or ()
-        links.update((number, node.id) for number in mates)
+        # an operator that is called on several lines of one scope: the line says which call it is
+        here = [number for number, line in mates if node.source and line == node.source[:2]]
+        links.update((number, node.id) for number in here or [number for number, _ in mates])
     states = ([ONLY] * len(old), [ONLY] * len(new))
     for number, primitive in links:
         states[0][number] = states[1][primitive] = SAME

@@ -27,6 +27,9 @@ _FREE = frozenset(("copy", "transpose", "reshape", "broadcast", "slice", "concat
                    "gather", "dynamic-slice", "dynamic-update-slice", "select", "reverse", "parameter",
                    "constant", "bitcast"))
 _SCALAR_BODIES = frozenset(("reduce", "reduce-window", "scatter", "sort", "map", "select-and-scatter", "all-reduce"))
+_COSTLY = frozenset(("exponential", "log", "tanh", "power", "logistic", "sine", "cosine", "erf", "divide", "sqrt",
+                     "rsqrt", "exponential-minus-one", "log-plus-one", "cbrt", "atan2", "tan"))
+_SHARED = frozenset(("constant", "broadcast", "iota", "parameter"))
 _UNSAID = frozenset(("parameter", "constant", "bitcast", "tuple", "get-tuple-element", "broadcast", "fusion", "call"))
 
 
@@ -112,11 +115,11 @@ def _instruction(found, line):
     frame = re.search(r"stack_frame_id=(\d+)", fields)
     made.frame = int(frame.group(1)) if frame else 0
     name = re.search(r'op_name="([^"]*)"', fields)
-    made.segments, made.operator, made.last, made.backward = _place(name.group(1) if name else "")
+    made.segments, made.operator, made.last, made.backward = place_of(name.group(1) if name else "")
     return made
 
 
-def _place(name):
+def place_of(name):
     """(scope segments, operator, primitive, backward) of an op_name such as
     ``jit(step)/jvp(Default/net)/conv1-Conv2d/jit(Conv2D)/conv_general_dilated``."""
     if "/" not in name:  # the name of an argument, or nothing
@@ -156,6 +159,33 @@ def read_hlo(text, name="main"):
     if module.entry is None:
         raise ValueError("For 'ir.read_hlo', 'text' should be an HLO module, but it has no ENTRY computation.")
     return _Builder(module).graph(module.entry, name)
+
+
+def work_inside(text):
+    """How much of each kernel is whose: elements computed, counted per operator that was fused into it.
+
+    Args:
+        text (str): HLO text, see `read_hlo`.
+
+    Returns:
+        dict, {instruction: {origin: elements}}, an origin as in ``CNode.origins``. An instruction that takes many
+        operations per element, such as an exponential, counts as ten.
+    """
+    module = _Module(text)
+    builder, found = _Builder(module), {}
+    for body in module.computations.values():
+        for item in body:
+            if item.opcode not in ("fusion", "call"):
+                continue
+            work = found[item.name] = {}
+            for inner in (inner for called in item.called for inner in builder.everything(called)):
+                known = inner.operator or inner.last
+                if known and inner.opcode not in _SHARED and inner.opcode not in _PASSED_ON:
+                    key = ("/".join(inner.segments), known, inner.backward, builder.line(inner.frame))
+                    flops = _flops(inner, module) if inner.opcode in ("dot", "convolution") else 0
+                    size = sum(kind.size for kind in inner.types) * (10 if inner.opcode in _COSTLY else 1)
+                    work[key] = work.get(key, 0) + max(flops, size)
+    return found
 
 
 class _Builder:
@@ -218,8 +248,11 @@ class _Builder:
         moved = sum(kind.nbytes for kind in item.types)
         moved += sum(node.types[slot].nbytes for node, slot in flow if slot < len(node.types))
         frame = next((told_one.frame for told_one in (main, *told) if told_one.frame), 0)
+        known = [one for one in (*told[1:], item) if one.operator or one.last]
+        # equal constants are merged, whoever asked for them: one inside a kernel does not say where the kernel is from
+        known = [one for one in known if one.opcode not in _SHARED] or known
         origins = dict.fromkeys(("/".join(one.segments), one.operator or one.last, one.backward, self.line(one.frame))
-                                for one in (*told[1:], item) if one.operator or one.last)
+                                for one in known)
         return CNode(_title(item, origins, words), tuple(node for node, _ in flow), tuple(slot for _, slot in flow),
                      item.types, attrs=attrs, scope="/".join(main.segments),
                      direction="backward" if main.backward else "forward",

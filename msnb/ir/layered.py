@@ -1,4 +1,5 @@
 """A small layered layout (Sugiyama's scheme): ranks by longest path, order by barycentres, places by least squares."""
+import bisect
 
 GAP_X, GAP_Y = 18.0, 26.0
 
@@ -96,23 +97,63 @@ def _dummies(edges, ranks, layers, widths):
     return above, below, paths
 
 
-def _order(layers, above, below, sweeps=6):
+_FEW, _MANY = 600, 3000  # boxes below which neighbours are swapped, above which less is tried
+
+
+def _order(layers, above, below):
+    """Barycentres from above and below in turn, equal ones kept in order or turned round, and neighbours swapped where
+    that helps; the best of all orders that were seen."""
     place = {}
+
+    def put(layer):
+        for index, number in enumerate(layer):
+            place[number] = index
+
     for layer in layers:
-        for index, number in enumerate(layer):
-            place[number] = index
+        put(layer)
+    total, idle = len(place), 0
+    least, best = _crossings(layers, below, place), [list(layer) for layer in layers]
+    for sweep in range(24):
+        if not least or idle >= (2 if total > _MANY else 4):
+            break
+        near, turn = below if sweep % 2 else above, -1 if sweep % 4 > 1 else 1
+        for layer in layers[-2::-1] if sweep % 2 else layers[1:]:
+            weight = {n: sum(place[m] for m in near[n]) / len(near[n]) if near.get(n) else place[n] for n in layer}
+            layer.sort(key=lambda n, w=weight, t=turn: (w[n], t * place[n]))
+            put(layer)
+        if total < _FEW:
+            _swap(layers, above, below, place)
+        found = _crossings(layers, below, place)
+        if found < least:
+            least, best, idle = found, [list(layer) for layer in layers], 0
+        else:
+            idle += 1
+    layers[:] = best
 
-    def sort(layer, neighbours):
-        def weight(number):
-            near = neighbours.get(number)
-            return sum(place[n] for n in near) / len(near) if near else place[number]
-        layer.sort(key=weight)
-        for index, number in enumerate(layer):
-            place[number] = index
 
-    for sweep in range(sweeps):
-        for layer in layers[1:] if sweep % 2 == 0 else layers[-2::-1]:
-            sort(layer, above if sweep % 2 == 0 else below)
+def _crossings(layers, below, place):
+    count = 0
+    for layer in layers[:-1]:
+        ends = []  # places where the edges seen so far end, sorted
+        for number in layer:
+            near = [place[other] for other in below.get(number, ())]
+            count += sum(len(ends) - bisect.bisect_right(ends, end) for end in near)
+            for end in near:
+                bisect.insort(ends, end)
+    return count
+
+
+def _swap(layers, above, below, place):
+    def gain(first, second, near):
+        return sum((place[a] > place[b]) - (place[a] < place[b]) for a in near.get(first, ())
+                   for b in near.get(second, ()))
+
+    for layer in layers:
+        for index in range(len(layer) - 1):
+            first, second = layer[index:index + 2]
+            if gain(first, second, above) + gain(first, second, below) > 0:
+                layer[index:index + 2] = second, first
+                place[first], place[second] = index + 1, index
 
 
 def _columns(layers, above, below, widths, count, gap, sweeps=8):

@@ -13,6 +13,7 @@ from .boxes import LANE
 from .compare import CHANGED, FUSED, ONLY, SAME
 from .folding import representatives
 from .hierarchy import Hierarchy, main_results
+from .overlay import over_scopes, packed
 from .printer import show_value
 from .read import is_library
 from .source import label
@@ -27,7 +28,7 @@ def stage(graph, name="traced", tree=None, columns=None, folded=False):
         graph (FuncGraph): what to show.
         name (str): name of the stage. Default: "traced".
         tree (Hierarchy): its scope tree, where one was made already. Default: None.
-        columns (dict): further values per node: ``{"time": {"unit": "ms", "values": [...]}}``. Default: None.
+        columns (dict): further values per node, each as `msnb.ir.overlay.checked` returns it. Default: None.
         folded (bool): whether to leave out all but the first of repeated blocks; each node then says how many it
             stands for. Default: False.
 
@@ -79,8 +80,8 @@ def stage(graph, name="traced", tree=None, columns=None, folded=False):
         "sigs": signatures.rows, "srcs": sources.rows, "extra": extra,
         "nodes": {key: _differences(row[index] for row in rows) for index, key in enumerate(("scope", "sig", "src"))},
         "outputs": [_output(node, slot, parameters, lambda at: number[stands[at]]) for node, slot in graph.outputs],
-        "columns": {key: {**column, "values": [column["values"][node.id] for node in kept]}
-                    for key, column in (columns or {}).items()},
+        "written": graph.written,
+        "columns": {key: packed(column, [node.id for node in kept]) for key, column in (columns or {}).items()},
     }
     made["nodes"]["ins"] = inputs
     if folded:
@@ -90,6 +91,9 @@ def stage(graph, name="traced", tree=None, columns=None, folded=False):
         made["nodes"]["id"] = _differences(node.id for node in kept)
         made["nodes"]["times"] = [times[node.id] for node in kept]
         made["scopes"]["count"] = [len(scope.children) for scope in scopes]
+        for key, column in (columns or {}).items():  # what is left out counts too
+            known = over_scopes(tree, column)
+            made["columns"][key]["scopes"] = packed({"values": [known.get(scope.index) for scope in scopes]})["values"]
     return made
 
 
@@ -139,7 +143,12 @@ def listings(graphs, most=400):
 
 def pack(stages, **more):
     """Stages as gzipped JSON bytes; the same stages give the same bytes."""
-    text = json.dumps({"v": VERSION, **more, "stages": stages}, separators=(",", ":"), ensure_ascii=False)
+    return gzipped({"v": VERSION, **more, "stages": stages})
+
+
+def gzipped(value):
+    """JSON as gzipped bytes; the same value gives the same bytes."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return gzip.compress(text.encode(), 9, mtime=0)
 
 

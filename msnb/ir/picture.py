@@ -5,6 +5,7 @@ from .anf import ParameterNode
 from .boxes import CONTROL, CROWD, FOLD, UNIT, Scope
 from .hierarchy import Hierarchy, main_results
 from .layered import layered
+from .overlay import LEVELS, Scale, human, over_scopes
 
 _MOST_ARGUMENTS = 12
 _CHAR, _LINE, _HEADER, _PAD = 6.4, 30.0, 24.0, 12.0
@@ -22,13 +23,47 @@ _STYLE = """
 """.replace("\n", "")
 
 
-def to_svg(graph, boxes=60):
-    """An SVG document; scopes are opened from the top as long as about `boxes` boxes fit."""
+def to_svg(graph, boxes=60, column=None):
+    """An SVG document; scopes are opened from the top as long as about `boxes` boxes fit.
+
+    `column` is an overlay as `msnb.ir.overlay.checked` returns it: boxes are coloured by it, and a legend says how.
+    """
     if isinstance(boxes, bool) or not isinstance(boxes, int) or boxes < 1:
         raise ValueError(f"For 'ir.svg', 'boxes' should be a positive int, but got {boxes!r}.")
     tree = Hierarchy(graph)
-    drawing = _Drawing(tree, _opened(tree.root, boxes))
+    drawing = _Drawing(tree, _opened(tree.root, boxes), _Heat(tree, column) if column is not None else None)
     return drawing.document()
+
+
+class _Heat:
+    """The overlay of one picture: its values by box, and its scale once it is known which boxes are drawn."""
+
+    def __init__(self, tree, column):
+        self.column, self.values, self.scopes = column, column["values"], over_scopes(tree, column)
+        self.scale = None
+
+    def of(self, item):
+        if isinstance(item, ParameterNode):
+            return None
+        return self.scopes.get(item.index) if isinstance(item, Scope) else self.values[item.id]
+
+    def fit(self, items):
+        self.scale = Scale(map(self.of, items), self.column["scale"] == "log")
+
+    def style(self, item):
+        """(class of the box, class of its text)."""
+        value = self.of(item)
+        if value is None:
+            return "i" if isinstance(item, ParameterNode) else "w", ""
+        level = self.scale.level(value)
+        return ("vx", "kx") if level is None else (f"v{level}", f"k{level}")
+
+    def css(self):
+        def rules(dark):
+            return "".join(f".v{n}{{fill:{fill};stroke:#98a3ae}}.k{n}{{fill:{ink}}}"
+                           for n, (fill, ink) in enumerate(self.scale.colours(dark)))
+        return (f"{rules(False)}.w{{fill:none;stroke:#98a3ae;stroke-dasharray:3 3}}.vx{{fill:#c81e78;stroke:#98a3ae}}"
+                f".kx{{fill:#fff}}@media (prefers-color-scheme:dark){{{rules(True)}}}")
 
 
 def _opened(root, budget):
@@ -75,8 +110,9 @@ class _Box:
 
 
 class _Drawing:
-    def __init__(self, tree, opened):
+    def __init__(self, tree, opened, heat=None):
         self.opened = opened
+        self.heat = heat
         self.lifted = tree.lifted()
         self.tree = tree
         self.parts = []
@@ -117,6 +153,8 @@ class _Drawing:
             title = item.name
             main = item.types[self.main[item.id]] if item.types else None
             note = "" if main is None else "×".join(map(str, main.shape)) or main.dtype
+        if self.heat is not None and self.heat.of(item) is not None:
+            note = human(self.heat.of(item), self.heat.column["unit"])
         return _Box(item, max(64.0, _CHAR * max(len(title), len(note)) + 22), 2 * _LINE - 20, title, note)
 
     def inside(self, scope, arguments=None):
@@ -132,7 +170,17 @@ class _Drawing:
             routes = {edge: [(x, size[1] - y) for x, y in points] for edge, points in routes.items()}
         return boxes, (centres, routes), size
 
+    def closed(self, inner):
+        """What the boxes that are drawn closed stand for."""
+        for box in inner[0]:
+            if box.inner is None:
+                yield box.item
+            else:
+                yield from self.closed(box.inner)
+
     def document(self):
+        if self.heat is not None:
+            self.heat.fit([item for _, inner in self.lanes for item in self.closed(inner)])
         x, height, many = 20.0, 0.0, len(self.lanes) > 1
         top = 44.0 if many else 20.0
         for lane, inner in self.lanes:
@@ -145,11 +193,15 @@ class _Drawing:
             x += width + 56
             height = max(height, inner[2][1])
         width, height = x - 56 + 20, height + top + 20
+        if self.heat is not None:
+            width, height = max(width, 240.0), height + 40
+            self.legend(20.0, height - 32)
         name = escape(self.tree.graph.name)
         summary = f"Graph of {name}: {len(self.tree.nodes)} nodes"
+        style = _STYLE + (self.heat.css() if self.heat is not None else "")
         return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
                 f'height="{height:.0f}" role="img" aria-label="{summary}" font-family="{_FAMILY}" font-size="11">'
-                f"<title>{summary}</title><style>{_STYLE}</style><defs><marker id=\"msnb-arrow\" viewBox=\"0 0 8 8\" "
+                f"<title>{summary}</title><style>{style}</style><defs><marker id=\"msnb-arrow\" viewBox=\"0 0 8 8\" "
                 'refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="a" d="M0,1L8,4L0,7z"/>'
                 f'</marker></defs><rect class="p" width="100%" height="100%"/>{"".join(self.parts)}</svg>')
 
@@ -171,11 +223,24 @@ class _Drawing:
             if isinstance(box.item, Scope):
                 style = "f" if box.item.kind in (FOLD, CROWD) else "g" if box.item.kind == CONTROL else "c"
                 if box.item.kind in (FOLD, CROWD):
-                    self.rect(left + 4, top + 4, box.width, box.height, style, 6)
-            radius = 6 if isinstance(box.item, Scope) else 19 if style == "i" else 12
+                    self.rect(left + 4, top + 4, box.width, box.height, "o" if self.heat is not None else style, 6)
+            ink = ""
+            if self.heat is not None:
+                style, ink = self.heat.style(box.item)
+            radius = 6 if isinstance(box.item, Scope) else 19 if isinstance(box.item, ParameterNode) else 12
             self.rect(left, top, box.width, box.height, style, radius)
-            self.text(left + box.width / 2, top + 17, box.title, "t", 11)
-            self.text(left + box.width / 2, top + 31, box.note, "s", 9)
+            self.text(left + box.width / 2, top + 17, box.title, ink or "t", 11)
+            self.text(left + box.width / 2, top + 31, box.note, ink or "s", 9)
+
+    def legend(self, x, y):
+        """The scale of the overlay, from its lowest value to its highest."""
+        column, scale = self.heat.column, self.heat.scale
+        title = column["label"] + (", logarithmic" if scale.log else "")
+        self.text(x, y, title, "h", 11, "start")
+        for level in range(LEVELS):
+            self.rect(x + 22 * level, y + 5, 22, 8, f"v{level}", 0)
+        self.text(x, y + 25, human(scale.low, column["unit"]), "s", 9, "start")
+        self.text(x + 22 * LEVELS, y + 25, human(scale.high, column["unit"]), "s", 9, "end")
 
     def rect(self, x, y, width, height, style, radius):
         self.parts.append(f'<rect class="{style}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" '

@@ -7,7 +7,7 @@ from msnb import context, log
 
 from .graphviz import to_dot
 from .printer import to_text
-from .stages import stages_of
+from .stages import Stages
 
 _numbers = itertools.count()
 
@@ -46,8 +46,9 @@ def save(program, folder):
     """
     os.makedirs(folder, exist_ok=True)
     number, name = next(_numbers), re.sub(r"\W+", "_", program.name)
-    files = []
-    for stage, graph in stages_of(program, program.name, ("traced", "optimised")).items():
+    files, stages = [], Stages(program, program.name)
+    for stage in (stages.main, "optimised"):
+        graph = stages[stage]
         for suffix, text in ((".ir", to_text(graph)), (".dot", to_dot(graph))):
             path = os.path.join(folder, f"{number:03d}_{name}_{stage}{suffix}")
             with open(path, "w", encoding="utf-8") as file:

@@ -1,41 +1,95 @@
 """What becomes of a program on its way to the machine: the graphs of one compilation, stage by stage."""
+import functools
 import re
 
+from .api import of_program
 from .compare import compare
+from .forward import forward_of, has_gradient
 from .hierarchy import Hierarchy
 from .hlo import read_hlo
-from .read import read
+from .stablehlo import read_stablehlo
 
-STAGES = ("traced", "primitives", "optimised")
+STAGES = ("traced", "differentiated", "primitives", "StableHLO", "optimised")
 
 
-def stages_of(program, name, which=STAGES):
-    """{stage: FuncGraph} of a traced program of `msnb.core.compile`.
+class Stages:
+    """The stages of one traced program, each made when it is first asked for.
+
+    ``"traced"`` is the program in MindSpore's operators, as the network calls them; where a gradient is taken it is
+    the forward program alone, and ``"differentiated"`` is the whole: with the gradient, and with what is done with it.
+    ``"primitives"`` is the whole in JAX's primitives, ``"StableHLO"`` what is handed to XLA, ``"optimised"`` the
+    kernels that XLA makes of it (this compiles).
 
     Args:
         program (Program): as `msnb.core.compile.program_of` returns it.
         name (str): name of the graphs.
-        which (tuple[str]): ``"traced"`` is the program in MindSpore's operators, ``"primitives"`` the same in JAX's,
-            ``"optimised"`` the kernels that XLA made of it (this compiles). Default: all of them.
+    """
+
+    def __init__(self, program, name):
+        self.program = program
+        self.name = name
+        self._made = {}
+
+    @functools.cached_property
+    def whole(self):
+        """The program as JAX has traced it."""
+        return of_program(self.program, self.name)
+
+    @functools.cached_property
+    def main(self):
+        """The stage that is the whole program in MindSpore's operators."""
+        return "differentiated" if has_gradient(self.whole) else "traced"
+
+    @property
+    def offered(self):
+        """The stages that this program has."""
+        return tuple(stage for stage in STAGES if stage in ("traced", self.main) or stage != "differentiated")
+
+    def __getitem__(self, stage):
+        """The FuncGraph of a stage.
+
+        Raises:
+            ValueError: If there is no such stage.
+        """
+        if stage not in self.offered:
+            raise ValueError(f"For 'ir.stages', a stage should be one of {', '.join(self.offered)}, but got "
+                             f"{stage!r}" + (": this program takes no gradient." if stage in STAGES else "."))
+        if stage not in self._made:
+            self._made[stage] = self._make(stage)
+        return self._made[stage]
+
+    def _make(self, stage):
+        if stage == self.main:
+            return self.whole
+        if stage == "traced":
+            return forward_of(self.whole)
+        if stage == "primitives":
+            return of_program(self.program, self.name, expand=True)
+        if stage == "StableHLO":
+            made = read_stablehlo(self.program.lowered().compiler_ir("stablehlo"), self.name)
+        else:
+            made = read_hlo(self.program.compiled().as_text(), self.name)
+        _name_parameters(made, self.program)
+        made.written = len(self.program.written)
+        made.outputs = made.outputs[made.written:] + made.outputs[:made.written]  # there the results come last
+        if stage == "optimised":
+            _take_calls(made, self.whole)
+        return made
+
+
+def stages_of(program, name, which=None):
+    """{stage: FuncGraph} of a traced program of `msnb.core.compile`, see `Stages`.
+
+    Args:
+        program (Program): as `msnb.core.compile.program_of` returns it.
+        name (str): name of the graphs.
+        which (tuple[str]): the stages. Default: None, all that the program has.
 
     Raises:
-        ValueError: If `which` names another stage.
+        ValueError: If `which` names a stage that the program does not have.
     """
-    unknown = [stage for stage in which if stage not in STAGES]
-    if unknown:
-        raise ValueError(f"For 'ir.stages', a stage should be one of {', '.join(STAGES)}, but got {unknown[0]!r}.")
-    made = {}
-    if "optimised" in which and "traced" not in which:
-        return {stage: graph for stage, graph in stages_of(program, name, ("traced", *which)).items() if stage in which}
-    for stage in which:
-        if stage == "optimised":
-            made[stage] = read_hlo(program.compiled().as_text(), name)
-            _name_parameters(made[stage], program)
-        else:
-            made[stage] = read(program.jaxpr, name, program.inputs, expand=stage == "primitives")
-    if "optimised" in made:
-        _take_calls(made["optimised"], made["traced"])
-    return made
+    stages = Stages(program, name)
+    return {stage: stages[stage] for stage in (stages.offered if which is None else which)}
 
 
 def _name_parameters(compiled, program):

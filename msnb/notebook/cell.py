@@ -13,7 +13,6 @@ import sys
 from IPython import get_ipython
 
 from msnb import context
-from msnb.ir import source
 from msnb.notebook import errors, graphs, rewrite
 from msnb.notebook.clock import Clock
 from msnb.notebook.graph import cells
@@ -144,8 +143,7 @@ def install(shell):
             manager.line_transforms.remove(rewrite.first_line)
         if transformer in shell.ast_transformers:
             shell.ast_transformers.remove(transformer)
-        source._namers.remove(cells.label)
-        shell.events.unregister("pre_run_cell", cells._before_cell)
+        cells.uninstall(shell)
         if vars(shell).get("run_ast_nodes") is run_ast_nodes:
             del shell.run_ast_nodes
 

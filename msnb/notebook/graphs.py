@@ -74,42 +74,15 @@ def show_call(net, args, kwargs):
 def show(program, net=None):
     """Show the graph of a program of `msnb.core.compile`: a view where there is a browser, else text."""
     from msnb.ir.api import name_of
-    from msnb.ir.stages import STAGES
-    from msnb.notebook.graph import GraphView
+    from msnb.notebook.graph.view import of_program
 
-    make = maker(program, program.name if net is None else name_of(net))
-    view = GraphView({"traced": make("traced")}, make=make, offered=STAGES)
+    view = of_program(program, program.name if net is None else name_of(net))
     shell = get_ipython()
     if shell is not None and "text/html" in shell.display_formatter.active_types:
-        _forget_earlier(shell, view)
         display(view)
     else:
         print(view.text())
     return view
-
-
-def maker(program, name):
-    """A function from the name of a stage to that stage's graph of a program."""
-    from msnb.ir.stages import stages_of
-
-    return lambda stage: stages_of(program, name, (stage,))[stage]
-
-
-_shown = {}  # cell id -> (execution count, views)
-
-
-def _forget_earlier(shell, view):
-    """A cell that runs anew replaces its output: close the views that stood there, which nobody can see any more."""
-    cell = (getattr(shell, "parent_header", None) or {}).get("metadata", {}).get("cellId")
-    if cell is None:
-        return
-    count, views = _shown.get(cell, (None, []))
-    if count != shell.execution_count:
-        for old in views:
-            if old._widget is not None:
-                old._widget.close()
-        views = []
-    _shown[cell] = shell.execution_count, [*views, view]
 
 
 def show_expression(expression, space):

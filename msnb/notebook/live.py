@@ -19,8 +19,8 @@ from msnb.core.script.source import definition
 from msnb.core.tensor import Tensor, box
 from msnb.ir import source
 from msnb.ir.api import name_of
+from msnb.ir.stages import Stages
 from msnb.nn.cell import Cell
-from msnb.notebook import graphs
 
 _MOST = 12  # views that are followed; the oldest are let go
 _PATIENCE = 2.0  # seconds of tracing, which the kernel spends on nothing else; a slower network is not followed
@@ -88,13 +88,12 @@ def update(file, text, space):
             continue
         started, view, name = time.thread_time(), followed.view(), name_of(followed.net())
         try:
-            make = graphs.maker(compile.program_of(net, *followed.args, **followed.kwargs), name)
-            graph = make("traced")
+            stages = Stages(compile.program_of(net, *followed.args, **followed.kwargs), name)
+            graph = stages.whole
         except Exception as error:
             said = str(error).partition("\n")[0]
             continue
-        view.update(graph)
-        view._make = make
+        view.update(graph, stages.main, stages.__getitem__, stages.offered)
         shown += 1
         seconds = time.thread_time() - started  # what a busy machine adds is not the network
         followed.slow = seconds > _PATIENCE

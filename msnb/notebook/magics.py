@@ -11,6 +11,9 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 
 from msnb import context
 from msnb.notebook import cell, graphs, rewrite
+from msnb.notebook.gradients import magics as gradient_magics
+from msnb.notebook.pipeline import magics as pipeline_magics
+from msnb.notebook.profile import magics as profile_magics
 
 MODES = ("graph", "pynative")
 DEVICES = ("CPU", "GPU", "TPU")
@@ -143,8 +146,14 @@ def install(shell):
     alias.explain()
     registered = MindSporeMagics(shell)
     shell.register_magics(registered)
+    undo_profile = profile_magics.install(shell)
+    undo_pipeline = pipeline_magics.install(shell)
+    undo_gradients = gradient_magics.install(shell)
 
     def undo():
+        undo_profile()
+        undo_pipeline()
+        undo_gradients()
         for kind, names in registered.magics.items():
             table = shell.magics_manager.magics[kind]
             for name in names:

@@ -1,5 +1,4 @@
-"""The profiler's public path; measuring networks comes in a later version."""
-from msnb._later import fill
+"""Face: `mindspore.profiler`, what `msnb.insight.profile` measures under MindSpore's names."""
+from .profiling import ProfileOption, Profiler
 
-WHY = "use %%mindspore --time for wall, compile and run seconds, or jax.profiler."
-fill(globals(), "Profiler ProfileOption", WHY)
+__all__ = ["ProfileOption", "Profiler"]

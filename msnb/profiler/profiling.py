@@ -1,6 +1,211 @@
-"""A face: `mindspore.profiler.profiling`."""
-from msnb.profiler import ProfileOption, Profiler
+"""`Profiler`: begin before training, `analyse()` after it."""
+import enum
+import os
+
+from msnb import log
+from msnb.insight.profile import Profile, Recorder, machine
 
 INIT_OP_NAME = "Default/InitDataSetQueue"
+class ProfileOption(enum.Enum):
+    """What `Profiler.profile` counts."""
 
-__all__ = ["INIT_OP_NAME", "ProfileOption", "Profiler"]
+    trainable_parameters = 0
+
+
+class Profiler:
+    """Measures what runs between its making and `analyse`: steps, operators, Cells, kernels, memory, the dataset.
+
+    Args:
+        output_path (str): Folder for what `analyse` writes: ``timeline.json`` (opens in https://ui.perfetto.dev and
+            chrome://tracing), ``operators.csv``, ``cells.csv`` and ``profile.txt``. Default: None, nothing is written.
+        start_profile (bool): Whether to begin at once; else `start` does. Default: True.
+        steps (int): After how many steps kernels are no longer traced; steps go on being timed. Default: 30.
+        kwargs (dict): Whatever else MindSpore's releases take for other devices (``optypes_not_deal``,
+            ``ascend_job_id``, ``profiler_level``, ...) has no effect and says so once.
+
+    Raises:
+        TypeError: If an argument is of the wrong type.
+        RuntimeError: If another profile is being taken.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> import numpy as np
+        >>> from msnb import Tensor, nn
+        >>> from msnb.profiler import Profiler
+        >>> net, x = nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32))
+        >>> profiler = Profiler()
+        >>> for _ in range(4):
+        ...     y = net(x)
+        >>> made = profiler.analyse()
+        >>> len(made.steps)
+        3
+    """
+
+    def __init__(self, output_path=None, start_profile=True, steps=30, **kwargs):
+        for name in kwargs:
+            log.once(f"Profiler: '{name}' has no effect here; it takes output_path, start_profile and steps, and "
+                     f"measures everything.")
+        if output_path is not None and not isinstance(output_path, (str, os.PathLike)):
+            raise TypeError(f"For 'Profiler', 'output_path' should be a str, but got {type(output_path).__name__}.")
+        if not isinstance(start_profile, bool):
+            raise TypeError(f"For 'Profiler', 'start_profile' should be a bool, but got {start_profile!r}.")
+        if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+            raise TypeError(f"For 'Profiler', 'steps' should be a positive int, but got {steps!r}.")
+        self.output_path = output_path
+        self.result = None
+        self._most = steps
+        self._recorder = self._recording = None
+        self._metadata = {}
+        if start_profile:
+            self.start()
+
+    def start(self):
+        """Begin to measure, where the constructor was told not to.
+
+        Raises:
+            RuntimeError: If this or another Profiler is measuring already.
+        """
+        machine()  # now, so that it is no part of what is measured
+        self._recording, self.result = None, None
+        self._recorder = Recorder(steps=self._most).start()
+
+    def stop(self):
+        """Stop measuring; `analyse` then says what was measured.
+
+        Raises:
+            RuntimeError: If it is not measuring.
+        """
+        if self._recorder is None:
+            raise RuntimeError("The Profiler is not measuring: start() it first.")
+        recorder, self._recorder = self._recorder, None
+        self._recording = recorder.stop()
+
+    def step(self):
+        """A step ends here. Steps are found by themselves, from the calls of the network, so this only has to be
+        called where a step consists of calls of different networks."""
+        if self._recorder is None:
+            raise RuntimeError("The Profiler is not measuring: start() it first.")
+        self._recorder.mark()
+
+    def analyse(self, offline_path=None, pretty=False, step_list=None, mode="sync"):
+        """Stop measuring, and say where the time went.
+
+        Args:
+            offline_path (str): Data of another run; there is none here. Default: None.
+            pretty (bool): No effect. Default: False.
+            step_list (list): No effect, all steps are told of. Default: None.
+            mode (str): No effect, the result is there when this returns. Default: "sync".
+
+        Returns:
+            Profile; shown in a notebook it is a view, printed a table. The same one when called again.
+
+        Raises:
+            RuntimeError: If nothing was measured.
+            ValueError: If `offline_path` is given.
+        """
+        if offline_path is not None:
+            raise ValueError("For 'Profiler.analyse', 'offline_path' should be None: a profile is made from what this "
+                             "process has measured. Saved timelines open in https://ui.perfetto.dev.")
+        if pretty or step_list is not None or mode != "sync":
+            log.once("Profiler.analyse: 'pretty', 'step_list' and 'mode' have no effect here.")
+        if self._recorder is not None:
+            self.stop()
+        if self.result is None:
+            if self._recording is None:
+                raise RuntimeError("The Profiler has measured nothing: start() it before the network runs.")
+            self.result = Profile(self._recording)
+            if self.output_path is not None:
+                self._write(self.result)
+        return self.result
+
+    def op_analyse(self, op_name, device_id=None):
+        """Rows of some operators.
+
+        Args:
+            op_name (Union[str, list[str]]): Names of operators, such as ``"Conv2D"``.
+            device_id (int): No effect. Default: None.
+
+        Returns:
+            list[dict], with ``op``, ``cell``, ``line``, ``seconds`` (per step), ``calls`` and ``how``.
+        """
+        if device_id is not None:
+            log.once("Profiler.op_analyse: 'device_id' has no effect here.")
+        names = {op_name} if isinstance(op_name, str) else set(op_name)
+        return [_record(row) for row in self.analyse().rows if row.op in names]
+
+    def add_metadata(self, key, value):
+        """Keep a word with the timeline.
+
+        Args:
+            key (str): Its name.
+            value (str): What it says.
+        """
+        if not isinstance(key, str) or not isinstance(value, str):
+            raise TypeError(f"For 'add_metadata', key and value should be str, but got {type(key).__name__} and "
+                            f"{type(value).__name__}.")
+        self._metadata[key] = value
+
+    add_metadata_json = add_metadata
+
+    @staticmethod
+    def profile(network=None, profile_option=None):
+        """Count the Parameters of a network; all of them, whatever the option is called, as in r1.1.
+
+        Args:
+            network (Cell): The network.
+            profile_option (ProfileOption): What to count.
+
+        Returns:
+            dict, ``{"trainable_parameters": number of Parameters}``.
+
+        Raises:
+            ValueError: If an argument is missing or no such option.
+        """
+        if network is None or not hasattr(network, "parameters_dict"):
+            raise ValueError("For 'Profiler.profile', 'network' should be a Cell.")
+        if profile_option != ProfileOption.trainable_parameters:
+            raise ValueError("For 'Profiler.profile', 'profile_option' should be ProfileOption.trainable_parameters, "
+                             f"but got {profile_option!r}.")
+        return {"trainable_parameters": len(network.parameters_dict())}
+
+    def _write(self, made):
+        import csv
+        import json
+        import pathlib
+
+        folder = pathlib.Path(self.output_path)
+        folder.mkdir(parents=True, exist_ok=True)
+        timeline = made.timeline()
+        timeline["otherData"].update(self._metadata)
+        (folder / "timeline.json").write_text(json.dumps(timeline, separators=(",", ":")), encoding="utf-8")
+        for name, records in (("operators", [_record(row) for row in made.rows]),
+                              ("cells", [{"cell": c.scope, "seconds": c.seconds, "forward": c.forward,
+                                          "backward": c.backward, "update": c.update} for c in made.cells])):
+            with open(folder / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
+                writer = csv.DictWriter(file, list(records[0]) if records else ["nothing"])
+                writer.writeheader()
+                writer.writerows(records)
+        (folder / "profile.txt").write_text(made.text(100), encoding="utf-8")
+
+    def __enter__(self):
+        if self._recorder is None and self._recording is None:
+            self.start()
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        if self._recorder is not None:
+            self.stop()
+        if kind is None:
+            self.analyse()
+        return False
+
+
+def _record(row):
+    """A row as plain values."""
+    from msnb.ir.source import show
+
+    return {"op": row.op, "direction": row.direction, "cell": row.scope, "line": show(row.source),
+            "seconds": row.seconds, "calls": row.calls, "flops": int(row.flops), "bytes": int(row.nbytes),
+            "how": row.how}

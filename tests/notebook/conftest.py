@@ -54,3 +54,11 @@ def notebook(plain):
     plain.ok("%load_ext msnb")
     yield plain
     plain.shell.run_line_magic("unload_ext", "msnb")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """One line that nobody overlooks when the tests in a browser could not run."""
+    reasons = {str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", ())
+               if isinstance(report.longrepr, tuple) and "did not run" in str(report.longrepr[2])}
+    for reason in sorted(reasons):
+        terminalreporter.write_line(f"!!! {reason.removeprefix('Skipped: ')}", red=True, bold=True)

@@ -1,11 +1,10 @@
 """The graph view in a real browser, with every request to the network blocked."""
-import os
 import pathlib
-import shutil
 import sys
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from browsing import chromium, patience
 
 from msnb import ir
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
@@ -14,31 +13,13 @@ from msnb.notebook.graph import GraphView
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "ir"))
 import ir_programs as programs
 
-CHROMIUM = os.environ.get("MSNB_CHROMIUM") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 COPY = """async form => { let text = null;
     const writeText = async t => { text = t; };
     Object.defineProperty(navigator, 'clipboard', {value: {writeText}, configurable: true});
     const box = document.querySelector('select.copy');
     box.value = form; box.dispatchEvent(new Event('change'));
     await new Promise(r => setTimeout(r, 50)); return text; }"""
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """One chromium for all tests; a machine without one skips them loudly, a CI run without one fails."""
-    if CHROMIUM is None:
-        message = "no chromium found: the tests of the graph view in a browser did not run (apt-get install chromium)"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    from playwright.sync_api import sync_playwright
-    with sync_playwright() as play:
-        running = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield running
-        running.close()
+browser = pytest.fixture(chromium, scope="module")
 
 
 @pytest.fixture
@@ -271,11 +252,6 @@ def synthetic(blocks, per_block=50):
             nodes.append(node)
             last = node
     return FuncGraph("Synthetic", [x], nodes, [(last, 0)])
-
-
-def patience():
-    """How much longer things take because the machine has other work to do."""
-    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)) * 1.5
 
 
 def test_five_thousand_nodes_appear_within_a_second_and_never_block(show):

@@ -1,28 +1,13 @@
 """The JupyterLab extension: built from these sources, and at work in a real JupyterLab."""
 
 import hashlib
-import importlib.util
 import json
-import os
-import shutil
-import socket
-import subprocess
-import sys
 import time
-import urllib.request
-from pathlib import Path
 
-import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_notebook
+from browsing import EXTENSION, TOKEN, chromium, line, menu, picture, serve, stop
 
-ROOT = Path(__file__).parents[2]
-EXTENSION = ROOT / "extensions" / "jupyterlab-msnb"
-CHROMIUM = os.environ.get("MSNB_CHROMIUM") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]
-TOKEN = "msnb"
+browser = pytest.fixture(chromium, scope="module")
 
 CELLS = ["%load_ext msnb", """%%mindspore -m graph --ir
 import numpy as np
@@ -56,66 +41,12 @@ def test_the_built_extension_is_small_and_asks_for_jupyterlab_4_2():
     assert "[1,4,2,0]" in text and "http://" not in text and "https://" not in text
 
 
-def serve(folder, *command):
-    """(process, address) of a Jupyter server that has the extension, and the notebook `live.ipynb`."""
-    (folder / "share" / "labextensions").mkdir(parents=True)
-    (folder / "share" / "labextensions" / "jupyterlab-msnb").symlink_to(EXTENSION / "labextension")
-    kernel = folder / "share" / "kernels" / "python3"
-    kernel.mkdir(parents=True)
-    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
-    (kernel / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"}))
-    work = folder / "work"
-    work.mkdir()
-    python = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    nbformat.write(new_notebook(cells=[new_code_cell(text) for text in CELLS], metadata=python), work / "live.ipynb")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "JUPYTER_PATH": str(folder / "share"),
-                   "JUPYTER_CONFIG_DIR": str(folder / "config"), "IPYTHONDIR": str(folder / "ipython"),
-                   "JUPYTER_RUNTIME_DIR": str(folder / "runtime")}
-    options = ["--no-browser", "--allow-root", f"--port={port}", "--ServerApp.ip=127.0.0.1",
-               f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={work}", "--LabApp.news_url="]
-    with open(folder / "log", "w") as log:
-        process = subprocess.Popen([sys.executable, "-m", *command, *options], env=environment, stdout=log, stderr=log,
-                                   cwd=folder)
-    address = f"http://127.0.0.1:{port}"
-    for _ in range(120):
-        try:
-            urllib.request.urlopen(f"{address}/api?token={TOKEN}", timeout=2)
-            return process, address
-        except OSError:
-            time.sleep(0.5)
-    process.terminate()
-    pytest.fail((folder / "log").read_text()[-2000:])
-
-
 @pytest.fixture
 def server(tmp_path):
     """Address of a JupyterLab that has the extension."""
-    process, address = serve(tmp_path, "jupyterlab")
+    process, address = serve(tmp_path, "jupyterlab", {"live.ipynb": CELLS})
     yield address
-    process.terminate()
-    process.wait(20)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """One chromium for all tests; a machine without one skips them loudly, a CI run without one fails."""
-    if CHROMIUM is None:
-        missing("no chromium found: the tests of the JupyterLab extension did not run (apt-get install chromium)")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as play:
-        running = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield running
-        running.close()
-
-
-def missing(message):
-    if os.environ.get("CI"):
-        pytest.fail(message)
-    pytest.skip(message)
+    stop(process)
 
 
 def opened(browser, url):
@@ -139,17 +70,6 @@ def page(browser, server):
     yield page
     page.close()
     assert not [url for url in asked if not url.startswith((server, "ws", "data:", "blob:"))]
-
-
-def menu(page, *path):
-    page.click(f'li.lm-MenuBar-item:has-text("{path[0]}")')
-    for item in path[1:-1]:
-        page.hover(f'.lm-Menu-item:has-text("{item}")')
-    page.click(f'.lm-Menu-item:has-text("{path[-1]}")')
-
-
-def line(page, text):
-    return page.locator(f'.jp-CodeCell .cm-line:has-text("{text}")').first
 
 
 def a_click_on_a_node_shows_its_line(page):
@@ -250,7 +170,7 @@ def a_notebook_that_is_opened_again_shows_its_graph_without_a_kernel(page):
     assert "model not found" not in page.locator(".jp-Notebook").inner_text()
 
 
-def test_a_session_in_jupyterlab(page):
+def test_a_session_in_jupyterlab(page, tmp_path):
     # One after the other in one page, as a person does; each builds on what is open.
     a_click_on_a_node_shows_its_line(page)
     the_graph_follows_what_is_typed(page)
@@ -260,24 +180,7 @@ def test_a_session_in_jupyterlab(page):
     the_status_bar_switches_the_mode(page)
     the_panel_lists_networks_programs_and_memory_and_leads_to_the_source(page)
     the_panel_opens_a_graph_beside_the_notebook(page)
+    picture(page, "jupyterlab", tmp_path)
     commands_are_in_the_palette(page)
     the_dark_theme_reaches_panel_and_graph(page)
     a_notebook_that_is_opened_again_shows_its_graph_without_a_kernel(page)
-
-
-def test_notebook_7_has_the_live_graph_too(browser, tmp_path):
-    if importlib.util.find_spec("notebook") is None:
-        missing("Notebook 7 is not installed: its test did not run (pip install notebook)")
-    process, address = serve(tmp_path, "notebook")
-    try:
-        page = opened(browser, f"{address}/notebooks/live.ipynb?token={TOKEN}")
-        page.locator('[aria-label^="MatMul"]').first.click()
-        page.wait_for_selector(".cm-line.msnb-revealed")
-        line(page, "return self.dense(x)").click()
-        page.keyboard.press("End")
-        page.keyboard.insert_text(" + ops.Sigmoid()(x[:, :2])")
-        page.wait_for_selector('[aria-label^="Sigmoid"]', state="attached")
-        page.close()
-    finally:
-        process.terminate()
-        process.wait(20)

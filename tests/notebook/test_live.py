@@ -150,23 +150,28 @@ def test_a_question_that_is_none_is_answered_with_an_error(notebook):
     assert lab.ask('{"what": "state"}').value["mode"] in ("GRAPH", "PYNATIVE")
 
 
-def test_a_cell_that_runs_anew_closes_the_views_it_had_shown():
+def test_a_cell_that_runs_anew_closes_the_views_it_had_shown(monkeypatch):
     from types import SimpleNamespace
 
-    from msnb.notebook import graphs
+    from msnb.notebook.graph import outputs
 
     closed = []
 
     def view(name):
-        return SimpleNamespace(_widget=SimpleNamespace(close=lambda: closed.append(name)))
+        return SimpleNamespace(close=lambda: closed.append(name))
 
     shell = SimpleNamespace(parent_header={"metadata": {"cellId": "here"}}, execution_count=1)
-    graphs._forget_earlier(shell, view("a"))
-    graphs._forget_earlier(shell, view("b"))
+    monkeypatch.setattr(outputs, "_shown", {})
+    monkeypatch.setattr(cells, "shell", lambda: shell)
+    again = view("b")
+    outputs.remember(view("a"))
+    outputs.remember(again)
     assert closed == []
-    shell.execution_count = 2
-    graphs._forget_earlier(shell, view("c"))
-    assert closed == ["a", "b"]
+    shell.parent_header = {"metadata": {"cellId": "there"}}
+    outputs.remember(again)
+    shell.parent_header, shell.execution_count = {"metadata": {"cellId": "here"}}, 2
+    outputs.remember(view("c"))
+    assert closed == ["a"], "another cell still shows b"
     shell.parent_header = {}
-    graphs._forget_earlier(shell, view("d"))
-    assert closed == ["a", "b"]
+    outputs.remember(view("d"))
+    assert closed == ["a"]

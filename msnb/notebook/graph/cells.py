@@ -18,7 +18,8 @@ def ids():
     return {f"In [{counts[file]}]": cell for file, cell in _ids.items() if counts.get(file)}
 
 
-def _shell():
+def shell():
+    """The notebook's shell, None in a program without one."""
     # a program that never loaded IPython is no notebook, and need not load it now
     ipython = sys.modules.get("IPython")
     return ipython.get_ipython() if ipython is not None else None
@@ -26,28 +27,44 @@ def _shell():
 
 def _counts():
     """{file: execution count}. IPython keeps it for tracebacks, privately: without it a cell is called "cell"."""
-    return getattr(getattr(_shell(), "compile", None), "_filename_map", None) or {}
+    return getattr(getattr(shell(), "compile", None), "_filename_map", None) or {}
 
 
 def _before_cell(info):
-    shell = _shell()
+    running = shell()
     cell = getattr(info, "cell_id", None)
-    namer = getattr(getattr(shell, "compile", None), "get_code_name", None)
+    namer = getattr(getattr(running, "compile", None), "get_code_name", None)
     if cell is None or namer is None:
         return
     text = info.raw_cell or ""
     try:
-        code = shell.transform_cell(text)
+        code = running.transform_cell(text)
     except Exception:  # text that is no Python runs no network either
         return
     # releases of IPython count up before or after this event; the name that no file gets does no harm
-    for count in (shell.execution_count, shell.execution_count - 1):
+    for count in (running.execution_count, running.execution_count - 1):
         _ids[namer(text, code, count)] = cell
+
+
+def _after_cell(result):
+    from . import outputs
+
+    outputs.write()
 
 
 def install():
     """Name cells from now on; calling it again changes nothing."""
     source.register_namer(label)
-    shell = _shell()
-    if shell is not None and _before_cell not in shell.events.callbacks.get("pre_run_cell", ()):
-        shell.events.register("pre_run_cell", _before_cell)
+    running = shell()
+    if running is not None and _before_cell not in running.events.callbacks.get("pre_run_cell", ()):
+        running.events.register("pre_run_cell", _before_cell)
+        running.events.register("post_run_cell", _after_cell)
+
+
+def uninstall(running):
+    """Undo `install` for a shell."""
+    if label in source._namers:
+        source._namers.remove(label)
+    for event, act in (("pre_run_cell", _before_cell), ("post_run_cell", _after_cell)):
+        if act in running.events.callbacks.get(event, ()):
+            running.events.unregister(event, act)

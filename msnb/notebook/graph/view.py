@@ -5,23 +5,26 @@ import gzip
 import html
 import json
 import pathlib
+import uuid
 
 from msnb.core.compile import program_of
 from msnb.ir.anf import FuncGraph
 from msnb.ir.api import dot, graph, name_of, text
 from msnb.ir.compare import compare
-from msnb.ir.payload import difference, listings, pack, stage
+from msnb.ir.overlay import carried, checked, packed
+from msnb.ir.payload import difference, gzipped, listings, pack, stage
 from msnb.ir.picture import to_svg
-from msnb.ir.stages import STAGES, stages_of
+from msnb.ir.stages import Stages
 
-from . import cells
+from . import cells, outputs
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
 _HEIGHT = 560
+_COLOURS = ("kind", "dtype", "flops", "bytes")
 _LARGE = 5000  # nodes; larger graphs are saved with their repeated blocks left out
 
 
-def view(net, *inputs, stages=("traced",), height=_HEIGHT):
+def view(net, *inputs, stages=None, height=_HEIGHT):
     """The graph of a Cell or a function, to look at in a notebook.
 
     Shown as the last expression of a notebook cell it is interactive: open and close scopes, search, see each node's
@@ -32,10 +35,12 @@ def view(net, *inputs, stages=("traced",), height=_HEIGHT):
         net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr]): what to look at. It is traced, neither run nor
             compiled (but for the stage "optimised"). A Program is what `msnb.core.compile.on_compile` hands over.
         inputs: the inputs `net` would be called with.
-        stages (tuple[str]): which stages to put into the view: ``"traced"`` (MindSpore's operators), ``"primitives"``
-            (JAX's) and ``"optimised"`` (the kernels XLA makes of them). With two or more the first two are shown side
-            by side, with their differences. In a running notebook the others are made when they are asked for.
-            Default: ("traced",).
+        stages (tuple[str]): which stages to put into the view: ``"traced"`` (MindSpore's operators),
+            ``"differentiated"`` (with the gradient, where one is taken; "traced" is the forward program then),
+            ``"primitives"`` (JAX's), ``"StableHLO"`` (what is handed to XLA) and ``"optimised"`` (the kernels XLA makes
+            of it). With two or more the first two are shown side by side, with their differences. In a running
+            notebook the others are made when they are asked for. Default: None, the whole program in MindSpore's
+            operators.
         height (int): height in pixels. Default: 560.
 
     Returns:
@@ -58,12 +63,20 @@ def view(net, *inputs, stages=("traced",), height=_HEIGHT):
     traced = hasattr(net, "jaxpr") and hasattr(net, "inputs")
     if isinstance(net, FuncGraph) or not traced and (hasattr(net, "jaxpr") or not callable(net)):
         return GraphView(graph(net, *inputs), height=height)
-    program, name = (net, net.name) if traced else (program_of(net, *inputs), name_of(net))
+    program = net if traced else program_of(net, *inputs)
+    made = of_program(program, net.name if traced else name_of(net), stages, height)
+    if not traced and cells.shell() is not None:
+        from msnb.notebook import live  # following a cell needs IPython, looking at a graph does not
 
-    def make(stage):
-        return stages_of(program, name, (stage,))[stage]
+        live.follow(made, net, inputs, {})
+    return made
 
-    return GraphView({stage: make(stage) for stage in stages}, height=height, make=make, offered=STAGES)
+
+def of_program(program, name, stages=None, height=_HEIGHT):
+    """A view of a traced program of `msnb.core.compile`, which makes its other stages when they are asked for."""
+    every = Stages(program, name)
+    return GraphView({stage: every[stage] for stage in stages or (every.main,)}, height=height, make=every.__getitem__,
+                     offered=every.offered)
 
 
 def diff(old, new, *inputs, names=("old", "new"), height=_HEIGHT):
@@ -96,8 +109,7 @@ class GraphView:
     Args:
         graphs (Union[FuncGraph, dict[str, FuncGraph]]): one graph, or several by name; two or more are compared.
         height (int): height in pixels. Default: 560.
-        columns (dict): values per node of the first graph to colour by, in the order of ``all_nodes()``:
-            ``{"time": {"label": "time", "unit": "s", "values": [...]}}``; None for a node without one. Default: None.
+        columns (dict): values per node of the first graph, by key, each as `set_column` takes it. Default: None.
         colour (str): what to colour by at first: ``"kind"``, ``"dtype"``, ``"flops"``, ``"bytes"`` or a key of
             `columns`. Default: "kind".
         make (Callable): makes the graph of a stage that is asked for later, from its name. Default: None.
@@ -110,21 +122,19 @@ class GraphView:
         self.graphs = graphs if isinstance(graphs, dict) else {"traced": graphs}
         if not self.graphs:
             raise ValueError("For 'view', 'stages' should name at least one stage, but is empty.")
-        count = len(self.graph)
+        self.height = height
+        self._display, self._displayed = f"msnb-{uuid.uuid4().hex}", False
+        self._columns = {}  # (stage, key) -> column
+        self._measured = {}  # the same -> (the graph that it was given for, column)
+        self._payload = self._saved = self._widget = None
         for key, column in (columns or {}).items():
-            if len(column["values"]) != count:
-                raise ValueError(f"For 'GraphView', column '{key}' should have one value per node ({count}), but got "
-                                 f"{len(column['values'])}.")
-        known = ("kind", "dtype", "flops", "bytes", *(columns or {}))
+            self.set_column(key, column, colour=False)
+        known = (*_COLOURS, *(columns or {}))
         if colour not in known:
             raise ValueError(f"For 'GraphView', 'colour' should be one of {', '.join(known)}, but got {colour!r}.")
-        self.height = height
-        self.columns = columns
-        self.colour = colour
+        self._colour = colour
         self._make = make
         self._offered = offered
-        self._payload = self._saved = None
-        self._widget = None
 
     @property
     def graph(self):
@@ -139,6 +149,75 @@ class GraphView:
 
     def __repr__(self):
         return f"GraphView({self.graph.name}: {len(self.graph)} nodes)"
+
+    @property
+    def colour(self):
+        """What the boxes are coloured by, as the reader has chosen it."""
+        return self._colour if self._widget is None else self._widget.colour
+
+    @property
+    def columns(self):
+        """{key: column} of the values laid over the first graph."""
+        first = next(iter(self.graphs))
+        return {key: column for (stage, key), column in self._columns.items() if stage == first}
+
+    def set_column(self, key, column, colour=True, stage=None):
+        """Lay values over a graph: to colour by, in the panel of each node, and as their sum or largest on a closed
+        scope. A view that is on screen takes them as they are, with what is open and selected; so does its saved form.
+
+        Args:
+            key (str): what the column is called by; one that is there already is replaced.
+            column (Union[dict, None]): ``values``, one number per node in the order of ``graph.all_nodes()``, None for
+                a node without one; and, as wanted, ``label``, ``unit`` (``"s"`` and ``"B"`` are written with their
+                powers: 0.0004 s is 400 µs), ``note`` (words per node for its panel, or None), ``fold`` (``"sum"`` or
+                ``"max"`` of the nodes in a closed scope, default ``"sum"``) and ``scale`` (``"linear"`` or ``"log"``,
+                default ``"linear"``). None takes the column away.
+            colour (bool): whether a column that is new is what the boxes are coloured by from now on; where one is
+                replaced the reader's choice stays. Default: True.
+            stage (str): which of `graphs` it belongs to. Default: None, the first.
+
+        Raises:
+            ValueError: If there is not one value per node, or the key or a word in `column` is unknown.
+            TypeError: If a value is no number.
+
+        Examples:
+            >>> import numpy as np
+            >>> from msnb import Tensor, nn
+            >>> from msnb.notebook import graph
+            >>> made = graph.view(nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)))
+            >>> made.set_column("time", {"unit": "s", "values": [0.002, 0.0005]})
+            >>> made.columns["time"]["fold"], made.colour
+            ('sum', 'time')
+        """
+        stage = next(iter(self.graphs)) if stage is None else stage
+        if stage not in self.graphs:
+            raise ValueError(f"For 'GraphView.set_column', 'stage' should be one of {', '.join(self.graphs)}, but got "
+                             f"{stage!r}.")
+        if key in (*_COLOURS, "difference"):
+            raise ValueError(f"For 'GraphView.set_column', 'key' should not be the name of a colour scheme that is "
+                             f"there already, but got {key!r}.")
+        new = (stage, key) not in self._columns
+        if column is None:
+            self._columns.pop((stage, key), None)
+            self._measured.pop((stage, key), None)
+        else:
+            self._columns[stage, key] = checked(key, column, len(self.graphs[stage]))
+            self._measured[stage, key] = self.graphs[stage], self._columns[stage, key]
+        self._payload = self._saved = None
+        choice = key if colour and new and column is not None else None
+        if choice is not None:
+            self._colour = choice
+        outputs.changed(self)
+        if self._widget is not None:
+            with self._widget.hold_sync():
+                self._widget.columns = self._packed_columns()
+                if choice is not None:
+                    self._widget.colour = choice
+
+    def _packed_columns(self):
+        """{"stage/key": bytes}: what crosses to a widget, which has the graph itself already."""
+        return {f"{stage}/{key}": gzipped({"stage": stage, "key": key, **packed(column)})
+                for (stage, key), column in self._columns.items()}
 
     @property
     def payload(self):
@@ -158,11 +237,12 @@ class GraphView:
 
     def _pack(self, folded):
         graphs = list(self.graphs.values())
-        stages = [stage(made, name, columns=self.columns if index == 0 else None, folded=folded)
-                  for index, (name, made) in enumerate(self.graphs.items())]
+        stages = [stage(made, name, folded=folded, columns={key: column for (where, key), column in
+                                                            self._columns.items() if where == name})
+                  for name, made in self.graphs.items()]
         pairs = [(a, b) for b in range(len(graphs)) for a in range(b)]
         diffs = [difference(a, b, compare(graphs[a], graphs[b])) for a, b in pairs]
-        return pack(stages, colour=self.colour, offered=list(self._offered), diffs=diffs, files=listings(graphs[:1]),
+        return pack(stages, colour=self._colour, offered=list(self._offered), diffs=diffs, files=listings(graphs[:1]),
                     beside=list(self.graphs)[1] if len(graphs) > 1 else "", folded=int(folded))
 
     @property
@@ -171,7 +251,8 @@ class GraphView:
         if self._widget is None:
             kind = _widget_class()
             if kind is not None:
-                self._widget = kind(payload=self.saved_payload, height=self.height, cells=cells.ids())
+                self._widget = kind(payload=self.saved_payload, columns=self._packed_columns(), colour=self._colour,
+                                    height=self.height, cells=cells.ids())
                 self._widget.observe(self._wanted, "wanted")
                 self._widget.on_msg(self._asked)
         return self._widget
@@ -186,20 +267,46 @@ class GraphView:
         name = change["new"]
         if self._make is None or name in self.graphs or name not in self._offered:
             return
-        self.graphs[name] = self._make(name)
+        try:
+            self.graphs[name] = self._make(name)
+        except Exception as problem:  # said where it was asked for: a kernel's log is read by nobody
+            self._widget.send({"kind": "said", "text": f"{name}: {type(problem).__name__}: {problem}"[:300]})
+            return
         self._payload = self._saved = None
         self._widget.payload = self.saved_payload
 
-    def update(self, func_graph):
-        """Show another graph in this view's place; what was open stays open.
+    def update(self, func_graph, stage=None, make=None, offered=()):
+        """Show another graph in this view's place; what was open stays open, and nodes that compute what they did keep
+        their values in the columns.
 
         Args:
             func_graph (FuncGraph): the graph to show now.
+            stage (str): what it is called. Default: None, as the one before.
+            make (Callable): makes its other stages. Default: None, it has none.
+            offered (tuple[str]): stages that `make` can make. Default: ().
         """
-        self.graphs = {next(iter(self.graphs)): func_graph}
-        self.columns = self._payload = self._saved = None
+        first = next(iter(self.graphs))
+        self.graphs = {stage or first: func_graph}
+        self._make, self._offered = make, offered
+        self._measured = {(stage or first, key): known for (where, key), known in self._measured.items()
+                          if where == first}
+        self._columns = {place: carried(graph, func_graph, column)
+                         for place, (graph, column) in self._measured.items()}
+        self._payload = self._saved = None
         if self._widget is not None:
-            self._widget.payload = self.saved_payload
+            with self._widget.hold_sync():
+                self._widget.columns = self._packed_columns()
+                self._widget.payload = self.saved_payload
+
+    def close(self):
+        """Free what the view holds in the kernel and in the browser; shown again, it is made anew."""
+        outputs.forget(self)
+        self._payload = self._saved = None
+        if self._widget is not None:
+            self._colour = self._widget.colour
+            self._widget.close()
+            self._widget.unobserve_all()
+            self._widget = None
 
     def text(self):
         """The graph as functional IR."""
@@ -210,8 +317,8 @@ class GraphView:
         return dot(self.graph)
 
     def svg(self, boxes=60):
-        """The graph as a still picture, see `msnb.ir.svg`."""
-        return to_svg(self.graph, boxes=boxes)
+        """The graph as a still picture, see `msnb.ir.svg`; coloured by a column where the view is."""
+        return to_svg(self.graph, boxes=boxes, column=self.columns.get(self.colour))
 
     def html(self):
         """The interactive view as a page that needs no kernel, no network and no other file."""
@@ -232,6 +339,21 @@ class GraphView:
             raise ValueError(f"For 'GraphView.save', 'path' should end in one of {', '.join(makers)}, "
                              f"but got '{path}'.")
         path.write_text(makers[path.suffix](), encoding="utf-8")
+
+    def _ipython_display_(self):
+        """Shown under an id, so that the saved form can be brought up to date."""
+        from IPython.display import publish_display_data
+
+        outputs.remember(self)
+        publish_display_data(*self._repr_mimebundle_(), transient={"display_id": self._display})
+        self._displayed = True
+
+    def show_again(self):
+        """Replace the output that the notebook has of this view; on screen everything stays as it is."""
+        if self._displayed:
+            from IPython.display import publish_display_data
+
+            publish_display_data(*self._repr_mimebundle_(), transient={"display_id": self._display}, update=True)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         data = {"text/plain": repr(self), "image/svg+xml": self.svg(), "text/html": self._frame()}
@@ -287,6 +409,8 @@ def _widget_class():
         _esm = _module()
         payload = traitlets.Bytes().tag(sync=True)
         wanted = traitlets.Unicode("").tag(sync=True)
+        columns = traitlets.Dict().tag(sync=True)
+        colour = traitlets.Unicode("").tag(sync=True)
         selected = traitlets.Int(-1).tag(sync=True)
         height = traitlets.Int(_HEIGHT).tag(sync=True)
         cells = traitlets.Dict().tag(sync=True)

@@ -22,13 +22,13 @@ export class CodePane {
     for (let i = 0; i < stage.n; i++) {
       const s = stage.sourceOf(i); if (!s) continue;
       const key = `${s[0]}:${s[1]}`, known = sums.get(key) || sums.set(key, { n: 0, v: 0 }).get(key); known.n++;
-      if (scheme.of) { const v = scheme.of(i); if (v > 0) known.v += v; top = Math.max(top, known.v); }
+      if (scheme.of) { const v = scheme.of(i); if (v > 0) known.v = scheme.own && !scheme.total ? Math.max(known.v, v) : known.v + v; top = Math.max(top, known.v); }
     }
     this.el.innerHTML = Object.entries(this.files).map(([file, [first, lines]]) => `<h4>${escape(file)}</h4><table>${lines.map((text, i) => {
       const line = first + i, found = sums.get(`${file}:${line}`);
       if (!found) return `<tr><td class="no">${line}</td><td></td><td class="text">${escape(text) || " "}</td></tr>`;
       const hot = scheme.of && top ? ramp(found.v / top, dark) : null, mark = hot ? ` style="background:rgb(${hot});color:${ink(hot)}"` : "";
-      return `<tr data-line="${line}" data-file="${escape(file)}" tabindex="0" role="button" aria-label="line ${line}, ${found.n} nodes"><td class="no">${line}</td><td class="count"${mark}>${hot ? human(found.v) : found.n}</td><td class="text">${escape(text)}</td></tr>`;
+      return `<tr data-line="${line}" data-file="${escape(file)}" tabindex="0" role="button" aria-label="line ${line}, ${found.n} nodes"><td class="no">${line}</td><td class="count"${mark}>${hot ? human(found.v, scheme.unit) : found.n}</td><td class="text">${escape(text)}</td></tr>`;
     }).join("")}</table>`).join("") || `<p class="none">The source of these nodes is not known.</p>`;
     this.mark(this.at);
   }

@@ -28,29 +28,52 @@ function kind(op) {
   return found;
 }
 
+// [kind, [[operator, how many]]] of a graph, for the filter
+export function census(stage) {
+  const found = new Map(KINDS.map(k => [k[0], new Map()]));
+  for (let i = 0; i < stage.n; i++) { const op = stage.op(i).replace(/^grad/, ""), ops = found.get(kind(op)[0]); ops.set(op, (ops.get(op) || 0) + stage.timesOf(i)); }
+  return [...found].filter(f => f[1].size).map(([name, ops]) => [name, [...ops].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1))]);
+}
+export const kindName = op => kind(op)[0];
+
 const DTYPES = [["Float32", "blue"], ["Float16", "orange"], ["BFloat16", "yellow"], ["Float64", "pink"], ["Int64", "green"], ["Int32", "teal"], ["Bool", "purple"]];
 
 const RAMP_LIGHT = [[247, 244, 226], [233, 208, 130], [205, 142, 75], [148, 73, 71], [82, 28, 66]];
 const RAMP_DARK = [[38, 38, 46], [84, 42, 80], [156, 66, 84], [214, 130, 82], [244, 214, 140]];
-export function ramp(t, dark) {
-  const stops = dark ? RAMP_DARK : RAMP_LIGHT, at = Math.max(0, Math.min(1, t)) * (stops.length - 1), i = Math.min(stops.length - 2, Math.floor(at));
+// below and above nothing
+const BOTH_LIGHT = [[33, 88, 158], [146, 184, 220], [245, 243, 238], [232, 170, 116], [166, 78, 20]];
+const BOTH_DARK = [[126, 178, 234], [54, 92, 138], [38, 40, 46], [140, 80, 40], [240, 160, 92]];
+export function ramp(t, dark) { return mix(dark ? RAMP_DARK : RAMP_LIGHT, t); }
+function mix(stops, t) {
+  const at = Math.max(0, Math.min(1, t)) * (stops.length - 1), i = Math.min(stops.length - 2, Math.floor(at));
   return stops[i].map((v, c) => Math.round(v + (stops[i + 1][c] - v) * (at - i)));
 }
 export function ink([r, g, b]) { return .299 * r + .587 * g + .114 * b > 140 ? "#1d2730" : "#fff"; }
 
-const UNITS = ["", "k", "M", "G", "T", "P"];
+// numbers as people write them; the twin of msnb/ir/overlay.py
+const UNITS = ["", "k", "M", "G", "T", "P"], SECONDS = { s: 1, ms: 1e-3, us: 1e-6, "µs": 1e-6, ns: 1e-9 };
+const digits = v => v === 0 ? "0" : Math.abs(v) < .01 ? v.toExponential(1) : Number.isInteger(v) ? String(v) : String(+v.toPrecision(3));
 export function human(value, unit = "") {
-  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (value === null || value === undefined) return "–";
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "NaN" : value > 0 ? "Inf" : "-Inf";
+  if (SECONDS[unit]) {
+    const v = value * SECONDS[unit], size = Math.abs(v), [step, name] = size >= 1 || !v ? [1, "s"] : size >= 1e-3 ? [1e-3, "ms"] : size >= 1e-6 ? [1e-6, "µs"] : [1e-9, "ns"];
+    return `${digits(v / step)} ${name}`;
+  }
   let v = value, step = 0;
-  while (Math.abs(v) >= 1000 && step < UNITS.length - 1) { v /= 1000; step++; }
-  const text = v === 0 ? "0" : Math.abs(v) < .01 ? v.toExponential(1) : Number.isInteger(v) ? String(v) : v.toPrecision(3);
-  return `${text}${step || unit ? " " : ""}${UNITS[step]}${unit}`;
+  while (Math.abs(v) >= 999.5 && step < UNITS.length - 1) { v /= 1000; step++; }
+  return `${digits(v)}${step || unit ? " " : ""}${UNITS[step]}${unit}`;
+}
+// a value with its share of the whole, where it is a sum
+export function written(scheme, id) {
+  const value = scheme.of(id), all = scheme.total;
+  return human(value, scheme.unit) + (all > 0 && value >= 0 ? `, ${value && value / all < .01 ? "under 1" : Math.round(100 * value / all)} % of all` : "");
 }
 
 // how a node stands to the graph beside it: [label, hue, sign]
 export const DIFFERENCES = {
   same: ["the same in both", "grey", ""], changed: ["changed attributes or types", "yellow", "~ "],
-  fused: ["fused with others", "purple", "⊕ "], removed: ["only here: removed", "orange", "− "], added: ["only here: added", "teal", "+ "],
+  fused: ["fused with others", "purple", "⊕ "], removed: ["removed", "orange", "− "], added: ["added", "teal", "+ "],
 };
 
 // A scheme gives (item) => {fill, line, ink} and a legend for the panel.
@@ -60,35 +83,54 @@ export function schemes(stage) {
     { key: "flops", label: "FLOPs", unit: "FLOP", of: id => stage.isScope(id) ? stage.scope(id).flops : stage.sigOf(id).flops },
     { key: "bytes", label: "bytes", unit: "B", of: id => stage.isScope(id) ? stage.scope(id).bytes : stage.sigOf(id).bytes },
   ];
-  for (const [key, column] of Object.entries(stage.columns)) list.push({ key, label: column.label || key, unit: column.unit || "", of: overlay(stage, column) });
+  if (!stage.ids && stage.n) { // where repeats are left out, what they keep alive is not known
+    const peaks = new Array(stage.scopes.length).fill(0);
+    list.push({ key: "memory", label: "memory alive", unit: "B", of: id => {
+      if (!peaks[0]) for (let i = 0; i < stage.n; i++) for (let s = stage.scopes[stage.scopeOf[i]]; s; s = stage.scopes[s.parent]) peaks[s.i] = Math.max(peaks[s.i], stage.alive[i]);
+      return stage.isScope(id) ? peaks[stage.scope(id).i] : stage.alive[id];
+    }, shown: true, note: () => "" });
+  }
+  for (const s of list) if (s.of) s.log = s.key !== "memory";
+  for (const [key, column] of Object.entries(stage.columns)) {
+    const of = overlay(stage, column);
+    list.push({ key, label: column.label || key, unit: column.unit || "", of, log: column.scale === "log", own: true,
+      total: column.fold === "max" ? 0 : of(stage.scopes[0].id), note: id => column.note?.[id] || "" });
+  }
   return list;
 }
 
 // an overlay of one value per node; a scope shows the sum, or the largest where sums mean nothing
 function overlay(stage, column) {
-  const { values } = column, total = column.combine !== "max", sums = new Array(stage.scopes.length).fill(null);
+  const number = v => typeof v === "string" ? v === "nan" ? NaN : v === "inf" ? Infinity : -Infinity : v;
+  const values = column.values.map(number), total = column.fold !== "max";
+  if (stage.ids && values.length === stage.total) return id => stage.isScope(id) ? null : values[stage.ids[id]]; // scopes hold more than is here
+  if (column.scopes) { const sums = column.scopes.map(number); return id => stage.isScope(id) ? sums[stage.scope(id).i] : values[id]; }
+  const sums = new Array(stage.scopes.length).fill(null), larger = (a, b) => Number.isNaN(a) || a > b ? a : b;
   for (let i = 0; i < stage.n; i++) {
     const v = values[i]; if (v === null || v === undefined) continue;
     for (let s = stage.scopes[stage.scopeOf[i]]; s; s = stage.scopes[s.parent])
-      sums[s.i] = sums[s.i] === null ? v : total ? sums[s.i] + v : Math.max(sums[s.i], v);
+      sums[s.i] = sums[s.i] === null ? v : total ? sums[s.i] + v : larger(sums[s.i], v);
   }
   return id => stage.isScope(id) ? sums[stage.scope(id).i] : values[id];
 }
 
-// diff: {state(id), second}
-export function differencePainter(stage, diff, dark) {
+// diff: {state(id), second}; other: the same of the graph beside it
+export function differencePainter(stage, diff, other, dark) {
   const kindOf = i => { const s = diff.state(i); return s === "only" ? diff.second ? "added" : "removed" : s; };
   const sums = stage.scopes.map(() => new Set());
   for (let i = 0; i < stage.n; i++) { const k = kindOf(i); for (let s = stage.scopes[stage.scopeOf[i]]; s; s = stage.scopes[s.parent]) sums[s.i].add(k); }
   const box = k => { const [fill, line] = hue(DIFFERENCES[k][1], dark); return { fill, line, sign: DIFFERENCES[k][2] }; };
   const mixed = set => { const rest = [...set].filter(k => k !== "same"); return rest.length ? rest.length === 1 ? rest[0] : "changed" : "same"; };
-  const used = new Set(); for (let i = 0; i < stage.n; i++) used.add(kindOf(i));
+  const counts = {}, count = (k, n) => { counts[k] = (counts[k] || 0) + n; };
+  for (let i = 0; i < stage.n; i++) count(kindOf(i), 1);
+  for (let i = 0; i < other.n; i++) if (other.diff.state(i) === "only") count(diff.second ? "removed" : "added", 1);
   return { style: id => box(stage.isScope(id) ? mixed(sums[stage.scope(id).i]) : kindOf(id)), kindOf,
-    legend: Object.keys(DIFFERENCES).filter(k => used.has(k)).map(k => [DIFFERENCES[k][2] + DIFFERENCES[k][0], ...hue(DIFFERENCES[k][1], dark)]) };
+    legend: Object.keys(DIFFERENCES).filter(k => counts[k]).map(k => [DIFFERENCES[k][2] + DIFFERENCES[k][0], ...hue(DIFFERENCES[k][1], dark), counts[k]]) };
 }
 
-export function painter(stage, scheme, dark) {
-  if (scheme.of) return scale(stage, scheme, dark);
+// drawn: the boxes that are closed; a scale ends at the largest of them, so it is never all dark or all light
+export function painter(stage, scheme, dark, drawn) {
+  if (scheme.of) return scale(scheme, dark, drawn);
   const box = name => { const [fill, line] = hue(name, dark); return { fill, line }; };
   const scopeStyle = id => {
     const s = stage.scope(id);
@@ -107,19 +149,26 @@ export function painter(stage, scheme, dark) {
     legend: KINDS.filter(k => used.has(k[0])).map(k => [k[0], ...hue(k[1], dark)]) };
 }
 
-function scale(stage, scheme, dark) {
-  let top = 0, low = Infinity;
-  for (let i = 0; i < stage.n; i++) { const v = scheme.of(i); if (v > top && Number.isFinite(v)) top = v; if (v > 0 && v < low) low = v; }
-  if (top <= low) low = top / 10 || 1;
-  low = Math.max(low, top / 1e6); // logarithmic, over six decades at most
-  const place = v => v > 0 ? Math.min(1, Math.max(.06, Math.log(v / low) / Math.log(top / low || 2))) : 0;
+const DECADES = 1e6;
+function scale(scheme, dark, drawn) {
+  let top = -Infinity, low = Infinity, least = Infinity;
+  for (const id of drawn) { const v = scheme.of(id); if (v === null || !Number.isFinite(v)) continue; top = Math.max(top, v); low = Math.min(low, v); if (v > 0) least = Math.min(least, v); }
+  if (top === -Infinity) top = low = 0;
+  const both = !scheme.log && low < 0 && top > 0;
+  if (scheme.log) low = Math.max(least === Infinity ? top / 10 : least, top / DECADES);
+  else if (both) low = -(top = Math.max(top, -low));
+  else { low = Math.min(low, 0); top = Math.max(top, 0); }
+  const wide = low > 0 && top > low ? Math.log(top / low) : 0;
+  const place = scheme.log ? v => v > 0 ? wide ? Math.min(1, Math.max(.06, Math.log(v / low) / wide)) : 1 : 0 : v => top > low ? (v - low) / (top - low) : 0;
+  const colour = t => both ? mix(dark ? BOTH_DARK : BOTH_LIGHT, t) : ramp(t, dark), [grey, line] = hue("grey", dark);
   return {
     style: id => {
       const v = scheme.of(id);
-      if (v === null || v === undefined) { const [fill, line] = hue("grey", dark); return { fill, line, dash: true }; }
-      const bad = !Number.isFinite(v), rgb = bad ? [200, 30, 120] : ramp(place(v), dark);
+      if (v === null || v === undefined) return { fill: grey, line, dash: true };
+      const rgb = Number.isFinite(v) ? colour(place(v)) : [200, 30, 120];
       return { fill: `rgb(${rgb})`, line: dark ? "#6b7682" : "#98a3ae", ink: ink(rgb) };
     },
-    ramp: { stops: [0, .25, .5, .75, 1].map(t => `rgb(${ramp(t, dark)})`), low: human(low, scheme.unit), high: human(top, scheme.unit) },
+    note: id => { const v = scheme.of(id); return v === null || v === undefined ? "" : human(v, scheme.unit); },
+    ramp: { stops: [0, .25, .5, .75, 1].map(t => `rgb(${colour(t)})`), low: human(low, scheme.unit), high: human(top, scheme.unit), log: scheme.log },
   };
 }

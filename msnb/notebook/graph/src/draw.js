@@ -27,7 +27,7 @@ export function boxHtml(stage, layout, paint, box, zoom) {
   const style = paint.style(id), scope = stage.isScope(id), rx = scope ? 6 : stage.isArgument(id) ? h / 2 : 12;
   const stacked = scope && (stage.scope(id).kind === FOLD || stage.scope(id).kind === CROWD);
   const rect = (dx, dy) => `<rect x="${dx}" y="${dy}" width="${r1(w)}" height="${h}" rx="${rx}" style="fill:${zoom < .14 ? style.line : style.fill};stroke:${style.line}${style.dash ? ";stroke-dasharray:3 3" : ""}"/>`;
-  const colour = style.ink ? ` style="fill:${style.ink}"` : "", note = stage.note(id);
+  const colour = style.ink ? ` style="fill:${style.ink}"` : "", note = paint.note?.(id) || stage.note(id);
   const texts = zoom < .22 ? "" : `<text x="${r1(w / 2)}" y="${zoom < .4 ? 23 : 17}" text-anchor="middle"${colour}>${scope ? "▸ " : ""}${style.sign || ""}${label}</text>` +
     (zoom < .4 ? "" : `<text class="sub" x="${r1(w / 2)}" y="30.5" text-anchor="middle"${colour}>${escape(note)}</text>`);
   const weight = !scope && stage.inputs(id).some(ref => ref < 0 && stage.params[-1 - ref].weight);

@@ -1,24 +1,44 @@
 // The ES module of the graph view. In a live notebook anywidget calls `render`; in a page without a kernel, `still` draws
-// the same thing from the bytes it is given.
+// the same thing from the bytes it is given; another widget puts a graph into itself with `mount`.
 import { App } from "./app.js";
-import { fromBase64 } from "./payload.js";
+import { bytesOf, fromBase64 } from "./payload.js";
 
-const bytesOf = view => view instanceof DataView ? new Uint8Array(view.buffer, view.byteOffset, view.byteLength) : new Uint8Array(view);
+/** Draw a graph into an element.
+ *
+ * payload: the bytes of GraphView.payload. options: {columns: {name: bytes of GraphView.columns_packed}, colour, height,
+ * selected, cells, toolbar: true, panel: true, onSelect(id)}.
+ * Returns {setColumn(key, column or null, {stage, colour}), setPayload(bytes), colourBy(key), select(id), selected(),
+ * onSelect(callback) -> off, destroy()}. Ids are those of graph.all_nodes(); -1 is none. */
+export function mount(el, payload, options = {}) {
+  const state = { selected: -1, ...options }, heard = new Map(), chosen = new Set(options.onSelect ? [options.onSelect] : []);
+  const tell = name => heard.get(name)?.();
+  let bytes = payload;
+  const app = new App(el, {
+    bytes: () => bytesOf(bytes), onBytes: act => heard.set("bytes", act), on: (name, act) => heard.set(name, act), get: name => state[name],
+    set: (name, value) => { const was = state[name]; state[name] = value; if (name === "selected" && was !== value) for (const act of chosen) act(value); },
+  });
+  if (options.height) app.root.style.height = `${options.height}px`;
+  app.root.classList.toggle("bare", options.toolbar === false); app.panel.hidden = options.panel === false;
+  return {
+    app, setColumn: (key, column, more) => app.ready.then(() => app.setColumn(key, column, more)), setPayload: next => { bytes = next; tell("bytes"); },
+    colourBy: key => { state.colour = key; tell("colour"); }, select: id => { state.selected = id; tell("selected"); }, selected: () => state.selected,
+    onSelect: act => { chosen.add(act); return () => chosen.delete(act); }, destroy: () => { chosen.clear(); heard.clear(); app.destroy(); },
+  };
+}
+
+const left = new WeakMap(); // model -> what was open when its last view went: an output may be replaced by a newer one
 
 function render({ model, el }) {
   const heard = [], on = (name, act) => { heard.push([name, act]); model.on(name, act); };
   const app = new App(el, {
     bytes: () => bytesOf(model.get("payload")), onBytes: act => on("change:payload", act), on: (name, act) => on(`change:${name}`, act),
-    live: true, ask: what => model.send({ kind: what }), get: name => model.get(name), set: (name, value) => { if (model.get(name) !== value) { model.set(name, value); model.save_changes(); } },
+    live: true, kept: left.get(model), ask: what => model.send({ kind: what }), get: name => model.get(name), set: (name, value) => { if (model.get(name) !== value) { model.set(name, value); model.save_changes(); } },
   });
-  on("msg:custom", (message, buffers) => { if (message?.kind === "whole" && buffers?.length) app.load(bytesOf(buffers[0])); });
+  on("msg:custom", (message, buffers) => { if (message?.kind === "whole" && buffers?.length) app.load(bytesOf(buffers[0])); else if (message?.kind === "said") app.tell(message.text); });
   app.root.style.height = `${model.get("height") || 560}px`;
-  return () => { for (const [name, act] of heard) model.off(name, act); app.destroy(); };
+  return () => { for (const [name, act] of heard) model.off(name, act); left.set(model, app.keep()); app.destroy(); };
 }
 
-export function still(el, base64) {
-  const state = { selected: -1 };
-  return new App(el, { bytes: () => fromBase64(base64), onBytes: () => {}, on: () => {}, get: name => state[name], set: (name, value) => { state[name] = value; } });
-}
+export const still = (el, base64) => mount(el, fromBase64(base64));
 
 export default { render };

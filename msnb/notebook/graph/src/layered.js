@@ -61,18 +61,58 @@ function ranks(count, pairs) {
   return rank;
 }
 
+// Barycentres from above and below in turn, equal ones kept in order or turned round, and neighbours swapped where that
+// helps; from two beginnings, the order of execution and that of a walk along the edges. The best order that was seen.
 function order(layers, above, below, total) {
-  const place = new Float64Array(total), weight = new Float64Array(total);
-  for (const layer of layers) layer.forEach((i, at) => { place[i] = at; });
-  const sweeps = total > 3000 ? 2 : 6;
-  for (let sweep = 0; sweep < sweeps; sweep++) {
-    const near = sweep % 2 ? below : above, many = layers.length;
-    for (let k = 1; k < many; k++) {
-      const layer = layers[sweep % 2 ? many - 1 - k : k];
-      if (layer.length < 2) continue;
-      for (const i of layer) { const list = near[i]; let sum = 0; for (const j of list) sum += place[j]; weight[i] = list.length ? sum / list.length : place[i]; }
-      layer.sort((a, b) => weight[a] - weight[b]).forEach((i, at) => { place[i] = at; });
+  const place = new Float64Array(total), weight = new Float64Array(total), large = total > 3000, patience = large ? 2 : 4;
+  const set = layer => { for (let at = 0; at < layer.length; at++) place[layer[at]] = at; };
+  let least = Infinity, best;
+  const look = () => { const found = crossings(layers, below, place); if (found >= least) return false; least = found; best = layers.map(l => l.slice()); return true; };
+  for (const begin of [() => {}, () => walk(layers, above, below, total)]) {
+    if (!least) break;
+    begin(); layers.forEach(set); look();
+    for (let sweep = 0, idle = 0; least && idle < patience && sweep < 24; sweep++) {
+      const near = sweep % 2 ? below : above, many = layers.length, turn = sweep % 4 > 1 ? -1 : 1;
+      for (let k = 1; k < many; k++) {
+        const layer = layers[sweep % 2 ? many - 1 - k : k];
+        if (layer.length < 2) continue;
+        for (const i of layer) { const list = near[i]; let sum = 0; for (const j of list) sum += place[j]; weight[i] = list.length ? sum / list.length : place[i]; }
+        layer.sort((a, b) => weight[a] - weight[b] || turn * (place[a] - place[b])); set(layer);
+      }
+      if (total < 600) swap(layers, above, below, place);
+      if (look()) idle = 0; else idle++;
     }
+  }
+  best.forEach((layer, k) => { layers[k] = layer; });
+}
+
+// each layer in the order in which a walk in depth comes to its boxes
+function walk(layers, above, below, total) {
+  const seen = new Float64Array(total).fill(-1), stack = []; let n = 0;
+  for (const layer of layers) for (const start of layer) {
+    stack.push(start);
+    while (stack.length) { const i = stack.pop(); if (seen[i] >= 0) continue; seen[i] = n++; for (const list of [above[i], below[i]]) for (let k = list.length; k--;) if (seen[list[k]] < 0) stack.push(list[k]); }
+  }
+  for (const layer of layers) layer.sort((a, b) => seen[a] - seen[b]);
+}
+
+function crossings(layers, below, place) {
+  let sum = 0;
+  for (let k = 0; k + 1 < layers.length; k++) {
+    const tree = new Int32Array(layers[k + 1].length + 1); let seen = 0; // how many edges end at or before a place
+    for (const i of layers[k]) {
+      for (const j of below[i]) { sum += seen; for (let at = place[j] + 1; at > 0; at -= at & -at) sum -= tree[at]; }
+      for (const j of below[i]) { seen++; for (let at = place[j] + 1; at < tree.length; at += at & -at) tree[at]++; }
+    }
+  }
+  return sum;
+}
+
+function swap(layers, above, below, place) {
+  const gain = (a, b, near) => { let sum = 0; for (const i of near[a]) for (const j of near[b]) sum += Math.sign(place[i] - place[j]); return sum; };
+  for (const layer of layers) for (let at = 0; at + 1 < layer.length; at++) {
+    const a = layer[at], b = layer[at + 1];
+    if (gain(a, b, above) + gain(a, b, below) > 0) { layer[at] = b; layer[at + 1] = a; place[a] = at + 1; place[b] = at; }
   }
 }
 

@@ -21,7 +21,7 @@ export class Pane {
     this.svg = el.querySelector("svg"); this.world = el.querySelector(".world"); this.things = el.querySelector(".things");
     this.traces = el.querySelector(".traces"); this.far = el.querySelector("canvas.far"); this.map = el.querySelector("canvas.map"); this.hint = el.querySelector(".hint");
     this.watch();
-    this.layout.now(); this.scene = flatten(this.layout);
+    this.layout.now(); this.build();
     this.resizer = new ResizeObserver(() => this.resized()); this.resizer.observe(el);
   }
   destroy() { this.resizer.disconnect(); this.off.abort(); this.el.remove(); this.scene = this.stage = this.layout = null; this.dead = true; }
@@ -131,11 +131,12 @@ export class Pane {
   // after something was opened or closed: the box that was acted on stays where it is on screen
   relayout(anchor = -1) {
     const old = anchor >= 0 ? this.place(anchor) : null;
-    this.layout.now(); this.scene = flatten(this.layout);
+    this.layout.now(); this.build();
     const now = anchor >= 0 ? this.place(anchor) : null;
     if (old && now) { this.x += (old.x - now.x) * this.k; this.y += (old.y - now.y) * this.k; }
     this.refresh();
   }
+  build() { this.scene = flatten(this.layout); this.app.onScene?.(this); }
   place(id) { const at = this.scene.at.get(id); return at === undefined ? null : this.scene.boxes[at]; }
   refresh() { this.found = this.app.foundIn ? this.app.foundIn(this) : null; this.moved(true); }
   async setAll(open) {
@@ -144,7 +145,7 @@ export class Pane {
     await this.layout.slices(pause);
     if (this.dead || turn !== this.turn) return;
     this.app.onBusy("");
-    this.scene = flatten(this.layout); this.refresh(); this.home();
+    this.build(); this.refresh(); this.home();
   }
   toggle(id) {
     const scope = this.stage.scope(id); this.layout.toggle(scope);
@@ -163,7 +164,7 @@ export class Pane {
   showMates(ids) {
     if (!ids.length) { this.mates = null; this.moved(true); return; }
     let stand = new Set(ids.map(id => this.layout.standIn(id)));
-    if (stand.size === 1 && ids.length <= 4 && this.stage.isScope([...stand][0])) { this.layout.reveal(ids[0]); this.layout.now(); this.scene = flatten(this.layout); this.refresh(); stand = new Set(ids.map(id => this.layout.standIn(id))); }
+    if (stand.size === 1 && ids.length <= 4 && this.stage.isScope([...stand][0])) { this.layout.reveal(ids[0]); this.layout.now(); this.build(); this.refresh(); stand = new Set(ids.map(id => this.layout.standIn(id))); }
     this.mates = stand; const first = [...stand].map(id => this.place(id)).filter(Boolean).sort((a, b) => a.y - b.y)[0];
     if (first && !this.inSight(first)) this.centre(first.id, 0); this.moved(true);
   }

@@ -15,8 +15,12 @@ export function fromBase64(text) {
   return bytes;
 }
 
+// accepts what a widget's trait holds: bytes, or a view of a buffer
+export const bytesOf = view => view instanceof DataView ? new Uint8Array(view.buffer, view.byteOffset, view.byteLength) : new Uint8Array(view);
+export async function unpack(bytes) { return JSON.parse(await unzip(bytesOf(bytes))); }
+
 export async function decode(bytes) {
-  const data = JSON.parse(await unzip(bytes));
+  const data = await unpack(bytes);
   return { ...data, stages: data.stages.map(stage => new Stage(stage)), diffs: (data.diffs || []).map(unpackDiff) };
 }
 
@@ -35,6 +39,14 @@ function running(differences) {
   return values;
 }
 
+const WIDTH = { Float64: 8, Int64: 8, UInt64: 8, Complex64: 8, Complex128: 16, Float16: 2, BFloat16: 2, Int16: 2, UInt16: 2, Int8: 1, UInt8: 1, Int4: 1, UInt4: 1, Bool: 1 };
+// {values, bytes} of a type such as Float32[2, 3]
+export function sizeOf(type) {
+  const cut = type.indexOf("["), shape = type.slice(cut + 1, -1), values = shape ? shape.split(", ").reduce((a, b) => a * b, 1) : 1;
+  return cut < 0 ? { values: 0, bytes: 0 } : { values, bytes: values * (WIDTH[type.slice(0, cut)] || 4) };
+}
+
+const MOST_ENDS = 12; // inputs, or results, that are drawn as boxes
 // One graph: typed arrays per node, and the scope tree.
 export class Stage {
   constructor(raw) {
@@ -51,7 +63,7 @@ export class Stage {
     this.readScopes(raw.scopes);
     this.liftEdges();
     this.findTwins();
-    this.placeArguments();
+    this.placeArguments(raw.written || 0);
   }
 
   // a constant input has no producer and stands in the signature only, marked by "="
@@ -79,6 +91,22 @@ export class Stage {
     for (let i = 0; i < this.n; i++)
       for (let k = this.inStart[i]; k < this.inStart[i + 1]; k++) if (this.ins[k] >= 0) visit(this.ins[k], i);
     for (const [a, b] of this.extra) visit(a, b);
+  }
+
+  // bytes of the results that exist while each node runs: made by then, and read then or later
+  get alive() {
+    if (this.living) return this.living;
+    const { n } = this, ends = new Map(), change = new Float64Array(n + 1);
+    const use = (i, slot, at) => { const key = i * 64 + Math.min(slot, 63); if ((ends.get(key) ?? -1) < at) ends.set(key, at); };
+    for (let i = 0; i < n; i++) {
+      let at = this.inStart[i];
+      for (const kind of this.sigOf(i).ins) { if (kind[0] === "=") continue; const ref = this.ins[at++]; if (ref >= 0) use(ref, +(kind.match(/@(\d+)$/)?.[1] ?? 0), i); }
+    }
+    for (const [a, b] of this.extra) use(a, 0, b);
+    for (const [ref, slot] of this.outputs) if (ref >= 0 && ref < n && typeof slot !== "string") use(ref, slot || 0, n - 1);
+    for (let i = 0; i < n; i++) this.sigOf(i).outs.forEach((type, slot) => { const { bytes } = sizeOf(type), end = ends.get(i * 64 + Math.min(slot, 63)) ?? i; change[i] += bytes; change[Math.max(end, i) + 1] -= bytes; });
+    this.living = new Float64Array(n); let sum = 0; for (let i = 0; i < n; i++) this.living[i] = sum += change[i];
+    return this.living;
   }
 
   number(id) { return this.ids ? this.ids[id] : id; }
@@ -148,36 +176,41 @@ export class Stage {
     }
   }
 
-  // what the program is called with stands on top of the forward lane; weights are shown where they are read
-  placeArguments() {
+  // what the program is called with stands on top of the forward lane, what it returns below the lane that makes it;
+  // weights are shown where they are read, and their new values where they are made
+  placeArguments(written) {
     const readers = this.params.map(() => []), lane = this.forward || this.scopes[1];
     this.args = []; this.firstArgument = this.n + this.scopes.length;
+    if (!lane) return;
     for (let i = 0; i < this.n; i++) for (const ref of this.inputs(i)) if (ref < 0 && !this.params[-1 - ref].weight) readers[-1 - ref].push(i);
-    const read = this.params.map((_, p) => p).filter(p => readers[p].some(i => this.scopes[this.scopeOf[i]].lane === lane?.i));
-    if (!lane || read.length > 12) return;
-    const total = this.firstArgument + read.length;
-    read.forEach((p, k) => {
-      const id = this.firstArgument + k; this.args.push({ param: p, readers: readers[p] });
-      for (const reader of readers[p]) {
-        let at = reader, s = this.scopes[this.scopeOf[reader]]; if (s.lane !== lane.i) continue;
-        while (s !== lane) { at = s.id; s = this.scopes[s.parent]; }
-        const key = id * total + at, known = lane.edges.get(key); if (known) known.n++; else lane.edges.set(key, { a: id, b: at, n: 1 });
-      }
+    const read = this.params.map((_, p) => p).filter(p => readers[p].some(i => this.scopes[this.scopeOf[i]].lane === lane.i));
+    const total = this.firstArgument + this.params.length + this.outputs.length;
+    const link = (a, b, where) => { const key = a * total + b, known = where.edges.get(key); if (known) known.n++; else where.edges.set(key, { a, b, n: 1 }); };
+    const below = (id, where) => { let at = id, s = this.scopes[this.scopeOf[id]]; while (s !== where) { at = s.id; s = this.scopes[s.parent]; } return at; };
+    if (read.length <= MOST_ENDS) read.forEach((p, k) => {
+      const id = this.firstArgument + k; this.args.push({ name: this.params[p].name, type: this.params[p].type, readers: readers[p], inputs: [], lane });
+      for (const reader of readers[p]) if (this.scopes[this.scopeOf[reader]].lane === lane.i) link(id, below(reader, lane), lane);
     });
-    lane.children.unshift(...read.map((_, k) => this.firstArgument + k));
+    lane.children.unshift(...this.args.map((_, k) => this.firstArgument + k));
+    const results = this.outputs.slice(0, this.outputs.length - written).map(([ref, slot], k) => ({ ref, slot: slot || 0, k })).filter(o => typeof o.slot === "number" && o.ref >= 0 && o.ref < this.n);
+    if (results.length <= MOST_ENDS) for (const { ref, slot, k } of results) {
+      const where = this.scopes[this.scopes[this.scopeOf[ref]].lane], id = this.firstArgument + this.args.length; if (!where) continue;
+      this.args.push({ name: this.outputs.length - written > 1 ? `result ${k}` : "result", type: this.sigOf(ref).outs[slot] || "", readers: [], inputs: [ref], lane: where, result: true });
+      link(below(ref, where), id, where); where.children.push(id);
+    }
   }
 
   isArgument(id) { return id >= this.firstArgument; }
-  argument(id) { return this.params[this.args[id - this.firstArgument].param]; }
+  argument(id) { return this.args[id - this.firstArgument]; }
   isScope(id) { return id >= this.n && !(id >= this.firstArgument); }
   scope(id) { return this.scopes[id - this.n]; }
   op(id) { return this.sigs[this.sig[id]].op; }
   sigOf(id) { return this.sigs[this.sig[id]]; }
   sourceOf(id) { return this.srcs[this.src[id]]; }
-  home(id) { if (this.isArgument(id)) return this.forward || this.scopes[1]; return this.isScope(id) ? this.scopes[this.scope(id).parent] : this.scopes[this.scopeOf[id]]; }
-  laneOf(id) { if (this.isArgument(id)) return "forward"; const s = this.isScope(id) ? this.scope(id) : this.scopes[this.scopeOf[id]]; return this.scopes[s.lane]?.name || "forward"; }
-  inputs(id) { return id >= this.n ? [] : this.ins.subarray(this.inStart[id], this.inStart[id + 1]); }
-  readers(id) { return this.isArgument(id) ? this.args[id - this.firstArgument].readers : this.outs.subarray(this.outStart[id], this.outStart[id + 1]); }
+  home(id) { if (this.isArgument(id)) return this.argument(id).lane; return this.isScope(id) ? this.scopes[this.scope(id).parent] : this.scopes[this.scopeOf[id]]; }
+  laneOf(id) { if (this.isArgument(id)) return this.argument(id).lane.name; const s = this.isScope(id) ? this.scope(id) : this.scopes[this.scopeOf[id]]; return this.scopes[s.lane]?.name || "forward"; }
+  inputs(id) { return this.isArgument(id) ? this.argument(id).inputs : id >= this.n ? [] : this.ins.subarray(this.inStart[id], this.inStart[id + 1]); }
+  readers(id) { return this.isArgument(id) ? this.argument(id).readers : this.outs.subarray(this.outStart[id], this.outStart[id + 1]); }
   chain(id) { const up = []; for (let s = this.home(id); s && s.kind !== ROOT; s = this.scopes[s.parent]) up.unshift(s); return up; }
   // the scope as the network's author knows it, without boxes that only the drawing has
   path(id) {

@@ -1,6 +1,8 @@
 // Finds nodes. Words must all occur in the operator, its scope, its parameters or its line of source;
 // op:Conv2D, scope:fc1, dtype:Float16, line:12 and param:weight look in one place only.
 
+import { kindName } from "./colour.js";
+
 export class Search {
   constructor(stage) { this.stage = stage; this.texts = null; }
 
@@ -16,9 +18,10 @@ export class Search {
     this.texts = true;
   }
 
-  find(query, limit = Infinity) {
+  // type: null, ["op", name] or ["kind", name]
+  find(query, type = null, limit = Infinity) {
     const words = query.trim().toLowerCase().split(/\s+/).filter(Boolean);
-    if (!words.length) return null;
+    if (!words.length && !type) return null;
     this.prepare();
     const { stage } = this, tests = words.map(word => {
       const [, field, value] = word.match(/^(op|scope|dtype|line|param|source):(.+)$/) || [];
@@ -30,6 +33,7 @@ export class Search {
       if (field === "source") return i => this.source(i).includes(value);
       return i => this.ops[stage.sig[i]].includes(word) || this.path(i).includes(word) || this.params(i).includes(word) || this.source(i).includes(word);
     });
+    if (type) { const fits = stage.sigs.map(s => { const op = s.op.replace(/^grad/, ""); return type[0] === "op" ? op === type[1] : kindName(op) === type[1]; }); tests.unshift(i => fits[stage.sig[i]]); }
     const found = [];
     for (let i = 0; i < stage.n && found.length < limit; i++) if (tests.every(test => test(i))) found.push(i);
     return found;

@@ -1,0 +1,183 @@
+"""The graph view in a headless chromium: how soon a train step is seen, how it opens and moves, what it costs.
+
+    python benchmarks/graph_view.py
+
+Headless chromium draws without a GPU, so frame rates are a lower bound. Needs playwright and chromium.
+"""
+import gzip
+import importlib.util
+import json
+import pathlib
+import shutil
+import statistics
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+import msnb as ms
+from msnb import Tensor, nn, ops
+from msnb.core.compile import program_of
+from msnb.ir.stages import Stages
+from msnb.notebook import graph as graph_view
+from msnb.notebook.graph import GraphView
+
+ROUNDS = 3
+
+
+class Attention(nn.Cell):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads, self.size = heads, width // heads
+        self.query, self.key, self.value = (nn.Dense(width, width) for _ in range(3))
+        self.project = nn.Dense(width, width)
+        self.product, self.transposed = ops.BatchMatMul(), ops.BatchMatMul(transpose_b=True)
+        self.softmax = ops.Softmax()
+
+    def split(self, x, batch, length):
+        return ops.transpose(ops.reshape(x, (batch, length, self.heads, self.size)), (0, 2, 1, 3))
+
+    def construct(self, x):
+        batch, length, width = x.shape
+        query, key, value = (self.split(layer(x), batch, length) for layer in (self.query, self.key, self.value))
+        weights = self.softmax(self.transposed(query, key) / self.size ** 0.5)
+        mixed = ops.transpose(self.product(weights, value), (0, 2, 1, 3))
+        return self.project(ops.reshape(mixed, (batch, length, width)))
+
+
+class Block(nn.Cell):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.attention = Attention(width, heads)
+        self.first, self.second = nn.LayerNorm((width,)), nn.LayerNorm((width,))
+        self.up, self.down, self.act = nn.Dense(width, 4 * width), nn.Dense(4 * width, width), nn.GELU()
+
+    def construct(self, x):
+        x = x + self.attention(self.first(x))
+        return x + self.down(self.act(self.up(self.second(x))))
+
+
+class Transformer(nn.Cell):
+    def __init__(self, blocks, width=32, heads=4):
+        super().__init__()
+        self.blocks = nn.SequentialCell([Block(width, heads) for _ in range(blocks)])
+        self.head = nn.Dense(width, 10)
+
+    def construct(self, x):
+        return self.head(self.blocks(x).mean(1))
+
+
+def step(blocks):
+    """A train step of a transformer."""
+    net = Transformer(blocks)
+    loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+    return nn.TrainOneStepCell(loss, nn.SGD(net.trainable_params(), 0.1)).set_train()
+
+
+def program(blocks):
+    return program_of(step(blocks), Tensor(np.ones((2, 8, 32), np.float32)), Tensor(np.zeros(2, np.int32)))
+
+
+OPEN_ONE = """() => new Promise(done => {
+    const group = document.querySelector('.n[aria-expanded="false"]'), at = group.getBoundingClientRect();
+    const where = {bubbles: true, clientX: at.x + at.width / 2, clientY: at.y + at.height / 2, pointerId: 1};
+    const started = performance.now();
+    for (const type of ['pointerdown', 'pointerup']) group.dispatchEvent(new PointerEvent(type, where));
+    group.dispatchEvent(new MouseEvent('click', where));
+    requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - started))); })"""
+PAN = """() => new Promise(done => {
+    const svg = document.querySelector('.stage > svg'), box = svg.getBoundingClientRect(), times = [];
+    const at = (x, y) => ({bubbles: true, pointerId: 1, clientX: box.x + x, clientY: box.y + y});
+    svg.dispatchEvent(new PointerEvent('pointerdown', at(300, 300)));
+    const start = performance.now(); let last = start, n = 0;
+    const frame = now => { times.push(now - last); last = now; n++;
+        svg.dispatchEvent(new PointerEvent('pointermove', at(300 - 6 * n % 280, 300 - 4 * n % 280)));
+        if (now - start < 1500) requestAnimationFrame(frame);
+        else { svg.dispatchEvent(new PointerEvent('pointerup', at(0, 0))); done(1000 * n / (now - start)); } };
+    requestAnimationFrame(frame); })"""
+READY = """window.tasks = []; window.readyAt = null;
+    new PerformanceObserver(l => { for (const e of l.getEntries()) tasks.push(e.duration); })
+        .observe({entryTypes: ['longtask']});
+    new MutationObserver((_, o) => { if (document.querySelector('.msnb-graph[data-ready]')) { o.disconnect();
+        requestAnimationFrame(() => requestAnimationFrame(() => { window.readyAt = performance.now(); })); } })
+        .observe(document, {subtree: true, childList: true, attributes: true});"""
+
+
+def measure(browser, page_file):
+    """{what: number} of one visit to a page."""
+    asked = []
+    page = browser.new_page(viewport={"width": 1200, "height": 800})
+    page.route("http*://**", lambda route: (asked.append(route.request.url), route.abort()))
+    page.add_init_script(READY)
+    page.goto(page_file.as_uri())
+    page.wait_for_function("() => window.readyAt !== null")
+    found = {"browser: open, ms": page.evaluate("readyAt"), "open, longest task, ms": longest(page)}
+    page.locator(".stage > svg").press("0")
+    page.wait_for_timeout(150)
+    if page.locator('.n[aria-expanded="false"]').count():
+        found["expand one scope, ms"] = page.evaluate(OPEN_ONE)
+    page.click("[data-do=in]")
+    found["pan, frames/s"] = page.evaluate(PAN)
+    page.evaluate("tasks.length = 0")
+    started = time.perf_counter()
+    page.click("text=expand")
+    page.wait_for_function("() => document.querySelector('.busy').textContent === ''", timeout=120000)
+    page.wait_for_timeout(300)
+    found["expand all, s"] = time.perf_counter() - started - 0.3
+    found["expand all, longest task, ms"] = longest(page)
+    found["pan with all open, frames/s"] = page.evaluate(PAN)
+    found["requests to the network"] = len(asked)
+    page.close()
+    return found
+
+
+def longest(page):
+    return max(page.evaluate("tasks"), default=0.0)
+
+
+def made(blocks):
+    """(GraphView, {what: number}) of a train step."""
+    started = time.perf_counter()
+    traced = program(blocks)
+    tracing = time.perf_counter() - started
+    started = time.perf_counter()
+    stages = Stages(traced, "Step")
+    view = GraphView({stages.main: stages[stages.main]})
+    payload = view.payload
+    found = {"nodes": len(view.graph), "trace, ms": 1000 * tracing,
+             "python: read and pack, ms": 1000 * (time.perf_counter() - started),
+             "payload, bytes/node": len(payload) / len(view.graph)}
+    data, _ = view._repr_mimebundle_()
+    module = pathlib.Path(graph_view.__file__).with_name("widget.js").stat().st_size
+    state = len(gzip.compress(b"")) + len(view.saved_payload) * 4 / 3 + module
+    found["notebook grows by, kB"] = (len(json.dumps(data)) + state) / 1000
+    return view, found
+
+
+def main():
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if chromium is None or importlib.util.find_spec("playwright") is None:
+        print("graph view: not measured, chromium or playwright is missing")
+        return
+    from playwright.sync_api import sync_playwright
+
+    ms.set_context(mode=ms.GRAPH_MODE)
+    print("machine: upper bounds where other work is running; median of", ROUNDS)
+    sizes = [int(size) for size in sys.argv[1:]] or [3, 52, 520]
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+        for blocks in sizes:
+            view, found = made(blocks)
+            file = pathlib.Path(folder) / f"{blocks}.html"
+            file.write_text(view.html(), encoding="utf-8")
+            rounds = [measure(browser, file) for _ in range(ROUNDS if blocks < 100 else 1)]
+            found |= {key: statistics.median(each[key] for each in rounds) for key in rounds[0]}
+            print(f"\nTransformer, {blocks} blocks")
+            for key, value in found.items():
+                print(f"  {key:32} {value:10.1f}" if isinstance(value, float) else f"  {key:32} {value:8}")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""`GradientMonitor`: records the gradients of a training that it looks on."""
+import weakref
+
+from msnb.core import observe, tape
+from msnb.insight.gradients.plan import LEVELS, Plan
+from msnb.insight.gradients.recording import NonFinite, Recording
+from msnb.insight.gradients.rows import short_scope
+from msnb.insight.gradients.taped import Tape
+from msnb.train.callback import Callback
+
+
+class GradientMonitor(Callback):
+    """Records the gradients of every step: a callback of `Model.train`, or a context manager around any loop.
+
+    In GRAPH mode the statistics are computed inside the program that trains; nothing waits for them. In PYNATIVE mode
+    they are computed operator by operator. Outside the `with` block, and before and after `Model.train`, programs run
+    exactly as they would without it.
+
+    Args:
+        level (str): "parameters" records the gradient of each Parameter, how far each step moved it, and where the
+            first NaN or infinity came from; "all" records every operator's output and the gradient with respect to it
+            as well. Default: "parameters".
+        tensors (Union[str, list, tuple]): names (or patterns such as "conv*.weight") of what is recorded whole: the
+            gradient of a Parameter and, after "weight:", its values; with "all" also operators by scope and name.
+            Default: ().
+        keep (int): how many steps are kept; of a longer training every second, fourth, ... Default: 500.
+        memory (int): bytes for whole tensors; thinned out likewise. Default: 64 MiB.
+        net (Cell): only programs that hold one of its Parameters are looked at; all where None. Its trainable
+            Parameters without a gradient are reported. Default: None.
+
+    Raises:
+        ValueError: If `level`, `keep` or `memory` is out of range.
+        TypeError: If `tensors` holds anything but str, or `net` is no Cell.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> monitor = GradientMonitor()
+        >>> model.train(1, dataset, callbacks=monitor)
+        >>> monitor                                     # the view
+        >>> with GradientMonitor("all") as monitor:     # a loop of one's own
+        ...     for x, y in batches:
+        ...         train_step(x, y)
+        >>> monitor.findings()
+    """
+
+    def __init__(self, level="parameters", tensors=(), keep=500, memory=64 << 20, net=None):
+        super().__init__()
+        if level not in LEVELS:
+            raise ValueError(f"For 'GradientMonitor', 'level' should be one of {', '.join(LEVELS)}, but got {level!r}.")
+        tensors = (tensors,) if isinstance(tensors, str) else tuple(tensors)
+        if not all(isinstance(t, str) for t in tensors):
+            raise TypeError(f"For 'GradientMonitor', 'tensors' should be names, but got {tensors!r}.")
+        for name, value, least in (("keep", keep, 2), ("memory", memory, 0)):
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise ValueError(f"For 'GradientMonitor', '{name}' should be an int of at least {least}, but got "
+                                 f"{value!r}.")
+        if net is not None and not hasattr(net, "trainable_params"):
+            raise TypeError(f"For 'GradientMonitor', 'net' should be a Cell, but got {type(net).__name__}.")
+        self.level, self.tensors, self.net = level, tensors, net
+        self.recording = Recording(keep, memory, level)
+        self._plans = weakref.WeakKeyDictionary()
+        self._tape = Tape(self)
+        self._on = 0
+
+    # ------------------------------------------------------------------ on and off
+    def start(self):
+        """Look on from the next step on. Returns the monitor."""
+        self._on += 1
+        if self._on == 1:
+            observe.add(self)
+            tape.watchers += (self._tape,)
+        return self
+
+    def stop(self):
+        """Look away."""
+        self._on -= 1
+        if self._on == 0:
+            observe.remove(self)
+            tape.watchers = tuple(w for w in tape.watchers if w is not self._tape)
+            self._tape.close()
+            self.recording.settle()
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *err):
+        self.stop()
+
+    def step_end(self, run_context):
+        """Ends the step of the recording as well.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        if self._on:
+            self._tape.close()
+            self.recording.end_step(run_context.original_args().cur_step_num)
+
+    # ------------------------------------------------------------------ an observer of compiled programs
+    def rewrite(self, program):
+        """The program with its measurements; None for one that neither computes gradients nor applies them."""
+        if program not in self._plans:
+            self._plans[program] = Plan(program, self.level, self.tensors) if self._concerns(program) else None
+            self._learn(self._plans[program])
+        plan = self._plans[program]
+        return plan.jaxpr if plan is not None else None
+
+    def _concerns(self, program):
+        if self.net is None:
+            return True
+        own = {id(p) for p in self.net.get_parameters()}
+        return any(id(p) in own for p in program.params)
+
+    def _learn(self, plan):
+        recording = self.recording
+        if plan is None or plan.jaxpr is None:
+            return
+        recording.add_rows(plan.rows)
+        recording.missed = sorted({*recording.missed, *plan.missed})
+        if recording.graph is None or len(plan.graph) > len(recording.graph):
+            recording.graph = plan.graph
+            recording.operators = [(place, node.op) for place, node in enumerate(plan.graph.all_nodes())
+                                   if node.direction == "forward"]
+        with_gradient = {row.name for row in plan.rows if row.kind == "parameter"}
+        if with_gradient:
+            recording.mode = "GRAPH"
+            recording.unread = sorted({*recording.unread, *(with_gradient - plan.first_use.keys())})
+        if self.net is not None and with_gradient:
+            known = {row.name for row in recording.rows("parameter")}
+            recording.untrained = [p.name for p in self.net.trainable_params() if p.name not in known]
+
+    def receive(self, program, extras):
+        """The measurements of one run."""
+        plan = self._plans[program]
+        self.recording.add(lambda: plan.read(extras), lambda flags: _describe(plan, flags))
+
+    # ------------------------------------------------------------------ what came of it
+    def findings(self):
+        """What is wrong with the training, in words: a list of Finding."""
+        return self.recording.findings()
+
+    def __repr__(self):
+        return repr(self.recording)
+
+
+def _describe(plan, flags):
+    """Where the first NaN or infinity of a run came from, read from the flags of all values in order."""
+    bad = [(plan.watched[n], int(flag)) for n, flag in enumerate(flags) if flag]
+    # an infinity alone may be meant, such as a mask of attention: a NaN is looked for first
+    (kind, number), flag = next((entry for entry in bad if entry[1] & 1), bad[0])
+    what = "NaN" if flag & 1 else "Inf"
+    if kind == "input":
+        entry = plan.inputs[number]
+        name = f"{'Parameter' if entry[0] == 'param' else 'input'} {entry[1]}"
+        return NonFinite(0, what, name, "input")
+    point = plan.points[number]
+    node = point.node
+    if node is None:
+        return NonFinite(0, what, f"gradient of {point.label.partition(':')[2]}", "backward")
+    scope = short_scope(node.scope)
+    return NonFinite(0, what, "/".join(p for p in (scope, node.op) if p), node.direction, scope.rpartition("/")[2],
+                     node.source, node.id)

@@ -1,0 +1,269 @@
+"""What is measured in one compiled program, and how to read the arrays that come out of it."""
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.core._jax_private import Literal
+from msnb.insight.gradients import rows as naming
+from msnb.insight.gradients import summary
+from msnb.insight.gradients.rows import LABEL, Row
+from msnb.insight.instrument import Measure, instrument
+
+LEVELS = ("parameters", "all")
+
+
+class Plan:
+    """The measurements of one program.
+
+    Args:
+        program (Program): of `msnb.core`.
+        level (str): "parameters", or "all" for every operator's output and gradient as well.
+        tensors (tuple[str]): patterns of the rows that are recorded whole.
+
+    Attributes:
+        rows (list[Row]): with statistics, in the order of the program.
+        jaxpr (Union[ClosedJaxpr, None]): the program with its measurements; None where there is nothing to measure.
+        graph (FuncGraph): the program as it is read.
+        missed (list[str]): operators that stand where nothing can be measured.
+    """
+
+    def __init__(self, program, level, tensors):
+        self.level = level
+        self.patterns = tuple(tensors)
+        self.jaxpr = None
+        self.rows = []
+        self.loss = _loss_output(program)
+        self.results = program.n_results
+        self.first_use = {}
+        self._places = {entry[1]: i for i, entry in enumerate(program.inputs) if entry[0] == "param"}
+        self._trained = [entry[1] for entry in program.inputs if entry[0] == "param" and entry[2]]
+        self._written = {p.name: program.n_results + i for i, p in enumerate(program.written)}
+        if not self._interesting(program):
+            return
+        measure = _Measure(self)
+        made = instrument(program.jaxpr, self._choose, measure, program.inputs, program.name)
+        self.graph, self.points = made.graph, made.points
+        self.inputs = program.inputs
+        self.missed = sorted({point.node.fullname for point in made.missed})
+        self.jaxpr = made.jaxpr
+
+    def _interesting(self, program):
+        """Whether the program computes gradients, or applies them."""
+        outs = program.jaxpr.jaxpr.outvars
+        known = labels_of(program.jaxpr.jaxpr)
+        self.has_gradients = bool(known)
+        self.updates = [name for name in self._written if name in self._places and name in self._trained
+                        and name in (known or self._trained) and not isinstance(outs[self._written[name]], Literal)]
+        self.differentiates = any("transpose(" in str(eqn.source_info.name_stack) for eqn in program.jaxpr.jaxpr.eqns)
+        # an optimizer that is a program of its own only writes what it trains
+        return self.has_gradients or self.differentiates or bool(self.updates)
+
+    def _choose(self, points):
+        """Points of gradients of Parameters and of operators' outputs; every real number is asked for finiteness."""
+        real = [p for p in points if naming.is_real(p.dtype) and np.prod(p.shape, dtype=np.int64)]
+        graph_of = {(p.node.id, p.slot): p for p in real if p.node is not None}
+        nodes = {p.node.id: p.node for p in real if p.node is not None}
+        self.row_of, self.extra = {}, []  # id of a point -> Rows; (kind, Row) of what is measured from in- and outputs
+        order = {}
+        if real:
+            root = _root(points)
+            order = naming.forward_order(root, self.results)
+            self.first_use = order
+            self._parameters(real, order)
+            if self.level == "all" and self.differentiates:
+                self._operators(root, graph_of, nodes)
+        kept = []
+        for p in real:
+            if id(p) in self.row_of or not p.nested and (p.node is not None or p.label.startswith(LABEL)):
+                kept.append(p)
+        return kept
+
+    def _parameters(self, points, order):
+        seen = {}
+        for point in points:
+            if not point.label.startswith(LABEL):
+                continue
+            name = point.label[len(LABEL):]
+            seen[name] = seen.get(name, 0) + 1
+            title = name if seen[name] == 1 else f"{name} ({seen[name]})"
+            place, node = order.get(name, (10 ** 6 + len(seen), None))
+            self._row(point, Row("parameter", title, point.shape, str(point.dtype), *_where(node), order=place))
+
+    def _operators(self, root, graph_of, nodes):
+        mates = naming.cotangents(root)
+        number = {}
+        for place, node in enumerate(root.all_nodes()):
+            if node.direction != "forward":
+                continue
+            base = "/".join(part for part in (naming.short_scope(node.scope), node.op) if part)
+            number[base] = number.get(base, 0) + 1
+            name = base if number[base] == 1 else f"{base} ({number[base]})"
+            where = (node.op, _cell(node), node.source, node.id, place)
+            point = graph_of.get((node.id, 0))
+            if point is not None:
+                self._row(point, Row("output", name, point.shape, str(point.dtype), *where, maker=node.id))
+            mate = mates.get(node.id)
+            point = graph_of.get((mate[0].id, mate[1])) if mate else None
+            if point is not None:
+                self._row(point, Row("gradient", name, point.shape, str(point.dtype), *where, maker=mate[0].id))
+
+    def _row(self, point, row):
+        self.row_of.setdefault(id(point), []).append(row)
+        self.rows.append(row)
+
+    def weight_rows(self):
+        """Rows of the values of the Parameters that this program writes."""
+        known = {row.name: row for row in self.rows if row.kind == "parameter"}
+        found = []
+        for name in self.updates:
+            like = known.get(name)
+            found.append(Row("weight", name, like.shape if like else (), like.dtype if like else "float32",
+                             like.op if like else "", like.cell if like else "", like.source if like else None,
+                             like.node if like else -1, like.order if like else 10 ** 6))
+        return found
+
+    def read(self, arrays):
+        """What one run gave: {"stats": {Row: vector}, "histograms": ..., "changes": ..., "flags": ..., ...}."""
+        arrays = list(arrays)
+        take = iter(arrays)
+        made = {"stats": {}, "histograms": {}, "changes": {}, "units": {}, "tensors": {}, "loss": None, "flags": None}
+        for part, keys in self.parts:
+            value = np.asarray(next(take))
+            if part in ("loss", "flags"):
+                made[part] = value
+            elif part == "tensors":
+                made[part][keys] = value
+            elif part == "units":
+                ends = np.cumsum([count for _, count in keys])
+                for (key, _), piece in zip(keys, np.split(value, ends[:-1])):
+                    made[part][key] = piece
+            else:
+                made[part].update(zip(keys, value))
+        return made
+
+
+def labels_of(jaxpr):
+    """Names of the Parameters whose gradients are labelled in a jaxpr."""
+    found = set()
+    for eqn in jaxpr.eqns:
+        if eqn.primitive.name == "name" and str(eqn.params["name"]).startswith(LABEL):
+            found.add(eqn.params["name"][len(LABEL):])
+        for value in eqn.params.values():
+            for inner in value if isinstance(value, (tuple, list)) else (value,):
+                inner = getattr(inner, "jaxpr", inner)
+                if hasattr(inner, "eqns"):
+                    found |= labels_of(inner)
+    return found
+
+
+def _where(node):
+    """(op, cell, source, id of the node) of the operator that reads a Parameter first."""
+    return (node.op, _cell(node), node.source, node.id) if node is not None else ("", "", None, -1)
+
+
+def _cell(node):
+    return naming.short_scope(node.scope).rpartition("/")[2]
+
+
+def _root(points):
+    """The outermost graph that the nodes of these points belong to."""
+    return next(p.node.func_graph for p in points if p.node is not None and not p.nested)
+
+
+def _loss_output(program):
+    """Number of the first result that is a single real number, None where there is none."""
+    for number, var in enumerate(program.jaxpr.jaxpr.outvars[:program.n_results - bool(program.errors)]):
+        if var.aval.shape == () and naming.is_real(var.aval.dtype):
+            return number
+    return None
+
+
+class _Measure(Measure):
+    """Summaries of what has a row; the finiteness of everything, looked at only once something has gone wrong."""
+
+    def __init__(self, plan):
+        self.plan = plan
+
+    def _rows(self, point):
+        return self.plan.row_of.get(id(point), ())
+
+    def _saturation(self, point):
+        rows = [row for row in self._rows(point) if row.kind == "output"]
+        return rows[0].op if rows and rows[0].op in naming.SATURATING else None
+
+    def measure(self, point, array):
+        rows = self._rows(point)
+        if not rows:
+            return None, None, array
+        stats = summary.moments(array, self._saturation(point), exact=point.nested)
+        if point.nested:
+            return stats, None, None
+        return stats, summary.histogram(array, stats[3], stats[4]), array
+
+    def empty(self, point):
+        return summary.nothing(), None, None
+
+    def merge(self, point, first, second):
+        return summary.merged(first[0], second[0]), None, None
+
+    def finish(self, points, measured, inputs, outputs):
+        plan = self.plan
+        parts, arrays = [], []
+
+        def add(part, keys, array):
+            parts.append((part, keys))
+            arrays.append(array)
+
+        top = [(p, m) for p, m in zip(points, measured) if self._rows(p) and not p.nested]
+        within = [(p, m) for p, m in zip(points, measured) if self._rows(p) and p.nested]
+        alarm = []
+        if top:
+            stats = summary.counted(jnp.stack([m[0] for _, m in top]), [m[2] for _, m in top])
+            alarm.append(stats[:, 1] + stats[:, 2])
+            for part, values in (("stats", stats), ("histograms", jnp.stack([m[1] for _, m in top]))):
+                picked = [(n, row.key) for n, (p, _) in enumerate(top) for row in self._rows(p)]
+                add(part, [key for _, key in picked], values[np.array([n for n, _ in picked])])
+        if within:
+            stats = jnp.stack([m[0] for _, m in within])
+            alarm.append(stats[:, 1] + stats[:, 2])
+            picked = [(n, row.key) for n, (p, _) in enumerate(within) for row in self._rows(p)]
+            add("stats", [key for _, key in picked], stats[np.array([n for n, _ in picked])])
+        if plan.updates:
+            changes = jnp.stack([summary.change(inputs[plan._places[n]], outputs[plan._written[n]])
+                                 for n in plan.updates])
+            alarm.append(changes.sum(axis=1))
+            add("changes", list(plan.updates), changes)
+        if plan.loss is not None:
+            loss = outputs[plan.loss].astype(jnp.float32)
+            alarm.append(loss[None])
+            add("loss", None, loss)
+        self._units(top, add)
+        self._flags(points, measured, inputs, alarm, add)
+        self._tensors(top, outputs, add)
+        plan.parts = parts
+        return arrays
+
+    def _units(self, top, add):
+        found = [(row.key, summary.living(m[2])) for p, m in top for row in self._rows(p)
+                 if row.kind == "output" and row.op.startswith("ReLU") and len(p.shape) > 1]
+        if found:
+            add("units", [(key, units.size) for key, units in found], jnp.concatenate([u for _, u in found]))
+
+    def _flags(self, points, measured, inputs, alarm, add):
+        """Finiteness of every value, computed in a branch that only runs when a NaN or an infinity has come out."""
+        kept = [(("input", n), a) for n, a in enumerate(inputs) if naming.is_real(a.dtype) and a.size]
+        kept += [(("point", n), m[2]) for n, (p, m) in enumerate(zip(points, measured)) if m[2] is not None]
+        values = [array for _, array in kept]
+        bad = ~jnp.all(jnp.isfinite(jnp.concatenate(alarm)))
+        flags = jax.lax.cond(bad, lambda: summary.finiteness(values), lambda: jnp.zeros(len(values), jnp.uint8))
+        self.plan.watched = [key for key, _ in kept]
+        add("flags", None, flags)
+
+    def _tensors(self, top, outputs, add):
+        plan = self.plan
+        for row in naming.chosen(plan.patterns, plan.rows):
+            array = next((m[2] for p, m in top if row in self._rows(p)), None)
+            if array is not None:
+                add("tensors", row.key, array)
+        for row in naming.chosen(plan.patterns, plan.weight_rows()):
+            add("tensors", row.key, outputs[plan._written[row.name]])

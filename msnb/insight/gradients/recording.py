@@ -1,0 +1,340 @@
+"""What was seen of a training: every step's numbers, some whole tensors, within a budget."""
+import fnmatch
+
+import numpy as np
+
+from msnb import log
+from msnb.insight.gradients import summary
+from msnb.insight.gradients.rows import SATURATING
+
+STATISTICS = ("norm", "mean", "std", "min", "max", "zeros", "nan", "inf", "saturated", "update", "weight", "dead")
+_PLACE = {name: i for i, name in enumerate(STATISTICS)}
+_PENDING = 8  # runs whose numbers may still be computing
+
+
+class NonFinite:
+    """The first NaN or infinity of a recording.
+
+    Attributes:
+        step (int): the step it appeared in.
+        what (str): "NaN" or "Inf".
+        name (str): scope and operator, or the Parameter or input that held it already.
+        direction (str): "forward", "backward", "update" or "input".
+        cell (str), source (Union[tuple, None]): the Cell, and (file, line, function).
+        node (int): id in the graph; -1 where there is none.
+    """
+
+    def __init__(self, step, what, name, direction, cell="", source=None, node=-1):
+        self.step, self.what, self.name, self.direction = step, what, name, direction
+        self.cell, self.source, self.node = cell, source, node
+
+    def __repr__(self):
+        return f"NonFinite(step {self.step}: {self.what} from {self.name}, {self.direction})"
+
+
+class Step:
+    """The numbers of one step."""
+
+    __slots__ = ("number", "loss", "stats", "histograms", "changes", "units", "seconds")
+
+    def __init__(self, number):
+        self.number = number
+        self.loss = None
+        self.stats = {}  # row key -> vector of summary.COLUMNS
+        self.histograms = {}
+        self.changes = {}  # parameter name -> (rms of the change, rms before it)
+        self.units = {}  # row key -> bool per unit: alive
+
+
+class Recording:
+    """Numbers per step and row; made by `GradientMonitor` and `inspect_gradients`.
+
+    Args:
+        keep (int): steps that are kept; of a longer training every second, fourth, ... step is. The last one, and the
+            one with the first NaN, always are.
+        memory (int): bytes for whole tensors.
+
+    Attributes:
+        steps (list[Step]): what is kept, oldest first.
+        tensors (dict): row key -> {step number: numpy array}.
+        nonfinite (Union[NonFinite, None]): the first NaN or infinity.
+        graph (Union[FuncGraph, None]): the program that computes the gradients, where there is one.
+        level (str): "parameters" or "all".
+        mode (str): "GRAPH" or "PYNATIVE".
+    """
+
+    def __init__(self, keep=500, memory=64 << 20, level="parameters"):
+        self.keep, self.memory, self.level = keep, memory, level
+        self.mode = "GRAPH"
+        self._rows = {}
+        self._steps = []
+        self.tensors = {}
+        self.nonfinite = None
+        self.graph = None
+        self.operators = []  # (place in the forward pass, operator)
+        self.missed = []
+        self.untrained = []  # trainable Parameters that no gradient is taken with respect to
+        self.unread = []  # Parameters that the forward pass does not read
+        self.stride = 1
+        self.tensor_stride = 1
+        self.dropped = 0  # bytes of whole tensors that did not fit
+        self._now = None
+        self._number = 0
+        self._count = 0
+        self._pending = []
+        self._bytes = 0
+
+    # ------------------------------------------------------------------ writing
+    def add_rows(self, rows):
+        """Make rows known; those that are known stay."""
+        for row in rows:
+            self._rows.setdefault(row.key, row)
+
+    def add(self, read, describe=None):
+        """Take the numbers of one run: `read()` gives them (see `Plan.read`) once they are wanted.
+
+        Args:
+            read (Callable): waits for the device, and returns a dict.
+            describe (Callable): from the flags of that run to a NonFinite without its step, or None.
+        """
+        self._pending.append((read, describe))
+        if len(self._pending) > _PENDING:  # by now it has long been computed
+            self._take(*self._pending.pop(0))
+
+    def end_step(self, number=None):
+        """The next numbers belong to a new step."""
+        self._pending.append((number, None))
+
+    def settle(self):
+        """Take everything that is still under way. Returns the recording."""
+        pending, self._pending = self._pending, []
+        for entry in pending:
+            self._take(*entry)
+        return self
+
+    def _take(self, read, describe):
+        if not callable(read):
+            self._close(read)
+            return
+        made = read()
+        if self._now is not None and self._now.stats.keys() & made["stats"].keys():
+            self._close(None)
+        if self._now is None:
+            self._number += 1
+            self._count += 1
+            self._now = Step(self._number)
+            self._steps.append(self._now)
+        step = self._now
+        step.stats.update(made["stats"])
+        step.histograms.update(made["histograms"])
+        step.changes.update(made["changes"])
+        step.units.update(made["units"])
+        if made["loss"] is not None and step.loss is None:
+            step.loss = float(made["loss"])
+        for key, value in made["tensors"].items():
+            self._keep_tensor(key, step.number, value)
+        flags = made["flags"]
+        if self.nonfinite is None and flags is not None and flags.any() and describe is not None:
+            found = describe(flags)
+            if found is not None:
+                found.step = step.number
+                self.nonfinite = found
+                from msnb.insight.gradients.findings import describe_nonfinite
+                log.warning("%s", describe_nonfinite(found))
+
+    def _close(self, number):
+        """End the current step; `number` is what the training calls it."""
+        step, self._now = self._now, None
+        if step is None:
+            return
+        if number is not None:
+            for kept in self.tensors.values():
+                if step.number in kept and step.number != number:
+                    kept[number] = kept.pop(step.number)
+            if self.nonfinite is not None and self.nonfinite.step == step.number:
+                self.nonfinite.step = number
+            step.number = self._number = number
+        self._thin()
+
+    def _thin(self):
+        if len(self._steps) > 1 and not self._wanted(self._steps[-2], len(self._steps) - 2):
+            del self._steps[-2]
+        if len(self._steps) > self.keep:
+            self.stride *= 2
+            last = len(self._steps) - 1
+            self._steps = [s for i, s in enumerate(self._steps) if i == last or self._wanted(s, i)]
+
+    def _wanted(self, step, place):
+        return (step.number - 1) % self.stride == 0 or place == 0 \
+            or (self.nonfinite is not None and self.nonfinite.step == step.number)
+
+    def _keep_tensor(self, key, number, value):
+        if (number - 1) % self.tensor_stride:
+            self.dropped += value.nbytes
+            return
+        value = np.array(value)
+        if number in self.tensors.get(key, ()):  # told by the tape and by a compiled optimizer
+            self._bytes -= self.tensors[key][number].nbytes
+        self.tensors.setdefault(key, {})[number] = value
+        self._bytes += value.nbytes
+        while self._bytes > self.memory and self.tensors:
+            numbers = sorted({n for kept in self.tensors.values() for n in kept})
+            if len(numbers) == 1:  # not even one step fits: the largest tensor goes
+                self._forget_tensor(max(self.tensors, key=lambda k: sum(v.nbytes for v in self.tensors[k].values())))
+                continue
+            self.tensor_stride *= 2
+            for kept in self.tensors.values():
+                for gone in [n for n in kept if (n - 1) % self.tensor_stride]:
+                    self._drop(kept.pop(gone))
+
+    def _forget_tensor(self, key):
+        for value in self.tensors.pop(key).values():
+            self._drop(value)
+
+    def _drop(self, value):
+        self._bytes -= value.nbytes
+        self.dropped += value.nbytes
+
+    # ------------------------------------------------------------------ reading
+    @property
+    def steps(self):
+        """The steps that are kept."""
+        self.settle()
+        return list(self._steps)
+
+    @property
+    def numbers(self):
+        """Their numbers."""
+        return [step.number for step in self.steps]
+
+    def rows(self, kind=None):
+        """Rows in the order of the forward pass, of one kind or of all.
+
+        Args:
+            kind (str): "parameter", "output" or "gradient". Default: None.
+        """
+        self.settle()
+        return sorted((r for r in self._rows.values() if kind in (None, r.kind)), key=lambda r: (r.order, r.name))
+
+    def row(self, name, kind=None):
+        """The row of that name.
+
+        Raises:
+            KeyError: If there is none.
+        """
+        for row in self.rows(kind):
+            if row.name == name:
+                return row
+        raise KeyError(f"The recording has no row '{name}'; it has "
+                       f"{', '.join(dict.fromkeys(r.name for r in self.rows(kind)))}.")
+
+    def table(self, statistic, kind="parameter"):
+        """A statistic as an array of shape (rows of that kind, steps), NaN where it is unknown.
+
+        Args:
+            statistic (str): one of `STATISTICS`. "update" is the norm of a Parameter's change over the norm it had.
+            kind (str): kind of row. Default: "parameter".
+
+        Returns:
+            numpy.ndarray, float64.
+        """
+        if statistic not in STATISTICS:
+            raise ValueError(f"For 'table', 'statistic' should be one of {', '.join(STATISTICS)}, but got "
+                             f"{statistic!r}.")
+        rows, steps = self.rows(kind), self.steps
+        return np.array([[self.values(row, step)[_PLACE[statistic]] for step in steps] for row in rows],
+                        np.float64).reshape(len(rows), len(steps))
+
+    def values(self, row, step):
+        """The `STATISTICS` of one row in one step, NaN for what is unknown."""
+        found = np.full(len(STATISTICS), np.nan)
+        stats = step.stats.get(row.key)
+        if stats is not None and stats[0] > 0:
+            stats = np.asarray(stats, np.float64)
+            found[1:9] = stats[1:9]
+            if row.kind != "output" or row.op not in SATURATING:
+                found[_PLACE["saturated"]] = np.nan
+            # in double precision, where the square of 1e-30 is a number
+            found[0] = np.sqrt(row.size * stats[0] * (stats[1] ** 2 + stats[2] ** 2))
+        if row.kind == "parameter" and row.name in step.changes:
+            change, before = (float(v) for v in step.changes[row.name])
+            found[_PLACE["update"]] = change / before if before else np.inf if change else 0.0
+            found[_PLACE["weight"]] = before * np.sqrt(row.size)
+        units = step.units.get(row.key)
+        if units is not None and len(units):
+            found[_PLACE["dead"]] = 1 - np.mean(units)
+        return found
+
+    def histogram(self, row, step):
+        """(counts, edges) of one row in one step, of an evenly spread sample; None where there is none."""
+        counts = step.histograms.get(row.key)
+        if counts is None:
+            return None
+        low, high = (float(v) for v in step.stats[row.key][3:5])
+        if not np.isfinite(low) or not np.isfinite(high):
+            return None
+        return np.asarray(counts), np.linspace(low, high if high > low else low + 1e-30, summary.BINS + 1)
+
+    def dead_units(self, row, steps=None):
+        """bool per unit: whether it was zero for every sample of all these steps; None where it is unknown."""
+        masks = [step.units[row.key] for step in steps or self.steps if row.key in step.units]
+        masks = [m for m in masks if len(m) == len(masks[0])]
+        return ~np.any(masks, axis=0) if masks else None
+
+    def tensor(self, name, step=None):
+        """A whole tensor that was recorded.
+
+        Args:
+            name (str): of a row; "gradient:", "weight:" or another kind before it tells equal names apart.
+            step (int): number of the step; the last one where None. Default: None.
+
+        Returns:
+            numpy.ndarray.
+
+        Raises:
+            KeyError: If it was not recorded, or not in that step.
+        """
+        self.settle()
+        for (kind, title), kept in self.tensors.items():
+            if fnmatch.fnmatchcase(title, name) or fnmatch.fnmatchcase(f"{kind}:{title}", name):
+                if step is None:
+                    return kept[max(kept)]
+                if step in kept:
+                    return kept[step]
+                raise KeyError(f"'{name}' was recorded in steps {sorted(kept)}, but not in step {step}.")
+        known = ", ".join(f"{kind}:{title}" for kind, title in self.tensors) or "none"
+        raise KeyError(f"No tensor '{name}' was recorded whole; there is {known}. Name it: tensors=['{name}'].")
+
+    def notes(self):
+        """What a reader has to know about what is missing, a list of sentences."""
+        self.settle()
+        found = []
+        if self.stride > 1:
+            found.append(f"{self._count} steps ran; every {_ordinal(self.stride)} one is kept (keep={self.keep}).")
+        if self.dropped:
+            found.append(f"{_size(self.dropped)} of whole tensors did not fit into {_size(self.memory)}: every "
+                         f"{_ordinal(self.tensor_stride)} step has them (memory={self.memory}).")
+        if self.missed:
+            found.append(f"{len(self.missed)} operators in the condition of a while loop are not recorded.")
+        return found
+
+    def findings(self):
+        """What is wrong, in words; see `msnb.insight.gradients.findings`."""
+        from msnb.insight.gradients.findings import find
+        return find(self)
+
+    def __repr__(self):
+        numbers = self.numbers
+        span = f"steps {numbers[0]} to {numbers[-1]}" if numbers else "no steps yet"
+        return f"Recording({len(self._rows)} rows, {span}, {self.mode})"
+
+
+def _ordinal(number):
+    return {2: "second", 4: "fourth", 8: "eighth"}.get(number, f"{number}th")
+
+
+def _size(octets):
+    for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if octets >= factor:
+            return f"{octets / factor:.3g} {unit}"
+    return f"{octets} B"

@@ -1,0 +1,146 @@
+"""Which values of a train step are worth recording, and what they are called."""
+import dataclasses
+import fnmatch
+
+import numpy as np
+
+from msnb.ir.anf import CNode, ParameterNode
+
+LABEL = "gradient:"  # what core.autodiff labels the gradient of a Parameter with
+KINDS = ("parameter", "output", "gradient", "weight")
+SATURATING = ("Sigmoid", "Tanh")
+
+
+@dataclasses.dataclass
+class Row:
+    """One line of a recording.
+
+    Attributes:
+        kind (str): "parameter": the gradient of a Parameter; "output": what an operator gives in the forward pass;
+            "gradient": the gradient with respect to that output; "weight": a Parameter's own values.
+        name (str): of the Parameter, or the scope and operator.
+        shape (tuple), dtype (str): of the tensor.
+        op (str): operator that made it; of a Parameter, the one that reads it first.
+        cell (str): the Cell it belongs to, such as "conv1-Conv2d".
+        source (Union[tuple, None]): (file, line, function).
+        node (int): id in the graph of the forward node; -1 where there is none.
+        order (int): place in the forward pass.
+        maker (int): id in the graph of the node that makes the tensor, for a gradient a backward one; -1 where unknown.
+    """
+
+    kind: str
+    name: str
+    shape: tuple
+    dtype: str
+    op: str = ""
+    cell: str = ""
+    source: tuple | None = None
+    node: int = -1
+    order: int = 0
+    maker: int = -1
+
+    @property
+    def key(self):
+        """What identifies it in a recording."""
+        return self.kind, self.name
+
+    @property
+    def size(self):
+        """Number of elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+
+def short_scope(scope):
+    """The part of a scope that a reader knows: without Default and the Cells that only hold the network."""
+    parts = [p for p in scope.split("/") if p]
+    while parts and (parts[0] == "Default" or parts[0].startswith(("network-", "_backbone-", "_network-"))):
+        parts = parts[1:]
+    return "/".join(parts)
+
+
+def is_real(dtype):
+    """Whether statistics of values of this dtype make sense."""
+    return np.issubdtype(dtype, np.floating) or str(dtype).startswith(("bfloat", "float8"))
+
+
+def forward_order(graph, results):
+    """{parameter name: (place, operator node that reads it first)} in the order of the forward pass.
+
+    Args:
+        graph (FuncGraph): a train step.
+        results (int): how many of its outputs are results; the others are new values of Parameters.
+    """
+    found, place = {}, 0
+    needed = _needed(graph, results)
+    for node in graph.nodes:
+        for inner in (node, *(n for sub in node.graphs for n in sub.all_nodes())):
+            place += 1
+            # an optimizer reads Parameters too, but nothing is differentiated through it
+            if node.id not in needed or node.direction != "forward":
+                continue
+            for source in inner.inputs:
+                if isinstance(source, ParameterNode) and source.is_weight:
+                    found.setdefault(source.name, (place - 1, inner))
+    return found
+
+
+def _needed(graph, results):
+    """Ids of the nodes that the results or the backward pass are computed from."""
+    todo = [node for node, _ in graph.outputs[:results]] + [n for n in graph.nodes if n.direction == "backward"]
+    seen = set()
+    while todo:
+        node = todo.pop()
+        if isinstance(node, CNode) and node.id not in seen:
+            seen.add(node.id)
+            todo += node.inputs
+    return seen
+
+
+def cotangents(graph):
+    """{id of a forward node: (node, slot) whose value is the gradient with respect to its output}.
+
+    A backward operator takes what the forward one left for it, then the gradients of its results.
+    """
+    lists = {}
+    for node in graph.nodes:
+        if node.kernel is not None and node.direction in ("forward", "backward"):
+            lists.setdefault((node.scope, node.op), ([], []))[node.direction == "backward"].append(node)
+    found = {}
+    for forwards, backwards in lists.values():
+        pairs, rest = _by_residuals(forwards, backwards)
+        if len(rest[0]) == len(rest[1]):  # gradients come in the opposite order
+            pairs += zip(rest[0], reversed(rest[1]))
+        for forward, backward in pairs:
+            mate = _cotangent_of(forward, backward)
+            if mate is not None:
+                found[forward.id] = mate
+    return found
+
+
+def _by_residuals(forwards, backwards):
+    """Pairs that are certain, since the backward node reads what only its own forward node made; and the rest."""
+    pairs, used = [], set()
+    left = list(forwards)
+    for backward in backwards:
+        for source, slot in backward.uses:
+            if source in left and slot > 0:
+                pairs.append((source, backward))
+                left.remove(source)
+                used.add(id(backward))
+                break
+    return pairs, (left, [b for b in backwards if id(b) not in used])
+
+
+def _cotangent_of(forward, backward):
+    shape = forward.shape
+    for source, slot in reversed(list(backward.uses)):
+        if isinstance(source, CNode) and source.types and source.types[slot].shape == shape \
+                and source.direction != "forward":
+            return source, slot
+    return None
+
+
+def chosen(patterns, rows):
+    """Rows whose name, or kind:name, one of the patterns of `fnmatch` matches."""
+    return [row for row in rows if any(fnmatch.fnmatchcase(text, pattern) for pattern in patterns
+                                       for text in (row.name, f"{row.kind}:{row.name}"))]

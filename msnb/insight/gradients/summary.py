@@ -1,0 +1,130 @@
+"""What is kept of one tensor of one step: moments, extremes, counts and a histogram, computed where the tensor is.
+
+The reductions are chosen for XLA's CPU backend, where two passes over the values are cheap and a scatter is not: a
+histogram counts by comparison, of an evenly spread sample. Counting NaN and Inf costs nothing while there are none.
+"""
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+COLUMNS = ("rounds", "mean", "std", "min", "max", "zeros", "nan", "inf", "saturated")
+BINS = 32
+SAMPLE = 1024  # elements that a histogram looks at
+
+_NAN, _INF = COLUMNS.index("nan"), COLUMNS.index("inf")
+_TINY = 1e-37
+
+
+def moments(array, saturation=None, exact=True):
+    """float32 vector of `COLUMNS` for one array of real numbers.
+
+    Args:
+        array (jax.Array): any shape, real, not empty.
+        saturation (Union[str, None]): "Sigmoid" or "Tanh" counts values near the ends of that function's range.
+        exact (bool): whether NaN and Inf are counted here; zeros stand for both otherwise.
+
+    `std` is the root of the mean squared deviation. Squares are taken of values divided by the largest magnitude, so
+    that gradients of 1e-30 keep theirs.
+    """
+    x = _wide(array).ravel()
+    low, high = jnp.min(x), jnp.max(x)
+    mean = jnp.sum(x) / x.size
+    top = jnp.maximum(jnp.maximum(-low, high), _TINY)
+    scaled = (x - mean) / top
+    std = top * jnp.sqrt(jnp.sum(scaled * scaled) / x.size)
+    near = 0.0
+    if saturation == "Sigmoid":
+        near = _share((x < 0.02) | (x > 0.98))
+    elif saturation == "Tanh":
+        near = _share(jnp.abs(x) > 0.96)  # the range of sigmoid, stretched to that of tanh
+    nan, inf = (_count(jnp.isnan(x)), _count(jnp.isinf(x))) if exact else (0.0, 0.0)
+    parts = (1.0, mean, std, low, high, _share(x == 0), nan, inf, near)
+    return jnp.stack([jnp.asarray(p, jnp.float32) for p in parts])
+
+
+def merged(first, second):
+    """The moments of two arrays of one shape, from the moments of each."""
+    n, m = first[0], second[0]
+    total = n + m
+    one, two = n / jnp.maximum(total, 1), m / jnp.maximum(total, 1)
+    mean = one * first[1] + two * second[1]
+    spread = jnp.stack([first[2], first[1] - mean, second[2], second[1] - mean])
+    top = jnp.maximum(jnp.max(jnp.abs(spread)), _TINY)
+    a, b, c, d = spread / top
+    std = top * jnp.sqrt(one * (a * a + b * b) + two * (c * c + d * d))
+    both = jnp.stack([total, mean, std, jnp.minimum(first[3], second[3]), jnp.maximum(first[4], second[4]),
+                      one * first[5] + two * second[5], first[6] + second[6], first[7] + second[7],
+                      one * first[8] + two * second[8]]).astype(jnp.float32)
+    return jnp.where(n == 0, second, jnp.where(m == 0, first, both))
+
+
+def nothing():
+    """The moments of no array at all."""
+    return jnp.zeros(len(COLUMNS), jnp.float32)
+
+
+def histogram(array, low, high):
+    """uint16 counts of `BINS` equal bins from `low` to `high`, of at most about `SAMPLE` elements."""
+    x = _wide(array).ravel()
+    x = x[::sample_stride(x.size)]
+    width = jnp.maximum((high - low) / BINS, _TINY)
+    place = jnp.clip(jnp.floor((x - low) / width), 0, BINS - 1)
+    place = jnp.where(jnp.isfinite(x), place, -1.0)
+    return jnp.sum(place[:, None] == jnp.arange(BINS, dtype=place.dtype), axis=0, dtype=jnp.int32).astype(jnp.uint16)
+
+
+def sample_stride(size):
+    """Step between the elements that are looked at: coprime to the size, so that no column is always skipped."""
+    stride = max(1, -(-size // SAMPLE))
+    while math.gcd(stride, size) != 1:
+        stride += 1
+    return stride
+
+
+def counted(stats, arrays):
+    """`stats` (rows of `COLUMNS`) with NaN and Inf counted, where there are any: `arrays` are only read then."""
+    odd = ~jnp.isfinite(stats[:, 1] + stats[:, 2])
+
+    def count():
+        return jnp.stack([jnp.stack([_count(jnp.isnan(_wide(a))), _count(jnp.isinf(_wide(a)))]) for a in arrays])
+
+    counts = jax.lax.cond(jnp.any(odd), count, lambda: jnp.zeros((len(arrays), 2), jnp.float32))
+    return stats.at[:, _NAN:_INF + 1].set(counts)
+
+
+def finiteness(arrays):
+    """uint8 per array: 1 if it holds a NaN, 2 if it holds an infinity, 3 for both."""
+    return jnp.stack([jnp.any(jnp.isnan(a)).astype(jnp.uint8) + 2 * jnp.any(jnp.isinf(a)).astype(jnp.uint8)
+                      for a in arrays])
+
+
+def living(array):
+    """bool per unit: whether it is above zero anywhere in the batch. Units are channels, or the last axis."""
+    axis = 1 if array.ndim > 2 else array.ndim - 1
+    return jnp.max(array, axis=tuple(i for i in range(array.ndim) if i != axis)) > 0
+
+
+def change(old, new):
+    """(root mean square of the change, of the old values) of a Parameter, float32."""
+    old, new = _wide(old).ravel(), _wide(new).ravel()
+    return jnp.stack([_rms(new - old), _rms(old)]).astype(jnp.float32)
+
+
+def _rms(x):
+    top = jnp.maximum(jnp.max(jnp.abs(x)), _TINY)
+    scaled = x / top
+    return top * jnp.sqrt(jnp.sum(scaled * scaled) / x.size)
+
+
+def _wide(array):
+    return array if array.dtype in (np.float32, np.float64) else array.astype(jnp.float32)
+
+
+def _count(condition):
+    return jnp.sum(condition, dtype=jnp.int32).astype(jnp.float32)
+
+
+def _share(condition):
+    return _count(condition) / condition.size

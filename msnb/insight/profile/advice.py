@@ -1,0 +1,143 @@
+"""What to do about a profile, in words that name the share, the operator, its line and a remedy."""
+from msnb.ir.source import show as place_of
+
+_CONVOLUTIONS = frozenset(("Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", "DepthwiseConv2dNative", "Conv3D"))
+_PRODUCTS = frozenset(("MatMul", "BatchMatMul", "Dense"))
+
+
+class Finding:
+    """One piece of advice.
+
+    Attributes:
+        share (float): of the step, from 0 to 1.
+        text (str): what is the case, and what to do.
+        source (tuple | None): (file, line, function) that it is about.
+        kind (str): ``"operator"``, ``"data"``, ``"host"``, ``"compile"``, ``"spread"``, ``"fine"``.
+    """
+
+    __slots__ = ("share", "text", "source", "kind", "row")
+
+    def __init__(self, share, text, source=None, kind="operator", row=None):
+        self.share = share
+        self.text = text
+        self.source = source
+        self.kind = kind
+        self.row = row
+
+    def __repr__(self):
+        return self.text
+
+
+def advice(profile):
+    """Findings about a profile, the most valuable first."""
+    found = [*_waiting(profile), *_operators(profile), *_compiling(profile), *_spread(profile)]
+    found.sort(key=lambda finding: -finding.share)
+    if not found:
+        found.append(Finding(0.0, "Nothing stands out: no operator, wait or gap takes more than its part.",
+                             kind="fine"))
+    return found
+
+
+def _waiting(profile):
+    parts = profile.parts
+    total = sum(parts.values())
+    if not total:
+        return
+    data, host, gaps = (parts[name] / total for name in ("data", "host", "gaps"))
+    if gaps > 0.15:
+        yield Finding(gaps, f"{_percent(gaps)} of the step lies between kernels of a running program: they are so "
+                            f"short that handing them out takes longer, or other processes use the cores. A larger "
+                            f"batch makes each kernel longer.", kind="host")
+    if data > 0.1:
+        yield Finding(data, f"{_percent(data)} of the step the device waits for the dataset. Give map and batch more "
+                            f"num_parallel_workers, put batch before the operators that can work on whole batches, or "
+                            f"cache what is the same in each epoch.", kind="data")
+    if host > 0.2 and profile.mode == "GRAPH":
+        yield Finding(host, f"{_percent(host)} of the step no kernel runs: Python prepares the next call. Do not read "
+                            f"the loss (asnumpy, print) in every step, and take a larger batch.", kind="host")
+    elif host > 0.3:
+        yield Finding(host, f"{_percent(host)} of the step is Python and dispatch, as PYNATIVE mode has it. "
+                            f"set_context(mode=GRAPH_MODE), or ms_function on the inner loop, compiles it into one "
+                            f"call.", kind="host")
+
+
+def _operators(profile):
+    total = sum(profile.parts.values())
+    if not total:
+        return
+    merged = {}
+    for row in profile.rows:
+        if row.source is not None and row.how != "xla":
+            merged.setdefault((row.op, row.source[:2]), []).append(row)
+    for (op, _), rows in merged.items():
+        seconds = sum(row.seconds - row.dispatch for row in rows)
+        share = seconds / total
+        if share < 0.15:
+            continue
+        flops, nbytes = sum(row.flops for row in rows), sum(row.nbytes for row in rows)
+        at_best = min(profile.machine.at_best(flops, nbytes) / seconds, 1.0) if seconds and flops else None
+        compute = profile.machine.bound(flops, nbytes) == "compute"
+        back = sum(row.seconds - row.dispatch for row in rows if row.direction == "backward") / seconds
+        words = [f"{_percent(share)} of the step is {op} at {place_of(rows[0].source)}"]
+        if back > 0.3:
+            words[0] += f" ({_percent(back)} of that in its gradient)"
+        if at_best is not None:
+            limit = "FLOP/s" if compute else "memory bandwidth"
+            words.append(f"it runs at {_percent(at_best)} of this machine's peak {limit}")
+        mark = sum(row.inferred for row in rows) / seconds
+        if mark > 0.5:
+            words.append("which operator these kernels belong to is inferred")
+        again = max((row.kernels / max(row.calls, 1) for row in rows if row.how == "fused"), default=0)
+        if again >= 4:
+            words.append(f"XLA has fused it into {again:.0f} kernels and computes it in each of them again")
+        yield Finding(share, "; ".join(words) + ". " + _remedy(op, compute, at_best, rows), rows[0].source,
+                      row=rows[0])
+    copies = sum(row.seconds for row in profile.rows if row.how == "xla") / total
+    if copies > 0.1:
+        yield Finding(copies, f"{_percent(copies)} of the step XLA copies Parameters and inputs before they are "
+                              f"overwritten. A larger batch makes that a smaller part.", kind="copies")
+
+
+def _remedy(op, compute, at_best, rows):
+    calls = max(row.calls for row in rows)  # of one Cell: a loop, not a deep network
+    if calls >= 16:
+        return (f"{calls} calls of it run one after the other: put the values together and call it once on a whole "
+                f"batch or sequence.")
+    if at_best is not None and at_best > 0.6:
+        return "That is close to what can be had: only less work makes it faster."
+    if op in _CONVOLUTIONS:
+        return ("Few channels or small images leave the machine idle: take a larger batch or fewer, wider layers; a "
+                "larger stride or a smaller kernel earlier in the network is less work.")
+    if op in _PRODUCTS and compute:
+        return "Small matrices do not fill the machine: take a larger batch, or make one product out of several."
+    if not compute:
+        return ("It moves memory and computes little: fewer passes over large values help (fuse it with its "
+                "neighbours in one Cell, lower precision with to_float(float16) on a GPU), or do it once and keep it.")
+    return "Look at it in the graph: whether it is needed at this size, and whether it can be done once for a batch."
+
+
+def _compiling(profile):
+    total = sum(profile.steps) + sum(profile.first)
+    share = profile.compile_seconds / (total + profile.compile_seconds) if total else 0
+    if len(profile.first) > 3:
+        yield Finding(share, f"{len(profile.first)} steps compiled something. Inputs of ever new shapes, or Python "
+                             f"numbers that change from call to call, cause this: pad to a fixed shape, pass changing "
+                             f"numbers as Tensors.", kind="compile")
+
+
+def _spread(profile):
+    if len(profile.steps) < 8:
+        return
+    low, high = profile.spread
+    if high > 1.6 * low and high - low > 2e-4:
+        yield Finding(0.05, f"Steps differ: nine in ten take between {_ms(low)} and {_ms(high)}. Other programs on "
+                            f"this machine, a dataset that stalls, or inputs of different sizes cause this.",
+                      kind="spread")
+
+
+def _percent(value):
+    return f"{100 * value:.0f} %" if value >= 0.01 else f"{100 * value:.1f} %"
+
+
+def _ms(seconds):
+    return f"{seconds * 1e3:.3g} ms"

@@ -1,0 +1,290 @@
+"""Which operators of the traced graph a kernel of the compiled program belongs to, and how sure that is.
+
+XLA writes into most kernels where they came from, but loses it for others, convolutions on a CPU first of all. A name
+alone is not believed: a kernel that contracts, sorts or scatters must belong to an operator that can do that.
+"""
+import re
+
+from msnb.ir.anf import CNode, ParameterNode
+from msnb.ir.compare import compare
+
+MEASURED, XLA, INFERRED = "measured", "xla", "inferred"
+
+# what a kernel does that only some operators can ask for
+_CONTRACTION, _WINDOW, _SORT, _SCATTER, _RANDOM, _FFT, _SOLVER = (
+    "contraction", "window", "sort", "scatter", "random", "fft", "solver")
+_OPCODES = {"convolution": _CONTRACTION, "dot": _CONTRACTION, "reduce-window": _WINDOW,
+            "select-and-scatter": _WINDOW, "sort": _SORT, "scatter": _SCATTER, "rng": _RANDOM,
+            "rng-bit-generator": _RANDOM, "fft": _FFT, "cholesky": _SOLVER, "triangular-solve": _SOLVER}
+_CUSTOM = (("gemm", _CONTRACTION), ("matmul", _CONTRACTION), ("conv", _CONTRACTION), ("topk", _SORT),
+           ("getrf", _SOLVER), ("potrf", _SOLVER), ("geqrf", _SOLVER), ("syevd", _SOLVER), ("fft", _FFT))
+_PRIMITIVES = {
+    "dot_general": {_CONTRACTION}, "conv_general_dilated": {_CONTRACTION}, "conv": {_CONTRACTION},
+    "conv_input_grad": {_CONTRACTION}, "conv_filter_grad": {_CONTRACTION}, "ragged_dot": {_CONTRACTION},
+    "sort": {_SORT}, "top_k": {_SORT}, "approx_top_k": {_SORT}, "fft": {_FFT},
+    "select_and_scatter_add": {_WINDOW, _SCATTER}, "select_and_gather_add": {_WINDOW},
+    "random_bits": {_RANDOM}, "rng_bit_generator": {_RANDOM}, "threefry2x32": {_RANDOM}}
+_PREFIXES = (("reduce_window", {_WINDOW}), ("scatter", {_SCATTER}), ("cum", {_WINDOW}),
+             ("reduce", {_WINDOW}), ("arg", {_WINDOW}), ("random", {_RANDOM}))
+_BODIES = frozenset(("while", "body", "cond", "scan", "closed_call", "checkpoint", "rematted_computation"))
+_BRANCH = re.compile(r"branch_\d+_fun$")
+_ANYTHING = frozenset(_OPCODES.values())
+_SOLVERS = frozenset(("cholesky", "triangular_solve", "lu", "qr", "svd", "eigh", "householder_product", "geqrf"))
+_CONTRACTIONS = frozenset(name for name, classes in _PRIMITIVES.items() if _CONTRACTION in classes)
+_LAYOUT = frozenset(("copy", "transpose", "bitcast", "reshape", "pad", "convert", "slice", "broadcast", "concatenate",
+                     "reverse"))
+CONTAINERS = frozenset(("while", "conditional", "call"))
+
+
+class Owner:
+    """Where the time of one kernel goes.
+
+    Attributes:
+        nodes (list[CNode]): operators of the traced graph that the kernel computes; empty where no operator asked for
+            it (XLA's copies) or nothing is known.
+        how (str): ``"measured"``, the kernel says so and can be what it says, or its operation and shapes fit one
+            operator only; ``"xla"``, a copy that XLA made for itself; ``"inferred"``, from the kernels around it.
+        note (str): why, in words.
+    """
+
+    __slots__ = ("nodes", "how", "note")
+
+    def __init__(self, nodes, how, note):
+        self.nodes = nodes
+        self.how = how
+        self.note = note
+
+    def __repr__(self):
+        return f"Owner({[node.fullname for node in self.nodes]}, {self.how}: {self.note})"
+
+
+def owners(traced, compiled):
+    """Who owns each kernel of a compiled program.
+
+    Args:
+        traced (FuncGraph): the program in operators.
+        compiled (FuncGraph): the same program as XLA optimised it, see `msnb.ir.read_hlo`.
+
+    Returns:
+        dict[str, Owner], by the name of the HLO instruction.
+    """
+    return _Join(traced, compiled).owners()
+
+
+class _Join:
+    def __init__(self, traced, compiled):
+        self.nodes = list(traced.all_nodes())
+        self.kernels = list(compiled.all_nodes())
+        self.found = {}
+        self.allowed = {}
+        self.named = {}
+        by_id = {node.id: node for node in self.nodes}
+        for number, kernel in compare(traced, compiled).links:
+            self.named.setdefault(kernel, []).append(by_id[number])
+        self._inside_loops()
+        self.readers = {}
+        for kernel in self.kernels:
+            for source in kernel.inputs:
+                if isinstance(source, CNode):
+                    self.readers.setdefault(source, []).append(kernel)
+
+    def _inside_loops(self):
+        """Link kernels in the bodies of loops and branches, which stand in scopes that the traced graph has not."""
+        places = {}
+        for node in self.nodes:
+            places.setdefault((plain(node.scope), node.op.lower() if node.graphs else node.op,
+                               node.direction == "backward"), []).append(node)
+        for kernel in self.kernels:
+            if kernel.id not in self.named:
+                mates = dict.fromkeys(node for scope, op, backward, _ in kernel.origins
+                                      for node in places.get((plain(scope), op, backward), ()))
+                if kernel.op in CONTAINERS:  # what is left of it when its body has been told of is its own
+                    mates = [node for node in mates if node.graphs] or mates
+                if mates:
+                    self.named[kernel.id] = list(mates)
+
+    def owners(self):
+        nameless = []
+        for kernel in self.kernels:
+            nodes = self.named.get(kernel.id, [])
+            needs = set() if kernel.op in CONTAINERS else needed(kernel)
+            if nodes and all(any(need in self.can(node) for node in nodes) for need in needs):
+                self.found[kernel] = Owner(_same_size(nodes, kernel), MEASURED, "named by XLA, operation checked")
+            else:
+                nameless.append((kernel, nodes, needs))
+        rest = self.by_shape(nameless)
+        for kernel, _, needs in rest:
+            if not needs and _is_copy(kernel) and any(isinstance(source, ParameterNode) for source in kernel.inputs):
+                weight = next(source for source in kernel.inputs if isinstance(source, ParameterNode))
+                self.found[kernel] = Owner([], XLA, f"XLA's copy of {weight.name}")
+        for kernel, nodes, needs in rest:
+            if kernel not in self.found:
+                self.found[kernel] = self.infer(kernel, nodes, needs)
+        return {kernel.instruction: owner for kernel, owner in self.found.items()}
+
+    def can(self, node):
+        """Classes of operations that an operator may be compiled to."""
+        known = self.allowed.get(node)
+        if known is None:
+            known = self.allowed[node] = _ANYTHING if node.graphs else capabilities(node)
+        return known
+
+    # ------------------------------------------------------------------ kernels without a name
+    def by_shape(self, nameless):
+        """Give a contraction to the one operator of these shapes that no other kernel claims; returns the others."""
+        claimed = set()
+        for kernel, owner in self.found.items():
+            if _CONTRACTION in needed(kernel):
+                claimed.update(node for node in owner.nodes if _CONTRACTION in self.can(node))
+        wanted = {}
+        for node in self.nodes:
+            if node not in claimed:
+                for shape in contractions(node):
+                    wanted.setdefault(shape, []).append(node)
+        asking = {}
+        for entry in nameless:
+            if _CONTRACTION in entry[2]:
+                asking.setdefault(_shape_of(entry[0]), []).append(entry)
+        rest = [entry for entry in nameless if _CONTRACTION not in entry[2]]
+        for shape, entries in asking.items():
+            mates = wanted.get(shape, [])
+            places = {(node.scope, node.op, node.direction, node.source) for node in mates}
+            if len(places) == 1:
+                for kernel, nodes, _ in entries:
+                    self.found[kernel] = Owner(list(dict.fromkeys([*nodes, *mates])), MEASURED,
+                                               "the only contraction of these shapes")
+            elif len(mates) == len(entries) and _chained(mates) and _chained([kernel for kernel, _, _ in entries]):
+                for (kernel, nodes, _), mate in zip(entries, mates, strict=True):
+                    self.found[kernel] = Owner(list(dict.fromkeys([*nodes, mate])), MEASURED,
+                                               "contractions of these shapes depend on each other in one order")
+            elif mates:
+                for number, (kernel, nodes, _) in enumerate(entries):
+                    mate = mates[min(number * len(mates) // len(entries), len(mates) - 1)]
+                    self.found[kernel] = Owner(list(dict.fromkeys([*nodes, mate])), INFERRED,
+                                               f"one of {len(mates)} contractions of these shapes")
+            else:
+                rest += entries
+        return rest
+
+    def infer(self, kernel, nodes, needs):
+        """The operators of the nearest kernel that is known and can do what this one does: readers, then producers."""
+        if nodes and not needs:
+            return Owner(nodes, INFERRED, "named by XLA")
+        for step, note in ((lambda one: self.readers.get(one, ()), "made for its reader"),
+                           (lambda one: [node for node in one.inputs if isinstance(node, CNode)],
+                            "made from its producer")):
+            seen, edge = {kernel}, [kernel]
+            for _ in range(4):
+                edge = [near for one in edge for near in step(one) if near not in seen and not seen.add(near)]
+                for near in edge:
+                    owner = self.found.get(near)
+                    if owner is None or not owner.nodes or owner.how == INFERRED:
+                        continue
+                    fits = [node for node in owner.nodes if all(need in self.can(node) for need in needs)]
+                    if fits:
+                        return Owner(fits, INFERRED, note)
+        return Owner(nodes, INFERRED, "nothing is known about where it came from")
+
+
+def plain(scope):
+    """A scope without the segments that JAX puts around the bodies of loops and branches."""
+    return "/".join(part for part in scope.split("/") if part not in _BODIES and not _BRANCH.match(part))
+
+
+def needed(kernel):
+    """Classes of operations in a kernel that only some operators can ask for."""
+    opcodes = [kernel.op, *str(kernel.attrs.get("fused", "")).split(", ")]
+    found = {_OPCODES[opcode] for opcode in opcodes if opcode in _OPCODES}
+    target = str(kernel.attrs.get("custom_call_target", "")).lower()
+    found.update(kind for word, kind in _CUSTOM if word in target)
+    return found
+
+
+def capabilities(node):
+    """What a node of the traced graph may be compiled to, from the primitives it is made of."""
+    found = set()
+    for name, _ in _primitives(node):
+        if name in _PRIMITIVES:
+            found |= _PRIMITIVES[name]
+        elif name in _SOLVERS:
+            found |= {_SOLVER, _CONTRACTION}
+        elif name in ("while", "scan", "cond", "custom_call", "ffi_call", "pallas_call", "pure_callback"):
+            return _ANYTHING
+        else:
+            for prefix, kinds in _PREFIXES:
+                if name.startswith(prefix):
+                    found |= kinds
+                    break
+    return frozenset(found)
+
+
+def contractions(node):
+    """(elements of the result, sorted elements of the operands) of each contraction in a node."""
+    for name, eqn in _primitives(node):
+        if name in _CONTRACTIONS:
+            if eqn is None:
+                yield node.types[0].size, tuple(sorted(n.types[s].size for n, s in node.uses if n.types))
+            else:
+                yield (_size(eqn.outvars[0]), tuple(sorted(_size(var) for var in eqn.invars)))
+
+
+def _primitives(node):
+    """(name, equation) of all primitives of a node; a node that is a primitive itself has no equation."""
+    if node.kernel is None:
+        yield node.op, None
+        return
+    todo = [getattr(node.kernel, "jaxpr", node.kernel)]
+    while todo:
+        for eqn in todo.pop().eqns:
+            yield eqn.primitive.name, eqn
+            for value in eqn.params.values():
+                for item in value if isinstance(value, (tuple, list)) else (value,):
+                    inner = getattr(item, "jaxpr", item)
+                    if hasattr(inner, "eqns"):
+                        todo.append(inner)
+
+
+def _size(var):
+    total = 1
+    for extent in getattr(var.aval, "shape", ()):
+        total *= extent
+    return total
+
+
+def _shape_of(kernel):
+    return (kernel.types[0].size if kernel.types else 0,
+            tuple(sorted(node.types[slot].size for node, slot in kernel.uses if slot < len(node.types))))
+
+
+def _is_copy(kernel):
+    words = str(kernel.attrs.get("fused", "")).split(", ") if "fused" in kernel.attrs else [kernel.op]
+    return all(word in _LAYOUT for word in words)
+
+
+def _same_size(nodes, kernel):
+    """Of several calls of one operator on one line those whose results the kernel makes, where sizes tell them."""
+    sizes = {kind.size for kind in kernel.types}
+    kept, places = [], {}
+    for node in nodes:
+        places.setdefault((node.scope, node.op, node.direction), []).append(node)
+    for mates in places.values():
+        fits = [node for node in mates if any(kind.size in sizes for kind in node.types)]
+        kept += fits if fits and len(mates) > 1 else mates
+    return kept
+
+
+def _chained(nodes):
+    """Whether each of some nodes depends on the one before it, so that their order says which is which."""
+    for before, after in zip(nodes, nodes[1:], strict=False):
+        seen, todo = set(), [after]
+        while todo:
+            node = todo.pop()
+            if node is before:
+                break
+            for source in node.inputs:
+                if isinstance(source, CNode) and source not in seen:
+                    seen.add(source)
+                    todo.append(source)
+        else:
+            return False
+    return True

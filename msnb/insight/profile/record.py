@@ -1,0 +1,276 @@
+"""Listens while networks run: when each step began, what it waited for, what was compiled, which kernels ran."""
+import shutil
+import tempfile
+import threading
+import time
+
+import jax
+
+from msnb import context, log
+
+from . import xplane
+from .dispatch import Watch
+
+_COMPILING = "/jax/core/compile/"
+_TRACED_STEPS = 30
+_TRACED_SECONDS = 8.0
+_clock = time.perf_counter_ns
+
+
+class Recording:
+    """What was heard. Times are nanoseconds on the clock of `time.perf_counter_ns`.
+
+    Attributes:
+        calls (list): (network, start, end) of outermost calls of Cells and compiled functions.
+        programs (dict): Program -> arrays of its latest call.
+        waits (list): (start, end) of each time that a dataset was asked for a row.
+        compiling (list): (start, end).
+        kernels (list[xplane.Kernel]): of the time between `traced`, a pair; None where nothing was traced.
+        dispatched (list[dispatch.Call]): operators of PYNATIVE mode.
+        steps (list): (start, end) of steps that the caller named, empty where the calls are the steps.
+    """
+
+    def __init__(self):
+        self.start = self.end = 0
+        self.calls, self.programs, self.waits, self.compiling, self.steps = [], {}, [], [], []
+        self.kernels, self.dispatched = [], []
+        self.traced = None
+        self.mode = "GRAPH"
+
+
+class Recorder:
+    """Records from `start` to `stop`; one at a time.
+
+    Args:
+        steps (int): after how many steps without compiling the kernel trace ends; times of steps go on being taken.
+            Default: 30.
+        kernels (bool): whether kernels are traced. Default: True.
+    """
+
+    _active = None
+
+    def __init__(self, steps=_TRACED_STEPS, kernels=True):
+        self.recording = None
+        self._steps = steps
+        self._kernels = kernels
+        self._owner = None
+        self._hooked = []
+        self._busy = False
+        self._folder = None
+        self._last = None
+        self._clean = 0
+        self._traced_since = 0
+        self._watch = None
+
+    # ------------------------------------------------------------------ beginning and end
+    def start(self):
+        """Begin.
+
+        Raises:
+            RuntimeError: If another recording is going on.
+        """
+        if Recorder._active is not None:
+            raise RuntimeError("A profile is being taken already; end it with analyse() (or leave its `with` block) "
+                               "before another one begins.")
+        Recorder._active = self
+        self.recording = made = Recording()
+        self._owner = threading.get_ident()
+        made.mode = "GRAPH" if context.get_context("mode") == context.GRAPH_MODE else "PYNATIVE"
+        self._hook()
+        jax.monitoring.register_event_duration_secs_listener(self._hear)
+        if made.mode == "PYNATIVE":
+            self._watch = Watch()
+            self._watch.open()
+        made.start = _clock()
+        if self._kernels and made.mode == "GRAPH":
+            self.trace()
+        return self
+
+    def stop(self):
+        """End.
+
+        Returns:
+            Recording.
+        """
+        made = self.recording
+        try:
+            self._wait()
+            made.end = _clock()
+            self.end_trace()
+        finally:
+            if self._watch is not None:
+                self._watch.close()
+                made.dispatched = self._watch.calls
+            self._unhook()
+            jax.monitoring.unregister_event_duration_listener(self._hear)
+            Recorder._active = None
+        return made
+
+    def mark(self):
+        """A step ends now; it began where the one before ended, the first one where the recording did."""
+        self._wait()
+        steps = self.recording.steps
+        steps.append((steps[-1][1] if steps else self.recording.start, _clock()))
+
+    def step(self):
+        """A context within which one step runs, for a caller that knows what a step is."""
+        return _Step(self)
+
+    # ------------------------------------------------------------------ hooks
+    def _hook(self):
+        from msnb.core.api import JitFunction
+        from msnb.core.program import Program
+        from msnb.dataset.engine.iterators import Iterator
+        from msnb.nn.cell import Cell
+
+        for owner, name, make in ((Cell, "__call__", self._called), (JitFunction, "__call__", self._called),
+                                  (Program, "__call__", self._ran), (Iterator, "__next__", self._asked)):
+            before = owner.__dict__[name]
+            self._hooked.append((owner, name, before))
+            setattr(owner, name, make(before))
+
+    def _unhook(self):
+        for owner, name, before in self._hooked:
+            setattr(owner, name, before)
+        self._hooked.clear()
+
+    def _mine(self):
+        return threading.get_ident() == self._owner
+
+    def _called(self, call):
+        def called(net, *args, **kwargs):
+            if self._busy or not self._mine():
+                return call(net, *args, **kwargs)
+            self._before_call()
+            self._busy = True
+            start = _clock()
+            try:
+                self._last = out = call(net, *args, **kwargs)
+            finally:
+                self._busy = False
+                self.recording.calls.append((net, start, _clock()))
+            return out
+
+        return called
+
+    def _ran(self, call):
+        def ran(program, arrays):
+            if not self._mine():
+                return call(program, arrays)
+            self.recording.programs[program] = list(arrays)
+            if self._watch is None:
+                return call(program, arrays)
+            return self._watch.run_whole(program.name, lambda: call(program, arrays))
+
+        return ran
+
+    def _asked(self, following):
+        def asked(iterator):
+            start = _clock()
+            try:
+                return following(iterator)
+            finally:
+                if self._mine():
+                    self.recording.waits.append((start, _clock()))
+
+        return asked
+
+    def _hear(self, event, duration, **_):
+        if event.startswith(_COMPILING) and self._mine():
+            now = _clock()
+            self.recording.compiling.append((now - int(duration * 1e9), now))
+
+    # ------------------------------------------------------------------ the kernel trace
+    def trace(self):
+        """Begin to trace kernels."""
+        options = jax.profiler.ProfileOptions()
+        options.python_tracer_level = 0  # every Python call would be an event, and slow
+        options.host_tracer_level = 2
+        folder = tempfile.mkdtemp(prefix="msnb-profile-")
+        try:
+            jax.profiler.start_trace(folder, profiler_options=options)
+        except Exception as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            log.once(f"Kernels are not traced, so that nothing is said about single operators: {error}")
+            return
+        self._folder = folder
+        self._anchor = _anchor()
+        self._traced_since = _clock()
+
+    def end_trace(self):
+        """End the trace of kernels and read it."""
+        if self._folder is None:
+            return
+        folder, self._folder = self._folder, None
+        self._wait()
+        ended = _clock()
+        try:
+            jax.profiler.stop_trace()
+            kernels, marks = xplane.read(folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+        anchors = [start for name, start, _, _ in marks if name == _ANCHOR]
+        if not anchors:
+            log.once("The trace of kernels holds no time mark; nothing is said about single operators.")
+            return
+        shift = self._anchor - anchors[-1]
+        for kernel in kernels:
+            kernel.start += shift
+            kernel.end += shift
+        self.recording.kernels = kernels
+        self.recording.traced = (self._traced_since, ended)
+
+    def _before_call(self):
+        """Between two steps: end a trace that has seen enough."""
+        if self._folder is None:
+            return
+        compiling = self.recording.compiling
+        calls = self.recording.calls
+        if calls and not (compiling and compiling[-1][1] > calls[-1][1]):
+            self._clean += 1
+        if self._clean > self._steps or (self._clean > 3 and _clock() - self._traced_since > _TRACED_SECONDS * 1e9):
+            self.end_trace()
+
+    def _wait(self):
+        """Until what the last call started is done."""
+        if self._last is not None:
+            jax.block_until_ready(arrays_of(self._last))
+
+
+class _Step:
+    def __init__(self, recorder):
+        self.recorder = recorder
+
+    def __enter__(self):
+        self.start = _clock()
+        return self
+
+    def __exit__(self, *exc):
+        if exc[0] is None:
+            self.recorder._wait()
+            self.recorder.recording.steps.append((self.start, _clock()))
+        return False
+
+
+_ANCHOR = "msnb:anchor"
+
+
+def _anchor():
+    """Leave a mark in the trace; returns when that was."""
+    with jax.profiler.TraceAnnotation(_ANCHOR):
+        pass
+    before = _clock()
+    with jax.profiler.TraceAnnotation(_ANCHOR):
+        after = _clock()
+    return (before + after) // 2
+
+
+def arrays_of(value):
+    """JAX arrays in whatever a network has returned."""
+    if hasattr(value, "_array"):
+        return [value._array]
+    if isinstance(value, (tuple, list)):
+        return [array for item in value for array in arrays_of(item)]
+    if isinstance(value, dict):
+        return arrays_of(list(value.values()))
+    return [value] if isinstance(value, jax.Array) else []

@@ -1,0 +1,312 @@
+"""Runs parts of a program on their own, with the values they have in the real step, and times each.
+
+Operators that XLA fused into one kernel are no longer there one by one: they are replayed together, as one compiled
+function; so are those whose kernels ran side by side on several threads. Groups of the same operators on the same
+shapes are compiled and timed once.
+"""
+import time
+
+import jax
+
+from msnb.core._jax_private import Literal, eval_jaxpr
+from msnb.ir.anf import CNode, ParameterNode
+from msnb.ir.read import read
+from msnb.ir.scope import parse
+
+_MERGES = 0.003  # of the kernels' time: a smaller kernel does not tie its operators together
+_BESIDE = 0.25  # of the shorter one's time: groups that ran together for longer are replayed together
+_SMALL = 50e-6  # seconds: what is shorter drowns in the cost of a call, and is replayed with the rest of its Cell
+_CALLS = 3  # runs of a group in a row within one round, of which the shortest counts
+
+
+class Group:
+    """Operators that were replayed as one function.
+
+    Attributes:
+        nodes (list[CNode]): in the order of execution.
+        seconds (float): of one run, without what calling an empty function takes.
+    """
+
+    __slots__ = ("nodes", "seconds")
+
+    def __init__(self, nodes, seconds):
+        self.nodes = nodes
+        self.seconds = seconds
+
+    def __repr__(self):
+        return f"Group({' + '.join(dict.fromkeys(node.name for node in self.nodes))}: {self.seconds * 1e3:.3f} ms)"
+
+
+class Replay:
+    """Attributes:
+        groups (list[Group]): longest first.
+        step (float): seconds of the whole program, run between the groups; `total` is the sum of the groups.
+        copies (float): seconds of the step that are XLA's own copies, as traced: no group holds them.
+        call (float): seconds that calling an empty function takes, which the step has once and the groups have not.
+        compiled (int): how many different functions the groups are.
+    """
+
+    __slots__ = ("groups", "step", "total", "compiled", "copies", "call")
+
+    def __init__(self, groups, step, compiled, call, copies=0.0):
+        self.call = call
+        self.copies = copies
+        self.groups = sorted(groups, key=lambda group: -group.seconds)
+        self.step = step
+        self.total = sum(group.seconds for group in groups)
+        self.compiled = compiled
+
+    @property
+    def difference(self):
+        """How much groups, copies and the call take more (or less) than the step, as a part of the step."""
+        return (self.total + self.copies + self.call) / self.step - 1
+
+    def __repr__(self):
+        return (f"Replay({len(self.groups)} groups, {self.compiled} functions: {self.total * 1e3:.3f} ms, "
+                f"step {self.step * 1e3:.3f} ms)")
+
+
+def replay(profile, rounds=5):
+    """See `Profile.replay`."""
+    program = profile.program
+    if program is None or program not in profile.recording.programs:
+        raise RuntimeError("Nothing can be replayed: no compiled Cell or function was recorded in GRAPH mode, or the "
+                           "profile was closed.")
+    equations = {}
+
+    def visit(node, equation, path):
+        if node is not None:
+            equations[node.id] = equation
+
+    graph = read(program.jaxpr, program.name, program.inputs, visit=visit)
+    parts = _Parts(graph, equations, _groups(profile, graph))
+    arrays = _arguments(program, profile.recording.programs[program])
+    values = parts.values(arrays)
+    made = _time(parts, values, _whole(program, arrays), rounds)
+    made.copies = sum(row.seconds for row in profile.rows if row.how == "xla")
+    _rewrite(profile, made)
+    return made
+
+
+# ---------------------------------------------------------------------- which operators belong together
+def _groups(profile, graph):
+    """Lists of outermost nodes; two are in one list where a kernel that counts holds both."""
+    outer = {}
+    for node in graph.nodes:
+        outer[node.id] = node.id
+        for inner in (inner for sub in node.graphs for inner in sub.all_nodes()):
+            outer[inner.id] = node.id
+    parent = {node.id: node.id for node in graph.nodes}
+
+    def root(ident):
+        while parent[ident] != ident:
+            parent[ident] = ident = parent[parent[ident]]
+        return ident
+
+    times = getattr(profile, "kernel_seconds", {})
+    total = sum(times.values()) or 1.0
+    for op, owner in profile._owners.get(profile.program, {}).items():
+        if times.get(op, 0.0) >= _MERGES * total:
+            idents = [outer[node.id] for node in owner.nodes]
+            for first, second in zip(idents, idents[1:], strict=False):
+                parent[root(first)] = root(second)
+    _join_concurrent(profile, outer, parent, root)
+    found, small, took = {}, {}, {}
+    for node in graph.nodes:
+        took[root(node.id)] = took.get(root(node.id), 0.0) + (profile.times[node.id] or 0.0)
+    for node in graph.nodes:
+        group = root(node.id)
+        if took[group] < _SMALL:
+            small.setdefault((node.scope.rpartition("/")[0], node.direction), []).append(node)
+        else:
+            found.setdefault(group, []).append(node)
+    return [*found.values(), *small.values()]
+
+
+def _join_concurrent(profile, outer, parent, root):
+    """Put groups together that ran side by side on several threads: one after the other they would take longer."""
+    together, alone = getattr(profile, "beside", ({}, {}))
+    home = {op: root(outer[owner.nodes[0].id]) for op, owner in profile._owners.get(profile.program, {}).items()
+            if owner.nodes}
+    length, shared = {}, {}
+    for op, spent in alone.items():
+        if op in home:
+            length[home[op]] = length.get(home[op], 0) + spent
+    for pair, spent in together.items():
+        groups = frozenset(home[op] for op in pair if op in home)
+        if len(groups) == 2:
+            shared[groups] = shared.get(groups, 0) + spent
+    total = sum(length.values())
+    for groups, spent in shared.items():
+        first, second = groups
+        if spent > _BESIDE * min(length[first], length[second]) and spent > _MERGES * total / 4:
+            parent[root(first)] = root(second)
+
+
+class _Parts:
+    """Groups of nodes as functions of the values that come from outside them."""
+
+    def __init__(self, graph, equations, groups):
+        self.graph = graph
+        self.equations = equations
+        self.groups = groups
+        home = {node: index for index, nodes in enumerate(groups) for node in nodes}
+        read_by = {}
+        for node in graph.nodes:
+            for use in _uses(node):
+                read_by.setdefault(use, set()).add(home[node])
+        for use in graph.outputs:
+            read_by.setdefault(use, set()).add(None)
+        self.inputs, self.outputs = [], []
+        for index, nodes in enumerate(groups):
+            inside = set(nodes)
+            self.inputs.append(list(dict.fromkeys(use for node in nodes for use in _uses(node)
+                                                  if use[0] not in inside)))
+            self.outputs.append([(node, slot) for node in nodes for slot in range(len(node.types))
+                                 if read_by.get((node, slot), set()) - {index}])
+
+    def function(self, index):
+        """(function of a list of arrays, text that is equal for groups that compute the same)."""
+        inputs, outputs, nodes = self.inputs[index], self.outputs[index], self.groups[index]
+
+        def run(*arrays):
+            known = dict(zip(inputs, arrays, strict=True))
+            self.evaluate(nodes, known)
+            return [known[use] for use in outputs]
+
+        return run
+
+    def evaluate(self, nodes, known):
+        """Run nodes, taking what they read from `known` and leaving there what they make."""
+        for node in nodes:
+            equation = self.equations[node.id]
+            with jax.named_scope("/".join(parse(node.scope)[0]) or "Default"):
+                made = _bind(equation, [_value(use, known) for use in node.uses])
+            for slot, value in enumerate(made):
+                known[node, slot] = value
+
+    def values(self, arrays):
+        """{use: array} of everything that a group reads from outside, as it is in the real program."""
+        wanted = list(dict.fromkeys(use for uses in self.inputs for use in uses if isinstance(use[0], CNode)))
+
+        def everything(*arrays):
+            known = {(node, 0): array for node, array in zip(self.graph.parameters, arrays, strict=True)}
+            self.evaluate(self.graph.nodes, known)
+            return [known[use] for use in wanted]
+
+        made = dict(zip(wanted, jax.jit(everything)(*arrays), strict=True))
+        made.update({(node, 0): array for node, array in zip(self.graph.parameters, arrays, strict=True)})
+        return made
+
+
+def _uses(node):
+    """(producer, slot) of what a node reads and is no constant."""
+    return [use for use in node.uses if isinstance(use[0], (CNode, ParameterNode))]
+
+
+def _value(use, known):
+    node, _ = use
+    return known[use] if isinstance(node, (CNode, ParameterNode)) else node.value
+
+
+def _bind(equation, values):
+    """Run one equation of a jaxpr; one value per result, None for one that is dropped."""
+    given = {}
+    for var, value in zip(equation.invars, values, strict=True):
+        if not isinstance(var, Literal):
+            dtype = var.aval.dtype
+            given[var] = value if getattr(value, "dtype", dtype) == dtype else value.astype(dtype)
+    kept = [var for var in equation.outvars if type(var).__name__ != "DropVar"]
+    jaxpr = _single(equation, tuple(given), tuple(kept))
+    made = iter(eval_jaxpr(jaxpr, (), *given.values()))
+    return [None if type(var).__name__ == "DropVar" else next(made) for var in equation.outvars]
+
+
+def _single(equation, inputs, outputs):
+    return jax.extend.core.Jaxpr(constvars=[], invars=list(inputs), outvars=list(outputs), eqns=[equation],
+                                 effects=equation.effects)
+
+
+# ---------------------------------------------------------------------- running
+def _arguments(program, arrays):
+    """Arrays for the inputs of the program's jaxpr, Parameters as they are now."""
+    number = [0] if program.random else []
+    return [p._array for p in program.params] + number + list(arrays)
+
+
+def _whole(program, arrays):
+    """A function that runs the compiled program once, on copies of what it overwrites."""
+    rest = arrays[len(program.params):]
+    read_arrays = [p._array for p in program.read]
+    state = [[jax.numpy.array(p._array, copy=True) for p in program.written]]
+
+    def run():
+        outs = program.run(state[0], read_arrays, *rest)
+        state[0] = outs[0]
+        return outs
+
+    return run
+
+
+def _time(parts, values, whole, rounds):
+    compiled, plan, empty = {}, [], {}
+    for index in range(len(parts.groups)):
+        args = [values[use] for use in parts.inputs[index]]
+        function = jax.jit(parts.function(index))
+        key = (str(function.trace(*args).jaxpr), tuple(_kind(a) for a in args))
+        if key not in compiled:
+            compiled[key] = (function, args)
+        empty.setdefault(len(args), jax.jit(lambda *arrays: 0, keep_unused=True))
+        plan.append((key, len(args)))
+    for function, args in compiled.values():
+        jax.block_until_ready(function(*args))
+    jax.block_until_ready(whole())
+    best, steps, nothing = {}, [], {}
+    for _ in range(max(1, rounds)):
+        steps.append(_shortest(whole, _CALLS))
+        for key, (function, args) in compiled.items():
+            best.setdefault(key, []).append(_shortest(lambda f=function, a=args: f(*a), _CALLS))
+            count = len(args)
+            if count not in nothing or len(nothing[count]) < rounds:
+                nothing.setdefault(count, []).append(_shortest(lambda n=count, a=args: empty[n](*a), _CALLS))
+    groups = [Group(nodes, max(min(best[key]) - min(nothing[count]), 0.0))
+              for nodes, (key, count) in zip(parts.groups, plan, strict=True)]
+    return Replay(groups, min(steps), len(compiled), min(map(min, nothing.values())))
+
+
+def _kind(array):
+    return getattr(array, "shape", ()), str(getattr(array, "dtype", type(array)))
+
+
+def _shortest(run, times):
+    best = float("inf")
+    for _ in range(times):
+        start = time.perf_counter()
+        jax.block_until_ready(run())
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def _rewrite(profile, made):
+    """Put the replayed times where the traced ones were; inside a group they are divided as before."""
+    rows = {ident: row for row in profile.rows if row.program == profile.program.name for ident in row.nodes}
+    outer = {}
+    for node in profile.graph.nodes:
+        outer[node.id] = [node, *(inner for sub in node.graphs for inner in sub.all_nodes())]
+    for row in rows.values():
+        row.replayed = 0.0
+    for group in made.groups:
+        nodes = [inner for node in group.nodes for inner in outer[node.id]]
+        weights = [profile.times[node.id] or 0.0 for node in nodes]
+        if not sum(weights):
+            weights = [profile.machine.at_best(node.flops, node.nbytes) or 1e-12 for node in nodes]
+        total = sum(weights) or 1.0
+        for node, weight in zip(nodes, weights, strict=True):
+            seconds = group.seconds * weight / total
+            profile.times[node.id] = seconds
+            if node.id in rows:
+                rows[node.id].replayed += seconds
+    for row in rows.values():
+        row.seconds, row.how = row.replayed, "replayed"
+    profile.rows.sort(key=lambda row: -row.seconds)
+    profile._fold_cells()

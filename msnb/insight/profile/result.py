@@ -1,0 +1,499 @@
+"""`Profile`: where the time of a step went, by operator, Cell and kernel, with where each figure comes from."""
+import statistics
+
+from msnb.ir.hlo import work_inside
+from msnb.ir.stages import Stages
+
+from . import attribute, memory, shares
+from .advice import advice
+from .dispatch import operator_of
+from .machine import machine
+from .text import table
+
+_NS = 1e-9
+
+
+class Row:
+    """The time of one operator of one Cell at one line, per step.
+
+    Attributes:
+        op (str): operator, ``"Conv2D"``; `name` is as the graph shows it, ``"gradConv2D"`` going back.
+        scope (str): path of Cells.
+        direction (str): ``"forward"``, ``"backward"`` or ``"update"``.
+        source (tuple | None): (file, line, function).
+        seconds (float): wall time per step.
+        measured (float), fused (float), inferred (float): the parts of it that are kernels of this operator alone, its
+            part of measured kernels into which XLA fused several operators (the kernel is measured, the division by
+            counted work is not), and kernels given to it because of their neighbours.
+        how (str): ``"measured"``, ``"fused"``, ``"inferred"``, ``"replayed"`` or ``"xla"``, whichever is most of it.
+        flops (int), nbytes (int): counted from the shapes, per step.
+        kernels (int): how many kernels take part. `calls` how many calls of the operator.
+        dispatch (float): in PYNATIVE mode, the seconds of `seconds` that Python and JAX took to hand it over.
+        nodes (list[int]): ids of its nodes in the graph.
+    """
+
+    __slots__ = ("op", "name", "scope", "direction", "source", "seconds", "measured", "fused", "inferred", "how",
+                 "flops", "nbytes", "kernels", "calls", "nodes", "dispatch", "replayed", "mates", "program")
+
+    def __init__(self, op, name, scope, direction, source, program=""):
+        self.op, self.name, self.scope, self.direction, self.source = op, name, scope, direction, source
+        self.seconds = self.measured = self.fused = self.inferred = self.dispatch = 0.0
+        self.replayed = None
+        self.how = "measured"
+        self.flops = self.nbytes = self.kernels = self.calls = 0
+        self.nodes, self.mates, self.program = [], set(), program
+
+    @property
+    def cell(self):
+        """Innermost Cell, as the graph names it."""
+        return self.scope.rpartition("/")[2]
+
+    def __repr__(self):
+        return f"Row({self.name} of {self.cell or '?'}: {self.seconds * 1e3:.3f} ms, {self.how})"
+
+
+class Cell:
+    """The time of one scope with all that is in it, per step. `seconds` is the sum of the three directions."""
+
+    __slots__ = ("scope", "forward", "backward", "update", "own", "flops", "nbytes", "source")
+
+    def __init__(self, scope):
+        self.scope = scope
+        self.forward = self.backward = self.update = self.own = 0.0
+        self.flops = self.nbytes = 0
+        self.source = None
+
+    @property
+    def seconds(self):
+        """Seconds per step, of everything inside."""
+        return self.forward + self.backward + self.update
+
+    @property
+    def name(self):
+        """Last part of the path."""
+        return self.scope.rpartition("/")[2]
+
+
+class Profile:
+    """What a recording says. Made by `msnb.insight.profile.profile`, `Profiler.analyse` and the magics.
+
+    Attributes:
+        name (str): network or function; `mode` "GRAPH" or "PYNATIVE".
+        steps (list[float]): seconds of each step in which nothing was compiled.
+        first (list[float]): seconds of the steps in which something was.
+        compile_seconds (float): time spent on tracing and compiling.
+        parts (dict): seconds of one step: ``"compute"`` (a kernel ran), ``"gaps"`` (a program ran, but none of its
+            kernels), ``"data"`` (nothing ran and the dataset was being waited for), ``"host"`` (the rest: Python and
+            dispatch), ``"unknown"`` (no kernels were traced).
+        rows (list[Row]): operators, longest first; cells (list[Cell]) likewise.
+        machine (Machine): what the machine can do at best.
+        memory (Memory | None): of the step's program.
+        advice (list[Finding]): what to do, most valuable first.
+        graph (FuncGraph | None): of the step's program; `times` holds seconds per node of it, None for a node of which
+            nothing is known.
+        notes (list[str]): what the reader should know about how this was measured.
+    """
+
+    def __init__(self, recording, name=None):
+        self.recording = recording
+        self.mode = recording.mode
+        self.machine = machine()
+        self.notes, self.rows, self.cells = [], [], []
+        self.graph = self.memory = self.program = None
+        self.times, self.kernel_rows, self._owners = [], [], {}
+        self._stages = {}
+        compiling = shares.union(recording.compiling)
+        self.compile_seconds = shares.length(compiling) * _NS
+        self._steps = self._find_steps(compiling)
+        self._choose_program()
+        self.name = name or self._name()
+        self._measure(compiling)
+        if self.program is not None:
+            self.memory = memory.of_program(self.program, self.graph)
+        self.advice = advice(self)
+
+    # ------------------------------------------------------------------ steps
+    def _find_steps(self, compiling):
+        """(start, end) of the steps without compiling; `first` and `steps` in seconds."""
+        recording = self.recording
+        steps = list(recording.steps)
+        if not steps:
+            longest = {}
+            for net, start, end in recording.calls:
+                longest[id(net)] = longest.get(id(net), 0) + end - start
+            if longest:
+                main = max(longest, key=longest.get)
+                starts = [start for net, start, _ in recording.calls if id(net) == main]
+                last = max(end for net, _, end in recording.calls if id(net) == main)
+                ready = max([kernel.end for kernel in recording.kernels if kernel.end < recording.end] or [0])
+                steps = list(zip(starts, [*starts[1:], max(last, min(ready, recording.end))], strict=True))
+            else:
+                steps = [(recording.start, recording.end)]
+        clean, first = [], []
+        for start, end in steps:
+            (first if shares.clip(compiling, start, end) else clean).append((start, end))
+        self.first = [(end - start) * _NS for start, end in first]
+        if not clean:
+            self.notes.append("Every step compiled something: times hold no compiling, but the step is not a steady "
+                              "one. Run more steps.")
+            clean = steps
+        elif len(clean) > 2 and not recording.steps:
+            middle = statistics.median(end - start for start, end in clean)
+            if clean[-1] == steps[-1] and clean[-1][1] - clean[-1][0] > 3 * middle:
+                # the calls came back before their work was done, and the last one holds what was still waiting
+                begin, width = clean[0][0], (clean[-1][1] - clean[0][0]) / len(clean)
+                clean = [(int(begin + at * width), int(begin + (at + 1) * width)) for at in range(len(clean))]
+                middle = width
+                self.notes.append("The calls returned before their work was done: each step is told as the mean.")
+            # between two epochs an evaluation or a callback may stand: such a gap is no step
+            kept = [(start, end) for start, end in clean if end - start < 20 * middle]
+            if len(kept) < len(clean):
+                self.notes.append(f"{len(clean) - len(kept)} pauses of more than 20 steps are left out.")
+            clean = kept
+        self.steps = [(end - start - shares.length(shares.clip(compiling, start, end))) * _NS for start, end in clean]
+        return clean
+
+    @property
+    def step_seconds(self):
+        """Median time of a step, seconds."""
+        return statistics.median(self.steps)
+
+    @property
+    def spread(self):
+        """(10th, 90th percentile) of the steps, seconds."""
+        ordered = sorted(self.steps)
+        return ordered[(len(ordered) - 1) // 10], ordered[-1 - (len(ordered) - 1) // 10]
+
+    def _name(self):
+        if self.program is not None:
+            return self.program.name
+        calls = self.recording.calls
+        return getattr(calls[-1][0], "__name__", type(calls[-1][0]).__name__) if calls else "cell"
+
+    # ------------------------------------------------------------------ operators
+    def _choose_program(self):
+        """Join traced modules with the programs that were called; the longest is the step's."""
+        self._modules = {}
+        window, _ = self._window()
+        busy = {}
+        for kernel in self._kernels(window):
+            entry = busy.setdefault(kernel.run[:2], [kernel.module, set(), 0])
+            entry[1].add(kernel.op)
+            entry[2] += kernel.end - kernel.start
+        for key, (module, ops, _) in busy.items():
+            for program in self.recording.programs:
+                if module == f"jit_{program.run.__name__}" and ops <= self._compiled_ops(program):
+                    self._modules[key] = program
+        known = {}
+        for key, program in self._modules.items():
+            known[program] = known.get(program, 0) + busy[key][2]
+        if known:
+            self.program = max(known, key=known.get)
+        elif self.mode == "GRAPH" and self.recording.programs:
+            self.program = next(reversed(self.recording.programs))
+        if self.program is not None:
+            self.graph = self._stages_of(self.program).whole
+            self.times = [None] * len(self.graph)
+
+    def _stages_of(self, program):
+        if program not in self._stages:
+            self._stages[program] = Stages(program, program.name)
+        return self._stages[program]
+
+    def _compiled_ops(self, program):
+        return {node.instruction for node in self._stages_of(program)["optimised"].all_nodes()}
+
+    def _window(self):
+        """(traced steps without compiling, their number)."""
+        traced = self.recording.traced
+        if traced is None:
+            return [], 0
+        steps = [(start, end) for start, end in self._steps if start >= traced[0] and end <= traced[1]]
+        return shares.union(steps), len(steps)
+
+    def _kernels(self, window):
+        if not window:
+            return []
+        low, high = window[0][0], window[-1][1]
+        return [kernel for kernel in self.recording.kernels if kernel.end > low and kernel.start < high]
+
+    def _measure(self, compiling):
+        if self.mode == "PYNATIVE":
+            self._from_dispatch(compiling)
+        else:
+            self._from_kernels(compiling)
+        self.rows.sort(key=lambda row: -row.seconds)
+        self._fold_cells()
+
+    def _parts(self, window, count, busy, compiling, running=()):
+        """What the steps in a window are made of, seconds per step."""
+        gaps = shares.minus(shares.union(running), busy)
+        compiled = shares.minus(shares.minus(compiling, busy), gaps)
+        waits = shares.minus(shares.minus(shares.minus(shares.union(self.recording.waits), busy), gaps), compiled)
+
+        def inside(intervals):
+            return sum(shares.length(shares.clip(intervals, start, end)) for start, end in window)
+
+        total = shares.length(window) - inside(compiled)
+        made = {"compute": inside(busy), "gaps": inside(gaps), "data": inside(waits)}
+        made["host"] = max(total - sum(made.values()), 0)
+        return {name: part * _NS / max(count, 1) for name, part in made.items()}
+
+    def _from_kernels(self, compiling):
+        window, count = self._window()
+        kernels = self._kernels(window)
+        if not kernels:
+            if self.program is None:
+                self.notes.append("No compiled Cell or function ran while this was recorded.")
+            else:
+                self.notes.append("No steady step was traced, so that nothing is known about single operators. Run "
+                                  "three steps or more.")
+            self.parts = self._parts(self._steps, len(self._steps), [], compiling)
+            self.parts["unknown"] = self.parts.pop("host")
+            self.parts.update(compute=0.0, host=0.0)
+            return
+        if any(kernel.device for kernel in kernels):
+            self.notes.append("Kernels of a GPU that run inside a command buffer are traced as one: if few operators "
+                              "show, start Python with XLA_FLAGS=--xla_gpu_enable_command_buffer= and profile again.")
+        low, high = window[0][0], window[-1][1]
+        spans = [(max(kernel.start, low), min(kernel.end, high)) for kernel in kernels]
+        busy = shares.union(spans)
+        runs = {}
+        for kernel in kernels:
+            start, end = runs.get(kernel.run, (kernel.start, kernel.end))
+            runs[kernel.run] = min(start, kernel.start), max(end, kernel.end)
+        self.parts = self._parts(window, count, busy, compiling, runs.values())
+        if len(self.steps) > count > 0:
+            self._compare_traced(count)
+        owners, opcodes, inside = {}, {}, {}
+        for key, program in self._modules.items():
+            stages = self._stages_of(program)
+            owners[key] = attribute.owners(stages.whole, stages["optimised"])
+            inside[key] = work_inside(program.compiled().as_text())
+            opcodes[key] = {node.instruction: node for node in stages["optimised"].all_nodes()}
+        self._owners = {program: owners[key] for key, program in self._modules.items()}
+        outer = [index for index, kernel in enumerate(kernels) if kernel.run[:2] in opcodes
+                 and opcodes[kernel.run[:2]][kernel.op].op in attribute.CONTAINERS]
+        wall = shares.shares(spans, outer)
+        mine = [(kernel.op, span) for kernel, span in zip(kernels, spans, strict=True)
+                if self._modules.get(kernel.run[:2]) is self.program]
+        self.beside = shares.beside([op for op, _ in mine], [span for _, span in mine])
+        taken = {}
+        for kernel, share in zip(kernels, wall, strict=True):
+            key = (kernel.run[:2], kernel.op) if kernel.run[:2] in owners else (None, kernel.module)
+            taken[key] = taken.get(key, 0.0) + share * _NS / count
+        self.kernel_seconds = {op: seconds for (key, op), seconds in taken.items()
+                               if key is not None and self._modules[key] is self.program}
+        rows = {}
+        for (key, op), seconds in taken.items():
+            if key is None:  # a module that is no program of msnb's: an operator outside the graph, a conversion
+                self._add(rows, (None, op), Row(op.removeprefix("jit_"), op.removeprefix("jit_"), "", "forward", None),
+                          seconds, "measured")
+            else:
+                self._spread(rows, self._modules[key], owners[key][op], seconds, inside[key].get(op, {}))
+        self._count_work(rows)
+        self.rows = list(rows.values())
+
+    def _compare_traced(self, count):
+        """Say what tracing cost, where there are steps with and without it."""
+        traced = self.recording.traced
+        inside = [e - s for s, e in self._steps if s >= traced[0] and e <= traced[1]]
+        outside = [e - s for s, e in self._steps if not (s >= traced[0] and e <= traced[1])]
+        if len(inside) < 2 or len(outside) < 2:
+            return
+        ratio = statistics.median(inside) / statistics.median(outside)
+        self.steps = [(e - s) * _NS for s, e in self._steps if not (s >= traced[0] and e <= traced[1])]
+        if ratio > 1.05:
+            self.notes.append(f"Tracing made a step {100 * (ratio - 1):.0f} % longer; the step time is that without "
+                              f"it, operators are measured with it.")
+
+    def _spread(self, rows, program, owner, seconds, inside):
+        """Give the time of one kernel to the operators in it, by the work of each."""
+        if not owner.nodes:
+            key = (program, owner.note)
+            row = rows.get(key) or Row("copy" if owner.how == attribute.XLA else "unknown", owner.note, "", "forward",
+                                       None, program.name)
+            self._add(rows, key, row, seconds, owner.how)
+            return
+        work = _work(owner.nodes, inside)
+        total = sum(work)
+        places = {(node.scope, node.op, node.direction, node.source) for node in owner.nodes}
+        how = owner.how if owner.how != attribute.MEASURED or len(places) == 1 else "fused"
+        for node, part in zip(owner.nodes, work, strict=True):
+            line = node.source[:2] if node.source else None
+            key = (program, node.scope, node.op, node.direction, line)
+            row = rows.get(key) or Row(node.op, node.name, node.scope, node.direction, node.source, program.name)
+            if node.id not in row.nodes:
+                row.nodes.append(node.id)
+            self._add(rows, key, row, seconds * part / total, how, 1 if part else 0)
+            row.mates.update(f"{other.name} of {other.scope.rpartition('/')[2]}" for other in owner.nodes
+                             if (other.scope, other.op, other.direction) != (node.scope, node.op, node.direction))
+            if program is self.program:
+                self.times[node.id] = (self.times[node.id] or 0.0) + seconds * part / total
+
+    @staticmethod
+    def _add(rows, key, row, seconds, how, kernels=1):
+        rows[key] = row
+        row.seconds += seconds
+        row.kernels += kernels
+        if how in ("measured", attribute.XLA):
+            row.measured += seconds
+        elif how == "fused":
+            row.fused += seconds
+        else:
+            row.inferred += seconds
+        parts = {"measured": row.measured, "fused": row.fused, "inferred": row.inferred}
+        row.how = "xla" if how == attribute.XLA else max(parts, key=parts.get)
+
+    def _count_work(self, rows):
+        by_program = {}
+        for program, stages in self._stages.items():
+            by_program[program.name] = {node.id: node for node in stages.whole.all_nodes()}
+        for row in rows.values():
+            known = by_program.get(row.program, {})
+            for ident in row.nodes:
+                node = known[ident]
+                row.flops += node.flops
+                row.nbytes += node.nbytes
+            row.calls = len(row.nodes)
+
+    def _from_dispatch(self, compiling):
+        """PYNATIVE: every operator was waited for, so that its time is its own."""
+        window = shares.union(self._steps)
+        count = len(self._steps)
+        calls = [call for call in self.recording.dispatched
+                 if any(start <= call.start and call.done <= end for start, end in window)]
+        self.parts = self._parts(window, count, shares.union([(c.sent, c.done) for c in calls]), compiling)
+        dispatch = sum(c.sent - c.start for c in calls) * _NS / max(count, 1)
+        if calls:
+            self.notes.append("In PYNATIVE mode each operator was waited for, to tell it from the next: a step without "
+                              "a profile is shorter by what overlaps.")
+        rows = {}
+        for call in calls:
+            op = operator_of(call.name)
+            op = op.removesuffix("Grad") if call.backward else op
+            key = (call.scope, op, call.backward, call.source and call.source[:2])
+            row = rows.get(key)
+            if row is None:
+                row = rows[key] = Row(op, f"grad{op}" if call.backward else op, call.scope,
+                                      "backward" if call.backward else "forward", call.source)
+            row.seconds += (call.done - call.start) * _NS / count
+            row.measured += (call.done - call.start) * _NS / count
+            row.dispatch += (call.sent - call.start) * _NS / count
+            row.flops += call.work[0] / count
+            row.nbytes += call.work[1] / count
+            row.calls += 1
+        for row in rows.values():
+            row.calls = max(1, round(row.calls / count))
+            row.kernels = row.calls
+        self.dispatch_seconds = dispatch
+        self.rows = list(rows.values())
+
+    def _fold_cells(self):
+        cells = {}
+        for row in self.rows:
+            parts = row.scope.split("/") if row.scope else []
+            for depth in range(1, len(parts) + 1):
+                scope = "/".join(parts[:depth])
+                cell = cells.get(scope) or cells.setdefault(scope, Cell(scope))
+                setattr(cell, row.direction, getattr(cell, row.direction) + row.seconds)
+                cell.flops += row.flops
+                cell.nbytes += row.nbytes
+                if depth == len(parts):
+                    cell.own += row.seconds
+                    cell.source = cell.source or row.source
+        self.cells = sorted(cells.values(), key=lambda cell: (-cell.seconds, cell.scope))
+
+    # ------------------------------------------------------------------ figures
+    @property
+    def busy(self):
+        """Seconds of a step that rows account for."""
+        return sum(row.seconds for row in self.rows)
+
+    @property
+    def attribution(self):
+        """How the time of the kernels is known: shares of it that add up to one.
+
+        Returns:
+            dict: ``"measured"`` kernels of one operator, ``"fused"`` measured kernels of several, ``"xla"`` XLA's own
+            copies, ``"inferred"`` the rest.
+        """
+        total = self.busy or 1.0
+        xla = sum(row.seconds for row in self.rows if row.how == "xla")
+        return {"measured": (sum(row.measured for row in self.rows) - xla) / total,
+                "fused": sum(row.fused for row in self.rows) / total, "xla": xla / total,
+                "inferred": sum(row.inferred for row in self.rows) / total}
+
+    def of_peak(self, row):
+        """How much of what the machine could do at best a row (or Cell) reaches, from 0 to 1; None without work."""
+        at_best = self.machine.at_best(row.flops, row.nbytes)
+        seconds = row.seconds - getattr(row, "dispatch", 0.0)
+        return min(at_best / seconds, 1.0) if seconds > 0 and row.flops else None
+
+    def replay(self, rounds=5):
+        """Measure each group of operators on its own: what XLA fused together is compiled as one function and run.
+
+        The rows' times become those of the replay, and `times` too. It takes one compilation per kind of group.
+
+        Args:
+            rounds (int): how often each group is run; the shortest counts. Default: 5.
+
+        Returns:
+            Replay.
+
+        Raises:
+            RuntimeError: If no program of GRAPH mode was traced.
+        """
+        from .replay import replay
+
+        return replay(self, rounds)
+
+    def timeline(self):
+        """The recording as trace events, see `msnb.insight.profile.timeline`."""
+        from .timeline import events
+
+        return events(self)
+
+    def save_timeline(self, path):
+        """Write the timeline to a JSON file that https://ui.perfetto.dev and chrome://tracing open.
+
+        Args:
+            path (str): where to.
+        """
+        from .timeline import write
+
+        write(self, path)
+
+    def text(self, rows=12):
+        """The profile as a table for a terminal.
+
+        Args:
+            rows (int): how many operators. Default: 12.
+        """
+        return table(self, rows)
+
+    def close(self):
+        """Let go of the arrays and traces that `replay` and `timeline` need."""
+        self.recording.kernels, self.recording.dispatched = [], []
+        self.recording.programs = {}
+
+    def __repr__(self):
+        return self.text()
+
+
+def _work(nodes, inside):
+    """What each of the operators in a kernel does of it: elements computed in the kernel itself, where that is known,
+    else the arithmetic of the whole operator. What is fused hands its values on in registers: bytes do not count."""
+    found = []
+    for node in nodes:
+        mine = {key: size for key, size in inside.items()
+                if (attribute.plain(key[0]), *key[1:3]) == (attribute.plain(node.scope), node.op,
+                                                                              node.direction == "backward")}
+        line = node.source[:2] if node.source else None
+        exact = [size for key, size in mine.items() if key[3] == line]
+        mates = sum(1 for other in nodes if (other.scope, other.op, other.direction, other.source)
+                    == (node.scope, node.op, node.direction, node.source))
+        found.append(sum(exact or mine.values()) / mates)
+    if sum(found):
+        return found
+    return [max(node.flops, sum(kind.size for kind in node.types), 1) for node in nodes]

@@ -1,0 +1,110 @@
+"""Turns overlapping intervals into wall time.
+
+Kernels run on several threads at once, so their durations add up to more than the time that passed. Here every instant
+is divided evenly among the kernels that run at it: the shares add up to the time during which anything ran at all.
+"""
+
+
+def shares(intervals, containers=()):
+    """Wall time of each of some intervals.
+
+    Args:
+        intervals (list[tuple[int, int]]): (start, end).
+        containers (Collection[int]): positions of intervals that only hold others, such as the run of a loop: they get
+            the instants at which nothing else runs.
+
+    Returns:
+        list[float], one share per interval; their sum is the length of the union of all intervals.
+
+    Examples:
+        >>> shares([(0, 10), (5, 15)])
+        [7.5, 7.5]
+    """
+    edges = [(start, 1, index) for index, (start, end) in enumerate(intervals) if end > start]
+    edges += [(end, 0, index) for index, (start, end) in enumerate(intervals) if end > start]
+    edges.sort()
+    outer = frozenset(containers)
+    got = [0.0] * len(intervals)
+    inside, around, before = set(), set(), 0
+    for time, begins, index in edges:
+        active = inside or around
+        if active and time > before:
+            part = (time - before) / len(active)
+            for one in active:
+                got[one] += part
+        before = time
+        group = around if index in outer else inside
+        (group.add if begins else group.discard)(index)
+    return got
+
+
+def beside(names, intervals):
+    """How long intervals of different names ran at the same time.
+
+    Args:
+        names (list[str]): one per interval.
+        intervals (list[tuple[int, int]]): (start, end).
+
+    Returns:
+        tuple, ({frozenset of two names: time together}, {name: its whole time}).
+    """
+    edges = sorted((time, begins, name) for (start, end), name in zip(intervals, names, strict=True) if end > start
+                   for time, begins in ((start, 1), (end, 0)))
+    together, alone, active, before = {}, {}, {}, 0
+    for time, begins, name in edges:
+        if time > before:
+            running = list(active)
+            for at, one in enumerate(running):
+                alone[one] = alone.get(one, 0) + time - before
+                for other in running[:at]:
+                    pair = frozenset((one, other))
+                    together[pair] = together.get(pair, 0) + time - before
+        before = time
+        count = active.get(name, 0) + (1 if begins else -1)
+        if count > 0:
+            active[name] = count
+        else:
+            active.pop(name, None)
+    return together, alone
+
+
+def union(intervals):
+    """The same stretch of time as disjoint intervals in order."""
+    made = []
+    for start, end in sorted(intervals):
+        if end <= start:
+            continue
+        if made and start <= made[-1][1]:
+            made[-1][1] = max(made[-1][1], end)
+        else:
+            made.append([start, end])
+    return [tuple(pair) for pair in made]
+
+
+def minus(first, second):
+    """What of some disjoint ordered intervals other disjoint ordered intervals leave over."""
+    left = []
+    for start, end in first:
+        for low, high in second:
+            if high <= start:
+                continue
+            if low >= end:
+                break
+            if low > start:
+                left.append((start, low))
+            start = max(start, high)
+            if start >= end:
+                break
+        if start < end:
+            left.append((start, end))
+    return left
+
+
+def clip(intervals, start, end):
+    """The parts of intervals that lie between `start` and `end`."""
+    return [(max(a, start), min(b, end)) for a, b in intervals if min(b, end) > max(a, start)]
+
+
+def length(intervals):
+    """Total length of disjoint intervals."""
+    return sum(end - start for start, end in intervals)

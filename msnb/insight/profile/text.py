@@ -1,0 +1,67 @@
+"""A profile as text: for a terminal, and as Markdown for a page that shows nothing else."""
+from msnb.ir.source import show as place_of
+
+MARKS = {"measured": " ", "fused": "+", "inferred": "~", "replayed": "=", "xla": "x"}
+LEGEND = "+ fused with others, divided by counted work   ~ inferred   = replayed alone   x copy made by XLA"
+
+
+def seconds(value):
+    """A time in the unit that suits it."""
+    if value is None:
+        return "-"
+    for unit, factor in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if value >= factor:
+            return f"{value / factor:.3g} {unit}"
+    return "0" if value <= 0 else f"{value * 1e9:.0f} ns"
+
+
+def count(value, unit=""):
+    """A large number with its prefix."""
+    for prefix, factor in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= factor:
+            return f"{value / factor:.3g} {prefix}{unit}"
+    return f"{value:.0f} {unit}".rstrip()
+
+
+def headline(profile):
+    """One line: how long a step takes and what it is made of."""
+    low, high = profile.spread
+    total = sum(profile.parts.values()) or 1.0
+    parts = ", ".join(f"{name} {100 * part / total:.0f} %" for name, part in profile.parts.items() if part > 0)
+    return (f"{profile.name}, {profile.mode}: {seconds(profile.step_seconds)} a step "
+            f"({seconds(low)} to {seconds(high)}, {len(profile.steps)} steps): {parts}; "
+            f"compiling {seconds(profile.compile_seconds)}")
+
+
+def table(profile, rows):
+    """See `Profile.text`."""
+    out = [headline(profile), ""]
+    out += [f"  {finding.text}" for finding in profile.advice[:4]]
+    total = sum(profile.parts.values()) or 1.0
+    shown = profile.rows[:rows]
+    if shown:
+        out += ["", f"{'time':>9} {'step':>6}   {'operator':<22} {'of peak':>7}  {'Cell':<28} line"]
+    for row in shown:
+        peak = profile.of_peak(row)
+        out.append(f"{seconds(row.seconds):>9} {100 * row.seconds / total:5.1f} % {MARKS[row.how]} {row.name[:22]:<22} "
+                   f"{'' if peak is None else f'{100 * peak:.0f} %':>7}  {row.cell[:28]:<28} {place_of(row.source)}")
+    if len(profile.rows) > rows:
+        rest = sum(row.seconds for row in profile.rows[rows:])
+        out.append(f"{seconds(rest):>9} {100 * rest / total:5.1f} %   {len(profile.rows) - rows} more")
+    if shown:
+        how = profile.attribution
+        out += ["", f"{100 * (how['measured'] + how['fused']):.0f} % of the kernels' time is measured on operators, "
+                f"{100 * how['xla']:.0f} % are XLA's own copies, {100 * how['inferred']:.0f} % is inferred.", LEGEND]
+    out += [f"note: {note}" for note in profile.notes]
+    return "\n".join(out)
+
+
+def markdown(profile, rows=12):
+    """The same as Markdown."""
+    total = sum(profile.parts.values()) or 1.0
+    out = [f"**{headline(profile)}**", ""]
+    out += [f"- {finding.text}" for finding in profile.advice[:4]]
+    out += ["", "| time | of the step | operator | Cell | line | how |", "|--:|--:|:--|:--|:--|:--|"]
+    out += [f"| {seconds(row.seconds)} | {100 * row.seconds / total:.1f} % | {row.name} | {row.cell} | "
+            f"{place_of(row.source)} | {row.how} |" for row in profile.rows[:rows]]
+    return "\n".join(out)

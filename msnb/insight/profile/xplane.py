@@ -1,0 +1,96 @@
+"""Reads the trace that JAX's profiler writes: which kernel of which program ran when, on every thread or stream."""
+import pathlib
+
+import jax
+
+_END = "end: "
+
+
+class Kernel:
+    """One run of one instruction of a compiled program.
+
+    Attributes:
+        op (str): name of the HLO instruction.
+        module (str): name of the HLO module, ``jit_`` and the program's name.
+        run (tuple): what tells one execution of a program from another.
+        start (int), end (int): nanoseconds; the end is when the work was done, not when its launch returned.
+        lane (str): thread or stream.
+    """
+
+    __slots__ = ("op", "module", "run", "start", "end", "lane", "device")
+
+    def __init__(self, op, module, run, start, end, lane, device):
+        self.op = op
+        self.module = module
+        self.run = run
+        self.start = start
+        self.end = end
+        self.lane = lane
+        self.device = device
+
+    def __repr__(self):
+        return f"Kernel({self.op} of {self.module}, {(self.end - self.start) / 1e3:.1f} us)"
+
+
+def read(folder):
+    """What was traced into a folder.
+
+    Args:
+        folder (str): where `jax.profiler.start_trace` was told to write.
+
+    Returns:
+        tuple, (list of Kernel in the order of their starts, list of (name, start, end, lane) of marks that
+        `jax.profiler.TraceAnnotation` made under names that begin with ``msnb:``). Times in nanoseconds.
+    """
+    kernels, marks = [], []
+    for path in sorted(pathlib.Path(folder).rglob("*.xplane.pb")):
+        for plane in jax.profiler.ProfileData.from_file(str(path)).planes:
+            _read_plane(plane, kernels, marks)
+    kernels.sort(key=lambda kernel: kernel.start)
+    return kernels, marks
+
+
+def _read_plane(plane, kernels, marks):
+    device = plane.name.startswith("/device:")
+    opened, closed = {}, {}
+    for number, line in enumerate(plane.lines):
+        # on a device the derived lines ("XLA Modules", "Steps") repeat what the streams say
+        if device and line.name and not _is_stream(line.name):
+            continue
+        lane = f"{plane.name} {line.name}" if device else _lane(line.name, number)
+        for event in line.events:
+            name = event.name
+            if name.startswith(_END):
+                stats = dict(event.stats)
+                if "_c" in stats:
+                    closed[stats["_c"]] = int(event.start_ns + event.duration_ns)
+                continue
+            if name.startswith("msnb:"):
+                start = int(event.start_ns)
+                marks.append((name, start, start + int(event.duration_ns), lane))
+                continue
+            if name[:1] in "$" or not (device or name[:1].islower() or "hlo" in name):
+                continue
+            stats = dict(event.stats)
+            op = stats.get("hlo_op")
+            if op is None:
+                continue
+            start = int(event.start_ns)
+            kernel = Kernel(str(op), str(stats.get("hlo_module", "")),
+                            (stats.get("hlo_module"), stats.get("program_id"), stats.get("run_id")), start,
+                            start + int(event.duration_ns), lane, device)
+            kernels.append(kernel)
+            if "_p" in stats:
+                opened[stats["_p"]] = kernel
+    # a kernel that is split over the thread pool returns at once; a second event says when its last part was done
+    for key, kernel in opened.items():
+        if key in closed:
+            kernel.end = max(kernel.end, closed[key])
+
+
+def _is_stream(name):
+    return name.startswith("Stream") or name == "XLA Ops"
+
+
+def _lane(name, number):
+    return f"{name.partition('/')[0] or 'thread'} {number}"

@@ -1,0 +1,202 @@
+"""Reads the StableHLO module of a lowered program into a FuncGraph: what msnb hands to XLA, before XLA has touched it.
+
+The module is walked through MLIR's own bindings. Each operator of msnb is a function of its own in it; its calls are
+opened up, and become the scope that holds the operations.
+"""
+import math
+import re
+
+from .anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
+from .hlo import place_of
+from .read import is_library, mark_updates
+
+_TENSOR = re.compile(r"tensor<((?:[\d?]+x)*)(.+)>$")
+_TYPES = {"i1": ("Bool", 1), "bf16": ("BFloat16", 2), "f16": ("Float16", 2), "f32": ("Float32", 4),
+          "f64": ("Float64", 8), "complex<f32>": ("Complex64", 8), "complex<f64>": ("Complex128", 16)}
+_TYPES.update({f"{short}{bits}": (f"{name}{bits}", bits // 8) for short, name in (("i", "Int"), ("ui", "UInt"))
+               for bits in (8, 16, 32, 64)})
+_TITLES = {"while": "While", "case": "Switch", "if": "Switch"}
+_FREE = frozenset(("reshape", "broadcast_in_dim", "transpose", "slice", "dynamic_slice", "dynamic_update_slice",
+                   "concatenate", "pad", "reverse", "gather", "convert", "bitcast_convert", "iota", "select",
+                   "custom_call", "optimization_barrier", "while", "case", "if"))
+_NOISE = ("mhlo.", "jax.", "precision_config", "backend_config", "api_version", "channel_handle", "operandSegmentSizes")
+_PLACE = re.compile(r'"([^"]*)"\("([^"]*)":(\d+):')
+_LONGEST = 80  # letters of an attribute
+
+
+def read_stablehlo(module, name="main"):
+    """Read a lowered program.
+
+    Args:
+        module (Module): as ``jax.jit(f).lower(x).compiler_ir("stablehlo")`` returns it.
+        name (str): name of the graph. Default: "main".
+
+    Returns:
+        FuncGraph. Its CNodes are StableHLO operations, in the scope of the operator that each is part of.
+
+    Raises:
+        ValueError: If the module has no function "main".
+    """
+    functions = {}
+    for operation in module.body.operations:
+        if operation.operation.name == "func.func":
+            functions[str(operation.attributes["sym_name"]).strip('"')] = operation
+    if "main" not in functions:
+        raise ValueError("For 'ir.read_stablehlo', 'module' should have a function 'main', but it has "
+                         f"{', '.join(functions) or 'no functions'}.")
+    return _Builder(functions).graph(functions["main"], name)
+
+
+class _Builder:
+    def __init__(self, functions):
+        self.functions = functions
+        self.types = {}
+        self.count = 0
+
+    def graph(self, function, name):
+        (block,) = function.regions[0].blocks
+        parameters, env, nodes = [], {}, []
+        for number, argument in enumerate(block.arguments):
+            node = ParameterNode(_name_of(argument.location) or f"arg{number}", (self.type_of(argument),))
+            parameters.append(node)
+            env[argument] = (node, 0)
+        outputs = self.walk(block, env, nodes, "", None)
+        mark_updates(nodes)
+        return FuncGraph(name, parameters, nodes, outputs)
+
+    def type_of(self, value):
+        text = str(value.type)
+        known = self.types.get(text)
+        if known is None:
+            found = _TENSOR.match(text)
+            shape = tuple(-1 if part == "?" else int(part) for part in found.group(1).split("x")[:-1]) if found else ()
+            title, size = _TYPES.get(found.group(2) if found else text, ((found.group(2) if found else text), 4))
+            known = self.types[text] = TensorType(title, shape, size)
+        return known
+
+    def walk(self, block, env, nodes, outer, source):
+        """Append the operations of a block; `outer` is the name stack of the call it belongs to, `source` its line."""
+        for operation in block.operations:
+            operation = operation.operation
+            kind = operation.name.partition(".")[2]
+            operands = [env[value] for value in operation.operands]
+            if kind == "return":
+                return operands
+            stack = "/".join(part for part in (outer, _name_of(operation.location)) if part)
+            if kind == "call":
+                callee = self.functions[str(operation.attributes["callee"]).lstrip("@").strip('"')]
+                (body,) = callee.regions[0].blocks
+                within = dict(zip(body.arguments, operands, strict=True))
+                line = source or _line_of(operation.location)
+                results = self.walk(body, within, nodes, stack, line)
+                env.update(zip(operation.results, results, strict=True))
+            elif kind == "constant":
+                value = _literal(str(operation.attributes["value"]))
+                env[operation.results[0]] = (ValueNode(value, (self.type_of(operation.results[0]),)), 0)
+            else:
+                node = self.call(operation, kind, operands, env, stack, source)
+                nodes.append(node)
+                for slot, result in enumerate(operation.results):
+                    env[result] = (node, slot)
+        return []
+
+    def call(self, operation, kind, operands, env, stack, source):
+        number, self.count = self.count, self.count + 1
+        segments, operator, primitive, backward = place_of(stack)
+        scope = segments if operator is None or segments[-1:] == (operator,) else (*segments, operator)
+        source = source or _line_of(operation.location)
+        types = tuple(self.type_of(result) for result in operation.results)
+        attrs = {key: _short(value) for key, value in _attributes(operation) if not key.startswith(_NOISE)}
+        graphs = ()
+        if kind in _TITLES:
+            graphs = tuple(self.body(region, index, kind, operands, env, stack, source)
+                           for index, region in enumerate(operation.regions))
+        elif len(operation.regions):  # what a reduction or a sort does with two elements
+            attrs["computes"] = ", ".join(dict.fromkeys(
+                inner.operation.name.partition(".")[2] for block in operation.regions[0].blocks
+                for inner in block.operations if not inner.operation.name.endswith("return")))
+        moved = sum(kept.nbytes for kept in types) + sum(node.types[slot].nbytes for node, slot in operands)
+        line = source[:2] if source else None
+        return CNode(_TITLES.get(kind, kind), tuple(node for node, _ in operands), tuple(slot for _, slot in operands),
+                     types, attrs=attrs, scope="/".join(scope), direction="backward" if backward else "forward",
+                     source=source, graphs=graphs, id=number, nbytes=moved,
+                     flops=_flops(kind, operation, types, operands),
+                     origins=(("/".join(scope), primitive or kind, backward, line),))
+
+    def body(self, region, index, kind, operands, env, stack, source):
+        """A loop's or a branch's region; it may read values from around it directly."""
+        titles = ("condition", "body") if kind == "while" else ("true", "false") if kind == "if" else ()
+        title = titles[index] if titles else f"case{index}"
+        (block,) = region.blocks
+        parameters = [ParameterNode(f"{title}_{number}", (self.type_of(argument),))
+                      for number, argument in enumerate(block.arguments)]
+        within = dict(env)
+        within.update((argument, (node, 0)) for argument, node in zip(block.arguments, parameters, strict=True))
+        nodes = []
+        outputs = self.walk(block, within, nodes, stack, source)
+        return FuncGraph(title, parameters, nodes, outputs, tuple(range(len(parameters))))
+
+
+def _attributes(operation):
+    """(name, value) of each; older bindings iterate over named attributes, newer ones over the names."""
+    for entry in operation.attributes:
+        yield (entry, operation.attributes[entry]) if isinstance(entry, str) else (entry.name, entry.attr)
+
+
+def _name_of(location):
+    """The name stack in a location: the names that JAX gave, without the frames of Python."""
+    name = getattr(location, "name_str", None)
+    if name is None:
+        found = re.match(r'loc\("([^"]*)"[()]', str(location))
+        name = found.group(1) if found else ""
+    return name.rstrip(":")
+
+
+def _line_of(location):
+    """(file, line, function) of the innermost frame that is not one of msnb's own; None where there is none."""
+    for function, file, line in _PLACE.findall(str(location)):
+        if not is_library(file):
+            return file, int(line), function
+    return None
+
+
+_WRAPPED = re.compile(r"^(?:array<\w+(?:: )?(.*)>|#stablehlo(?:\.\w+)?[< ]*(.*?)>?|dense<(.*)> : .*|(.*) : \w+)$")
+
+
+def _short(attribute):
+    text = re.sub(r"\s+", " ", str(attribute))
+    found = _WRAPPED.match(text)
+    text = (next((part for part in found.groups() if part is not None), "") if found else text).strip('"')
+    return text if len(text) <= _LONGEST else text[:_LONGEST - 1] + "…"
+
+
+def _literal(text):
+    """The value of a constant that is one number, None for any other."""
+    found = re.match(r"dense<([^<>\[\]\"]+)>", text)
+    if found is None:
+        return None
+    try:
+        return float(found.group(1)) if re.search(r"[.e]", found.group(1)) else int(found.group(1))
+    except ValueError:
+        return {"true": True, "false": False}.get(found.group(1))
+
+
+def _flops(kind, operation, types, operands):
+    """Operations counted from the shapes."""
+    size = sum(kept.size for kept in types)
+    if kind in _FREE or not operands:
+        return 0
+    shapes = [node.types[slot].shape for node, slot in operands]
+    if kind == "dot_general":
+        found = re.search(r"lhs_contracting_dimensions = \[([\d, ]*)\]", str(operation.attributes[
+            "dot_dimension_numbers"]))
+        axes = [int(axis) for axis in found.group(1).split(",")] if found and found.group(1).strip() else []
+        return 2 * size * math.prod(shapes[0][axis] for axis in axes)
+    if kind == "convolution":
+        found = re.search(r"x\[([^\]]*)\]->", str(operation.attributes["dimension_numbers"]))
+        letters = [letter.strip() for letter in found.group(1).split(",")] if found else []
+        out = shapes[1][letters.index("o")] if "o" in letters else 1
+        return 2 * size * math.prod(shapes[1]) // max(1, out)
+    if kind in ("reduce", "reduce_window", "select_and_scatter"):
+        return math.prod(shapes[0])
+    return size

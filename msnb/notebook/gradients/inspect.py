@@ -1,0 +1,159 @@
+"""`inspect_gradients`: a few steps of a training, looked at in full, after which the network is as it was."""
+import contextlib
+
+import numpy as np
+
+from msnb.core.tensor import Tensor
+from msnb.notebook.gradients.view import GradientMonitor, GradientView
+
+
+def inspect_gradients(net, loss=None, data=None, steps=1, optimizer=None, level="all", tensors=(), keep=500,
+                      memory=64 << 20, height=620):
+    """Run a few training steps of a network and look at every gradient on the way.
+
+    The network is left as it was found: Parameters, an optimizer's state and the training flag are put back.
+
+    Args:
+        net (Cell): the network; it returns what `loss` takes, or the loss itself where `loss` is None. A Cell that
+            trains (`nn.TrainOneStepCell`) is run as it is.
+        loss (Union[Cell, Callable]): from the network's output and the label to the loss. Default: None.
+        data (Union[Tensor, tuple, Dataset, Iterable]): a batch (`x`, or `(x, y)`), which is used in every step; or a
+            dataset, or anything that yields batches, one for each step.
+        steps (int): how many steps. Default: 1.
+        optimizer (Cell): updates the Parameters between the steps; the gradients alone are looked at where None.
+            Default: None.
+        level (str): "all" or "parameters", see `GradientMonitor`. Default: "all".
+        tensors (Union[str, list, tuple]): what to record whole, see `GradientMonitor`. Default: ().
+        keep (int), memory (int): budget, see `GradientMonitor`.
+        height (int): height of the view in pixels. Default: 620.
+
+    Returns:
+        GradientView; its `recording` has the numbers, its `findings` what is said about them.
+
+    Raises:
+        TypeError: If `net` is no Cell, or `data` holds something else than Tensors or arrays.
+        ValueError: If `steps` is not positive, or `data` has no batch.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> msnb.inspect_gradients(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"), (x, y))
+        >>> view = msnb.inspect_gradients(net, loss, dataset, steps=20, optimizer=nn.Adam(net.trainable_params()))
+        >>> view.recording.table("norm")
+    """
+    if not hasattr(net, "trainable_params"):
+        raise TypeError(f"For 'inspect_gradients', 'net' should be a Cell, but got {type(net).__name__}.")
+    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+        raise ValueError(f"For 'inspect_gradients', 'steps' should be a positive int, but got {steps!r}.")
+    if data is None:
+        raise ValueError("For 'inspect_gradients', 'data' should be a batch (x, y) or a dataset, but is missing.")
+    monitor = GradientMonitor(level, tensors, keep, memory, net)
+    with _put_back(net, optimizer):
+        step = _step_of(net, loss, optimizer)
+        with monitor:
+            for batch in _batches(data, steps):
+                step(*batch)
+    return GradientView(monitor.recording, height)
+
+
+def _step_of(net, loss, optimizer):
+    """What runs one step."""
+    from msnb import nn
+
+    if isinstance(net, nn.TrainOneStepCell):
+        return net.set_train()
+    whole = net if loss is None else _WithLoss(net, loss)
+    whole.set_train()
+    if optimizer is not None:
+        return nn.TrainOneStepCell(whole, optimizer).set_train()
+    weights = tuple(net.trainable_params())
+    return _gradient(whole, weights)
+
+
+def _gradient(whole, weights):
+    from msnb.core.grad import value_and_grad
+    return value_and_grad(whole, None, weights)
+
+
+def _WithLoss(net, loss):
+    """The network and its loss as one Cell."""
+    from msnb import nn
+
+    if isinstance(loss, nn.Cell):
+        return nn.WithLossCell(net, loss)
+
+    class WithLoss(nn.Cell):
+        def __init__(self):
+            super().__init__(auto_prefix=False)
+            self._backbone = net
+            self.loss = loss
+
+        def construct(self, data, label):
+            return self.loss(self._backbone(data), label)
+
+    return WithLoss()
+
+
+def _batches(data, steps):
+    """A tuple of Tensors for each step."""
+    if _is_batch(data):
+        batch = _tensors(data)
+        for _ in range(steps):
+            yield batch
+        return
+    source, count = data, 0
+    if hasattr(data, "create_tuple_iterator"):
+        source = data.create_tuple_iterator()
+    while count < steps:
+        before = count
+        for batch in source:
+            yield _tensors(batch)
+            count += 1
+            if count == steps:
+                return
+        if count == before:
+            raise ValueError("For 'inspect_gradients', 'data' has no batch.")
+        if iter(source) is source and not hasattr(data, "create_tuple_iterator"):
+            raise ValueError(f"For 'inspect_gradients', 'data' has {count} batches, but {steps} steps were asked for.")
+        if hasattr(data, "create_tuple_iterator"):
+            source = data.create_tuple_iterator()
+
+
+def _is_batch(data):
+    if isinstance(data, (Tensor, np.ndarray)):
+        return True
+    return isinstance(data, (tuple, list)) and bool(data) \
+        and all(isinstance(d, (Tensor, np.ndarray, int, float)) for d in data)
+
+
+def _tensors(batch):
+    batch = batch if isinstance(batch, (tuple, list)) else (batch,)
+    made = []
+    for item in batch:
+        if isinstance(item, np.ndarray):
+            item = Tensor(item)
+        if not isinstance(item, (Tensor, int, float)):
+            raise TypeError(f"For 'inspect_gradients', a batch should hold Tensors or numpy arrays, but got "
+                            f"{type(item).__name__}.")
+        made.append(item)
+    return tuple(made)
+
+
+@contextlib.contextmanager
+def _put_back(net, optimizer):
+    """Afterwards the Parameters hold what they held, and the training flags are as they were."""
+    cells = [cell for _, cell in net.cells_and_names()]
+    params = {id(p): p for p in net.get_parameters()}
+    if optimizer is not None:
+        params |= {id(p): p for p in optimizer.get_parameters()}
+    values = [(p, Tensor(p.asnumpy().copy())) for p in params.values()]
+    flags = [(cell, cell.training) for cell in cells]
+    try:
+        yield
+    finally:
+        for param, value in values:
+            param.set_data(value)
+        for cell, training in flags:  # parents come first, and children may differ from them
+            if cell.training != training:
+                cell.set_train(training)

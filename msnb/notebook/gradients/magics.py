@@ -1,0 +1,75 @@
+"""`%ms_grad`: the gradients of a step, from an expression."""
+import ast
+import builtins
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
+
+_HELP = "write %ms_grad net, loss, (x, y)   or   %ms_grad loss_net(x, y)   or   %ms_grad train_step(x, y)"
+
+
+@magics_class
+class GradientMagics(Magics):
+    """The magic of the gradient inspector."""
+
+    @no_var_expand
+    @line_magic
+    def ms_grad(self, line):
+        """`%ms_grad net, loss, (x, y)` runs one training step, which changes nothing, and shows every gradient.
+
+        Also `%ms_grad loss_net(x, y)` for a Cell that returns its loss, `%ms_grad train_step(x, y)` for one that
+        trains, and further arguments of `msnb.inspect_gradients` after a comma: `%ms_grad net, loss, dataset, steps=20`.
+        """
+        return view_of(line, self.shell.user_ns)
+
+
+def view_of(line, space):
+    """The GradientView of an expression as `%ms_grad` takes it.
+
+    Raises:
+        UsageError: If it is neither a call of a Cell nor a list of arguments of `inspect_gradients`.
+    """
+    from msnb.nn import Cell
+    from msnb.notebook.gradients.inspect import inspect_gradients
+
+    if not line.strip():
+        raise UsageError(f"%ms_grad needs something to look at: {_HELP}")
+    try:
+        call = ast.parse(f"__msnb_inspect({line.strip()})", "<%ms_grad>", "eval").body
+    except SyntaxError as error:
+        raise UsageError(f"%ms_grad: {error.msg}: {_HELP}") from None
+
+    def run(tree, **names):
+        code = builtins.compile(ast.fix_missing_locations(ast.Expression(tree)), "<%ms_grad>", "eval")
+        return eval(code, {**space, **names})
+
+    def caught(*args, **kwargs):
+        return args, kwargs
+
+    only = call.args[0] if len(call.args) == 1 else None
+    if isinstance(only, ast.Call):
+        net = run(only.func)
+        if isinstance(net, Cell):
+            args, kwargs = run(ast.Call(ast.Name("__msnb_inspect", ast.Load()), only.args, only.keywords),
+                               __msnb_inspect=caught)
+            if kwargs:
+                raise UsageError("%ms_grad takes the inputs of a Cell by position: %ms_grad loss_net(x, y)")
+            _, options = run(ast.Call(ast.Name("__msnb_inspect", ast.Load()), [], call.keywords), __msnb_inspect=caught)
+            return inspect_gradients(net, None, tuple(args), **options)
+    args, kwargs = run(call, __msnb_inspect=caught)
+    if not isinstance(args[0] if args else None, Cell):
+        raise UsageError(f"%ms_grad begins with a Cell: {_HELP}")
+    return inspect_gradients(*args, **kwargs)
+
+
+def install(shell):
+    """Register the magic with a shell; returns what undoes it."""
+    registered = GradientMagics(shell)
+    shell.register_magics(registered)
+
+    def undo():
+        table = shell.magics_manager.magics["line"]
+        if getattr(table.get("ms_grad"), "__self__", None) is registered:
+            del table["ms_grad"]
+
+    return undo

@@ -1,0 +1,145 @@
+"""A recording as a still picture, for places that run no script: findings, gradients over the layers, a table."""
+import math
+import textwrap
+from html import escape
+
+import numpy as np
+
+from msnb.ir.source import show
+
+_WIDTH = 900
+_ROWS = 24
+_STYLE = """
+.bg{fill:#fff}.ink{fill:#24303b}.soft{fill:#5f6b76}.rule{stroke:#ccd3da}.line{fill:none;stroke:#1f6fb2;stroke-width:1.8}
+.dot{fill:#1f6fb2}.past{fill:none;stroke:#1f6fb2;stroke-opacity:.25}.bad{fill:#c2410c}.warn{fill:#9a6700}.good{fill:#2e7d4f}
+text{font:12px system-ui,Segoe UI,Roboto,Helvetica,Arial,sans-serif}.small{font-size:10.5px}
+.mono{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:11px}.head{font-size:14px;font-weight:650}
+@media(prefers-color-scheme:dark){.bg{fill:#16191d}.ink{fill:#e4e9ee}.soft{fill:#9aa5b1}.rule{stroke:#353c44}
+.line,.past{stroke:#6cb2f0}.dot{fill:#6cb2f0}.bad{fill:#fb9a6b}.warn{fill:#f0c05a}.good{fill:#7fcf9f}}
+"""
+
+
+def to_svg(recording, findings):
+    """A recording as an SVG document."""
+    steps, parts, y = recording.steps, [], 26
+    if not steps:
+        return _document(['<text class="ink" x="16" y="30">No gradients recorded yet.</text>'], 50)
+    losses = [s.loss for s in steps if s.loss is not None]
+    title = f"Gradients, steps {steps[0].number} to {steps[-1].number} ({recording.mode})"
+    if losses:
+        title += f", loss {losses[0]:.4g} → {losses[-1]:.4g}"
+    parts.append(f'<text class="ink head" x="16" y="{y}">{escape(title)}</text>')
+    y += 8
+    for finding in findings:
+        mark, kind = ("✖", "bad") if finding.severity == "error" else ("▲", "warn")
+        for number, line in enumerate(textwrap.wrap(finding.text, 125)):
+            y += 17
+            if not number:
+                parts.append(f'<text class="{kind}" x="16" y="{y}">{mark}</text>')
+            parts.append(f'<text class="ink" x="34" y="{y}">{escape(line)}</text>')
+        y += 3
+    if not findings:
+        y += 17
+        parts.append(f'<text class="good" x="16" y="{y}">✔</text>'
+                     f'<text class="ink" x="34" y="{y}">Nothing wrong was found.</text>')
+    rows = recording.rows("parameter")
+    weights = [r for r in rows if len(r.shape) > 1 and r.order < 10 ** 6]
+    if len(weights) > 1:
+        y += 16
+        parts.append(_layers(recording, weights, y))
+        y += 190
+    if rows:
+        y += 18
+        body, y = _table(recording, rows, y)
+        parts.append(body)
+    return _document(parts, y + 14)
+
+
+def _document(parts, height):
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" '
+            f'height="{height}" role="img" aria-label="gradients of a training"><style>{_STYLE}</style>'
+            f'<rect class="bg" width="100%" height="100%"/>{"".join(parts)}</svg>')
+
+
+def _layers(recording, rows, top):
+    """RMS of the gradient of each layer's weight, from the input (left) to the output."""
+    steps = recording.steps
+    picked = [steps[i] for i in sorted({round(k * (len(steps) - 1) / 5) for k in range(6)})]
+    rms = np.array([[recording.values(r, s)[0] / math.sqrt(r.size) for r in rows] for s in picked])
+    good = rms[np.isfinite(rms) & (rms > 0)]
+    parts = [f'<text class="soft" x="16" y="{top + 6}">gradient per element (RMS) of each layer\'s weight, input to '
+             f'output</text>']
+    if not len(good):
+        return parts[0]
+    low, high = math.floor(np.log10(good.min())), math.ceil(np.log10(good.max()))
+    high = max(high, low + 1)
+    left, width, y0, height = 70, _WIDTH - 100, top + 16, 140
+
+    def place(i, v):
+        x = left + width * i / max(1, len(rows) - 1)
+        return x, y0 + height * (high - np.log10(max(v, 10.0 ** low))) / (high - low)
+
+    for decade in range(low, high + 1, max(1, (high - low) // 5)):
+        _, y = place(0, 10.0 ** decade)
+        parts.append(f'<line class="rule" x1="{left}" x2="{left + width}" y1="{y:.1f}" y2="{y:.1f}"/>'
+                     f'<text class="soft small" x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">1e{decade}</text>')
+    for line in rms[:-1]:
+        points = " ".join("{:.1f},{:.1f}".format(*place(i, v)) for i, v in enumerate(line) if np.isfinite(v))
+        parts.append(f'<polyline class="past" points="{points}"/>')
+    ends = [place(i, v) for i, v in enumerate(rms[-1]) if np.isfinite(v)]
+    parts.append(f'<polyline class="line" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in ends)}"/>')
+    parts += [f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in ends]
+    every = max(1, len(rows) // 6)
+    for i, row in enumerate(rows):
+        if i % every == 0 or i == len(rows) - 1:
+            x, _ = place(i, 10.0 ** low)
+            anchor = "start" if i == 0 else "end" if i == len(rows) - 1 else "middle"
+            if i != len(rows) - 1 and len(rows) - 1 - i < every:
+                continue
+            parts.append(f'<text class="soft small" x="{x:.1f}" y="{y0 + height + 18}" text-anchor="{anchor}">'
+                         f'{escape(_shorten(row.name, 20))}</text>')
+    return "".join(parts)
+
+
+def _table(recording, rows, y):
+    steps = recording.steps
+    columns = (("norm", 0, 440), ("mean", 1, 515), ("std", 2, 590), ("zeros", 5, 650), ("NaN", 6, 700),
+               ("|Δw|/|w|", 9, 775))
+    parts = [f'<text class="soft small" x="16" y="{y}">parameter</text>'
+             f'<text class="soft small" x="250" y="{y}">norm over the steps</text>']
+    parts += [f'<text class="soft small" x="{x}" y="{y}" text-anchor="end">{name}</text>' for name, _, x in columns]
+    parts.append(f'<text class="soft small" x="790" y="{y}">line</text>')
+    for row in rows[:_ROWS]:
+        y += 19
+        values = np.array([recording.values(row, s) for s in steps])
+        parts.append(f'<line class="rule" x1="16" x2="{_WIDTH - 16}" y1="{y - 13}" y2="{y - 13}" stroke-width=".5"/>'
+                     f'<text class="ink mono" x="16" y="{y}">{escape(_shorten(row.name, 32))}</text>'
+                     f'{_spark(values[:, 0], 250, y - 11, 120, 13)}')
+        for name, place, x in columns:
+            value = values[-1][place]
+            text = "" if value != value else f"{value:.0%}" if name == "zeros" else f"{value:.3g}"
+            kind = "bad" if name == "NaN" and value > 0 else "ink"
+            parts.append(f'<text class="{kind} mono" x="{x}" y="{y}" text-anchor="end">{text}</text>')
+        parts.append(f'<text class="soft mono" x="790" y="{y}">{escape(_shorten(show(row.source), 15))}</text>')
+    if len(rows) > _ROWS:
+        y += 19
+        parts.append(f'<text class="soft" x="16" y="{y}">… {len(rows) - _ROWS} more</text>')
+    return "".join(parts), y
+
+
+def _spark(values, x, y, width, height):
+    good = values[np.isfinite(values) & (values > 0)]
+    if not len(good):
+        return ""
+    low, high = np.log10(good.min()), np.log10(good.max())
+    span = max(high - low, 0.3)
+    last = max(1, len(values) - 1)
+    points = [(x + width * i / last, y + height * (1 - (np.log10(v) - low) / span))
+              for i, v in enumerate(values) if np.isfinite(v) and v > 0]
+    if len(points) == 1:
+        return f'<circle class="dot" cx="{points[0][0]:.1f}" cy="{y + height / 2:.1f}" r="2"/>'
+    return f'<polyline class="line" points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in points)}"/>'
+
+
+def _shorten(text, most):
+    return text if len(text) <= most else "…" + text[-(most - 1):]

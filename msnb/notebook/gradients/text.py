@@ -1,0 +1,58 @@
+"""A recording for a terminal: findings, then a line per Parameter with its norm over the steps."""
+import numpy as np
+
+from msnb.ir.source import show
+
+_BARS = "▁▂▃▄▅▆▇█"
+_MOST = 40
+_WIDTH = 16
+
+
+def to_text(recording, findings):
+    """A recording as text."""
+    steps = recording.steps
+    if not steps:
+        return "No gradients recorded yet."
+    head = f"Gradients of steps {steps[0].number} to {steps[-1].number}, {recording.mode} mode"
+    losses = [s.loss for s in steps if s.loss is not None]
+    if losses:
+        head += f"; loss {losses[0]:.4g} → {losses[-1]:.4g}"
+    lines = [head]
+    lines += [f"{'✖' if f.severity == 'error' else '▲'} {f.text}" for f in findings] or ["✔ Nothing wrong was found."]
+    lines += [f"  {note}" for note in recording.notes()]
+    rows = recording.rows("parameter")
+    if not rows:
+        return "\n".join(lines)
+    wide = max(9, *(len(r.name) for r in rows[:_MOST]))
+    lines.append(f"{'parameter':<{wide}} {'norm':<{_WIDTH}} {'last':>9} {'mean':>9} {'std':>9} {'zeros':>6} "
+                 f"{'|Δw|/|w|':>9}  line")
+    for row in rows[:_MOST]:
+        values = np.array([recording.values(row, s) for s in steps])
+        last = values[-1]
+        lines.append(f"{row.name:<{wide}} {sparkline(values[:, 0]):<{_WIDTH}} {_num(last[0]):>9} {_num(last[1]):>9} "
+                     f"{_num(last[2]):>9} {_share(last[5]):>6} {_num(last[9]):>9}  {show(row.source)}")
+    if len(rows) > _MOST:
+        lines.append(f"… {len(rows) - _MOST} more")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def sparkline(values, width=_WIDTH):
+    """Block characters for positive numbers on a logarithmic scale; ✖ for what is not finite, · for zero."""
+    values = np.asarray(values, np.float64)
+    if len(values) > width:
+        values = values[np.linspace(0, len(values) - 1, width).round().astype(int)]
+    good = values[np.isfinite(values) & (values > 0)]
+    if not len(good):
+        return "".join("·" if v == 0 else "✖" for v in values)
+    low, high = np.log10(good.min()), np.log10(good.max())
+    span = max(high - low, 0.3)  # less than a factor of two is drawn flat
+    return "".join("·" if v == 0 else "✖" if not np.isfinite(v)
+                   else _BARS[int(round((np.log10(v) - low) / span * (len(_BARS) - 1)))] for v in values)
+
+
+def _num(value):
+    return "" if value != value else f"{value:.3g}"
+
+
+def _share(value):
+    return "" if value != value else f"{value:.0%}"

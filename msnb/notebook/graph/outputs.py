@@ -1,0 +1,45 @@
+"""Which views notebook cells show: those that nobody can see any more, because their cell ran anew, are closed; those
+that got other values while on screen have their output in the notebook brought up to date."""
+import weakref
+
+from . import cells
+
+_shown = {}  # cell id -> (execution count, views)
+_changed = weakref.WeakSet()  # views whose output in the notebook is older than they are
+
+
+def changed(view):
+    """A view got values that its output in the notebook's file does not have yet; written when the cell is done."""
+    _changed.add(view)
+
+
+def write(_=None):
+    """Bring the outputs of changed views up to date: the event at the end of each cell."""
+    for view in list(_changed):
+        _changed.discard(view)
+        view.show_again()
+
+
+def remember(view):
+    """A view is shown in the cell that is running. What that cell showed when it ran before is closed, but for views
+    that another cell shows too."""
+    shell = cells.shell()
+    cell = (getattr(shell, "parent_header", None) or {}).get("metadata", {}).get("cellId")
+    if cell is None:
+        return
+    count, views = _shown.get(cell, (None, []))
+    if count != shell.execution_count:
+        _shown[cell] = shell.execution_count, []
+        for old in views:
+            if old is not view and not any(old in others for _, others in _shown.values()):
+                old.close()
+        views = []
+    if view not in views:
+        _shown[cell] = shell.execution_count, [*views, view]
+
+
+def forget(view):
+    """A view was closed."""
+    for cell, (count, views) in list(_shown.items()):
+        if view in views:
+            _shown[cell] = count, [other for other in views if other is not view]

@@ -1,0 +1,131 @@
+"""A monitor's figures as HTML: one bar per operator, in the order in which the data flows."""
+
+import functools
+import pathlib
+from html import escape
+
+_STYLE = pathlib.Path(__file__).with_name("style.css")
+_KINDS = {"source": "source", "map": "transform", "function": "Python", "cache": "memory", "batch": "batch",
+          "operator": "operator"}
+_QUIET = 0.03  # share of the time below which a container of transforms is not worth a line
+
+
+@functools.cache
+def style():
+    """The style sheet."""
+    return _STYLE.read_text(encoding="utf-8")
+
+
+def page(snapshot, history=()):
+    """`picture` with its style, for a notebook file and for pages."""
+    return f"<style>{style()}</style>{picture(snapshot, history)}"
+
+
+def picture(snapshot, history=()):
+    """The figures as HTML.
+
+    Args:
+        snapshot (dict): What ``Monitor.snapshot`` gives.
+        history (list): (seconds, rows so far, queue fill from 0 to 1), one entry per look. Default: ().
+    """
+    running = snapshot["running"]
+    state = "running" if running else "finished"
+    head = (
+        f'<div class="top"><span class="dot{" on" if running else ""}"></span><b>{state}</b>'
+        f"<span>{_seconds(snapshot['seconds'])}</span><span>{snapshot['rows']:,} {snapshot['unit']} out</span>"
+        f"<span>{_rate(snapshot['rows'], snapshot['seconds'])}</span>{_sparkline(history)}</div>"
+    )
+    lines = "".join(_line(o) for o in reversed(_worth_a_line(snapshot["operators"])))
+    label = escape(f"Pipeline, {state}. {snapshot['verdict']}", quote=True)
+    return (
+        f'<div class="msnb-pipe" role="group" aria-label="{label}">{head}'
+        f'<p class="verdict">{_marked(snapshot["verdict"])}</p>'
+        '<div class="lines" role="table"><div class="line names" role="row"><span role="columnheader">operator</span>'
+        '<span role="columnheader">share of the time</span><span role="columnheader">per row</span>'
+        '<span role="columnheader">alone</span><span role="columnheader">rows</span></div>'
+        f"{lines}</div>{_consumer(snapshot)}</div>"
+    )
+
+
+def _worth_a_line(operators):
+    """Without the maps that only hold their transforms."""
+    kept = []
+    for number, o in enumerate(operators):
+        holds = number + 1 < len(operators) and operators[number + 1]["depth"] > o["depth"]
+        if o["kind"] == "map" and o["label"] == "map" and holds and o["share"] < _QUIET:
+            continue
+        kept.append(o)
+    return kept
+
+
+def _line(o):
+    share = o["share"]
+    worst = " worst" if o["worst"] else ""
+    what, on, column = o["label"].partition(" on ")
+    name = f"{escape(what)}" + (f'<i>{escape(column)}</i>' if on else "")
+    return (
+        f'<div class="line {o["kind"]}{worst}" role="row" title="{escape(o["label"], quote=True)}">'
+        f'<span class="name" role="cell"><em>{_KINDS[o["kind"]]}</em><span>{name}</span></span>'
+        f'<span class="bar" role="cell"><span style="width:{100 * share:.1f}%"></span><small>{share:.0%}</small></span>'
+        f'<span class="num" role="cell">{_seconds(o["seconds"] / max(o["rows"], 1))}</span>'
+        f'<span class="num" role="cell">{_rate(o["rows"], o["seconds"])}</span>'
+        f'<span class="num" role="cell">{o["rows"]:,}</span></div>'
+    )
+
+
+def _consumer(snapshot):
+    whole = snapshot["waited"] + snapshot["used"]
+    if not whole:
+        return ""
+    waits = snapshot["waited"] / whole
+    filled, places = snapshot["queue"]
+    times = "" if snapshot["running"] else " on average"
+    cells = "".join(f'<u class="{"full" if i < filled else ""}"></u>' for i in range(places))
+    queue = (
+        f'<span class="queue" title="{filled} of {places} places of the queue are filled{times}">queue {cells}</span>'
+        if places else '<span class="queue">no queue: a thread of its own would gain nothing</span>'
+    )
+    return (
+        f'<div class="consumer">{queue}<span class="who">consumer</span>'
+        f'<span class="split" title="waited {_seconds(snapshot["waited"])}, worked {_seconds(snapshot["used"])}">'
+        f'<span class="waits" style="width:{100 * waits:.1f}%"></span></span>'
+        f'<span class="num">waits {waits:.0%}, works {1 - waits:.0%}</span></div>'
+    )
+
+
+def _sparkline(history):
+    """Rows per second over time, as a small picture."""
+    rates = [(b[1] - a[1]) / (b[0] - a[0]) for a, b in zip(history, history[1:], strict=False) if b[0] > a[0]]
+    if len(rates) < 3:
+        return ""
+    top = max(rates) or 1.0
+    width, height = 120, 22
+    points = " ".join(
+        f"{i * width / (len(rates) - 1):.1f},{height - 1 - (height - 3) * r / top:.1f}" for i, r in enumerate(rates)
+    )
+    return (
+        f'<svg class="spark" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
+        f'aria-label="rows per second over time, at most {_rate(top, 1)}">'
+        f'<polyline points="{points}"/></svg>'
+    )
+
+
+def _marked(verdict):
+    """The sentence, with its first words in bold where they name the bottleneck."""
+    text = escape(verdict)
+    for words in ("The consumer is the bottleneck", "Bottleneck"):
+        text = text.replace(words, f"<b>{words}</b>", 1)
+    return text
+
+
+def _rate(rows, seconds):
+    from msnb.dataset.engine.monitor_text import rate
+
+    return rate(rows, seconds)
+
+
+def _seconds(value):
+    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
+        if value * factor >= 1:
+            return f"{value * factor:.3g} {unit}"
+    return f"{value * 1e9:.0f} ns" if value else "-"

@@ -1,0 +1,133 @@
+"""A pipeline at work in a notebook: a live widget while it runs, the same picture as HTML in the saved file."""
+
+import functools
+import pathlib
+import threading
+
+from msnb.dataset.engine.dataset import Dataset
+from msnb.notebook.pipeline import drawing
+
+_MODULE = pathlib.Path(__file__).with_name("widget.js")
+_EVERY = 0.25  # seconds between two looks
+_MOST = 240  # looks that are remembered; beyond, every other is forgotten
+
+
+def watch(dataset):
+    """Show what a pipeline does while something else uses it.
+
+    Args:
+        dataset (Dataset): The pipeline.
+
+    Returns:
+        PipelineView, to use with ``with``.
+
+    Raises:
+        TypeError: If `dataset` is no Dataset.
+
+    Examples:
+        >>> from msnb.notebook.pipeline import watch
+        >>> with watch(dataset):
+        ...     model.train(1, dataset)
+    """
+    return PipelineView(dataset)
+
+
+class PipelineView:
+    """Time and throughput of every operator of a pipeline.
+
+    Args:
+        dataset (Dataset): The pipeline.
+
+    Attributes:
+        monitor (Monitor): The figures.
+    """
+
+    def __init__(self, dataset):
+        if not isinstance(dataset, Dataset):
+            raise TypeError(
+                f"For 'PipelineView', 'dataset' should be a mindspore.dataset Dataset, but got "
+                f"{type(dataset).__name__}."
+            )
+        self.monitor = dataset.monitor()
+        self.history = []
+        self._widget = self._shown = self._looking = None
+        self._ended = threading.Event()
+
+    def __enter__(self):
+        self.monitor.__enter__()
+        self._ended.clear()
+        self._looking = threading.Thread(target=self._look, name="msnb-pipeline-view", daemon=True)
+        self._shown = _display(self)
+        self._looking.start()
+        return self
+
+    def __exit__(self, *error):
+        self.monitor.__exit__(*error)
+        self._ended.set()
+        self._looking.join()
+        self._looking = None
+        self._update()
+        if self._shown is not None:  # the saved notebook keeps the last picture
+            self._shown.update(self)
+
+    def _look(self):
+        while not self._ended.wait(_EVERY):
+            self._update()
+
+    def _update(self):
+        snapshot = self.monitor.snapshot()
+        filled, places = snapshot["queue"]
+        if self.history and snapshot["rows"] < self.history[-1][1]:
+            self.history.clear()  # another iterator began
+        self.history.append((snapshot["seconds"], snapshot["rows"], filled / places if places else 0.0))
+        if len(self.history) > _MOST:
+            del self.history[1::2]
+        if self._widget is not None:
+            self._widget.picture = drawing.picture(snapshot, self.history)
+
+    def __repr__(self):
+        return repr(self.monitor)
+
+    def html(self):
+        """The picture as HTML that needs nothing else."""
+        return drawing.page(self.monitor.snapshot(), self.history)
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        data = {"text/plain": repr(self), "text/html": self.html()}
+        kind = _widget_class() if self._looking is not None else None  # what is over needs no widget
+        if kind is not None:
+            if self._widget is None:
+                self._widget = kind(picture=drawing.picture(self.monitor.snapshot(), self.history))
+            bundle = self._widget._repr_mimebundle_()
+            data = {**((bundle[0] if isinstance(bundle, tuple) else bundle) or {}), **data}
+        return data, {}
+
+
+def monitor_html(monitor):
+    """A monitor on its own, as HTML."""
+    return drawing.page(monitor.snapshot())
+
+
+def _display(view):
+    try:
+        from IPython import get_ipython
+        from IPython.display import display
+    except ImportError:
+        return None
+    return display(view, display_id=True) if get_ipython() is not None else None
+
+
+@functools.cache
+def _widget_class():
+    try:
+        import anywidget
+        import traitlets
+    except ImportError:  # a plain installation has no widgets; the picture remains
+        return None
+
+    class PipelineWidget(anywidget.AnyWidget):
+        _esm = _MODULE.read_text(encoding="utf-8")
+        _css = drawing.style()
+        picture = traitlets.Unicode("").tag(sync=True)
+
+    return PipelineWidget

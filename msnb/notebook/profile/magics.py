@@ -1,0 +1,124 @@
+"""`%ms_profile statement` and `%%ms_profile`: where the time of a statement or a cell goes."""
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.display import display
+
+_PROFILE = ("msnb.insight.profile.result", "Profile")
+
+
+@magics_class
+class ProfileMagics(Magics):
+    """The magics of the profiler."""
+
+    @no_var_expand
+    @magic_arguments("%ms_profile")
+    @argument("-n", "--steps", type=int, default=10, help="How often a statement is run (default 10).")
+    @argument("-x", "--exact", action="store_true",
+              help="Replay each group of fused operators on its own, which compiles each of them.")
+    @argument("-q", "--quiet", action="store_true", help="Show nothing; the value of the magic is the profile.")
+    @argument("statement", nargs="*", help="What to run.")
+    @line_cell_magic("ms_profile")
+    def ms_profile(self, line, cell=None):
+        """`%ms_profile step(x, y)` runs a statement several times, `%%ms_profile` a cell once, and shows where the time
+        goes: by operator, by Cell, by line.
+
+            %ms_profile -n 20 train_step(x, y)
+
+        In a cell, each call of a network is a step: let it make three or more. The profile itself is `_`, or the value:
+        `made = %ms_profile -q step(x, y)`.
+        """
+        options, statement = self._options(line, cell)
+        if options.steps < 1:
+            raise UsageError(f"%ms_profile: --steps should be at least 1, but got {options.steps}.")
+        made = self._statement(statement, options) if cell is None else self._cell(cell)
+        if made is None:
+            return None
+        if options.exact:
+            try:
+                made.replay()
+            except RuntimeError as error:
+                made.notes.append(str(error))
+        return self._shown(made, options)
+
+    def _options(self, line, cell):
+        """Options, and the statement with its own dashes and quotes as they were typed."""
+        words, rest = [], line.strip()
+        while rest.startswith("-"):
+            word, _, rest = rest.partition(" ")
+            words.append(word)
+            rest = rest.lstrip()
+            if word in ("-n", "--steps"):
+                value, _, rest = rest.partition(" ")
+                words.append(value)
+                rest = rest.lstrip()
+        options = parse_argstring(self.ms_profile, " ".join(words))
+        if cell is None and not rest:
+            raise UsageError("%ms_profile needs a statement to run, such as: %ms_profile step(x, y)")
+        if cell is not None and rest:
+            raise UsageError(f"%%ms_profile takes options only, but got {rest!r}; the statements stand below it.")
+        return options, rest
+
+    def _statement(self, text, options):
+        from msnb.insight.profile import profile
+
+        shell = self.shell
+        code = shell.transform_cell(text)
+        name = shell.compile.cache(code, shell.execution_count, raw_code=text)
+        try:
+            run = compile(code.strip(), name, "eval")
+        except SyntaxError:
+            run = compile(code, name, "exec")
+
+        def step():
+            return eval(run, shell.user_ns)
+
+        made = profile(step, steps=options.steps)
+        made.name = text if len(text) <= 60 else text[:59] + "…"
+        return made
+
+    def _cell(self, text):
+        from msnb.insight.profile import Profile, Recorder, machine
+
+        machine()
+        recorder = Recorder().start()
+        try:
+            result = self.shell.run_cell(text)
+        finally:
+            recording = recorder.stop()
+        if not result.success:  # its error has been shown; half a recording says nothing
+            return None
+        return Profile(recording)
+
+    @staticmethod
+    def _shown(made, options):
+        if not options.quiet:
+            from . import view
+
+            display(view(made))
+            return None
+        return made
+
+
+def _bundle(made, include=None, exclude=None):
+    from . import view
+
+    return view(made)._repr_mimebundle_(include, exclude)
+
+
+def install(shell):
+    """Register the magics and the display of a Profile with a shell; returns what undoes it."""
+    registered = ProfileMagics(shell)
+    shell.register_magics(registered)
+    formatter = shell.display_formatter.mimebundle_formatter
+    formatter.for_type_by_name(*_PROFILE, _bundle)  # by name: a session that never profiles need not load it
+
+    def undo():
+        for kind, names in registered.magics.items():
+            table = shell.magics_manager.magics[kind]
+            for name in names:
+                if getattr(table.get(name), "__self__", None) is registered:
+                    del table[name]
+        formatter.pop(".".join(_PROFILE), None)
+
+    return undo

@@ -1,0 +1,213 @@
+"""A profile as a notebook shows it: live widget, self-contained page, still picture, text."""
+import base64
+import functools
+import gzip
+import html
+import json
+import pathlib
+
+from msnb.insight.profile import Profile
+from msnb.insight.profile.payload import of_profile
+from msnb.insight.profile.text import markdown
+from msnb.notebook.graph import GraphView, cells, outputs
+from msnb.notebook.graph.view import _module as _graph_module
+from msnb.notebook.graph.view import _packed_module as _packed_graph_module
+
+from .picture import to_svg
+
+_MODULE = pathlib.Path(__file__).with_name("widget.js")
+_HEIGHT = 760
+
+
+def view(profile, height=_HEIGHT):
+    """A profile, to look at in a notebook.
+
+    Args:
+        profile (Profile): as `msnb.insight.profile.profile` or `Profiler.analyse` returns it.
+        height (int): height in pixels of the saved form; the live one is as high as what it shows. Default: 760.
+
+    Returns:
+        ProfileView.
+
+    Raises:
+        TypeError: If `profile` is none.
+        ValueError: If `height` is not a positive int.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> import numpy as np
+        >>> from msnb import Tensor, nn
+        >>> from msnb.insight.profile import profile
+        >>> from msnb.notebook.profile import view
+        >>> view(profile(nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)))).profile.mode
+        'GRAPH'
+    """
+    if not isinstance(profile, Profile):
+        raise TypeError(f"For 'view', 'profile' should be a Profile, but got {type(profile).__name__}; take one with "
+                        f"msnb.insight.profile.profile(net, x).")
+    return ProfileView(profile, height)
+
+
+class ProfileView:
+    """What `view` returns.
+
+    Args:
+        profile (Profile): what was measured.
+        height (int): height in pixels of the saved form. Default: 760.
+    """
+
+    def __init__(self, profile, height=_HEIGHT):
+        if isinstance(height, bool) or not isinstance(height, int) or height < 1:
+            raise ValueError(f"For 'view', 'height' should be a positive int (pixels), but got {height!r}.")
+        self.profile = profile
+        self.height = height
+        self._widget = None
+
+    @functools.cached_property
+    def payload(self):
+        """The bytes that the view is drawn from, but for the graph."""
+        return gzip.compress(json.dumps(of_profile(self.profile), separators=(",", ":")).encode(), 9, mtime=0)
+
+    @functools.cached_property
+    def graph(self):
+        """The step's graph, coloured by time; None where no program was traced."""
+        profile = self.profile
+        if profile.graph is None or not any(profile.times):
+            return None
+        notes = [None] * len(profile.times)
+        for row in profile.rows:
+            if row.program == profile.program.name:
+                for ident in row.nodes:
+                    notes[ident] = row.how + (f" with {', '.join(sorted(row.mates)[:3])}" if row.mates else "")
+        column = {"label": "time", "unit": "s", "values": profile.times, "fold": "sum", "scale": "linear",
+                  "note": notes}
+        return GraphView(profile.graph, columns={"time": column}, colour="time")
+
+    @property
+    def widget(self):
+        """The live widget (made when first asked for); None where anywidget is not installed."""
+        if self._widget is None:
+            kind = _widget_class()
+            if kind is not None:
+                graph = self.graph
+                self._widget = kind(payload=self.payload, graph=graph.saved_payload if graph else b"",
+                                    code=_packed_graph() if graph else b"", cells=cells.ids())
+        return self._widget
+
+    def refresh(self):
+        """Draw the profile anew, after it was replayed."""
+        self.__dict__.pop("payload", None)
+        self.__dict__.pop("graph", None)
+        if self._widget is not None:
+            graph = self.graph
+            self._widget.graph = graph.saved_payload if graph else b""
+            self._widget.payload = self.payload
+
+    def svg(self):
+        """The headline, the advice and the longest operators as a still picture."""
+        return to_svg(self.profile)
+
+    def markdown(self):
+        """The same as Markdown."""
+        return markdown(self.profile)
+
+    def html(self):
+        """The interactive view as a page that needs no kernel, no network and no other file."""
+        graph = self.graph
+        return _page(self.payload, graph.saved_payload if graph else b"", self.profile.name)
+
+    def save(self, path):
+        """Write the view to a file: .html (interactive), .svg, .md, .txt, or .json (the timeline, for Perfetto).
+
+        Args:
+            path (str): where to.
+
+        Raises:
+            ValueError: If the suffix is none of these.
+        """
+        path = pathlib.Path(path)
+        if path.suffix == ".json":
+            self.profile.save_timeline(path)
+            return
+        makers = {".html": self.html, ".svg": self.svg, ".md": self.markdown, ".txt": lambda: self.profile.text(50)}
+        if path.suffix not in makers:
+            raise ValueError(f"For 'ProfileView.save', 'path' should end in one of {', '.join(makers)} or .json, "
+                             f"but got '{path}'.")
+        path.write_text(makers[path.suffix](), encoding="utf-8")
+
+    def close(self):
+        """Close the live widget; the saved form stays where it is."""
+        outputs.forget(self)
+        if self._widget is not None:
+            self._widget.close()
+            self._widget = None
+
+    def __repr__(self):
+        return self.profile.text()
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        outputs.remember(self)
+        data = {"text/plain": repr(self), "image/svg+xml": self.svg(), "text/html": self._frame()}
+        if self.widget is not None:
+            bundle = self.widget._repr_mimebundle_()
+            data.update((bundle[0] if isinstance(bundle, tuple) else bundle) or {})
+            data["text/plain"], data["text/html"] = repr(self), self._frame()
+        return data, {}
+
+    def _frame(self):
+        """The page inside an iframe of its own, which neither sees nor disturbs the notebook around it."""
+        return (f'<iframe srcdoc="{html.escape(self.html(), quote=True)}" '
+                f'sandbox="allow-scripts allow-downloads" title="Profile of {html.escape(self.profile.name)}" '
+                f'style="width:100%;height:{self.height}px;border:0;display:block"></iframe>')
+
+
+@functools.cache
+def _module():
+    return _MODULE.read_text(encoding="utf-8")
+
+
+@functools.cache
+def _packed_module():
+    return base64.b64encode(gzip.compress(_module().encode(), 9, mtime=0)).decode()
+
+
+@functools.cache
+def _packed_graph():
+    return gzip.compress(_graph_module().encode(), 9, mtime=0)
+
+
+def _page(payload, graph, title):
+    """A page that unpacks the widget's own module, and draws the payload with it."""
+    data, drawn = (base64.b64encode(part).decode() for part in (payload, graph))
+    code = _packed_graph_module() if graph else ""
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title>'
+        "<style>html,body{margin:0;background:transparent}</style>"
+        '<body><div id="view"></div><script type="module">'
+        f"const data={json.dumps(data)},graph={json.dumps(drawn)},graphCode={json.dumps(code)},"
+        f"code={json.dumps(_packed_module())};"
+        "const raw=Uint8Array.from(atob(code),c=>c.charCodeAt(0));"
+        'const source=await new Response(new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"))).text();'
+        'const {still}=await import(URL.createObjectURL(new Blob([source],{type:"text/javascript"})));'
+        'still(document.getElementById("view"),data,graph,graphCode);'
+        "</script></body></html>")
+
+
+@functools.cache
+def _widget_class():
+    try:
+        import anywidget
+        import traitlets
+    except ImportError:  # a plain installation has no widgets; the page and the picture remain
+        return None
+
+    class ProfileWidget(anywidget.AnyWidget):
+        _esm = _module()
+        payload = traitlets.Bytes().tag(sync=True)
+        graph = traitlets.Bytes().tag(sync=True)
+        code = traitlets.Bytes().tag(sync=True)
+        cells = traitlets.Dict().tag(sync=True)
+
+    return ProfileWidget

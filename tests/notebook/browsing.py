@@ -1,0 +1,118 @@
+"""What tests in a browser share: chromium, Jupyter servers with the extension, screenshots for the documentation."""
+
+import importlib.util
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+
+ROOT = Path(__file__).parents[2]
+EXTENSION = ROOT / "extensions" / "jupyterlab-msnb"
+CHROMIUM = os.environ.get("MSNB_CHROMIUM") or next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]
+MISSING = "no chromium found: the tests in a browser did not run (apt-get install chromium)"
+TOKEN = "msnb"
+
+
+def missing(message):
+    """Skip on a user's machine; in continuous integration what is missing is a failure."""
+    if os.environ.get("CI"):
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+def chromium():
+    """One running chromium; a machine without one skips, and `conftest.py` says so in one loud line."""
+    if CHROMIUM is None:
+        missing(MISSING)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        running = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield running
+        running.close()
+
+
+def patience():
+    """How much longer things take because the machine has other work to do."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)) * 1.5
+
+
+def picture(target, name, folder, **options):
+    """A screenshot; with MSNB_DOCS=1 in the environment it is the one in docs/images, else it goes to `folder`."""
+    place = ROOT / "docs" / "images" if os.environ.get("MSNB_DOCS") == "1" else Path(folder)
+    target.screenshot(path=place / f"{name}.png", **options)
+
+
+def needs(module):
+    """Skip, loudly, where a front end is not installed."""
+    if importlib.util.find_spec(module) is None:
+        missing(f"{module} is not installed: its tests did not run (pip install {module})")
+
+
+def serve(folder, module, notebooks):
+    """(process, address) of a Jupyter server that has the extension; `notebooks` are {file name: [text of a cell]}."""
+    needs(module)
+    (folder / "share" / "labextensions").mkdir(parents=True)
+    (folder / "share" / "labextensions" / "jupyterlab-msnb").symlink_to(EXTENSION / "labextension")
+    kernel = folder / "share" / "kernels" / "python3"
+    kernel.mkdir(parents=True)
+    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    (kernel / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"}))
+    work = folder / "work"
+    work.mkdir()
+    python = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    for name, cells in notebooks.items():
+        nbformat.write(new_notebook(cells=[new_code_cell(text) for text in cells], metadata=python), work / name)
+    quiet = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
+    (folder / "config" / "labconfig").mkdir(parents=True)
+    (folder / "config" / "labconfig" / "default_setting_overrides.json").write_text(json.dumps(quiet))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "JUPYTER_PATH": str(folder / "share"),
+                   "JUPYTER_CONFIG_DIR": str(folder / "config"), "IPYTHONDIR": str(folder / "ipython"),
+                   "JUPYTER_RUNTIME_DIR": str(folder / "runtime")}
+    options = ["--no-browser", "--allow-root", f"--port={port}", "--ServerApp.ip=127.0.0.1",
+               f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={work}", "--LabApp.news_url="]
+    with open(folder / "log", "w") as log:
+        process = subprocess.Popen([sys.executable, "-m", module, *options], env=environment, stdout=log, stderr=log,
+                                   cwd=folder)
+    address = f"http://127.0.0.1:{port}"
+    for _ in range(120):
+        try:
+            urllib.request.urlopen(f"{address}/api?token={TOKEN}", timeout=2)
+            return process, address
+        except OSError:
+            time.sleep(0.5)
+    process.terminate()
+    pytest.fail((folder / "log").read_text()[-2000:])
+
+
+def stop(process):
+    process.terminate()
+    process.wait(20)
+
+
+def menu(page, *path):
+    """Choose from the menu bar."""
+    page.click(f'li.lm-MenuBar-item:has-text("{path[0]}")')
+    for item in path[1:-1]:
+        page.hover(f'.lm-Menu-item:has-text("{item}")')
+    page.click(f'.lm-Menu-item:has-text("{path[-1]}")')
+
+
+def line(page, text):
+    """The first line of a cell's editor that holds `text`."""
+    return page.locator(f'.jp-CodeCell .cm-line:has-text("{text}")').first

@@ -1,0 +1,264 @@
+"""The graph view at work in JupyterLab 4 and in Notebook 7: what a person does with it, one after the other."""
+
+import json
+
+import nbformat
+import pytest
+from browsing import TOKEN, chromium, line, menu, patience, picture, serve, stop
+
+browser = pytest.fixture(chromium, scope="module")
+
+NETWORK = """%%mindspore -m graph
+import numpy as np
+import mindspore as ms
+from mindspore import nn, ops
+class Block(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = nn.Dense(16, 32), nn.Dense(32, 16)
+        self.act, self.norm = nn.ReLU(), nn.LayerNorm((16,))
+    def construct(self, x):
+        return self.norm(x + self.down(self.act(self.up(x))))
+class Net(nn.Cell):
+    def __init__(self, blocks):
+        super().__init__()
+        self.blocks = nn.CellList([Block() for _ in range(blocks)])
+        self.head = nn.Dense(16, 4)
+    def construct(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x)
+net, small = Net(42), Net(2)
+x = ms.Tensor(np.ones((8, 16), np.float32))
+y = net(x)"""
+STEP = """loss = nn.WithLossCell(small, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+step = nn.TrainOneStepCell(loss, nn.Momentum(small.trainable_params(), 0.1, 0.9)).set_train()
+train = msnb.view(step, x, ms.Tensor(np.zeros(8, np.int32)))
+train"""
+COLUMN = """number = globals().get("number", 0) + 1
+time = [number * 1e-4 * (1 + node.id % 7) for node in train.graph.all_nodes()]
+train.set_column("time", {"label": "time", "unit": "s", "values": time})"""
+DIFF = """from msnb.notebook import graph
+graph.diff(small, Net(3), x, names=('two blocks', 'three blocks'))"""
+CELLS = ["%load_ext msnb", NETWORK, "import msnb\nmsnb.view(net, x)", "%ms_ir net(x)", DIFF, STEP, COLUMN]
+VIEW = "document.querySelectorAll('.msnb-graph')[3]"
+# time from a key to the moment when every view of the network shows the new operator
+WATCH = """() => { window.shownAt = null; const t = performance.now();
+    window.watching = new MutationObserver(() => {
+        const all = [...document.querySelectorAll('.msnb-graph')].slice(0, 2);
+        if (all.every(g => g.dataset.nodes === String(window.expected))) window.shownAt ??= performance.now() - t; });
+    window.watching.observe(document, {subtree: true, childList: true, attributes: true}); }"""
+
+
+class Notebook:
+    """One open notebook with its views."""
+
+    def __init__(self, page, folder, name):
+        self.page, self.folder, self.name = page, folder, name
+
+    def view(self, number):
+        return self.page.locator(".msnb-graph").nth(number)
+
+    def cell(self, text):
+        return self.page.locator(".jp-CodeCell", has=self.page.locator(f'.cm-line:has-text("{text}")')).first
+
+    def picture(self, number, name):
+        self.view(number).scroll_into_view_if_needed()
+        self.page.mouse.move(2, 2)
+        self.page.wait_for_timeout(150)
+        picture(self.view(number), f"{name}_{self.name}", self.folder)
+
+
+@pytest.fixture(params=["lab", "notebook"])
+def notebook(request, browser, tmp_path):
+    """All cells have run; at the end nothing may have been asked of the network or gone wrong in a view."""
+    lab = request.param == "lab"
+    process, address = serve(tmp_path, "jupyterlab" if lab else "notebook", {"views.ipynb": CELLS})
+    path = "lab/tree" if lab else "notebooks"
+    asked, faults = [], []
+    page = browser.new_page(viewport={"width": 1500, "height": 1100})
+    page.set_default_timeout(60000)
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.goto(f"{address}/{path}/views.ipynb?token={TOKEN}")
+    page.locator(".jp-Notebook .jp-CodeCell").first.click()
+    menu(page, "Run", "Run All Cells")
+    try:
+        page.wait_for_function("() => document.querySelectorAll('.msnb-graph[data-ready]').length === 4")
+        page.wait_for_function(f"() => {VIEW}.querySelector('select.colour').value === 'time'")
+        yield Notebook(page, tmp_path, request.param)
+        page.close()
+    finally:
+        stop(process)
+    assert not [url for url in asked if not url.startswith((address, "ws", "data:", "blob:"))]
+    assert not [fault for fault in faults if "msnb" in fault]
+
+
+def find(view, query):
+    """Select the first node that a search finds, which also brings it into sight."""
+    view.locator(".find input").fill(query)
+    view.locator(".find input").press("Enter")
+    view.locator(".n.sel").wait_for()
+    view.locator(".find input").press("Escape")
+
+
+def scopes_open_and_close(notebook):
+    view = notebook.view(3)
+    view.scroll_into_view_if_needed()
+    view.locator('.n[aria-expanded="false"]').first.click()
+    name = view.locator(".panel h3").inner_text()
+    view.locator(f'.open[aria-label^="{name}"]').first.wait_for()
+    view.locator('[data-do="close"]').click()
+    notebook.page.wait_for_function(f"() => !{VIEW}.querySelector('.open')")
+    view.locator('[data-do="open"]').click()
+    notebook.page.wait_for_function(f"() => {VIEW}.querySelectorAll('.open').length > 9")
+    assert view.locator("text.lane").all_text_contents() == ["forward", "backward", "update"]
+
+
+def search_and_filter_find_nodes(notebook):
+    view = notebook.view(3)
+    view.locator(".find input").fill("op:relu scope:act")
+    notebook.page.wait_for_timeout(200)
+    assert view.locator(".hits").inner_text() == "4"
+    view.locator(".find input").press("Enter")
+    assert view.locator(".n.sel").count() == 1 and "ReLU" in view.locator(".panel h3").inner_text()
+    view.locator(".find input").press("Escape")
+    view.locator("select.types").select_option("op:ApplyMomentum")
+    view.locator(".n.dim").first.wait_for(state="attached")
+    assert view.locator(".hits").inner_text() == "14"
+    view.locator("select.types").select_option("")
+
+
+def a_click_leads_to_the_line(notebook):
+    page, view = notebook.page, notebook.view(0)
+    view.scroll_into_view_if_needed()
+    find(view, "op:layernorm")
+    view.locator(".n.sel").click()
+    page.wait_for_selector(".cm-line.msnb-revealed", state="attached")
+    assert "self.norm(x + self.down" in page.locator(".msnb-revealed").inner_text()
+    assert "In [2], line 11" in view.locator(".panel").inner_text()
+
+
+def every_view_follows_what_is_typed(notebook):
+    page = notebook.page
+    before = int(notebook.view(0).get_attribute("data-nodes"))
+    assert before > 290 and notebook.view(1).get_attribute("data-nodes") == str(before)
+    line(page, "return self.norm(x + self.down").click()
+    page.keyboard.press("End")
+    page.wait_for_timeout(600)  # the kernel has answered what a moved cursor asks
+    page.evaluate("expected => { window.expected = expected; }", before + 42)
+    page.evaluate(WATCH)
+    page.keyboard.insert_text(" * 2")
+    page.wait_for_function("() => window.shownAt !== null")
+    took = page.evaluate("window.shownAt")
+    print(f"{notebook.name}: two views of {before + 42} operators followed in {took:.0f} ms")
+    assert took < 600 * patience()
+    assert notebook.cell("class Block").locator(".jp-InputPrompt").inner_text().strip("[]:• \n") == "2"  # not run
+    for _ in " * 2":
+        page.keyboard.press("Backspace")
+    page.wait_for_function("n => document.querySelector('.msnb-graph').dataset.nodes === n", arg=str(before))
+
+
+def a_column_comes_to_a_view_that_is_open(notebook):
+    page, view = notebook.page, notebook.view(3)
+    view.scroll_into_view_if_needed()
+    find(view, "op:relu")
+    assert view.locator("select.colour").input_value() == "time"
+    before, opened = view.locator(".n.sel").get_attribute("aria-label"), view.locator(".open").count()
+    line(page, "number = globals()").click()
+    page.keyboard.press("Control+Enter")
+    # the message comes at once; when the cell is done its output is replaced, with what was open and selected
+    page.wait_for_function(f"before => (now => now && now !== before)({VIEW}?.querySelector('.n.sel')?"
+                           ".getAttribute('aria-label'))", arg=before)
+    page.wait_for_timeout(500)
+    assert view.locator(".n.sel").count() == 1 and view.locator(".open").count() == opened
+    assert "of all" in view.locator(".panel").inner_text()
+
+
+def stages_are_made_when_they_are_asked_for(notebook):
+    page, view = notebook.page, notebook.view(3)
+    options = view.locator("select.which option").all_text_contents()
+    assert [option.removesuffix(" …") for option in options] == ["traced", "differentiated", "primitives", "StableHLO",
+                                                                "optimised"]
+    view.locator("select.beside").select_option("optimised")
+    page.wait_for_function(f"() => {VIEW}.querySelectorAll('.stage').length === 2")
+    assert view.locator("select.colour").input_value() == "difference"
+    assert "fusion:BiasAdd+ReLU" in view.locator(".panel").inner_text(), "what the selected node was fused into"
+    view.locator(".stage > svg").first.press("Escape")
+    assert "fused with others" in view.locator(".panel").inner_text()
+    notebook.picture(3, "graph_stages")
+    view.locator("select.beside").select_option("")
+
+
+def two_networks_are_compared(notebook):
+    view = notebook.view(2)
+    view.scroll_into_view_if_needed()
+    assert view.locator(".heading").all_inner_texts() == ["two blocks", "three blocks"]
+    assert "+ added" in view.locator(".panel").inner_text()
+    notebook.picture(2, "graph_diff")
+
+
+def dark_theme_and_narrow_window(notebook):
+    page = notebook.page
+    menu(page, "Settings", "Theme", "JupyterLab Dark")
+    page.wait_for_selector('.msnb-graph[data-theme="dark"]', state="attached")
+    notebook.picture(3, "graph_dark")
+    page.set_viewport_size({"width": 620, "height": 900})
+    page.wait_for_selector(".msnb-graph.narrow", state="attached")
+    view = notebook.view(3)
+    view.scroll_into_view_if_needed()
+    assert view.locator(".stage").first.bounding_box()["height"] > 150
+    notebook.picture(3, "graph_narrow")
+    page.set_viewport_size({"width": 1500, "height": 1100})
+    menu(page, "Settings", "Theme", "JupyterLab Light")
+
+
+def an_exported_page_needs_no_network(notebook, browser):
+    page = notebook.page
+    page.locator(".jp-Notebook .jp-InputPrompt").first.click()
+    menu(page, "File", "Save Notebook")
+    path = notebook.folder / "work" / "views.ipynb"
+    for _ in range(50):
+        made = nbformat.read(path, 4)
+        if sum("text/html" in output.get("data", {}) for cell in made.cells for output in cell.outputs) == 4:
+            break
+        page.wait_for_timeout(100)
+    assert "image/svg+xml" in json.dumps(made)
+    from nbconvert import HTMLExporter
+
+    exported = notebook.folder / "views.html"
+    exported.write_text(HTMLExporter().from_notebook_node(made)[0])
+    still = browser.new_page()
+    still.route("http*://**", lambda route: route.abort())
+    still.goto(exported.as_uri(), wait_until="domcontentloaded")
+    frame = still.frame_locator("iframe[srcdoc]").last
+    frame.locator(".msnb-graph[data-ready]").wait_for()
+    assert frame.locator("select.colour").input_value() == "time"
+    frame.locator(".n").first.click()
+    still.close()
+
+
+def a_reopened_notebook_shows_the_still_form(notebook):
+    page = notebook.page
+    menu(page, "Kernel", "Restart Kernel…")
+    page.locator(".jp-Dialog .jp-mod-accept").click()
+    page.wait_for_timeout(1500)
+    page.reload()
+    frame = page.frame_locator(".jp-OutputArea iframe[srcdoc]").first
+    frame.locator(".msnb-graph[data-ready]").wait_for()
+    assert "model not found" not in page.locator(".jp-Notebook").inner_text()
+
+
+def test_a_session_with_graphs(notebook, browser):
+    scopes_open_and_close(notebook)
+    search_and_filter_find_nodes(notebook)
+    notebook.picture(3, "graph_time")
+    a_click_leads_to_the_line(notebook)
+    every_view_follows_what_is_typed(notebook)
+    notebook.picture(0, "graph_view")
+    a_column_comes_to_a_view_that_is_open(notebook)
+    stages_are_made_when_they_are_asked_for(notebook)
+    two_networks_are_compared(notebook)
+    dark_theme_and_narrow_window(notebook)
+    an_exported_page_needs_no_network(notebook, browser)
+    a_reopened_notebook_shows_the_still_form(notebook)
