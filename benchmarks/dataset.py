@@ -6,7 +6,8 @@ Every side runs in a process of its own, through its public iterator, over the s
 on the spot. The sides take turns, round by round; whoever has no turn is stopped. A figure is the median over the
 rounds of samples / CPU-second, where the CPU time is that of all threads and child processes since the end of the round
 before: what was prepared ahead is paid for too. `first` is one epoch of a new pipeline, opening included; `later` are
-further epochs of one pipeline.
+further epochs of one pipeline, part of which msnb keeps in memory. At the end stands the step time of a LeNet-5 that is
+fed by the first of these pipelines, beside that on batches which lie in memory.
 """
 
 import argparse
@@ -191,6 +192,7 @@ def facade(base, folder):
             iterator = pipeline.create_tuple_iterator(num_epochs=-1, output_numpy=True)
             return iterator, samples
 
+        start.pipeline = make
         return start
 
     return {name: opened(make) for name, make in made.items()}
@@ -375,6 +377,50 @@ SIDES = {
 }
 
 
+# ---- training
+
+
+def training(folder, rounds, steps=150):
+    """Milliseconds per step of LeNet-5: batches that lie in memory, a new pipeline, a pipeline in later epochs."""
+    import msnb as ms
+    from msnb import nn
+
+    ms.set_seed(1)
+    ms.context.set_context(mode=ms.context.GRAPH_MODE)
+    layers = []
+    for channels, width in ((1, 6), (6, 16)):
+        layers += [nn.Conv2d(channels, width, 5, pad_mode="valid"), nn.ReLU(), nn.MaxPool2d(2, 2)]
+    layers.append(nn.Flatten())
+    for inputs, outputs in ((400, 120), (120, 84)):
+        layers += [nn.Dense(inputs, outputs), nn.ReLU()]
+    net = nn.SequentialCell([*layers, nn.Dense(84, 10)])
+    optimizer = nn.Momentum(net.trainable_params(), 0.01, 0.9)
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), optimizer).set_train()
+    lenet = facade("msnb", folder)["MNIST, LeNet's"].pipeline
+
+    def run(batches):
+        begin = time.perf_counter()
+        for _, batch in zip(range(steps), batches, strict=False):
+            out = step(*batch)
+        out.asnumpy()
+        return (time.perf_counter() - begin) / steps * 1e3
+
+    kept = lenet()[0].create_tuple_iterator()
+    held = [batch for _, batch in zip(range(steps), kept, strict=False)]
+    for _ in kept:
+        pass
+    run(held)
+    times = {"in memory": [], "new pipeline": [], "later epochs": []}
+    for _ in range(rounds):
+        times["in memory"].append(run(held))
+        times["new pipeline"].append(run(lenet()[0].create_tuple_iterator()))
+        times["later epochs"].append(run(kept))
+        for _ in kept:
+            pass
+    print(_MARK + json.dumps({name: statistics.median(values) for name, values in times.items()}), flush=True)
+
+
 # ---- measuring
 
 
@@ -501,9 +547,13 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.7, help="wall time of a round of later epochs")
     parser.add_argument("--log", default=os.devnull, help="file for what the libraries print")
     parser.add_argument("--serve", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--training", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
         serve(*options.serve)
+        return
+    if options.training:
+        training(options.training, options.rounds)
         return
     with tempfile.TemporaryDirectory() as folder, open(options.log, "w") as log:
         make_files(folder)
@@ -512,7 +562,7 @@ def main():
         try:
             head = "".join(f"{s.name:>11}{'later':>9}" for s in sides)
             head += "".join(f"{'/ ' + s.name:>13}{'later':>8}" for s in sides[1:])
-            print(f"{'samples per CPU-second':26}{head}")
+            print(f"{'samples per CPU-second':26}{head}", flush=True)
             for name in facade_names():
                 if options.only.lower() not in name.lower():
                     continue
@@ -529,6 +579,21 @@ def main():
         finally:
             for side in sides:
                 side.end()
+        if options.only.lower() in "training":
+            show_training(folder, options.rounds)
+
+
+def show_training(folder, rounds):
+    """The step times of a training, from a process of its own."""
+    command = [sys.executable, os.path.abspath(__file__), "--training", folder, "--rounds", str(rounds)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    lines = [line for line in done.stdout.splitlines() if line.startswith(_MARK)]
+    if not lines:
+        print(f"training: failed: {done.stderr.splitlines()[-1:]}", file=sys.stderr)
+        return
+    times = json.loads(lines[-1][len(_MARK) :])
+    base = times["in memory"]
+    print("LeNet-5, ms per step:     " + ", ".join(f"{n} {t:.2f} ({t / base:.2f}x)" for n, t in times.items()))
 
 
 def facade_names():

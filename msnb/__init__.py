@@ -77,6 +77,7 @@ _LATER = {
     **dict.fromkeys(("set_auto_parallel_context", "get_auto_parallel_context", "reset_auto_parallel_context",
                      "set_ps_context", "get_ps_context", "reset_ps_context"), "msnb.context"),
     **dict.fromkeys(("Profiler",), "msnb.profiler"),
+    **dict.fromkeys(("inspect_gradients", "GradientMonitor"), "msnb.notebook.gradients"),
     **dict.fromkeys(("jvp", "vjp", "jacfwd", "jacrev", "vmap"), "msnb.core.transforms"),
 }
 _SUBMODULES = frozenset((

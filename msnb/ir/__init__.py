@@ -7,6 +7,7 @@ from .api import dot, graph, svg, text
 from .compare import Comparison, compare
 from .hlo import read_hlo
 from .read import read
+from .stablehlo import read_stablehlo
 
 __all__ = ["AnfNode", "CNode", "Comparison", "FuncGraph", "ParameterNode", "TensorType", "ValueNode", "compare", "dot",
-           "graph", "read", "read_hlo", "svg", "text"]
+           "graph", "read", "read_hlo", "read_stablehlo", "svg", "text"]

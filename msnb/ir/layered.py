@@ -26,7 +26,7 @@ def layered(sizes, edges, gap_x=GAP_X, gap_y=GAP_Y):
     for number, rank in enumerate(ranks):
         layers[rank].append(number)
     above, below, paths = _dummies(down, ranks, layers, widths)
-    _order(layers, above, below)
+    _order(layers, above, below, count)
     x = _columns(layers, above, below, widths, count, gap_x)
     y, height = _rows(layers, sizes, count, gap_y)
     left = min(x[n] - widths[n] / 2 for n in range(len(x)))
@@ -100,35 +100,59 @@ def _dummies(edges, ranks, layers, widths):
 _FEW, _MANY = 600, 3000  # boxes below which neighbours are swapped, above which less is tried
 
 
-def _order(layers, above, below):
+def _order(layers, above, below, count):
     """Barycentres from above and below in turn, equal ones kept in order or turned round, and neighbours swapped where
-    that helps; the best of all orders that were seen."""
-    place = {}
+    that helps; from three beginnings: the order of execution, that of a walk along the edges, and with long edges on
+    the left. The best order that was seen."""
+    place, total = {}, sum(map(len, layers))
+    least, best = None, None
 
     def put(layer):
         for index, number in enumerate(layer):
             place[number] = index
 
-    for layer in layers:
-        put(layer)
-    total, idle = len(place), 0
-    least, best = _crossings(layers, below, place), [list(layer) for layer in layers]
-    for sweep in range(24):
-        if not least or idle >= (2 if total > _MANY else 4):
-            break
-        near, turn = below if sweep % 2 else above, -1 if sweep % 4 > 1 else 1
-        for layer in layers[-2::-1] if sweep % 2 else layers[1:]:
-            weight = {n: sum(place[m] for m in near[n]) / len(near[n]) if near.get(n) else place[n] for n in layer}
-            layer.sort(key=lambda n, w=weight, t=turn: (w[n], t * place[n]))
-            put(layer)
-        if total < _FEW:
-            _swap(layers, above, below, place)
+    def better():
+        nonlocal least, best
         found = _crossings(layers, below, place)
-        if found < least:
-            least, best, idle = found, [list(layer) for layer in layers], 0
-        else:
-            idle += 1
+        if least is not None and found >= least:
+            return False
+        least, best = found, [list(layer) for layer in layers]
+        return True
+
+    for begin in (None, _walk(layers, above, below), lambda number: (number < count, number)):
+        if least == 0:
+            break
+        for layer in layers:
+            if begin is not None:
+                layer.sort(key=begin)
+            put(layer)
+        better()
+        sweep = idle = 0
+        while least and idle < (2 if total > _MANY else 4) and sweep < 24:
+            near, turn = below if sweep % 2 else above, -1 if sweep % 4 > 1 else 1
+            for layer in layers[-2::-1] if sweep % 2 else layers[1:]:
+                weight = {n: sum(place[m] for m in near[n]) / len(near[n]) if near.get(n) else place[n] for n in layer}
+                layer.sort(key=lambda n, w=weight, t=turn: (w[n], t * place[n]))
+                put(layer)
+            if total < _FEW:
+                _swap(layers, above, below, place)
+            sweep, idle = sweep + 1, 0 if better() else idle + 1
     layers[:] = best
+
+
+def _walk(layers, above, below):
+    """A key that sorts a layer in the order in which a walk in depth comes to its boxes."""
+    seen = {}
+    for layer in layers:
+        for start in layer:
+            stack = [start]
+            while stack:
+                number = stack.pop()
+                if number not in seen:
+                    seen[number] = len(seen)
+                    for near in (above, below):
+                        stack += [other for other in reversed(near.get(number, ())) if other not in seen]
+    return seen.__getitem__
 
 
 def _crossings(layers, below, place):

@@ -1,7 +1,7 @@
 """A picture of a graph as SVG, laid out here: for places where no script runs."""
 from html import escape
 
-from .anf import ParameterNode
+from .anf import CNode, ParameterNode
 from .boxes import CONTROL, CROWD, FOLD, UNIT, Scope
 from .hierarchy import Hierarchy, main_results
 from .layered import layered
@@ -23,14 +23,15 @@ _STYLE = """
 """.replace("\n", "")
 
 
-def to_svg(graph, boxes=60, column=None):
+def to_svg(graph, boxes=60, column=None, tree=None):
     """An SVG document; scopes are opened from the top as long as about `boxes` boxes fit.
 
-    `column` is an overlay as `msnb.ir.overlay.checked` returns it: boxes are coloured by it, and a legend says how.
+    `column` is an overlay as `msnb.ir.overlay.checked` returns it: boxes are coloured by it, and a legend says how;
+    `tree` is the graph's Hierarchy, where one was made already.
     """
     if isinstance(boxes, bool) or not isinstance(boxes, int) or boxes < 1:
         raise ValueError(f"For 'ir.svg', 'boxes' should be a positive int, but got {boxes!r}.")
-    tree = Hierarchy(graph)
+    tree = tree or Hierarchy(graph)
     drawing = _Drawing(tree, _opened(tree.root, boxes), _Heat(tree, column) if column is not None else None)
     return drawing.document()
 
@@ -123,7 +124,7 @@ class _Drawing:
             self.upwards = lane.name == "backward"
             if lane.children:
                 first = lane is tree.root.children[0]
-                self.lanes.append((lane, self.inside(lane, self.arguments(lane) if first else {})))
+                self.lanes.append((lane, self.inside(lane, self.arguments(lane) if first else {}, self.results(lane))))
 
     def arguments(self, lane):
         """{argument: children of the first lane that read it}; weights belong to the operators that read them."""
@@ -135,6 +136,18 @@ class _Drawing:
                         and chain[1] is lane:
                     readers.setdefault(source, {})[id(chain[2])] = chain[2]
         return readers if len(readers) <= _MOST_ARGUMENTS else {}
+
+    def results(self, lane):
+        """{box of a result: child of the lane that makes it}; new values of Parameters are none."""
+        graph = self.tree.graph
+        given = [(place, *pair) for place, pair in enumerate(graph.outputs[:len(graph.outputs) - graph.written])
+                 if isinstance(pair[0], CNode)]
+        made = {}
+        for place, node, slot in given if len(given) <= _MOST_ARGUMENTS else ():
+            chain = [*self.tree.home[node.id].ancestors(), node]
+            if chain[1] is lane:
+                made[ParameterNode(f"result {place}" if len(given) > 1 else "result", node.types[slot:][:1])] = chain[2]
+        return made
 
     def box(self, item):
         if isinstance(item, ParameterNode):
@@ -157,13 +170,14 @@ class _Drawing:
             note = human(self.heat.of(item), self.heat.column["unit"])
         return _Box(item, max(64.0, _CHAR * max(len(title), len(note)) + 22), 2 * _LINE - 20, title, note)
 
-    def inside(self, scope, arguments=None):
-        arguments = arguments or {}
-        boxes = [self.box(child) for child in (*arguments, *_drawn(scope))]
+    def inside(self, scope, arguments=None, results=None):
+        arguments, results = arguments or {}, results or {}
+        boxes = [self.box(child) for child in (*arguments, *_drawn(scope), *results)]
         number = {id(box.item): index for index, box in enumerate(boxes)}
         edges = [(number[id(a)], number[id(b)]) for a, b in self.lifted.get(scope.index, {})
                  if id(a) in number and id(b) in number]
         edges += [(number[id(source)], number[reader]) for source, near in arguments.items() for reader in near]
+        edges += [(number[id(maker)], number[id(result)]) for result, maker in results.items()]
         centres, routes, size = layered([(box.width, box.height) for box in boxes], edges)
         if self.upwards:  # gradients flow up beside the forward lane, so that rows of both belong together
             centres = [(x, size[1] - y) for x, y in centres]

@@ -231,7 +231,9 @@ class Fields:
             return {self.blobs[0]: blob}
         out, at = {}, 0
         for name in self.blobs:
-            (n,) = BIG64.unpack_from(blob, at)
+            n = BIG64.unpack_from(blob, at)[0] if at + 8 <= len(blob) else len(blob)
+            if at + 8 + n > len(blob):
+                raise DamagedError(f"field {name!r} would end after the row")
             out[name] = blob[at + 8 : at + 8 + n]
             at += 8 + n
         return out

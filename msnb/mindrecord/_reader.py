@@ -5,6 +5,7 @@ import math
 import mmap
 import os
 import sqlite3
+import struct
 
 import numpy as np
 
@@ -145,7 +146,7 @@ class Records:
                 for c in wanted:
                     if c in parts:
                         out[c] = fields.array(c, parts[c])
-        except (DamagedError, ValueError, KeyError, IndexError) as error:
+        except (DamagedError, ValueError, KeyError, IndexError, struct.error) as error:
             page = (start - file.header["header_size"]) // file.header["page_size"]
             raise MRMOpenError(
                 f"{file.path!r} is damaged: row {at}, in page {page}, cannot be read: {error}."
@@ -183,7 +184,7 @@ class Records:
             made = _batch.scalars(file.data, file.raw[at], others, self.schema) if others else {}
             if blobs:
                 made.update(_batch.blobs(file.data, file.blob[at], blobs, fields))
-        except (_batch.UnlikeError, DamagedError, ValueError, IndexError, KeyError, OverflowError):
+        except (_batch.UnlikeError, DamagedError, ValueError, IndexError, KeyError, OverflowError, struct.error):
             return self._one_by_one(numbers, columns)
         return [_strings(made[c]) if self.schema[c]["type"] == "string" else made[c] for c in columns]
 

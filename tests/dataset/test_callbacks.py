@@ -9,8 +9,10 @@ import pytest
 import msnb.dataset as ds
 import msnb.dataset.transforms.c_transforms as C
 import msnb.dataset.vision.c_transforms as CV
+from msnb import Model, nn
 from msnb.dataset.callback import DSCallback, WaitedDSCallback
 from msnb.dataset.vision import Inter
+from msnb.train.callback import Callback
 
 
 class Recorder(DSCallback):
@@ -75,6 +77,63 @@ def test_a_waited_callback_waits_for_the_training():
         order.append(f"train {i}")
         callback.step_end(None)
     assert order == ["train 1", "map 2", "train 2", "map 3", "train 3"]
+
+
+class Passes(nn.Cell):
+    def construct(self, x, y):
+        return x
+
+
+class Trained(Callback):
+    """Tells `order` when a step or epoch of the training ends."""
+
+    def __init__(self, order):
+        self.order = order
+
+    def step_end(self, run_context):
+        self.order.append(f"trained {run_context.original_args().cur_step_num}")
+
+    def epoch_end(self, run_context):
+        self.order.append(f"trained epoch {run_context.original_args().cur_epoch_num}")
+
+
+class Waiting(WaitedDSCallback):
+    """Tells `order` when the map goes on."""
+
+    def __init__(self, order, step_size=1):
+        super().__init__(step_size)
+        self.order = order
+
+    def sync_step_begin(self, train_run_context, ds_run_context):
+        done = train_run_context.original_args().cur_step_num
+        self.order.append(f"row {ds_run_context.cur_step_num} after {done}")
+
+    def sync_epoch_begin(self, train_run_context, ds_run_context):
+        self.order.append(f"epoch {ds_run_context.cur_epoch_num}")
+
+
+def test_model_train_takes_a_waited_callback_and_the_map_waits_for_it():
+    order = []
+    waiting = Waiting(order)
+    assert isinstance(waiting, Callback)
+    data = {"x": np.arange(3, dtype=np.float32), "y": np.arange(3, dtype=np.float32)}
+    d = ds.NumpySlicesDataset(data, shuffle=False).map(lambda x: x, ["x"], callbacks=waiting)
+    Model(Passes()).train(2, d, callbacks=[Trained(order), waiting], dataset_sink_mode=False)
+    assert order[:6] == ["trained 1", "row 2 after 1", "trained 2", "row 3 after 2", "trained 3", "trained epoch 1"]
+    assert order[6:8] == ["epoch 2", "row 4 after 3"] and order[-1] == "trained epoch 2"
+
+
+def test_a_map_that_waits_for_a_step_that_cannot_come_says_so():
+    before = ds.config.get_callback_timeout()
+    ds.config.set_callback_timeout(1)
+    try:
+        waiting = Waiting([], step_size=2)  # but a step of the training takes three rows
+        data = {"x": np.arange(6, dtype=np.float32), "y": np.arange(6, dtype=np.float32)}
+        d = ds.NumpySlicesDataset(data, shuffle=False).map(lambda x: x, ["x"], callbacks=waiting).batch(3)
+        with pytest.raises(RuntimeError, match=r"ds_step_begin timed out after 1 second\(s\)"):
+            Model(Passes()).train(1, d, callbacks=[waiting], dataset_sink_mode=False)
+    finally:
+        ds.config.set_callback_timeout(before)
 
 
 def test_a_sink_runs_the_pipeline_in_the_background_and_stops():

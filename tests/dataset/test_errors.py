@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import msnb.dataset as ds
+from msnb.dataset.engine.processes import WorkerError
 
 
 def fails_at_three(x):
@@ -12,16 +13,54 @@ def fails_at_three(x):
     return x
 
 
-@pytest.mark.parametrize("options", [{}, {"num_parallel_workers": 4}])
+@pytest.mark.parametrize(
+    "options", [{}, {"num_parallel_workers": 4}, {"num_parallel_workers": 2, "python_multiprocessing": True}]
+)
 def test_an_error_in_map_names_column_sample_and_line(options):
     d = ds.NumpySlicesDataset(np.arange(6), ["x"], shuffle=False).map(fails_at_three, ["x"], **options)
     it = d.create_tuple_iterator(num_epochs=1, output_numpy=True)
     with pytest.raises(RuntimeError) as error:
         list(it)
     text = str(error.value)
-    assert "ZeroDivisionError: no threes" in text and "'x'" in text and "3" in text
+    assert "ZeroDivisionError: no threes" in text and "'x'" in text and "sample 3 " in text
     assert "test_errors.py" in text and 'raise ZeroDivisionError("no threes")' in text
-    assert isinstance(error.value.__cause__, ZeroDivisionError)
+    assert isinstance(error.value.__cause__, ZeroDivisionError | WorkerError)
+
+
+def test_the_line_shown_is_the_users_when_a_library_raises():
+    def wrong(x):
+        return np.concatenate([x, np.ones((2, 2))])  # numpy raises inside
+
+    d = ds.NumpySlicesDataset({"x": np.ones((3, 1))}, shuffle=False).map(wrong, ["x"])
+    with pytest.raises(RuntimeError, match=r"test_errors.py:\d+, in wrong: return np.concatenate"):
+        list(d.create_tuple_iterator(num_epochs=1, output_numpy=True))
+
+
+class Items:
+    """Its fourth item cannot be read."""
+
+    def __len__(self):
+        return 6
+
+    def __getitem__(self, number):
+        if number == 3:
+            raise OSError("no fourth item")
+        return (np.array(number),)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"num_parallel_workers": 2, "python_multiprocessing": True},
+        {"num_parallel_workers": 2, "python_multiprocessing": False},
+    ],
+)
+def test_an_item_that_cannot_be_read_is_named(options):
+    d = ds.GeneratorDataset(Items(), ["x"], shuffle=False, **options)
+    with pytest.raises(RuntimeError, match=r"OSError: no fourth item \[Items\[3\]") as error:
+        list(d.create_tuple_iterator(num_epochs=1, output_numpy=True))
+    assert 'raise OSError("no fourth item")' in str(error.value)
 
 
 def test_an_error_in_a_generator_comes_back():

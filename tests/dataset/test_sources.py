@@ -208,3 +208,37 @@ def test_a_pil_image_becomes_an_array_before_a_transform_of_the_library(tmp_path
     d = ds.ImageFolderDataset(str(tmp_path))
     d = d.map([vision.Decode(), vision.ToPIL(), vision.CenterCrop(4), vision.ToTensor()], "image")
     assert rows(d)[0]["image"].shape == (3, 4, 4)
+
+
+def test_a_usage_without_files_has_size_0_and_cannot_be_iterated(mnist):
+    folder, _ = mnist
+    d = ds.MnistDataset(str(folder), usage="train")
+    assert d.get_dataset_size() == 0
+    with pytest.raises(RuntimeError, match="no valid data matching the dataset API MnistDataset"):
+        rows(d)
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("1,2\n3,x\n", "line 2, type does not match: 'x' is no int32"),
+        ('1,2\n3,4\n5,"6', "line 3. Error message: Reach the end of file in quote field"),
+        ('1,2\nc,"6', "line 2, type does not match: 'c'"),
+        ("1,2\n3\n", "line 2. Error message: The number of columns"),
+    ],
+)
+def test_a_wrong_row_of_a_csv_file_is_named_with_its_line(tmp_path, text, message):
+    (tmp_path / "a.csv").write_text(text)
+    d = ds.CSVDataset(str(tmp_path / "a.csv"), column_defaults=[0, 0], column_names=["x", "y"], shuffle=False)
+    with pytest.raises(RuntimeError) as error:
+        rows(d)
+    assert message in str(error.value)
+
+
+def test_shapes_can_be_estimated_from_all_rows():
+    d = ds.GeneratorDataset(lambda: ((np.ones((n, 2)), np.ones(3)) for n in (1, 4)), ["x", "y"])
+    assert d.output_shapes() == [[1, 2], [3]]
+    assert d.output_shapes(estimate=True) == [[None, 2], [3]]
+    mixed = ds.GeneratorDataset(lambda: ((np.ones((1,) * n),) for n in (1, 2)), ["x"])
+    with pytest.raises(RuntimeError, match="Column 'x' has rows with different numbers of dimensions"):
+        mixed.output_shapes(estimate=True)

@@ -23,7 +23,7 @@ def _mode():
 
 
 class MLP(nn.Cell):
-    def __init__(self, act=None, depth=6, width=16, init="HeNormal"):
+    def __init__(self, act=None, depth=3, width=16, init="HeNormal"):
         super().__init__()
         self.layers = nn.CellList([nn.Dense(8 if i == 0 else width, width, weight_init=init) for i in range(depth)])
         self.act = act or nn.ReLU()
@@ -90,9 +90,6 @@ def test_the_numbers_are_those_of_the_gradients(mode):
 @MODES
 def test_a_histogram_of_few_elements_counts_every_one(mode):
     ms.set_context(mode=mode)
-    recording = train(MLP(), steps=1).recording
-    row = recording.row("layers.1.weight", "parameter")
-    counts, edges = recording.histogram(row, recording.steps[0])
     tensor = train(MLP(), steps=1, tensors="layers.1.weight").recording
     values = tensor.tensor("parameter:layers.1.weight")
     row = tensor.row("layers.1.weight", "parameter")
@@ -137,7 +134,7 @@ def test_both_modes_see_the_same():
     np.testing.assert_allclose(tables[0]["parameter"][1], tables[1]["parameter"][1], rtol=1e-3)
     first, second = (dict(zip(*t["output"])) for t in tables)
     shared = first.keys() & second.keys()
-    assert len(shared) >= 19
+    assert len(shared) >= 10
     for name in shared:
         np.testing.assert_allclose(first[name], second[name], rtol=1e-3)
 
@@ -191,14 +188,14 @@ def test_a_monitor_of_one_network_leaves_others_alone():
         step_of(other)(x, y)
         assert monitor.recording.rows() == []
         step_of(mine)(x, y)
-    assert len(monitor.recording.rows()) == 14
+    assert len(monitor.recording.rows()) == 8
 
 
 # ---------------------------------------------------------------------- findings
 @MODES
 def test_a_deep_sigmoid_network_is_said_to_vanish(mode):
     ms.set_context(mode=mode)
-    monitor = train(MLP(nn.Sigmoid(), init="normal"), level="parameters")
+    monitor = train(MLP(nn.Sigmoid(), depth=6, init="normal"), level="parameters")
     found = [f for f in monitor.findings() if f.kind == "vanishing"]
     assert len(found) == 1 and found[0].severity == "error"
     assert "6 Sigmoids" in found[0].text and "layers.0.weight" in found[0].text and "head.weight" in found[0].text
@@ -214,14 +211,28 @@ def test_a_healthy_network_has_no_findings(mode, level):
     assert train(MLP(), steps=6, level=level).findings() == []
 
 
-@MODES
-def test_gradients_that_grow_toward_the_input_are_said_to_explode(mode):
-    ms.set_context(mode=mode)
-    net = MLP(nn.LeakyReLU(), depth=8, init=Normal(3.0))
-    found = [f for f in train(net, steps=2, rate=1e-30).findings() if f.kind == "exploding"]
-    # weights of that size shrink nothing on the way back: every layer multiplies by about 3 * sqrt(16)
-    rms = np.array([v for v in train(net, steps=1, rate=1e-30).recording.table("norm")[:, -1]])
-    assert bool(found) == bool(rms[0] > 1e3 * rms[-2])
+def test_gradients_that_grow_toward_the_input_are_said_to_explode():
+    ms.set_context(mode=ms.GRAPH_MODE)
+
+    class Growing(nn.Cell):
+        """Each layer hands on a tenth of what it got, but a hundred times its gradient."""
+
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.CellList([nn.Dense(8, 8, weight_init=Normal(0.5)) for _ in range(5)])
+
+        def construct(self, x):
+            for layer in self.layers:
+                x = layer(x) * 100
+                x = x - ops.stop_gradient(x * 0.999)
+            return x.mean()
+
+    net = Growing()
+    step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 1e-30)).set_train()
+    with GradientMonitor() as monitor:
+        step(data()[0])
+    found = [f for f in monitor.findings() if f.kind == "exploding"]
+    assert len(found) == 1 and "explode toward the input" in found[0].text and found[0].severity == "error"
 
 
 def test_a_jump_of_the_norm_is_said_to_explode():

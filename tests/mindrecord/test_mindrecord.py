@@ -1,10 +1,14 @@
 """MindRecord: what is written can be read, by the reader, page by page and as a data set."""
 
+import gzip
+import struct
+
+import cv2
 import numpy as np
 import pytest
 
 import msnb.dataset as ds
-from msnb.mindrecord import FileReader, FileWriter, MindPage
+from msnb.mindrecord import FileReader, FileWriter, MindPage, MnistToMR
 from msnb.mindrecord.common.exceptions import (
     MRMGenerateIndexError,
     MRMInvalidSchemaError,
@@ -138,6 +142,41 @@ def test_missing_and_damaged_files_are_refused(tmp_path):
         FileReader(str(tmp_path / "b.mindrecord"))
     with pytest.raises(RuntimeError, match="MindRecordOp init failed"):
         next(ds.MindDataset(str(tmp_path / "b.mindrecord")).create_dict_iterator(output_numpy=True))
+
+
+def test_a_damaged_row_is_named_with_its_page(tmp_path):
+    writer = FileWriter(str(tmp_path / "a.mindrecord"))
+    writer.set_page_size(1 << 15)
+    writer.add_schema({"label": {"type": "int32"}, "a": {"type": "bytes"}, "b": {"type": "bytes"}}, "rows")
+    writer.write_raw_data([{"label": i, "a": bytes([i]) * 9000, "b": b"b"} for i in range(10)])
+    writer.commit()
+    path = str(tmp_path / "a.mindrecord")
+    place = open(path, "rb").read().index(b"\7" * 9000)
+    with open(path, "r+b") as file:
+        file.seek(place - 8)
+        file.write(b"\xff" * 8)  # the length of field a
+    with FileReader(path) as reader:
+        rows = reader.get_next()
+        for i in range(7):
+            assert next(rows)["label"] == i
+        with pytest.raises(MRMOpenError, match=r"a.mindrecord' is damaged: row 7, in page [2-9]"):
+            next(rows)
+    with pytest.raises(RuntimeError, match=r"a.mindrecord' is damaged: row 7, in page [2-9]"):
+        list(ds.MindDataset(path, shuffle=False).create_tuple_iterator(num_epochs=1, output_numpy=True))
+
+
+def test_mnist_files_are_converted_as_far_as_images_and_labels_go(tmp_path):
+    images = np.random.RandomState(0).randint(0, 256, (4, 28, 28)).astype(np.uint8)
+    for part in ("train", "t10k"):
+        with gzip.open(tmp_path / f"{part}-images-idx3-ubyte.gz", "wb") as file:
+            file.write(struct.pack(">4i", 2051, 9, 28, 28) + images.tobytes())  # nine promised, four there
+        with gzip.open(tmp_path / f"{part}-labels-idx1-ubyte.gz", "wb") as file:
+            file.write(struct.pack(">2i", 2049, 5) + bytes([3, 1, 4, 1, 5]))
+    MnistToMR(str(tmp_path), str(tmp_path / "out")).transform()
+    rows = list(ds.MindDataset(str(tmp_path / "out_test.mindrecord"), shuffle=False).create_dict_iterator(
+        num_epochs=1, output_numpy=True))
+    assert [int(r["label"]) for r in rows] == [3, 1, 4, 1]
+    assert np.abs(cv2.imdecode(rows[2]["data"], 0).astype(int) - images[2]).mean() < 20
 
 
 def test_existing_files_are_not_overwritten(tmp_path):

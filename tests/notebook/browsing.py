@@ -49,9 +49,9 @@ def patience():
     return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)) * 1.5
 
 
-def picture(target, name, folder, **options):
+def picture(target, name, folder, docs=True, **options):
     """A screenshot; with MSNB_DOCS=1 in the environment it is the one in docs/images, else it goes to `folder`."""
-    place = ROOT / "docs" / "images" if os.environ.get("MSNB_DOCS") == "1" else Path(folder)
+    place = ROOT / "docs" / "images" if docs and os.environ.get("MSNB_DOCS") == "1" else Path(folder)
     target.screenshot(path=place / f"{name}.png", **options)
 
 

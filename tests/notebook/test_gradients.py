@@ -75,11 +75,22 @@ def test_without_an_optimizer_every_step_sees_the_same_parameters(mode):
     assert np.isnan(recording.table("update")).all()
 
 
+def test_in_pynative_mode_the_rows_find_their_nodes_in_the_graph():
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    recording = inspect_gradients(Net(), LOSS, batch()).recording
+    assert recording.mode == "PYNATIVE"
+    nodes = list(recording.graph.all_nodes())
+    rows = [r for r in recording.rows() if r.kind in ("parameter", "gradient")]
+    assert sum(r.node >= 0 for r in rows) >= 0.8 * len(rows)
+    assert all(nodes[r.node].op == r.op for r in rows if r.node >= 0)
+
+
 def test_a_network_that_returns_its_loss_and_one_that_trains_are_taken_as_they_are():
     x, y = batch()
     with_loss = nn.WithLossCell(Net(), LOSS)
     assert inspect_gradients(with_loss, None, (x, y)).recording.numbers == [1]
-    train = nn.TrainOneStepCell(nn.WithLossCell(Net(), LOSS), nn.SGD(with_loss.trainable_params(), 0.1))
+    net = Net()
+    train = nn.TrainOneStepCell(nn.WithLossCell(net, LOSS), nn.SGD(net.trainable_params(), 0.1))
     assert inspect_gradients(train, data=(x, y), steps=2).recording.numbers == [1, 2]
 
 

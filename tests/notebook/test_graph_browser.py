@@ -1,4 +1,6 @@
 """The graph view in a real browser, with every request to the network blocked."""
+import base64
+import json
 import pathlib
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -8,10 +10,13 @@ from browsing import chromium, patience
 
 from msnb import ir
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
+from msnb.notebook import graph as graph_package
 from msnb.notebook.graph import GraphView
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "ir"))
 import ir_programs as programs
+
+graph_module = pathlib.Path(graph_package.__file__).with_name("widget.js")
 
 COPY = """async form => { let text = null;
     const writeText = async t => { text = t; };
@@ -192,6 +197,148 @@ def test_values_given_from_outside_can_be_coloured_by(show):
     assert "time\t1 s" in panel(page)
     fills = page.locator(".n rect:last-of-type").evaluate_all("list => list.map(r => r.style.fill)")
     assert len(set(fills)) > 3
+
+
+def test_columns_are_summed_up_and_coloured_on_closed_scopes_and_written_with_their_units(show):
+    made = view("step")
+    count = len(made.graph)
+    made.set_column("time", {"unit": "s", "values": [1e-3] * count, "note": ["measured"] * count})
+    made.set_column("norm", {"values": [None] + [10.0 ** -k for k in range(1, count)], "fold": "max", "scale": "log"},
+                    colour=False)
+    page = show(made)
+    box(page, "MatMul").click()
+    assert f"time\t1 ms, {round(100 / count)} % of all\nmeasured" in panel(page) and "norm\t–" in panel(page)
+    page.click("text=collapse")
+    page.wait_for_function("document.querySelectorAll('.open').length === 0")
+    forward = sum(node.direction == "forward" for node in made.graph.all_nodes())
+    assert page.locator(".n[aria-expanded]").first.get_attribute("aria-label").endswith(f"{forward} ms, forward")
+    assert page.inner_text(".legend").split() == ["time", "0", "s", f"{forward}", "ms"]
+    page.select_option("select.colour", "norm")
+    assert page.locator(".n[aria-expanded]").first.get_attribute("aria-label").endswith("0.1, forward")
+    assert "log" in page.inner_text(".legend")
+
+
+def test_values_below_and_above_zero_get_two_hues_and_what_is_not_finite_stands_out(show):
+    made = view("forward")
+    made.set_column("mean", {"values": [-2.0, 0.0, 2.0, float("nan"), float("inf"), None], "fold": "max"})
+    page = show(made)
+    fills = [box.evaluate("g => g.querySelector('rect:last-of-type').style.fill") for box in
+             (page.locator(f'.n[data-id="{number}"]') for number in range(6))]
+    assert fills[3] == fills[4] == "rgb(200, 30, 120)" and len(set(fills)) == 5
+    blue, orange = ([int(part) for part in fills[at][4:-1].split(",")] for at in (0, 2))
+    assert blue[2] > blue[0] and orange[0] > orange[2]
+    assert page.locator('.n[data-id="3"]').get_attribute("aria-label") == "ReLU, NaN, forward"
+
+
+def test_nodes_are_filtered_by_type(show):
+    page = show(view("step"))
+    options = page.locator("select.types option").all_text_contents()
+    assert "MatMul (6)" in options and options[0] == "all types"
+    page.select_option("select.types", "op:MatMul")
+    page.wait_for_selector(".n.dim")
+    assert page.locator(".n.hit").count() == 6 == int(page.inner_text(".hits"))
+    assert {label.split(",")[0] for label in page.locator(".n.hit").evaluate_all(
+        "list => list.map(g => g.getAttribute('aria-label'))")} == {"MatMul", "gradMatMul"}
+    page.fill(".find input", "scope:fc1")
+    page.wait_for_timeout(160)
+    assert page.inner_text(".hits") == "2"
+    page.keyboard.press("Escape")
+    page.select_option("select.types", "")
+    page.wait_for_function("document.querySelectorAll('.n.dim').length === 0")
+
+
+def test_results_are_boxes_and_new_values_of_parameters_are_not(show):
+    graph = ir.read(programs.traced("forward"), "Net", programs.inputs())
+    page = show(GraphView(graph))
+    box(page, "result").click()
+    assert "what the program returns" in panel(page) and "ReLU" in panel(page)
+    graph.written = 1
+    assert box(show(GraphView(graph)), "result").count() == 0
+
+
+def test_memory_alive_is_a_colour(show):
+    page = show(view("forward"))
+    page.select_option("select.colour", "memory")
+    assert box(page, "MatMul").get_attribute("aria-label") == "MatMul, 32 B, forward"  # 2x4 values of 4 bytes
+    assert box(page, "ReLU").get_attribute("aria-label") == "ReLU, 64 B, forward"  # with the one that it reads
+
+
+def test_every_control_has_a_name_and_every_box_says_what_it_is(show):
+    page = show(view("step"))
+    unnamed = page.evaluate("""() => [...document.querySelectorAll('button, select, input')].filter(e =>
+        !e.offsetParent ? false : !(e.getAttribute('aria-label') || e.textContent.trim())).length""")
+    assert unnamed == 0
+    for role in ("tree", "treeitem", "group"):
+        names = page.locator(f'[role="{role}"]').evaluate_all("list => list.map(e => e.getAttribute('aria-label'))")
+        assert names and all(names)
+    reached = []
+    for _ in range(16):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.getAttribute('aria-label')"
+                                     " || document.activeElement.textContent"))
+    for name in ("search nodes", "colour by", "filter by operator type", "expand", "full screen"):
+        assert name in reached
+    assert any(name.startswith("graph of Net") for name in reached)
+
+
+def test_full_screen_fills_the_window(show):
+    page = show(view("step"))
+    page.click("[data-do=full]")
+    page.wait_for_function("document.fullscreenElement?.className.includes('msnb-graph')")
+    page.click("[data-do=full]")
+    page.wait_for_function("!document.fullscreenElement")
+
+
+MOUNT = """<!doctype html><div id="here" style="width:800px"></div><script type="module">
+const {mount} = await import(URL.createObjectURL(new Blob([MODULE], {type: "text/javascript"})));
+window.heard = [];
+const bytes = Uint8Array.from(atob("PAYLOAD"), c => c.charCodeAt(0));
+window.handle = mount(document.getElementById("here"), bytes,
+                      {height: 400, toolbar: false, panel: false, onSelect: id => heard.push(id)});
+await handle.app.ready;
+window.made = true;
+</script>"""
+
+
+def test_another_widget_can_hold_a_graph_and_lets_go_of_all_of_it(browser, tmp_path):
+    made, module = view("step"), graph_module.read_text(encoding="utf-8")
+    path = tmp_path / "mount.html"
+    path.write_text(MOUNT.replace("MODULE", json.dumps(module)).replace(
+        "PAYLOAD", base64.b64encode(made.payload).decode()), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_function("window.made")
+    assert page.locator(".bar").is_hidden() and page.locator(".panel").is_hidden()
+    page.evaluate("n => handle.setColumn('norm', {label: 'norm', values: Array.from({length: n}, (_, i) => i)})",
+                  len(made.graph))
+    assert "norm" in page.inner_text(".legend")
+    page.evaluate("handle.select(3)")
+    page.wait_for_selector(".n.sel")
+    assert page.evaluate("[handle.selected(), heard.length]") == [3, 0]
+    page.locator(".stage > svg").press("ArrowDown")
+    assert page.evaluate("heard.length === 1 && heard[0] === handle.selected()")
+    with pytest.raises(Exception, match="one value per node"):
+        page.evaluate("handle.setColumn('wrong', {values: [1]})")
+
+    session = page.context.new_cdp_session(page)
+    kinds = {}
+    for kind, expression in (("app", "handle.app"), ("graph", "handle.app.data.stages[0]")):
+        found = session.send("Runtime.evaluate", {"expression": f"Object.getPrototypeOf({expression})"})
+        kinds[kind] = found["result"]["objectId"]
+
+    def alive(kind):
+        session.send("HeapProfiler.collectGarbage")
+        found = session.send("Runtime.queryObjects", {"prototypeObjectId": kinds[kind]})["objects"]["objectId"]
+        told = session.send("Runtime.callFunctionOn", {"objectId": found, "returnByValue": True,
+                                                       "functionDeclaration": "function() { return this.length; }"})
+        session.send("Runtime.releaseObject", {"objectId": found})
+        return told["result"]["value"]
+
+    assert alive("app") == alive("graph") == 1
+    page.evaluate("() => { handle.destroy(); window.handle = null; }")
+    page.wait_for_timeout(100)
+    assert alive("app") == alive("graph") == 0
+    page.close()
 
 
 def test_dark_theme_and_narrow_window(show):

@@ -66,7 +66,7 @@ class Notebook:
         self.view(number).scroll_into_view_if_needed()
         self.page.mouse.move(2, 2)
         self.page.wait_for_timeout(150)
-        picture(self.view(number), f"{name}_{self.name}", self.folder)
+        picture(self.view(number), name, self.folder, docs=self.name == "lab")
 
 
 @pytest.fixture(params=["lab", "notebook"])
@@ -84,7 +84,8 @@ def notebook(request, browser, tmp_path):
     page.locator(".jp-Notebook .jp-CodeCell").first.click()
     menu(page, "Run", "Run All Cells")
     try:
-        page.wait_for_function("() => document.querySelectorAll('.msnb-graph[data-ready]').length === 4")
+        page.wait_for_function("() => document.querySelectorAll('.msnb-graph[data-ready]').length === 4",
+                               timeout=120000)
         page.wait_for_function(f"() => {VIEW}.querySelector('select.colour').value === 'time'")
         yield Notebook(page, tmp_path, request.param)
         page.close()
@@ -164,14 +165,15 @@ def a_column_comes_to_a_view_that_is_open(notebook):
     view.scroll_into_view_if_needed()
     find(view, "op:relu")
     assert view.locator("select.colour").input_value() == "time"
-    before, opened = view.locator(".n.sel").get_attribute("aria-label"), view.locator(".open").count()
+    before, camera = view.locator(".n.sel").get_attribute("aria-label"), view.locator(".world")
+    looked = camera.get_attribute("transform")
     line(page, "number = globals()").click()
     page.keyboard.press("Control+Enter")
     # the message comes at once; when the cell is done its output is replaced, with what was open and selected
     page.wait_for_function(f"before => (now => now && now !== before)({VIEW}?.querySelector('.n.sel')?"
                            ".getAttribute('aria-label'))", arg=before)
     page.wait_for_timeout(500)
-    assert view.locator(".n.sel").count() == 1 and view.locator(".open").count() == opened
+    assert view.locator(".n.sel").count() == 1 and camera.get_attribute("transform") == looked
     assert "of all" in view.locator(".panel").inner_text()
 
 
@@ -188,6 +190,15 @@ def stages_are_made_when_they_are_asked_for(notebook):
     assert "fused with others" in view.locator(".panel").inner_text()
     notebook.picture(3, "graph_stages")
     view.locator("select.beside").select_option("")
+
+
+def the_text_is_copied_as_the_kernel_prints_it(notebook):
+    view = notebook.view(3)
+    notebook.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    view.locator("select.copy").select_option("text")
+    view.locator(".hint.on", has_text="copied").wait_for()
+    copied = notebook.page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("# FuncGraph TrainOneStepCell") and "ApplyMomentum(" in copied
 
 
 def two_networks_are_compared(notebook):
@@ -231,10 +242,14 @@ def an_exported_page_needs_no_network(notebook, browser):
     still = browser.new_page()
     still.route("http*://**", lambda route: route.abort())
     still.goto(exported.as_uri(), wait_until="domcontentloaded")
+    still.locator("iframe[srcdoc]").last.scroll_into_view_if_needed()  # what is out of sight is not drawn
     frame = still.frame_locator("iframe[srcdoc]").last
     frame.locator(".msnb-graph[data-ready]").wait_for()
     assert frame.locator("select.colour").input_value() == "time"
-    frame.locator(".n").first.click()
+    frame.locator(".stage > svg").press("Enter")
+    frame.locator(".n.sel, .open.sel").wait_for()
+    frame.locator('[data-do="close"]').click()
+    frame.locator('.n[aria-expanded="false"]').first.wait_for()
     still.close()
 
 
@@ -258,6 +273,7 @@ def test_a_session_with_graphs(notebook, browser):
     notebook.picture(0, "graph_view")
     a_column_comes_to_a_view_that_is_open(notebook)
     stages_are_made_when_they_are_asked_for(notebook)
+    the_text_is_copied_as_the_kernel_prints_it(notebook)
     two_networks_are_compared(notebook)
     dark_theme_and_narrow_window(notebook)
     an_exported_page_needs_no_network(notebook, browser)

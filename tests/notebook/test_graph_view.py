@@ -1,8 +1,11 @@
+import gc
+import gzip
 import html
 import json
 import pathlib
 import re
 import sys
+import weakref
 
 import pytest
 
@@ -130,3 +133,94 @@ def test_a_view_can_be_given_another_graph():
     assert made.widget.payload == made.payload
     made.update(ir.read(programs.traced("forward", 5), "Net", programs.inputs("forward", 5)))
     assert made.widget.payload == made.payload and len(made.graph) == 10
+
+
+def column(made, value=1.0, **more):
+    return {"values": [value] * len(made.graph), **more}
+
+
+def test_a_column_crosses_as_a_message_of_its_own_and_is_part_of_what_is_saved():
+    made = view("forward")
+    payload, still = made.widget.payload, made.html()
+    made.set_column("time", column(made, 0.002, unit="s"))
+    assert made.widget.payload == payload and made.widget.colour == made.colour == "time"
+    (packed,) = made.widget.columns.values()
+    assert json.loads(gzip.decompress(packed))["values"] == [0.002] * 6 and len(packed) < 200
+    assert made.html() != still and "time" in made.svg() and "2 ms" in made.svg()
+    made.set_column("time", None)
+    assert made.widget.columns == {} == made.columns and made.html() != still  # the colour is the reader's
+
+
+def test_a_column_that_is_replaced_leaves_the_colour_to_the_reader():
+    made = view("forward")
+    made.set_column("time", column(made))
+    made.widget.colour = "flops"
+    made.set_column("time", column(made, 2.0))
+    assert made.colour == "flops"
+    made.set_column("norm", column(made), colour=False)
+    assert made.colour == "flops"
+
+
+def test_a_column_that_is_wrong_is_refused():
+    made = view("forward")
+    for wrong, match in (({"values": [1.0]}, "one value per node"), ({}, "should have 'values'"),
+                         (column(made, fold="mean"), "sum, max"), (column(made, scale="ln"), "linear, log"),
+                         (column(made, colour="red"), "should have 'values'"), (column(made, note=["a"]), "'note'")):
+        with pytest.raises(ValueError, match=match):
+            made.set_column("time", wrong)
+    with pytest.raises(TypeError, match="'much'"):
+        made.set_column("time", column(made, "much"))
+    with pytest.raises(ValueError, match="'flops'"):
+        made.set_column("flops", column(made))
+    with pytest.raises(ValueError, match="'nowhere'"):
+        made.set_column("time", column(made), stage="nowhere")
+
+
+def test_nodes_that_stay_keep_their_values_when_the_graph_changes():
+    made = view("forward", 3)
+    made.set_column("time", {"values": [float(n) for n in range(6)]})
+    made.update(ir.read(programs.traced("forward", 5), "Net", programs.inputs("forward", 5)))
+    assert made.columns["time"]["values"][:6] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    assert made.columns["time"]["values"][6:] == [None] * 4
+    made.update(ir.read(programs.traced("forward", 3), "Net", programs.inputs("forward", 3)))
+    assert made.columns["time"]["values"] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def test_a_closed_view_is_freed():
+    made = GraphView(ir.read(programs.traced("step", 20), "freed", programs.inputs("step", 20)))
+    made.set_column("time", column(made))
+    found, shown = weakref.ref(made), made.widget
+    widget = weakref.ref(shown)
+    made.close()
+    assert shown.comm is None, "the front end has been told"
+    del made, shown
+    gc.collect()
+    assert found() is None and widget() is None
+    assert not [each for each in gc.get_objects() if isinstance(each, ir.FuncGraph) and each.name == "freed"]
+
+
+def test_a_view_that_was_closed_can_be_shown_again():
+    made = view("forward")
+    made.set_column("time", column(made))
+    before = made.widget
+    made.close()
+    assert made.widget is not before and made.widget.colour == "time" and len(made.widget.columns) == 1
+
+
+def test_a_changed_view_is_written_into_the_notebook_when_the_cell_is_done(monkeypatch):
+    from msnb.notebook.graph import outputs
+
+    published = []
+    monkeypatch.setattr("IPython.display.publish_display_data", lambda *data, **more: published.append((data, more)))
+    made = view("forward")
+    made.set_column("time", column(made))
+    outputs.write()
+    assert published == [], "it was never shown"
+    made._ipython_display_()
+    made.set_column("time", column(made, 3.0))
+    made.set_column("norm", column(made))
+    outputs.write()
+    outputs.write()
+    shown, again = published
+    assert shown[1]["transient"] == again[1]["transient"] and again[1]["update"] and not shown[1].get("update")
+    assert again[0][0]["text/html"] != shown[0][0]["text/html"]

@@ -1,9 +1,11 @@
 """Errors of the user's own functions: said at once, with the column, the sample and the line."""
 
 import os
+import sysconfig
 import traceback
 
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 
 
 class UserError(RuntimeError):
@@ -26,11 +28,15 @@ class NoDataError(RuntimeError):
 
 
 def users_line(error):
-    """``file:line in function`` of the innermost frame that is not the engine's; "" when there is none."""
-    for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if not os.path.abspath(frame.filename).startswith(_HERE):
-            return f"{frame.filename}:{frame.lineno}, in {frame.name}: {frame.line}"
-    return ""
+    """``file:line in function`` of the innermost frame of the user's, a library's where there is none; "" when all are
+    the engine's.
+    """
+    if hasattr(error, "msnb_line"):  # raised in another process
+        return error.msnb_line
+    frames = traceback.extract_tb(error.__traceback__)
+    frames = [f for f in reversed(frames) if not os.path.abspath(f.filename).startswith(_HERE)]
+    own = [f for f in frames if not f.filename.startswith(_LIBRARIES)]
+    return next((f"{f.filename}:{f.lineno}, in {f.name}: {f.line}" for f in own or frames), "")
 
 
 def located(error, what, columns=(), sample=None):

@@ -13,6 +13,7 @@ from msnb.dataset.engine.chunk import Hint, rows_of
 from msnb.dataset.engine.workers import Prefetcher
 
 _MAX_HINT = 64
+_ON_DEVICE = 2  # batches that wait in the device's memory, besides the one in use
 _FORGET = 256
 ITERATORS_LIST = []
 
@@ -80,7 +81,11 @@ class Iterator:
             )
         if self._rows is None:
             self._begin()
-        row = next(self._rows, None)
+        try:
+            row = next(self._rows, None)
+        except KeyboardInterrupt:
+            self.stop()  # a traceback may keep this object alive for long: let go of threads and processes now
+            raise
         if row is None:
             if self._index == 0:
                 log.warning("No records available.")
@@ -101,7 +106,8 @@ class Iterator:
         self._index = 0
         self._stop_prefetching()
         to_device = self._box is not None and get_context("device_target") != "CPU"
-        self._prefetcher = Prefetcher(self._groups(), max(1, min(settings.prefetch, 8)), always=to_device)
+        ahead = max(1, min(settings.prefetch, _ON_DEVICE if to_device else 8))
+        self._prefetcher = Prefetcher(self._groups(), ahead, always=to_device)
         groups = self._prefetcher if self._monitor is None else self._monitor.follow(self._prefetcher)
         self._rows = chain.from_iterable(groups)
 
@@ -112,10 +118,15 @@ class Iterator:
         """The rows of each chunk. Tensors are made here, ahead of the consumer: a transfer to the device goes on while
         the batch before is being used.
         """
-        box = self._box
+        boxed = self._boxed
+        if self._monitor is not None and self._box is not None:
+            boxed = self._monitor.timed_boxing(boxed)
         for chunk in self._chunks():
-            rows = list(zip(*map(rows_of, chunk.columns), strict=True))
-            yield rows if box is None else [[box(a) for a in row] for row in rows]
+            yield boxed(list(zip(*map(rows_of, chunk.columns), strict=True)))
+
+    def _boxed(self, rows):
+        box = self._box
+        return rows if box is None else [[box(a) for a in row] for row in rows]
 
     def _finish(self, row):
         raise RuntimeError("Calling base class Iterator's get_next is invalid.")
@@ -161,7 +172,9 @@ class TupleIterator(Iterator):
 
     def __init__(self, dataset, columns=None, num_epochs=-1, output_numpy=False, do_copy=True):
         if columns is not None:
+            monitor = getattr(dataset, "_monitor", None)
             dataset = dataset.project(columns if isinstance(columns, list) else [columns])
+            dataset._monitor = monitor
         super().__init__(dataset, num_epochs, output_numpy, do_copy)
 
     def _finish(self, row):

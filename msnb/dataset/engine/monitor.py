@@ -18,14 +18,14 @@ class Operator:
 
     Attributes:
         label (str): What it is.
-        kind (str): ``source``, ``map``, ``function`` (the user's Python), ``cache``, ``batch`` or ``operator``.
+        kind (str): ``source``, ``map``, ``function`` (the user's Python), ``cache``, ``batch``, ``device`` or
+            ``operator``.
         depth (int): How far below the last operator; transforms stand one below their ``map``.
         rows (int): Rows that it gave out (samples, or batches behind a batch).
         seconds (float): Time spent in it, without what it reads from.
     """
 
-    def __init__(self, node, label, kind, depth):
-        self._node = node
+    def __init__(self, label, kind, depth):
         self._label = label
         self.kind = kind
         self.depth = depth
@@ -101,21 +101,21 @@ class Monitor:
             self.running = True
 
     def _add(self, node, depth):
-        mine = Operator(node, node.describe, _kind(node), depth)
+        mine = Operator(node.describe, _kind(node), depth)
         self.operators.append(mine)
         node.chunks = self._timed(node.chunks, mine)
         if isinstance(node, nodes.Map | nodes.CachedMap):
             mine._label = "map" if isinstance(node, nodes.Map) else "kept in memory"
             for step in reversed(node.steps):
                 kind = "function" if isinstance(step, UserStep) else "map"
-                line = Operator(node, f"{step.label} on {'+'.join(step.names)}", kind, depth + 1)
+                line = Operator(f"{step.label} on {'+'.join(step.names)}", kind, depth + 1)
                 self.operators.append(line)
                 step.run = self._counted(step.run, line)
                 mine.below.append(line)
         if isinstance(node, nodes.CachedMap):
             # It asks its source for samples, not for chunks.
             source = node.children[0]
-            line = Operator(source, source.describe, "source", depth + 1)
+            line = Operator(source.describe, "source", depth + 1)
             self.operators.append(line)
             source.fetch = self._counted(source.fetch, line)
             mine.below.append(line)
@@ -123,6 +123,13 @@ class Monitor:
         for child in node.children:
             mine.below.append(self._add(child, depth + 1))
         return mine
+
+    def timed_boxing(self, boxed):
+        """The function that makes Tensors of rows, as a line of its own."""
+        with self._lock:
+            if self.operators[0].kind != "device":  # it is there from the second epoch on
+                self.operators.insert(0, Operator("to Tensors", "device", 0))
+        return self._counted(boxed, self.operators[0])
 
     def _timed(self, chunks, line):
         def timed(hint):

@@ -3,9 +3,16 @@
 import multiprocessing
 import os
 import signal
+import threading
 import traceback
 import warnings
 import weakref
+
+from msnb.dataset.engine.errors import users_line
+
+
+class WorkerError(RuntimeError):
+    """What a function raised in a worker process: ``msnb_item`` numbers the call, ``msnb_line`` is the user's line."""
 
 
 class _Worker:
@@ -35,14 +42,17 @@ class _Worker:
                 "the function may have crashed; try without python_multiprocessing."
             ) from None
         if not ok:
-            kind, text, trace = value
-            raise RuntimeError(f"{kind}: {text}\nIn a worker process:\n{trace}")
+            text, item, line, trace = value
+            error = WorkerError(text)
+            error.msnb_item, error.msnb_line = item, line
+            error.add_note(f"In a worker process:\n{trace}")
+            raise error
         return value
 
 
 def _serve(functions, pipe, parents):
     parents.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches the whole group: end, without a traceback
     while True:
         try:
             task = pipe.recv()
@@ -51,10 +61,14 @@ def _serve(functions, pipe, parents):
         if task is None:
             return
         index, share = task
+        out = []
         try:
-            pipe.send((True, [functions[index](*args) for args in share]))
+            for args in share:
+                out.append(functions[index](*args))
+            pipe.send((True, out))
         except Exception as error:
-            pipe.send((False, (type(error).__name__, str(error), traceback.format_exc())))
+            text = f"{type(error).__name__}: {error}"
+            pipe.send((False, (text, len(out), users_line(error), traceback.format_exc())))
 
 
 def _end(workers):
@@ -66,8 +80,10 @@ def _end(workers):
     for worker in workers:
         worker.pipe.close()
         worker.process.join(0.5)
-        if worker.process.is_alive():
-            worker.process.terminate()
+        for end in (worker.process.terminate, worker.process.kill):
+            if worker.process.is_alive():
+                end()
+                worker.process.join(2)  # fetched, or it stays in the table of processes
 
 
 class ProcessPool:
@@ -78,11 +94,19 @@ class ProcessPool:
         self._size = max(1, size)
         self._workers = None
         self._finalizer = None
+        self._lock = threading.Lock()  # a thread that runs ahead must not start processes while another ends them
 
     def _start(self):
+        with self._lock:
+            return self._started()
+
+    def _started(self):
         if self._workers is None:
             self._workers = [_Worker(self._functions) for _ in range(self._size)]
             self._finalizer = weakref.finalize(self, _end, self._workers)
+        for number, worker in enumerate(self._workers):
+            if not worker.process.is_alive():  # ended by an interrupt, and the iteration goes on
+                self._workers[number] = _Worker(self._functions)
         return self._workers
 
     def map(self, rows, index=0):
@@ -94,10 +118,12 @@ class ProcessPool:
         for worker, part in zip(busy, parts, strict=True):
             worker.send(index, part)
         out, failure = [], None
-        for worker in busy:  # every answer is fetched, or the next call would get it
+        for number, worker in enumerate(busy):  # every answer is fetched, or the next call would get it
             try:
                 out += worker.receive()
             except RuntimeError as error:
+                if isinstance(error, WorkerError):
+                    error.msnb_item += number * share
                 failure = failure or error
         if failure is not None:
             raise failure
@@ -109,6 +135,7 @@ class ProcessPool:
 
     def close(self):
         """End the processes."""
-        if self._finalizer is not None:
-            self._finalizer()
-            self._workers = self._finalizer = None
+        with self._lock:
+            if self._finalizer is not None:
+                self._finalizer()
+                self._workers = self._finalizer = None

@@ -124,11 +124,11 @@ class LibraryStep(Step):
             elif (whole := self._whole_result(rows)) is not None:
                 # The results are written to where they belong, side by side.
                 function = op._apply_to
-                rows = [(op._draw(state, *row), *row, place) for row, place in zip(rows, whole, strict=True)]
+                rows = self._drawn([(*row, place) for row, place in zip(rows, whole, strict=True)], 1)
             else:
                 function, whole = op._apply, None
                 if heavy:
-                    rows = [(op._draw(state, *row), *row) for row in rows]
+                    rows = self._drawn(rows)
                 else:
                     draw = op._draw
                     rows = ((draw(state, *row), *row) for row in rows)
@@ -140,6 +140,17 @@ class LibraryStep(Step):
         except Exception as error:
             raise self.fail(error, first + getattr(error, "msnb_item", len(out))) from error
         return [whole] if not op.deterministic and whole is not None else _columns_of(out)
+
+    def _drawn(self, rows, extra=0):
+        """The rows with what is drawn for each before them; the last `extra` values are not shown to the transform."""
+        draw, state, out = self.op._draw, self.state, []
+        try:
+            for row in rows:
+                out.append((draw(state, *row[: len(row) - extra]), *row))
+        except Exception as error:
+            error.msnb_item = len(out)
+            raise
+        return out
 
     def _whole_result(self, rows):
         """Memory for the results of all rows, where they will be alike; else None."""

@@ -1,16 +1,14 @@
-"""Which samples a data set gives out, and in which order.
+"""Which samples a data set gives out, and in which order: the descriptions.
 
-A sampler object is a description; ``open(rows, class_ids)`` makes the running thing, whose ``next_epoch()`` is an array
-of sample
-numbers and which draws as MindSpore's does (see ``core/streams.py``).
+``open(rows, class_ids)`` makes the thing at work (``sampling.py``), whose ``next_epoch()`` is an array of sample
+numbers.
 """
 
 import numbers
 
 import numpy as np
 
-from msnb.dataset.core.config import fresh_seed
-from msnb.dataset.core.streams import Mt32
+from msnb.dataset.engine import sampling
 
 __all__ = [
     "Sampler",
@@ -33,210 +31,6 @@ def _check_num_samples(num_samples):
         raise TypeError(f"num_samples should be an integer, but got num_samples: {num_samples!r}.")
     if num_samples <= 0:
         raise ValueError(f"num_samples should be a positive integer value, but got num_samples: {num_samples}.")
-
-
-class _Running:
-    """A sampler in a running pipeline, over the numbers its child gives out, or over all `rows`."""
-
-    def __init__(self, sampler, rows, class_ids):
-        self.sampler = sampler
-        self.child = sampler.child_sampler.open(rows, class_ids) if sampler.child_sampler is not None else None
-        self.rows = self.child.count if self.child is not None else rows
-        self.count = self.rows  # MindSpore's num_samples_: what a parent takes for its number of rows
-        self.epoch = 0
-
-    def limit(self, n):
-        """`num_samples` of the description, at most `n`."""
-        given = self.sampler.num_samples or 0
-        return given if 0 < given < n else n
-
-    def next_epoch(self):
-        """The sample numbers of the next epoch, an int64 array."""
-        inner = self.child.next_epoch() if self.child is not None else None
-        numbers_ = self.draw()
-        self.epoch += 1
-        return numbers_ if inner is None else inner[numbers_]
-
-    def draw(self):
-        raise NotImplementedError
-
-    def size(self):
-        """Samples per epoch."""
-        return self.count
-
-    def describe(self):
-        """One word for plans."""
-        name = type(self.sampler).__name__
-        return name if self.child is None else f"{name} of {self.child.describe()}"
-
-
-class _Sequential(_Running):
-    def __init__(self, sampler, rows, class_ids):
-        super().__init__(sampler, rows, class_ids)
-        self.start = sampler.start_index or 0
-        if sampler.wraps:
-            self.count = self.limit(self.rows)
-            return
-        if self.rows and self.start >= self.rows:
-            raise RuntimeError(
-                f"Invalid parameter, start_index must be less than num_rows, but got start_index: {self.start}, "
-                f"num_rows: {self.rows}."
-            )
-        self.count = self.limit(self.rows - self.start)
-
-    def draw(self):
-        return np.arange(self.start, self.start + self.count, dtype=np.int64) % max(self.rows, 1)
-
-
-class _Random(_Running):
-    def __init__(self, sampler, rows, class_ids):
-        super().__init__(sampler, rows, class_ids)
-        self.count = self.limit(self.rows)
-        self.seed = fresh_seed() if sampler.own_seed is None else sampler.own_seed
-        self.order = list(range(self.rows))
-
-    def draw(self):
-        reshuffle = self.sampler.reshuffle_each_epoch
-        if self.epoch and reshuffle:
-            self.seed += 1
-        if self.sampler.replacement:
-            return Mt32(self.seed).uniform_ints(self.count, 0, self.rows - 1)
-        if self.epoch == 0 or reshuffle:
-            Mt32(self.seed).shuffle(self.order)
-        return np.array(self.order[: self.count], np.int64)
-
-
-class _Distributed(_Running):
-    def __init__(self, sampler, rows, class_ids):
-        super().__init__(sampler, rows, class_ids)
-        self.count = self.limit(self.rows)
-        self.seed = fresh_seed() if sampler.seed is None else sampler.seed + 1
-        self.order = list(range(self.rows))
-        shards, shard = sampler.num_shards, sampler.shard_id
-        offset = sampler.offset
-        if offset != -1:
-            self.share = (self.rows + offset) // shards + (shard < (self.rows + offset) % shards) - (shard < offset)
-        else:
-            offset = 0
-            self.share = -(-self.rows // shards)
-        self.offset = offset
-        self.share = min(self.count, self.share)
-
-    def draw(self):
-        sampler = self.sampler
-        if sampler.shuffle:
-            Mt32(self.seed + self.epoch).shuffle(self.order)
-        steps = np.arange(self.share + 1, dtype=np.int64)
-        places = sampler.num_shards * steps + sampler.shard_id - self.offset
-        places = places[places >= 0][: self.share] % max(self.rows, 1)
-        return np.array(self.order, np.int64)[places] if sampler.shuffle else places
-
-    def size(self):
-        return self.share
-
-
-class _PK(_Running):
-    def __init__(self, sampler, rows, class_ids):
-        super().__init__(sampler, rows, class_ids)
-        if class_ids is None:
-            raise RuntimeError(
-                "PKSampler needs a data set with classes; this one does not tell the classes of its samples."
-            )
-        self.seed = fresh_seed()
-        ids = np.asarray(class_ids() if callable(class_ids) else class_ids)
-        self.by_class = {int(c): np.flatnonzero(ids == c) for c in np.unique(ids)}
-        self.labels = sorted(self.by_class)
-        self.count = self.limit(sampler.num_val * len(self.labels))
-        self.stream = Mt32(self.seed)
-        if sampler.shuffle:
-            self.stream.shuffle(self.labels)
-
-    def draw(self):
-        if self.epoch:
-            self.stream = Mt32(self.seed + self.epoch)
-        out = []
-        for number in range(self.count):
-            members = self.by_class[self.labels[number // self.sampler.num_val]]
-            out.append(members[self.stream.uniform_int(0, len(members) - 1)])
-        return np.array(out, np.int64)
-
-
-class _Subset(_Running):
-    def __init__(self, sampler, rows, class_ids):
-        super().__init__(sampler, rows, class_ids)
-        self.order = [int(i) for i in sampler.indices]
-        self.count = self.limit(len(self.order))
-
-    def draw(self):
-        if self.sampler.is_random:
-            Mt32(fresh_seed()).shuffle(self.order)
-        chosen = np.array(self.order[: self.count], np.int64)
-        if len(chosen) and chosen.max() >= self.rows and not self.sampler.wraps:
-            raise RuntimeError(
-                f"Generated indice is out of bound, expect range [0, num_data-1], got indice: {chosen.max()}, "
-                f"num_data: {self.rows - 1}."
-            )
-        return chosen % max(self.rows, 1)
-
-
-class _Weighted(_Running):
-    def __init__(self, sampler, rows, class_ids):
-        super().__init__(sampler, rows, class_ids)
-        self.count = self.limit(self.rows)
-        self.weights = np.array(sampler.weights, np.float64)
-        if len(self.weights) > self.rows:
-            raise RuntimeError(
-                "Invalid parameter, size of sample weights must be less than or equal to num of data, otherwise might "
-                f"cause generated id out of bound or other errors, but got weight size: {len(self.weights)}, "
-                f"num of data: {self.rows}."
-            )
-        if not sampler.replacement and len(self.weights) < self.count:
-            raise RuntimeError(
-                "Invalid parameter, without replacement, weight size must be greater than or equal to num_samples, but "
-                f"got weight size: {len(self.weights)}, num_samples: {self.count}."
-            )
-
-    def draw(self):
-        stream = Mt32(fresh_seed())
-        if self.sampler.replacement:
-            cumulative = np.cumsum(self.weights / self.weights.sum())
-            cumulative[-1] = 1.0
-            return np.searchsorted(cumulative, stream.canonicals(self.count), side="left").astype(np.int64)
-        with np.errstate(divide="ignore"):
-            keys = -np.log(1.0 - stream.canonicals(len(self.weights))) / self.weights
-        return np.argsort(keys, kind="stable")[: self.count].astype(np.int64)
-
-
-class _FromPython(_Running):
-    """A sampler class of the user's: it iterates over sample numbers."""
-
-    def __init__(self, sampler, rows, class_ids):
-        super().__init__(sampler, rows, class_ids)
-        self.count = self.limit(self.rows)
-        sampler._handshake(self.rows, self.count)
-
-    def draw(self):
-        if self.epoch:
-            self.sampler.reset()
-        # A sampler may give arrays of numbers: the user's object is then asked for each array as it is.
-        return np.asarray(self.sampler._get_indices(), np.int64)
-
-
-class _FromIterable(_Running):
-    def __init__(self, sampler, rows, class_ids):
-        super().__init__(sampler, rows, class_ids)
-        self.count = None
-
-    def draw(self):
-        numbers_ = [int(i) for i in self.sampler.sampler]
-        return np.array(numbers_[: self.sampler.num_samples or None], np.int64)
-
-    def size(self):
-        try:
-            n = len(self.sampler.sampler)
-        except TypeError:
-            return None
-        return min(n, self.sampler.num_samples or n)
 
 
 class BuiltinSampler:
@@ -359,7 +153,7 @@ class Sampler:
 
     def open(self, rows, class_ids=None):
         """The sampler at work on a data set of `rows` samples."""
-        return _FromPython(self, rows, class_ids)
+        return sampling.FromPython(self, rows, class_ids)
 
     def create(self):
         """This sampler; MindSpore makes its C++ counterpart here."""
@@ -403,7 +197,7 @@ class IterSampler(BuiltinSampler):
         num_samples (int, optional): At most so many. Default: None, all.
     """
 
-    _running = _FromIterable
+    _running = sampling.FromIterable
 
     def __init__(self, sampler, num_samples=None):
         super().__init__(num_samples)
@@ -433,7 +227,7 @@ class SequentialSampler(BuiltinSampler):
         >>> dataset = ds.MnistDataset("mnist", sampler=ds.SequentialSampler(start_index=100, num_samples=10))
     """
 
-    _running = _Sequential
+    _running = sampling.Sequential
 
     def __init__(self, start_index=None, num_samples=None):
         _check_num_samples(num_samples)
@@ -471,7 +265,7 @@ class RandomSampler(BuiltinSampler):
         >>> dataset = ds.MnistDataset("mnist", sampler=ds.RandomSampler())
     """
 
-    _running = _Random
+    _running = sampling.Random
 
     def __init__(self, replacement=False, num_samples=None):
         if not isinstance(replacement, bool):
@@ -512,7 +306,7 @@ class DistributedSampler(BuiltinSampler):
         >>> dataset = ds.ImageFolderDataset("images", sampler=ds.DistributedSampler(10, 2))
     """
 
-    _running = _Distributed
+    _running = sampling.Distributed
 
     def __init__(self, num_shards, shard_id, shuffle=True, num_samples=None, offset=-1):
         for name, value in (("num_shards", num_shards), ("shard_id", shard_id), ("offset", offset)):
@@ -567,7 +361,7 @@ class PKSampler(BuiltinSampler):
         >>> dataset = ds.ImageFolderDataset("images", sampler=ds.PKSampler(3))
     """
 
-    _running = _PK
+    _running = sampling.PK
 
     def __init__(self, num_val, num_class=None, shuffle=False, class_column="label", num_samples=None):
         if not isinstance(num_val, int) or isinstance(num_val, bool):
@@ -601,7 +395,7 @@ class SubsetSampler(BuiltinSampler):
         num_samples (int, optional): At most so many. Default: None, all.
     """
 
-    _running = _Subset
+    _running = sampling.Subset
     is_random = False
 
     def __init__(self, indices, num_samples=None):
@@ -662,7 +456,7 @@ class WeightedRandomSampler(BuiltinSampler):
         >>> dataset = ds.MnistDataset("mnist", sampler=ds.WeightedRandomSampler([0.9, 0.01, 0.4], 2))
     """
 
-    _running = _Weighted
+    _running = sampling.Weighted
 
     def __init__(self, weights, num_samples=None, replacement=True):
         if isinstance(weights, np.ndarray):

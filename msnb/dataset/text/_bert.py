@@ -10,18 +10,9 @@ import numpy as np
 
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.core.validator_helpers import check_uint32
-from msnb.dataset.text._tokens import (
-    _FORMS,
-    _Tokenizer,
-    casefold,
-    characters_of,
-    check_bool,
-    check_str,
-    compiled,
-    decoded,
-    split_by,
-    strings,
-)
+from msnb.dataset.text._normalise import _FORMS, casefold
+from msnb.dataset.text._regex import characters_of, compiled, split_by
+from msnb.dataset.text._tokens import _Tokenizer, check_bool, check_str, decoded, strings
 from msnb.dataset.text.utils import NormalizeForm
 from msnb.dataset.text.vocab import Vocab
 

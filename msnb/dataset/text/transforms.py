@@ -2,23 +2,18 @@
 
 from msnb.dataset.text._bert import BasicTokenizer, BertTokenizer, WordpieceTokenizer
 from msnb.dataset.text._jieba import JiebaTokenizer
-from msnb.dataset.text._tokens import (
+from msnb.dataset.text._normalise import CaseFold, NormalizeUTF8
+from msnb.dataset.text._regex import RegexReplace, RegexTokenizer
+from msnb.dataset.text._sequences import (
     AddToken,
-    CaseFold,
     Lookup,
     Ngram,
-    NormalizeUTF8,
-    PythonTokenizer,
-    RegexReplace,
-    RegexTokenizer,
     SlidingWindow,
     ToNumber,
     Truncate,
     TruncateSequencePair,
-    UnicodeCharTokenizer,
-    UnicodeScriptTokenizer,
-    WhitespaceTokenizer,
 )
+from msnb.dataset.text._tokens import PythonTokenizer, UnicodeCharTokenizer, UnicodeScriptTokenizer, WhitespaceTokenizer
 from msnb.dataset.text._wiki import FilterWikipediaXML
 from msnb.dataset.text.sentencepiece import SentencePieceTokenizer, SentencePieceVocab
 from msnb.dataset.text.utils import JiebaMode, NormalizeForm, SPieceTokenizerLoadType, SPieceTokenizerOutType

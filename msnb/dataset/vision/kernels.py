@@ -95,7 +95,9 @@ def resize(array, size, interpolation=Inter.LINEAR):
     if interpolation in (Inter.PILCUBIC, Inter.ANTIALIAS):
         method = pil().Resampling.BICUBIC if interpolation == Inter.PILCUBIC else pil().Resampling.LANCZOS
         flat = array[..., 0] if array.ndim == 3 and array.shape[2] == 1 else array
-        return np.array(pil().fromarray(flat).resize((width, height), method)).reshape(height, width, *array.shape[2:])
+        # Rows before columns, as MindSpore has it: Pillow's own order depends on the sizes, and rounding on the order.
+        rows = pil().fromarray(flat).resize((width, flat.shape[0]), method)
+        return np.array(rows.resize((width, height), method)).reshape(height, width, *array.shape[2:])
     out = cv2().resize(as_cv(array), (width, height), interpolation=flag(interpolation))
     return out.reshape(height, width, *array.shape[2:]).astype(array.dtype, copy=False)
 

@@ -119,7 +119,8 @@ class GradientMonitor(Callback):
             return
         recording.add_rows(plan.rows)
         recording.missed = sorted({*recording.missed, *plan.missed})
-        if recording.graph is None or len(plan.graph) > len(recording.graph):
+        with_backward = plan.has_gradients or plan.differentiates  # and not an optimizer that is a program of its own
+        if with_backward and (recording.graph is None or len(plan.graph) > len(recording.graph)):
             recording.graph = plan.graph
             recording.operators = [(place, node.op) for place, node in enumerate(plan.graph.all_nodes())
                                    if node.direction == "forward"]

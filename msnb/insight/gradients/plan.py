@@ -91,13 +91,7 @@ class Plan:
 
     def _operators(self, root, graph_of, nodes):
         mates = naming.cotangents(root)
-        number = {}
-        for place, node in enumerate(root.all_nodes()):
-            if node.direction != "forward":
-                continue
-            base = "/".join(part for part in (naming.short_scope(node.scope), node.op) if part)
-            number[base] = number.get(base, 0) + 1
-            name = base if number[base] == 1 else f"{base} ({number[base]})"
+        for name, place, node in naming.operators(root):
             where = (node.op, _cell(node), node.source, node.id, place)
             point = graph_of.get((node.id, 0))
             if point is not None:

@@ -5,7 +5,7 @@ import numpy as np
 
 from msnb import log
 from msnb.insight.gradients import summary
-from msnb.insight.gradients.rows import SATURATING
+from msnb.insight.gradients.rows import SATURATING, cotangents, forward_order, operators
 
 STATISTICS = ("norm", "mean", "std", "min", "max", "zeros", "nan", "inf", "saturated", "update", "weight", "dead")
 _PLACE = {name: i for i, name in enumerate(STATISTICS)}
@@ -100,6 +100,25 @@ class Recording:
         self._pending.append((read, describe))
         if len(self._pending) > _PENDING:  # by now it has long been computed
             self._take(*self._pending.pop(0))
+
+    def attach(self, graph, results):
+        """Tell rows that were recorded without a graph which of its nodes they are, by name.
+
+        Args:
+            graph (FuncGraph): of the same step.
+            results (int): how many of its outputs are results.
+        """
+        self.settle()
+        nodes = {name: node for name, _, node in operators(graph)}
+        mates = cotangents(graph)
+        readers = forward_order(graph, results)
+        for row in self._rows.values():
+            node = readers[row.name][1] if row.kind == "parameter" and row.name in readers else nodes.get(row.name)
+            if node is not None and node.op == row.op:
+                row.node = node.id
+                row.maker = {"output": node.id, "gradient": mates[node.id][0].id if node.id in mates else -1}.get(
+                    row.kind, -1)
+        self.graph = graph
 
     def end_step(self, number=None):
         """The next numbers belong to a new step."""

@@ -1,6 +1,7 @@
 """Which values of a train step are worth recording, and what they are called."""
 import dataclasses
 import fnmatch
+import functools
 
 import numpy as np
 
@@ -50,6 +51,7 @@ class Row:
         return int(np.prod(self.shape, dtype=np.int64))
 
 
+@functools.lru_cache(maxsize=4096)
 def short_scope(scope):
     """The part of a scope that a reader knows: without Default and the Cells that only hold the network."""
     parts = [p for p in scope.split("/") if p]
@@ -81,6 +83,18 @@ def forward_order(graph, results):
             for source in inner.inputs:
                 if isinstance(source, ParameterNode) and source.is_weight:
                     found.setdefault(source.name, (place - 1, inner))
+    return found
+
+
+def operators(graph):
+    """[(name, place, node)] of the forward pass; a name that comes again carries its number."""
+    number, found = {}, []
+    for place, node in enumerate(graph.all_nodes()):
+        if node.direction != "forward":
+            continue
+        base = "/".join(part for part in (short_scope(node.scope), node.op) if part)
+        number[base] = number.get(base, 0) + 1
+        found.append((base if number[base] == 1 else f"{base} ({number[base]})", place, node))
     return found
 
 

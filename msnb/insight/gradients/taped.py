@@ -3,6 +3,7 @@ import functools
 import sys
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from msnb.core import trace
@@ -14,13 +15,36 @@ from msnb.insight.gradients.rows import Row
 from msnb.ir.read import is_library
 
 
-@functools.partial(jax.jit, static_argnums=(1, 2))
-def _summarise(array, saturation, units):
-    stats = summary.moments(array, saturation)
-    return stats, summary.histogram(array, stats[3], stats[4]), summary.living(array) if units else None
+@functools.partial(jax.jit, static_argnums=0)
+def _measure(kinds, arrays, loss):
+    """(moments, histograms, living units, finiteness) of the arrays of one step, in one call.
+
+    Args:
+        kinds (tuple): per array (row kind or None for one that is only looked at when something is wrong, operator).
+        arrays (list): the tensors in the order in which they were made.
+        loss (Union[jax.Array, None]): the loss.
+    """
+    whole = [(kind, op, array) for (kind, op), array in zip(kinds, arrays) if kind is not None]
+    stats, bars, alarm = [], [], []
+    for kind, op, array in whole:
+        stats.append(summary.moments(array, op if kind == "output" and op in naming.SATURATING else None, exact=False))
+        bars.append(summary.histogram(array, stats[-1][3], stats[-1][4]))
+        if kind == "parameter":
+            alarm.append(stats[-1][1] + stats[-1][2])
+    units = [summary.living(array) for kind, op, array in whole if _has_units(kind, op, array)]
+    if loss is not None:
+        alarm.append(loss.reshape(()).astype(jnp.float32))
+    if whole:
+        stats, bars = summary.counted(jnp.stack(stats), [array for _, _, array in whole]), jnp.stack(bars)
+    flags = jax.lax.cond(~jnp.all(jnp.isfinite(jnp.stack(alarm))), lambda: summary.finiteness(arrays),
+                         lambda: jnp.zeros(len(arrays), jnp.uint8)) if alarm and arrays else jnp.zeros(0, jnp.uint8)
+    return stats, bars, units, flags
 
 
-_finite = jax.jit(lambda array: summary.finiteness([array])[0])
+def _has_units(kind, op, array):
+    return kind == "output" and op.startswith("ReLU") and array.ndim > 1
+
+
 _change = jax.jit(summary.change)
 
 
@@ -30,11 +54,12 @@ class Tape:
     def __init__(self, monitor):
         self.monitor = monitor
         self.held = {}  # parameter -> its array before the update
+        self.seen = set()  # names of Parameters that a gradient was taken with respect to
         self._clear()
 
     def _clear(self):
-        self.rows, self.nodes, self.made_by, self.counts = {}, {}, [], {}
-        self.stats, self.whole, self.flags = {}, {}, []
+        self.nodes, self.made_by, self.counts, self.around = {}, [], {}, None
+        self.watched = []  # (Row, direction, array) in the order of execution
 
     # ------------------------------------------------------------------ what the tape tells
     def made(self, node, boxes):
@@ -42,7 +67,7 @@ class Tape:
         if trace.thread.recording != 1 or trace.thread.frame is not None:
             return
         op = _operator(node.kernel)
-        scope, source = _where()
+        scope, source, self.around = _where(self.around)
         base = "/".join(part for part in (naming.short_scope(scope), op) if part)
         self.counts[base] = number = self.counts.get(base, 0) + 1
         name = base if number == 1 else f"{base} ({number})"
@@ -66,14 +91,7 @@ class Tape:
     def _watch(self, row, array, direction):
         if not naming.is_real(array.dtype) or not array.size:
             return
-        if self.monitor.level == "all":
-            self.rows[row.key] = row
-            forward = direction == "forward"
-            self.stats[row.key] = _summarise(array, row.op if forward and row.op in naming.SATURATING else None,
-                                             forward and row.op.startswith("ReLU") and array.ndim > 1)
-            if naming.chosen(self.monitor.tensors, [row]):
-                self.whole[row.key] = array
-        self.flags.append((row, direction, _finite(array)))
+        self.watched.append((row, direction, array))
 
     def done(self, outputs, weights, sources, gradients):
         """A gradient is complete: hand its numbers to the recording."""
@@ -91,23 +109,25 @@ class Tape:
             place, (_, op, scope, line) = reads.get(id(source), (10 ** 6 + number, (None, "", "", None)))
             row = Row("parameter", weight.name, tuple(array.shape), str(array.dtype), op,
                       naming.short_scope(scope).rpartition("/")[2], line, -1, place)
-            self.rows[row.key] = row
-            self.stats[row.key] = _summarise(array, None, False)
-            self.flags.append((row, "backward", _finite(array)))
-            if naming.chosen(self.monitor.tensors, [row]):
-                self.whole[row.key] = array
+            self.watched.append((row, "backward", array))
             if place >= 10 ** 6 and weight.name not in recording.unread:
                 recording.unread.append(weight.name)
             self.held[weight] = weight._array
-        recording.add_rows(self.rows.values())
+        watched, patterns, everything = self.watched, self.monitor.tensors, self.monitor.level == "all"
+        rows = [row for row, _, _ in watched if everything or row.kind == "parameter"]
+        recording.add_rows(rows)
         recording.operators = [(place, entry[1]) for place, entry in enumerate(self.made_by)]
         if self.monitor.net is not None:
-            known = {row.name for row in recording.rows("parameter")} | {w.name for w in weights}
-            recording.untrained = [p.name for p in self.monitor.net.trainable_params() if p.name not in known]
+            self.seen |= {w.name for w in weights}
+            recording.untrained = [p.name for p in self.monitor.net.trainable_params() if p.name not in self.seen]
         loss = next((o._array for o in outputs if o._array.size == 1 and naming.is_real(o._array.dtype)), None)
-        stats, whole, flags = self.stats, self.whole, self.flags
+        kinds = tuple((row.kind if everything or row.kind == "parameter" else None, row.op) for row, _, _ in watched)
+        made = _measure(kinds, [array for _, _, array in watched], loss)
+        wanted = {row.key for row in naming.chosen(patterns, rows)} if patterns else ()
+        whole = {row.key: array for row, _, array in watched if row.key in wanted}
+        places = [(row, direction) for row, direction, _ in watched]
         self._clear()
-        recording.add(lambda: _read(stats, whole, flags, loss), lambda found: _describe(flags, found))
+        recording.add(lambda: _read(rows, made, whole, loss), lambda found: _describe(places, found))
 
     def close(self):
         """The step is over: see how far the Parameters moved, where no compiled optimizer has told."""
@@ -145,24 +165,23 @@ def _nothing():
     return {"stats": {}, "histograms": {}, "changes": {}, "units": {}, "tensors": {}, "loss": None, "flags": None}
 
 
-def _read(stats, whole, flags, loss):
+def _read(rows, measured, whole, loss):
     made = _nothing()
-    for key, (numbers, counts, units) in stats.items():
-        made["stats"][key] = np.asarray(numbers)
-        made["histograms"][key] = np.asarray(counts)
-        if units is not None:
-            made["units"][key] = np.asarray(units)
+    stats, bars, units, flags = measured
+    if rows:
+        keys = [row.key for row in rows]
+        made["stats"] = dict(zip(keys, np.asarray(stats)))
+        made["histograms"] = dict(zip(keys, np.asarray(bars)))
+    with_units = [row.key for row in rows if row.kind == "output" and row.op.startswith("ReLU") and len(row.shape) > 1]
+    made["units"] = {key: np.asarray(alive) for key, alive in zip(with_units, units)}
     made["tensors"] = {key: np.asarray(array) for key, array in whole.items()}
     made["loss"] = None if loss is None else np.asarray(loss, np.float64).reshape(())
-    found = np.array([int(flag) for _, _, flag in flags], np.uint8)
-    wrong = made["loss"] is not None and not np.isfinite(made["loss"])
-    wrong |= any(flag and row.kind == "parameter" for (row, _, _), flag in zip(flags, found))
-    made["flags"] = found if wrong else np.zeros_like(found)
+    made["flags"] = np.asarray(flags)
     return made
 
 
-def _describe(flags, found):
-    bad = [(row, direction, int(flag)) for (row, direction, _), flag in zip(flags, found) if flag]
+def _describe(places, found):
+    bad = [(row, direction, int(flag)) for (row, direction), flag in zip(places, found) if flag]
     row, direction, flag = next((entry for entry in bad if entry[2] & 1), bad[0])
     name = f"gradient of {row.name}" if row.kind == "parameter" else row.name
     return NonFinite(0, "NaN" if flag & 1 else "Inf", name, direction, row.cell, row.source)
@@ -175,9 +194,12 @@ def _operator(kernel):
     return found[0] if found else kernel.name.partition(".")[0]
 
 
-def _where():
-    """(scope, (file, line, function)) of the operator that is running, read from Python's stack."""
-    cells, source, within = [], None, 0
+def _where(around):
+    """(scope, (file, line, function), what is around) of the operator that is running, read from Python's stack.
+
+    `around` is what an earlier call for the same gradient has found outside of it, None at first.
+    """
+    cells, source, outer = [], None, None
     frame = sys._getframe(2)
     while frame is not None:
         code = frame.f_code
@@ -185,13 +207,17 @@ def _where():
             if code.co_name == "__call__":
                 cell = frame.f_locals.get("self")
                 if hasattr(cell, "_attr_name") and hasattr(cell, "construct"):
-                    cells.append(cell)
+                    (cells if outer is None else outer).append(cell)
             elif code.co_name == "_taped":
-                within = len(cells)
+                if around is not None and source is not None:
+                    outer = list(around)
+                    break
+                cells, outer = [*cells, *(outer or ())], []
         elif source is None:
             source = (code.co_filename, frame.f_lineno, code.co_name)
         frame = frame.f_back
-    if len(cells) > within:
-        cells.pop()  # the Cell that was called is the graph itself, no scope in it
-    names = [f"{c._attr_name}-{type(c).__name__}" if c._attr_name else type(c).__name__ for c in reversed(cells)]
-    return "/".join(["Default", *names]), source
+    outer = outer or []
+    # the Cell that was called is the graph itself, no scope in it
+    chain = [*cells, *outer[:-1]]
+    names = [f"{c._attr_name}-{type(c).__name__}" if c._attr_name else type(c).__name__ for c in reversed(chain)]
+    return "/".join(["Default", *names]), source, outer

@@ -53,8 +53,11 @@ def _waiting(profile):
                             f"num_parallel_workers, put batch before the operators that can work on whole batches, or "
                             f"cache what is the same in each epoch.", kind="data")
     if host > 0.2 and profile.mode == "GRAPH":
-        yield Finding(host, f"{_percent(host)} of the step no kernel runs: Python prepares the next call. Do not read "
-                            f"the loss (asnumpy, print) in every step, and take a larger batch.", kind="host")
+        why = ("Each step was waited for here: in a loop that does not read results (asnumpy, print) in every step "
+               "much of it overlaps." if profile.recording.steps else
+               "Do not read the loss (asnumpy, print) in every step.")
+        yield Finding(host, f"{_percent(host)} of the step no program runs: Python prepares the next call. {why} A "
+                            f"larger batch makes it a smaller part.", kind="host")
     elif host > 0.3:
         yield Finding(host, f"{_percent(host)} of the step is Python and dispatch, as PYNATIVE mode has it. "
                             f"set_context(mode=GRAPH_MODE), or ms_function on the inner loop, compiles it into one "
@@ -104,12 +107,14 @@ def _remedy(op, compute, at_best, rows):
         return (f"{calls} calls of it run one after the other: put the values together and call it once on a whole "
                 f"batch or sequence.")
     if at_best is not None and at_best > 0.6:
-        return "That is close to what can be had: only less work makes it faster."
+        return ("That is close to what this machine can do: only less work makes it faster. Is it needed at this size, "
+                "in this order, in every step?")
     if op in _CONVOLUTIONS:
         return ("Few channels or small images leave the machine idle: take a larger batch or fewer, wider layers; a "
                 "larger stride or a smaller kernel earlier in the network is less work.")
     if op in _PRODUCTS and compute:
-        return "Small matrices do not fill the machine: take a larger batch, or make one product out of several."
+        return ("Small or thin matrices do not fill the machine: take a larger batch, make one product out of several, "
+                "or group products so that the large one is never made.")
     if not compute:
         return ("It moves memory and computes little: fewer passes over large values help (fuse it with its "
                 "neighbours in one Cell, lower precision with to_float(float16) on a GPU), or do it once and keep it.")

@@ -1,8 +1,8 @@
 """Runs parts of a program on their own, with the values they have in the real step, and times each.
 
 Operators that XLA fused into one kernel are no longer there one by one: they are replayed together, as one compiled
-function; so are those whose kernels ran side by side on several threads. Groups of the same operators on the same
-shapes are compiled and timed once.
+function. What XLA made no kernel of, a reshape for one, is part of the functions that read it. Groups of the same
+operators on the same shapes are compiled and timed once.
 """
 import time
 
@@ -13,9 +13,9 @@ from msnb.ir.anf import CNode, ParameterNode
 from msnb.ir.read import read
 from msnb.ir.scope import parse
 
-_MERGES = 0.003  # of the kernels' time: a smaller kernel does not tie its operators together
-_BESIDE = 0.25  # of the shorter one's time: groups that ran together for longer are replayed together
+_MERGES = 0.001  # of the kernels' time: a smaller kernel does not tie its operators together
 _SMALL = 50e-6  # seconds: what is shorter drowns in the cost of a call, and is replayed with the rest of its Cell
+_BUDGET = 3.0  # seconds: short groups are run in more rounds, because the shortest of many runs is the steadiest
 _CALLS = 3  # runs of a group in a row within one round, of which the shortest counts
 
 
@@ -42,7 +42,8 @@ class Replay:
         groups (list[Group]): longest first.
         step (float): seconds of the whole program, run between the groups; `total` is the sum of the groups.
         copies (float): seconds of the step that are XLA's own copies, as traced: no group holds them.
-        call (float): seconds that calling an empty function takes, which the step has once and the groups have not.
+        call (float): seconds that calling a function takes which has the inputs and results of the step and computes
+            nothing; the groups are told without theirs.
         compiled (int): how many different functions the groups are.
     """
 
@@ -79,10 +80,10 @@ def replay(profile, rounds=5):
             equations[node.id] = equation
 
     graph = read(program.jaxpr, program.name, program.inputs, visit=visit)
-    parts = _Parts(graph, equations, _groups(profile, graph))
+    parts = _Parts(graph, equations, _groups(profile, graph), _overwritten(program, graph), program.jaxpr.jaxpr)
     arrays = _arguments(program, profile.recording.programs[program])
     values = parts.values(arrays)
-    made = _time(parts, values, _whole(program, arrays), rounds)
+    made = _time(parts, values, _whole(program, arrays), (arrays, len(graph.outputs)), rounds)
     made.copies = sum(row.seconds for row in profile.rows if row.how == "xla")
     _rewrite(profile, made)
     return made
@@ -110,11 +111,12 @@ def _groups(profile, graph):
             idents = [outer[node.id] for node in owner.nodes]
             for first, second in zip(idents, idents[1:], strict=False):
                 parent[root(first)] = root(second)
-    _join_concurrent(profile, outer, parent, root)
     found, small, took = {}, {}, {}
-    for node in graph.nodes:
+    owned = {outer[node.id] for owner in profile._owners.get(profile.program, {}).values() for node in owner.nodes}
+    weighty = [node for node in graph.nodes if node.id in owned]
+    for node in weighty:
         took[root(node.id)] = took.get(root(node.id), 0.0) + (profile.times[node.id] or 0.0)
-    for node in graph.nodes:
+    for node in weighty:
         group = root(node.id)
         if took[group] < _SMALL:
             small.setdefault((node.scope.rpartition("/")[0], node.direction), []).append(node)
@@ -123,51 +125,45 @@ def _groups(profile, graph):
     return [*found.values(), *small.values()]
 
 
-def _join_concurrent(profile, outer, parent, root):
-    """Put groups together that ran side by side on several threads: one after the other they would take longer."""
-    together, alone = getattr(profile, "beside", ({}, {}))
-    home = {op: root(outer[owner.nodes[0].id]) for op, owner in profile._owners.get(profile.program, {}).items()
-            if owner.nodes}
-    length, shared = {}, {}
-    for op, spent in alone.items():
-        if op in home:
-            length[home[op]] = length.get(home[op], 0) + spent
-    for pair, spent in together.items():
-        groups = frozenset(home[op] for op in pair if op in home)
-        if len(groups) == 2:
-            shared[groups] = shared.get(groups, 0) + spent
-    total = sum(length.values())
-    for groups, spent in shared.items():
-        first, second = groups
-        if spent > _BESIDE * min(length[first], length[second]) and spent > _MERGES * total / 4:
-            parent[root(first)] = root(second)
-
-
 class _Parts:
     """Groups of nodes as functions of the values that come from outside them."""
 
-    def __init__(self, graph, equations, groups):
+    def __init__(self, graph, equations, groups, overwritten, jaxpr):
+        self.overwritten = overwritten
+        self.jaxpr = jaxpr
         self.graph = graph
         self.equations = equations
         self.groups = groups
         home = {node: index for index, nodes in enumerate(groups) for node in nodes}
-        read_by = {}
-        for node in graph.nodes:
-            for use in _uses(node):
-                read_by.setdefault(use, set()).add(home[node])
-        for use in graph.outputs:
-            read_by.setdefault(use, set()).add(None)
-        self.inputs, self.outputs = [], []
+        order = {node: place for place, node in enumerate(graph.nodes)}
+        self.inputs, self.outputs, self.bodies = [], [], []
+        read_by = {use: {None} for use in graph.outputs}
         for index, nodes in enumerate(groups):
-            inside = set(nodes)
-            self.inputs.append(list(dict.fromkeys(use for node in nodes for use in _uses(node)
-                                                  if use[0] not in inside)))
+            # the nodes of the group, with what no group holds and they need
+            body, inputs, todo = set(nodes), {}, list(nodes)
+            while todo:
+                for use in _uses(todo.pop()):
+                    source = use[0]
+                    if source in body:
+                        continue
+                    if isinstance(source, CNode) and source not in home:
+                        body.add(source)
+                        todo.append(source)
+                    else:
+                        inputs[use] = True
+                        read_by.setdefault(use, set()).add(index)
+            self.inputs.append(list(inputs))
+            self.bodies.append(sorted(body, key=order.get))
+        loose = [node for node in graph.nodes if node not in home]
+        for use in dict.fromkeys(use for node in loose for use in _uses(node)):
+            read_by.setdefault(use, set()).add(None)
+        for index, nodes in enumerate(groups):
             self.outputs.append([(node, slot) for node in nodes for slot in range(len(node.types))
                                  if read_by.get((node, slot), set()) - {index}])
 
     def function(self, index):
-        """(function of a list of arrays, text that is equal for groups that compute the same)."""
-        inputs, outputs, nodes = self.inputs[index], self.outputs[index], self.groups[index]
+        """One group as a function of arrays, in the order of `inputs`."""
+        inputs, outputs, nodes = self.inputs[index], self.outputs[index], self.bodies[index]
 
         def run(*arrays):
             known = dict(zip(inputs, arrays, strict=True))
@@ -176,12 +172,18 @@ class _Parts:
 
         return run
 
+    def donated(self, index):
+        """(which input, which output) pairs of a group where the step writes the result over the input."""
+        inputs = {use: at for at, use in enumerate(self.inputs[index])}
+        pairs = [(inputs.get(self.overwritten.get(use)), at) for at, use in enumerate(self.outputs[index])]
+        return tuple((place, at) for place, at in pairs if place is not None)
+
     def evaluate(self, nodes, known):
         """Run nodes, taking what they read from `known` and leaving there what they make."""
         for node in nodes:
             equation = self.equations[node.id]
             with jax.named_scope("/".join(parse(node.scope)[0]) or "Default"):
-                made = _bind(equation, [_value(use, known) for use in node.uses])
+                made = _bind(self.jaxpr, equation, [_value(use, known) for use in node.uses])
             for slot, value in enumerate(made):
                 known[node, slot] = value
 
@@ -199,6 +201,13 @@ class _Parts:
         return made
 
 
+def _overwritten(program, graph):
+    """{result of the program: the input that it is written over}."""
+    inputs = {id(p): (node, 0) for p, node in zip(program.params, graph.parameters, strict=False)}
+    return {use: inputs[id(p)] for p, use in zip(program.written, graph.outputs[program.n_results:], strict=True)
+            if id(p) in inputs}
+
+
 def _uses(node):
     """(producer, slot) of what a node reads and is no constant."""
     return [use for use in node.uses if isinstance(use[0], (CNode, ParameterNode))]
@@ -209,7 +218,7 @@ def _value(use, known):
     return known[use] if isinstance(node, (CNode, ParameterNode)) else node.value
 
 
-def _bind(equation, values):
+def _bind(around, equation, values):
     """Run one equation of a jaxpr; one value per result, None for one that is dropped."""
     given = {}
     for var, value in zip(equation.invars, values, strict=True):
@@ -217,14 +226,11 @@ def _bind(equation, values):
             dtype = var.aval.dtype
             given[var] = value if getattr(value, "dtype", dtype) == dtype else value.astype(dtype)
     kept = [var for var in equation.outvars if type(var).__name__ != "DropVar"]
-    jaxpr = _single(equation, tuple(given), tuple(kept))
+    debug = around.debug_info
+    jaxpr = around.replace(constvars=[], invars=list(given), outvars=kept, eqns=[equation], effects=equation.effects,
+                           debug_info=debug.with_unknown_names() if hasattr(debug, "with_unknown_names") else None)
     made = iter(eval_jaxpr(jaxpr, (), *given.values()))
     return [None if type(var).__name__ == "DropVar" else next(made) for var in equation.outvars]
-
-
-def _single(equation, inputs, outputs):
-    return jax.extend.core.Jaxpr(constvars=[], invars=list(inputs), outvars=list(outputs), eqns=[equation],
-                                 effects=equation.effects)
 
 
 # ---------------------------------------------------------------------- running
@@ -248,30 +254,59 @@ def _whole(program, arrays):
     return run
 
 
-def _time(parts, values, whole, rounds):
+def _time(parts, values, whole, shape_of_step, rounds):
     compiled, plan, empty = {}, [], {}
     for index in range(len(parts.groups)):
-        args = [values[use] for use in parts.inputs[index]]
-        function = jax.jit(parts.function(index))
-        key = (str(function.trace(*args).jaxpr), tuple(_kind(a) for a in args))
+        args, donated = [values[use] for use in parts.inputs[index]], parts.donated(index)
+        function = jax.jit(parts.function(index), donate_argnums=tuple(place for place, _ in donated))
+        key = (str(function.trace(*args).jaxpr), tuple(_kind(a) for a in args), donated)
         if key not in compiled:
-            compiled[key] = (function, args)
-        empty.setdefault(len(args), jax.jit(lambda *arrays: 0, keep_unused=True))
-        plan.append((key, len(args)))
-    for function, args in compiled.values():
-        jax.block_until_ready(function(*args))
+            compiled[key] = (_Again(function, args, donated), args)
+        shape = len(args), len(parts.outputs[index])
+        empty.setdefault(shape, _nothing(shape[1]))
+        plan.append((key, shape))
+    for function, _ in compiled.values():
+        jax.block_until_ready(function())
     jax.block_until_ready(whole())
-    best, steps, nothing = {}, [], {}
-    for _ in range(max(1, rounds)):
+    best, steps, nothing, shapes, calls = {}, [], {}, dict(plan), []
+    arrays, results = shape_of_step
+    idle = _nothing(results)
+    jax.block_until_ready(idle(*arrays))
+    stop, done = time.perf_counter() + _BUDGET, 0
+    while done < rounds or (done < 20 * rounds and time.perf_counter() < stop):
+        done += 1
         steps.append(_shortest(whole, _CALLS))
+        calls.append(_shortest(lambda: idle(*arrays), _CALLS))
         for key, (function, args) in compiled.items():
-            best.setdefault(key, []).append(_shortest(lambda f=function, a=args: f(*a), _CALLS))
-            count = len(args)
-            if count not in nothing or len(nothing[count]) < rounds:
-                nothing.setdefault(count, []).append(_shortest(lambda n=count, a=args: empty[n](*a), _CALLS))
-    groups = [Group(nodes, max(min(best[key]) - min(nothing[count]), 0.0))
-              for nodes, (key, count) in zip(parts.groups, plan, strict=True)]
-    return Replay(groups, min(steps), len(compiled), min(map(min, nothing.values())))
+            best.setdefault(key, []).append(_shortest(function, _CALLS))
+            shape = shapes[key]
+            if len(nothing.get(shape, ())) < rounds:
+                nothing.setdefault(shape, []).append(_shortest(lambda f=empty[shape], a=args: f(*a), _CALLS))
+    groups = [Group(nodes, max(min(best[key]) - min(nothing[shape]), 0.0))
+              for nodes, (key, shape) in zip(parts.groups, plan, strict=True)]
+    return Replay(groups, min(steps), len(compiled), min(calls))
+
+
+class _Again:
+    """Calls a function time after time; what it overwrites is fed back to it, as in the steps of a training."""
+
+    __slots__ = ("function", "args", "donated")
+
+    def __init__(self, function, args, donated):
+        self.function, self.args, self.donated = function, list(args), donated
+        for place, _ in donated:  # other groups read this Parameter too
+            self.args[place] = jax.numpy.array(self.args[place], copy=True)
+
+    def __call__(self):
+        outs = self.function(*self.args)
+        for place, at in self.donated:
+            self.args[place] = outs[at]
+        return outs
+
+
+def _nothing(results):
+    """A function of any arrays that only makes so many scalars: what a call costs by itself."""
+    return jax.jit(lambda *arrays: [jax.numpy.float32(at) for at in range(results)], keep_unused=True)
 
 
 def _kind(array):

@@ -145,8 +145,10 @@ class Profile:
                 clean = [(int(begin + at * width), int(begin + (at + 1) * width)) for at in range(len(clean))]
                 middle = width
                 self.notes.append("The calls returned before their work was done: each step is told as the mean.")
-            # between two epochs an evaluation or a callback may stand: such a gap is no step
-            kept = [(start, end) for start, end in clean if end - start < 20 * middle]
+            # between two epochs an evaluation or a callback may stand: such a gap is no step, but a dataset's is
+            waits = shares.union(recording.waits)
+            kept = [(start, end) for start, end in clean if end - start < 20 * middle
+                    or 2 * shares.length(shares.clip(waits, start, end)) > end - start]
             if len(kept) < len(clean):
                 self.notes.append(f"{len(clean) - len(kept)} pauses of more than 20 steps are left out.")
             clean = kept
@@ -275,9 +277,6 @@ class Profile:
         outer = [index for index, kernel in enumerate(kernels) if kernel.run[:2] in opcodes
                  and opcodes[kernel.run[:2]][kernel.op].op in attribute.CONTAINERS]
         wall = shares.shares(spans, outer)
-        mine = [(kernel.op, span) for kernel, span in zip(kernels, spans, strict=True)
-                if self._modules.get(kernel.run[:2]) is self.program]
-        self.beside = shares.beside([op for op, _ in mine], [span for _, span in mine])
         taken = {}
         for kernel, share in zip(kernels, wall, strict=True):
             key = (kernel.run[:2], kernel.op) if kernel.run[:2] in owners else (None, kernel.module)
@@ -436,7 +435,7 @@ class Profile:
         The rows' times become those of the replay, and `times` too. It takes one compilation per kind of group.
 
         Args:
-            rounds (int): how often each group is run; the shortest counts. Default: 5.
+            rounds (int): how often each group is run at least; the shortest run counts. Default: 5.
 
         Returns:
             Replay.

@@ -38,36 +38,6 @@ def shares(intervals, containers=()):
     return got
 
 
-def beside(names, intervals):
-    """How long intervals of different names ran at the same time.
-
-    Args:
-        names (list[str]): one per interval.
-        intervals (list[tuple[int, int]]): (start, end).
-
-    Returns:
-        tuple, ({frozenset of two names: time together}, {name: its whole time}).
-    """
-    edges = sorted((time, begins, name) for (start, end), name in zip(intervals, names, strict=True) if end > start
-                   for time, begins in ((start, 1), (end, 0)))
-    together, alone, active, before = {}, {}, {}, 0
-    for time, begins, name in edges:
-        if time > before:
-            running = list(active)
-            for at, one in enumerate(running):
-                alone[one] = alone.get(one, 0) + time - before
-                for other in running[:at]:
-                    pair = frozenset((one, other))
-                    together[pair] = together.get(pair, 0) + time - before
-        before = time
-        count = active.get(name, 0) + (1 if begins else -1)
-        if count > 0:
-            active[name] = count
-        else:
-            active.pop(name, None)
-    return together, alone
-
-
 def union(intervals):
     """The same stretch of time as disjoint intervals in order."""
     made = []

@@ -3,6 +3,7 @@ import contextlib
 
 import numpy as np
 
+from msnb import log
 from msnb.core.tensor import Tensor
 from msnb.notebook.gradients.view import GradientMonitor, GradientView
 
@@ -54,7 +55,22 @@ def inspect_gradients(net, loss=None, data=None, steps=1, optimizer=None, level=
         with monitor:
             for batch in _batches(data, steps):
                 step(*batch)
+        if monitor.recording.graph is None:
+            _attach_graph(monitor.recording, step, batch)
     return GradientView(monitor.recording, height)
+
+
+def _attach_graph(recording, step, batch):
+    """The graph of the same step, where PYNATIVE mode has run one that can be traced."""
+    from msnb.core.compile import program_of
+    from msnb.ir.api import of_program
+
+    try:
+        program = program_of(step if hasattr(step, "construct") else lambda *inputs: step(*inputs), *batch)
+    except Exception as problem:  # a network that only runs in PYNATIVE mode has no graph
+        log.info("The step has no graph: %s", problem)
+        return
+    recording.attach(of_program(program), program.n_results)
 
 
 def _step_of(net, loss, optimizer):

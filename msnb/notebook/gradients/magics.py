@@ -18,7 +18,8 @@ class GradientMagics(Magics):
         """`%ms_grad net, loss, (x, y)` runs one training step, which changes nothing, and shows every gradient.
 
         Also `%ms_grad loss_net(x, y)` for a Cell that returns its loss, `%ms_grad train_step(x, y)` for one that
-        trains, and further arguments of `msnb.inspect_gradients` after a comma: `%ms_grad net, loss, dataset, steps=20`.
+        trains, and further arguments of `msnb.inspect_gradients` after a comma:
+        `%ms_grad net, loss, dataset, steps=20`.
         """
         return view_of(line, self.shell.user_ns)
 

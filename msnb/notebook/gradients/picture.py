@@ -89,15 +89,19 @@ def _layers(recording, rows, top):
     ends = [place(i, v) for i, v in enumerate(rms[-1]) if np.isfinite(v)]
     parts.append(f'<polyline class="line" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in ends)}"/>')
     parts += [f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in ends]
-    every = max(1, len(rows) // 6)
+    free = -math.inf  # where the label before ends
     for i, row in enumerate(rows):
-        if i % every == 0 or i == len(rows) - 1:
-            x, _ = place(i, 10.0 ** low)
-            anchor = "start" if i == 0 else "end" if i == len(rows) - 1 else "middle"
-            if i != len(rows) - 1 and len(rows) - 1 - i < every:
-                continue
-            parts.append(f'<text class="soft small" x="{x:.1f}" y="{y0 + height + 18}" text-anchor="{anchor}">'
-                         f'{escape(_shorten(row.name, 20))}</text>')
+        x, _ = place(i, 10.0 ** low)
+        text = _shorten(row.name, 20)
+        wide = 6.2 * len(text)  # about, in pixels
+        last = i == len(rows) - 1
+        anchor, start = ("start", x) if i == 0 else ("end", x - wide) if last else ("middle", x - wide / 2)
+        keep = left + width - 6.2 * len(_shorten(rows[-1].name, 20)) - 10  # room for the last one
+        if start < free + 10 or not last and i and start + wide > keep:
+            continue
+        free = start + wide
+        parts.append(f'<text class="soft small" x="{x:.1f}" y="{y0 + height + 18}" text-anchor="{anchor}">'
+                     f'{escape(text)}</text>')
     return "".join(parts)
 
 

@@ -200,7 +200,7 @@ class App {
     if (!names.includes(this.statistic)) this.statistic = names[0];
     const focus = document.activeElement?.dataset?.pick, statistic = this.statistic, logarithmic = LOGARITHMIC.has(statistic);
     let rows = this.shown(); if (this.kind === "parameter") { const weights = rows.filter(([row]) => row.shape.length > 1); if (weights.length > 1) rows = weights; }
-    const width = Math.max(260, this.main.clientWidth - 4), height = Math.max(220, this.main.clientHeight - 56), left = 58, right = 18, top = 10, bottom = 92;
+    const width = Math.max(260, this.main.clientWidth - 4), height = Math.max(220, this.main.clientHeight - 56), left = 64, right = 18, top = 10, bottom = 92, letters = width < 600 ? 11 : 17;
     const w = width - left - right, h = height - top - bottom, x = i => left + (rows.length > 1 ? w * i / (rows.length - 1) : w / 2);
     const scale = axis(rows.flatMap(([row]) => row.values[statistic] || []), logarithmic, h);
     let parts = "";
@@ -217,7 +217,7 @@ class App {
       });
     }
     const each = Math.max(1, Math.ceil(rows.length / (w / 15)));
-    rows.forEach(([row], k) => { if (k % each === 0 || k === rows.length - 1) { const name = row.name.length > 17 ? `…${row.name.slice(-16)}` : row.name; parts += `<text transform="translate(${x(k) + 3} ${top + h + 12}) rotate(-48)" text-anchor="end">${escape(name)}</text>`; } });
+    rows.forEach(([row], k) => { if (k % each === 0 || k === rows.length - 1) { const name = row.name.length > letters ? `…${row.name.slice(1 - letters)}` : row.name; parts += `<text transform="translate(${x(k) + 3} ${top + h + 12}) rotate(-48)" text-anchor="end">${escape(name)}</text>`; } });
     this.main.innerHTML = `<div class="controls">${this.picker(names)}<span class="soft">layer by layer, input to output; pale: other steps</span></div>
       <svg width="${width}" height="${height}" role="group" aria-label="${escape(STATISTIC[statistic])} layer by layer">${parts}</svg>${this.notes()}`;
     this.picked(this.main); if (focus) this.main.querySelector(`[data-pick=${focus}]`)?.focus();

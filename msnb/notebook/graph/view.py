@@ -11,6 +11,7 @@ from msnb.core.compile import program_of
 from msnb.ir.anf import FuncGraph
 from msnb.ir.api import dot, graph, name_of, text
 from msnb.ir.compare import compare
+from msnb.ir.hierarchy import Hierarchy
 from msnb.ir.overlay import carried, checked, packed
 from msnb.ir.payload import difference, gzipped, listings, pack, stage
 from msnb.ir.picture import to_svg
@@ -127,6 +128,7 @@ class GraphView:
         self._columns = {}  # (stage, key) -> column
         self._measured = {}  # the same -> (the graph that it was given for, column)
         self._payload = self._saved = self._widget = None
+        self._trees = {}
         for key, column in (columns or {}).items():
             self.set_column(key, column, colour=False)
         known = (*_COLOURS, *(columns or {}))
@@ -235,9 +237,17 @@ class GraphView:
             self._saved = self._pack(True)
         return self._saved
 
+    def _tree(self, name):
+        """The scope tree of a graph, which every form of the view is made from."""
+        graph, tree = self._trees.get(name, (None, None))
+        if graph is not self.graphs[name]:
+            tree = Hierarchy(self.graphs[name])
+            self._trees[name] = self.graphs[name], tree
+        return tree
+
     def _pack(self, folded):
         graphs = list(self.graphs.values())
-        stages = [stage(made, name, folded=folded, columns={key: column for (where, key), column in
+        stages = [stage(made, name, self._tree(name), folded=folded, columns={key: column for (where, key), column in
                                                             self._columns.items() if where == name})
                   for name, made in self.graphs.items()]
         pairs = [(a, b) for b in range(len(graphs)) for a in range(b)]
@@ -258,9 +268,13 @@ class GraphView:
         return self._widget
 
     def _asked(self, widget, content, buffers):
-        """The page wants the repeats that the saved form leaves out."""
-        if isinstance(content, dict) and content.get("kind") == "whole":
+        """The page wants the repeats that the saved form leaves out, or a stage as text to copy."""
+        kind = content.get("kind") if isinstance(content, dict) else None
+        if kind == "whole":
             widget.send({"kind": "whole"}, buffers=[self.payload])
+        elif kind == "print" and content.get("stage") in self.graphs:
+            made = {"text": text, "dot": dot}[content["form"]](self.graphs[content["stage"]])
+            widget.send({"kind": "printed", "text": made})
 
     def _wanted(self, change):
         """The reader chose a stage that is not there yet: make it, then show it."""
@@ -302,6 +316,7 @@ class GraphView:
         """Free what the view holds in the kernel and in the browser; shown again, it is made anew."""
         outputs.forget(self)
         self._payload = self._saved = None
+        self._trees = {}
         if self._widget is not None:
             self._colour = self._widget.colour
             self._widget.close()
@@ -318,7 +333,8 @@ class GraphView:
 
     def svg(self, boxes=60):
         """The graph as a still picture, see `msnb.ir.svg`; coloured by a column where the view is."""
-        return to_svg(self.graph, boxes=boxes, column=self.columns.get(self.colour))
+        return to_svg(self.graph, boxes=boxes, column=self.columns.get(self.colour),
+                      tree=self._tree(next(iter(self.graphs))))
 
     def html(self):
         """The interactive view as a page that needs no kernel, no network and no other file."""

@@ -6,8 +6,8 @@ from html import escape
 
 _STYLE = pathlib.Path(__file__).with_name("style.css")
 _KINDS = {"source": "source", "map": "transform", "function": "Python", "cache": "memory", "batch": "batch",
-          "operator": "operator"}
-_QUIET = 0.03  # share of the time below which a container of transforms is not worth a line
+          "device": "device", "operator": "operator"}
+_QUIET = 0.05  # share of the time below which a container of transforms is not worth a line
 
 
 @functools.cache

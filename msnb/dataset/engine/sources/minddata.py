@@ -35,6 +35,14 @@ class _Rows(Samples):
 
     def fetch(self, numbers):
         """The columns of these samples."""
+        from msnb.mindrecord.common.exceptions import MindRecordException
+
+        try:
+            return self._read(numbers)
+        except MindRecordException as error:
+            raise RuntimeError(error.error_msg) from None
+
+    def _read(self, numbers):
         own = len(self.records)
         if len(numbers) > 1 and (self.padded is None or (numbers < own).all()):
             return [settle(c) for c in self.records.columns(numbers, self.columns)]

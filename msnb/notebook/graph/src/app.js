@@ -142,7 +142,7 @@ export class App {
     this.details(); this.root.dataset.ready = "1"; this.root.dataset.nodes = first.total; this.root.dataset.drawn = first.n; this.root.classList.toggle("double", !!second);
   }
   // what the reader has opened and where they look
-  keep() { return { panes: this.panes.map(p => [p.stage.name, p.k, p.x, p.y, openPaths(p), p.w]), stage: this.stageBox.value, other: this.otherBox.value, colour: this.colour.value, code: this.codeShown }; }
+  keep() { return { panes: this.panes.map(p => [p.stage.name, p.k, p.x, p.y, openPaths(p), p.w && !p.whole()]), stage: this.stageBox.value, other: this.otherBox.value, colour: this.colour.value, code: this.codeShown }; }
   between(first, second) {
     const a = this.data.stages.indexOf(first), b = this.data.stages.indexOf(second), found = this.data.diffs.find(d => d.a === a && d.b === b || d.a === b && d.b === a);
     if (!found) return null;
@@ -150,17 +150,18 @@ export class App {
     return new Map([[first, { ...side(0), second: turned }], [second, { ...side(1), second: !turned }]]);
   }
   // a graph that is replaced (live edit, another stage) keeps what was open and where one was looking
-  restore(pane, [, k, x, y, open, w], stay) {
+  restore(pane, [, k, x, y, open, far], stay) {
     const { stage, layout } = pane;
     for (const s of stage.scopes) { const was = open.get(pathOf(stage, s)); if (was !== undefined && s.kind > 1) layout.set(s, was); }
-    pane.relayout(); if (stay && w) Object.assign(pane, { k, x, y, kept: true });
+    pane.relayout(); if (stay && far) Object.assign(pane, { k, x, y, kept: true });
   }
   tell(text) { this.busy.textContent = text; this.busy.title = text; this.said.textContent = text; this.host.set("wanted", ""); }
   get pane() { return this.active; }
   get stage() { return this.active?.stage; }
   face(stage, heading) {
     return {
-      heading, paint: of => this.painterOf(of), theme: () => this.colours, foundIn: pane => this.standIns(pane),
+      heading, paint: of => this.painterOf(of), theme: () => { if (!this.colours.ink && this.root.isConnected) this.readTheme(); return this.colours; }, // made before it was on the page: nothing could be read then
+      foundIn: pane => this.standIns(pane),
       onSelect: (id, pane) => { this.activate(pane); this.details(); this.mark(id); if (pane === this.panes[0]) this.host.set("selected", id); this.reveal(id); },
       onActive: pane => this.activate(pane), onScene: pane => { if (this.panes.includes(pane)) { this.key(); if (this.active === pane && pane.selected < 0) this.details(true); } },
       keys: () => this.root.classList.contains("keys"), onBusy: text => { this.busy.textContent = text; }, say: text => { this.said.textContent = text; },
@@ -264,12 +265,16 @@ export class App {
     const { pane, stage } = this;
     try {
       if (form === "png") { download(await asPng(asSvg(pane, this.colours)), `${stage.graph}.png`); pane.tell("saved as PNG"); return; }
-      const text = form === "svg" ? asSvg(pane, this.colours) : { text: asText, dot: asDot, json: asJson }[form](stage);
+      // the kernel prints loops and branches as functions of their own; without one they are listed flat
+      const text = form === "svg" ? asSvg(pane, this.colours) : form !== "json" && this.host.live ? await this.printed(form, stage.name) : { text: asText, dot: asDot, json: asJson }[form](stage);
       const done = await toClipboard(text, this.root); pane.tell(done ? `copied ${text.length.toLocaleString("en")} characters` : "copying is not allowed here");
       this.copied = text;
     } catch (fault) { pane.tell(fault.message); }
   }
 
+  printed(form, stage) {
+    return new Promise((done, fail) => { this.print = done; setTimeout(() => fail(new Error("the kernel is busy; try again when it is idle")), 4500); this.host.ask("print", { form, stage }); });
+  }
   // ---- search
   lookUp() {
     const query = this.input.value; this.matches = this.searchIn(this.stage).find(query, this.type); this.at = -1;

@@ -11,7 +11,8 @@ export function asText(stage) {
   for (let i = 0; i < stage.n; i++) { const lane = stage.laneOf(i); counts[lane] = (counts[lane] || 0) + 1; }
   const head = [`inputs: ${stage.params.length - weights}`, `parameters: ${weights}`, ...["forward", "backward", "update"].filter(l => counts[l]).map(l => `${l}: ${counts[l]}`)];
   const name = p => stage.params[p].weight ? `%para${p}_${stage.params[p].name}` : `%${stage.params[p].name}`, wide = Math.max(0, ...stage.params.map((_, p) => name(p).length));
-  const lines = [`# FuncGraph ${stage.graph}   ${head.join(", ")}`, `graph @${stage.graph.replace(/[^\p{L}\p{N}._]/gu, "_")}(`];
+  const flat = stage.scopes.some(s => s.kind === CONTROL) ? ["# loops and branches are listed flat here; msnb.ir.text prints them as functions"] : [];
+  const lines = [...flat, `# FuncGraph ${stage.graph}   ${head.join(", ")}`, `graph @${stage.graph.replace(/[^\p{L}\p{N}._]/gu, "_")}(`];
   stage.params.forEach((p, i) => lines.push(`  ${name(i).padEnd(wide)} : ${p.weight ? `Ref[${typed(p.type)}]` : typed(p.type)}${p.weight ? `  # Parameter${p.grad ? "" : ", no gradient"}` : ""}`));
   lines.push(") {");
   for (let i = 0; i < stage.n; i++) {

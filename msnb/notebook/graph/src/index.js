@@ -26,17 +26,20 @@ export function mount(el, payload, options = {}) {
   };
 }
 
-const left = new WeakMap(); // model -> what was open when its last view went: an output may be replaced by a newer one
+// bytes of a payload -> the view that shows it, or what was open in the last one: an output may be replaced by a newer one
+// (the bytes stand for the model, of which anywidget hands each view another proxy)
+const shown = new WeakMap();
 
 function render({ model, el }) {
   const heard = [], on = (name, act) => { heard.push([name, act]); model.on(name, act); };
   const app = new App(el, {
     bytes: () => bytesOf(model.get("payload")), onBytes: act => on("change:payload", act), on: (name, act) => on(`change:${name}`, act),
-    live: true, kept: left.get(model), ask: what => model.send({ kind: what }), get: name => model.get(name), set: (name, value) => { if (model.get(name) !== value) { model.set(name, value); model.save_changes(); } },
+    live: true, kept: shown.get(model.get("payload"))?.keep?.() ?? shown.get(model.get("payload")), ask: (what, more) => model.send({ kind: what, ...more }), get: name => model.get(name), set: (name, value) => { if (model.get(name) !== value) { model.set(name, value); model.save_changes(); } },
   });
-  on("msg:custom", (message, buffers) => { if (message?.kind === "whole" && buffers?.length) app.load(bytesOf(buffers[0])); else if (message?.kind === "said") app.tell(message.text); });
+  on("msg:custom", (message, buffers) => { if (message?.kind === "whole" && buffers?.length) app.load(bytesOf(buffers[0])); else if (message?.kind === "said") app.tell(message.text); else if (message?.kind === "printed") app.print?.(message.text); });
+  const note = () => shown.set(model.get("payload"), app); note(); on("change:payload", note);
   app.root.style.height = `${model.get("height") || 560}px`;
-  return () => { for (const [name, act] of heard) model.off(name, act); left.set(model, app.keep()); app.destroy(); };
+  return () => { for (const [name, act] of heard) model.off(name, act); if (shown.get(model.get("payload")) === app) shown.set(model.get("payload"), app.keep()); app.destroy(); };
 }
 
 export const still = (el, base64) => mount(el, fromBase64(base64));

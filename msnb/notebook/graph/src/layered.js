@@ -22,7 +22,7 @@ export function layered(sizes, edges) {
     for (let i = 1; i < path.length; i++) { below[path[i - 1]].push(path[i]); above[path[i]].push(path[i - 1]); }
     paths.set(a * count + b, path);
   }
-  order(layers, above, below, width.length);
+  order(layers, above, below, width.length, count);
   const x = columns(layers, above, below, width, count);
   const rows = []; let at = 0;
   for (const layer of layers) {
@@ -62,13 +62,13 @@ function ranks(count, pairs) {
 }
 
 // Barycentres from above and below in turn, equal ones kept in order or turned round, and neighbours swapped where that
-// helps; from two beginnings, the order of execution and that of a walk along the edges. The best order that was seen.
-function order(layers, above, below, total) {
+// helps; from three beginnings: the order of execution, that of a walk along the edges, and with long edges on the left. The best order that was seen.
+function order(layers, above, below, total, count) {
   const place = new Float64Array(total), weight = new Float64Array(total), large = total > 3000, patience = large ? 2 : 4;
   const set = layer => { for (let at = 0; at < layer.length; at++) place[layer[at]] = at; };
   let least = Infinity, best;
   const look = () => { const found = crossings(layers, below, place); if (found >= least) return false; least = found; best = layers.map(l => l.slice()); return true; };
-  for (const begin of [() => {}, () => walk(layers, above, below, total)]) {
+  for (const begin of [() => {}, () => walk(layers, above, below, total), () => layers.forEach(l => l.sort((a, b) => (b >= count) - (a >= count) || a - b))]) {
     if (!least) break;
     begin(); layers.forEach(set); look();
     for (let sweep = 0, idle = 0; least && idle < patience && sweep < 24; sweep++) {

@@ -27,7 +27,7 @@ export class Pane {
   destroy() { this.resizer.disconnect(); this.off.abort(); this.el.remove(); this.scene = this.stage = this.layout = null; this.dead = true; }
 
   resized() {
-    const w = this.el.clientWidth, h = this.el.clientHeight;
+    const w = this.el.clientWidth, h = this.el.clientHeight - (this.app.heading ? 22 : 0);
     if (!w || !h || (w === this.w && h === this.h)) return;
     const first = !this.w; if (!first) this.x += (w - this.w) / 2; // what was in the middle stays there
     this.w = w; this.h = h;
@@ -59,6 +59,7 @@ export class Pane {
     const b = this.scene.boxes[at]; if (this.k < least) this.k = Math.max(least, .75);
     this.x = this.w / 2 - (b.x + b.w / 2) * this.k; this.y = this.h / 2 - (b.y + Math.min(b.h, this.h / this.k) / 2) * this.k; this.moved();
   }
+  whole() { const { k, x, y, scene } = this; return x >= 0 && y >= 0 && x + scene.w * k <= this.w + 1 && y + scene.h * k <= this.h + 1; } // all of it is seen
   inSight(b) { return b.x * this.k + this.x > 0 && b.y * this.k + this.y > 0 && (b.x + b.w) * this.k + this.x < this.w && (b.y + Math.min(b.h, 60)) * this.k + this.y < this.h; }
   moved(all = false) {
     if (all) this.drawn = null;

@@ -1,0 +1,99 @@
+"""What recording gradients costs a LeNet step of 32 samples: with and without a GradientMonitor, in turns.
+
+    python benchmarks/gradients.py
+"""
+import contextlib
+import statistics
+import time
+
+import numpy as np
+
+import msnb as ms
+from msnb import Tensor, nn
+from msnb.insight.gradients import GradientMonitor
+
+
+class LeNet5(nn.Cell):
+    """Two convolutions, three fully connected layers."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 6, 5, pad_mode="valid", weight_init="HeNormal")
+        self.conv2 = nn.Conv2d(6, 16, 5, pad_mode="valid", weight_init="HeNormal")
+        self.fc1, self.fc2, self.fc3 = (nn.Dense(i, o, weight_init="HeNormal")
+                                        for i, o in ((400, 120), (120, 84), (84, 10)))
+        self.relu, self.pool, self.flatten = nn.ReLU(), nn.MaxPool2d(2, 2), nn.Flatten()
+
+    def construct(self, x):
+        x = self.pool(self.relu(self.conv1(x)))
+        x = self.flatten(self.pool(self.relu(self.conv2(x))))
+        return self.fc3(self.relu(self.fc2(self.relu(self.fc1(x)))))
+
+
+def step_and_batch():
+    """A train step and its inputs."""
+    rng = np.random.default_rng(0)
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    net = LeNet5()
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), nn.Momentum(net.trainable_params(), 0.01, 0.9)).set_train()
+    x = Tensor(rng.standard_normal((32, 1, 32, 32)).astype(np.float32))
+    return step, x, Tensor(rng.integers(0, 10, 32).astype(np.int32))
+
+
+def seconds(step, x, y, repeat):
+    """Seconds per step of a loop that waits for its last loss only, as a training does."""
+    start = time.perf_counter()
+    for _ in range(repeat):
+        loss = step(x, y)
+    loss.asnumpy()
+    return (time.perf_counter() - start) / repeat
+
+
+def graph(level, rounds=25, repeat=20):
+    """Seconds per step in turns: {name: [..]}, and how long the first step took as it is and observed.
+
+    The monitor looks at one of three equal networks, and leaves the programs of the others as they are.
+    """
+    ms.set_context(mode=ms.GRAPH_MODE)
+    runs = {name: step_and_batch() for name in ("off", "on", "off again")}
+    with GradientMonitor(level, keep=100, net=runs["on"][0].network):
+        first = {name: seconds(*run, 1) for name, run in runs.items()}
+        times = {name: [] for name in runs}
+        for _ in range(rounds):
+            for name, run in runs.items():
+                times[name].append(seconds(*run, repeat))
+    return times, first["off"], first["on"]
+
+
+def pynative(level, rounds=6, repeat=20):
+    """The same operator by operator; here the monitor is put on and taken off, and a few steps warm up after it."""
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    run = step_and_batch()
+    times = {"off": [], "on": [], "off again": []}
+    first = seconds(*run, 1)
+    monitor = GradientMonitor(level, keep=100)
+    with monitor:
+        watched = seconds(*run, 1)
+    for _ in range(rounds):
+        for name in times:
+            with monitor if name == "on" else contextlib.nullcontext():
+                seconds(*run, 5)
+                times[name].append(seconds(*run, repeat))
+    return times, first, watched
+
+
+def main():
+    """Print the table."""
+    print("mode      level        off       on        off again    cost   of minima   first step, observed")
+    for measure in (graph, pynative):
+        for level in ("parameters", "all"):
+            times, own, observed = measure(level)
+            off, on, again = (statistics.median(t) for t in times.values())
+            low_off, low_on, low_again = (min(t) for t in times.values())
+            print(f"{measure.__name__.upper():<9} {level:<11} {off * 1e3:6.2f} ms {on * 1e3:6.2f} ms "
+                  f"{again * 1e3:6.2f} ms {on / min(off, again) - 1:+9.0%} {low_on / min(low_off, low_again) - 1:+9.0%}"
+                  f"      {own:.1f} s, {observed:.1f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""How much of a training step the profiler attributes by measurement, and whether replayed groups add up to the step.
+
+    python benchmarks/profiler.py [lenet] [resnet50] [transformer]
+
+Attributed: kernels that XLA names and that can be what it says, or whose operation and shapes fit one operator only.
+Replay: groups of operators, as XLA fused them, each run as one compiled function, against the whole step run between
+them. Both take the step on two cores or more as it comes; on a busy machine run it twice.
+"""
+import sys
+import time
+
+import numpy as np
+
+from msnb import Tensor, context, nn, ops
+from msnb.insight.profile import machine, profile
+
+
+class LeNet(nn.Cell):
+    """LeNet-5."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 6, 5, pad_mode="valid")
+        self.conv2 = nn.Conv2d(6, 16, 5, pad_mode="valid")
+        self.fc1, self.fc2, self.fc3 = nn.Dense(400, 120), nn.Dense(120, 84), nn.Dense(84, 10)
+        self.relu, self.pool, self.flatten = nn.ReLU(), nn.MaxPool2d(2, 2), nn.Flatten()
+
+    def construct(self, x):
+        x = self.pool(self.relu(self.conv1(x)))
+        x = self.pool(self.relu(self.conv2(x)))
+        x = self.relu(self.fc1(self.flatten(x)))
+        return self.fc3(self.relu(self.fc2(x)))
+
+
+class Bottleneck(nn.Cell):
+    """1x1, 3x3, 1x1 with a shortcut."""
+
+    def __init__(self, inputs, middle, outputs, stride):
+        super().__init__()
+        self.conv1, self.bn1 = nn.Conv2d(inputs, middle, 1), nn.BatchNorm2d(middle)
+        self.conv2, self.bn2 = nn.Conv2d(middle, middle, 3, stride), nn.BatchNorm2d(middle)
+        self.conv3, self.bn3 = nn.Conv2d(middle, outputs, 1), nn.BatchNorm2d(outputs)
+        self.relu = nn.ReLU()
+        self.down = None
+        if inputs != outputs or stride != 1:
+            self.down = nn.SequentialCell([nn.Conv2d(inputs, outputs, 1, stride), nn.BatchNorm2d(outputs)])
+
+    def construct(self, x):
+        y = self.relu(self.bn1(self.conv1(x)))
+        y = self.relu(self.bn2(self.conv2(y)))
+        y = self.bn3(self.conv3(y))
+        return self.relu(y + (x if self.down is None else self.down(x)))
+
+
+class ResNet50(nn.Cell):
+    """ResNet-50 for small images."""
+
+    def __init__(self, classes=10):
+        super().__init__()
+        self.conv, self.bn, self.relu = nn.Conv2d(3, 64, 7, 2), nn.BatchNorm2d(64), nn.ReLU()
+        self.pool = nn.MaxPool2d(3, 2, "same")
+        stages, inputs = [], 64
+        for middle, count, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
+            for number in range(count):
+                stages.append(Bottleneck(inputs, middle, 4 * middle, stride if number == 0 else 1))
+                inputs = 4 * middle
+        self.stages, self.mean, self.head = nn.SequentialCell(stages), ops.ReduceMean(), nn.Dense(2048, classes)
+
+    def construct(self, x):
+        x = self.pool(self.relu(self.bn(self.conv(x))))
+        return self.head(self.mean(self.stages(x), (2, 3)))
+
+
+class Block(nn.Cell):
+    """Attention and a feed-forward network, each after a LayerNorm."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.q, self.k, self.v, self.o = (nn.Dense(width, width) for _ in range(4))
+        self.norm1, self.norm2 = nn.LayerNorm((width,)), nn.LayerNorm((width,))
+        self.up, self.down, self.act = nn.Dense(width, 4 * width), nn.Dense(4 * width, width), nn.GELU()
+        self.softmax, self.product = nn.Softmax(-1), ops.BatchMatMul()
+        self.scores, self.transpose = ops.BatchMatMul(transpose_b=True), ops.Transpose()
+
+    def split(self, x):
+        batch, length, width = x.shape
+        return self.transpose(x.reshape((batch, length, self.heads, width // self.heads)), (0, 2, 1, 3))
+
+    def construct(self, x):
+        y = self.norm1(x)
+        q, k, v = self.split(self.q(y)), self.split(self.k(y)), self.split(self.v(y))
+        weights = self.softmax(self.scores(q, k) * (x.shape[-1] // self.heads) ** -0.5)
+        y = self.transpose(self.product(weights, v), (0, 2, 1, 3)).reshape(x.shape)
+        x = x + self.o(y)
+        return x + self.down(self.act(self.up(self.norm2(x))))
+
+
+class Transformer(nn.Cell):
+    """A small encoder that predicts a token per position."""
+
+    def __init__(self, words=200, width=128, heads=4, layers=4):
+        super().__init__()
+        self.embedding = nn.Embedding(words, width)
+        self.blocks = nn.SequentialCell([Block(width, heads) for _ in range(layers)])
+        self.norm, self.head = nn.LayerNorm((width,)), nn.Dense(width, words)
+
+    def construct(self, x):
+        x = self.head(self.norm(self.blocks(self.embedding(x))))
+        return x.reshape((-1, x.shape[-1]))
+
+
+def training(name):
+    """(training step, inputs) of a network."""
+    random = np.random.default_rng(0)
+    net = {"lenet": LeNet, "resnet50": ResNet50, "transformer": Transformer}[name]()
+    if name == "transformer":
+        x, y = random.integers(0, 200, (4, 64)), random.integers(0, 200, 256)
+    else:
+        x = random.random((32, 1, 32, 32) if name == "lenet" else (4, 3, 64, 64), np.float32)
+        y = random.integers(0, 10, len(x))
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), nn.Momentum(net.trainable_params(), 0.01, 0.9))
+    step.set_train()
+    return step, Tensor(x.astype(np.int32) if name == "transformer" else x), Tensor(y.astype(np.int32))
+
+
+def main(names):
+    """Print one line per network."""
+    context.set_context(mode=context.GRAPH_MODE)
+    print(machine())
+    for name in names:
+        made = profile(*training(name), steps=8)
+        how, total = made.attribution, sum(made.parts.values())
+        of_step = (how["measured"] + how["fused"]) * made.busy / total
+        started = time.perf_counter()
+        replayed = made.replay()
+        print(f"{name:12} step {made.step_seconds * 1e3:7.2f} ms; kernels: {100 * how['measured']:.0f} % one operator, "
+              f"{100 * how['fused']:.0f} % fused, {100 * how['xla']:.0f} % XLA's copies, {100 * how['inferred']:.1f} % "
+              f"inferred; measured on operators: {100 * of_step:.0f} % of the step\n"
+              f"{'':12} replay of {len(replayed.groups)} groups ({replayed.compiled} functions, "
+              f"{time.perf_counter() - started:.0f} s): {replayed.total * 1e3:.2f} ms + copies "
+              f"{replayed.copies * 1e3:.2f} ms, step {replayed.step * 1e3:.2f} ms: {100 * replayed.difference:+.0f} %",
+              flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or ("lenet", "resnet50", "transformer"))

@@ -1,0 +1,210 @@
+"""Samplers at work: they draw sample numbers, epoch after epoch, as MindSpore's do (see ``core/streams.py``)."""
+
+import numpy as np
+
+from msnb.dataset.core.config import fresh_seed
+from msnb.dataset.core.streams import Mt32
+
+
+class Running:
+    """A sampler in a running pipeline, over the numbers its child gives out, or over all `rows`."""
+
+    def __init__(self, sampler, rows, class_ids):
+        self.sampler = sampler
+        self.child = sampler.child_sampler.open(rows, class_ids) if sampler.child_sampler is not None else None
+        self.rows = self.child.count if self.child is not None else rows
+        self.count = self.rows  # MindSpore's num_samples_: what a parent takes for its number of rows
+        self.epoch = 0
+
+    def limit(self, n):
+        """`num_samples` of the description, at most `n`."""
+        given = self.sampler.num_samples or 0
+        return given if 0 < given < n else n
+
+    def next_epoch(self):
+        """The sample numbers of the next epoch, an int64 array."""
+        inner = self.child.next_epoch() if self.child is not None else None
+        numbers_ = self.draw()
+        self.epoch += 1
+        return numbers_ if inner is None else inner[numbers_]
+
+    def draw(self):
+        raise NotImplementedError
+
+    def size(self):
+        """Samples per epoch."""
+        return self.count
+
+    def describe(self):
+        """One word for plans."""
+        name = type(self.sampler).__name__
+        return name if self.child is None else f"{name} of {self.child.describe()}"
+
+
+class Sequential(Running):
+    def __init__(self, sampler, rows, class_ids):
+        super().__init__(sampler, rows, class_ids)
+        self.start = sampler.start_index or 0
+        if sampler.wraps:
+            self.count = self.limit(self.rows)
+            return
+        if self.rows and self.start >= self.rows:
+            raise RuntimeError(
+                f"Invalid parameter, start_index must be less than num_rows, but got start_index: {self.start}, "
+                f"num_rows: {self.rows}."
+            )
+        self.count = self.limit(self.rows - self.start)
+
+    def draw(self):
+        return np.arange(self.start, self.start + self.count, dtype=np.int64) % max(self.rows, 1)
+
+
+class Random(Running):
+    def __init__(self, sampler, rows, class_ids):
+        super().__init__(sampler, rows, class_ids)
+        self.count = self.limit(self.rows)
+        self.seed = fresh_seed() if sampler.own_seed is None else sampler.own_seed
+        self.order = list(range(self.rows))
+
+    def draw(self):
+        reshuffle = self.sampler.reshuffle_each_epoch
+        if self.epoch and reshuffle:
+            self.seed += 1
+        if self.sampler.replacement:
+            return Mt32(self.seed).uniform_ints(self.count, 0, self.rows - 1)
+        if self.epoch == 0 or reshuffle:
+            Mt32(self.seed).shuffle(self.order)
+        return np.array(self.order[: self.count], np.int64)
+
+
+class Distributed(Running):
+    def __init__(self, sampler, rows, class_ids):
+        super().__init__(sampler, rows, class_ids)
+        self.count = self.limit(self.rows)
+        self.seed = fresh_seed() if sampler.seed is None else sampler.seed + 1
+        self.order = list(range(self.rows))
+        shards, shard = sampler.num_shards, sampler.shard_id
+        offset = sampler.offset
+        if offset != -1:
+            self.share = (self.rows + offset) // shards + (shard < (self.rows + offset) % shards) - (shard < offset)
+        else:
+            offset = 0
+            self.share = -(-self.rows // shards)
+        self.offset = offset
+        self.share = min(self.count, self.share)
+
+    def draw(self):
+        sampler = self.sampler
+        if sampler.shuffle:
+            Mt32(self.seed + self.epoch).shuffle(self.order)
+        steps = np.arange(self.share + 1, dtype=np.int64)
+        places = sampler.num_shards * steps + sampler.shard_id - self.offset
+        places = places[places >= 0][: self.share] % max(self.rows, 1)
+        return np.array(self.order, np.int64)[places] if sampler.shuffle else places
+
+    def size(self):
+        return self.share
+
+
+class PK(Running):
+    def __init__(self, sampler, rows, class_ids):
+        super().__init__(sampler, rows, class_ids)
+        if class_ids is None:
+            raise RuntimeError(
+                "PKSampler needs a data set with classes; this one does not tell the classes of its samples."
+            )
+        self.seed = fresh_seed()
+        ids = np.asarray(class_ids() if callable(class_ids) else class_ids)
+        self.by_class = {int(c): np.flatnonzero(ids == c) for c in np.unique(ids)}
+        self.labels = sorted(self.by_class)
+        self.count = self.limit(sampler.num_val * len(self.labels))
+        self.stream = Mt32(self.seed)
+        if sampler.shuffle:
+            self.stream.shuffle(self.labels)
+
+    def draw(self):
+        if self.epoch:
+            self.stream = Mt32(self.seed + self.epoch)
+        out = []
+        for number in range(self.count):
+            members = self.by_class[self.labels[number // self.sampler.num_val]]
+            out.append(members[self.stream.uniform_int(0, len(members) - 1)])
+        return np.array(out, np.int64)
+
+
+class Subset(Running):
+    def __init__(self, sampler, rows, class_ids):
+        super().__init__(sampler, rows, class_ids)
+        self.order = [int(i) for i in sampler.indices]
+        self.count = self.limit(len(self.order))
+
+    def draw(self):
+        if self.sampler.is_random:
+            Mt32(fresh_seed()).shuffle(self.order)
+        chosen = np.array(self.order[: self.count], np.int64)
+        if len(chosen) and chosen.max() >= self.rows and not self.sampler.wraps:
+            raise RuntimeError(
+                f"Generated indice is out of bound, expect range [0, num_data-1], got indice: {chosen.max()}, "
+                f"num_data: {self.rows - 1}."
+            )
+        return chosen % max(self.rows, 1)
+
+
+class Weighted(Running):
+    def __init__(self, sampler, rows, class_ids):
+        super().__init__(sampler, rows, class_ids)
+        self.count = self.limit(self.rows)
+        self.weights = np.array(sampler.weights, np.float64)
+        if len(self.weights) > self.rows:
+            raise RuntimeError(
+                "Invalid parameter, size of sample weights must be less than or equal to num of data, otherwise might "
+                f"cause generated id out of bound or other errors, but got weight size: {len(self.weights)}, "
+                f"num of data: {self.rows}."
+            )
+        if not sampler.replacement and len(self.weights) < self.count:
+            raise RuntimeError(
+                "Invalid parameter, without replacement, weight size must be greater than or equal to num_samples, but "
+                f"got weight size: {len(self.weights)}, num_samples: {self.count}."
+            )
+
+    def draw(self):
+        stream = Mt32(fresh_seed())
+        if self.sampler.replacement:
+            cumulative = np.cumsum(self.weights / self.weights.sum())
+            cumulative[-1] = 1.0
+            return np.searchsorted(cumulative, stream.canonicals(self.count), side="left").astype(np.int64)
+        with np.errstate(divide="ignore"):
+            keys = -np.log(1.0 - stream.canonicals(len(self.weights))) / self.weights
+        return np.argsort(keys, kind="stable")[: self.count].astype(np.int64)
+
+
+class FromPython(Running):
+    """A sampler class of the user's: it iterates over sample numbers."""
+
+    def __init__(self, sampler, rows, class_ids):
+        super().__init__(sampler, rows, class_ids)
+        self.count = self.limit(self.rows)
+        sampler._handshake(self.rows, self.count)
+
+    def draw(self):
+        if self.epoch:
+            self.sampler.reset()
+        # A sampler may give arrays of numbers: the user's object is then asked for each array as it is.
+        return np.asarray(self.sampler._get_indices(), np.int64)
+
+
+class FromIterable(Running):
+    def __init__(self, sampler, rows, class_ids):
+        super().__init__(sampler, rows, class_ids)
+        self.count = None
+
+    def draw(self):
+        numbers_ = [int(i) for i in self.sampler.sampler]
+        return np.array(numbers_[: self.sampler.num_samples or None], np.int64)
+
+    def size(self):
+        try:
+            n = len(self.sampler.sampler)
+        except TypeError:
+            return None
+        return min(n, self.sampler.num_samples or n)

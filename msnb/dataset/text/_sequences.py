@@ -1,0 +1,247 @@
+"""Sequences of tokens: numbers for words, n-grams, windows, cutting and filling up."""
+
+import re
+
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.dataset.core.datatypes import numpy_type
+from msnb.dataset.core.tensor_op import TensorOp
+from msnb.dataset.core.validator_helpers import check_pos_int32, check_positive, check_uint32, type_check
+from msnb.dataset.text._tokens import decoded
+from msnb.dataset.text.vocab import Vocab
+
+
+class Lookup(TensorOp):
+    """The numbers of words.
+
+    Args:
+        vocab (Vocab): Words and numbers.
+        unknown_token (str, optional): The word whose number stands for unknown ones. Default: None, an unknown word is
+            an error.
+        data_type (mindspore.dtype, optional): Type of the numbers. Default: mindspore.int32.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        RuntimeError: If a word is unknown.
+    """
+
+    def __init__(self, vocab, unknown_token=None, data_type=mstype.int32):
+        if unknown_token is not None:
+            type_check(unknown_token, (str,), "unknown_token")
+        type_check(vocab, (Vocab,), "vocab")
+        type_check(data_type, (mstype.Type,), "data_type")
+        self.vocab = vocab
+        self.unknown_token = unknown_token
+        self.data_type = data_type
+        self._type = numpy_type(data_type)
+        self._default = None
+        if unknown_token is not None:
+            self._default = vocab._bytes.get(unknown_token.encode("utf-8"))
+
+    def _row(self, array):
+        if array.dtype.kind not in "SU":
+            raise RuntimeError(f"Lookup: None string tensor received: the column holds {array.dtype}.")
+        if self._type.kind == "S":
+            raise RuntimeError("Lookup doesn't support string to string lookup. data_type needs to be numeric.")
+        if self.unknown_token is not None and self._default is None:
+            raise RuntimeError(f'Lookup: unknown_token: "{self.unknown_token}", doesn\'t exist in vocab.')
+        ids, default = self.vocab._bytes, self._default
+        found = [ids.get(w, default) for w in array.ravel().tolist()]
+        if default is None and None in found:
+            word = array.ravel().tolist()[found.index(None)].decode("utf-8", "replace")
+            raise RuntimeError(
+                f'Lookup: Invalid data, token: "{word}" doesn\'t exist in vocab and no unknown token is specified.'
+            )
+        return np.array(found, self._type).reshape(array.shape)
+
+
+class Ngram(TensorOp):
+    """Runs of n words, joined.
+
+    Args:
+        n (Union[int, list[int]]): One or several lengths.
+        left_pad (tuple, optional): (word, how often) put in front. Default: ("", 0).
+        right_pad (tuple, optional): (word, how often) put behind. Default: ("", 0).
+        separator (str, optional): What joins the words. Default: " ".
+
+    Raises:
+        TypeError: If a length is no int.
+        ValueError: If an argument is out of range.
+    """
+
+    def __init__(self, n, left_pad=("", 0), right_pad=("", 0), separator=" "):
+        grams = [n] if isinstance(n, int) else n
+        if not isinstance(grams, list) or not grams:
+            raise ValueError("n needs to be a non-empty list of positive integers.")
+        for i, gram in enumerate(grams):
+            type_check(gram, (int,), f"gram[{i}]")
+            check_positive(gram, f"gram_{i}")
+        for name, pad in (("left_pad", left_pad), ("right_pad", right_pad)):
+            if not (isinstance(pad, tuple) and len(pad) == 2 and isinstance(pad[0], str) and isinstance(pad[1], int)):
+                raise ValueError(f"{name} needs to be a tuple of (str, int) str is pad token and int is pad_width.")
+        if left_pad[1] < 0 or right_pad[1] < 0:
+            raise ValueError("padding width need to be positive numbers.")
+        type_check(separator, (str,), "separator")
+        self.n = grams
+        self.left_pad = left_pad
+        self.right_pad = right_pad
+        self.separator = separator
+
+    def _row(self, array):
+        if array.ndim != 1 or array.dtype.kind not in "SU":
+            raise RuntimeError(f"Ngram: Not a 1-D str Tensor: shape {array.shape}, type {array.dtype}.")
+        words, join = array.tolist(), self.separator.encode("utf-8")
+        out = []
+        for n in self.n:
+            left = [self.left_pad[0].encode("utf-8")] * min(self.left_pad[1], n - 1)
+            right = [self.right_pad[0].encode("utf-8")] * min(self.right_pad[1], n - 1)
+            row = left + words + right
+            out += [join.join(row[i : i + n]) for i in range(len(row) - n + 1)] or [b""]
+        return np.array(out)
+
+
+class SlidingWindow(TensorOp):
+    """All windows of a 1-D column, as rows.
+
+    Args:
+        width (int): Elements of a window.
+        axis (int, optional): 0 or -1. Default: 0.
+
+    Raises:
+        TypeError: If an argument is no int.
+        ValueError: If `width` is not positive.
+    """
+
+    def __init__(self, width, axis=0):
+        check_pos_int32(width, "width")
+        type_check(axis, (int,), "axis")
+        self.width = width
+        self.axis = axis
+
+    def _row(self, array):
+        if array.ndim != 1:
+            raise RuntimeError(f"SlidingWindosOp supports 1D Tensors only for now. It got shape {array.shape}.")
+        if self.axis not in (0, -1):
+            raise RuntimeError(f"axis supports 0 or -1 only for now. It is {self.axis}.")
+        if len(array) < self.width:
+            return array[:0]
+        return np.lib.stride_tricks.sliding_window_view(array, self.width).copy()
+
+
+class ToNumber(TensorOp):
+    """Strings as numbers.
+
+    Args:
+        data_type (mindspore.dtype): Type of the numbers.
+
+    Raises:
+        TypeError: If it is no numeric type.
+        RuntimeError: If a string is no number, or out of range.
+    """
+
+    def __init__(self, data_type):
+        type_check(data_type, (mstype.Type,), "data_type")
+        if data_type not in mstype.number_type:
+            raise TypeError(f"data_type: {data_type} is not numeric data type.")
+        self.data_type = data_type
+        self._type = numpy_type(data_type)
+
+    def _row(self, array):
+        if array.dtype.kind not in "SU":
+            raise RuntimeError(f"ToNumber: Input tensors should have type string, but it is {array.dtype}.")
+        return np.array([self._number(decoded(v)) for v in array.ravel().tolist()], self._type).reshape(array.shape)
+
+    _INTEGER = re.compile(r"\s*[+-]?\d+")
+    _FLOAT = re.compile(r"\s*[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|inf(?:inity)?|nan)", re.IGNORECASE)
+
+    def _number(self, text):
+        integer = self._type.kind in "iu"
+        m = (self._INTEGER if integer else self._FLOAT).match(text)
+        if m is None:
+            raise RuntimeError(f"ToNumber: It is invalid to convert {text} to a number.")
+        if integer:
+            value, info = int(m[0]), np.iinfo(self._type)
+            low, high = info.min, info.max
+        else:
+            value, info = float(m[0]), np.finfo(self._type)
+            low, high = float(info.min), float(info.max)
+            if self._type == np.float16 and not low <= value <= high:
+                raise RuntimeError(f"ToNumber: Value {value} is outside of valid float16 range [{high}, {low}].")
+        if not low <= value <= high and value == value or "-" in m[0] and self._type.kind == "u":
+            low, high = (f"{low:f}", f"{high:f}") if not integer else (low, high)
+            raise RuntimeError(
+                f"ToNumber: String input {text} will be out of bounds if casted to {self._type.name}. The valid range "
+                f"is: "
+                f"[{low}, {high}]."
+            )
+        return value
+
+
+class TruncateSequencePair(TensorOp):
+    """Two 1-D columns cut at their ends, the longer one first, until both together are no longer than a limit.
+
+    Args:
+        max_length (int): The limit.
+    """
+
+    inputs = 2
+
+    def __init__(self, max_length):
+        check_uint32(max_length, "max_length")
+        self.max_length = max_length
+
+    def _row(self, first, second):
+        if first.ndim != 1 or second.ndim != 1:
+            raise RuntimeError(
+                f"Both sequences should be of rank 1, but their shapes are {first.shape} and {second.shape}."
+            )
+        a, b = len(first), len(second)
+        over = a + b - self.max_length
+        if over > 0:
+            gap = min(abs(a - b), over)
+            a, b = (a - gap, b) if a > b else (a, b - gap)
+            over -= gap
+            b -= (over + 1) // 2
+            a -= over // 2
+        return first[: max(a, 0)], second[: max(b, 0)]
+
+
+class Truncate(TensorOp):
+    """A 1-D column cut at its end.
+
+    Args:
+        max_seq_len (int): Greatest length.
+    """
+
+    def __init__(self, max_seq_len):
+        type_check(max_seq_len, (int,), "max_seq_len")
+        if max_seq_len < 0:
+            raise ValueError(f"max_seq_len should be greater than or equal to 0, but got {max_seq_len}.")
+        self.max_seq_len = max_seq_len
+
+    def _row(self, array):
+        if array.ndim != 1:
+            raise RuntimeError(f"Truncate: the input should be 1-D, but has shape {array.shape}.")
+        return array[: self.max_seq_len]
+
+
+class AddToken(TensorOp):
+    """A word put at the beginning or end of a 1-D column.
+
+    Args:
+        token (str): The word.
+        begin (bool, optional): Whether it comes first. Default: True.
+    """
+
+    def __init__(self, token, begin=True):
+        type_check(token, (str,), "token")
+        type_check(begin, (bool,), "begin")
+        self.token = token
+        self.begin = begin
+
+    def _row(self, array):
+        if array.ndim != 1:
+            raise RuntimeError(f"AddToken: the input should be 1-D, but has shape {array.shape}.")
+        words, token = array.tolist(), self.token.encode("utf-8")
+        return np.array([token, *words] if self.begin else [*words, token])

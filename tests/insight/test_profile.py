@@ -1,0 +1,272 @@
+"""Where the time of a network goes: kernels joined to operators, parts of a step, advice, memory, timeline, replay."""
+import json
+import time
+
+import jax
+import numpy as np
+import pytest
+
+from msnb import Tensor, context, nn, ops
+from msnb import dataset as ds
+from msnb.core.kernel import Kernel
+from msnb.core.program import Program
+from msnb.insight.profile import Profile, Recorder, attribute, machine, profile, shares
+from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
+from msnb.nn.cell import Cell
+
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3, pad_mode="valid")
+        self.relu = nn.ReLU()
+        self.flatten = nn.Flatten()
+        self.fc = nn.Dense(8 * 14 * 14, 10)
+
+    def construct(self, x):
+        x = self.relu(self.conv(x))
+        return self.fc(self.flatten(x))
+
+
+def training():
+    net = Net()
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), nn.Momentum(net.trainable_params(), 0.01, 0.9))
+    step.set_train()
+    return step, Tensor(np.ones((4, 3, 16, 16), np.float32)), Tensor(np.zeros(4, np.int32))
+
+
+@pytest.fixture(scope="module")
+def made():
+    context.set_context(mode=context.GRAPH_MODE)
+    return profile(*training(), steps=4)
+
+
+# ---------------------------------------------------------------------- wall time
+def test_shares_of_overlapping_kernels_add_up_to_the_time_that_passed():
+    intervals = [(0, 10), (5, 15), (5, 8), (30, 31)]
+    assert sum(shares.shares(intervals)) == pytest.approx(shares.length(shares.union(intervals))) == 16
+
+
+def test_an_instant_is_divided_evenly_among_what_runs():
+    assert shares.shares([(0, 10), (5, 15)]) == [7.5, 7.5]
+
+
+def test_a_loop_gets_only_the_time_at_which_nothing_in_it_runs():
+    assert shares.shares([(0, 10), (2, 5), (4, 6)], containers=[0]) == [6.0, 2.5, 1.5]
+
+
+def test_what_is_left_over_of_intervals():
+    assert shares.minus([(0, 10), (20, 30)], [(2, 4), (8, 22), (29, 40)]) == [(0, 2), (4, 8), (22, 29)]
+
+
+# ---------------------------------------------------------------------- kernels to operators
+def kind(*shape):
+    return (TensorType("Float32", shape, 4),)
+
+
+def kernel_graph(opcode, origin):
+    source = ParameterNode("x", kind(4, 4))
+    node = CNode(opcode, (source, source), (0, 0), kind(4, 4), instruction=f"{opcode}.1", origins=origin, id=0)
+    return FuncGraph("compiled", [source], [node], [(node, 0)])
+
+
+def traced_graph():
+    def operator(a, b):
+        return a @ b
+
+    contraction = jax.make_jaxpr(operator)(np.ones((4, 4), np.float32), np.ones((4, 4), np.float32))
+    source = ParameterNode("x", kind(4, 4))
+    product = CNode("MatMul", (source, source), (0, 0), kind(4, 4), scope="Default/fc-Dense", id=0, kernel=contraction)
+    relu = CNode("ReLU", (product,), (0,), kind(4, 4), scope="Default/relu-ReLU", id=1,
+                 kernel=jax.make_jaxpr(jax.nn.relu)(np.ones((4, 4), np.float32)))
+    return FuncGraph("traced", [source], [product, relu], [(relu, 0)])
+
+
+def test_a_contraction_that_xla_names_relu_is_not_believed():
+    compiled = kernel_graph("convolution", (("Default/relu-ReLU", "ReLU", False, None),))
+    owner = attribute.owners(traced_graph(), compiled)["convolution.1"]
+    assert [node.op for node in owner.nodes if node.op == "MatMul"] and owner.how == "measured"
+    assert "only contraction" in owner.note
+
+
+def test_a_kernel_that_nothing_speaks_for_is_marked_inferred():
+    owner = attribute.owners(traced_graph(), kernel_graph("sort", ()))["sort.1"]
+    assert owner.how == "inferred" and not owner.nodes
+
+
+def test_an_elementwise_kernel_is_taken_at_its_word():
+    compiled = kernel_graph("maximum", (("Default/relu-ReLU", "ReLU", False, None),))
+    owner = attribute.owners(traced_graph(), compiled)["maximum.1"]
+    assert [node.op for node in owner.nodes] == ["ReLU"] and owner.how == "measured"
+
+
+def test_rows_add_up_to_the_time_in_which_kernels_ran(made):
+    assert made.busy == pytest.approx(made.parts["compute"], rel=0.01)
+    assert sum(made.attribution.values()) == pytest.approx(1)
+
+
+def test_most_of_a_training_step_is_measured_on_operators(made):
+    how = made.attribution
+    assert how["measured"] + how["fused"] > 0.8
+    assert {"Conv2D", "MatMul", "ApplyMomentum"} <= {row.op for row in made.rows}
+
+
+def test_rows_know_line_cell_and_direction(made):
+    row = next(row for row in made.rows if row.op == "MatMul" and row.direction == "forward")
+    assert row.cell == "fc-Dense" and row.source[0] == __file__ and row.flops >= 2 * 4 * 1568 * 10
+    assert any(row.name == "gradConv2D" for row in made.rows)
+
+
+def test_cells_hold_what_is_inside_them(made):
+    cells = {cell.name: cell for cell in made.cells}
+    net = next(cell for name, cell in cells.items() if name.endswith("-Net"))
+    assert net.seconds >= cells["conv-Conv2d"].seconds + cells["fc-Dense"].seconds - 1e-12
+    assert cells["conv-Conv2d"].backward > 0
+
+
+def test_times_of_the_nodes_add_up_to_the_rows_of_the_program(made):
+    assert len(made.times) == len(made.graph)
+    assert sum(filter(None, made.times)) == pytest.approx(sum(row.seconds for row in made.rows if row.nodes), rel=1e-6)
+
+
+def test_kernels_inside_a_loop_belong_to_the_operators_in_its_body():
+    class Loop(nn.Cell):
+        def construct(self, x, n):
+            i = 0
+            while i < n:
+                x = ops.tanh(ops.matmul(x, x))
+                i = i + 1
+            return x
+
+    context.set_context(mode=context.GRAPH_MODE)
+    found = profile(Loop(), Tensor(np.eye(96, dtype=np.float32)), Tensor(np.int32(30)), steps=3)
+    assert found.rows[0].op == "MatMul" and found.attribution["inferred"] < 0.2
+
+
+# ---------------------------------------------------------------------- parts of a step
+def test_waiting_for_a_slow_dataset_is_told_apart_and_advised_on():
+    context.set_context(mode=context.GRAPH_MODE)
+
+    def rows():
+        for _ in range(140):  # more than the pipeline reads ahead
+            time.sleep(0.002)
+            yield (np.ones((3, 4), np.float32),)
+
+    net, data = nn.Dense(4, 2), ds.GeneratorDataset(rows, ["x"])
+    recorder = Recorder().start()
+    for (x,) in data.create_tuple_iterator():
+        net(x)
+    found = Profile(recorder.stop())
+    assert found.parts["data"] > 0.5 * sum(found.parts.values())
+    assert found.advice[0].kind == "data" and "dataset" in found.advice[0].text
+
+
+def test_steps_that_compile_are_no_steps_of_the_profile():
+    context.set_context(mode=context.GRAPH_MODE)
+    net = nn.Dense(7, 3)
+    recorder = Recorder().start()
+    for _ in range(5):
+        net(Tensor(np.ones((2, 7), np.float32))).asnumpy()
+    found = Profile(recorder.stop())
+    assert len(found.first) == 1 and len(found.steps) == 4 and found.compile_seconds > 0
+
+
+def test_the_longest_operator_is_named_with_its_share_line_and_a_remedy():
+    class Slow(nn.Cell):
+        def construct(self, x):
+            return ops.matmul(x, x)
+
+    context.set_context(mode=context.GRAPH_MODE)
+    found = profile(Slow(), Tensor(np.ones((400, 400), np.float32)), steps=3)
+    text = found.advice[0].text
+    assert "MatMul at test_profile.py:" in text and "% of the step" in text and "peak" in text
+
+
+def test_the_machine_is_measured_once_and_quickly():
+    assert machine() is machine() and machine().seconds < 3
+    assert machine().at_best(machine().flops, 0) == pytest.approx(1)
+
+
+# ---------------------------------------------------------------------- PYNATIVE
+def test_pynative_operators_have_dispatch_kernel_time_and_the_line_of_the_forward_call():
+    context.set_context(mode=context.PYNATIVE_MODE)
+    found = profile(*training(), steps=3)
+    assert found.mode == "PYNATIVE" and found.attribution["measured"] == pytest.approx(1)
+    forward = next(row for row in found.rows if row.name == "Conv2D")
+    backward = next(row for row in found.rows if row.name == "gradConv2D")
+    assert forward.source == backward.source and forward.scope == backward.scope
+    assert 0 < forward.dispatch < forward.seconds and forward.calls == 1 and forward.flops > 0
+
+
+# ---------------------------------------------------------------------- listening leaves nothing behind
+def test_nothing_stays_hooked_whatever_happens():
+    before = Kernel.run, Cell.__call__, Cell._run, Program.__call__
+    for mode in (context.GRAPH_MODE, context.PYNATIVE_MODE):
+        context.set_context(mode=mode)
+        with pytest.raises(ZeroDivisionError):
+            profile(lambda: 1 / 0)
+        assert (Kernel.run, Cell.__call__, Cell._run, Program.__call__) == before
+    Recorder().start().stop()  # the one that failed is not in the way
+
+
+def test_two_recordings_at_once_are_refused():
+    recorder = Recorder().start()
+    try:
+        with pytest.raises(RuntimeError, match="already"):
+            Recorder().start()
+    finally:
+        recorder.stop()
+
+
+def test_what_is_no_network_is_refused():
+    with pytest.raises(TypeError, match="profile\\(net, x\\)"):
+        profile(Tensor(np.ones(3)))
+    with pytest.raises(ValueError, match="steps"):
+        profile(nn.ReLU(), Tensor(np.ones(3)), steps=0)
+
+
+# ---------------------------------------------------------------------- memory, timeline, text
+def test_memory_counts_parameters_state_and_what_the_gradient_keeps(made):
+    weights = 4 * (8 * 3 * 9 + 1568 * 10 + 10)
+    assert sum(size for _, size, trained in made.memory.parameters if trained) == weights
+    assert made.memory.parameter_bytes >= 2 * weights  # Momentum keeps one value for each
+    assert made.memory.peak > made.memory.parameter_bytes
+    assert made.memory.activation_bytes >= 4 * 4 * 8 * 14 * 14
+    assert max(size for _, size in made.memory.curve) >= made.memory.activations[0][0]
+
+
+def test_the_timeline_is_trace_events_with_operators_and_lines(made, tmp_path):
+    path = tmp_path / "timeline.json"
+    made.save_timeline(path)
+    events = json.loads(path.read_text())["traceEvents"]
+    kernels = [event for event in events if event.get("cat") == "kernel"]
+    assert {"step", "call", "kernel"} <= {event.get("cat") for event in events}
+    assert all(event["ph"] in "XM" and event.get("dur", 0) >= 0 for event in events)
+    assert any(event["args"].get("line", "").startswith("test_profile.py:") for event in kernels)
+
+
+def test_the_text_is_a_table_with_marks(made):
+    text = str(made)
+    assert "a step" in text and "gradConv2D" in text and "test_profile.py:" in text and "inferred" in text
+
+
+# ---------------------------------------------------------------------- replay
+def test_replay_runs_every_operator_in_one_group_and_leaves_the_parameters_alone():
+    context.set_context(mode=context.GRAPH_MODE)
+    step, x, y = training()
+    found = profile(step, x, y, steps=3)
+    before = [param.asnumpy().copy() for param in step.get_parameters()]
+    replayed = found.replay(rounds=1)
+    assert all(np.array_equal(a, b.asnumpy()) for a, b in zip(before, step.get_parameters(), strict=True))
+    idents = [node.id for group in replayed.groups for node in group.nodes]
+    assert len(idents) == len(set(idents)) and {"Conv2D", "MatMul"} <= {found.graph.nodes[i].op for i in idents}
+    assert sum(row.seconds for row in found.rows if row.how == "replayed") == pytest.approx(replayed.total, rel=1e-6)
+    assert replayed.step > 0 and step(x, y).asnumpy() is not None  # what it donates is its own
+
+
+def test_without_a_program_there_is_nothing_to_replay():
+    context.set_context(mode=context.PYNATIVE_MODE)
+    found = profile(nn.ReLU(), Tensor(np.ones(3, np.float32)), steps=2)
+    with pytest.raises(RuntimeError, match="Nothing can be replayed"):
+        found.replay()

@@ -1,0 +1,95 @@
+"""`Profiler` as MindSpore's users call it."""
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from msnb import Tensor, context, nn
+from msnb.profiler import ProfileOption, Profiler
+from msnb.profiler.profiling import INIT_OP_NAME
+
+
+@pytest.fixture
+def run():
+    context.set_context(mode=context.GRAPH_MODE)
+    net, x = nn.Dense(5, 3), Tensor(np.ones((2, 5), np.float32))
+
+    def run(times=4):
+        for _ in range(times):
+            net(x).asnumpy()
+
+    return run
+
+
+def test_made_before_and_analysed_after(run):
+    profiler = Profiler()
+    run()
+    found = profiler.analyse()
+    assert len(found.steps) == 3 and any(row.op == "MatMul" for row in found.rows)
+    assert profiler.analyse() is found
+
+
+def test_as_a_context_it_analyses_at_the_end(run):
+    with Profiler() as profiler:
+        run()
+    assert len(profiler.result.steps) == 3
+
+
+def test_start_and_stop_bound_what_is_measured(run):
+    profiler = Profiler(start_profile=False)
+    run()
+    profiler.start()
+    run(3)
+    profiler.stop()
+    run()
+    assert len(profiler.analyse().steps) == 3
+
+
+def test_what_has_no_effect_here_says_so(run, monkeypatch):
+    said = []
+    monkeypatch.setattr("msnb.log.once", said.append)
+    profiler = Profiler(optypes_not_deal="Variable", ascend_job_id="")
+    profiler.analyse()
+    assert len(said) == 2 and "optypes_not_deal" in said[0]
+
+
+def test_wrong_arguments_are_refused_before_anything_is_measured():
+    with pytest.raises(TypeError, match="output_path"):
+        Profiler(output_path=3)
+    with pytest.raises(TypeError, match="steps"):
+        Profiler(steps=0)
+    Profiler().stop()  # no profile was left open
+
+
+def test_one_that_never_ran_has_nothing_to_analyse():
+    with pytest.raises(RuntimeError, match="measured nothing"):
+        Profiler(start_profile=False).analyse()
+    with pytest.raises(ValueError, match="offline_path"):
+        Profiler(start_profile=False).analyse(offline_path="somewhere")
+
+
+def test_output_path_gets_the_timeline_and_the_tables(run, tmp_path):
+    profiler = Profiler(output_path=str(tmp_path / "out"))
+    profiler.add_metadata("commit", "abc")
+    run()
+    profiler.analyse()
+    timeline = json.loads((tmp_path / "out" / "timeline.json").read_text())
+    assert timeline["traceEvents"] and timeline["otherData"]["commit"] == "abc"
+    with open(tmp_path / "out" / "operators.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {"MatMul", "BiasAdd"} <= {row["op"] for row in rows} and float(rows[0]["seconds"]) > 0
+
+
+def test_op_analyse_gives_the_rows_of_one_operator(run):
+    profiler = Profiler()
+    run()
+    (row,) = profiler.op_analyse("MatMul")
+    assert row["op"] == "MatMul" and row["calls"] == 1
+
+
+def test_profile_counts_parameters():
+    assert Profiler.profile(nn.Dense(3, 4), ProfileOption.trainable_parameters) == {"trainable_parameters": 2}
+    with pytest.raises(ValueError, match="network"):
+        Profiler.profile(None, ProfileOption.trainable_parameters)
+    assert INIT_OP_NAME == "Default/InitDataSetQueue"

@@ -1,0 +1,231 @@
+"""The gradient view in a real browser, with every request to the network blocked."""
+import numpy as np
+import pytest
+from browsing import chromium, patience, picture
+
+import msnb as ms
+from msnb import Tensor, nn
+from msnb.insight.gradients import GradientMonitor
+from msnb.notebook.gradients import GradientView
+
+browser = pytest.fixture(chromium, scope="module")
+STEPS = 12
+
+
+class Deep(nn.Cell):
+    def __init__(self, depth=5):
+        super().__init__()
+        self.layers = nn.CellList([nn.Dense(8, 8, weight_init="normal") for _ in range(depth)])
+        self.act = nn.Sigmoid()
+        self.head = nn.Dense(8, 3)
+
+    def construct(self, x):
+        for layer in self.layers:
+            x = self.act(layer(x))
+        return self.head(x)
+
+
+def recorded(mode, level="all"):
+    before = ms.get_context("mode")
+    ms.set_context(mode=mode)
+    ms.set_seed(2)
+    net, rng = Deep(), np.random.default_rng(0)
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), nn.Momentum(net.trainable_params(), 0.5, 0.9)).set_train()
+    with GradientMonitor(level, tensors=("layers.1.weight", "weight:layers.1.weight")) as monitor:
+        for _ in range(STEPS):
+            step(Tensor(rng.standard_normal((16, 8)).astype(np.float32)),
+                 Tensor(rng.integers(0, 3, 16).astype(np.int32)))
+    ms.set_context(mode=before)
+    return monitor.recording
+
+
+@pytest.fixture(scope="module")
+def recording():
+    return recorded(ms.GRAPH_MODE)
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    """show(recording, width, height, dark) -> page; nothing may have been asked of the network or gone wrong."""
+    pages, asked, faults = [], [], []
+
+    def show(recording, width=1200, height=760, dark=False):
+        path = tmp_path / f"view{len(pages)}.html"
+        path.write_text(GradientView(recording).html(), encoding="utf-8")
+        page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light")
+        page.route("http*://**", lambda route: (asked.append(route.request.url), route.abort()))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+        page.goto(path.as_uri())
+        page.wait_for_selector(".msnb-grad[data-ready]", timeout=20000)
+        pages.append(page)
+        return page
+
+    yield show
+    for page in pages:
+        page.close()
+    assert not asked and not faults
+
+
+def cells(page, name):
+    return page.locator(f'tr[data-row]:has(td[title^="{name} "]) td').all_inner_texts()
+
+
+def shown_number(text):
+    return float(text.replace("−", "-"))
+
+
+def test_it_opens_with_the_findings_and_the_layers(show, recording):
+    page = show(recording)
+    assert "The gradients vanish toward the input" in page.inner_text(".findings")
+    assert page.locator(".main .dot").count() == 6
+    heights = [dot.bounding_box()["y"] for dot in page.locator(".main .dot").all()]
+    assert heights == sorted(heights, reverse=True)  # ever smaller toward the input, on the left
+
+
+def test_the_slider_goes_through_the_steps_with_the_keyboard(show, recording):
+    page = show(recording)
+    page.click("[data-tab=table]")
+    root = page.locator(".msnb-grad")
+    last = cells(page, "head.weight")
+    page.focus(".time input")
+    page.keyboard.press("Home")
+    assert root.get_attribute("data-step") == "1"
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert root.get_attribute("data-step") == "3" and page.inner_text(".where").startswith("step 3")
+    third = cells(page, "head.weight")
+    assert third != last
+    row = recording.row("head.weight", "parameter")
+    for text, step in ((third, recording.steps[2]), (last, recording.steps[-1])):
+        assert shown_number(text[2]) == pytest.approx(recording.values(row, step)[0], rel=0.06)
+    assert page.evaluate("document.activeElement.type") == "range"
+    page.keyboard.press("End")
+    assert root.get_attribute("data-step") == str(STEPS) and cells(page, "head.weight") == last
+
+
+def test_the_table_sorts_filters_and_shows_a_row_in_detail(show, recording):
+    page = show(recording)
+    page.click("[data-tab=table]")
+    assert page.locator("tr[data-row]").count() == 12
+    page.click("th[data-sort=norm]")
+    norms = [shown_number(t) for t in page.locator("tr[data-row] td:nth-child(3)").all_inner_texts()]
+    assert norms == sorted(norms, reverse=True)
+    page.fill("[data-find]", "layers.2")
+    assert page.locator("tr[data-row]").count() == 2
+    page.locator("tr[data-row]").first.click()
+    shown = page.inner_text(".side")
+    assert "layers.2" in shown and "norm over the steps" in shown and "test_gradients_browser.py" in shown
+    assert page.locator(".side .bars rect").count() > 3 and page.locator(".side canvas").count() == 1
+    page.select_option("[data-pick=kind]", "output")
+    page.fill("[data-find]", "Sigmoid")
+    assert page.locator("tr[data-row]").count() == 5 and "saturated" in page.inner_text("thead")
+
+
+def test_a_finding_shows_its_row_and_its_line(show, recording):
+    page = show(recording)
+    page.evaluate("addEventListener('msnb:reveal', e => { window.seen = e.detail; })")
+    page.click(".findings [data-what=line]")
+    assert page.evaluate("window.seen.file") == "test_gradients_browser.py"
+    assert page.evaluate("window.seen.line") == Deep.construct.__code__.co_firstlineno + 2
+    page.click(".findings [data-what=show]")
+    assert "layers.0.weight" in page.inner_text(".side h3")
+
+
+def test_the_graph_is_coloured_by_the_gradient_of_the_step(show, recording):
+    page = show(recording, width=1400)
+    page.click("[data-tab=graph]")
+    page.wait_for_selector(".msnb-grad[data-graph] .msnb-graph[data-ready]", timeout=20000 * patience())
+    node = page.locator('.msnb-graph .n[aria-label^="MatMul,"]').last
+
+    def label():
+        return node.text_content()
+
+    before = label()
+    page.focus(".time input")
+    page.keyboard.press("Home")
+    for _ in range(50):
+        if label() != before:
+            break
+        page.wait_for_timeout(100)
+    assert label() != before
+    assert page.locator(".msnb-graph").count() == 1
+
+
+def test_a_tensor_is_a_slice_an_image_a_histogram_and_a_difference(show, recording):
+    page = show(recording)
+    page.click("[data-tab=tensors]")
+    values = recording.tensor("parameter:layers.1.weight")
+    corner = page.locator(".tensors .grid td").first
+    assert shown_number(corner.inner_text()) == pytest.approx(values[0, 0], rel=0.06)
+    assert page.locator(".tensors canvas").bounding_box()["width"] > 100
+    page.fill("[data-t=slice]", "2:5, -1")
+    page.keyboard.press("Enter")
+    assert page.locator(".tensors .grid td").count() == 3
+    assert shown_number(corner.inner_text()) == pytest.approx(values[2, -1], rel=0.06)
+    page.fill("[data-t=slice]", "9")
+    page.keyboard.press("Enter")
+    assert "out of range for axis 0" in page.inner_text(".main")
+    page.fill("[data-t=slice]", "")
+    page.keyboard.press("Enter")
+    page.check("[data-t=difference]")
+    steps = recording.numbers
+    change = values - recording.tensor("parameter:layers.1.weight", steps[-2])
+    assert shown_number(corner.inner_text()) == pytest.approx(change[0, 0], rel=0.06)
+
+
+def test_without_a_graph_the_page_says_why(show):
+    page = show(recorded(ms.PYNATIVE_MODE, "parameters"))
+    page.click("[data-tab=graph]")
+    assert "In PYNATIVE mode operators run one by one" in page.inner_text(".main")
+    page.click("[data-tab=table]")
+    assert page.locator("tr[data-row]").count() == 12
+
+
+@pytest.mark.parametrize("width, dark", ((480, False), (480, True), (1400, True)))
+def test_it_fits_narrow_and_wide_windows_light_and_dark(show, recording, tmp_path, width, dark):
+    page = show(recording, width=width, dark=dark)
+    assert page.locator(".msnb-grad").get_attribute("data-theme") == ("dark" if dark else "light")
+    for tab in ("layers", "table", "tensors"):
+        page.click(f"[data-tab={tab}]")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        box = page.locator(".main").bounding_box()
+        assert box["height"] > 150 and box["width"] <= width
+    background, ink = (page.evaluate(f"getComputedStyle(document.querySelector('.msnb-grad')).{name}")
+                       for name in ("backgroundColor", "color"))
+    assert (background == "rgb(22, 25, 29)") == dark and background != ink
+
+
+def test_a_live_widget_draws_tells_the_step_and_goes_away(show, recording, tmp_path):
+    page = show(recording)
+    view = GradientView(recording)
+    values = {"payload": list(view.payload), "graph": list(view.graph_payload)}
+    page.evaluate("""async ({code, values}) => {
+        document.body.innerHTML = '<div id="live" style="width:900px"></div>';
+        const heard = {}; window.saved = {};
+        const state = {...Object.fromEntries(Object.entries(values).map(([k, v]) =>
+            [k, new DataView(Uint8Array.from(v).buffer)])),
+            module: new DataView(new ArrayBuffer(0)), height: 500, step: -1};
+        const model = {get: k => state[k], set: (k, v) => { state[k] = v; window.saved[k] = v; }, save_changes() {},
+            on: (n, f) => { heard[n] = f; }, off: n => { delete heard[n]; }};
+        const made = await import(URL.createObjectURL(new Blob([code], {type: 'text/javascript'})));
+        window.away = made.default.render({model, el: document.getElementById('live')}); window.heard = heard;
+    }""", {"code": str(view.widget._esm), "values": values})
+    page.wait_for_selector("#live .msnb-grad[data-ready]")
+    assert page.evaluate("saved.step") == STEPS
+    page.focus("#live .time input")
+    page.keyboard.press("Home")
+    assert page.evaluate("saved.step") == 1
+    page.evaluate("away()")
+    assert page.locator(".msnb-grad").count() == 0 and page.evaluate("Object.keys(heard).length") == 0
+    view.close()
+
+
+def test_the_picture_of_the_documentation_is_made(show, recording, tmp_path):
+    page = show(recording, width=1200, height=620)
+    page.click("[data-tab=table]")
+    page.locator("tr[data-row]").first.click()
+    picture(page, "gradients", tmp_path)
+    page = show(recording, width=1200, height=620)
+    picture(page, "gradients-layers", tmp_path)

@@ -1,0 +1,273 @@
+"""The profile in a notebook: magics, what is stored, and the view in a browser with the network blocked."""
+import base64
+import gzip
+import json
+import os
+import pathlib
+import shutil
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+from msnb import Tensor, context, nn
+from msnb.insight.profile import profile
+from msnb.notebook.profile import ProfileView, view
+
+CHROMIUM = os.environ.get("MSNB_CHROMIUM") or next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync"]
+SETUP = """import numpy as np
+from msnb import Tensor, nn, context
+context.set_context(mode=context.GRAPH_MODE)
+net, x = nn.SequentialCell([nn.Dense(8, 16), nn.ReLU(), nn.Dense(16, 4)]), Tensor(np.ones((4, 8), np.float32))"""
+
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.first, self.second, self.relu = nn.Dense(64, 128), nn.Dense(128, 4), nn.ReLU()
+
+    def construct(self, x):
+        return self.second(self.relu(self.first(x)))
+
+
+@pytest.fixture(scope="module")
+def made():
+    context.set_context(mode=context.GRAPH_MODE)
+    net = Net()
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), nn.SGD(net.trainable_params(), 0.01)).set_train()
+    return view(profile(step, Tensor(np.ones((64, 64), np.float32)), Tensor(np.zeros(64, np.int32)), steps=4))
+
+
+# ---------------------------------------------------------------------- magics
+def test_a_line_is_run_several_times_and_shown(notebook):
+    notebook.ok(SETUP)
+    notebook.ok("%ms_profile -n 3 net(x)")
+    shown = notebook.rich[-1].data
+    assert {"text/plain", "text/html", "image/svg+xml"} <= set(shown)
+    assert "net(x), GRAPH" in shown["text/plain"] and "MatMul" in shown["text/plain"]
+
+
+def test_quietly_the_profile_is_the_value(notebook):
+    notebook.ok(SETUP)
+    notebook.ok("made = %ms_profile -n 3 -q net(x)")
+    assert len(notebook["made"].steps) >= 3 and not notebook.rich
+
+
+def test_a_cell_is_run_once_and_its_names_stay(notebook):
+    notebook.ok(SETUP)
+    notebook.ok("%%ms_profile\nfor i in range(5):\n    y = net(x)\nkept = i")
+    assert notebook["kept"] == 4
+    assert "a step" in notebook.rich[-1].data["text/plain"]
+
+
+def test_an_error_in_the_cell_is_shown_and_leaves_no_profile_open(notebook):
+    notebook.ok(SETUP)
+    notebook.run("%%ms_profile\n1 / 0")
+    assert "ZeroDivisionError" in notebook.shown
+    notebook.ok("%ms_profile -n 2 net(x)")
+
+
+@pytest.mark.parametrize("line, said", [("", "needs a statement"), ("-n 0 net(x)", "at least 1")])
+def test_what_cannot_be_profiled_is_said(notebook, line, said):
+    notebook.ok(SETUP)
+    notebook.run(f"%ms_profile {line}")
+    assert said in notebook.shown
+
+
+def test_a_profile_as_the_last_value_of_a_cell_is_a_view(notebook):
+    notebook.ok(SETUP)
+    notebook.ok("from msnb.insight.profile import profile\nmade = profile(net, x, steps=3)")
+    shown, _ = notebook.shell.display_formatter.format(notebook["made"])
+    assert {"text/html", "image/svg+xml"} <= set(shown)
+
+
+# ---------------------------------------------------------------------- what is stored
+def test_the_payload_holds_every_row_and_asks_for_nothing(made):
+    data = json.loads(gzip.decompress(made.payload))
+    assert len(data["rows"]) == len(made.profile.rows) and data["timeline"]["spans"]
+    assert "http" not in made.html().split("<script", 1)[1].replace("http://www.w3.org", "")
+
+
+def test_the_picture_is_svg_with_the_headline_and_operators(made):
+    tree = ElementTree.fromstring(made.svg())
+    text = " ".join(tree.itertext())
+    assert "TrainOneStepCell" in text and "MatMul" in text and "test_profile_view.py" in text
+
+
+def test_it_is_saved_in_the_form_that_the_name_asks_for(made, tmp_path):
+    for suffix, begin in ((".html", "<!doctype html"), (".svg", "<svg"), (".md", "**"), (".txt", "TrainOneStepCell"),
+                          (".json", '{"traceEvents"')):
+        path = tmp_path / f"profile{suffix}"
+        made.save(path)
+        assert path.read_text(encoding="utf-8").startswith(begin)
+    with pytest.raises(ValueError, match=r"should end in one of"):
+        made.save("profile.pdf")
+
+
+def test_the_widget_is_small(made):
+    widget = pathlib.Path(view.__code__.co_filename).with_name("widget.js")
+    assert widget.stat().st_size < 50_000 and len(made.html()) < 150_000
+
+
+def test_what_is_no_profile_is_refused():
+    with pytest.raises(TypeError, match="Profile"):
+        view(3)
+    with pytest.raises(ValueError, match="height"):
+        ProfileView(None, height=0)
+
+
+# ---------------------------------------------------------------------- in a browser
+@pytest.fixture(scope="module")
+def browser():
+    """One chromium for all tests; a machine without one skips them loudly, a CI run without one fails."""
+    if CHROMIUM is None:
+        message = "no chromium found: the profile view was not tested in a browser (apt-get install chromium)"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    from playwright.sync_api import sync_playwright
+    with sync_playwright() as play:
+        running = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def show(browser, made, tmp_path):
+    """show(width, dark) -> page; at the end nothing may have been asked of the network or gone wrong."""
+    pages, asked, faults = [], [], []
+    path = tmp_path / "profile.html"
+    path.write_text(made.html(), encoding="utf-8")
+
+    def show(width=1400, dark=False):
+        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light",
+                                accept_downloads=True)
+        page.route("http*://**", lambda route: (asked.append(route.request.url), route.abort()))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+        page.goto(path.as_uri())
+        page.wait_for_selector(".msnb-profile[data-ready]", timeout=20000)
+        pages.append(page)
+        return page
+
+    yield show
+    for page in pages:
+        page.close()
+    assert not asked and not faults
+
+
+def names(page):
+    return page.locator(".panel tbody b").all_text_contents()
+
+
+def test_the_headline_the_parts_and_the_advice_are_there(show, made):
+    page = show()
+    head = page.inner_text("header")
+    assert "a step of TrainOneStepCell" in head and "compute" in head and "measured on operators" in head
+    assert page.locator(".advice li").count() == len(made.profile.advice)
+
+
+def test_the_table_sorts_searches_and_groups(show):
+    page = show()
+    times = page.locator(".panel tbody tr").count()
+    page.click('th button[data-by="n"]')
+    assert names(page) == sorted(names(page))
+    page.fill(".panel input", "matmul first")
+    page.wait_for_function("n => document.querySelectorAll('.panel tbody tr').length < n", arg=times)
+    assert set(names(page)) <= {"MatMul", "gradMatMul"}
+    page.fill(".panel input", "")
+    page.select_option(".panel select", "operator")
+    shown = names(page)
+    assert len(shown) == len(set(shown))
+
+
+def test_a_line_of_source_is_told_to_the_notebook(show):
+    page = show()
+    page.evaluate("window.addEventListener('msnb:reveal', e => { window.told = e.detail; })")
+    page.locator(".panel .at").first.click()
+    told = page.evaluate("window.told")
+    assert told["file"] == "test_profile_view.py" and told["line"] > 1 and told["asked"]
+
+
+def test_every_tab_draws(show):
+    page = show()
+    for tab, needed in (("cells", ".bar3"), ("roofline", "svg .roof"), ("memory", "svg .area"),
+                        ("timeline", "canvas"), ("graph", ".msnb-graph[data-ready]")):
+        page.click(f'[data-tab="{tab}"]')
+        page.wait_for_selector(f".panel {needed}", timeout=15000)
+        assert page.get_attribute(f'[data-tab="{tab}"]', "aria-selected") == "true"
+
+
+def test_the_keyboard_goes_through_the_tabs(show):
+    page = show()
+    page.focus('[data-tab="operators"]')
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.dataset.tab") == "cells"
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    assert page.evaluate("document.activeElement.dataset.tab") == "graph"
+
+
+def test_a_point_of_the_roofline_leads_to_its_row(show):
+    page = show()
+    page.click('[data-tab="roofline"]')
+    page.locator(".panel .point").last.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("tr.lit").count() == 1
+
+
+def test_a_row_leads_to_its_node_in_the_graph(show):
+    page = show()
+    page.locator(".panel tr[data-row]", has_text="MatMul").first.click()
+    page.wait_for_selector(".msnb-graph .n.sel", timeout=15000)
+    assert "MatMul" in page.locator(".msnb-graph .panel").inner_text()
+
+
+def test_the_timeline_zooms_and_is_saved_for_perfetto(show):
+    page = show()
+    page.click('[data-tab="timeline"]')
+    before = page.locator("canvas").first.screenshot()
+    page.click('[data-do="in"]')
+    page.click('[data-do="in"]')
+    assert page.locator("canvas").first.screenshot() != before
+    with page.expect_download() as download:
+        page.click('[data-do="save"]')
+    events = json.loads(pathlib.Path(download.value.path()).read_text())["traceEvents"]
+    assert any(event["name"] == "MatMul" for event in events)
+
+
+LIVE = """async ({source, payload, graph, code}) => {
+    const bytes = text => new DataView(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer);
+    const state = {payload: bytes(payload), graph: bytes(graph), code: bytes(code), cells: {"In [3]": "abc"}};
+    const heard = {}, on = (name, act) => { heard[name] = act; }, off = name => { delete heard[name]; };
+    const model = {get: name => state[name], on, off};
+    const {default: widget} = await import(URL.createObjectURL(new Blob([source], {type: "text/javascript"})));
+    document.body.innerHTML = '<div id="here"></div>';
+    const el = document.getElementById("here"), close = await widget.render({model, el});
+    el.querySelector('[data-tab="cells"]').click();
+    await heard["change:payload"]();
+    const again = el.querySelector('[aria-selected="true"]').dataset.tab;
+    const drawn = el.querySelectorAll(".msnb-profile").length;
+    close();
+    return {again, drawn, left: el.children.length, listening: Object.keys(heard).length};
+}"""
+
+
+def test_the_live_widget_draws_anew_keeps_its_tab_and_leaves_nothing_when_closed(show, made):
+    widget = pathlib.Path(view.__code__.co_filename).with_name("widget.js")
+    parts = {name: base64.b64encode(getattr(made.widget, name)).decode() for name in ("payload", "graph", "code")}
+    found = show().evaluate(LIVE, {"source": widget.read_text(encoding="utf-8"), **parts})
+    assert found == {"again": "cells", "drawn": 1, "left": 0, "listening": 0}
+
+
+@pytest.mark.parametrize("width, dark", [(480, True), (480, False), (1400, True)])
+def test_it_fits_narrow_and_wide_pages_in_both_themes(show, width, dark):
+    page = show(width, dark)
+    for tab in ("operators", "cells", "roofline", "memory", "timeline"):
+        page.click(f'[data-tab="{tab}"]')
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab
+    assert page.get_attribute(".msnb-profile", "data-theme") == ("dark" if dark else "light")
