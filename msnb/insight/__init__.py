@@ -1,1 +1,11 @@
 """What a view needs to know about a network and its training, without drawing it."""
+import importlib
+
+_PARTS = ("gradients", "profile")
+
+
+def __getattr__(name):
+    """The parts, loaded when they are first asked for."""
+    if name in _PARTS:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

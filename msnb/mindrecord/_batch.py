@@ -32,9 +32,18 @@ class _Bytes:
     def __init__(self, data, places):
         self.whole = b"".join([data[a:b] for a, b in places.tolist()])
         self.buffer = np.frombuffer(self.whole + _SLACK, np.uint8)
-        ends = np.cumsum(places[:, 1] - places[:, 0])
-        self.ends = ends
-        self.at = np.concatenate([[0], ends[:-1]])
+        self.ends = np.cumsum(places[:, 1] - places[:, 0])
+        self.at = np.concatenate([[0], self.ends[:-1]])
+
+    def part(self, sizes):
+        """The next `sizes` bytes of each row as rows of their own, which these then are past."""
+        new = object.__new__(_Bytes)
+        new.whole, new.buffer = self.whole, self.buffer
+        new.at, new.ends = self.at.copy(), self.at + sizes
+        if (sizes < 0).any() or (new.ends > self.ends).any():
+            raise UnlikeError
+        self.at = new.ends
+        return new
 
     def take(self, n, kind=None):
         """The next `n` bytes of each row, (rows, n); with `kind` as one number per row."""
@@ -109,40 +118,57 @@ def _numbers(rows, code, dtype):
 
 
 def blobs(data, places, wanted, fields):
-    """Blob field to column, of the blobs at `places` for the fields `wanted`."""
-    out = {}
+    """Field to column, of the blobs at `places` for the fields `wanted`."""
     if len(fields.blobs) == 1:
-        return {fields.blobs[0]: _blob(data, places, fields.blobs[0], fields)}
-    view = np.frombuffer(data, np.uint8)
-    start = places[:, 0]
+        name = fields.blobs[0]
+        if _plain(fields.schema[name]):
+            return {name: _octets(data, places)}
+        return {name: _blob(_Bytes(data, places), name, fields)}
+    out = {}
+    if len(wanted) == len(fields.blobs):  # the rows as they are
+        rows = _Bytes(data, places)
+        for name in fields.blobs:
+            out[name] = _blob(rows.part(rows.take(8, ">u8").astype(np.int64)), name, fields)
+        return out
+    view, start = np.frombuffer(data, np.uint8), places[:, 0]
     last = max(fields.blobs.index(name) for name in wanted)
     for name in fields.blobs[: last + 1]:
         size = view[start[:, None] + np.arange(8)].view(">u8")[:, 0].astype(np.int64)
         part = np.stack([start + 8, start + 8 + size], 1)
         if (size < 0).any() or (part[:, 1] > places[:, 1]).any():
             raise UnlikeError
-        if name in wanted:
-            out[name] = _blob(data, part, name, fields)
+        if name in wanted and _plain(fields.schema[name]):
+            out[name] = _octets(data, part)
+        elif name in wanted:
+            out[name] = _blob(_Bytes(data, part), name, fields)
         start = part[:, 1]
     return out
 
 
-def _blob(data, places, name, fields):
+def _plain(kind):
+    return kind["type"] == "bytes" and "shape" not in kind
+
+
+def _octets(data, places):
+    """A uint8 array per row, in memory of its own."""
+    return [np.frombuffer(bytearray(data[a:b]), np.uint8) for a, b in places.tolist()]
+
+
+def _blob(rows, name, fields):
     kind = fields.schema[name]
-    if kind["type"] == "bytes" and "shape" not in kind:
-        return [np.frombuffer(bytearray(data[a:b]), np.uint8) for a, b in places.tolist()]
+    size = rows.ends - rows.at
+    if _plain(kind):
+        return _octets(memoryview(rows.whole), np.stack([rows.at, rows.ends], 1))
     dtype, shape = NUMPY[kind["type"]], kind["shape"]
-    rows = _Bytes(data, places)
     if fields.compressed and kind["type"] in ("int32", "int64"):
         if any(n < 0 for n in shape):
             raise UnlikeError
         made = _integers(rows, math.prod(shape), dtype)
     else:
-        size = places[:, 1] - places[:, 0]
         if (size != size[0]).any() or size[0] % dtype.itemsize:
             raise UnlikeError
-        made = np.frombuffer(bytearray(rows.whole), dtype)
-    return made.reshape(len(places), *shape)
+        made = rows.take(int(size[0])).view(dtype)
+    return made.reshape(len(size), *shape)
 
 
 def _integers(rows, n, dtype):

@@ -2,6 +2,7 @@
 
 import pickle
 import struct
+import time
 
 import numpy as np
 import pytest
@@ -242,3 +243,46 @@ def test_shapes_can_be_estimated_from_all_rows():
     mixed = ds.GeneratorDataset(lambda: ((np.ones((1,) * n),) for n in (1, 2)), ["x"])
     with pytest.raises(RuntimeError, match="Column 'x' has rows with different numbers of dimensions"):
         mixed.output_shapes(estimate=True)
+
+
+def test_a_generator_runs_ahead_of_the_loop_over_its_rows():
+    data = [10, 20, 30]
+
+    def source():
+        for i in range(3):
+            yield (data[i],)
+
+    got = []
+    for data in ds.GeneratorDataset(source, ["x"]).create_dict_iterator(num_epochs=1, output_numpy=True):  # noqa: B020
+        got.append(int(data["x"]))
+    assert got == [10, 20, 30]
+
+
+def test_rows_before_an_error_of_a_generator_are_given_out_and_slow_ones_are_not_waited_for():
+    read = []
+
+    def source():
+        for i in range(100):
+            read.append(i)
+            time.sleep(0.002)
+            yield (np.array(i),)
+            if i == 3:
+                raise ValueError("after three")
+
+    rows_ = ds.GeneratorDataset(source, ["x"]).create_tuple_iterator(num_epochs=1, output_numpy=True)
+    assert int(next(rows_)[0]) == 0 and read == [0]
+    assert [int(next(rows_)[0]) for _ in range(2)] == [1, 2]
+    with pytest.raises(RuntimeError, match="after three"):
+        list(rows_)
+
+
+def test_a_sampler_that_is_any_iterable_goes_with_every_other_argument():
+    class Items:
+        def __len__(self):
+            return 6
+
+        def __getitem__(self, number):
+            return (np.array(number),)
+
+    d = ds.GeneratorDataset(Items(), ["x"], shuffle=False, sampler=[4, 0, 2])
+    assert [int(r["x"]) for r in rows(d)] == [4, 0, 2]

@@ -348,6 +348,16 @@ def test_the_first_nan_names_the_operator_and_its_line(mode, level):
 
 
 @MODES
+def test_without_locating_a_nan_is_still_seen_in_the_gradients(mode):
+    ms.set_context(mode=mode)
+    net, (x, _) = Log(), data()
+    step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.1)).set_train()
+    with GradientMonitor(locate=False) as monitor:
+        step(x)
+    assert monitor.recording.nonfinite.name in ("gradient of first.weight", "gradient of first.bias")
+
+
+@MODES
 def test_a_nan_of_the_backward_pass_is_told_from_one_of_the_forward_pass(mode):
     ms.set_context(mode=mode)
     net = Root()
@@ -497,3 +507,5 @@ def test_wrong_settings_say_what_is_expected():
         GradientMonitor(tensors=[3])
     with pytest.raises(TypeError, match="'net' should be a Cell"):
         GradientMonitor(net=3)
+    with pytest.raises(TypeError, match="'locate' should be bool"):
+        GradientMonitor(locate=1)

@@ -10,7 +10,7 @@ from msnb import Tensor, context, nn, ops
 from msnb import dataset as ds
 from msnb.core.kernel import Kernel
 from msnb.core.program import Program
-from msnb.insight.profile import Profile, Recorder, attribute, machine, profile, shares
+from msnb.insight.profile import Profile, Recorder, attribute, machine, profile, shares, xplane
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
 from msnb.nn.cell import Cell
 
@@ -58,6 +58,44 @@ def test_a_loop_gets_only_the_time_at_which_nothing_in_it_runs():
 
 def test_what_is_left_over_of_intervals():
     assert shares.minus([(0, 10), (20, 30)], [(2, 4), (8, 22), (29, 40)]) == [(0, 2), (4, 8), (22, 29)]
+
+
+# ---------------------------------------------------------------------- the trace
+class Event:
+    def __init__(self, name, start, length, **stats):
+        self.name, self.start_ns, self.duration_ns, self.stats = name, start, length, list(stats.items())
+
+
+class Lane:
+    def __init__(self, name, *events):
+        self.name, self.events = name, events
+
+
+class Plane:
+    def __init__(self, name, *lines):
+        self.name, self.lines = name, lines
+
+
+def read_plane(*lines, name="/host:CPU"):
+    kernels, marks = [], []
+    xplane._read_plane(Plane(name, *lines), kernels, marks)
+    return kernels, marks
+
+
+def test_a_kernel_that_is_split_over_threads_lasts_until_its_last_part_is_done():
+    (kernel,), marks = read_plane(
+        Lane("tf_XLAEigen/1", Event("dot.1", 10, 5, hlo_op="dot.1", hlo_module="jit_f", program_id=1, run_id=2, _p=7),
+             Event("msnb:anchor", 0, 1)), Lane("tf_XLAEigen/2", Event("end: dot.1", 40, 2, _c=7)))
+    assert (kernel.start, kernel.end, kernel.op, kernel.run) == (10, 42, "dot.1", ("jit_f", 1, 2))
+    assert marks[0][0] == "msnb:anchor"
+
+
+def test_of_a_device_only_the_streams_are_read():
+    kernels, _ = read_plane(
+        Lane("Stream #13(Compute)", Event("fusion_1", 5, 3, hlo_op="fusion.1", hlo_module="jit_f"),
+             Event("MemcpyH2D", 1, 1)),
+        Lane("XLA Modules", Event("jit_f", 5, 3, hlo_op="jit_f", hlo_module="jit_f")), name="/device:GPU:0")
+    assert [(kernel.op, kernel.end, kernel.device) for kernel in kernels] == [("fusion.1", 8, True)]
 
 
 # ---------------------------------------------------------------------- kernels to operators
@@ -178,8 +216,8 @@ def test_the_longest_operator_is_named_with_its_share_line_and_a_remedy():
             return ops.matmul(x, x)
 
     context.set_context(mode=context.GRAPH_MODE)
-    found = profile(Slow(), Tensor(np.ones((400, 400), np.float32)), steps=3)
-    text = found.advice[0].text
+    found = profile(Slow(), Tensor(np.ones((900, 900), np.float32)), steps=3)
+    text = next(finding.text for finding in found.advice if finding.kind == "operator")
     assert "MatMul at test_profile.py:" in text and "% of the step" in text and "peak" in text
 
 

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from msnb import ir
 from msnb.ir.hierarchy import Hierarchy
+from msnb.ir.overlay import checked
 from msnb.ir.payload import pack, stage
 
 
@@ -71,3 +72,10 @@ def test_a_folded_copy_stands_for_every_node_and_keeps_the_sums():
 
     assert abs(total(whole) - total(folded)) <= 0.01 * total(whole)
     assert len(folded["scopes"]["name"]) == len(folded["scopes"]["count"]) < len(whole["scopes"]["name"])
+
+
+def test_a_folded_copy_keeps_the_sums_of_columns():
+    graph = graph_of(200)
+    column = checked("time", {"values": [1.0] * len(graph)}, len(graph))
+    made = stage(graph, columns={"time": column}, folded=True)["columns"]["time"]
+    assert made["scopes"][0] == len(graph) > 10 * len(made["values"])

@@ -373,6 +373,14 @@ def test_the_source_selects_nodes_and_nodes_select_the_source(show):
     assert page.locator(".n.hit").count() == 3
 
 
+def test_the_source_is_the_first_of_the_stages(show):
+    page = show(view("step"), width=1400)
+    page.select_option("select.beside", label="beside: source")
+    page.wait_for_selector(".code tr[data-line]")
+    assert page.get_attribute("[data-do=code]", "aria-pressed") == "true"
+    assert page.input_value("select.beside") == "" and "return matmul(x, w)" in page.inner_text(".code")
+
+
 def test_the_text_copied_from_the_view_is_the_text_that_python_prints(show):
     for kind in ("forward", "step"):
         made = view(kind)

@@ -84,9 +84,16 @@ def notebook(request, browser, tmp_path):
     page.locator(".jp-Notebook .jp-CodeCell").first.click()
     menu(page, "Run", "Run All Cells")
     try:
-        page.wait_for_function("() => document.querySelectorAll('.msnb-graph[data-ready]').length === 4",
-                               timeout=120000)
-        page.wait_for_function(f"() => {VIEW}.querySelector('select.colour').value === 'time'")
+        try:
+            page.wait_for_function("() => document.querySelectorAll('.msnb-graph[data-ready]').length === 4",
+                                   timeout=90000)
+        except Exception:  # a view that is not there is explained by what its cell has printed
+            page.screenshot(path=tmp_path / "failed.png", full_page=True)
+            pytest.fail(page.locator(".jp-Notebook").inner_text()[-3000:])
+        page.wait_for_function(f"() => {VIEW}?.querySelector('select.colour').value === 'time'")
+        page.wait_for_function("() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]"
+                               ".every(prompt => /[0-9]/.test(prompt.innerText))")
+        page.wait_for_timeout(1000)  # the last cell is done, and its view has been replaced by a newer one
         yield Notebook(page, tmp_path, request.param)
         page.close()
     finally:

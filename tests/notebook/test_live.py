@@ -89,6 +89,18 @@ def test_a_network_that_is_slow_to_trace_is_followed_once(notebook, shown, monke
     assert update(notebook, shown, "self.dense(x)", "self.dense(x) * x") == (0, None)
 
 
+def test_every_way_to_show_a_graph_follows(notebook, shown):
+    _, file = shown
+    notebook.ok("import msnb\nfrom msnb.notebook import graph\nx = ms.Tensor(np.ones((4, 3), np.float32))")
+    notebook.ok("first, second = msnb.view(net, x), graph.view(net, x)")
+    notebook.ok("%ms_ir net(x)")
+    before = [followed.view() for followed in live._followed]
+    assert len(before) == 4
+    text = CELL.replace("self.dense(x)", "ops.ReLU()(self.dense(x))")
+    assert live.update(file, text, notebook.shell.user_ns) == (4, None)
+    assert [len(view.graph) for view in before] == [3, 3, 3, 3]
+
+
 def test_the_other_stages_are_those_of_the_typed_text(notebook, shown):
     view, _ = shown
     update(notebook, shown, "self.dense(x)", "ops.Sin()(self.dense(x))")

@@ -2,22 +2,17 @@
 import base64
 import gzip
 import json
-import os
 import pathlib
-import shutil
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
+from browsing import TOKEN, chromium, menu, picture, serve, stop
 
 from msnb import Tensor, context, nn
 from msnb.insight.profile import profile
 from msnb.notebook.profile import ProfileView, view
 
-CHROMIUM = os.environ.get("MSNB_CHROMIUM") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]
 SETUP = """import numpy as np
 from msnb import Tensor, nn, context
 context.set_context(mode=context.GRAPH_MODE)
@@ -121,19 +116,7 @@ def test_what_is_no_profile_is_refused():
 
 
 # ---------------------------------------------------------------------- in a browser
-@pytest.fixture(scope="module")
-def browser():
-    """One chromium for all tests; a machine without one skips them loudly, a CI run without one fails."""
-    if CHROMIUM is None:
-        message = "no chromium found: the profile view was not tested in a browser (apt-get install chromium)"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    from playwright.sync_api import sync_playwright
-    with sync_playwright() as play:
-        running = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield running
-        running.close()
+browser = pytest.fixture(chromium, scope="module")
 
 
 @pytest.fixture
@@ -271,3 +254,37 @@ def test_it_fits_narrow_and_wide_pages_in_both_themes(show, width, dark):
         page.click(f'[data-tab="{tab}"]')
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab
     assert page.get_attribute(".msnb-profile", "data-theme") == ("dark" if dark else "light")
+
+
+LAB = ["%load_ext msnb", """%%mindspore
+import numpy as np
+from mindspore import Tensor, context, nn
+context.set_context(mode=context.GRAPH_MODE)
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(200, 100)
+    def construct(self, x):
+        return self.dense(x)
+net = Net()
+x = Tensor(np.ones((64, 200), np.float32))""", "%ms_profile -n 5 net(x)"]
+
+
+def test_in_jupyterlab_the_widget_is_live_and_a_line_is_shown_in_its_cell(browser, tmp_path):
+    process, address = serve(tmp_path, "jupyterlab", {"profile.ipynb": LAB})
+    try:
+        page = browser.new_page(viewport={"width": 1400, "height": 1100})
+        page.set_default_timeout(60000)
+        page.goto(f"{address}/lab/tree/profile.ipynb?token={TOKEN}")
+        page.locator(".jp-Notebook .jp-CodeCell").first.click()
+        menu(page, "Run", "Run All Cells")
+        page.wait_for_selector(".msnb-profile[data-ready]")
+        picture(page.locator(".msnb-profile"), "profile", tmp_path)
+        page.locator(".msnb-profile .at").first.click()
+        page.wait_for_selector(".cm-line.msnb-revealed")
+        assert page.locator(".msnb-revealed").inner_text().strip() == "return self.dense(x)"
+        page.click('.msnb-profile [data-tab="graph"]')
+        page.wait_for_selector(".msnb-profile .msnb-graph[data-ready]")
+        page.close()
+    finally:
+        stop(process)

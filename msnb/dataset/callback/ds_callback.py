@@ -71,8 +71,8 @@ class DSCallback:
 
 class WaitedDSCallback(Callback, DSCallback):
     """Base of callbacks of ``map`` that wait for the training: before a step (or epoch) of the map, the step (or epoch)
-    before it of the
-    training must have ended. Give the same object to ``map`` and to ``Model.train``.
+    before it of the training must have ended. It is a callback of both: give the same object to ``map`` and to
+    ``Model.train``.
 
     Args:
         step_size (int, optional): Steps between two waits, the batch size as a rule. Default: 1.

@@ -123,17 +123,16 @@ class GraphData:
     Args:
         dataset_file (str): The file.
         num_parallel_workers (int, optional): Workers. Default: None.
-        working_mode (str, optional): 'local'; 'client' and 'server' of MindSpore's distributed graphs are not offered.
-            Default: 'local'.
-        hostname (str, optional): Checked only. Default: '127.0.0.1'.
-        port (int, optional): Checked only, 1024 to 65535. Default: 50051.
-        num_client (int, optional): Checked only, 1 to 255. Default: 1.
-        auto_shutdown (bool, optional): Checked only. Default: True.
+        working_mode (str, optional): 'local' reads the file here. 'server' reads it and answers clients: the call
+            returns when they have gone. 'client' asks a server. Default: 'local'.
+        hostname (str, optional): Where the server is. Default: '127.0.0.1'.
+        port (int, optional): Its port, 1024 to 65535. Default: 50051.
+        num_client (int, optional): Clients that the server awaits, 1 to 255. Default: 1.
+        auto_shutdown (bool, optional): Whether the server ends when they have come and gone. Default: True.
 
     Raises:
         ValueError: If the file does not exist or an argument is out of range.
-        RuntimeError: If the file holds no graph.
-        NotImplementedError: If `working_mode` is 'client' or 'server'.
+        RuntimeError: If the file holds no graph, the port cannot be had or no server answers.
 
     Examples:
         >>> import mindspore.dataset as ds
@@ -166,13 +165,18 @@ class GraphData:
         type_check(num_client, (int,), "num_client")
         check_value(num_client, (1, 255), "num_client")
         type_check(auto_shutdown, (bool,), "auto_shutdown")
-        if working_mode != "local":
-            raise NotImplementedError(
-                f"GraphData works in one process only: working_mode={working_mode!r} is not supported; "
-                "open the file in every process with working_mode='local'."
-            )
+        if working_mode == "client":
+            from msnb.dataset.engine.graphserver import Client
+
+            self._client = Client(hostname, port)
+            self._client.stand_in(self)
+            return
         self._graph = _Graph(dataset_file)
         self._random = np.random.default_rng(fresh_seed())
+        if working_mode == "server":
+            from msnb.dataset.engine.graphserver import serve
+
+            serve(self, hostname, port, num_client, auto_shutdown)
 
     def get_all_nodes(self, node_type):
         """Numbers of the nodes of a type.

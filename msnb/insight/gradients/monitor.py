@@ -27,10 +27,13 @@ class GradientMonitor(Callback):
         memory (int): bytes for whole tensors; thinned out likewise. Default: 64 MiB.
         net (Cell): only programs that hold one of its Parameters are looked at; all where None. Its trainable
             Parameters without a gradient are reported. Default: None.
+        locate (bool): whether the first NaN or infinity is traced back to the operator that made it. For that, every
+            value of a step is kept until the step ends, which can take as much memory again as its activations; False
+            names the Parameter whose gradient it is in. Default: True.
 
     Raises:
         ValueError: If `level`, `keep` or `memory` is out of range.
-        TypeError: If `tensors` holds anything but str, or `net` is no Cell.
+        TypeError: If `tensors` holds anything but str, `net` is no Cell, or `locate` no bool.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -45,7 +48,7 @@ class GradientMonitor(Callback):
         >>> monitor.findings()
     """
 
-    def __init__(self, level="parameters", tensors=(), keep=500, memory=64 << 20, net=None):
+    def __init__(self, level="parameters", tensors=(), keep=500, memory=64 << 20, net=None, locate=True):
         super().__init__()
         if level not in LEVELS:
             raise ValueError(f"For 'GradientMonitor', 'level' should be one of {', '.join(LEVELS)}, but got {level!r}.")
@@ -58,7 +61,9 @@ class GradientMonitor(Callback):
                                  f"{value!r}.")
         if net is not None and not hasattr(net, "trainable_params"):
             raise TypeError(f"For 'GradientMonitor', 'net' should be a Cell, but got {type(net).__name__}.")
-        self.level, self.tensors, self.net = level, tensors, net
+        if not isinstance(locate, bool):
+            raise TypeError(f"For 'GradientMonitor', 'locate' should be bool, but got {locate!r}.")
+        self.level, self.tensors, self.net, self.locate = level, tensors, net, locate
         self.recording = Recording(keep, memory, level)
         self._plans = weakref.WeakKeyDictionary()
         self._tape = Tape(self)
@@ -102,7 +107,8 @@ class GradientMonitor(Callback):
     def rewrite(self, program):
         """The program with its measurements; None for one that neither computes gradients nor applies them."""
         if program not in self._plans:
-            self._plans[program] = Plan(program, self.level, self.tensors) if self._concerns(program) else None
+            wanted = self._concerns(program)
+            self._plans[program] = Plan(program, self.level, self.tensors, self.locate) if wanted else None
             self._learn(self._plans[program])
         plan = self._plans[program]
         return plan.jaxpr if plan is not None else None
@@ -150,8 +156,8 @@ def _describe(plan, flags):
     """Where the first NaN or infinity of a run came from, read from the flags of all values in order."""
     bad = [(plan.watched[n], int(flag)) for n, flag in enumerate(flags) if flag]
     # an infinity alone may be meant, such as a mask of attention: a NaN is looked for first
-    (kind, number), flag = next((entry for entry in bad if entry[1] & 1), bad[0])
-    what = "NaN" if flag & 1 else "Inf"
+    (kind, number), flag = next((entry for entry in bad if entry[1] == 2), bad[0])
+    what = "NaN" if flag == 2 else "Inf"
     if kind == "input":
         entry = plan.inputs[number]
         name = f"{'Parameter' if entry[0] == 'param' else 'input'} {entry[1]}"
@@ -159,7 +165,8 @@ def _describe(plan, flags):
     point = plan.points[number]
     node = point.node
     if node is None:
-        return NonFinite(0, what, f"gradient of {point.label.partition(':')[2]}", "backward")
+        row = plan.row_of[id(point)][0]
+        return NonFinite(0, what, f"gradient of {row.name}", "backward", row.cell, row.source, row.node)
     scope = short_scope(node.scope)
     return NonFinite(0, what, "/".join(p for p in (scope, node.op) if p), node.direction, scope.rpartition("/")[2],
                      node.source, node.id)

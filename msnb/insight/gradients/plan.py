@@ -19,6 +19,7 @@ class Plan:
         program (Program): of `msnb.core`.
         level (str): "parameters", or "all" for every operator's output and gradient as well.
         tensors (tuple[str]): patterns of the rows that are recorded whole.
+        locate (bool): whether values without a row are kept as well, to tell where a NaN came from.
 
     Attributes:
         rows (list[Row]): with statistics, in the order of the program.
@@ -27,8 +28,8 @@ class Plan:
         missed (list[str]): operators that stand where nothing can be measured.
     """
 
-    def __init__(self, program, level, tensors):
-        self.level = level
+    def __init__(self, program, level, tensors, locate):
+        self.level, self.locate = level, locate
         self.patterns = tuple(tensors)
         self.jaxpr = None
         self.rows = []
@@ -72,11 +73,8 @@ class Plan:
             self._parameters(real, order)
             if self.level == "all" and self.differentiates:
                 self._operators(root, graph_of, nodes)
-        kept = []
-        for p in real:
-            if id(p) in self.row_of or not p.nested and (p.node is not None or p.label.startswith(LABEL)):
-                kept.append(p)
-        return kept
+        return [p for p in real if id(p) in self.row_of
+                or self.locate and not p.nested and (p.node is not None or p.label.startswith(LABEL))]
 
     def _parameters(self, points, order):
         seen = {}
@@ -186,19 +184,16 @@ class _Measure(Measure):
         return rows[0].op if rows and rows[0].op in naming.SATURATING else None
 
     def measure(self, point, array):
-        rows = self._rows(point)
-        if not rows:
-            return None, None, array
-        stats = summary.moments(array, self._saturation(point), exact=point.nested)
+        """Moments where the value is gone afterwards; else the value, which `finish` treats with its like."""
         if point.nested:
-            return stats, None, None
-        return stats, summary.histogram(array, stats[3], stats[4]), array
+            return summary.moments(array, self._saturation(point)), None
+        return None, array
 
     def empty(self, point):
-        return summary.nothing(), None, None
+        return summary.nothing(), None
 
     def merge(self, point, first, second):
-        return summary.merged(first[0], second[0]), None, None
+        return summary.merged(first[0], second[0]), None
 
     def finish(self, points, measured, inputs, outputs):
         plan = self.plan
@@ -212,10 +207,10 @@ class _Measure(Measure):
         within = [(p, m) for p, m in zip(points, measured) if self._rows(p) and p.nested]
         alarm = []
         if top:
-            stats = summary.counted(jnp.stack([m[0] for _, m in top]), [m[2] for _, m in top])
+            stats, bars = summary.summarised([m[1] for _, m in top], [self._saturation(p) for p, _ in top])
             alarm.append(stats[:, 1] + stats[:, 2])
-            for part, values in (("stats", stats), ("histograms", jnp.stack([m[1] for _, m in top]))):
-                picked = [(n, row.key) for n, (p, _) in enumerate(top) for row in self._rows(p)]
+            picked = [(n, row.key) for n, (p, _) in enumerate(top) for row in self._rows(p)]
+            for part, values in (("stats", stats), ("histograms", bars)):
                 add(part, [key for _, key in picked], values[np.array([n for n, _ in picked])])
         if within:
             stats = jnp.stack([m[0] for _, m in within])
@@ -238,7 +233,7 @@ class _Measure(Measure):
         return arrays
 
     def _units(self, top, add):
-        found = [(row.key, summary.living(m[2])) for p, m in top for row in self._rows(p)
+        found = [(row.key, summary.living(m[1])) for p, m in top for row in self._rows(p)
                  if row.kind == "output" and row.op.startswith("ReLU") and len(p.shape) > 1]
         if found:
             add("units", [(key, units.size) for key, units in found], jnp.concatenate([u for _, u in found]))
@@ -246,7 +241,7 @@ class _Measure(Measure):
     def _flags(self, points, measured, inputs, alarm, add):
         """Finiteness of every value, computed in a branch that only runs when a NaN or an infinity has come out."""
         kept = [(("input", n), a) for n, a in enumerate(inputs) if naming.is_real(a.dtype) and a.size]
-        kept += [(("point", n), m[2]) for n, (p, m) in enumerate(zip(points, measured)) if m[2] is not None]
+        kept += [(("point", n), m[1]) for n, (p, m) in enumerate(zip(points, measured)) if m[1] is not None]
         values = [array for _, array in kept]
         bad = ~jnp.all(jnp.isfinite(jnp.concatenate(alarm)))
         flags = jax.lax.cond(bad, lambda: summary.finiteness(values), lambda: jnp.zeros(len(values), jnp.uint8))
@@ -256,7 +251,7 @@ class _Measure(Measure):
     def _tensors(self, top, outputs, add):
         plan = self.plan
         for row in naming.chosen(plan.patterns, plan.rows):
-            array = next((m[2] for p, m in top if row in self._rows(p)), None)
+            array = next((m[1] for p, m in top if row in self._rows(p)), None)
             if array is not None:
                 add("tensors", row.key, array)
         for row in naming.chosen(plan.patterns, plan.weight_rows()):

@@ -12,6 +12,7 @@ import numpy as np
 COLUMNS = ("rounds", "mean", "std", "min", "max", "zeros", "nan", "inf", "saturated")
 BINS = 32
 SAMPLE = 1024  # elements that a histogram looks at
+_SMALL = 1 << 16  # elements up to which arrays are copied beside each other
 
 _NAN, _INF = COLUMNS.index("nan"), COLUMNS.index("inf")
 _TINY = 1e-37
@@ -83,21 +84,54 @@ def sample_stride(size):
     return stride
 
 
-def counted(stats, arrays):
-    """`stats` (rows of `COLUMNS`) with NaN and Inf counted, where there are any: `arrays` are only read then."""
+def summarised(arrays, saturations):
+    """(moments, histograms) of several arrays, stacked; NaN and Inf are counted only if there are any.
+
+    Args:
+        arrays (list): real arrays.
+        saturations (list): "Sigmoid", "Tanh" or None for each.
+    """
+    def one(array, saturation):
+        stats = moments(array, saturation, exact=False)
+        return stats, histogram(array, stats[3], stats[4])
+
+    made = _together(one, arrays, saturations)
+    stats, bars = (jnp.stack([m[i] for m in made]) for i in (0, 1))
     odd = ~jnp.isfinite(stats[:, 1] + stats[:, 2])
 
     def count():
-        return jnp.stack([jnp.stack([_count(jnp.isnan(_wide(a))), _count(jnp.isinf(_wide(a)))]) for a in arrays])
+        return jnp.stack(_together(lambda a, _: jnp.stack([_count(jnp.isnan(a)), _count(jnp.isinf(a))]), arrays))
 
     counts = jax.lax.cond(jnp.any(odd), count, lambda: jnp.zeros((len(arrays), 2), jnp.float32))
-    return stats.at[:, _NAN:_INF + 1].set(counts)
+    return stats.at[:, _NAN:_INF + 1].set(counts), bars
 
 
 def finiteness(arrays):
-    """uint8 per array: 1 if it holds a NaN, 2 if it holds an infinity, 3 for both."""
-    return jnp.stack([jnp.any(jnp.isnan(a)).astype(jnp.uint8) + 2 * jnp.any(jnp.isinf(a)).astype(jnp.uint8)
-                      for a in arrays])
+    """uint8 per array: 2 if it holds a NaN, else 1 if it holds an infinity, else 0."""
+    def code(array, _):
+        return jnp.max(jnp.where(jnp.isnan(array), 2, jnp.where(jnp.isinf(array), 1, 0)).astype(jnp.uint8))
+
+    return jnp.stack(_together(code, arrays))
+
+
+def _together(fn, arrays, tags=None):
+    """`fn(flat array, tag)` of each array. Small ones of one size share a kernel: compiling one for each of the many
+    equal layers of a network would take longer than training it."""
+    tags = tags or [None] * len(arrays)
+    groups = {}
+    for place, (array, tag) in enumerate(zip(arrays, tags)):
+        key = (array.size, array.dtype, tag) if array.size <= _SMALL else place
+        groups.setdefault(key, []).append(place)
+    found = [None] * len(arrays)
+    for places in groups.values():
+        tag = tags[places[0]]
+        if len(places) == 1:
+            found[places[0]] = fn(arrays[places[0]].ravel(), tag)
+            continue
+        stacked = jax.vmap(lambda a, tag=tag: fn(a, tag))(jnp.stack([arrays[p].ravel() for p in places]))
+        for number, place in enumerate(places):
+            found[place] = jax.tree.map(lambda leaf, number=number: leaf[number], stacked)
+    return found
 
 
 def living(array):

@@ -26,17 +26,15 @@ def _measure(kinds, arrays, loss):
     """
     whole = [(kind, op, array) for (kind, op), array in zip(kinds, arrays) if kind is not None]
     stats, bars, alarm = [], [], []
-    for kind, op, array in whole:
-        stats.append(summary.moments(array, op if kind == "output" and op in naming.SATURATING else None, exact=False))
-        bars.append(summary.histogram(array, stats[-1][3], stats[-1][4]))
-        if kind == "parameter":
-            alarm.append(stats[-1][1] + stats[-1][2])
+    if whole:
+        stats, bars = summary.summarised([array for _, _, array in whole], [
+            op if kind == "output" and op in naming.SATURATING else None for kind, op, _ in whole])
+        gradients = np.array([n for n, (kind, _, _) in enumerate(whole) if kind == "parameter"], np.int32)
+        alarm.append(stats[gradients, 1] + stats[gradients, 2])
     units = [summary.living(array) for kind, op, array in whole if _has_units(kind, op, array)]
     if loss is not None:
-        alarm.append(loss.reshape(()).astype(jnp.float32))
-    if whole:
-        stats, bars = summary.counted(jnp.stack(stats), [array for _, _, array in whole]), jnp.stack(bars)
-    flags = jax.lax.cond(~jnp.all(jnp.isfinite(jnp.stack(alarm))), lambda: summary.finiteness(arrays),
+        alarm.append(loss.reshape(1).astype(jnp.float32))
+    flags = jax.lax.cond(~jnp.all(jnp.isfinite(jnp.concatenate(alarm))), lambda: summary.finiteness(arrays),
                          lambda: jnp.zeros(len(arrays), jnp.uint8)) if alarm and arrays else jnp.zeros(0, jnp.uint8)
     return stats, bars, units, flags
 
@@ -89,9 +87,9 @@ class Tape:
         self._watch(row, array, "backward")
 
     def _watch(self, row, array, direction):
-        if not naming.is_real(array.dtype) or not array.size:
-            return
-        self.watched.append((row, direction, array))
+        wanted = self.monitor.locate or self.monitor.level == "all"
+        if wanted and naming.is_real(array.dtype) and array.size:
+            self.watched.append((row, direction, array))
 
     def done(self, outputs, weights, sources, gradients):
         """A gradient is complete: hand its numbers to the recording."""
@@ -182,9 +180,9 @@ def _read(rows, measured, whole, loss):
 
 def _describe(places, found):
     bad = [(row, direction, int(flag)) for (row, direction), flag in zip(places, found) if flag]
-    row, direction, flag = next((entry for entry in bad if entry[2] & 1), bad[0])
+    row, direction, flag = next((entry for entry in bad if entry[2] == 2), bad[0])
     name = f"gradient of {row.name}" if row.kind == "parameter" else row.name
-    return NonFinite(0, "NaN" if flag & 1 else "Inf", name, direction, row.cell, row.source)
+    return NonFinite(0, "NaN" if flag == 2 else "Inf", name, direction, row.cell, row.source)
 
 
 def _operator(kernel):

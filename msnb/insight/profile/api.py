@@ -51,11 +51,10 @@ def profile(net, *inputs, steps=10, warm_up=2, exact=False):
         for _ in range(warm_up):
             _step(recorder, net, inputs)
         _steps(recorder, net, inputs, steps)
-        if recorder.recording.mode == "GRAPH":
-            recorder.trace()
-            _step(recorder, net, inputs)  # the first traced step also starts the tracer's own threads
-            recorder.recording.steps.pop()
-            _steps(recorder, net, inputs, steps)
+        recorder.trace()
+        _step(recorder, net, inputs)  # the first traced step also starts the tracer's own threads
+        recorder.recording.steps.pop()
+        _steps(recorder, net, inputs, steps)
     finally:
         recording = recorder.stop()
     made = Profile(recording, getattr(net, "__name__", type(net).__name__))

@@ -26,11 +26,13 @@ class Call:
 
     Attributes:
         name (str): name of the kernel; `scope` and `source` say whose it is.
-        start (int), sent (int), done (int): nanoseconds on the clock of `time.perf_counter_ns`: called, handed to the
-            device, finished there.
+        start (int), sent (int), done (int): nanoseconds on the clock of `time.perf_counter_ns`: called, returned,
+            finished.
+        busy (int): nanoseconds of that in which kernels ran. A CPU runs small ones before the call returns, so this is
+            taken from the trace of kernels where there is one.
     """
 
-    __slots__ = ("name", "scope", "source", "backward", "start", "sent", "done", "work", "size")
+    __slots__ = ("name", "scope", "source", "backward", "start", "sent", "done", "work", "busy")
 
     def __init__(self, name, scope, source, backward, start, sent, done, work):
         self.name = name
@@ -41,6 +43,7 @@ class Call:
         self.sent = sent
         self.done = done
         self.work = work  # (flops, bytes)
+        self.busy = done - sent
 
 
 class Watch:

@@ -1,4 +1,6 @@
 """A profile as plain values that a page can draw: short keys, numbers rounded to what was measured."""
+import bisect
+
 from msnb.ir.source import label
 
 from .text import headline
@@ -98,18 +100,22 @@ def _timeline(profile, places):
         add("compiling", begun, ended, -1, "compile", "compile")
     numbers = {(row.scope, row.op, row.direction, row.source and row.source[:2]): index
                for index, row in enumerate(profile.rows)}
+    called = []
     for call in recording.dispatched:
         op = call.name.partition(".")[0]
         direction = "backward" if call.backward else "forward"
         bare = op.removesuffix("Grad") if call.backward else op
         row = numbers.get((call.scope, bare, direction, call.source and call.source[:2]), -1)
-        add("dispatch", call.start, call.sent, row, "call", op)
-        add("kernels", call.sent, call.done, row, "kernel", op)
+        add("operators", call.start, call.done, row, "call", op)
+        called.append((call.start, call.done, row))
     for kernel in recording.kernels:
         program = profile._modules.get(kernel.run[:2])
         owner = profile._owners.get(program, {}).get(kernel.op)
         row = places.get((program.name, owner.nodes[0].id), -1) if owner is not None and owner.nodes else -1
         how = owner.how if owner is not None else "outside"
+        if called:
+            at = bisect.bisect_right(called, (kernel.start, kernel.end, len(profile.rows))) - 1
+            row, how = (called[at][2], "measured") if at >= 0 and kernel.start < called[at][1] else (-1, how)
         add(kernel.lane, kernel.start, kernel.end, row, how, kernel.op)
     if len(spans) > _SPANS:
         spans = sorted(spans, key=lambda span: -span[2])[:_SPANS]

@@ -82,7 +82,7 @@ class Recorder:
             self._watch = Watch()
             self._watch.open()
         made.start = _clock()
-        if self._kernels and made.mode == "GRAPH":
+        if self._kernels:
             self.trace()
         return self
 

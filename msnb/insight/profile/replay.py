@@ -13,10 +13,12 @@ from msnb.ir.anf import CNode, ParameterNode
 from msnb.ir.read import read
 from msnb.ir.scope import parse
 
+from . import shares
+
 _MERGES = 0.001  # of the kernels' time: a smaller kernel does not tie its operators together
-_SMALL = 50e-6  # seconds: what is shorter drowns in the cost of a call, and is replayed with the rest of its Cell
+_SMALL = 0.02  # of the kernels' time: a smaller group is replayed with the rest of its Cell, a call costs too much
 _BUDGET = 3.0  # seconds: short groups are run in more rounds, because the shortest of many runs is the steadiest
-_CALLS = 3  # runs of a group in a row within one round, of which the shortest counts
+_CALLS = 3  # runs of a group in a row within one round
 
 
 class Group:
@@ -24,14 +26,19 @@ class Group:
 
     Attributes:
         nodes (list[CNode]): in the order of execution.
-        seconds (float): of one run, without what calling an empty function takes.
+        alone (float): seconds of one run, without what calling an empty function takes.
+        part (float): how much of its running time the group had to itself in the step: 1.0 where nothing ran beside
+            it, 0.5 where another group did all the time. From the trace.
+        seconds (float): `alone` times `part`: what it adds to the wall time of the step.
     """
 
-    __slots__ = ("nodes", "seconds")
+    __slots__ = ("nodes", "alone", "part", "seconds")
 
-    def __init__(self, nodes, seconds):
+    def __init__(self, nodes, alone, part=1.0):
         self.nodes = nodes
-        self.seconds = seconds
+        self.alone = alone
+        self.part = part
+        self.seconds = alone * part
 
     def __repr__(self):
         return f"Group({' + '.join(dict.fromkeys(node.name for node in self.nodes))}: {self.seconds * 1e3:.3f} ms)"
@@ -39,32 +46,30 @@ class Group:
 
 class Replay:
     """Attributes:
-        groups (list[Group]): longest first.
-        step (float): seconds of the whole program, run between the groups; `total` is the sum of the groups.
-        copies (float): seconds of the step that are XLA's own copies, as traced: no group holds them.
-        call (float): seconds that calling a function takes which has the inputs and results of the step and computes
-            nothing; the groups are told without theirs.
+        groups (list[Group]): longest first; `total` is the sum of their seconds, `alone` of their runs one by one.
+        step (float): seconds of the whole program, run in turn with the groups. The shortest runs count.
+        rest (float): seconds of the step that no group holds: XLA's own copies, as traced, and one empty call.
         compiled (int): how many different functions the groups are.
     """
 
-    __slots__ = ("groups", "step", "total", "compiled", "copies", "call")
+    __slots__ = ("groups", "step", "total", "alone", "rest", "compiled")
 
-    def __init__(self, groups, step, compiled, call, copies=0.0):
-        self.call = call
-        self.copies = copies
+    def __init__(self, groups, step, rest, compiled):
         self.groups = sorted(groups, key=lambda group: -group.seconds)
         self.step = step
         self.total = sum(group.seconds for group in groups)
+        self.alone = sum(group.alone for group in groups)
+        self.rest = rest
         self.compiled = compiled
 
     @property
     def difference(self):
-        """How much groups, copies and the call take more (or less) than the step, as a part of the step."""
-        return (self.total + self.copies + self.call) / self.step - 1
+        """How much groups and rest take more (or less) than the step, as a part of the step."""
+        return (self.total + self.rest) / self.step - 1
 
     def __repr__(self):
         return (f"Replay({len(self.groups)} groups, {self.compiled} functions: {self.total * 1e3:.3f} ms, "
-                f"step {self.step * 1e3:.3f} ms)")
+                f"step {self.step * 1e3:.3f} ms, {100 * self.difference:+.0f} %)")
 
 
 def replay(profile, rounds=5):
@@ -83,8 +88,9 @@ def replay(profile, rounds=5):
     parts = _Parts(graph, equations, _groups(profile, graph), _overwritten(program, graph), program.jaxpr.jaxpr)
     arrays = _arguments(program, profile.recording.programs[program])
     values = parts.values(arrays)
-    made = _time(parts, values, _whole(program, arrays), (arrays, len(graph.outputs)), rounds)
-    made.copies = sum(row.seconds for row in profile.rows if row.how == "xla")
+    beside = _beside(profile, graph, parts.groups)
+    copies = sum(row.seconds for row in profile.rows if row.how == "xla")
+    made = _time(parts, values, _whole(program, arrays), (arrays, len(graph.outputs)), copies, beside, rounds)
     _rewrite(profile, made)
     return made
 
@@ -118,11 +124,34 @@ def _groups(profile, graph):
         took[root(node.id)] = took.get(root(node.id), 0.0) + (profile.times[node.id] or 0.0)
     for node in weighty:
         group = root(node.id)
-        if took[group] < _SMALL:
+        if took[group] < _SMALL * sum(took.values()):
             small.setdefault((node.scope.rpartition("/")[0], node.direction), []).append(node)
         else:
             found.setdefault(group, []).append(node)
     return [*found.values(), *small.values()]
+
+
+def _beside(profile, graph, groups):
+    """Per group, which part of its running time counts as wall time of the step: less than all of it where kernels of
+    other groups ran on other threads meanwhile."""
+    outer = {}
+    for index, nodes in enumerate(groups):
+        for node in nodes:
+            for inner in (node, *(inner for sub in node.graphs for inner in sub.all_nodes())):
+                outer[inner.id] = index
+    home = {op: outer.get(owner.nodes[0].id) for op, owner in profile._owners.get(profile.program, {}).items()
+            if owner.nodes}
+    window, count = profile._window()
+    spans, wall = {}, {}
+    for kernel in profile._kernels(window):
+        index = home.get(kernel.op)
+        if index is not None and profile._modules.get(kernel.run[:2]) is profile.program:
+            spans.setdefault(index, []).append((kernel.start, kernel.end))
+    for op, seconds in getattr(profile, "kernel_seconds", {}).items():
+        if home.get(op) is not None:
+            wall[home[op]] = wall.get(home[op], 0.0) + seconds
+    own = {index: shares.length(shares.union(mine)) * 1e-9 / max(count, 1) for index, mine in spans.items()}
+    return [min(wall.get(index, 0.0) / own[index], 1.0) if own.get(index) else 1.0 for index in range(len(groups))]
 
 
 class _Parts:
@@ -254,8 +283,8 @@ def _whole(program, arrays):
     return run
 
 
-def _time(parts, values, whole, shape_of_step, rounds):
-    compiled, plan, empty = {}, [], {}
+def _time(parts, values, whole, shape_of_step, copies, beside, rounds):
+    compiled, plan, empty, shapes = {}, [], {}, {}
     for index in range(len(parts.groups)):
         args, donated = [values[use] for use in parts.inputs[index]], parts.donated(index)
         function = jax.jit(parts.function(index), donate_argnums=tuple(place for place, _ in donated))
@@ -264,27 +293,26 @@ def _time(parts, values, whole, shape_of_step, rounds):
             compiled[key] = (_Again(function, args, donated), args)
         shape = len(args), len(parts.outputs[index])
         empty.setdefault(shape, _nothing(shape[1]))
+        shapes[key] = shape
         plan.append((key, shape))
-    for function, _ in compiled.values():
-        jax.block_until_ready(function())
-    jax.block_until_ready(whole())
-    best, steps, nothing, shapes, calls = {}, [], {}, dict(plan), []
     arrays, results = shape_of_step
-    idle = _nothing(results)
-    jax.block_until_ready(idle(*arrays))
+    call = _nothing(results)
+    runs = {"step": whole, "call": lambda: call(*arrays)}
+    for key, (function, args) in compiled.items():
+        runs[key] = function
+        runs.setdefault(shapes[key], lambda f=empty[shapes[key]], a=args: f(*a))
+    for run in runs.values():
+        jax.block_until_ready(run())
+    took = {name: [] for name in runs}
     stop, done = time.perf_counter() + _BUDGET, 0
     while done < rounds or (done < 20 * rounds and time.perf_counter() < stop):
         done += 1
-        steps.append(_shortest(whole, _CALLS))
-        calls.append(_shortest(lambda: idle(*arrays), _CALLS))
-        for key, (function, args) in compiled.items():
-            best.setdefault(key, []).append(_shortest(function, _CALLS))
-            shape = shapes[key]
-            if len(nothing.get(shape, ())) < rounds:
-                nothing.setdefault(shape, []).append(_shortest(lambda f=empty[shape], a=args: f(*a), _CALLS))
-    groups = [Group(nodes, max(min(best[key]) - min(nothing[shape]), 0.0))
-              for nodes, (key, shape) in zip(parts.groups, plan, strict=True)]
-    return Replay(groups, min(steps), len(compiled), min(calls))
+        for name, run in runs.items():
+            took[name] += _seconds(run)
+    best = {name: min(times) for name, times in took.items()}
+    groups = [Group(nodes, max(best[key] - best[shape], 0.0), part)
+              for nodes, (key, shape), part in zip(parts.groups, plan, beside, strict=True)]
+    return Replay(groups, best["step"], copies + best["call"], len(compiled))
 
 
 class _Again:
@@ -313,13 +341,14 @@ def _kind(array):
     return getattr(array, "shape", ()), str(getattr(array, "dtype", type(array)))
 
 
-def _shortest(run, times):
-    best = float("inf")
-    for _ in range(times):
+def _seconds(run):
+    """Times of some runs in a row."""
+    found = []
+    for _ in range(_CALLS):
         start = time.perf_counter()
         jax.block_until_ready(run())
-        best = min(best, time.perf_counter() - start)
-    return best
+        found.append(time.perf_counter() - start)
+    return found
 
 
 def _rewrite(profile, made):

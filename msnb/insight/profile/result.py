@@ -1,4 +1,5 @@
 """`Profile`: where the time of a step went, by operator, Cell and kernel, with where each figure comes from."""
+import bisect
 import statistics
 
 from msnb.ir.hlo import work_inside
@@ -176,6 +177,8 @@ class Profile:
     def _choose_program(self):
         """Join traced modules with the programs that were called; the longest is the step's."""
         self._modules = {}
+        if self.mode == "PYNATIVE":
+            return
         window, _ = self._window()
         busy = {}
         for kernel in self._kernels(window):
@@ -358,12 +361,21 @@ class Profile:
 
     def _from_dispatch(self, compiling):
         """PYNATIVE: every operator was waited for, so that its time is its own."""
-        window = shares.union(self._steps)
-        count = len(self._steps)
-        calls = [call for call in self.recording.dispatched
-                 if any(start <= call.start and call.done <= end for start, end in window)]
-        self.parts = self._parts(window, count, shares.union([(c.sent, c.done) for c in calls]), compiling)
-        dispatch = sum(c.sent - c.start for c in calls) * _NS / max(count, 1)
+        window, count = self._window()
+        traced = shares.union((kernel.start, kernel.end) for kernel in self._kernels(window))
+        if not traced:
+            window, count = shares.union(self._steps), len(self._steps)
+        starts = [start for start, _ in window]
+        calls = []
+        for call in self.recording.dispatched:
+            at = bisect.bisect_right(starts, call.start) - 1
+            if at >= 0 and call.done <= window[at][1]:
+                calls.append(call)
+        if traced:
+            self._busy_by_trace(calls, traced)
+        self.parts = self._parts(window, count, traced or shares.union([(c.sent, c.done) for c in calls]), compiling)
+        if len(self.steps) > count > 0 and traced:
+            self._compare_traced(count)
         if calls:
             self.notes.append("In PYNATIVE mode each operator was waited for, to tell it from the next: a step without "
                               "a profile is shorter by what overlaps.")
@@ -378,15 +390,24 @@ class Profile:
                                       "backward" if call.backward else "forward", call.source)
             row.seconds += (call.done - call.start) * _NS / count
             row.measured += (call.done - call.start) * _NS / count
-            row.dispatch += (call.sent - call.start) * _NS / count
+            row.dispatch += (call.done - call.start - call.busy) * _NS / count
             row.flops += call.work[0] / count
             row.nbytes += call.work[1] / count
             row.calls += 1
         for row in rows.values():
             row.calls = max(1, round(row.calls / count))
             row.kernels = row.calls
-        self.dispatch_seconds = dispatch
         self.rows = list(rows.values())
+
+    @staticmethod
+    def _busy_by_trace(calls, traced):
+        """Set how long kernels ran in each call; they are one after the other, so that a kernel is in one call only."""
+        ends = [end for _, end in traced]
+        for call in calls:
+            call.busy, at = 0, bisect.bisect_right(ends, call.start)
+            while at < len(traced) and traced[at][0] < call.done:
+                call.busy += min(traced[at][1], call.done) - max(traced[at][0], call.start)
+                at += 1
 
     def _fold_cells(self):
         cells = {}

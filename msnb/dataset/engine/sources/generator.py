@@ -1,5 +1,8 @@
 """Data sets out of Python objects: generators, sequences, arrays."""
 
+import time
+from itertools import chain
+
 import numpy as np
 
 from msnb.dataset.core.datatypes import numpy_type
@@ -183,6 +186,28 @@ class _SequenceSource(nodes.IndexSource):
         self.source.close()
 
 
+def _failing(error):
+    raise error
+    yield
+
+
+def read_ahead(iterator, rows=16, seconds=0.001):
+    """The iterator, with its first rows read already, as far as that takes no time.
+
+    In MindSpore a generator runs ahead of the loop over its rows, and programs rely on it without knowing: a loop
+    whose variable has the name of what the generator reads from.
+    """
+    ready, until = [], time.perf_counter() + seconds
+    try:
+        for value in iterator:
+            ready.append(value)
+            if len(ready) >= rows or time.perf_counter() > until:
+                break
+    except Exception as error:  # the rows before it come first
+        return chain(ready, _failing(error))
+    return chain(ready, iterator)
+
+
 class _Stream:
     """The user's iterable or generator function."""
 
@@ -205,7 +230,7 @@ class _Stream:
         try:
             if limit == 0:
                 return
-            for value in self._open():
+            for value in read_ahead(self._open(), 16 if limit < 0 else min(16, limit)):
                 pending.append(value)
                 done += 1
                 if len(pending) == want or done == limit:
@@ -303,7 +328,7 @@ class GeneratorDataset(MappableDataset):
             indexed,
         )
         if sampler is not None and not isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler):
-            sampler, num_samples_below = samplers.IterSampler(sampler, num_samples), None
+            sampler, num_samples_below, shuffle = samplers.IterSampler(sampler, num_samples), None, None
         else:
             num_samples_below = num_samples
         self.divisible = self.divisible and indexed

@@ -11,7 +11,7 @@ import { escape } from "./draw.js";
 
 const DARK_HOSTS = "[data-jp-theme-light='false'], .vscode-dark, .vscode-high-contrast, [data-theme='dark'], .theme-dark, [theme='dark']";
 
-const SOURCE = "\u0000source";
+const SOURCE = "(source)"; // no stage is called that
 const icon = d => `<svg width="14" height="14" viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.5" aria-hidden="true"><path d="${d}"/></svg>`;
 
 export class App {

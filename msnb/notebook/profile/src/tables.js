@@ -9,9 +9,10 @@ const COLUMNS = [
   ["n", "operator", r => `<b>${escape(r.n)}</b>${r.a.length ? ` <span class="soft" title="fused with ${escape(r.a.join(", "))}">+${r.a.length}</span>` : ""}`, ""],
   ["p", "of peak", r => r.p === null ? "" : `<span title="of what this machine could do at best">${percent(r.p)}</span>`, "num"],
   ["w", "FLOPs", r => r.w ? count(r.w) : "", "num wide"],
-  ["b", "bytes", r => r.b ? bytes(r.b) : "", "num wide"],
-  ["c", "calls", r => r.c || "", "num wide"],
-  ["k", "kernels", r => r.k || "", "num wide"],
+  ["b", "bytes", r => r.b ? bytes(r.b) : "", "num wide least"],
+  ["x", "dispatch", r => time(r.x), "num wide"],
+  ["c", "calls", r => r.c || "", "num wide least"],
+  ["k", "kernels", r => r.k || "", "num wide least"],
   ["s", "Cell", r => r.of > 1 ? `<span class="soft">${r.of} Cells</span>` : `<span title="${escape(r.s)}">${escape(pathOf(r.s))}</span>`, ""],
   ["l", "line", r => line(r.l), ""],
 ];
@@ -24,7 +25,7 @@ function grouped(rows, of) {
   rows.forEach((r, i) => {
     const name = of ? of(r) : i, into = made.get(name);
     if (!into) { made.set(name, { ...r, from: [i], of: 1, scopes: new Set([r.s]), peak: (r.p || 0) * r.t, hows: { [r.h]: r.t } }); return; }
-    for (const k of ["t", "w", "b", "c", "k"]) into[k] += r[k];
+    for (const k of ["t", "w", "b", "c", "k", "x"]) into[k] += r[k];
     into.from.push(i); into.scopes.add(r.s); into.of = into.scopes.size; into.peak += (r.p || 0) * r.t; into.hows[r.h] = (into.hows[r.h] || 0) + r.t; into.a = [];
     if (into.l && r.l && into.l.join() !== r.l.join()) into.l = null;
   });
@@ -33,7 +34,7 @@ function grouped(rows, of) {
 
 export class Operators {
   constructor(data, onPick) {
-    this.data = data; this.by = "t"; this.down = true; this.words = []; this.onPick = onPick; this.shown = 50; this.rows = grouped(data.rows);
+    this.data = data; this.by = "t"; this.down = true; this.words = []; this.onPick = onPick; this.shown = 50; this.rows = grouped(data.rows); this.columns = COLUMNS.filter(([by]) => by !== "x" || data.rows.some(r => r.x > 0));
     this.element = document.createElement("div");
     this.element.innerHTML = `<div class="tools"><input type="search" placeholder="operator, Cell or line" aria-label="Search operators"><select aria-label="Rows"><option value="each">each operator of each Cell</option><option value="line">by operator and line</option><option value="operator">by operator</option></select><span class="soft hits" aria-live="polite"></span></div><div class="scroll" tabindex="0" role="region" aria-label="Operators"></div>
       <p class="soft key">${Object.entries(HOW).filter(([h]) => data.rows.some(r => r.h === h)).map(([h, [mark, text]]) => `<span class="how ${h}">${mark}</span> ${text}`).join("<br>")}</p>`;
@@ -54,8 +55,8 @@ export class Operators {
     found.sort((a, b) => { const x = key(a, this.by), y = key(b, this.by); return (x < y ? -1 : x > y ? 1 : 0) * (this.down ? -1 : 1); });
     const sum = found.reduce((s, r) => s + r.t, 0), scale = { most: Math.max(...this.rows.map(r => r.t), 1e-12), total: this.data.total };
     this.element.querySelector(".hits").textContent = `${found.length} of ${this.rows.length}: ${time(sum)}, ${percent(sum / scale.total)} of the step`;
-    this.element.querySelector(".scroll").innerHTML = `<table><thead><tr>${COLUMNS.map(([by, title, , kind]) => by === "bar" ? "<th></th>" : `<th scope="col" class="${kind}" aria-sort="${by === this.by ? this.down ? "descending" : "ascending" : "none"}"><button data-by="${by}">${title}${by === this.by ? this.down ? " ↓" : " ↑" : ""}</button></th>`).join("")}</tr></thead>
-      <tbody>${found.slice(0, this.shown).map(r => `<tr data-row="${r.from[0]}">${COLUMNS.map(([, , cell, kind]) => `<td class="${kind}">${cell(r, scale)}</td>`).join("")}</tr>`).join("")}</tbody></table>
+    this.element.querySelector(".scroll").innerHTML = `<table><thead><tr>${this.columns.map(([by, title, , kind]) => by === "bar" ? "<th></th>" : `<th scope="col" class="${kind}" aria-sort="${by === this.by ? this.down ? "descending" : "ascending" : "none"}"><button data-by="${by}">${title}${by === this.by ? this.down ? " ↓" : " ↑" : ""}</button></th>`).join("")}</tr></thead>
+      <tbody>${found.slice(0, this.shown).map(r => `<tr data-row="${r.from[0]}">${this.columns.map(([, , cell, kind]) => `<td class="${kind}">${cell(r, scale)}</td>`).join("")}</tr>`).join("")}</tbody></table>
       ${found.length > this.shown ? `<button class="more">${found.length - this.shown} more</button>` : ""}`;
     if (focus) this.element.querySelector(`th button[data-by="${focus}"]`)?.focus();
   }
