@@ -140,7 +140,7 @@ def main(names):
               f"inferred; measured on operators: {100 * of_step:.0f} % of the step\n"
               f"{'':12} replay of {len(replayed.groups)} groups ({replayed.compiled} functions, "
               f"{time.perf_counter() - started:.0f} s): {replayed.total * 1e3:.2f} ms (one by one "
-              f"{replayed.alone * 1e3:.2f}) + copies and call {replayed.rest * 1e3:.2f} ms, "
+              f"{replayed.alone * 1e3:.2f}) + copies, gaps and call {replayed.rest * 1e3:.2f} ms, "
               f"step {replayed.step * 1e3:.2f} ms: {100 * replayed.difference:+.0f} %",
               flush=True)
 

@@ -286,3 +286,24 @@ def test_a_sampler_that_is_any_iterable_goes_with_every_other_argument():
 
     d = ds.GeneratorDataset(Items(), ["x"], shuffle=False, sampler=[4, 0, 2])
     assert [int(r["x"]) for r in rows(d)] == [4, 0, 2]
+
+
+@pytest.mark.parametrize("length", [5, 40])
+def test_an_iterator_whose_iter_begins_anew_is_read_once_per_epoch(length):
+    class Numbers:
+        def __len__(self):
+            return length
+
+        def __iter__(self):
+            self.at = -1
+            return self
+
+        def __next__(self):
+            self.at += 1
+            if self.at == length:
+                raise StopIteration
+            return (np.array(self.at),)
+
+    data = ds.GeneratorDataset(Numbers(), ["x"], shuffle=False)
+    for _ in range(2):
+        assert [int(r["x"]) for r in rows(data)] == list(range(length))

@@ -152,14 +152,20 @@ class Recording:
             step.loss = float(made["loss"])
         for key, value in made["tensors"].items():
             self._keep_tensor(key, step.number, value)
-        flags = made["flags"]
-        if self.nonfinite is None and flags is not None and flags.any() and describe is not None:
-            found = describe(flags)
-            if found is not None:
-                found.step = step.number
-                self.nonfinite = found
-                from msnb.insight.gradients.findings import describe_nonfinite
-                log.warning("%s", describe_nonfinite(found))
+        if self.nonfinite is None and made["flags"] is not None:
+            self._look(step, made, describe)
+
+    def _look(self, step, made, describe):
+        """Note the first NaN or infinity, if it is in this step."""
+        found = describe(made["flags"]) if made["flags"].any() and describe is not None else None
+        if found is None and step.loss is not None and not np.isfinite(step.loss):
+            # nothing before it was watched (locate=False)
+            found = NonFinite(0, "NaN" if np.isnan(step.loss) else "Inf", "the loss", "forward")
+        if found is not None:
+            found.step = step.number
+            self.nonfinite = found
+            from msnb.insight.gradients.findings import describe_nonfinite
+            log.warning("%s", describe_nonfinite(found))
 
     def _close(self, number):
         """End the current step; `number` is what the training calls it."""

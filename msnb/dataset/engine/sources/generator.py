@@ -1,7 +1,7 @@
 """Data sets out of Python objects: generators, sequences, arrays."""
 
 import time
-from itertools import chain
+from itertools import chain, repeat
 
 import numpy as np
 
@@ -198,14 +198,15 @@ def read_ahead(iterator, rows=16, seconds=0.001):
     whose variable has the name of what the generator reads from.
     """
     ready, until = [], time.perf_counter() + seconds
+    rest = map(next, repeat(iterator))  # its __iter__ is not called again: a user's may begin anew
     try:
-        for value in iterator:
+        for value in rest:
             ready.append(value)
             if len(ready) >= rows or time.perf_counter() > until:
-                break
+                return chain(ready, rest)
     except Exception as error:  # the rows before it come first
         return chain(ready, _failing(error))
-    return chain(ready, iterator)
+    return iter(ready)
 
 
 class _Stream:
