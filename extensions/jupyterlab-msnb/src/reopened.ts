@@ -1,5 +1,5 @@
 // A notebook that is opened again has no kernel with its widgets: where JupyterLab would say that a model was not found,
-// the page that the graph view also left in the notebook is shown instead.
+// the page that a view of msnb also left in the notebook is shown instead.
 import { CodeCell } from '@jupyterlab/cells';
 import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
 import { Widget } from '@lumino/widgets';
@@ -34,7 +34,9 @@ async function replace(panel: NotebookPanel, node: HTMLElement): Promise<void> {
     return;
   }
   const output = cell.outputArea.model.get(index);
-  if (!String(output.data['text/plain'] ?? '').startsWith('GraphView(') || !output.data['text/html']) {
+  // msnb's views leave a page in a frame of its own; no other widget's fallback is touched.
+  const page = output.data['text/html'];
+  if (!(Array.isArray(page) ? page.join('') : String(page ?? '')).startsWith('<iframe srcdoc="')) {
     return;
   }
   const renderer = panel.content.rendermime.createRenderer('text/html');
