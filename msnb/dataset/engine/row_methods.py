@@ -8,6 +8,7 @@ from msnb.dataset.core.validator_helpers import (
     check_columns,
     check_num_parallel_workers,
     check_pad_info,
+    check_pos_int32,
     check_value,
     type_check,
     type_check_list,
@@ -134,7 +135,7 @@ class RowMethods:
             if len(_parameters(batch_size)) != 1:
                 raise ValueError("callable batch_size should take one parameter (BatchInfo).")
         else:
-            check_value(int(batch_size), (1, INT32_MAX), "batch_size")  # True is 1 in MindSpore
+            check_pos_int32(batch_size, "batch_size")
         if num_parallel_workers is not None:
             check_num_parallel_workers(num_parallel_workers)
         type_check(drop_remainder, (bool,), "drop_remainder")
