@@ -174,8 +174,20 @@ class _Derived:
     def __call__(self, *args, **kwargs):
         if _thread.frame is not None or _state.mode != context.GRAPH_MODE:
             return self._run(*args, **kwargs)
-        root, more = owner(self.fn)
-        return compile.call(root, self._trace_root, args, kwargs, "Grad", self.key() + more)
+        return compile.call(owner(self.fn)[0], *self._graph_call(args, kwargs))
+
+    def _graph_call(self, args, kwargs):
+        """(fn, args, kwargs, name, extra) for core.compile; the program is kept with the differentiated function."""
+        return self._trace_root, args, kwargs, "Grad", self.key() + owner(self.fn)[1]
+
+    @property
+    def argument_names(self):
+        """Names of the inputs."""
+        return list(getattr(self.fn, "argument_names", None) or compile.parameter_names(self.fn))
+
+    @property
+    def _programs(self):
+        return compile.programs_of(owner(self.fn)[0])
 
     def key(self):
         """What tells this gradient apart from others of the same function."""

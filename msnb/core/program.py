@@ -176,17 +176,23 @@ class Program:
         self.run = self._own_run = self._jitted(self._flat)
         self._observed = ()  # (observer, number of its arrays) while this program runs in a form with further outputs
         self._observers = ()
+        self._forms = {(): (self.run, ())}
         self._kernel = None
 
     def _follow(self, observers):
         """Run in the form that `observers` ask for; in the program's own where none does."""
         self._observers = observers
+        if observers in self._forms:
+            self.run, self._observed = self._forms[observers]
+            return
         asked = [(o, o.rewrite(self)) for o in observers]
         asked = [(o, graph) for o, graph in asked if graph is not None]
         own = len(self.jaxpr.jaxpr.outvars)
         self._observed = tuple((o, len(graph.jaxpr.outvars) - own) for o, graph in asked)
         graphs = [graph for _, graph in asked]
         self.run = self._jitted(_flat(graphs, self.n_results, self.copied, own)) if graphs else self._own_run
+        # an observer that comes again finds its form compiled
+        self._forms = {(): self._forms[()], observers: (self.run, self._observed)}
 
     def _show(self, outs):
         """Give the observers their arrays; returns the program's own results."""

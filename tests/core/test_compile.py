@@ -399,3 +399,12 @@ def test_gradients_of_parameters_are_named_in_the_graph_of_a_train_step():
     program = compile.program_of(step, Tensor(np.ones((4, 3), np.float32)), Tensor(np.ones((4, 2), np.float32)))
     names = [eqn.params["name"] for eqn in program.jaxpr.jaxpr.eqns if eqn.primitive.name == "name"]
     assert names == [f"gradient:{p.name}" for p in net.trainable_params()]
+
+
+def test_the_program_of_a_value_and_grad_function_is_found_without_running_it():
+    net = Scale()
+    step = ops.value_and_grad(net, None, net.trainable_params())
+    program = compile.program_of(step, X)
+    assert net.calls.asnumpy() == 0 and [name for kind, name, *_ in program.inputs if kind == "arg"] == ["x"]
+    step(X)
+    assert program.calls == 1

@@ -388,14 +388,16 @@ class GraphView:
 
 
 @functools.cache
-def _module():
+def module():
+    """Text of the ES module that draws graphs."""
     return _MODULE.read_text(encoding="utf-8")
 
 
 @functools.cache
-def _packed_module():
+def packed_module():
+    """The same, gzipped, as base64."""
     # three times smaller in every saved notebook
-    return base64.b64encode(gzip.compress(_module().encode(), 9, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(module().encode(), 9, mtime=0)).decode()
 
 
 def _page(payload, title):
@@ -405,7 +407,7 @@ def _page(payload, title):
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title>'
         "<style>html,body{margin:0;height:100%;background:transparent}#view,#view>div{height:100%!important}</style>"
         '<body><div id="view"></div><script type="module">'
-        f"const data={json.dumps(data)},code={json.dumps(_packed_module())};"
+        f"const data={json.dumps(data)},code={json.dumps(packed_module())};"
         "const raw=Uint8Array.from(atob(code),c=>c.charCodeAt(0));"
         'const source=await new Response(new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"))).text();'
         'const {still}=await import(URL.createObjectURL(new Blob([source],{type:"text/javascript"})));'
@@ -422,7 +424,7 @@ def _widget_class():
         return None
 
     class GraphWidget(anywidget.AnyWidget):
-        _esm = _module()
+        _esm = module()
         payload = traitlets.Bytes().tag(sync=True)
         wanted = traitlets.Unicode("").tag(sync=True)
         columns = traitlets.Dict().tag(sync=True)

@@ -10,8 +10,8 @@ from msnb.insight.profile import Profile
 from msnb.insight.profile.payload import of_profile
 from msnb.insight.profile.text import markdown
 from msnb.notebook.graph import GraphView, cells, outputs
-from msnb.notebook.graph.view import _module as _graph_module
-from msnb.notebook.graph.view import _packed_module as _packed_graph_module
+from msnb.notebook.graph.view import module as graph_module
+from msnb.notebook.graph.view import packed_module as packed_graph_module
 
 from .picture import to_svg
 
@@ -175,13 +175,13 @@ def _packed_module():
 
 @functools.cache
 def _packed_graph():
-    return gzip.compress(_graph_module().encode(), 9, mtime=0)
+    return gzip.compress(graph_module().encode(), 9, mtime=0)
 
 
 def _page(payload, graph, title):
     """A page that unpacks the widget's own module, and draws the payload with it."""
     data, drawn = (base64.b64encode(part).decode() for part in (payload, graph))
-    code = _packed_graph_module() if graph else ""
+    code = packed_graph_module() if graph else ""
     return (
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title>'
         "<style>html,body{margin:0;background:transparent}</style>"

@@ -26,7 +26,7 @@ def forward(x, w, g):
     if taps > _MANY_TAPS:
         return ways.direct
     if x[1] == 1:
-        return ways.taps
+        return ways.taps_in_parts
     if depth >= 8 * pixels:
         return ways.columns
     return ways.direct
