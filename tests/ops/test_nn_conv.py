@@ -68,7 +68,7 @@ def test_every_lowering_gives_the_same_numbers():
     xs, ws, geometry = SHAPES["strided"]
     x, w = operands(xs, ws)
     want = ways.direct(x, w, geometry)
-    for way in (ways.channels_last, ways.columns, ways.rows, ways.taps):
+    for way in (ways.channels_last, ways.columns, ways.rows, ways.taps, ways.taps_in_parts):
         close(jax.jit(way, static_argnums=2)(x, w, geometry), want)
 
 
@@ -76,7 +76,7 @@ def test_the_choice_goes_by_shape():
     stem = (1, 3, 224, 224), (64, 3, 7, 7), Geometry((2, 2), ((3, 3), (3, 3)), (1, 1))
     assert conv_choice.forward(*stem) is ways.direct
     assert conv_choice.forward(*SHAPES["pointwise"]) is ways.columns
-    assert conv_choice.forward(*SHAPES["one channel"]) is ways.taps
+    assert conv_choice.forward(*SHAPES["one channel"]) is ways.taps_in_parts
     assert conv_choice.forward(*SHAPES["depthwise"]) is ways.depthwise
     assert conv_choice.forward((8, 512, 2, 2), (512, 512, 3, 3), SHAPES["small and deep"][2]) is not ways.direct
 
