@@ -9,70 +9,10 @@ from . import attribute, memory, shares
 from .advice import advice
 from .dispatch import operator_of
 from .machine import machine
+from .rows import Cell, Row, work
 from .text import table
 
 _NS = 1e-9
-
-
-class Row:
-    """The time of one operator of one Cell at one line, per step.
-
-    Attributes:
-        op (str): operator, ``"Conv2D"``; `name` is as the graph shows it, ``"gradConv2D"`` going back.
-        scope (str): path of Cells.
-        direction (str): ``"forward"``, ``"backward"`` or ``"update"``.
-        source (tuple | None): (file, line, function).
-        seconds (float): wall time per step.
-        measured (float), fused (float), inferred (float): the parts of it that are kernels of this operator alone, its
-            part of measured kernels into which XLA fused several operators (the kernel is measured, the division by
-            counted work is not), and kernels given to it because of their neighbours.
-        how (str): ``"measured"``, ``"fused"``, ``"inferred"``, ``"replayed"`` or ``"xla"``, whichever is most of it.
-        flops (int), nbytes (int): counted from the shapes, per step.
-        kernels (int): how many kernels take part. `calls` how many calls of the operator.
-        dispatch (float): in PYNATIVE mode, the seconds of `seconds` that Python and JAX took to hand it over.
-        nodes (list[int]): ids of its nodes in the graph.
-    """
-
-    __slots__ = ("op", "name", "scope", "direction", "source", "seconds", "measured", "fused", "inferred", "how",
-                 "flops", "nbytes", "kernels", "calls", "nodes", "dispatch", "replayed", "mates", "program")
-
-    def __init__(self, op, name, scope, direction, source, program=""):
-        self.op, self.name, self.scope, self.direction, self.source = op, name, scope, direction, source
-        self.seconds = self.measured = self.fused = self.inferred = self.dispatch = 0.0
-        self.replayed = None
-        self.how = "measured"
-        self.flops = self.nbytes = self.kernels = self.calls = 0
-        self.nodes, self.mates, self.program = [], set(), program
-
-    @property
-    def cell(self):
-        """Innermost Cell, as the graph names it."""
-        return self.scope.rpartition("/")[2]
-
-    def __repr__(self):
-        return f"Row({self.name} of {self.cell or '?'}: {self.seconds * 1e3:.3f} ms, {self.how})"
-
-
-class Cell:
-    """The time of one scope with all that is in it, per step. `seconds` is the sum of the three directions."""
-
-    __slots__ = ("scope", "forward", "backward", "update", "own", "flops", "nbytes", "source")
-
-    def __init__(self, scope):
-        self.scope = scope
-        self.forward = self.backward = self.update = self.own = 0.0
-        self.flops = self.nbytes = 0
-        self.source = None
-
-    @property
-    def seconds(self):
-        """Seconds per step, of everything inside."""
-        return self.forward + self.backward + self.update
-
-    @property
-    def name(self):
-        """Last part of the path."""
-        return self.scope.rpartition("/")[2]
 
 
 class Profile:
@@ -317,11 +257,11 @@ class Profile:
                                        None, program.name)
             self._add(rows, key, row, seconds, owner.how)
             return
-        work = _work(owner.nodes, inside)
-        total = sum(work)
+        parts = work(owner.nodes, inside)
+        total = sum(parts)
         places = {(node.scope, node.op, node.direction, node.source) for node in owner.nodes}
         how = owner.how if owner.how != attribute.MEASURED or len(places) == 1 else "fused"
-        for node, part in zip(owner.nodes, work, strict=True):
+        for node, part in zip(owner.nodes, parts, strict=True):
             line = node.source[:2] if node.source else None
             key = (program, node.scope, node.op, node.direction, line)
             row = rows.get(key) or Row(node.op, node.name, node.scope, node.direction, node.source, program.name)
@@ -499,21 +439,3 @@ class Profile:
 
     def __repr__(self):
         return self.text()
-
-
-def _work(nodes, inside):
-    """What each of the operators in a kernel does of it: elements computed in the kernel itself, where that is known,
-    else the arithmetic of the whole operator. What is fused hands its values on in registers: bytes do not count."""
-    found = []
-    for node in nodes:
-        mine = {key: size for key, size in inside.items()
-                if (attribute.plain(key[0]), *key[1:3]) == (attribute.plain(node.scope), node.op,
-                                                                              node.direction == "backward")}
-        line = node.source[:2] if node.source else None
-        exact = [size for key, size in mine.items() if key[3] == line]
-        mates = sum(1 for other in nodes if (other.scope, other.op, other.direction, other.source)
-                    == (node.scope, node.op, node.direction, node.source))
-        found.append(sum(exact or mine.values()) / mates)
-    if sum(found):
-        return found
-    return [max(node.flops, sum(kind.size for kind in node.types), 1) for node in nodes]
