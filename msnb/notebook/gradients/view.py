@@ -1,21 +1,19 @@
 """The gradients of a training as a notebook shows them: live widget, self-contained page, still picture, text."""
-import base64
 import functools
-import gzip
-import html
-import json
 import pathlib
 
 from msnb.insight.gradients.monitor import GradientMonitor as _Monitor
 from msnb.insight.gradients.recording import Recording
+from msnb.notebook import page
 from msnb.notebook.gradients.payload import pack
 from msnb.notebook.gradients.picture import to_svg
 from msnb.notebook.gradients.text import to_text
 from msnb.notebook.graph import cells, outputs
+from msnb.notebook.graph.view import MODULE as GRAPH_MODULE
 from msnb.notebook.graph.view import GraphView
 
-_HERE = pathlib.Path(__file__).parent
-_GRAPH_MODULE = _HERE.parent / "graph" / "widget.js"
+_MODULE = pathlib.Path(__file__).with_name("widget.js")
+_STYLE = pathlib.Path(__file__).with_name("style.css")
 _HEIGHT = 620
 _SAVED_GRAPH = 5000  # nodes; a larger graph is shown by `view(net, x)`, not inside this view
 
@@ -86,7 +84,7 @@ class GradientView:
             kind = _widget_class()
             if kind is not None:
                 self._widget = kind(payload=self.payload, graph=self.graph_payload, height=self.height,
-                                    module=_packed(_GRAPH_MODULE) if self.graph_payload else b"", cells=cells.ids())
+                                    module=page.packed(GRAPH_MODULE) if self.graph_payload else b"", cells=cells.ids())
         return self._widget
 
     def close(self):
@@ -125,47 +123,16 @@ class GradientView:
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         outputs.remember(self)
-        data = {}
-        if self.widget is not None:
-            bundle = self.widget._repr_mimebundle_()
-            data.update((bundle[0] if isinstance(bundle, tuple) else bundle) or {})
-        data.update({"text/plain": repr(self), "image/svg+xml": self.svg(), "text/html": self._frame()})
-        return data, {}
+        return page.bundle(self.widget, repr(self), self.svg(), self._frame())
 
     def _frame(self):
-        """The page inside an iframe of its own, which neither sees nor disturbs the notebook around it."""
-        return (f'<iframe srcdoc="{html.escape(self.html(), quote=True)}" sandbox="allow-scripts" allow="fullscreen" '
-                f'title="gradients" style="width:100%;height:{self.height}px;border:0;display:block"></iframe>')
-
-
-@functools.cache
-def _text(name):
-    return (_HERE / name).read_text(encoding="utf-8")
-
-
-@functools.cache
-def _packed(path):
-    return gzip.compress(path.read_bytes(), 9, mtime=0)
+        return page.frame(self.html(), "gradients", self.height)
 
 
 def _page(payload, graph):
-    """A page that unpacks the same ES modules the widget uses, and draws the payload with them."""
-    parts = {"data": payload, "code": _packed(_HERE / "widget.js"), "graph": graph,
-             "module": _packed(_GRAPH_MODULE) if graph else b""}
-    carried = {name: base64.b64encode(part).decode() for name, part in parts.items()}
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>gradients</title>'
-        f"<style>html,body{{margin:0;height:100%;background:transparent}}#view,#view>div{{height:100%!important}}"
-        f"{_text('style.css')}</style>"
-        '<body><div id="view"></div><script type="module">'
-        f"const parts={json.dumps(carried)};"
-        "const bytes=t=>Uint8Array.from(atob(t),c=>c.charCodeAt(0));"
-        "const source=await new Response(new Blob([bytes(parts.code)]).stream()"
-        '.pipeThrough(new DecompressionStream("gzip"))).text();'
-        'const {mount}=await import(URL.createObjectURL(new Blob([source],{type:"text/javascript"})));'
-        'mount(document.getElementById("view"),{payload:bytes(parts.data),graph:bytes(parts.graph),'
-        "module:bytes(parts.module)});"
-        "</script></body></html>")
+    parts = {"data": payload, "graph": graph, "module": page.packed(GRAPH_MODULE) if graph else b""}
+    draw = "made.mount(view,{payload:bytes(parts.data),graph:bytes(parts.graph),module:bytes(parts.module)});"
+    return page.page("gradients", _MODULE, parts, draw, page.FILLS + page.text_of(_STYLE))
 
 
 @functools.cache
@@ -177,8 +144,8 @@ def _widget_class():
         return None
 
     class GradientWidget(anywidget.AnyWidget):
-        _esm = _text("widget.js")
-        _css = _text("style.css")
+        _esm = page.text_of(_MODULE)
+        _css = page.text_of(_STYLE)
         payload = traitlets.Bytes().tag(sync=True)
         graph = traitlets.Bytes().tag(sync=True)
         module = traitlets.Bytes().tag(sync=True)

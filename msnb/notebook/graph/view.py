@@ -1,9 +1,5 @@
 """The graph of a network as a notebook shows it: live widget, self-contained page, still picture, text."""
-import base64
 import functools
-import gzip
-import html
-import json
 import pathlib
 import uuid
 
@@ -16,10 +12,11 @@ from msnb.ir.overlay import carried, checked, packed
 from msnb.ir.payload import difference, gzipped, listings, pack, stage
 from msnb.ir.picture import to_svg
 from msnb.ir.stages import Stages
+from msnb.notebook import page
 
 from . import cells, outputs
 
-_MODULE = pathlib.Path(__file__).with_name("widget.js")
+MODULE = pathlib.Path(__file__).with_name("widget.js")
 _HEIGHT = 560
 _COLOURS = ("kind", "dtype", "flops", "bytes")
 _LARGE = 5000  # nodes; larger graphs are saved with their repeated blocks left out
@@ -372,47 +369,14 @@ class GraphView:
             publish_display_data(*self._repr_mimebundle_(), transient={"display_id": self._display}, update=True)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        data = {"text/plain": repr(self), "image/svg+xml": self.svg(), "text/html": self._frame()}
-        if self.widget is not None:
-            bundle = self.widget._repr_mimebundle_()
-            data.update((bundle[0] if isinstance(bundle, tuple) else bundle) or {})
-            data["text/plain"], data["text/html"] = repr(self), self._frame()
-        return data, {}
+        return page.bundle(self.widget, repr(self), self.svg(), self._frame())
 
     def _frame(self):
-        """The page inside an iframe of its own, which neither sees nor disturbs the notebook around it."""
-        page = html.escape(_page(self.saved_payload, self.graph.name), quote=True)
-        return (f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" allow="clipboard-write; fullscreen" '
-                f'title="{html.escape(repr(self), quote=True)}" '
-                f'style="width:100%;height:{self.height}px;border:0;display:block"></iframe>')
-
-
-@functools.cache
-def module():
-    """Text of the ES module that draws graphs."""
-    return _MODULE.read_text(encoding="utf-8")
-
-
-@functools.cache
-def packed_module():
-    """The same, gzipped, as base64."""
-    # three times smaller in every saved notebook
-    return base64.b64encode(gzip.compress(module().encode(), 9, mtime=0)).decode()
+        return page.frame(_page(self.saved_payload, self.graph.name), repr(self), self.height)
 
 
 def _page(payload, title):
-    """A page that unpacks the same ES module the widget uses, and draws the payload with it."""
-    data = base64.b64encode(payload).decode()
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title>'
-        "<style>html,body{margin:0;height:100%;background:transparent}#view,#view>div{height:100%!important}</style>"
-        '<body><div id="view"></div><script type="module">'
-        f"const data={json.dumps(data)},code={json.dumps(packed_module())};"
-        "const raw=Uint8Array.from(atob(code),c=>c.charCodeAt(0));"
-        'const source=await new Response(new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"))).text();'
-        'const {still}=await import(URL.createObjectURL(new Blob([source],{type:"text/javascript"})));'
-        'still(document.getElementById("view"),data);'
-        "</script></body></html>")
+    return page.page(title, MODULE, {"data": payload}, "made.still(view,parts.data);")
 
 
 @functools.cache
@@ -424,7 +388,7 @@ def _widget_class():
         return None
 
     class GraphWidget(anywidget.AnyWidget):
-        _esm = module()
+        _esm = page.text_of(MODULE)
         payload = traitlets.Bytes().tag(sync=True)
         wanted = traitlets.Unicode("").tag(sync=True)
         columns = traitlets.Dict().tag(sync=True)

@@ -1,17 +1,15 @@
 """A profile as a notebook shows it: live widget, self-contained page, still picture, text."""
-import base64
 import functools
 import gzip
-import html
 import json
 import pathlib
 
 from msnb.insight.profile import Profile
 from msnb.insight.profile.payload import of_profile
 from msnb.insight.profile.text import markdown
+from msnb.notebook import page
 from msnb.notebook.graph import GraphView, cells, outputs
-from msnb.notebook.graph.view import module as graph_module
-from msnb.notebook.graph.view import packed_module as packed_graph_module
+from msnb.notebook.graph.view import MODULE as GRAPH_MODULE
 
 from .picture import to_svg
 
@@ -93,7 +91,7 @@ class ProfileView:
             if kind is not None:
                 graph = self.graph
                 self._widget = kind(payload=self.payload, graph=graph.saved_payload if graph else b"",
-                                    code=_packed_graph() if graph else b"", cells=cells.ids())
+                                    code=page.packed(GRAPH_MODULE) if graph else b"", cells=cells.ids())
         return self._widget
 
     def refresh(self):
@@ -149,50 +147,16 @@ class ProfileView:
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         outputs.remember(self)
-        data = {"text/plain": repr(self), "image/svg+xml": self.svg(), "text/html": self._frame()}
-        if self.widget is not None:
-            bundle = self.widget._repr_mimebundle_()
-            data.update((bundle[0] if isinstance(bundle, tuple) else bundle) or {})
-            data["text/plain"], data["text/html"] = repr(self), self._frame()
-        return data, {}
+        return page.bundle(self.widget, repr(self), self.svg(), self._frame())
 
     def _frame(self):
-        """The page inside an iframe of its own, which neither sees nor disturbs the notebook around it."""
-        return (f'<iframe srcdoc="{html.escape(self.html(), quote=True)}" '
-                f'sandbox="allow-scripts allow-downloads" title="Profile of {html.escape(self.profile.name)}" '
-                f'style="width:100%;height:{self.height}px;border:0;display:block"></iframe>')
-
-
-@functools.cache
-def _module():
-    return _MODULE.read_text(encoding="utf-8")
-
-
-@functools.cache
-def _packed_module():
-    return base64.b64encode(gzip.compress(_module().encode(), 9, mtime=0)).decode()
-
-
-@functools.cache
-def _packed_graph():
-    return gzip.compress(graph_module().encode(), 9, mtime=0)
+        return page.frame(self.html(), f"Profile of {self.profile.name}", self.height)
 
 
 def _page(payload, graph, title):
-    """A page that unpacks the widget's own module, and draws the payload with it."""
-    data, drawn = (base64.b64encode(part).decode() for part in (payload, graph))
-    code = packed_graph_module() if graph else ""
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title>'
-        "<style>html,body{margin:0;background:transparent}</style>"
-        '<body><div id="view"></div><script type="module">'
-        f"const data={json.dumps(data)},graph={json.dumps(drawn)},graphCode={json.dumps(code)},"
-        f"code={json.dumps(_packed_module())};"
-        "const raw=Uint8Array.from(atob(code),c=>c.charCodeAt(0));"
-        'const source=await new Response(new Blob([raw]).stream().pipeThrough(new DecompressionStream("gzip"))).text();'
-        'const {still}=await import(URL.createObjectURL(new Blob([source],{type:"text/javascript"})));'
-        'still(document.getElementById("view"),data,graph,graphCode);'
-        "</script></body></html>")
+    parts = {"data": payload, "graph": graph, "module": page.packed(GRAPH_MODULE) if graph else b""}
+    return page.page(title, _MODULE, parts, "made.still(view,parts.data,parts.graph,parts.module);",
+                     "html,body{margin:0;background:transparent}")
 
 
 @functools.cache
@@ -204,7 +168,7 @@ def _widget_class():
         return None
 
     class ProfileWidget(anywidget.AnyWidget):
-        _esm = _module()
+        _esm = page.text_of(_MODULE)
         payload = traitlets.Bytes().tag(sync=True)
         graph = traitlets.Bytes().tag(sync=True)
         code = traitlets.Bytes().tag(sync=True)
