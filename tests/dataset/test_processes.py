@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -107,7 +108,11 @@ def test_an_interrupt_leaves_no_process_behind(tmp_path, send):
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT), "JAX_PLATFORMS": "cpu"},
         start_new_session=True,
+        # a test run in the background of a shell ignores interrupts, and so would its children
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
+    watchdog = threading.Timer(60, lambda: os.killpg(program.pid, signal.SIGKILL))
+    watchdog.start()
     try:
         assert program.stdout.readline() == "running\n"
         pids = {int(line) for line in seen.read_text().split()} - {program.pid}
@@ -122,5 +127,6 @@ def test_an_interrupt_leaves_no_process_behind(tmp_path, send):
         program.communicate("end\n", timeout=20)
         assert program.returncode == 0
     finally:
+        watchdog.cancel()
         if program.poll() is None:
             os.killpg(program.pid, signal.SIGKILL)
