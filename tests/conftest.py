@@ -1,6 +1,7 @@
 """Settings for all tests: one CPU, no window, and the context put back after each test."""
 
 import os
+import signal
 import sys
 
 # Before anything imports jax: the tests compare numbers, so they run where every machine gives the same ones.
@@ -9,6 +10,9 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 import pytest
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so it is in the background of a shell; some tests interrupt
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -214,7 +214,7 @@ def test_columns_are_summed_up_and_coloured_on_closed_scopes_and_written_with_th
     assert page.locator(".n[aria-expanded]").first.get_attribute("aria-label").endswith(f"{forward} ms, forward")
     assert page.inner_text(".legend").split() == ["time", "0", "s", f"{forward}", "ms"]
     page.select_option("select.colour", "norm")
-    assert page.locator(".n[aria-expanded]").first.get_attribute("aria-label").endswith("0.1, forward")
+    page.wait_for_selector('.n[aria-expanded][aria-label$="0.1, forward"]')
     assert "log" in page.inner_text(".legend")
 
 
