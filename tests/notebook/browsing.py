@@ -113,6 +113,20 @@ def menu(page, *path):
     page.click(f'.lm-Menu-item:has-text("{path[-1]}")')
 
 
+def run_all(page):
+    """Run every cell. A front end whose kernel is not connected yet takes the command and does nothing: ask again."""
+    for _ in range(20):
+        menu(page, "Run", "Run All Cells")
+        try:
+            page.wait_for_function(
+                "() => /[0-9*]/.test(document.querySelector('.jp-CodeCell .jp-InputPrompt').innerText)", timeout=5000)
+            return
+        except Exception as error:  # Playwright's own, which is not imported where it is missing
+            if type(error).__name__ != "TimeoutError":
+                raise
+    raise AssertionError("The cells do not run: the front end has no kernel.")
+
+
 def line(page, text):
     """The first line of a cell's editor that holds `text`."""
     return page.locator(f'.jp-CodeCell .cm-line:has-text("{text}")').first

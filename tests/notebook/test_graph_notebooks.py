@@ -4,7 +4,7 @@ import json
 
 import nbformat
 import pytest
-from browsing import TOKEN, chromium, line, menu, patience, picture, serve, stop
+from browsing import TOKEN, chromium, line, menu, patience, picture, run_all, serve, stop
 
 browser = pytest.fixture(chromium, scope="module")
 
@@ -82,7 +82,7 @@ def notebook(request, browser, tmp_path):
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.goto(f"{address}/{path}/views.ipynb?token={TOKEN}")
     page.locator(".jp-Notebook .jp-CodeCell").first.click()
-    menu(page, "Run", "Run All Cells")
+    run_all(page)
     try:
         try:
             page.wait_for_function("() => document.querySelectorAll('.msnb-graph[data-ready]').length === 4",

@@ -5,7 +5,7 @@ import json
 import time
 
 import pytest
-from browsing import EXTENSION, TOKEN, chromium, line, menu, picture, serve, stop
+from browsing import EXTENSION, TOKEN, chromium, line, menu, picture, run_all, serve, stop
 
 browser = pytest.fixture(chromium, scope="module")
 
@@ -55,7 +55,7 @@ def opened(browser, url):
     page.set_default_timeout(60000)
     page.goto(url)
     page.locator(".jp-Notebook .jp-CodeCell").first.click()
-    menu(page, "Run", "Run All Cells")
+    run_all(page)
     page.wait_for_selector(".msnb-graph[data-ready]")
     return page
 

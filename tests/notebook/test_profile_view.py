@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from browsing import TOKEN, chromium, menu, picture, serve, stop
+from browsing import TOKEN, chromium, picture, run_all, serve, stop
 
 from msnb import Tensor, context, nn
 from msnb.insight.profile import profile
@@ -277,7 +277,7 @@ def test_in_jupyterlab_the_widget_is_live_and_a_line_is_shown_in_its_cell(browse
         page.set_default_timeout(60000)
         page.goto(f"{address}/lab/tree/profile.ipynb?token={TOKEN}")
         page.locator(".jp-Notebook .jp-CodeCell").first.click()
-        menu(page, "Run", "Run All Cells")
+        run_all(page)
         page.wait_for_selector(".msnb-profile[data-ready]")
         picture(page.locator(".msnb-profile"), "profile", tmp_path)
         page.locator(".msnb-profile .at").first.click()
