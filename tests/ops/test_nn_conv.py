@@ -68,7 +68,7 @@ def test_every_lowering_gives_the_same_numbers():
     xs, ws, geometry = SHAPES["strided"]
     x, w = operands(xs, ws)
     want = ways.direct(x, w, geometry)
-    for way in (ways.channels_last, ways.columns, ways.rows, ways.taps, ways.taps_in_parts):
+    for way in (ways.channels_last, ways.columns, ways.rows, ways.taps, ways.taps_in_parts, ways.rows_in_parts):
         close(jax.jit(way, static_argnums=2)(x, w, geometry), want)
 
 

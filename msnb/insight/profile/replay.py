@@ -4,6 +4,7 @@ Operators that XLA fused into one kernel are no longer there one by one: they ar
 function. What XLA made no kernel of, a reshape for one, is part of the functions that read it. Groups of the same
 operators on the same shapes are compiled and timed once.
 """
+import os
 import time
 
 import jax
@@ -27,8 +28,9 @@ class Group:
     Attributes:
         nodes (list[CNode]): in the order of execution.
         alone (float): seconds of one run, without what calling an empty function takes.
-        part (float): how much of its running time the group had to itself in the step: 1.0 where nothing ran beside
-            it, 0.5 where another group did all the time. From the trace.
+        part (float): how much of its running time counts as wall time of the step: 1.0 where nothing ran beside it, or
+            where it keeps every core busy by itself; 0.5 where another group ran beside it all the time, each on one
+            core. From the trace, and from the processor time of the replay.
         seconds (float): `alone` times `part`: what it adds to the wall time of the step.
     """
 
@@ -306,16 +308,29 @@ def _time(parts, values, whole, shape_of_step, rest, beside, rounds):
         runs.setdefault(shapes[key], lambda f=empty[shapes[key]], a=args: f(*a))
     for run in runs.values():
         jax.block_until_ready(run())
-    took = {name: [] for name in runs}
+    took, cores = {name: [] for name in runs}, dict.fromkeys(runs, 0.0)
     stop, done = time.perf_counter() + _BUDGET, 0
     while done < rounds or (done < 20 * rounds and time.perf_counter() < stop):
         done += 1
         for name, run in runs.items():
+            wall, used = time.perf_counter(), time.process_time()
             took[name] += _seconds(run)
+            cores[name] += (time.process_time() - used) / (time.perf_counter() - wall)
     best = {name: min(times) for name, times in took.items()}
-    groups = [Group(nodes, max(best[key] - best[shape], 0.0), part)
+    groups = [Group(nodes, max(best[key] - best[shape], 0.0), _counted(part, cores[key] / done))
               for nodes, (key, shape), part in zip(parts.groups, plan, beside, strict=True)]
     return Replay(groups, best["step"], rest * best["step"] + best["call"], len(compiled))
+
+
+def _counted(part, cores):
+    """How much of a group's time alone is wall time of the step, where it had `part` of it to itself there.
+
+    A group that keeps one core busy loses nothing to what runs beside it on another; one that keeps all of them busy
+    takes as long as if nothing ran beside it.
+    """
+    others = (os.cpu_count() or 1) - 1
+    filled = min(max((cores - 1.0) / others, 0.0), 1.0) if others else 1.0
+    return part + (1.0 - part) * filled
 
 
 class _Again:

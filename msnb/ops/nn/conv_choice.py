@@ -42,7 +42,7 @@ def input_grad(x, w, g):
     if taps > _MANY_TAPS:
         return ways.direct
     if x[1] <= _SMALL_CHANNELS and set(g.stride) == {1}:
-        return ways.rows
+        return ways.rows_in_parts
     if depth >= 8 * pixels:
         return ways.columns
     return ways.direct

@@ -84,18 +84,24 @@ def taps(x, w, g):
     return total.reshape(n, ho, wo, -1).transpose(0, 3, 1, 2)
 
 
-def taps_in_parts(x, w, g):
-    """`taps` as a loop over two or more parts of the batch.
+def _in_parts(way):
+    """`way` as a loop over two or more parts of the batch.
 
-    XLA fuses the sum over taps into everything that reads it, and then computes it once for each reader. A result of
-    a loop is computed once.
+    XLA fuses sums of many shifted images into everything that reads them, and then computes them once for each
+    reader. A result of a loop is computed once.
     """
-    n = x.shape[0]
-    parts = next((k for k in (2, 3, 5, 7) if n % k == 0), n)
-    if parts == 1:
-        return taps(x, w, g)
-    y = lax.map(lambda part: taps(part, w, g), x.reshape(parts, n // parts, *x.shape[1:]))
-    return y.reshape(n, *y.shape[2:])
+    def parts(x, w, g):
+        n = x.shape[0]
+        count = next((k for k in (2, 3, 5, 7) if n % k == 0), n)
+        if count <= 1:
+            return way(x, w, g)
+        y = lax.map(lambda part: way(part, w, g), x.reshape(count, n // count, *x.shape[1:]))
+        return y.reshape(n, *y.shape[2:])
+
+    return parts
+
+
+taps_in_parts, rows_in_parts = _in_parts(taps), _in_parts(rows)
 
 
 def depthwise(x, w, g):
