@@ -4,6 +4,7 @@ import functools
 import gzip
 import html
 import json
+import pathlib
 
 FILLS = "html,body{margin:0;height:100%;background:transparent}#view,#view>div{height:100%!important}"
 
@@ -62,3 +63,20 @@ def bundle(widget, plain, picture, framed):
         data.update((made[0] if isinstance(made, tuple) else made) or {})
     data.update({"text/plain": plain, "image/svg+xml": picture, "text/html": framed})
     return data, {}
+
+
+def save(path, makers, who):
+    """Write a form of a view to a file.
+
+    Args:
+        path (Union[str, Path]): where to.
+        makers (dict[str, Callable]): suffix -> what makes the text.
+        who (str): class of the view, for the error.
+
+    Raises:
+        ValueError: If the suffix is none of these.
+    """
+    path = pathlib.Path(path)
+    if path.suffix not in makers:
+        raise ValueError(f"For '{who}.save', 'path' should end in one of {', '.join(makers)}, but got '{path}'.")
+    path.write_text(makers[path.suffix](), encoding="utf-8")

@@ -159,7 +159,7 @@ class RandomRotation:
         checks.degrees_range(degrees)
         type_check(expand, (bool,), "expand")
         if center is not None:
-            checks_center(center)
+            _check_center(center)
         checks.fill_values(fill_value)
         self.degrees = degrees
         self.resample = _interpolation(resample, "resample")
@@ -172,7 +172,7 @@ class RandomRotation:
         return util.random_rotation(img, self.degrees, self.resample, self.expand, self.center, self.fill_value)
 
 
-def checks_center(center):
+def _check_center(center):
     """A tuple of two."""
     if not (isinstance(center, tuple) and len(center) == 2):
         raise ValueError("Value center needs to be a 2-tuple.")

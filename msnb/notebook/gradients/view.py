@@ -114,12 +114,8 @@ class GradientView:
         Raises:
             ValueError: If the suffix is none of these.
         """
-        path = pathlib.Path(path)
         makers = {".html": self.html, ".svg": self.svg, ".txt": self.__repr__}
-        if path.suffix not in makers:
-            raise ValueError(f"For 'GradientView.save', 'path' should end in one of {', '.join(makers)}, but got "
-                             f"'{path}'.")
-        path.write_text(makers[path.suffix](), encoding="utf-8")
+        page.save(path, makers, "GradientView")
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         outputs.remember(self)

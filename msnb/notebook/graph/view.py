@@ -346,12 +346,8 @@ class GraphView:
         Raises:
             ValueError: If the suffix is none of these.
         """
-        path = pathlib.Path(path)
         makers = {".html": self.html, ".svg": self.svg, ".dot": self.dot, ".ir": self.text, ".txt": self.text}
-        if path.suffix not in makers:
-            raise ValueError(f"For 'GraphView.save', 'path' should end in one of {', '.join(makers)}, "
-                             f"but got '{path}'.")
-        path.write_text(makers[path.suffix](), encoding="utf-8")
+        page.save(path, makers, "GraphView")
 
     def _ipython_display_(self):
         """Shown under an id, so that the saved form can be brought up to date."""

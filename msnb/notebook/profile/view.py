@@ -125,15 +125,9 @@ class ProfileView:
         Raises:
             ValueError: If the suffix is none of these.
         """
-        path = pathlib.Path(path)
-        if path.suffix == ".json":
-            self.profile.save_timeline(path)
-            return
-        makers = {".html": self.html, ".svg": self.svg, ".md": self.markdown, ".txt": lambda: self.profile.text(50)}
-        if path.suffix not in makers:
-            raise ValueError(f"For 'ProfileView.save', 'path' should end in one of {', '.join(makers)} or .json, "
-                             f"but got '{path}'.")
-        path.write_text(makers[path.suffix](), encoding="utf-8")
+        makers = {".html": self.html, ".svg": self.svg, ".md": self.markdown, ".txt": lambda: self.profile.text(50),
+                  ".json": lambda: json.dumps(self.profile.timeline())}
+        page.save(path, makers, "ProfileView")
 
     def close(self):
         """Close the live widget; the saved form stays where it is."""
