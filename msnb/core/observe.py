@@ -7,7 +7,8 @@ An observer has two methods:
 * ``receive(program, extras)`` is called after each run with those further arrays, which may still be computing. An
   exception in it reaches the caller of the program, whose Parameters are written by then.
 
-A program that is run under a PYNATIVE gradient is one node of the tape and is not observed.
+Programs hold observers weakly, so that what one has recorded goes when its owner lets go of it. A program that is run
+under a PYNATIVE gradient is one node of the tape and is not observed.
 """
 from msnb.core import trace
 

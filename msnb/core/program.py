@@ -174,31 +174,35 @@ class Program:
         self._jitted = functools.partial(_jitted, _safe(self.name), plan, self.random, bool(self.written))
         self._flat = _flat([self.jaxpr], self.n_results, self.copied)
         self.run = self._own_run = self._jitted(self._flat)
+        self._observers = ()  # weak, as recordings are large: `observe` holds those that look on now
         self._observed = ()  # (observer, number of its arrays) while this program runs in a form with further outputs
-        self._observers = ()
-        self._forms = {(): (self.run, ())}
+        self._form = None  # (observers, form, what they observe) of the last time
         self._kernel = None
 
     def _follow(self, observers):
         """Run in the form that `observers` ask for; in the program's own where none does."""
-        self._observers = observers
-        if observers in self._forms:
-            self.run, self._observed = self._forms[observers]
+        self._observers = tuple(map(weakref.ref, observers))
+        if not observers:
+            self.run, self._observed = self._own_run, ()
+            return
+        if self._form is not None and self._form[0] == self._observers:  # who comes again finds the form compiled
+            _, self.run, self._observed = self._form
             return
         asked = [(o, o.rewrite(self)) for o in observers]
         asked = [(o, graph) for o, graph in asked if graph is not None]
         own = len(self.jaxpr.jaxpr.outvars)
-        self._observed = tuple((o, len(graph.jaxpr.outvars) - own) for o, graph in asked)
+        self._observed = tuple((weakref.ref(o), len(graph.jaxpr.outvars) - own) for o, graph in asked)
         graphs = [graph for _, graph in asked]
         self.run = self._jitted(_flat(graphs, self.n_results, self.copied, own)) if graphs else self._own_run
-        # an observer that comes again finds its form compiled
-        self._forms = {(): self._forms[()], observers: (self.run, self._observed)}
+        self._form = self._observers, self.run, self._observed
 
     def _show(self, outs):
         """Give the observers their arrays; returns the program's own results."""
         at = self.n_results
         for observer, count in self._observed:
-            observer.receive(self, outs[at:at + count])
+            looking = observer()
+            if looking is not None:
+                looking.receive(self, outs[at:at + count])
             at += count
         return outs[:self.n_results]
 
@@ -251,7 +255,7 @@ class Program:
 
     def _attach(self):
         """Bring the written Parameters together in one store, unless another program writes only part of them."""
-        if self._observers != observe.observers:
+        if [observer() for observer in self._observers] != list(observe.observers):
             self._follow(observe.observers)
         self._store = self._together()
         by_store = {}

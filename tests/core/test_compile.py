@@ -1,10 +1,12 @@
 """GRAPH mode: what is compiled, when again, and who owns the arrays."""
 import builtins
 import copy
+import gc
 import pickle
 import signal
 import threading
 import time
+import weakref
 
 import jax
 import jax.numpy as jnp
@@ -382,6 +384,23 @@ def test_an_observer_that_comes_and_goes_leaves_the_compiled_program_as_it_was()
     net(X)
     assert program.run is own and first.seen == [[4.0]] and second.seen == [[4.0], [9.0]]
     assert compile.program_of(net, X) is program and first.asked == 1
+
+
+def test_a_program_keeps_no_observer_alive_but_its_form_for_when_it_comes_again():
+    net, observer = Scale(), Norms()
+    observe.add(observer)
+    net(X)
+    form = compile.program_of(net, X).run
+    observe.remove(observer)
+    net(X)
+    observe.add(observer)
+    net(X)
+    assert compile.program_of(net, X).run is form and observer.asked == 1 and observer.seen == [[1.0], [9.0]]
+    observe.remove(observer)
+    gone = weakref.ref(observer)
+    del observer
+    gc.collect()
+    assert gone() is None
 
 
 def test_an_observer_may_leave_a_program_alone(watched):
