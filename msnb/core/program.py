@@ -171,9 +171,10 @@ class Program:
         from_written = {id(p): i for i, p in enumerate(self.written)}
         from_read = {id(p): i for i, p in enumerate(self.read)}
         plan = [(0, from_written[id(p)]) if id(p) in from_written else (1, from_read[id(p)]) for p in self.params]
-        self._jitted = functools.partial(_jitted, _safe(self.name), plan, self.random, bool(self.written))
+        self._jitted = functools.partial(_jitted, _safe(self.name), plan, self.random)
+        self._inputs_of = lambda written, read, rest: [(written, read)[which][i] for which, i in plan] + rest
         self._flat = _flat([self.jaxpr], self.n_results, self.copied)
-        self.run = self._own_run = self._jitted(self._flat)
+        self.run = self._own_run = self._jitted(self._flat, donate=bool(self.written))
         self._observers = ()  # weak, as recordings are large: `observe` holds those that look on now
         self._observed = ()  # (observer, number of its arrays) while this program runs in a form with further outputs
         self._form = None  # (observers, form, what they observe) of the last time
@@ -196,13 +197,13 @@ class Program:
         self.run = self._jitted(_flat(graphs, self.n_results, self.copied, own)) if graphs else self._own_run
         self._form = self._observers, self.run, self._observed
 
-    def _show(self, outs):
-        """Give the observers their arrays; returns the program's own results."""
+    def _show(self, inputs, new, outs):
+        """Give the observers what they see of a run; returns the program's own results."""
         at = self.n_results
         for observer, count in self._observed:
             looking = observer()
             if looking is not None:
-                looking.receive(self, outs[at:at + count])
+                looking.receive(self, observe.Run(inputs, [*outs[:self.n_results], *new], outs[at:at + count]))
             at += count
         return outs[:self.n_results]
 
@@ -218,6 +219,7 @@ class Program:
             if self._moved != _moves.value:
                 self._attach()
             read = self._gather()
+            before = [p._stored() for p in self.written] if self._observed else None
             if not self.written:
                 outs = self.run([], read, *[r[0] for r in rest])[1]
             elif self._store is not None:
@@ -229,13 +231,15 @@ class Program:
             else:
                 new, outs = self.run([p._stored() for p in self.written], read, *[r[0] for r in rest])
                 self._scatter(new)
+            if before is not None:
+                inputs, now = self._inputs_of(before, read, [r[0] for r in rest]), [p._stored() for p in self.written]
             if first:
                 self.seconds["compile"] = time.perf_counter() - started
         if first:
             for listener in list(_listeners):
                 listener(self)
-        if self._observed:
-            outs = self._show(outs)
+        if before is not None:
+            outs = self._show(inputs, now, outs)
         if self.errors:
             self._raise(outs[-1])
         return box(outs[0]) if self.single else self._box(outs)
@@ -387,8 +391,11 @@ def _flat(graphs, n_results, copied, own=None):
     return flat
 
 
-def _jitted(name, plan, use_random, donate, flat):
-    """`flat` as one compiled call over the list of written Parameters, that of the others, and the arguments."""
+def _jitted(name, plan, use_random, flat, donate=False):
+    """`flat` as one compiled call over the list of written Parameters, that of the others, and the arguments.
+
+    A call that donates writes the new Parameters where the old ones were.
+    """
     def step(written, read, *rest):
         extra, arrays = (rest[:1], rest[1:]) if use_random else ((), rest)
         lists = (written, read)

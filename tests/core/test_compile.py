@@ -348,8 +348,9 @@ class Norms:
 
         return jax.make_jaxpr(further)(*graph.in_avals)
 
-    def receive(self, program, extras):
-        self.seen.append([float(e) for e in extras])
+    def receive(self, program, run):
+        self.seen.append([float(e) for e in run.extras])
+        self.last = run
 
 
 @pytest.fixture
@@ -366,6 +367,17 @@ def test_an_observer_sees_further_arrays_of_each_run_and_changes_no_result(watch
     seen = watched(Norms()).seen
     assert all((net(X).asnumpy() == e).all() for e in expected)
     assert seen == [[1.0], [4.0], [9.0]] and net.calls.asnumpy() == 3
+
+
+def test_an_observer_can_run_the_program_again_on_the_inputs_of_a_run(watched):
+    net, observer = Scale(), watched(Norms())
+    net(X)
+    net(X)
+    kept = observer.last
+    net(X)
+    graph = compile.program_of(net, X).jaxpr
+    again = jax.core.eval_jaxpr(graph.jaxpr, graph.consts, *kept.inputs)
+    assert [a.tolist() for a in again] == [o.tolist() for o in kept.outputs] and 2.0 in [o.tolist() for o in again]
 
 
 def test_an_observer_that_comes_and_goes_leaves_the_compiled_program_as_it_was():

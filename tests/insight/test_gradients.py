@@ -509,3 +509,36 @@ def test_wrong_settings_say_what_is_expected():
         GradientMonitor(net=3)
     with pytest.raises(TypeError, match="'locate' should be bool"):
         GradientMonitor(locate=1)
+
+
+# ---------------------------------------------------------------------- what is kept meanwhile
+def test_numbers_that_wait_for_the_device_stay_few():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    net, (x, y) = MLP(), data()
+    step = step_of(net)
+    with GradientMonitor() as monitor:
+        for number in range(30):
+            step(x, y)
+            monitor.recording.end_step(number)
+            assert len(monitor.recording._pending) <= 2 * monitor.recording.lag + 1
+    assert monitor.recording.numbers == list(range(30))
+
+
+def test_large_networks_wait_for_fewer_steps(monkeypatch):
+    ms.set_context(mode=ms.GRAPH_MODE)
+    monkeypatch.setattr("msnb.insight.gradients.monitor._HELD", 10_000)
+    assert train(MLP()).recording.lag == 2
+    assert train(MLP(), locate=False).recording.lag == 8
+
+
+def test_a_step_whose_parameters_were_written_over_still_names_the_gradient():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    net = Root()
+    step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.1)).set_train()
+    with GradientMonitor() as monitor:
+        before = net.w._stored()
+        step(Tensor([1, 0, 1, 1.0]))
+        before.delete()
+    found = monitor.recording.nonfinite
+    assert (found.what, found.name, found.direction) == ("NaN", "gradient of w", "backward")
+    assert np.isnan(monitor.recording.table("update")).all()  # its change is unknown

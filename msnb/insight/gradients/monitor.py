@@ -2,19 +2,21 @@
 import weakref
 
 from msnb.core import observe, tape
+from msnb.insight.gradients.locate import locate
 from msnb.insight.gradients.plan import LEVELS, Plan
-from msnb.insight.gradients.recording import NonFinite, Recording
-from msnb.insight.gradients.rows import short_scope
+from msnb.insight.gradients.recording import Recording
 from msnb.insight.gradients.taped import Tape
 from msnb.train.callback import Callback
+
+_HELD = 64 << 20  # bytes of what steps were given that may wait for their numbers
 
 
 class GradientMonitor(Callback):
     """Records the gradients of every step: a callback of `Model.train`, or a context manager around any loop.
 
-    In GRAPH mode the statistics are computed inside the program that trains; nothing waits for them. In PYNATIVE mode
-    they are computed operator by operator. Outside the `with` block, and before and after `Model.train`, programs run
-    exactly as they would without it.
+    The statistics of a step are computed while the next one runs. An observed program does not write the new Parameters
+    over the old ones, and takes the memory of both. Outside the `with` block, and before and after `Model.train`,
+    programs run exactly as they would without it.
 
     Args:
         level (str): "parameters" records the gradient of each Parameter, how far each step moved it, and where the
@@ -27,9 +29,10 @@ class GradientMonitor(Callback):
         memory (int): bytes for whole tensors; thinned out likewise. Default: 64 MiB.
         net (Cell): only programs that hold one of its Parameters are looked at; all where None. Its trainable
             Parameters without a gradient are reported. Default: None.
-        locate (bool): whether the first NaN or infinity is traced back to the operator that made it. For that, every
-            value of a step is kept until the step ends, which can take as much memory again as its activations; False
-            names the Parameter whose gradient it is in. Default: True.
+        locate (bool): whether the first NaN or infinity is traced back to the operator that made it. For that, what a
+            step was given is kept while the next few run (copies of the Parameters, two if they are large; in PYNATIVE
+            mode the activations, until the numbers are there), and a step that went wrong is run again. False names
+            the Parameter whose gradient it is in. Default: True.
 
     Raises:
         ValueError: If `level`, `keep` or `memory` is out of range.
@@ -108,7 +111,7 @@ class GradientMonitor(Callback):
         """The program with its measurements; None for one that neither computes gradients nor applies them."""
         if program not in self._plans:
             wanted = self._concerns(program)
-            self._plans[program] = Plan(program, self.level, self.tensors, self.locate) if wanted else None
+            self._plans[program] = Plan(program, self.level, self.tensors) if wanted else None
             self._learn(self._plans[program])
         plan = self._plans[program]
         return plan.jaxpr if plan is not None else None
@@ -124,6 +127,8 @@ class GradientMonitor(Callback):
         if plan is None or plan.jaxpr is None:
             return
         recording.add_rows(plan.rows)
+        if self.locate:
+            recording.lag = min(recording.lag, max(2, _HELD // max(plan.given, 1)))
         recording.missed = sorted({*recording.missed, *plan.missed})
         with_backward = plan.has_gradients or plan.differentiates  # and not an optimizer that is a program of its own
         if with_backward and (recording.graph is None or len(plan.graph) > len(recording.graph)):
@@ -138,10 +143,15 @@ class GradientMonitor(Callback):
             known = {row.name for row in recording.rows("parameter")}
             recording.untrained = [p.name for p in self.net.trainable_params() if p.name not in known]
 
-    def receive(self, program, extras):
+    def receive(self, program, run):
         """The measurements of one run."""
-        plan = self._plans[program]
-        self.recording.add(lambda: plan.read(extras), lambda flags: _describe(plan, flags))
+        plan, inputs = self._plans[program], run.inputs if self.locate else None
+        self._tape.told(plan.updates)
+
+        def first():
+            return locate(program, inputs, plan.rows) if inputs is not None else None
+
+        self.recording.add(plan.collect(run), first)
 
     # ------------------------------------------------------------------ what came of it
     def findings(self):
@@ -150,23 +160,3 @@ class GradientMonitor(Callback):
 
     def __repr__(self):
         return repr(self.recording)
-
-
-def _describe(plan, flags):
-    """Where the first NaN or infinity of a run came from, read from the flags of all values in order."""
-    bad = [(plan.watched[n], int(flag)) for n, flag in enumerate(flags) if flag]
-    # an infinity alone may be meant, such as a mask of attention: a NaN is looked for first
-    (kind, number), flag = next((entry for entry in bad if entry[1] == 2), bad[0])
-    what = "NaN" if flag == 2 else "Inf"
-    if kind == "input":
-        entry = plan.inputs[number]
-        name = f"{'Parameter' if entry[0] == 'param' else 'input'} {entry[1]}"
-        return NonFinite(0, what, name, "input")
-    point = plan.points[number]
-    node = point.node
-    if node is None:
-        row = plan.row_of[id(point)][0]
-        return NonFinite(0, what, f"gradient of {row.name}", "backward", row.cell, row.source, row.node)
-    scope = short_scope(node.scope)
-    return NonFinite(0, what, "/".join(p for p in (scope, node.op) if p), node.direction, scope.rpartition("/")[2],
-                     node.source, node.id)

@@ -1,5 +1,4 @@
 """What is measured in one compiled program, and how to read the arrays that come out of it."""
-import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -7,6 +6,7 @@ from msnb.core._jax_private import Literal
 from msnb.insight.gradients import rows as naming
 from msnb.insight.gradients import summary
 from msnb.insight.gradients.rows import LABEL, Row
+from msnb.insight.gradients.step import StepNumbers, nothing
 from msnb.insight.instrument import Measure, instrument
 
 LEVELS = ("parameters", "all")
@@ -15,56 +15,61 @@ LEVELS = ("parameters", "all")
 class Plan:
     """The measurements of one program.
 
+    The gradients of Parameters leave the program as they are, and `collect` summarises them in a call of its own: on a
+    CPU that call runs beside the next step, on a core that a small network leaves idle. What operators give would have
+    to be stored for that, and is summarised inside.
+
     Args:
         program (Program): of `msnb.core`.
         level (str): "parameters", or "all" for every operator's output and gradient as well.
         tensors (tuple[str]): patterns of the rows that are recorded whole.
-        locate (bool): whether values without a row are kept as well, to tell where a NaN came from.
 
     Attributes:
         rows (list[Row]): with statistics, in the order of the program.
         jaxpr (Union[ClosedJaxpr, None]): the program with its measurements; None where there is nothing to measure.
         graph (FuncGraph): the program as it is read.
         missed (list[str]): operators that stand where nothing can be measured.
+        given (int): bytes of what the program is given.
     """
 
-    def __init__(self, program, level, tensors, locate):
-        self.level, self.locate = level, locate
+    def __init__(self, program, level, tensors):
+        self.level = level
         self.patterns = tuple(tensors)
         self.jaxpr = None
         self.rows = []
         self.loss = _loss_output(program)
         self.results = program.n_results
         self.first_use = {}
-        self._places = {entry[1]: i for i, entry in enumerate(program.inputs) if entry[0] == "param"}
+        self.given = sum(aval.size * aval.dtype.itemsize for aval in program.jaxpr.in_avals)
+        places = {entry[1]: i for i, entry in enumerate(program.inputs) if entry[0] == "param"}
         self._trained = [entry[1] for entry in program.inputs if entry[0] == "param" and entry[2]]
         self._written = {p.name: program.n_results + i for i, p in enumerate(program.written)}
-        if not self._interesting(program):
+        if not self._interesting(program, places):
             return
+        self.moves = [(places[name], self._written[name]) for name in self.updates]
         measure = _Measure(self)
         made = instrument(program.jaxpr, self._choose, measure, program.inputs, program.name)
-        self.graph, self.points = made.graph, made.points
-        self.inputs = program.inputs
+        self.graph = made.graph
         self.missed = sorted({point.node.fullname for point in made.missed})
         self.jaxpr = made.jaxpr
 
-    def _interesting(self, program):
+    def _interesting(self, program, places):
         """Whether the program computes gradients, or applies them."""
         outs = program.jaxpr.jaxpr.outvars
         known = labels_of(program.jaxpr.jaxpr)
         self.has_gradients = bool(known)
-        self.updates = [name for name in self._written if name in self._places and name in self._trained
+        self.updates = [name for name in self._written if name in places and name in self._trained
                         and name in (known or self._trained) and not isinstance(outs[self._written[name]], Literal)]
         self.differentiates = any("transpose(" in str(eqn.source_info.name_stack) for eqn in program.jaxpr.jaxpr.eqns)
         # an optimizer that is a program of its own only writes what it trains
         return self.has_gradients or self.differentiates or bool(self.updates)
 
     def _choose(self, points):
-        """Points of gradients of Parameters and of operators' outputs; every real number is asked for finiteness."""
+        """Points of the gradients of Parameters and, at the level "all", of what operators give."""
         real = [p for p in points if naming.is_real(p.dtype) and np.prod(p.shape, dtype=np.int64)]
         graph_of = {(p.node.id, p.slot): p for p in real if p.node is not None}
         nodes = {p.node.id: p.node for p in real if p.node is not None}
-        self.row_of, self.extra = {}, []  # id of a point -> Rows; (kind, Row) of what is measured from in- and outputs
+        self.row_of = {}  # id of a point -> Rows
         order = {}
         if real:
             root = _root(points)
@@ -73,8 +78,7 @@ class Plan:
             self._parameters(real, order)
             if self.level == "all" and self.differentiates:
                 self._operators(root, graph_of, nodes)
-        return [p for p in real if id(p) in self.row_of
-                or self.locate and not p.nested and (p.node is not None or p.label.startswith(LABEL))]
+        return [p for p in real if id(p) in self.row_of]
 
     def _parameters(self, points, order):
         seen = {}
@@ -114,16 +118,40 @@ class Plan:
                              like.node if like else -1, like.order if like else 10 ** 6))
         return found
 
-    def read(self, arrays):
-        """What one run gave: {"stats": {Row: vector}, "histograms": ..., "changes": ..., "flags": ..., ...}."""
-        arrays = list(arrays)
-        take = iter(arrays)
-        made = {"stats": {}, "histograms": {}, "changes": {}, "units": {}, "tensors": {}, "loss": None, "flags": None}
-        for part, keys in self.parts:
-            value = np.asarray(next(take))
-            if part in ("loss", "flags"):
-                made[part] = value
-            elif part == "tensors":
+    def collect(self, run):
+        """Start to summarise a `Run`."""
+        return _Numbers(self, run)
+
+
+class _Numbers:
+    """Reads the numbers of one run of a Plan."""
+
+    def __init__(self, plan, run):
+        gradients, self.rest = run.extras[:len(plan.gradients)], run.extras[len(plan.gradients):]
+        self.plan = plan
+        self.loss = run.outputs[plan.loss] if plan.loss is not None else None
+        self.whole = [gradients[n] for n in plan.whole]
+        self.step = StepNumbers(gradients, [run.inputs[i] for i, _ in plan.moves],
+                                [run.outputs[o] for _, o in plan.moves])
+
+    def ready(self):
+        """Whether reading does not wait."""
+        return self.step.ready()
+
+    def __call__(self):
+        """See `nothing`; waits for the numbers."""
+        plan, keys = self.plan, [row.key for row in self.plan.gradients]
+        stats, bars, changes = self.step.read()
+        made = nothing()
+        made["stats"], made["histograms"] = dict(zip(keys, stats)), dict(zip(keys, bars))
+        made["tensors"] = {keys[n]: np.asarray(array) for n, array in zip(plan.whole, self.whole)}
+        if changes is not None:
+            made["changes"] = dict(zip(plan.updates, changes))
+        if self.loss is not None:
+            made["loss"] = float(self.loss)
+        for (part, keys), array in zip(plan.parts, self.rest):
+            value = np.asarray(array)
+            if part == "tensors":
                 made[part][keys] = value
             elif part == "units":
                 ends = np.cumsum([count for _, count in keys])
@@ -131,6 +159,9 @@ class Plan:
                     made[part][key] = piece
             else:
                 made[part].update(zip(keys, value))
+        watched = [vector[1:3] for (kind, _), vector in made["stats"].items() if kind != "output"]
+        watched += [*made["changes"].values(), (made["loss"] or 0.0,)]
+        made["odd"] = not all(np.isfinite(numbers).all() for numbers in watched)
         return made
 
 
@@ -171,13 +202,13 @@ def _loss_output(program):
 
 
 class _Measure(Measure):
-    """Summaries of what has a row; the finiteness of everything, looked at only once something has gone wrong."""
+    """Hands out gradients of Parameters, and summaries of everything else that has a row."""
 
     def __init__(self, plan):
         self.plan = plan
 
     def _rows(self, point):
-        return self.plan.row_of.get(id(point), ())
+        return self.plan.row_of[id(point)]
 
     def _saturation(self, point):
         rows = [row for row in self._rows(point) if row.kind == "output"]
@@ -185,74 +216,48 @@ class _Measure(Measure):
 
     def measure(self, point, array):
         """Moments where the value is gone afterwards; else the value, which `finish` treats with its like."""
-        if point.nested:
-            return summary.moments(array, self._saturation(point)), None
-        return None, array
+        return summary.moments(array, self._saturation(point)) if point.nested else array
 
     def empty(self, point):
-        return summary.nothing(), None
+        return summary.nothing()
 
     def merge(self, point, first, second):
-        return summary.merged(first[0], second[0]), None
+        return summary.merged(first, second)
 
     def finish(self, points, measured, inputs, outputs):
         plan = self.plan
-        parts, arrays = [], []
+        plan.parts, arrays = [], []
 
         def add(part, keys, array):
-            parts.append((part, keys))
+            plan.parts.append((part, keys))
             arrays.append(array)
 
-        top = [(p, m) for p, m in zip(points, measured) if self._rows(p) and not p.nested]
-        within = [(p, m) for p, m in zip(points, measured) if self._rows(p) and p.nested]
-        alarm = []
+        pairs = [(p, m) for p, m in zip(points, measured) if not p.nested]
+        own = [(p, m) for p, m in pairs if p.label]
+        plan.gradients = [self._rows(p)[0] for p, _ in own]
+        chosen = {row.key for row in naming.chosen(plan.patterns, plan.rows)}
+        plan.whole = [n for n, row in enumerate(plan.gradients) if row.key in chosen]
+        top = [(p, m) for p, m in pairs if not p.label]
         if top:
-            stats, bars = summary.summarised([m[1] for _, m in top], [self._saturation(p) for p, _ in top])
-            alarm.append(stats[:, 1] + stats[:, 2])
+            stats, bars = summary.summarised([m for _, m in top], [self._saturation(p) for p, _ in top])
             picked = [(n, row.key) for n, (p, _) in enumerate(top) for row in self._rows(p)]
             for part, values in (("stats", stats), ("histograms", bars)):
                 add(part, [key for _, key in picked], values[np.array([n for n, _ in picked])])
+        within = [(p, m) for p, m in zip(points, measured) if p.nested]
         if within:
-            stats = jnp.stack([m[0] for _, m in within])
-            alarm.append(stats[:, 1] + stats[:, 2])
-            picked = [(n, row.key) for n, (p, _) in enumerate(within) for row in self._rows(p)]
-            add("stats", [key for _, key in picked], stats[np.array([n for n, _ in picked])])
-        if plan.updates:
-            changes = jnp.stack([summary.change(inputs[plan._places[n]], outputs[plan._written[n]])
-                                 for n in plan.updates])
-            alarm.append(changes.sum(axis=1))
-            add("changes", list(plan.updates), changes)
-        if plan.loss is not None:
-            loss = outputs[plan.loss].astype(jnp.float32)
-            alarm.append(loss[None])
-            add("loss", None, loss)
+            picked = [(m, row.key) for p, m in within for row in self._rows(p)]
+            add("stats", [key for _, key in picked], jnp.stack([m for m, _ in picked]))
         self._units(top, add)
-        self._flags(points, measured, inputs, alarm, add)
-        self._tensors(top, outputs, add)
-        plan.parts = parts
-        return arrays
+        for point, array in top:
+            for row in self._rows(point):
+                if row.key in chosen:
+                    add("tensors", row.key, array)
+        for row in naming.chosen(plan.patterns, plan.weight_rows()):
+            add("tensors", row.key, jnp.copy(outputs[plan._written[row.name]]))
+        return [m for _, m in own] + arrays
 
     def _units(self, top, add):
-        found = [(row.key, summary.living(m[1])) for p, m in top for row in self._rows(p)
+        found = [(row.key, summary.living(m)) for p, m in top for row in self._rows(p)
                  if row.kind == "output" and row.op.startswith("ReLU") and len(p.shape) > 1]
         if found:
             add("units", [(key, units.size) for key, units in found], jnp.concatenate([u for _, u in found]))
-
-    def _flags(self, points, measured, inputs, alarm, add):
-        """Finiteness of every value, computed in a branch that only runs when a NaN or an infinity has come out."""
-        kept = [(("input", n), a) for n, a in enumerate(inputs) if naming.is_real(a.dtype) and a.size]
-        kept += [(("point", n), m[1]) for n, (p, m) in enumerate(zip(points, measured)) if m[1] is not None]
-        values = [array for _, array in kept]
-        bad = ~jnp.all(jnp.isfinite(jnp.concatenate(alarm)))
-        flags = jax.lax.cond(bad, lambda: summary.finiteness(values), lambda: jnp.zeros(len(values), jnp.uint8))
-        self.plan.watched = [key for key, _ in kept]
-        add("flags", None, flags)
-
-    def _tensors(self, top, outputs, add):
-        plan = self.plan
-        for row in naming.chosen(plan.patterns, plan.rows):
-            array = next((m[1] for p, m in top if row in self._rows(p)), None)
-            if array is not None:
-                add("tensors", row.key, array)
-        for row in naming.chosen(plan.patterns, plan.weight_rows()):
-            add("tensors", row.key, outputs[plan._written[row.name]])

@@ -9,7 +9,6 @@ from msnb.insight.gradients.rows import SATURATING, cotangents, forward_order, o
 
 STATISTICS = ("norm", "mean", "std", "min", "max", "zeros", "nan", "inf", "saturated", "update", "weight", "dead")
 _PLACE = {name: i for i, name in enumerate(STATISTICS)}
-_PENDING = 8  # runs whose numbers may still be computing
 
 
 class NonFinite:
@@ -61,6 +60,7 @@ class Recording:
         graph (Union[FuncGraph, None]): the program that computes the gradients, where there is one.
         level (str): "parameters" or "all".
         mode (str): "GRAPH" or "PYNATIVE".
+        lag (int): runs whose numbers may still be computing.
     """
 
     def __init__(self, keep=500, memory=64 << 20, level="parameters"):
@@ -81,7 +81,8 @@ class Recording:
         self._now = None
         self._number = 0
         self._count = 0
-        self._pending = []
+        self.lag = 8
+        self._pending = []  # (what reads the numbers of a run, what finds the first NaN), or (number of a step, None)
         self._bytes = 0
 
     # ------------------------------------------------------------------ writing
@@ -90,15 +91,16 @@ class Recording:
         for row in rows:
             self._rows.setdefault(row.key, row)
 
-    def add(self, read, describe=None):
-        """Take the numbers of one run: `read()` gives them (see `Plan.read`) once they are wanted.
+    def add(self, read, locate=None):
+        """Take the numbers of one run, once they are wanted.
 
         Args:
-            read (Callable): waits for the device, and returns a dict.
-            describe (Callable): from the flags of that run to a NonFinite without its step, or None.
+            read (Callable): waits for the device, and returns a dict (see `Plan.collect`); ``read.ready()`` tells
+                whether it has to wait.
+            locate (Callable): to a NonFinite without its step, or None; called if something is not finite.
         """
-        self._pending.append((read, describe))
-        if len(self._pending) > _PENDING:  # by now it has long been computed
+        self._pending.append((read, locate))
+        while sum(callable(entry[0]) for entry in self._pending) > self.lag:
             self._take(*self._pending.pop(0))
 
     def attach(self, graph, results):
@@ -124,6 +126,11 @@ class Recording:
         """The next numbers belong to a new step."""
         self._pending.append((number, None))
 
+    def take_ready(self):
+        """Take the oldest run if its numbers are there, to let go of what it holds."""
+        if self._pending and (not callable(self._pending[0][0]) or self._pending[0][0].ready()):
+            self._take(*self._pending.pop(0))
+
     def settle(self):
         """Take everything that is still under way. Returns the recording."""
         pending, self._pending = self._pending, []
@@ -131,7 +138,7 @@ class Recording:
             self._take(*entry)
         return self
 
-    def _take(self, read, describe):
+    def _take(self, read, locate):
         if not callable(read):
             self._close(read)
             return
@@ -152,20 +159,28 @@ class Recording:
             step.loss = float(made["loss"])
         for key, value in made["tensors"].items():
             self._keep_tensor(key, step.number, value)
-        if self.nonfinite is None and made["flags"] is not None:
-            self._look(step, made, describe)
+        if self.nonfinite is None and made["odd"]:
+            self._look(step, made, locate)
 
-    def _look(self, step, made, describe):
-        """Note the first NaN or infinity, if it is in this step."""
-        found = describe(made["flags"]) if made["flags"].any() and describe is not None else None
+    def _look(self, step, made, locate):
+        """Note the first NaN or infinity, which is in this step."""
+        found = locate() if locate is not None else None
         if found is None and step.loss is not None and not np.isfinite(step.loss):
-            # nothing before it was watched (locate=False)
             found = NonFinite(0, "NaN" if np.isnan(step.loss) else "Inf", "the loss", "forward")
+        found = found or self._ill(made["stats"])
         if found is not None:
             found.step = step.number
             self.nonfinite = found
             from msnb.insight.gradients.findings import describe_nonfinite
             log.warning("%s", describe_nonfinite(found))
+
+    def _ill(self, stats):
+        """The first gradient that is not finite, None if all are."""
+        for what, column in (("NaN", 6), ("Inf", 7)):
+            for row in self._rows.values():
+                if row.kind == "parameter" and row.key in stats and stats[row.key][column]:
+                    return NonFinite(0, what, f"gradient of {row.name}", "backward", row.cell, row.source, row.node)
+        return None
 
     def _close(self, number):
         """End the current step; `number` is what the training calls it."""

@@ -60,9 +60,13 @@ def short_scope(scope):
     return "/".join(parts)
 
 
+dtype_name = functools.lru_cache(maxsize=64)(str)  # of a numpy dtype, which takes microseconds to tell its name
+
+
+@functools.lru_cache(maxsize=64)
 def is_real(dtype):
     """Whether statistics of values of this dtype make sense."""
-    return np.issubdtype(dtype, np.floating) or str(dtype).startswith(("bfloat", "float8"))
+    return np.issubdtype(dtype, np.floating) or dtype_name(dtype).startswith(("bfloat", "float8"))
 
 
 def forward_order(graph, results):

@@ -106,12 +106,9 @@ def summarised(arrays, saturations):
     return stats.at[:, _NAN:_INF + 1].set(counts), bars
 
 
-def finiteness(arrays):
-    """uint8 per array: 2 if it holds a NaN, else 1 if it holds an infinity, else 0."""
-    def code(array, _):
-        return jnp.max(jnp.where(jnp.isnan(array), 2, jnp.where(jnp.isinf(array), 1, 0)).astype(jnp.uint8))
-
-    return jnp.stack(_together(code, arrays))
+def finiteness(array):
+    """uint8: 2 if the array holds a NaN, else 1 if it holds an infinity, else 0."""
+    return jnp.max(jnp.where(jnp.isnan(array), 2, jnp.where(jnp.isinf(array), 1, 0)).astype(jnp.uint8))
 
 
 def _together(fn, arrays, tags=None):

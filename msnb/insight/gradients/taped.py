@@ -3,7 +3,6 @@ import functools
 import sys
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from msnb.core import trace
@@ -12,38 +11,25 @@ from msnb.insight.gradients import rows as naming
 from msnb.insight.gradients import summary
 from msnb.insight.gradients.recording import NonFinite
 from msnb.insight.gradients.rows import Row
+from msnb.insight.gradients.step import StepNumbers, nothing
 from msnb.ir.read import is_library
 
 
 @functools.partial(jax.jit, static_argnums=0)
-def _measure(kinds, arrays, loss):
-    """(moments, histograms, living units, finiteness) of the arrays of one step, in one call.
+def _measure(kinds, arrays):
+    """(moments, histograms, living units) of what operators gave in one step, in one call.
 
     Args:
-        kinds (tuple): per array (row kind or None for one that is only looked at when something is wrong, operator).
+        kinds (tuple): per array (kind of its row, operator).
         arrays (list): the tensors in the order in which they were made.
-        loss (Union[jax.Array, None]): the loss.
     """
-    whole = [(kind, op, array) for (kind, op), array in zip(kinds, arrays) if kind is not None]
-    stats, bars, alarm = [], [], []
-    if whole:
-        stats, bars = summary.summarised([array for _, _, array in whole], [
-            op if kind == "output" and op in naming.SATURATING else None for kind, op, _ in whole])
-        gradients = np.array([n for n, (kind, _, _) in enumerate(whole) if kind == "parameter"], np.int32)
-        alarm.append(stats[gradients, 1] + stats[gradients, 2])
-    units = [summary.living(array) for kind, op, array in whole if _has_units(kind, op, array)]
-    if loss is not None:
-        alarm.append(loss.reshape(1).astype(jnp.float32))
-    flags = jax.lax.cond(~jnp.all(jnp.isfinite(jnp.concatenate(alarm))), lambda: summary.finiteness(arrays),
-                         lambda: jnp.zeros(len(arrays), jnp.uint8)) if alarm and arrays else jnp.zeros(0, jnp.uint8)
-    return stats, bars, units, flags
+    stats, bars = summary.summarised(arrays, [
+        op if kind == "output" and op in naming.SATURATING else None for kind, op in kinds])
+    return stats, bars, [summary.living(a) for (kind, op), a in zip(kinds, arrays) if _has_units(kind, op, a.shape)]
 
 
-def _has_units(kind, op, array):
-    return kind == "output" and op.startswith("ReLU") and array.ndim > 1
-
-
-_change = jax.jit(summary.change)
+def _has_units(kind, op, shape):
+    return kind == "output" and op.startswith("ReLU") and len(shape) > 1
 
 
 class Tape:
@@ -64,6 +50,7 @@ class Tape:
         """An operator ran in the forward pass of a gradient."""
         if trace.thread.recording != 1 or trace.thread.frame is not None:
             return
+        self.monitor.recording.take_ready()
         op = _operator(node.kernel)
         scope, source, self.around = _where(self.around)
         base = "/".join(part for part in (naming.short_scope(scope), op) if part)
@@ -72,7 +59,7 @@ class Tape:
         place = len(self.made_by)
         self.made_by.append((node, op, scope, source))  # keeps the node, and so its id, until the gradient is complete
         array = boxes[0]._array
-        self.nodes[id(node)] = row = Row("output", name, tuple(array.shape), str(array.dtype), op,
+        self.nodes[id(node)] = row = Row("output", name, tuple(array.shape), naming.dtype_name(array.dtype), op,
                                          naming.short_scope(scope).rpartition("/")[2], source, -1, place)
         self._watch(row, array, "forward")
 
@@ -82,8 +69,8 @@ class Tape:
         if like is None or not cotangents or cotangents[0] is None:
             return
         array = cotangents[0]._array
-        row = Row("gradient", like.name, tuple(array.shape), str(array.dtype), like.op, like.cell, like.source, -1,
-                  like.order)
+        row = Row("gradient", like.name, tuple(array.shape), naming.dtype_name(array.dtype), like.op, like.cell,
+                  like.source, -1, like.order)
         self._watch(row, array, "backward")
 
     def _watch(self, row, array, direction):
@@ -105,42 +92,43 @@ class Tape:
             if not naming.is_real(array.dtype) or not array.size:
                 continue
             place, (_, op, scope, line) = reads.get(id(source), (10 ** 6 + number, (None, "", "", None)))
-            row = Row("parameter", weight.name, tuple(array.shape), str(array.dtype), op,
+            row = Row("parameter", weight.name, tuple(array.shape), naming.dtype_name(array.dtype), op,
                       naming.short_scope(scope).rpartition("/")[2], line, -1, place)
             self.watched.append((row, "backward", array))
             if place >= 10 ** 6 and weight.name not in recording.unread:
                 recording.unread.append(weight.name)
             self.held[weight] = weight._array
         watched, patterns, everything = self.watched, self.monitor.tensors, self.monitor.level == "all"
-        rows = [row for row, _, _ in watched if everything or row.kind == "parameter"]
-        recording.add_rows(rows)
+        recorded = [(row, array) for row, _, array in watched if everything or row.kind == "parameter"]
+        recording.add_rows(row for row, _ in recorded)
         recording.operators = [(place, entry[1]) for place, entry in enumerate(self.made_by)]
         if self.monitor.net is not None:
             self.seen |= {w.name for w in weights}
             recording.untrained = [p.name for p in self.monitor.net.trainable_params() if p.name not in self.seen]
         loss = next((o._array for o in outputs if o._array.size == 1 and naming.is_real(o._array.dtype)), None)
-        kinds = tuple((row.kind if everything or row.kind == "parameter" else None, row.op) for row, _, _ in watched)
-        made = _measure(kinds, [array for _, _, array in watched], loss)
-        wanted = {row.key for row in naming.chosen(patterns, rows)} if patterns else ()
-        whole = {row.key: array for row, _, array in watched if row.key in wanted}
-        places = [(row, direction) for row, direction, _ in watched]
+        wanted = {row.key for row in naming.chosen(patterns, [row for row, _ in recorded])} if patterns else ()
+        whole = {row.key: array for row, array in recorded if row.key in wanted}
         self._clear()
-        recording.add(lambda: _read(rows, made, whole, loss), lambda found: _describe(places, found))
+        recording.add(_Numbers(recorded, whole, loss), lambda: _first(watched) if self.monitor.locate else None)
+
+    def told(self, names):
+        """An observed program has moved these Parameters, and tells how far."""
+        if self.held:
+            self.held = {weight: before for weight, before in self.held.items() if weight.name not in names}
 
     def close(self):
-        """The step is over: see how far the Parameters moved, where no compiled optimizer has told."""
+        """The step is over: see how far the Parameters moved that no program has told of."""
         held, self.held = self.held, {}
-        changes, values = {}, {}
+        moved, values = {}, {}
         for weight, before in held.items():
             after = weight._array
             if after is not before and not before.is_deleted() and after.shape == before.shape:
-                changes[weight.name] = _change(before, after)
-            row = Row("weight", weight.name, tuple(after.shape), str(after.dtype))
+                moved[weight.name] = before, after
+            row = Row("weight", weight.name, tuple(after.shape), naming.dtype_name(after.dtype))
             if naming.chosen(self.monitor.tensors, [row]):
                 values[row.key] = np.array(after)  # the next step may write over it
-        if changes or values:
-            self.monitor.recording.add(lambda: {**_nothing(), "tensors": values,
-                                                "changes": {k: np.asarray(v) for k, v in changes.items()}})
+        if moved or values:
+            self.monitor.recording.add(_Changes(moved, values))
 
     def _concerns(self, weights):
         net = self.monitor.net
@@ -159,30 +147,72 @@ class Tape:
         return found
 
 
-def _nothing():
-    return {"stats": {}, "histograms": {}, "changes": {}, "units": {}, "tensors": {}, "loss": None, "flags": None}
+class _Numbers:
+    """Reads the numbers of a step.
+
+    Args:
+        recorded (list): (Row, array) of what is summarised.
+        whole (dict): row key -> array that is kept as it is.
+        loss (Union[jax.Array, None]): the loss.
+    """
+
+    def __init__(self, recorded, whole, loss):
+        self.whole, self.loss = whole, loss
+        weights = [(row, array) for row, array in recorded if row.kind == "parameter"]
+        others = [(row, array) for row, array in recorded if row.kind != "parameter"]
+        self.weights, self.others = [row for row, _ in weights], [row for row, _ in others]
+        self.step = StepNumbers([array for _, array in weights], [], [])
+        kinds = tuple((row.kind, row.op) for row in self.others)
+        self.measured = _measure(kinds, [array for _, array in others]) if others else ((), (), ())
+
+    def ready(self):
+        return self.step.ready() and all(array.is_ready() for array in jax.tree.leaves(self.measured))
+
+    def __call__(self):
+        made = nothing()
+        stats, bars, _ = self.step.read()
+        made["loss"] = None if self.loss is None else np.asarray(self.loss, np.float64).reshape(())
+        made["odd"] = not (np.isfinite(stats[:, 1:3]).all() and np.isfinite(made["loss"] or 0.0))
+        for rows, columns, counts in ((self.weights, stats, bars), (self.others, *self.measured[:2])):
+            keys = [row.key for row in rows]
+            made["stats"].update(zip(keys, np.asarray(columns)))
+            made["histograms"].update(zip(keys, np.asarray(counts)))
+        with_units = [row.key for row in self.others if _has_units(row.kind, row.op, row.shape)]
+        made["units"] = {key: np.asarray(alive) for key, alive in zip(with_units, self.measured[2])}
+        made["tensors"] = {key: np.asarray(array) for key, array in self.whole.items()}
+        return made
 
 
-def _read(rows, measured, whole, loss):
-    made = _nothing()
-    stats, bars, units, flags = measured
-    if rows:
-        keys = [row.key for row in rows]
-        made["stats"] = dict(zip(keys, np.asarray(stats)))
-        made["histograms"] = dict(zip(keys, np.asarray(bars)))
-    with_units = [row.key for row in rows if row.kind == "output" and row.op.startswith("ReLU") and len(row.shape) > 1]
-    made["units"] = {key: np.asarray(alive) for key, alive in zip(with_units, units)}
-    made["tensors"] = {key: np.asarray(array) for key, array in whole.items()}
-    made["loss"] = None if loss is None else np.asarray(loss, np.float64).reshape(())
-    made["flags"] = np.asarray(flags)
-    return made
+class _Changes:
+    """Reads how far the Parameters moved.
+
+    Args:
+        moved (dict): name -> (array before, array after).
+        tensors (dict): row key -> numpy array that is kept.
+    """
+
+    def __init__(self, moved, tensors):
+        self.names, self.tensors = list(moved), tensors
+        self.step = StepNumbers([], [old for old, _ in moved.values()], [new for _, new in moved.values()])
+
+    def ready(self):
+        return self.step.ready()
+
+    def __call__(self):
+        changes = self.step.read()[2]
+        known = dict(zip(self.names, changes)) if changes is not None else {}
+        return {**nothing(), "tensors": self.tensors, "changes": known}
 
 
-def _describe(places, found):
-    bad = [(row, direction, int(flag)) for (row, direction), flag in zip(places, found) if flag]
-    row, direction, flag = next((entry for entry in bad if entry[2] == 2), bad[0])
+def _first(watched):
+    """The first tensor with a NaN, or else with an infinity."""
+    codes = [int(summary.finiteness(array)) for _, _, array in watched]
+    wanted = 2 if 2 in codes else 1
+    if wanted not in codes:
+        return None
+    row, direction, _ = watched[codes.index(wanted)]
     name = f"gradient of {row.name}" if row.kind == "parameter" else row.name
-    return NonFinite(0, "NaN" if flag == 2 else "Inf", name, direction, row.cell, row.source)
+    return NonFinite(0, "NaN" if wanted == 2 else "Inf", name, direction, row.cell, row.source)
 
 
 def _operator(kernel):

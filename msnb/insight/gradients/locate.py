@@ -1,0 +1,60 @@
+"""Where a NaN or an infinity came from: the step is run once more, and each of its values is looked at."""
+import jax
+import jax.numpy as jnp
+
+from msnb.core._jax_private import eval_jaxpr, without_prints
+from msnb.insight.gradients.recording import NonFinite
+from msnb.insight.gradients.rows import LABEL, is_real, short_scope
+from msnb.insight.gradients.summary import finiteness
+from msnb.insight.instrument import Measure, instrument
+
+
+class _Finiteness(Measure):
+    def measure(self, point, array):
+        return finiteness(array)
+
+    def finish(self, points, measured, inputs, outputs):
+        given = [finiteness(a) if is_real(a.dtype) and a.size else jnp.uint8(0) for a in inputs]
+        return [jnp.stack([*given, *measured])]
+
+
+def locate(program, inputs, rows):
+    """The first value of a run that is not finite.
+
+    Args:
+        program (Program): that ran.
+        inputs (list[jax.Array]): what it was given.
+        rows (list[Row]): among them those of the gradients of its Parameters.
+
+    Returns:
+        NonFinite without its step; None if every value is finite, or an input has been written over since.
+    """
+    def choose(points):
+        return [p for p in points if is_real(p.dtype) and 0 not in p.shape and not p.nested
+                and (p.node is not None or p.label.startswith(LABEL))]
+
+    made = instrument(program.jaxpr, choose, _Finiteness(), program.inputs, program.name)
+    quiet = without_prints(made.jaxpr.jaxpr)
+    try:
+        flags = jax.jit(lambda *args: eval_jaxpr(quiet, made.jaxpr.consts, *args)[-1])(*inputs)
+    except RuntimeError:  # an array that another program was given to write over
+        if any(a.is_deleted() for a in inputs):
+            return None
+        raise
+    places = [*program.inputs, *made.points]
+    bad = [(place, int(flag)) for place, flag in zip(places, flags.tolist()) if flag]
+    # an infinity alone may be meant, such as a mask of attention: a NaN is looked for first
+    place, flag = next((entry for entry in bad if entry[1] == 2), bad[0] if bad else (None, 0))
+    return _describe(place, "NaN" if flag == 2 else "Inf", rows) if place is not None else None
+
+
+def _describe(place, what, rows):
+    if isinstance(place, tuple):
+        return NonFinite(0, what, f"{'Parameter' if place[0] == 'param' else 'input'} {place[1]}", "input")
+    node = place.node
+    if node is None:
+        row = next(row for row in rows if row.key == ("parameter", place.label[len(LABEL):]))
+        return NonFinite(0, what, f"gradient of {row.name}", "backward", row.cell, row.source, row.node)
+    scope = short_scope(node.scope)
+    return NonFinite(0, what, "/".join(p for p in (scope, node.op) if p), node.direction, scope.rpartition("/")[2],
+                     node.source, node.id)
