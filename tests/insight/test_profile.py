@@ -10,7 +10,8 @@ from msnb import Tensor, context, nn, ops
 from msnb import dataset as ds
 from msnb.core.kernel import Kernel
 from msnb.core.program import Program
-from msnb.insight.profile import Profile, Recorder, attribute, machine, profile, shares, xplane
+from msnb.insight.profile import Profile, Recorder, attribute, ends, machine, profile, shares, xplane
+from msnb.insight.profile.replay import _counted
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
 from msnb.nn.cell import Cell
 
@@ -88,6 +89,28 @@ def test_a_kernel_that_is_split_over_threads_lasts_until_its_last_part_is_done()
              Event("msnb:anchor", 0, 1)), Lane("tf_XLAEigen/2", Event("end: dot.1", 40, 2, _c=7)))
     assert (kernel.start, kernel.end, kernel.op, kernel.run) == (10, 42, "dot.1", ("jit_f", 1, 2))
     assert marks[0][0] == "msnb:anchor"
+
+
+def test_a_kernel_was_done_when_what_reads_it_began():
+    """The convolution is marked as ended only after what was run from within its last part."""
+    source = ParameterNode("x", kind(4, 4))
+    conv = CNode("convolution", (source,), (0,), kind(4, 4), instruction="convolution", id=0)
+    view = CNode("bitcast", (conv,), (0,), kind(4, 4), instruction="bitcast", id=1)  # no kernel
+    relu = CNode("maximum", (view,), (0,), kind(4, 4), instruction="relu", id=2)
+    last = CNode("dot", (relu,), (0,), kind(4, 4), instruction="dot", id=3)
+    graph = FuncGraph("main", [source], [conv, view, relu, last], [(last, 0)])
+    run = ("jit_step", 1, 7)
+    times = {"convolution": (0, 100), "relu": (30, 45), "dot": (50, 60)}
+    kernels = [xplane.Kernel(op, "jit_step", run, start, end, "lane", False) for op, (start, end) in times.items()]
+    other = xplane.Kernel("relu", "jit_step", ("jit_step", 1, 8), 10, 12, "lane", False)  # of another run
+    assert list(ends.settle([*kernels, other], {run[:2]: graph})) == [run, other.run]
+    assert [kernel.end for kernel in kernels] == [30, 45, 60]
+
+
+def test_of_what_ran_beside_others_counts_what_it_lost_by_that():
+    assert _counted(1.0, 2.0, 5.0) == 1.0  # nothing ran beside it
+    assert _counted(0.5, 2.0, 2.0) == 0.5  # another group did, on a core of its own
+    assert _counted(0.5, 2.0, 4.0) == 1.0  # each slowed the other down to a half
 
 
 def test_of_a_device_only_the_streams_are_read():

@@ -4,7 +4,6 @@ Operators that XLA fused into one kernel are no longer there one by one: they ar
 function. What XLA made no kernel of, a reshape for one, is part of the functions that read it. Groups of the same
 operators on the same shapes are compiled and timed once.
 """
-import os
 import time
 
 import jax
@@ -28,9 +27,9 @@ class Group:
     Attributes:
         nodes (list[CNode]): in the order of execution.
         alone (float): seconds of one run, without what calling an empty function takes.
-        part (float): how much of its running time counts as wall time of the step: 1.0 where nothing ran beside it, or
-            where it keeps every core busy by itself; 0.5 where another group ran beside it all the time, each on one
-            core. From the trace, and from the processor time of the replay.
+        part (float): how much of that counts as wall time of the step: 1.0 where nothing ran beside it, or where what
+            did slowed it down as much; 0.5 where another group ran beside it all the time, each as fast as alone. From
+            the trace.
         seconds (float): `alone` times `part`: what it adds to the wall time of the step.
     """
 
@@ -137,8 +136,8 @@ def _groups(profile, graph):
 
 
 def _beside(profile, graph, groups):
-    """Per group, which part of its running time counts as wall time of the step: less than all of it where kernels of
-    other groups ran on other threads meanwhile."""
+    """Per group, (which part of the time during which it ran it did not share with kernels of other groups, that time
+    as a part of the step), from the trace."""
     outer = {}
     for index, nodes in enumerate(groups):
         for node in nodes:
@@ -156,7 +155,9 @@ def _beside(profile, graph, groups):
         if home.get(op) is not None:
             wall[home[op]] = wall.get(home[op], 0.0) + seconds
     own = {index: shares.length(shares.union(mine)) * 1e-9 / max(count, 1) for index, mine in spans.items()}
-    return [min(wall.get(index, 0.0) / own[index], 1.0) if own.get(index) else 1.0 for index in range(len(groups))]
+    step = sum(profile.parts.values())
+    return [(min(wall.get(index, 0.0) / own[index], 1.0), own[index] / step) if own.get(index) else (1.0, 0.0)
+            for index in range(len(groups))]
 
 
 class _Parts:
@@ -308,29 +309,31 @@ def _time(parts, values, whole, shape_of_step, rest, beside, rounds):
         runs.setdefault(shapes[key], lambda f=empty[shapes[key]], a=args: f(*a))
     for run in runs.values():
         jax.block_until_ready(run())
-    took, cores = {name: [] for name in runs}, dict.fromkeys(runs, 0.0)
+    took = {name: [] for name in runs}
     stop, done = time.perf_counter() + _BUDGET, 0
     while done < rounds or (done < 20 * rounds and time.perf_counter() < stop):
         done += 1
         for name, run in runs.items():
-            wall, used = time.perf_counter(), time.process_time()
             took[name] += _seconds(run)
-            cores[name] += (time.process_time() - used) / (time.perf_counter() - wall)
     best = {name: min(times) for name, times in took.items()}
-    groups = [Group(nodes, max(best[key] - best[shape], 0.0), _counted(part, cores[key] / done))
-              for nodes, (key, shape), part in zip(parts.groups, plan, beside, strict=True)]
+    groups = []
+    for nodes, (key, shape), (part, inside) in zip(parts.groups, plan, beside, strict=True):
+        alone = max(best[key] - best[shape], 0.0)
+        groups.append(Group(nodes, alone, _counted(part, alone, inside * best["step"])))
     return Replay(groups, best["step"], rest * best["step"] + best["call"], len(compiled))
 
 
-def _counted(part, cores):
-    """How much of a group's time alone is wall time of the step, where it had `part` of it to itself there.
+def _counted(part, alone, inside):
+    """How much of a group's time alone is wall time of the step.
 
-    A group that keeps one core busy loses nothing to what runs beside it on another; one that keeps all of them busy
-    takes as long as if nothing ran beside it.
+    Args:
+        part (float): of the time during which it ran in the step, how much it did not share with other groups.
+        alone (float), inside (float): seconds that it runs alone, and in the step.
+
+    A group that ran as fast beside others as it does alone, on another core, shared all of that time with them; one
+    that took twice as long, because it fills every core by itself, gained nothing.
     """
-    others = (os.cpu_count() or 1) - 1
-    filled = min(max((cores - 1.0) / others, 0.0), 1.0) if others else 1.0
-    return part + (1.0 - part) * filled
+    return min(part * max(inside / alone, 1.0), 1.0) if alone else part
 
 
 class _Again:

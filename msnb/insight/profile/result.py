@@ -5,7 +5,7 @@ import statistics
 from msnb.ir.hlo import work_inside
 from msnb.ir.stages import Stages
 
-from . import attribute, memory, shares
+from . import attribute, ends, memory, shares
 from .advice import advice
 from .dispatch import operator_of
 from .machine import machine
@@ -200,16 +200,6 @@ class Profile:
         if any(kernel.device for kernel in kernels):
             self.notes.append("Kernels of a GPU that run inside a command buffer are traced as one: if few operators "
                               "show, start Python with XLA_FLAGS=--xla_gpu_enable_command_buffer= and profile again.")
-        low, high = window[0][0], window[-1][1]
-        spans = [(max(kernel.start, low), min(kernel.end, high)) for kernel in kernels]
-        busy = shares.union(spans)
-        runs = {}
-        for kernel in kernels:
-            start, end = runs.get(kernel.run, (kernel.start, kernel.end))
-            runs[kernel.run] = min(start, kernel.start), max(end, kernel.end)
-        self.parts = self._parts(window, count, busy, compiling, runs.values())
-        if len(self.steps) > count > 0:
-            self._compare_traced(count)
         owners, opcodes, inside = {}, {}, {}
         for key, program in self._modules.items():
             stages = self._stages_of(program)
@@ -217,6 +207,14 @@ class Profile:
             inside[key] = work_inside(program.compiled().as_text())
             opcodes[key] = {node.instruction: node for node in stages["optimised"].all_nodes()}
         self._owners = {program: owners[key] for key, program in self._modules.items()}
+        runs = ends.settle(kernels, {key: self._stages_of(p)["optimised"] for key, p in self._modules.items()})
+        low, high = window[0][0], window[-1][1]
+        spans = [(max(kernel.start, low), min(kernel.end, high)) for kernel in kernels]
+        busy = shares.union(spans)
+        running = [(min(k.start for k in mine), max(k.end for k in mine)) for mine in runs.values()]
+        self.parts = self._parts(window, count, busy, compiling, running)
+        if len(self.steps) > count > 0:
+            self._compare_traced(count)
         outer = [index for index, kernel in enumerate(kernels) if kernel.run[:2] in opcodes
                  and opcodes[kernel.run[:2]][kernel.op].op in attribute.CONTAINERS]
         wall = shares.shares(spans, outer)
