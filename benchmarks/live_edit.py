@@ -1,0 +1,83 @@
+"""How soon the graph of an unexecuted cell follows an edit in JupyterLab, on an idle kernel.
+
+    python benchmarks/live_edit.py
+
+A key is pressed in the cell of a network of about 300 operators whose graph is open below it; the time ends when the
+browser has drawn the new operator. It holds the quarter of a second for which the extension waits for the next key.
+Needs chromium, playwright and JupyterLab, as the tests in a browser do.
+"""
+import pathlib
+import statistics
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests" / "notebook"))
+
+from browsing import CHROMIUM, FLAGS, TOKEN, line, run_all, serve, stop  # noqa: E402
+
+ROUNDS = 12
+CELL = """%%mindspore -m graph --ir
+import numpy as np
+import mindspore as ms
+from mindspore import nn, ops
+class Block(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.dense, self.act = nn.Dense(16, 16), nn.ReLU()
+    def construct(self, x):
+        return self.act(self.dense(x))
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.SequentialCell([Block() for _ in range(100)])
+        self.head = nn.Dense(16, 2)
+    def construct(self, x):
+        return self.head(self.blocks(x))
+net = Net()
+y = net(ms.Tensor(np.ones((4, 16), np.float32)))"""
+EDIT = " + ops.Sigmoid()(x[:, :2])"
+WATCH = """() => { window.seen = new Promise(done => {
+    const started = performance.now();
+    const look = () => document.querySelector('[aria-label^="Sigmoid"]')
+        ? requestAnimationFrame(() => done(performance.now() - started)) : requestAnimationFrame(look);
+    look(); }) }"""
+
+
+def main():
+    """Print the times in milliseconds."""
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
+        process, address = serve(pathlib.Path(folder), "jupyterlab", {"live.ipynb": ["%load_ext msnb", CELL]})
+        browser = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        try:
+            page = browser.new_page(viewport={"width": 1500, "height": 1000})
+            page.set_default_timeout(60000)
+            page.goto(f"{address}/lab/tree/live.ipynb?token={TOKEN}")
+            page.locator(".jp-Notebook .jp-CodeCell").first.click()
+            run_all(page)
+            page.wait_for_selector(".msnb-graph[data-ready]")
+            page.wait_for_timeout(3000)
+            times = [_edit(page) for _ in range(ROUNDS)]
+            print("edited to drawn, ms:", *map(round, times))
+            print(f"median {statistics.median(times):.0f}, shortest {min(times):.0f}, longest {max(times):.0f}")
+        finally:
+            browser.close()
+            stop(process)
+
+
+def _edit(page):
+    """Milliseconds from the insertion of a text to the picture with its operator; then the text is taken out again."""
+    line(page, "return self.head").click()
+    page.keyboard.press("End")
+    page.wait_for_timeout(700)  # the cursor has been followed as well
+    page.evaluate(WATCH)
+    page.keyboard.insert_text(EDIT)
+    took = page.evaluate("() => window.seen")
+    page.keyboard.press("Control+z")
+    page.wait_for_selector('[aria-label^="Sigmoid"]', state="detached")
+    return took
+
+
+if __name__ == "__main__":
+    main()
