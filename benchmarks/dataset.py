@@ -380,8 +380,8 @@ SIDES = {
 # ---- training
 
 
-def training(folder, rounds, steps=150):
-    """Milliseconds per step of LeNet-5: batches that lie in memory, a new pipeline, a pipeline in later epochs."""
+def training(folder, rounds, steps=625):
+    """Milliseconds per step of LeNet-5 over an epoch: of batches in memory, a new pipeline, one in later epochs."""
     import msnb as ms
     from msnb import nn
 

@@ -8,7 +8,7 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.common.initializer import register_boxer
 from msnb.core import trace
-from msnb.core._jax_private import is_tracer, strengthen
+from msnb.core._jax_private import from_numpy, is_tracer, strengthen
 from msnb.core.errors import place, user_line, why_python
 from msnb.core.printing import tensor_repr, traced_text
 
@@ -350,7 +350,8 @@ def _from_numpy(array):
     if array.dtype not in _MS_DTYPE:
         raise TypeError(f"For 'Tensor', numpy arrays of dtype {array.dtype} are not supported; "
                         f"use bool, int8-64, uint8-64, float16-64 or complex.")
-    return jnp.array(array, available(array.dtype))
+    dtype = available(array.dtype)
+    return from_numpy(array) if dtype == array.dtype else jnp.array(array, dtype)
 
 
 def _from_list(data):

@@ -29,11 +29,10 @@ def read(path):
         IdxError: If the file is no IDX file, cut off or longer than its header says.
     """
     path = os.fspath(path)
-    with open(path, "rb") as file:
-        data = file.read()
+    data = memoryview(np.fromfile(path, np.uint8))
     if data[:2] == b"\x1f\x8b":
         try:
-            data = gzip.decompress(data)
+            data = memoryview(bytearray(gzip.decompress(data)))
         except (OSError, EOFError) as error:
             raise IdxError(f"{path!r} is a damaged gzip file: {error}.") from None
     if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in _TYPES:
@@ -53,7 +52,7 @@ def read(path):
             f"{path!r} is damaged: its header says shape {shape} of {dtype.newbyteorder('=').name}, "
             f"{expected} bytes, but {len(data) - start} follow."
         )
-    return np.frombuffer(data, dtype, offset=start).reshape(shape).astype(dtype.newbyteorder("="))
+    return np.frombuffer(data, dtype, offset=start).reshape(shape).astype(dtype.newbyteorder("="), copy=False)
 
 
 def write(path, array):

@@ -6,9 +6,12 @@ import hashlib
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import msnb.dataset as ds
 import msnb.dataset.vision.c_transforms as CV
+from msnb.dataset.core.streams import Mt32, Mt64, ShuffleBuffer
 
 A = np.arange(12)
 IMAGE = (np.arange(12 * 12 * 3).reshape(12, 12, 3) * 7 % 256).astype(np.uint8)
@@ -39,6 +42,29 @@ def test_shuffle_draws_what_mindspore_draws():
         [2, 0, 4, 3, 5, 1, 9, 8, 7, 10, 11, 6],
         [1, 2, 3, 5, 6, 7, 8, 0, 4, 9, 10, 11],
     ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.lists(st.integers(0, 900), max_size=3), st.integers(1, 700))
+def test_many_draws_at_once_are_those_one_by_one(seed, lengths, size):
+    """Of lists in turn, so that each begins where the last one left the stream."""
+    one, other = Mt64(seed), Mt64(seed)
+    for length in lengths:
+        items = list(range(length))
+        assert ShuffleBuffer(size, one).permuted(items) == list(ShuffleBuffer(size, other).order(items))
+        assert one.raw() == other.raw()
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(0, 3000), st.integers(0, 300))
+def test_a_shuffle_is_a_permutation_and_leaves_the_stream_in_its_place(seed, length, before):
+    one, other = Mt32(seed), Mt32(seed)
+    for _ in range(before):
+        one.raw()
+    other.raws(before)
+    items = one.shuffle(list(range(length)))
+    assert sorted(items) == list(range(length)) and items == other.shuffle(list(range(length)))
+    assert one.raw() == other.raw()
 
 
 @pytest.mark.parametrize(

@@ -173,20 +173,24 @@ class Mt32:
                 j = uniform(0, 1)
                 items[1], items[j] = items[j], items[1]
                 i = 2
-            raw = self.raw
-            while i < n:
-                second = i + 2
-                pairs = (i + 1) * second
-                scaling = _MASK32 // pairs
-                past = pairs * scaling
-                value = raw()
-                while value >= past:
-                    value = raw()
+            seconds = np.arange(i + 2, n + 2, 2, dtype=np.int64)
+            scalings = _MASK32 // ((seconds - 1) * seconds)
+            pasts = scalings * (seconds - 1) * seconds
+            drawn, at = self._next, self._at  # `raw` in the open: a call per draw would take most of the time
+            for second, scaling, past in zip(seconds.tolist(), scalings.tolist(), pasts.tolist()):
+                while True:
+                    if at == len(drawn):
+                        drawn, at = self._bits.random_raw(_BLOCK).tolist(), 0
+                    value = drawn[at]
+                    at += 1
+                    if value < past:
+                        break
                 p, q = divmod(value // scaling, second)
                 items[i], items[p] = items[p], items[i]
                 i += 1
                 items[i], items[q] = items[q], items[i]
                 i += 1
+            self._next, self._at = drawn, at
         else:
             for i in range(1, n):
                 j = uniform(0, i)
@@ -234,7 +238,7 @@ class Mt32:
 class Mt64:
     """``std::mt19937_64``, which the shuffle operator draws from."""
 
-    __slots__ = ("_state", "_out", "_at")
+    __slots__ = ("_state", "_out", "_listed", "_at")
 
     def __init__(self, seed):
         mask = (1 << 64) - 1
@@ -242,7 +246,8 @@ class Mt64:
         for i in range(1, 312):
             state.append((6364136223846793005 * (state[-1] ^ (state[-1] >> 62)) + i) & mask)
         self._state = np.array(state, np.uint64)
-        self._out = []
+        self._out = np.empty(0, np.uint64)
+        self._listed = None  # the same as Python's numbers, once they are asked for one by one
         self._at = 0
 
     def _twist(self):
@@ -262,15 +267,30 @@ class Mt64:
         x ^= (x << np.uint64(17)) & np.uint64(0x71D67FFFEDA60000)
         x ^= (x << np.uint64(37)) & np.uint64(0xFFF7EEE000000000)
         x ^= x >> np.uint64(43)
-        self._out = x.tolist()
+        self._out = x
+        self._listed = None
         self._at = 0
 
     def raw(self):
         """The next 64 bits."""
         if self._at == len(self._out):
             self._twist()
+        if self._listed is None:
+            self._listed = self._out.tolist()
         self._at += 1
-        return self._out[self._at - 1]
+        return self._listed[self._at - 1]
+
+    def raws(self, n):
+        """The next `n` values as a uint64 array."""
+        parts = [self._out[self._at : self._at + n]]
+        self._at += len(parts[0])
+        missing = n - len(parts[0])
+        while missing > 0:
+            self._twist()
+            self._at = min(missing, len(self._out))
+            parts.append(self._out[: self._at])
+            missing -= self._at
+        return np.concatenate(parts)
 
 
 class ShuffleBuffer:
@@ -281,6 +301,20 @@ class ShuffleBuffer:
     def __init__(self, size, stream):
         self._size = size
         self._stream = stream
+
+    def permuted(self, items):
+        """The elements of a list in shuffled order, a list."""
+        size = min(self._size, len(items))
+        buffer, found = items[:size], []
+        for item, k in zip(items[size:], (self._stream.raws(len(items) - size) % np.uint64(size or 1)).tolist()):
+            found.append(buffer[k])
+            buffer[k] = buffer[-1]
+            buffer[-1] = item
+        for k in (self._stream.raws(size) % np.arange(size, 0, -1, dtype=np.uint64)).tolist():
+            found.append(buffer[k])
+            buffer[k] = buffer[-1]
+            buffer.pop()
+        return found
 
     def order(self, items):
         """Yield the elements of the iterable `items` in shuffled order."""

@@ -291,16 +291,14 @@ class Shuffle(Node):
         self.stream = Mt64(self.seed)
         self.cut_short = False
 
-    def _order(self, items):
+    def _buffer(self):
         if not self.reshuffle:
             self.stream = Mt64(self.seed)
-        return ShuffleBuffer(self.buffer_size, self.stream).order(items)
+        return ShuffleBuffer(self.buffer_size, self.stream)
 
     def numbers(self, numbers):
         """The same for sample numbers."""
-        if numbers.ndim > 1:
-            return np.array(list(self._order(list(numbers))))
-        return np.fromiter(self._order(numbers.tolist()), np.int64, len(numbers))
+        return numbers[self._buffer().permuted(list(range(len(numbers))))]
 
     def size_after(self, n):
         """Rows left of `n`."""
@@ -323,7 +321,7 @@ class Shuffle(Node):
                 yield from repeat(None, (child.size() or taken) - taken)
 
         pending, first, want = [], 0, hint.take()
-        order = self._order(rows())
+        order = self._buffer().order(rows())
         try:
             for row in order:
                 pending.append(row)
