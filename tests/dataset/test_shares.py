@@ -1,10 +1,17 @@
 """Data sets are divided among the processes of a program unless the user says how."""
 
+import json
+import os
+import socket
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import msnb.dataset as ds
 from msnb.dataset.core.shares import set_share_provider
+from msnb.mindrecord import FileWriter
 
 
 @pytest.fixture
@@ -71,3 +78,45 @@ def test_a_program_of_one_process_asks_jax():
 
     assert shares._processes_of_jax() is None
     assert shares.share(None, None) == (None, None)
+
+
+PROCESS = """
+import sys
+import jax
+jax.distributed.initialize("127.0.0.1:" + sys.argv[1], num_processes=2, process_id=int(sys.argv[2]))
+import numpy as np
+import msnb.dataset as ds
+data = ds.NumpySlicesDataset({"x": np.arange(11)}).batch(2)
+records = ds.MindDataset(sys.argv[3])
+for dataset in (data, records):
+    rows = dataset.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    print([x for row in rows for x in row[0].ravel().tolist()])
+"""
+
+
+def test_two_processes_of_jax_distributed_divide_the_rows(tmp_path):
+    """They shuffle without a seed, and read every row nonetheless; the first rows fill up what cannot be divided."""
+    writer = FileWriter(str(tmp_path / "rows.mindrecord"))
+    writer.add_schema({"x": {"type": "int32"}})
+    writer.write_raw_data([{"x": i} for i in range(8)])
+    writer.commit()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    environment = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", PROCESS, port]
+    running = [
+        subprocess.Popen([*command, str(number), str(tmp_path / "rows.mindrecord")], env=environment, text=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for number in range(2)
+    ]
+    try:
+        outputs = [process.communicate(timeout=90) for process in running]
+    finally:
+        for process in running:
+            process.kill()
+    assert [process.returncode for process in running] == [0, 0], outputs
+    told = [[json.loads(line) for line in out.splitlines()] for out, _ in outputs]
+    arrays, rows = zip(*told)
+    assert [len(share) for share in arrays] == [6, 6] and set(arrays[0] + arrays[1]) == set(range(11))
+    assert sorted(rows[0] + rows[1]) == list(range(8))

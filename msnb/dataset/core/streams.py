@@ -1,8 +1,8 @@
 """The random streams of libstdc++, reproduced, so that a seed gives the same samples as in MindSpore.
 
-MindSpore's samplers and operators draw from ``std::mt19937`` through the standard distributions. The engine itself is
-numpy's
-``MT19937``; the distributions below follow the algorithms of libstdc++ before GCC 11, with which MindSpore is built.
+MindSpore's samplers and operators draw from ``std::mt19937`` through the standard distributions, those of MindRecord
+from ``std::default_random_engine`` as well. The first is numpy's ``MT19937``; the distributions below follow the
+algorithms of libstdc++ before GCC 11, with which MindSpore is built.
 """
 
 import math
@@ -15,25 +15,115 @@ _TWO64 = 18446744073709551616.0
 _BLOCK = 256
 
 
-class Mt32:
-    """``std::mt19937`` with the distributions that MindSpore uses. `seed` is any 32-bit number."""
+class Engine:
+    """A random number engine of the standard library, with the algorithms that draw whole numbers from it.
 
-    __slots__ = ("_bits", "_next", "_at", "_normal")
+    Attributes:
+        range (int): largest value of :meth:`raw`.
+    """
 
-    def __init__(self, seed):
-        self._bits = np.random.RandomState(seed & _MASK32)._bit_generator
+    __slots__ = ("_next", "_at")
+    range = _MASK32
+
+    def __init__(self):
         self._next = []
         self._at = 0
-        self._normal = None
+
+    def _block(self):
+        """Some of the next values, a list."""
+        raise NotImplementedError
 
     def raw(self):
-        """The next 32 bits."""
+        """The next value; that of an engine which begins at 1, less 1."""
         at = self._at
         if at == len(self._next):
-            self._next = self._bits.random_raw(_BLOCK).tolist()
+            self._next = self._block()
             at = 0
         self._at = at + 1
         return self._next[at]
+
+    def uniform_int(self, low, high):
+        """``std::uniform_int_distribution(low, high)``, both ends included."""
+        n = high - low + 1
+        if n > self.range:
+            if n == self.range + 1:
+                return self.raw() + low
+            raise ValueError(f"The range {low} to {high} does not fit the engine.")
+        scaling = self.range // n
+        past = n * scaling
+        while True:
+            value = self.raw()
+            if value < past:
+                return value // scaling + low
+
+    def shuffle(self, items):
+        """``std::shuffle`` of a list, in place; two positions share a draw while their product fits the engine."""
+        n = len(items)
+        if n < 2:
+            return items
+        uniform = self.uniform_int
+        if self.range // n >= n:
+            i = 1
+            if n % 2 == 0:
+                j = uniform(0, 1)
+                items[1], items[j] = items[j], items[1]
+                i = 2
+            seconds = np.arange(i + 2, n + 2, 2, dtype=np.int64)
+            scalings = self.range // ((seconds - 1) * seconds)
+            pasts = scalings * (seconds - 1) * seconds
+            drawn, at = self._next, self._at  # `raw` in the open: a call per draw would take most of the time
+            for second, scaling, past in zip(seconds.tolist(), scalings.tolist(), pasts.tolist()):
+                while True:
+                    if at == len(drawn):
+                        drawn, at = self._block(), 0
+                    value = drawn[at]
+                    at += 1
+                    if value < past:
+                        break
+                p, q = divmod(value // scaling, second)
+                items[i], items[p] = items[p], items[i]
+                i += 1
+                items[i], items[q] = items[q], items[i]
+                i += 1
+            self._next, self._at = drawn, at
+        else:
+            for i in range(1, n):
+                j = uniform(0, i)
+                items[i], items[j] = items[j], items[i]
+        return items
+
+
+class Minstd(Engine):
+    """``std::default_random_engine`` of libstdc++, which MindRecord shuffles with."""
+
+    __slots__ = ("_state",)
+    range = 2147483645
+
+    def __init__(self, seed):
+        super().__init__()
+        self._state = seed % 2147483647 or 1
+
+    def _block(self):
+        x, found = self._state, []
+        for _ in range(_BLOCK):
+            x = x * 16807 % 2147483647
+            found.append(x - 1)
+        self._state = x
+        return found
+
+
+class Mt32(Engine):
+    """``std::mt19937`` with the distributions that MindSpore uses. `seed` is any 32-bit number."""
+
+    __slots__ = ("_bits", "_normal")
+
+    def __init__(self, seed):
+        super().__init__()
+        self._bits = np.random.RandomState(seed & _MASK32)._bit_generator
+        self._normal = None
+
+    def _block(self):
+        return self._bits.random_raw(_BLOCK).tolist()
 
     def raws(self, n):
         """The next `n` values as a uint64 array."""
@@ -43,20 +133,6 @@ class Mt32:
             return np.array(kept, np.uint64)
         rest = self._bits.random_raw(n - len(kept))
         return np.concatenate([np.array(kept, np.uint64), rest]) if kept else rest
-
-    def uniform_int(self, low, high):
-        """``std::uniform_int_distribution(low, high)``, both ends included."""
-        n = high - low + 1
-        if n > _MASK32:
-            if n == 1 << 32:
-                return self.raw() + low
-            raise ValueError(f"The range {low} to {high} does not fit 32 bits.")
-        scaling = _MASK32 // n
-        past = n * scaling
-        while True:
-            value = self.raw()
-            if value < past:
-                return value // scaling + low
 
     def uniform_ints(self, count, low, high):
         """`count` draws of :meth:`uniform_int` as an int64 array."""
@@ -161,42 +237,6 @@ class Mt32:
             pass
         return f(np.power(u, f(1) / alpha) * a1 * v)
 
-    def shuffle(self, items):
-        """``std::shuffle`` of a list, in place; two positions share a draw while their product fits 32 bits."""
-        n = len(items)
-        if n < 2:
-            return items
-        uniform = self.uniform_int
-        if _MASK32 // n >= n:
-            i = 1
-            if n % 2 == 0:
-                j = uniform(0, 1)
-                items[1], items[j] = items[j], items[1]
-                i = 2
-            seconds = np.arange(i + 2, n + 2, 2, dtype=np.int64)
-            scalings = _MASK32 // ((seconds - 1) * seconds)
-            pasts = scalings * (seconds - 1) * seconds
-            drawn, at = self._next, self._at  # `raw` in the open: a call per draw would take most of the time
-            for second, scaling, past in zip(seconds.tolist(), scalings.tolist(), pasts.tolist()):
-                while True:
-                    if at == len(drawn):
-                        drawn, at = self._bits.random_raw(_BLOCK).tolist(), 0
-                    value = drawn[at]
-                    at += 1
-                    if value < past:
-                        break
-                p, q = divmod(value // scaling, second)
-                items[i], items[p] = items[p], items[i]
-                i += 1
-                items[i], items[q] = items[q], items[i]
-                i += 1
-            self._next, self._at = drawn, at
-        else:
-            for i in range(1, n):
-                j = uniform(0, i)
-                items[i], items[j] = items[j], items[i]
-        return items
-
     def sample(self, items, count):
         """``std::sample`` of `count` out of `items`, in order (selection sampling; two positions share a draw where
         they can).
@@ -233,6 +273,31 @@ class Mt32:
     def discrete(self, cumulative):
         """``std::discrete_distribution`` over normalised cumulative weights."""
         return int(np.searchsorted(cumulative, self.canonical(), side="left"))
+
+
+def first_draws(seeds, n):
+    """``std::uniform_int_distribution(0, n - 1)`` of a new ``std::mt19937`` per seed, an int64 array.
+
+    Args:
+        seeds (numpy.ndarray): int64.
+        n (int): how many numbers there are.
+    """
+    state, kept = (seeds & _MASK32).astype(np.uint32), {}
+    for place in range(398):  # the three numbers of the state that the first output is made of
+        if place in (0, 1, 397):
+            kept[place] = state
+        state = np.uint32(1812433253) * (state ^ (state >> np.uint32(30))) + np.uint32(place + 1)
+    x = (kept[0] & np.uint32(0x80000000)) | (kept[1] & np.uint32(0x7FFFFFFF))
+    x = kept[397] ^ (x >> np.uint32(1)) ^ np.where(x & np.uint32(1), np.uint32(0x9908B0DF), np.uint32(0))
+    x ^= x >> np.uint32(11)
+    x ^= (x << np.uint32(7)) & np.uint32(0x9D2C5680)
+    x ^= (x << np.uint32(15)) & np.uint32(0xEFC60000)
+    x ^= x >> np.uint32(18)
+    scaling = _MASK32 // n
+    found = (x // np.uint32(scaling)).astype(np.int64)
+    for place in np.flatnonzero(x >= np.uint32(n * scaling)):  # the first output is refused
+        found[place] = Mt32(int(seeds[place])).uniform_int(0, n - 1)
+    return found
 
 
 class Mt64:

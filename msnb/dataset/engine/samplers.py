@@ -9,6 +9,7 @@ import numbers
 import numpy as np
 
 from msnb.dataset.engine import sampling
+from msnb.dataset.engine.record_sampling import RECORDS
 
 __all__ = [
     "Sampler",
@@ -41,7 +42,7 @@ class BuiltinSampler:
     """
 
     _running = None
-    wraps = False  # whether numbers beyond the last sample begin anew, as for MindDataset
+    of_records = False  # whether it is MindDataset's: its order is MindRecord's, and past the last row it begins anew
 
     def __new__(cls, *args, **kwargs):
         new = super().__new__(cls)
@@ -54,7 +55,7 @@ class BuiltinSampler:
 
     def open(self, rows, class_ids=None):
         """The sampler at work on a data set of `rows` samples."""
-        return self._running(self, rows, class_ids)
+        return (RECORDS.get(self._running, self._running) if self.of_records else self._running)(self, rows, class_ids)
 
     def add_child(self, sampler):
         """Choose among the samples that `sampler` gives out, instead of among all."""

@@ -45,7 +45,7 @@ class Sequential(Running):
     def __init__(self, sampler, rows, class_ids):
         super().__init__(sampler, rows, class_ids)
         self.start = sampler.start_index or 0
-        if sampler.wraps:
+        if sampler.of_records:
             self.count = self.limit(self.rows)
             return
         if self.rows and self.start >= self.rows:
@@ -96,11 +96,14 @@ class Distributed(Running):
     def draw(self):
         sampler = self.sampler
         if sampler.shuffle:
-            Mt32(self.seed + self.epoch).shuffle(self.order)
+            self._shuffle()
         steps = np.arange(self.share + 1, dtype=np.int64)
         places = sampler.num_shards * steps + sampler.shard_id - self.offset
         places = places[places >= 0][: self.share] % max(self.rows, 1)
         return np.array(self.order, np.int64)[places] if sampler.shuffle else places
+
+    def _shuffle(self):
+        Mt32(self.seed + self.epoch).shuffle(self.order)
 
     def size(self):
         return self.share
@@ -140,14 +143,17 @@ class Subset(Running):
 
     def draw(self):
         if self.sampler.is_random:
-            Mt32(fresh_seed()).shuffle(self.order)
+            self._shuffle()
         chosen = np.array(self.order[: self.count], np.int64)
-        if len(chosen) and chosen.max() >= self.rows and not self.sampler.wraps:
+        if len(chosen) and chosen.max() >= self.rows and not self.sampler.of_records:
             raise RuntimeError(
                 f"Generated indice is out of bound, expect range [0, num_data-1], got indice: {chosen.max()}, "
                 f"num_data: {self.rows - 1}."
             )
         return chosen % max(self.rows, 1)
+
+    def _shuffle(self):
+        Mt32(fresh_seed()).shuffle(self.order)
 
 
 class Weighted(Running):

@@ -1,5 +1,6 @@
 """What sources have in common: samples fetched by number, and samples that stream from files."""
 
+import copy
 import glob
 import os
 from enum import Enum
@@ -155,6 +156,7 @@ class MappableDataset(SourceDataset):
 
     columns = ()
     divisible = True  # whether it can be shared out among processes
+    of_records = False  # whether samplers draw as MindRecord does
 
     def __init__(
         self,
@@ -199,8 +201,11 @@ class MappableDataset(SourceDataset):
         return self._shared["samples"]
 
     def _node(self, children):
-        samples = self._loaded()
-        node = nodes.IndexSource(samples, self.sampler.open(samples.rows, samples.class_ids), list(self.columns))
+        samples, sampler = self._loaded(), self.sampler
+        if self.of_records:
+            sampler = copy.copy(sampler)
+            sampler.of_records = True
+        node = nodes.IndexSource(samples, sampler.open(samples.rows, samples.class_ids), list(self.columns))
         return self.cache.node(self, node) if self.cache is not None else node
 
     def add_sampler(self, new_sampler):

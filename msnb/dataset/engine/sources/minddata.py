@@ -1,13 +1,11 @@
 """MindRecord files as a data set."""
 
-import copy
-
 import numpy as np
 
 from msnb.dataset.core.validator_helpers import check_file, check_optional, type_check
 from msnb.dataset.engine import samplers
 from msnb.dataset.engine.chunk import settle
-from msnb.dataset.engine.sources.base import MappableDataset, Samples
+from msnb.dataset.engine.sources.base import MappableDataset, Samples, Shuffle
 
 _AHEAD = 1 << 20  # bytes of rows that are decoded together
 
@@ -76,6 +74,8 @@ class MindDataset(MappableDataset):
         >>> dataset = ds.MindDataset("test.mindrecord", columns_list=["data", "label"])
     """
 
+    of_records = True
+
     def __init__(
         self,
         dataset_file,
@@ -99,6 +99,10 @@ class MindDataset(MappableDataset):
         check_optional((list,), columns_list=columns_list)
         check_optional((dict,), padded_sample=padded_sample)
         self._check(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        if shuffle is Shuffle.FILES:
+            raise ValueError(
+                "For 'MindDataset', 'shuffle' should be bool: rows are shuffled over all files, or read in their order."
+            )
         self._check_padding(columns_list, padded_sample, num_padded)
         if sampler is not None and not isinstance(
             sampler,
@@ -110,9 +114,6 @@ class MindDataset(MappableDataset):
         ):
             raise ValueError(f"The sampler is not supported yet: {type(sampler).__name__}.")
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
-        if sampler is not None:
-            self.sampler = copy.copy(sampler)
-            self.sampler.wraps = True
         self.dataset_file = dataset_file
         self.load_dataset = not isinstance(dataset_file, list)
         self.columns_list = columns_list or []

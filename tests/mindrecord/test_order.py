@@ -1,0 +1,54 @@
+"""The same seed gives MindDataset the order that MindSpore 2.7.1 gave its rows in; these numbers were taken from it."""
+
+import numpy as np
+import pytest
+
+import msnb.dataset as ds
+from msnb.dataset.core.streams import Mt32, first_draws
+from msnb.mindrecord import FileWriter
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    """13 rows, numbered."""
+    name = str(tmp_path_factory.mktemp("order") / "rows.mindrecord")
+    writer = FileWriter(name)
+    writer.add_schema({"x": {"type": "int32"}})
+    writer.write_raw_data([{"x": i} for i in range(13)])
+    writer.commit()
+    return name
+
+
+@pytest.mark.parametrize(
+    "arguments, wanted",
+    [
+        (dict, [[9, 3, 1, 12, 2, 11, 4, 10, 5, 6, 7, 0, 8], [5, 11, 2, 10, 4, 6, 3, 0, 1, 12, 7, 8, 9]]),
+        (lambda: dict(num_samples=5), [[5, 7, 12, 2, 11], [12, 11, 7, 11, 5]]),
+        (lambda: dict(sampler=ds.RandomSampler(num_samples=5)), [[9, 3, 1, 12, 2], [1, 12, 2, 9, 3]]),
+        (lambda: dict(num_shards=2, shard_id=0), [[9, 1, 2, 4, 5, 7, 8], [8, 4, 6, 1, 2, 10, 0]]),
+        (lambda: dict(num_shards=2, shard_id=1), [[3, 12, 11, 10, 6, 0, 9], [5, 7, 9, 11, 3, 12, 8]]),
+        (lambda: dict(num_shards=2, shard_id=1, num_samples=3), [[3, 12, 11], [5, 7, 9]]),
+        (lambda: dict(sampler=ds.SubsetRandomSampler([1, 3, 5, 7, 9])), [[9, 7, 3, 1, 5]] * 2),
+    ],
+)
+def test_rows_come_in_mindspores_order(path, arguments, wanted):
+    ds.config.set_seed(1)
+    it = ds.MindDataset(path, **arguments()).create_tuple_iterator(num_epochs=2, output_numpy=True)
+    assert [[int(row[0]) for row in it] for _ in range(2)] == wanted
+
+
+def test_without_a_seed_the_shares_still_divide_the_rows(path):
+    shares = [ds.MindDataset(path, num_shards=13, shard_id=i) for i in range(13)]
+    rows = [int(next(share.create_tuple_iterator(num_epochs=1, output_numpy=True))[0]) for share in shares]
+    assert sorted(rows) == list(range(13))
+
+
+def test_shuffling_files_alone_is_refused(path):
+    with pytest.raises(ValueError, match="'shuffle' should be bool"):
+        ds.MindDataset(path, shuffle=ds.Shuffle.FILES)
+
+
+@pytest.mark.parametrize("n", (1, 7, 1000, 3 * 10**9))  # of the last one, many a first draw is refused
+def test_first_draws_are_those_of_an_engine_each(n):
+    seeds = np.array([0, 1, 5489, 2**31, 2**32 - 1, 2**32 + 5, *range(100, 140)])
+    assert first_draws(seeds, n).tolist() == [Mt32(int(seed)).uniform_int(0, n - 1) for seed in seeds]
