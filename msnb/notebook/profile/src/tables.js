@@ -6,14 +6,14 @@ const COLUMNS = [
   ["bar", "", (r, d) => `<span class="bar"><i class="${r.d}" style="width:${Math.max(1, 100 * r.t / d.most)}%"></i></span>`, ""],
   ["share", "share", (r, d) => percent(r.t / d.total), "num"],
   ["h", "how", r => `<span class="how ${r.h}" title="${HOW[r.h][1]}">${HOW[r.h][0]}<span class="away">${r.h}</span></span>`, ""],
-  ["n", "operator", r => `<b>${escape(r.n)}</b>${r.a.length ? ` <span class="soft" title="fused with ${escape(r.a.join(", "))}">+${r.a.length}</span>` : ""}`, ""],
+  ["n", "operator", r => `<b title="${escape(r.n)}">${escape(r.n)}</b>${r.a.length ? ` <span class="soft" title="fused with ${escape(r.a.join(", "))}">+${r.a.length}</span>` : ""}`, "name"],
   ["p", "of peak", r => r.p === null ? "" : `<span title="of what this machine could do at best">${percent(r.p)}</span>`, "num"],
   ["w", "FLOPs", r => r.w ? count(r.w) : "", "num wide"],
   ["b", "bytes", r => r.b ? bytes(r.b) : "", "num wide least"],
   ["x", "dispatch", r => time(r.x), "num wide"],
   ["c", "calls", r => r.c || "", "num wide least"],
   ["k", "kernels", r => r.k || "", "num wide least"],
-  ["s", "Cell", r => r.of > 1 ? `<span class="soft">${r.of} Cells</span>` : `<span title="${escape(r.s)}">${escape(pathOf(r.s))}</span>`, ""],
+  ["s", "Cell", r => r.of > 1 ? `<span class="soft">${r.of} Cells</span>` : `<span title="${escape(r.s)}">${escape(pathOf(r.s))}</span>`, "name"],
   ["l", "line", r => line(r.l), ""],
 ];
 const key = (row, by) => by === "share" ? row.t : by === "l" ? (row.l ? row.l[0] + String(row.l[1]).padStart(6, "0") : "") : row[by] ?? -1;
