@@ -1,11 +1,13 @@
 // Operators and Cells as tables: sorted by any column, searched by words, with a bar behind each time.
 import { escape, time, count, bytes, percent, cellOf, pathOf, HOW, line } from "./format.js";
 
+// whether a part of a row's time that counts was given to it because of its neighbours
+const guessed = r => r.h !== "replayed" && r.i > 0.02 * r.t;
 const COLUMNS = [
   ["t", "time a step", r => time(r.t), "num"],
   ["bar", "", (r, d) => `<span class="bar"><i class="${r.d}" style="width:${Math.max(1, 100 * r.t / d.most)}%"></i></span>`, ""],
   ["share", "share", (r, d) => percent(r.t / d.total), "num"],
-  ["h", "how", r => `<span class="how ${r.h}" title="${HOW[r.h][1]}">${HOW[r.h][0]}<span class="away">${r.h}</span></span>`, ""],
+  ["h", "how", r => `<span class="how ${r.h}" title="${HOW[r.h][1]}">${HOW[r.h][0]}<span class="away">${r.h}</span></span>${guessed(r) && r.h !== "inferred" ? ` <span class="how inferred away" title="${percent(r.i / r.t)} of it ${HOW.inferred[1]}">□ ${percent(r.i / r.t)}</span>` : ""}`, ""],
   ["n", "operator", r => `<b title="${escape(r.n)}">${escape(r.n)}</b>${r.a.length ? ` <span class="soft" title="fused with ${escape(r.a.join(", "))}">+${r.a.length}</span>` : ""}`, "name"],
   ["p", "of peak", r => r.p === null ? "" : `<span title="of what this machine could do at best">${percent(r.p)}</span>`, "num"],
   ["w", "FLOPs", r => r.w ? count(r.w) : "", "num wide"],
@@ -25,7 +27,7 @@ function grouped(rows, of) {
   rows.forEach((r, i) => {
     const name = of ? of(r) : i, into = made.get(name);
     if (!into) { made.set(name, { ...r, from: [i], of: 1, scopes: new Set([r.s]), peak: (r.p || 0) * r.t, hows: { [r.h]: r.t } }); return; }
-    for (const k of ["t", "w", "b", "c", "k", "x"]) into[k] += r[k];
+    for (const k of ["t", "i", "w", "b", "c", "k", "x"]) into[k] += r[k];
     into.from.push(i); into.scopes.add(r.s); into.of = into.scopes.size; into.peak += (r.p || 0) * r.t; into.hows[r.h] = (into.hows[r.h] || 0) + r.t; into.a = [];
     if (into.l && r.l && into.l.join() !== r.l.join()) into.l = null;
   });
@@ -37,7 +39,7 @@ export class Operators {
     this.data = data; this.by = "t"; this.down = true; this.words = []; this.onPick = onPick; this.shown = 50; this.rows = grouped(data.rows); this.columns = COLUMNS.filter(([by]) => by !== "x" || data.rows.some(r => r.x > 0));
     this.element = document.createElement("div");
     this.element.innerHTML = `<div class="tools"><input type="search" placeholder="operator, Cell or line" aria-label="Search operators"><select aria-label="Rows"><option value="each">each operator of each Cell</option><option value="line">by operator and line</option><option value="operator">by operator</option></select><span class="soft hits" aria-live="polite"></span></div><div class="scroll" tabindex="0" role="region" aria-label="Operators"></div>
-      <p class="soft key">${Object.entries(HOW).filter(([h]) => data.rows.some(r => r.h === h)).map(([h, [mark, text]]) => `<span class="how ${h}">${mark}</span> ${text}`).join("<br>")}</p>`;
+      <p class="soft key">${Object.entries(HOW).filter(([h]) => data.rows.some(r => r.h === h || h === "inferred" && guessed(r))).map(([h, [mark, text]]) => `<span class="how ${h}">${mark}</span> ${text}`).join("<br>")}</p>`;
     const input = this.element.querySelector("input"), select = this.element.querySelector("select");
     input.addEventListener("input", () => { this.words = input.value.toLowerCase().split(/\s+/).filter(Boolean); this.draw(); });
     select.addEventListener("change", () => { this.rows = grouped(data.rows, GROUPS[select.value]); this.draw(); });
