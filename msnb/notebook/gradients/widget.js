@@ -35,9 +35,12 @@ function axis(values, logarithmic, size) {
   if (logarithmic) { if (high - low < .3) { low -= .15; high += .15; } } else if (high === low) { high += Math.abs(high) || 1; low -= Math.abs(low) || 1; }
   const pad = (high - low) * .06; low -= pad; high += pad;
   const ticks = [], step = logarithmic ? Math.max(1, Math.ceil((high - low) / 5)) : 10 ** Math.floor(Math.log10(high - low));
-  if (logarithmic) for (let t = Math.ceil(low); t <= high; t += step) ticks.push([10 ** t, `1e${t}`.replace("-", "−")]);
-  else for (let t = Math.ceil(low / step) * step; t <= high && ticks.length < 9; t += (high - low) / step > 5 ? 2 * step : step) ticks.push([t, show(Math.abs(t) < 1e-12 ? 0 : t)]);
-  if (!ticks.length) ticks.push([logarithmic ? 10 ** ((low + high) / 2) : (low + high) / 2, show(logarithmic ? 10 ** ((low + high) / 2) : (low + high) / 2)]);
+  if (logarithmic) {
+    for (let t = Math.floor(low); t <= high; t += step)
+      for (const m of high - low < 2 ? [1, 2, 5] : [1])
+        if (t + f(m) >= low && t + f(m) <= high) ticks.push([m * 10 ** t, `${m}e${t}`.replace("-", "−")]);
+  } else for (let t = Math.ceil(low / step) * step; t <= high && ticks.length < 9; t += (high - low) / step > 5 ? 2 * step : step) ticks.push([t, show(Math.abs(t) < 1e-12 ? 0 : t)]);
+  if (ticks.length < 2) ticks.splice(0, 1, ...[0.1, 0.9].map(at => low + at * (high - low)).map(t => logarithmic ? 10 ** t : t).map(v => [v, show(v)]));
   const place = v => logarithmic && v <= 0 ? size : size * (1 - (f(v) - low) / (high - low));
   return { place, ticks };
 }
