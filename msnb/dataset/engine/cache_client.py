@@ -10,7 +10,7 @@ from collections import namedtuple
 import numpy as np
 
 from msnb.dataset.core.validator_helpers import check_positive, check_uint32, check_value, type_check
-from msnb.dataset.engine import nodes
+from msnb.dataset.engine import nodes, ordering
 from msnb.dataset.engine.chunk import Chunk, rows_of, settle
 
 CacheStat = namedtuple("CacheStat", "avg_cache_sz num_mem_cached num_disk_cached")
@@ -138,12 +138,12 @@ def _signature(dataset):
 
 
 _REFUSED = {
-    nodes.Zip: "ZipNode",
+    ordering.Zip: "ZipNode",
     nodes.Filter: "FilterNode",
     nodes.Batch: "BatchNode",
-    nodes.Skip: "SkipNode",
-    nodes.Take: "TakeNode (possibly from Split)",
-    nodes.Concat: "ConcatNode",
+    ordering.Skip: "SkipNode",
+    ordering.Take: "TakeNode (possibly from Split)",
+    ordering.Concat: "ConcatNode",
 }
 
 
@@ -152,7 +152,7 @@ def _check_below(node):
         raise RuntimeError(f"{_REFUSED[type(node)]} is not supported as a descendant operator under a cache.")
     if isinstance(node, _CacheNode):
         raise RuntimeError("Nested cache operations is not supported!")
-    if isinstance(node, nodes.Repeat):
+    if isinstance(node, ordering.Repeat):
         raise RuntimeError("A cache over a RepeatNode of a mappable dataset is not supported.")
     if isinstance(node, nodes.Map) and not all(s.deterministic or not hasattr(s, "op") for s in node.steps):
         raise RuntimeError(

@@ -8,7 +8,7 @@ from msnb import log
 from msnb.dataset.core.config import settings
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.core.validator_helpers import as_list, type_check
-from msnb.dataset.engine import nodes
+from msnb.dataset.engine import nodes, ordering
 from msnb.dataset.engine.chunk import rows_of, settle
 from msnb.dataset.engine.dataset import Dataset
 from msnb.dataset.engine.errors import located
@@ -51,7 +51,7 @@ class ShuffleDataset(Dataset):
             raise RuntimeError("No shuffle after sync operators.")
 
     def _node(self, children):
-        return nodes.Shuffle(children[0], self.buffer_size, self.reshuffle_each_epoch, self.own_seed)
+        return ordering.Shuffle(children[0], self.buffer_size, self.reshuffle_each_epoch, self.own_seed)
 
     def is_shuffled(self):
         """True."""
@@ -70,7 +70,7 @@ class RepeatDataset(Dataset):
             from msnb.dataset.callback.watching import multiply_passes
 
             multiply_passes(children[0], max(self.count, 1))
-        return nodes.Repeat(children[0], self.count)
+        return ordering.Repeat(children[0], self.count)
 
     def _repeats(self):
         return self.count
@@ -86,7 +86,7 @@ class SkipDataset(Dataset):
     def _node(self, children):
         if self.count < 0:
             raise RuntimeError(f"SkipNode: skip_count should not be negative, skip_count: {self.count}")
-        return nodes.Skip(children[0], self.count)
+        return ordering.Skip(children[0], self.count)
 
 
 class TakeDataset(Dataset):
@@ -97,7 +97,7 @@ class TakeDataset(Dataset):
         self.count = count
 
     def _node(self, children):
-        return nodes.Take(children[0], self.count)
+        return ordering.Take(children[0], self.count)
 
 
 class ZipDataset(Dataset):
@@ -111,7 +111,7 @@ class ZipDataset(Dataset):
         self.datasets = datasets
 
     def _node(self, children):
-        return nodes.Zip(children)
+        return ordering.Zip(children)
 
     def is_sync(self):
         """Whether a ``sync_wait`` is in any of the pipelines."""
@@ -202,7 +202,7 @@ class ConcatDataset(Dataset):
         self._shard = shard_children(self, sampler)
 
     def _node(self, children):
-        return nodes.Concat(children, self._shard)
+        return ordering.Concat(children, self._shard)
 
     def _count_classes(self):
         counts = [c._count_classes() for c in self.children]

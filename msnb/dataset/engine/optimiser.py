@@ -12,7 +12,7 @@ below them
 from itertools import pairwise
 
 from msnb.dataset.core.config import get_cache_budget
-from msnb.dataset.engine import nodes
+from msnb.dataset.engine import nodes, ordering
 from msnb.dataset.engine.memory import keep_freed_memory
 from msnb.dataset.engine.program import LibraryStep
 from msnb.dataset.engine.store import Store
@@ -46,7 +46,7 @@ def _merge_maps(node):
 
 
 def _number_order(node):
-    if not isinstance(node, nodes.Shuffle | nodes.Take | nodes.Skip):
+    if not isinstance(node, ordering.Shuffle | ordering.Take | ordering.Skip):
         return node
     below = node.children[0]
     while (

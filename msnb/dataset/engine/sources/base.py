@@ -12,7 +12,7 @@ from msnb.dataset.core.config import fresh_seed, settings
 from msnb.dataset.core.shares import share
 from msnb.dataset.core.streams import Mt32
 from msnb.dataset.core.validator_helpers import check_cache, check_source, type_check
-from msnb.dataset.engine import nodes, samplers
+from msnb.dataset.engine import nodes, ordering, samplers
 from msnb.dataset.engine.chunk import settle
 from msnb.dataset.engine.dataset import Dataset
 from msnb.dataset.engine.errors import NoDataError
@@ -427,7 +427,7 @@ class StreamDataset(SourceDataset):
             node = self.cache.node(self, node)
         if self.shuffle_level == Shuffle.GLOBAL:
             self._shared["counts"] = stream.counts
-            node = nodes.Shuffle(node, self._buffer_size(sum(stream.counts)))
+            node = ordering.Shuffle(node, self._buffer_size(sum(stream.counts)))
         return node
 
     def _buffer_size(self, rows):

@@ -1,0 +1,274 @@
+"""The operators of a running plan that choose and order rows without looking at them."""
+
+from itertools import repeat
+
+from msnb.dataset.core.config import fresh_seed
+from msnb.dataset.core.streams import Mt64, ShuffleBuffer
+from msnb.dataset.engine.chunk import Chunk, Hint, rechunk, rows_of, settle
+from msnb.dataset.engine.nodes import Node
+
+
+class Shuffle(Node):
+    """Rows in the order of a shuffle buffer."""
+
+    def __init__(self, child, size, reshuffle=True, seed=None):
+        super().__init__([child], child.columns)
+        self.buffer_size = size
+        self.reshuffle = reshuffle
+        self.seed = fresh_seed() if seed is None else seed
+        self.stream = Mt64(self.seed)
+        self.cut_short = False
+
+    def _buffer(self):
+        if not self.reshuffle:
+            self.stream = Mt64(self.seed)
+        return ShuffleBuffer(self.buffer_size, self.stream)
+
+    def numbers(self, numbers):
+        """The same for sample numbers."""
+        return numbers[self._buffer().permuted(list(range(len(numbers))))]
+
+    def size_after(self, n):
+        """Rows left of `n`."""
+        return n
+
+    def chunks(self, hint):
+        child, taken, ended = self.children[0], 0, False
+
+        def rows():
+            nonlocal taken
+            for chunk in child.chunks(Hint(max(hint.limit, 16))):
+                for row in zip(*map(rows_of, chunk.columns), strict=True):
+                    if ended:
+                        break
+                    taken += 1
+                    yield row
+                if ended:
+                    break
+            if ended:
+                yield from repeat(None, (child.size() or taken) - taken)
+
+        pending, first, want = [], 0, hint.take()
+        order = self._buffer().order(rows())
+        try:
+            for row in order:
+                pending.append(row)
+                if len(pending) == want:
+                    yield self._chunk(pending, first)
+                    first += want
+                    pending, want = [], hint.take()
+            if pending:
+                yield self._chunk(pending, first)
+        finally:
+            if self.cut_short:
+                # A take had enough: draw for the rest too, so that the next epoch's order does not depend on the take.
+                self.cut_short, ended = False, True
+                for _ in order:
+                    pass
+
+    def _chunk(self, rows, first):
+        return Chunk([settle(list(c)) for c in zip(*rows, strict=True)], len(rows), first)
+
+    def describe(self):
+        return f"shuffle {self.buffer_size}"
+
+
+class Repeat(Node):
+    """The child's epochs one after the other, as one."""
+
+    def __init__(self, child, count):
+        super().__init__([child], child.columns)
+        self.count = count
+
+    def chunks(self, hint):
+        done = first = 0
+        while self.count < 0 or done < self.count:
+            start = first
+            for chunk in self.children[0].chunks(hint):
+                yield Chunk(chunk.columns, chunk.n, start + chunk.first)
+                first += chunk.n
+            done += 1
+            if first == start:
+                return  # an empty data set, repeated, is empty
+
+    def size(self):
+        n = self.children[0].size()
+        if n is None or self.count < 0:
+            return n
+        return n * self.count
+
+    def describe(self):
+        return f"repeat {'for ever' if self.count < 0 else self.count}"
+
+
+def _cut_short(node):
+    if isinstance(node, Shuffle):
+        node.cut_short = True
+    for child in node.children:
+        _cut_short(child)
+
+
+class Take(Node):
+    """The first rows only."""
+
+    def __init__(self, child, count):
+        super().__init__([child], child.columns)
+        self.count = count
+
+    def numbers(self, numbers):
+        """The same for sample numbers."""
+        return numbers if self.count < 0 else numbers[: self.count]
+
+    def size_after(self, n):
+        """Rows left of `n`."""
+        return n if n is None or self.count < 0 else min(n, self.count)
+
+    def chunks(self, hint):
+        if self.count < 0:
+            yield from self.children[0].chunks(hint)
+            return
+        left = self.count
+        for chunk in self.children[0].chunks(Hint(min(hint.limit, self.count), min(hint.size, self.count))):
+            if chunk.n >= left:
+                yield chunk.part(0, left) if chunk.n > left else chunk
+                _cut_short(self.children[0])
+                return
+            left -= chunk.n
+            yield chunk
+
+    def size(self):
+        return self.size_after(self.children[0].size())
+
+    def describe(self):
+        return f"take {self.count}"
+
+
+class Skip(Node):
+    """All but the first rows."""
+
+    def __init__(self, child, count):
+        super().__init__([child], child.columns)
+        self.count = count
+
+    def numbers(self, numbers):
+        """The same for sample numbers."""
+        return numbers[self.count :]
+
+    def size_after(self, n):
+        """Rows left of `n`."""
+        return n if n is None else max(0, n - self.count)
+
+    def chunks(self, hint):
+        left, first = self.count, 0
+        for chunk in self.children[0].chunks(hint):
+            if left >= chunk.n:
+                left -= chunk.n
+                continue
+            if left:
+                chunk, left = chunk.part(left, chunk.n), 0
+            yield Chunk(chunk.columns, chunk.n, first)
+            first += chunk.n
+
+    def size(self):
+        return self.size_after(self.children[0].size())
+
+    def describe(self):
+        return f"skip {self.count}"
+
+
+class Zip(Node):
+    """Rows of several data sets side by side; the shortest decides the length."""
+
+    def __init__(self, children):
+        columns = [c for child in children for c in child.columns]
+        twice = next((c for c in columns if columns.count(c) > 1), None)
+        if twice is not None:
+            raise RuntimeError(
+                f"Invalid parameter, duplicate column names are not allowed: {twice}. Rename one of them before zip."
+            )
+        super().__init__(children, columns)
+
+    def chunks(self, hint):
+        size = min(hint.limit, 32)
+        parts = [rechunk(child.chunks(Hint(size)), size) for child in self.children]
+        first = 0
+        while True:
+            group = []
+            for part in parts:
+                chunk = next(part, None)
+                if chunk is None:
+                    return
+                group.append(chunk)
+            n = min(c.n for c in group)
+            group = [c if c.n == n else c.part(0, n) for c in group]
+            yield Chunk([column for c in group for column in c.columns], n, first)
+            first += n
+            if n < size:
+                return
+
+    def size(self):
+        sizes = [c.size() for c in self.children]
+        return None if None in sizes else min(sizes)
+
+    def describe(self):
+        return "zip"
+
+
+class Concat(Node):
+    """One data set after the other."""
+
+    def __init__(self, children, shard=None):
+        super().__init__(children, children[0].columns)
+        self.shard = shard
+        self._types = None
+
+    def chunks(self, hint):
+        first = 0
+        for number, child in enumerate(self.children):
+            for chunk in child.chunks(hint):
+                self._check(chunk, child, number)
+                if self.shard is not None:
+                    chunk = self.shard.keep(chunk, number, first)
+                    if chunk is None:
+                        continue
+                yield Chunk(chunk.columns, chunk.n, first)
+                first += chunk.n
+
+    def _check(self, chunk, child, number):
+        if chunk.first:
+            return
+        if len(child.columns) != len(self.columns):
+            raise RuntimeError(
+                f"Invalid data, concat needs data sets with the same columns: {self.columns} and {child.columns}."
+            )
+        if child.columns != self.columns:
+            raise RuntimeError(
+                f"Invalid data, concat needs columns of the same names: {self.columns} and {child.columns}."
+            )
+        types = [
+            (rows_of(c)[0].dtype.kind if rows_of(c)[0].dtype.kind in "SU" else rows_of(c)[0].dtype, rows_of(c)[0].ndim)
+            for c in chunk.columns
+        ]
+        if self._types is None:
+            self._types = types
+        elif types != self._types:
+            for name, (was, rank), (now, now_rank) in zip(self.columns, self._types, types, strict=True):
+                if was != now:
+                    raise RuntimeError(
+                        f"Invalid data, concat: data types of column {name!r} do not match: {was} and {now} "
+                        f"(data set {number})."
+                    )
+                if rank != now_rank:
+                    raise RuntimeError(
+                        f"Invalid data, concat: the number of dimensions of column {name!r} does not match: "
+                        f"{rank} and {now_rank} (data set {number})."
+                    )
+
+    def size(self):
+        if self.shard is not None:
+            return self.shard.size(self)
+        sizes = [c.size() for c in self.children]
+        return None if None in sizes else sum(sizes)
+
+    def describe(self):
+        return "concat"
