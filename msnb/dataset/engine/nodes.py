@@ -3,7 +3,6 @@
 Each gives out one epoch of chunks per call of ``chunks(hint)``; the Hint is the size that suits the consumer.
 """
 
-
 import numpy as np
 
 from msnb.dataset.engine.chunk import Chunk, Hint, concatenate, rechunk, rows_of, stacked
