@@ -1,15 +1,14 @@
 """The numbers of `summary` by numpy, for arrays that lie in the memory of this process.
 
-The values are read where they are, in pieces that stay in the cache and for which BLAS starts no threads. Where
-float32 is not enough, because squares vanish or a mean is far larger than the deviation from it, they are read again in
-float64.
+The values are read where they are. Where float32 is not enough, because squares vanish or a mean is far larger than the
+deviation from it, they are read again in float64.
 """
 import numpy as np
 
 from msnb.insight.gradients.summary import BINS, COLUMNS, sample_stride
 
 _PIECE = 1 << 13  # elements
-_SAFE = 1e-30  # a sum of squares above it has lost nothing to underflow
+_SAFE = 1e-30  # a mean square above it has lost nothing to underflow
 
 
 @np.errstate(invalid="ignore", over="ignore", divide="ignore")
@@ -25,7 +24,7 @@ def summarised(arrays):
 def changes(before, after):
     """Root mean squares of the change and of the old values of each Parameter, float32 (n, 2)."""
     pairs = [(_flat(old), _flat(new)) for old, new in zip(before, after)]
-    return np.array([(_rms(new, old), _rms(old)) for old, new in pairs], np.float32)
+    return np.array([(_rms(new - old), _rms(old)) for old, new in pairs], np.float32)
 
 
 def _flat(array):
@@ -34,44 +33,32 @@ def _flat(array):
     return array if array.dtype in (np.float32, np.float64) else array.astype(np.float32)
 
 
-def _pieces(size):
-    return [slice(start, start + _PIECE) for start in range(0, size, _PIECE)]
+def _square_sum(array):
+    """The sum of squares, in pieces for which BLAS starts no threads."""
+    return sum(float(x.dot(x)) for x in (array[start:start + _PIECE] for start in range(0, array.size, _PIECE)))
 
 
 def _moments(array):
     """The `COLUMNS` of one array."""
-    total = squares = 0.0
-    lows, highs, zeros = [], [], 0
-    for where in _pieces(array.size):
-        x = array[where]
-        lows.append(np.minimum.reduce(x))
-        highs.append(np.maximum.reduce(x))
-        total += float(np.add.reduce(x))
-        squares += float(x.dot(x))
-        zeros += np.count_nonzero(x == 0)
-    mean, square = total / array.size, squares / array.size
+    low, high = np.minimum.reduce(array), np.maximum.reduce(array)
+    mean, square = float(np.add.reduce(array)) / array.size, _square_sum(array) / array.size
     variance = square - mean * mean
     nan = inf = 0
-    if not np.isfinite(total):
+    if not np.isfinite(mean):
         nan, inf = np.isnan(array).sum(), np.isinf(array).sum()
-    elif not (squares > _SAFE and variance > 0.1 * square) or np.isinf(squares):
+    elif not (square > _SAFE and variance > 0.1 * square) or np.isinf(square):
         exact = array.astype(np.float64)
         mean = exact.mean()
         variance = np.square(exact - mean).mean()
-    low, high = np.minimum.reduce(lows), np.maximum.reduce(highs)
-    return 1, mean, np.sqrt(variance), low, high, zeros / array.size, nan, inf, 0
+    return 1, mean, np.sqrt(variance), low, high, np.count_nonzero(array == 0) / array.size, nan, inf, 0
 
 
-def _rms(array, less=None):
-    """The root mean square of an array, or of what it is more than another."""
-    squares = 0.0
-    for where in _pieces(array.size):
-        x = array[where] if less is None else array[where] - less[where]
-        squares += float(x.dot(x))
-    if not _SAFE < squares < np.inf:
-        exact = array.astype(np.float64) - (0.0 if less is None else less)
-        squares = exact.dot(exact)
-    return np.sqrt(squares / array.size)
+def _rms(array):
+    """The root mean square of an array."""
+    square = _square_sum(array) / array.size
+    if not _SAFE < square < np.inf:
+        square = np.square(array, dtype=np.float64).mean()
+    return np.sqrt(square)
 
 
 def _histograms(arrays, low, high):

@@ -30,6 +30,8 @@ class Plan:
         graph (FuncGraph): the program as it is read.
         missed (list[str]): operators that stand where nothing can be measured.
         given (int): bytes of what the program is given.
+        gradients (list[Row]): of the first arrays that the measured program adds; `whole` says which are kept as they
+            are, `parts` what the further arrays are, and `watched` the rows in those that have to be finite.
     """
 
     def __init__(self, program, level, tensors):
@@ -159,9 +161,9 @@ class _Numbers:
                     made[part][key] = piece
             else:
                 made[part].update(zip(keys, value))
-        watched = [vector[1:3] for (kind, _), vector in made["stats"].items() if kind != "output"]
-        watched += [*made["changes"].values(), (made["loss"] or 0.0,)]
-        made["odd"] = not all(np.isfinite(numbers).all() for numbers in watched)
+        others = [made["stats"][key][1:3] for key in plan.watched]
+        made["odd"] = not all(np.isfinite(numbers).all() for numbers in (
+            stats[:, 1:3], others, () if changes is None else changes, made["loss"] or 0.0))
         return made
 
 
@@ -237,6 +239,9 @@ class _Measure(Measure):
         plan.gradients = [self._rows(p)[0] for p, _ in own]
         chosen = {row.key for row in naming.chosen(plan.patterns, plan.rows)}
         plan.whole = [n for n, row in enumerate(plan.gradients) if row.key in chosen]
+        named = {row.key for row in plan.gradients}
+        plan.watched = [row.key for point in points for row in self._rows(point)
+                        if row.kind != "output" and row.key not in named]
         top = [(p, m) for p, m in pairs if not p.label]
         if top:
             stats, bars = summary.summarised([m for _, m in top], [self._saturation(p) for p, _ in top])
