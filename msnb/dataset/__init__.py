@@ -48,7 +48,7 @@ _LATER = {
     "show": "engine.serializer_deserializer",
     "compare": "engine.serializer_deserializer",
 }
-_MODULES = ("callback", "core", "engine", "text", "transforms", "vision")
+_MODULES = ("audio", "callback", "core", "engine", "text", "transforms", "vision")
 
 __all__ = [
     "CLUEDataset",

@@ -255,9 +255,12 @@ def _construct_op(entry):
     if not isinstance(found, type):
         return found
     arguments = {}
-    for parameter in inspect.signature(found).parameters:
-        if parameter in entry:
-            arguments[parameter] = _decode_argument(parameter, entry[parameter])
+    for argument, parameter in inspect.signature(found).parameters.items():
+        if argument in entry:
+            value = _decode_argument(argument, entry[argument])
+            if isinstance(parameter.default, Enum) and not isinstance(value, Enum):
+                value = type(parameter.default)(value)
+            arguments[argument] = value
     return found(**arguments)
 
 

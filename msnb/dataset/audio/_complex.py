@@ -1,0 +1,91 @@
+"""Transforms of complex spectra, whose last axis holds the real and the imaginary part."""
+
+import numpy as np
+
+from msnb.dataset.audio._base import AudioOp, check_non_negative_real
+
+
+class _ComplexOp(AudioOp):
+    """Takes arrays of shape <..., complex=2>."""
+
+    def _parts(self, array):
+        array = self._real(array, "<..., complex=2>", 1)
+        if array.shape[-1] != 2:
+            raise RuntimeError(
+                f"{type(self).__name__} takes audio of shape <..., complex=2>, but got shape {array.shape}."
+            )
+        return array[..., 0], array[..., 1]
+
+
+def _norm(real, imaginary, power):
+    squared = real * real + imaginary * imaginary
+    # asarray, here and below: of one complex number numpy makes a scalar
+    return np.asarray(np.sqrt(squared) if power == 1 else squared ** squared.dtype.type(power / 2))
+
+
+def _phase(real, imaginary):
+    return np.asarray(np.arctan2(imaginary, real))
+
+
+class Angle(_ComplexOp):
+    """The phase of complex numbers, in radians; the input has shape <..., complex=2>.
+
+    Raises:
+        RuntimeError: If the last dimension is not 2.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.Angle()
+    """
+
+    def _row(self, array):
+        return _phase(*self._parts(array))
+
+
+class ComplexNorm(_ComplexOp):
+    """The absolute value of complex numbers, raised to a power; the input has shape <..., complex=2>.
+
+    Args:
+        power (float, optional): The power, not negative. Default: 1.0.
+
+    Raises:
+        TypeError: If `power` is no number.
+        ValueError: If `power` is negative.
+        RuntimeError: If the last dimension is not 2.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.ComplexNorm(power=2.0)
+    """
+
+    def __init__(self, power=1.0):
+        check_non_negative_real(power, "power")
+        self.power = power
+
+    def _row(self, array):
+        return _norm(*self._parts(array), self.power)
+
+
+class Magphase(_ComplexOp):
+    """Magnitude, raised to a power, and phase of complex numbers, two columns; the input has shape <..., complex=2>.
+
+    Args:
+        power (float, optional): The power, not negative. Default: 1.0.
+
+    Raises:
+        TypeError: If `power` is no number.
+        ValueError: If `power` is negative.
+        RuntimeError: If the last dimension is not 2.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.Magphase(power=1.0)
+    """
+
+    def __init__(self, power=1.0):
+        check_non_negative_real(power, "power")
+        self.power = power
+
+    def _row(self, array):
+        real, imaginary = self._parts(array)
+        return _norm(real, imaginary, self.power), _phase(real, imaginary)

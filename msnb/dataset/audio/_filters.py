@@ -1,0 +1,119 @@
+"""Recursive filters of waveforms, given by their coefficients."""
+
+import numpy as np
+from scipy.signal import lfilter
+
+from msnb.dataset.audio._base import AudioOp, check_flags, check_real
+from msnb.dataset.core.tensor_op import TensorOp
+from msnb.dataset.core.validator_helpers import type_check
+
+
+class RecursiveFilter(AudioOp):
+    """Base of the filters: a subclass sets `_a` and `_b`, the coefficients of the output and of the input."""
+
+    clamp = True
+
+    def _filtered(self, wave):
+        return lfilter(self._b, self._a, wave, axis=-1)
+
+    def _row(self, array):
+        self._check(array, "f", "<..., time>", 1)
+        # float64 inside: a float32 recursion drifts where poles lie near the unit circle
+        made = self._filtered(array.astype(np.float64))
+        return (np.clip(made, -1, 1) if self.clamp else made).astype(array.dtype)
+
+    def _set(self, b, a):
+        self._b, self._a = np.asarray(b, np.float64), np.asarray(a, np.float64)
+
+
+class Biquad(RecursiveFilter):
+    """A filter of second order, its result clipped to [-1, 1].
+
+    Args:
+        b0 (float): Coefficient of the present input.
+        b1 (float): Coefficient of the input one sample before.
+        b2 (float): Coefficient of the input two samples before.
+        a0 (float): Coefficient of the present output, not 0.
+        a1 (float): Coefficient of the output one sample before.
+        a2 (float): Coefficient of the output two samples before.
+
+    Raises:
+        TypeError: If a coefficient is no number.
+        ValueError: If `a0` is 0.
+        RuntimeError: If the waveform is not in floating point.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.Biquad(0.01, 0.02, 0.13, 1, 0.12, 0.3)
+    """
+
+    __call__ = TensorOp.__call__  # lists too, as in MindSpore
+
+    def __init__(self, b0, b1, b2, a0, a1, a2):
+        for name, value in (("b0", b0), ("b1", b1), ("b2", b2), ("a0", a0), ("a1", a1), ("a2", a2)):
+            check_real(value, name)
+        if a0 == 0:
+            raise ValueError("Input a0 must not be 0: the coefficients are divided by it.")
+        self.b0, self.b1, self.b2 = b0, b1, b2
+        self.a0, self.a1, self.a2 = a0, a1, a2
+        self._set(np.float32([b0, b1, b2]), np.float32([a0, a1, a2]))  # MindSpore rounds them so
+
+
+class LFilter(RecursiveFilter):
+    """A recursive filter of any order.
+
+    Args:
+        a_coeffs (Sequence[float]): Coefficients of the present output, the output one sample before and so on.
+        b_coeffs (Sequence[float]): The same for the input; as many as `a_coeffs`.
+        clamp (bool, optional): Whether to clip the result to [-1, 1]. Default: True.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If the two sequences differ in length.
+        RuntimeError: If they are empty or the first of `a_coeffs` is 0, or the waveform is not in floating point.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.LFilter(a_coeffs=[1.0, 0.2, 0.3], b_coeffs=[0.1, 0.2, 0.3])
+    """
+
+    def __init__(self, a_coeffs, b_coeffs, clamp=True):
+        for name, values in (("a_coeffs", a_coeffs), ("b_coeffs", b_coeffs)):
+            type_check(values, (list, tuple), name)
+            for i, value in enumerate(values):
+                check_real(value, f"{name}[{i}]")
+        if len(a_coeffs) != len(b_coeffs):
+            raise ValueError(
+                f"a_coeffs and b_coeffs should be equally long (fill up with 0), but have {len(a_coeffs)} and "
+                f"{len(b_coeffs)} numbers."
+            )
+        check_flags(clamp=clamp)
+        if not a_coeffs or a_coeffs[0] == 0:
+            raise RuntimeError(f"{type(self).__name__}: a_coeffs should begin with a number other than 0.")
+        self.a_coeffs = a_coeffs
+        self.b_coeffs = b_coeffs
+        self.clamp = clamp
+        self._set(np.float32(b_coeffs), np.float32(a_coeffs))  # MindSpore rounds them so
+
+
+class Filtfilt(LFilter):
+    """A recursive filter applied forwards and then backwards, so that it shifts no phase.
+
+    Args:
+        a_coeffs (Sequence[float]): Coefficients of the present output, the output one sample before and so on.
+        b_coeffs (Sequence[float]): The same for the input; as many as `a_coeffs`.
+        clamp (bool, optional): Whether to clip the result to [-1, 1]. Default: True.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If the two sequences differ in length.
+        RuntimeError: If they are empty or the first of `a_coeffs` is 0, or the waveform is not in floating point.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.Filtfilt(a_coeffs=[1.0, 0.2, 0.3], b_coeffs=[0.1, 0.2, 0.3])
+    """
+
+    def _filtered(self, wave):
+        forwards = super()._filtered(wave)
+        return super()._filtered(forwards[..., ::-1])[..., ::-1]

@@ -1,0 +1,103 @@
+"""Transforms of features along their frames: differences and sliding normalisation."""
+
+import numpy as np
+from scipy.ndimage import correlate1d
+
+from msnb.dataset.audio._base import AudioOp, check_flags, check_non_negative_int
+from msnb.dataset.audio.utils import BorderType
+from msnb.dataset.core.validator_helpers import INT32_MAX, check_value, type_check
+
+
+class ComputeDeltas(AudioOp):
+    """The slope of each feature over time (regression over a window); the input has shape <..., freq, time>.
+
+    Args:
+        win_length (int, optional): Length of the window in frames, at least 3. Default: 5.
+        pad_mode (BorderType, optional): How the input goes on beyond its ends. Default: BorderType.EDGE.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `win_length` is less than 3.
+        RuntimeError: If the input has fewer than two dimensions.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.ComputeDeltas(win_length=7, pad_mode=audio.BorderType.EDGE)
+    """
+
+    def __init__(self, win_length=5, pad_mode=BorderType.EDGE):
+        type_check(pad_mode, (BorderType,), "pad_mode")
+        type_check(win_length, (int,), "win_length")
+        check_value(win_length, (3, INT32_MAX), "win_length")
+        self.win_length = win_length
+        self.pad_mode = pad_mode
+
+    def _row(self, array):
+        array = self._real(array, "<..., freq, time>", 2)
+        n = (self.win_length - 1) // 2
+        weights = np.arange(-n, n + 1) / (n * (n + 1) * (2 * n + 1) / 3)
+        padded = np.pad(array, [(0, 0)] * (array.ndim - 1) + [(n, n)], mode=self.pad_mode.value)
+        return correlate1d(padded, weights, axis=-1)[..., n : n + array.shape[-1]].copy()
+
+
+class SlidingWindowCmn(AudioOp):
+    """Features of shape <..., time, freq> less their mean over a sliding window (Kaldi's `apply-cmvn-sliding`).
+
+    Args:
+        cmn_window (int, optional): Length of the window in frames. Default: 600.
+        min_cmn_window (int, optional): Least length at the beginning, without `center`. Default: 100.
+        center (bool, optional): Whether the present frame is the middle of the window; its end otherwise. Default:
+            False.
+        norm_vars (bool, optional): Whether to divide by the standard deviation too. Default: False.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If a length is negative.
+        RuntimeError: If the input has fewer than two dimensions.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.SlidingWindowCmn(600, 100, False, False)
+    """
+
+    def __init__(self, cmn_window=600, min_cmn_window=100, center=False, norm_vars=False):
+        check_non_negative_int(cmn_window, "cmn_window")
+        check_non_negative_int(min_cmn_window, "min_cmn_window")
+        check_flags(center=center, norm_vars=norm_vars)
+        self.cmn_window = cmn_window
+        self.min_cmn_window = min_cmn_window
+        self.center = center
+        self.norm_vars = norm_vars
+
+    def _windows(self, frames):
+        """First frame and end of the window of every frame."""
+        t = np.arange(frames)
+        if self.center:
+            start = t - self.cmn_window // 2
+            end = start + self.cmn_window
+        else:
+            start, end = t - self.cmn_window, t + 1
+        end = np.where(start < 0, end - start, end)
+        start = np.maximum(start, 0)
+        if not self.center:
+            end = np.where(end > t, np.maximum(t + 1, self.min_cmn_window), end)
+        start = np.where(end > frames, start - (end - frames), start)
+        return np.maximum(start, 0), np.minimum(end, frames)
+
+    def _row(self, array):
+        array = self._real(array, "<..., time, freq>", 2)
+        start, end = self._windows(array.shape[-2])
+        counts = (end - start)[:, None]
+
+        def means(values):
+            sums = np.cumsum(values, axis=-2, dtype=np.float64)
+            sums = np.concatenate([np.zeros_like(sums[..., :1, :]), sums], axis=-2)
+            return (sums[..., end, :] - sums[..., start, :]) / counts
+
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = means(array)
+            made = array - mean
+            if self.norm_vars:
+                deviation = np.sqrt(means(np.square(array, dtype=np.float64)) - mean * mean)
+                made = np.where(counts == 1, 0, made / deviation)
+        return made.astype(array.dtype)

@@ -1,0 +1,344 @@
+"""Transforms of the level of a signal: gains, decibels, companding, fades and distortions."""
+
+import numpy as np
+from scipy.signal import lfilter
+
+from msnb.dataset.audio._base import (
+    AudioOp,
+    check_non_negative_int,
+    check_non_negative_real,
+    check_positive_real,
+    check_real,
+    check_real_in,
+)
+from msnb.dataset.audio.utils import FadeShape, GainType, ScaleType
+from msnb.dataset.core.validator_helpers import check_pos_int32, type_check
+
+
+class _Waveform(AudioOp):
+    """Takes arrays of shape <..., time>; ``_level`` gets them as float32 or float64."""
+
+    def _row(self, array):
+        return self._level(self._real(array, "<..., time>", 1))
+
+
+class AmplitudeToDB(AudioOp):
+    """Powers or magnitudes of shape <..., freq, time> in decibels.
+
+    Args:
+        stype (ScaleType, optional): What the input holds. Default: ScaleType.POWER.
+        ref_value (float, optional): The value at 0 dB, positive. Default: 1.0.
+        amin (float, optional): Lower values count as this one, positive. Default: 1e-10.
+        top_db (float, optional): Span of the result below its greatest value, in dB, positive. Default: 80.0.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is not positive.
+        RuntimeError: If the input has fewer than two dimensions.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.AmplitudeToDB(stype=audio.ScaleType.POWER)
+    """
+
+    def __init__(self, stype=ScaleType.POWER, ref_value=1.0, amin=1e-10, top_db=80.0):
+        type_check(stype, (ScaleType,), "stype")
+        for name, value in (("ref_value", ref_value), ("amin", amin), ("top_db", top_db)):
+            check_positive_real(value, name)
+        self.stype = stype
+        self.ref_value = ref_value
+        self.amin = amin
+        self.top_db = top_db
+
+    def _row(self, array):
+        array = self._real(array, "<..., freq, time>", 2)
+        factor = 10 if self.stype is ScaleType.POWER else 20
+        return to_decibels(array, factor, max(self.ref_value, self.amin), self.amin, self.top_db)
+
+
+def to_decibels(array, factor, reference, amin, top_db):
+    """`factor` times the logarithm over `reference`; `top_db` counts from the peak of the last three dimensions."""
+    kind = array.dtype.type
+    decibels = kind(factor) * np.log10(np.maximum(array, kind(amin))) - kind(factor * np.log10(reference))
+    if not decibels.size:
+        return decibels
+    peak = decibels.max(axis=tuple(range(-min(array.ndim, 3), 0)), keepdims=True)
+    return np.maximum(decibels, peak - kind(top_db))
+
+
+class DBToAmplitude(_Waveform):
+    """Decibels as powers or amplitudes.
+
+    Args:
+        ref (float): The value at 0 dB.
+        power (float): 1 gives powers, 0.5 gives amplitudes.
+
+    Raises:
+        TypeError: If an argument is no number.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.DBToAmplitude(ref=0.5, power=0.5)
+    """
+
+    def __init__(self, ref, power):
+        check_real(ref, "ref")
+        check_real(power, "power")
+        self.ref = ref
+        self.power = power
+
+    def _level(self, wave):
+        kind = wave.dtype.type
+        return kind(self.ref) * np.power(kind(10), wave * kind(0.1)) ** kind(self.power)
+
+
+class Contrast(_Waveform):
+    """A waveform made to sound louder, as SoX's effect `contrast` does.
+
+    Args:
+        enhancement_amount (float, optional): Strength, from 0 to 100; 0 still changes the sound. Default: 75.0.
+
+    Raises:
+        TypeError: If `enhancement_amount` is no number.
+        ValueError: If it is out of its range.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.Contrast(enhancement_amount=75.0)
+    """
+
+    def __init__(self, enhancement_amount=75.0):
+        check_real_in(enhancement_amount, 0, 100, "enhancement_amount")
+        self.enhancement_amount = enhancement_amount
+
+    def _level(self, wave):
+        kind = wave.dtype.type
+        angle = wave * kind(np.pi / 2)
+        return np.sin(angle + kind(self.enhancement_amount / 750) * np.sin(angle * kind(4)))
+
+
+class DCShift(_Waveform):
+    """A waveform moved up or down by a constant, without going beyond [-1, 1].
+
+    Args:
+        shift (float): The constant, from -2 to 2.
+        limiter_gain (float, optional): Gain of the peaks that would be clipped, much smaller than 1, such as 0.05.
+            Default: None, which clips.
+
+    Raises:
+        TypeError: If an argument is no number.
+        ValueError: If `shift` is out of its range.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.DCShift(0.5, 0.02)
+    """
+
+    def __init__(self, shift, limiter_gain=None):
+        check_real_in(shift, -2.0, 2.0, "shift")
+        if limiter_gain is not None:
+            type_check(limiter_gain, (float, int), "limiter_gain")
+        self.shift = shift
+        self.limiter_gain = limiter_gain or shift
+
+    def _level(self, wave):
+        kind = wave.dtype.type
+        shift, gain = kind(np.float32(self.shift)), kind(np.float32(self.limiter_gain))
+        shifted = np.clip(wave + shift, kind(-1), kind(1))
+        if shift == gain or shift == 0:
+            return shifted
+        threshold = kind(1) - (np.abs(shift) - gain)
+        peaks = wave > threshold if shift > 0 else wave < -threshold
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if shift > 0:
+                limited = (wave - threshold) * gain / (kind(1) - threshold) + threshold + shift
+                limited = np.minimum(limited, threshold)
+            else:  # the sign of the threshold is MindSpore's; SoX subtracts it here
+                limited = (wave + threshold) * gain / (kind(1) - threshold) + threshold + shift
+                limited = np.maximum(limited, -threshold)
+        return np.where(peaks, limited, shifted)
+
+
+_RISE = {  # the level of a fade at x from 0 to 1; a fade-out is the same backwards; the logarithm ends above 1
+    FadeShape.LINEAR: lambda x: x,
+    FadeShape.EXPONENTIAL: lambda x: 2 ** (x - 1) * x,
+    FadeShape.LOGARITHMIC: lambda x: np.log10(0.1 + x) + 1,
+    FadeShape.QUARTER_SINE: lambda x: np.sin(x * (np.pi / 2)),
+    FadeShape.HALF_SINE: lambda x: np.sin((x - 0.5) * np.pi) / 2 + 0.5,
+}
+
+
+class Fade(_Waveform):
+    """A waveform that begins and ends softly.
+
+    Args:
+        fade_in_len (int, optional): Samples over which the level rises. Default: 0.
+        fade_out_len (int, optional): Samples over which the level falls. Default: 0.
+        fade_shape (FadeShape, optional): Curve of the level. Default: FadeShape.LINEAR.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If a length is negative.
+        RuntimeError: If a length exceeds that of the waveform.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.Fade(fade_in_len=3, fade_out_len=2, fade_shape=audio.FadeShape.LINEAR)
+    """
+
+    def __init__(self, fade_in_len=0, fade_out_len=0, fade_shape=FadeShape.LINEAR):
+        check_non_negative_int(fade_in_len, "fade_in_len")
+        check_non_negative_int(fade_out_len, "fade_out_len")
+        type_check(fade_shape, (FadeShape,), "fade_shape")
+        self.fade_in_len = fade_in_len
+        self.fade_out_len = fade_out_len
+        self.fade_shape = fade_shape
+
+    def _level(self, wave):
+        length = wave.shape[-1]
+        for name, value in (("fade_in_len", self.fade_in_len), ("fade_out_len", self.fade_out_len)):
+            if value > length:
+                raise RuntimeError(f"Fade: {name} is {value}, more than the {length} samples of the waveform.")
+        level = np.ones(length)
+        rise = _RISE[self.fade_shape]
+        level[: self.fade_in_len] *= rise(np.linspace(0, 1, self.fade_in_len))
+        level[length - self.fade_out_len :] *= rise(1 - np.linspace(0, 1, self.fade_out_len))
+        return wave * level.astype(wave.dtype)
+
+
+class Gain(_Waveform):
+    """A waveform amplified or attenuated.
+
+    Args:
+        gain_db (float, optional): Gain in dB. Default: 1.0.
+
+    Raises:
+        TypeError: If `gain_db` is no number.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.Gain(1.2)
+    """
+
+    def __init__(self, gain_db=1.0):
+        check_real(gain_db, "gain_db")
+        self.gain_db = gain_db
+
+    def _level(self, wave):
+        return wave * wave.dtype.type(10 ** (self.gain_db / 20))
+
+
+class MuLawDecoding(_Waveform):
+    """The inverse of :class:`MuLawEncoding` (mu-law of ITU-T G.711, without its segments).
+
+    Args:
+        quantization_channels (int, optional): Number of levels, positive. Default: 256.
+
+    Raises:
+        TypeError: If `quantization_channels` is no int.
+        ValueError: If it is not positive.
+        RuntimeError: If it is 1, which leaves nothing to decode.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.MuLawDecoding(256)
+    """
+
+    def __init__(self, quantization_channels=256):
+        check_pos_int32(quantization_channels, "quantization_channels")
+        self.quantization_channels = quantization_channels
+
+    def _level(self, codes):
+        kind = codes.dtype.type
+        mu = kind(self.quantization_channels - 1)
+        if mu == 0:
+            raise RuntimeError("MuLawDecoding: quantization_channels should be more than 1.")
+        companded = codes / mu * kind(2) - kind(1)
+        return np.sign(companded) * (np.exp(np.abs(companded) * np.log1p(mu)) - kind(1)) / mu
+
+
+class MuLawEncoding(_Waveform):
+    """A waveform in [-1, 1] as whole numbers, finer near 0 (mu-law of ITU-T G.711, without its segments).
+
+    Args:
+        quantization_channels (int, optional): Number of levels, positive. Default: 256.
+
+    Raises:
+        TypeError: If `quantization_channels` is no int.
+        ValueError: If it is not positive.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.MuLawEncoding(256)
+    """
+
+    def __init__(self, quantization_channels=256):
+        check_pos_int32(quantization_channels, "quantization_channels")
+        self.quantization_channels = quantization_channels
+
+    def _level(self, wave):
+        kind = wave.dtype.type
+        mu = kind(self.quantization_channels - 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            companded = np.sign(wave) * np.log1p(mu * np.abs(wave)) / np.log1p(mu)
+            return ((companded + kind(1)) / kind(2) * mu + kind(0.5)).astype(np.int32)
+
+
+class Overdrive(_Waveform):
+    """A waveform distorted as by an overdriven amplifier, as SoX's effect `overdrive` does.
+
+    Args:
+        gain (float, optional): Gain in dB, from 0 to 100. Default: 20.0.
+        color (float, optional): Amount of even harmonics, from 0 to 100. Default: 20.0.
+
+    Raises:
+        TypeError: If an argument is no number.
+        ValueError: If an argument is out of its range.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.Overdrive(gain=20.0, color=20.0)
+    """
+
+    def __init__(self, gain=20.0, color=20.0):
+        check_real_in(gain, 0, 100, "gain")
+        check_real_in(color, 0, 100, "color")
+        self.gain = gain
+        self.color = color
+
+    def _level(self, wave):
+        kind = wave.dtype.type
+        driven = np.clip(wave * kind(10 ** (self.gain / 20)) + kind(self.color / 200), kind(-1), kind(1))
+        driven = driven - driven**3 / kind(3)  # 2/3 at 1: the clipped values join smoothly
+        # the constant part is taken out again by a high pass
+        steady = lfilter(np.array([1, -1], kind), np.array([1, -0.995], kind), driven, axis=-1)
+        return np.clip(wave * kind(0.5) + steady * kind(0.75), kind(-1), kind(1))
+
+
+class Vol(_Waveform):
+    """A waveform in another volume, clipped to [-1, 1].
+
+    Args:
+        gain (float): The gain; not negative for amplitudes, positive for powers.
+        gain_type (GainType, optional): Unit of `gain`. Default: GainType.AMPLITUDE.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `gain` is out of its range.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.Vol(gain=10, gain_type=audio.GainType.DB)
+    """
+
+    def __init__(self, gain, gain_type=GainType.AMPLITUDE):
+        type_check(gain_type, (GainType,), "gain_type")
+        check = {GainType.AMPLITUDE: check_non_negative_real, GainType.POWER: check_positive_real}
+        check.get(gain_type, check_real)(gain, "gain")
+        self.gain = gain
+        self.gain_type = gain_type
+
+    def _level(self, wave):
+        kind = wave.dtype.type
+        factor = {GainType.AMPLITUDE: lambda g: g, GainType.POWER: np.sqrt, GainType.DB: lambda g: 10 ** (g / 20)}
+        return np.clip(wave * kind(factor[self.gain_type](self.gain)), kind(-1), kind(1))

@@ -1,0 +1,189 @@
+"""Masks over a range of frequencies or of times of a spectrogram (SpecAugment)."""
+
+from msnb.dataset.audio._base import AudioOp, check_flags, check_non_negative_int, check_non_negative_real, check_real
+from msnb.dataset.core.validator_helpers import check_pos_int32, check_value, type_check
+
+_SHAPE = "<..., freq, time>"
+
+
+class _Mask(AudioOp):
+    """Base of the masks of spectrograms <..., freq, time>; `_axis` is -2 or -1."""
+
+    def _spectrogram(self, array):
+        return self._real(array, _SHAPE, 2)
+
+    def _masked(self, array, start, width):
+        made = array.copy()
+        range_ = slice(start, start + width)
+        made[(..., range_, slice(None)) if self._axis == -2 else (..., range_)] = self.mask_value
+        return made
+
+    def _fixed(self, array, start, width):
+        array = self._spectrogram(array)
+        length = array.shape[self._axis]
+        if start + width > length:
+            raise RuntimeError(
+                f"{type(self).__name__}: the mask goes from {start} to {start + width}, but the dimension has length "
+                f"{length}."
+            )
+        return self._masked(array, start, width)
+
+    def _drawn(self, state, array, most):
+        """A place for a mask of up to `most`, and its width: drawn in MindSpore's order, the width first."""
+        self._check(array, "biuf", _SHAPE, 2)
+        length = array.shape[self._axis]
+        if most > length:
+            raise RuntimeError(
+                f"{type(self).__name__}: masks of up to {most} do not fit a dimension of length {length}."
+            )
+        width = state.uniform_int(0, most)
+        return state.uniform_int(0, length - width), width
+
+    def _apply(self, drawn, array):
+        return self._masked(self._spectrogram(array), *drawn)
+
+
+def _check_axis(mask_value, axis):
+    check_real(mask_value, "mask_value")
+    type_check(axis, (int,), "axis")
+    check_value(axis, (1, 2), "axis")
+
+
+class MaskAlongAxis(_Mask):
+    """A given range of a spectrogram <..., freq, time> overwritten.
+
+    Args:
+        mask_start (int): First place of the mask, not negative.
+        mask_width (int): Length of the mask, positive.
+        mask_value (float): The value to write.
+        axis (int): 1 for a range of frequencies, 2 for a range of times.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument is out of its range.
+        RuntimeError: If the mask goes beyond the end of the spectrogram.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.MaskAlongAxis(0, 10, 0.5, 1)
+    """
+
+    def __init__(self, mask_start, mask_width, mask_value, axis):
+        check_non_negative_int(mask_start, "mask_start")
+        check_pos_int32(mask_width, "mask_width")
+        _check_axis(mask_value, axis)
+        self.mask_start = mask_start
+        self.mask_width = mask_width
+        self.mask_value = mask_value
+        self.axis = axis
+        self._axis = axis - 3
+
+    def _row(self, array):
+        return self._fixed(array, self.mask_start, self.mask_width)
+
+
+class MaskAlongAxisIID(_Mask):
+    """A random range of a spectrogram <..., freq, time> overwritten.
+
+    Args:
+        mask_param (int): Greatest length of the mask, not negative.
+        mask_value (float): The value to write.
+        axis (int): 1 for a range of frequencies, 2 for a range of times.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument is out of its range.
+        RuntimeError: If `mask_param` exceeds the length of the dimension.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.MaskAlongAxisIID(5, 0.5, 2)
+    """
+
+    deterministic = False
+
+    def __init__(self, mask_param, mask_value, axis):
+        check_non_negative_int(mask_param, "mask_param")
+        _check_axis(mask_value, axis)
+        self.mask_param = mask_param
+        self.mask_value = mask_value
+        self.axis = axis
+        self._axis = axis - 3
+
+    def _draw(self, state, array):
+        return self._drawn(state, array, self.mask_param)
+
+
+class _Masking(_Mask):
+    """Base of the two masks that may be random."""
+
+    def _take(self, iid_masks, mask_param, param_name, mask_start, mask_value):
+        check_flags(iid_masks=iid_masks)
+        check_non_negative_int(mask_param, param_name)
+        check_non_negative_int(mask_start, "mask_start")
+        check_non_negative_real(mask_value, "mask_value")
+        self.iid_masks = iid_masks
+        setattr(self, param_name, mask_param)
+        self._width = mask_param
+        self.mask_start = mask_start
+        self.mask_value = mask_value
+
+    @property
+    def deterministic(self):
+        return not self.iid_masks
+
+    def _row(self, array):
+        return self._fixed(array, self.mask_start, self._width)
+
+    def _draw(self, state, array):
+        return self._drawn(state, array, self._width)
+
+
+class FrequencyMasking(_Masking):
+    """A range of frequencies of a spectrogram <..., freq, time> overwritten.
+
+    Args:
+        iid_masks (bool, optional): Whether place and length are random. Default: False.
+        freq_mask_param (int, optional): Length of the mask; with `iid_masks` its greatest length. Default: 0.
+        mask_start (int, optional): First frequency of the mask, without `iid_masks`. Default: 0.
+        mask_value (float, optional): The value to write, not negative. Default: 0.0.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument is negative.
+        RuntimeError: If the mask goes beyond the end of the spectrogram.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.FrequencyMasking(freq_mask_param=1)
+    """
+
+    _axis = -2
+
+    def __init__(self, iid_masks=False, freq_mask_param=0, mask_start=0, mask_value=0.0):
+        self._take(iid_masks, freq_mask_param, "freq_mask_param", mask_start, mask_value)
+
+
+class TimeMasking(_Masking):
+    """A range of times of a spectrogram <..., freq, time> overwritten.
+
+    Args:
+        iid_masks (bool, optional): Whether place and length are random. Default: False.
+        time_mask_param (int, optional): Length of the mask; with `iid_masks` its greatest length. Default: 0.
+        mask_start (int, optional): First time of the mask, without `iid_masks`. Default: 0.
+        mask_value (float, optional): The value to write, not negative. Default: 0.0.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument is negative.
+        RuntimeError: If the mask goes beyond the end of the spectrogram.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.TimeMasking(time_mask_param=1)
+    """
+
+    _axis = -1
+
+    def __init__(self, iid_masks=False, time_mask_param=0, mask_start=0, mask_value=0.0):
+        self._take(iid_masks, time_mask_param, "time_mask_param", mask_start, mask_value)

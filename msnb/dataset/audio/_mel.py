@@ -1,0 +1,217 @@
+"""Spectrograms on the mel scale, and the cepstral coefficients made of them."""
+
+import numpy as np
+
+from msnb.dataset.audio._base import (
+    AudioOp,
+    check_flags,
+    check_non_negative_int,
+    check_non_negative_real,
+    check_positive_real,
+    check_real,
+)
+from msnb.dataset.audio._levels import to_decibels
+from msnb.dataset.audio._spectrum import Stft, check_stft
+from msnb.dataset.audio.utils import BorderType, MelType, NormMode, NormType, WindowType, create_dct, mel_bank
+from msnb.dataset.core.validator_helpers import check_pos_int32, type_check
+
+
+def _on_bank(bank, spectrogram):
+    """A spectrogram <..., freq, time> through a bank (freq, n_mels)."""
+    return bank.T.astype(spectrogram.dtype) @ spectrogram
+
+
+class MelScale(AudioOp):
+    """A spectrogram of shape <..., freq, time> on the mel scale.
+
+    Args:
+        n_mels (int, optional): Number of mel bands. Default: 128.
+        sample_rate (int, optional): Sampling rate of the signal in Hz. Default: 16000.
+        f_min (float, optional): Lowest frequency in Hz. Default: 0.0.
+        f_max (float, optional): Highest frequency in Hz. Default: None, half of `sample_rate`.
+        n_stft (int, optional): Number of frequencies of the input. Default: 201.
+        norm (NormType, optional): NormType.SLANEY for bands of equal area. Default: NormType.NONE.
+        mel_type (MelType, optional): Formula of the scale. Default: MelType.HTK.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument is out of its range.
+        RuntimeError: If the input does not have `n_stft` frequencies.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.MelScale(n_mels=40, sample_rate=8000, n_stft=201)
+    """
+
+    def __init__(
+        self,
+        n_mels=128,
+        sample_rate=16000,
+        f_min=0.0,
+        f_max=None,
+        n_stft=201,
+        norm=NormType.NONE,
+        mel_type=MelType.HTK,
+    ):
+        check_pos_int32(n_mels, "n_mels")
+        check_pos_int32(sample_rate, "sample_rate")
+        check_real(f_min, "f_min")
+        if f_max is not None:
+            check_positive_real(f_max, "f_max")
+        self.f_max = sample_rate // 2 if f_max is None else f_max
+        if f_min >= self.f_max:
+            raise ValueError(f"MelScale: f_min should be below f_max ({self.f_max} Hz), but is {f_min}.")
+        check_pos_int32(n_stft, "n_stft")
+        type_check(norm, (NormType,), "norm")
+        type_check(mel_type, (MelType,), "mel_type")
+        self.n_mels = n_mels
+        self.sample_rate = sample_rate
+        self.f_min = f_min
+        self.n_stft = n_stft
+        self.norm = norm
+        self.mel_type = mel_type
+        self._bank = mel_bank(n_stft, f_min, self.f_max, n_mels, sample_rate, norm, mel_type)
+
+    def _row(self, array):
+        array = self._real(array, "<..., freq, time>", 2)
+        if array.shape[-2] != self.n_stft:
+            raise RuntimeError(
+                f"MelScale: n_stft is {self.n_stft}, but the input of shape {array.shape} has {array.shape[-2]} "
+                "frequencies."
+            )
+        return _on_bank(self._bank, array)
+
+
+class MelSpectrogram(Stft):
+    """A waveform as powers of mel bands over time.
+
+    Args:
+        sample_rate (int, optional): Sampling rate in Hz. Default: 16000.
+        n_fft (int, optional): Length of the Fourier transform in samples. Default: 400.
+        win_length (int, optional): Length of the window, at most `n_fft`. Default: None, as `n_fft`.
+        hop_length (int, optional): Samples from one window to the next. Default: None, half of `win_length`.
+        f_min (float, optional): Lowest frequency in Hz. Default: 0.0.
+        f_max (float, optional): Highest frequency in Hz. Default: None, half of `sample_rate`.
+        pad (int, optional): Zeros added at both ends. Default: 0.
+        n_mels (int, optional): Number of mel bands. Default: 128.
+        window (WindowType, optional): Window function. Default: WindowType.HANN.
+        power (float, optional): Power of the magnitudes, positive. Default: 2.0.
+        normalized (bool, optional): Whether to divide by the window's norm. Default: False.
+        center (bool, optional): Whether to pad both ends by half of `n_fft`. Default: True.
+        pad_mode (BorderType, optional): How, with `center`. Default: BorderType.REFLECT.
+        onesided (bool, optional): Whether to leave out the negative frequencies, which have no place on the mel scale.
+            Default: True.
+        norm (NormType, optional): NormType.SLANEY for bands of equal area. Default: NormType.NONE.
+        mel_scale (MelType, optional): Formula of the scale. Default: MelType.HTK.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument is out of its range.
+        RuntimeError: If the waveform is shorter than `n_fft`.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.MelSpectrogram(sample_rate=16000, n_fft=16, n_mels=4)
+    """
+
+    def __init__(
+        self,
+        sample_rate=16000,
+        n_fft=400,
+        win_length=None,
+        hop_length=None,
+        f_min=0.0,
+        f_max=None,
+        pad=0,
+        n_mels=128,
+        window=WindowType.HANN,
+        power=2.0,
+        normalized=False,
+        center=True,
+        pad_mode=BorderType.REFLECT,
+        onesided=True,
+        norm=NormType.NONE,
+        mel_scale=MelType.HTK,
+    ):
+        check_non_negative_int(sample_rate, "sample_rate")
+        check_non_negative_int(n_mels, "n_mels")
+        self.win_length, self.hop_length = check_stft(n_fft, win_length, hop_length, pad, window)
+        type_check(f_min, (float,), "f_min")
+        if f_max is not None:
+            check_non_negative_real(f_max, "f_max")
+        elif f_min >= sample_rate // 2:
+            raise ValueError(f"MelSpectrogram: f_min should be below half of sample_rate, but is {f_min}.")
+        self.f_max = sample_rate // 2 if f_max is None else f_max
+        if f_min > self.f_max:
+            raise ValueError(f"MelSpectrogram: f_min should not exceed f_max ({self.f_max} Hz), but is {f_min}.")
+        type_check(norm, (NormType,), "norm")
+        type_check(mel_scale, (MelType,), "mel_scale")
+        check_positive_real(power, "power")
+        check_flags(normalized=normalized, center=center, onesided=onesided)
+        type_check(pad_mode, (BorderType,), "pad_mode")
+        if not onesided:  # MindSpore accepts it and ends the process at the first row
+            raise ValueError("MelSpectrogram: onesided=False has no meaning on the mel scale; leave it True.")
+        self.sample_rate = sample_rate
+        self.n_fft = n_fft
+        self.f_min = f_min
+        self.pad = pad
+        self.n_mels = n_mels
+        self.window = window
+        self.power = power
+        self._normalized = self.normalized = normalized
+        self._center = self.center = center
+        self._pad_mode = self.pad_mode = pad_mode
+        self.onesided = onesided
+        self.norm = norm
+        self.mel_scale = mel_scale
+        self._bank = mel_bank(n_fft // 2 + 1, f_min, self.f_max, n_mels, sample_rate, norm, mel_scale)
+
+    def _row(self, array):
+        return _on_bank(self._bank, self._powers(self._real(array, "<..., time>", 1), self.power))
+
+
+class MFCC(AudioOp):
+    """The mel-frequency cepstral coefficients of a waveform over time.
+
+    Args:
+        sample_rate (int, optional): Sampling rate in Hz. Default: 16000.
+        n_mfcc (int, optional): Number of coefficients. Default: 40.
+        dct_type (int, optional): Type of the cosine transform; 2 is the only one. Default: 2.
+        norm (NormMode, optional): Scale of the cosine transform. Default: NormMode.ORTHO.
+        log_mels (bool, optional): Whether to take natural logarithms; decibels otherwise. Default: False.
+        melkwargs (dict, optional): Arguments of the :class:`MelSpectrogram`, its own defaults for those left out.
+            Default: None.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument is out of its range, or there are fewer mel bands than coefficients.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.MFCC(4000, 20, melkwargs={"n_fft": 64, "n_mels": 32})
+    """
+
+    def __init__(self, sample_rate=16000, n_mfcc=40, dct_type=2, norm=NormMode.ORTHO, log_mels=False, melkwargs=None):
+        check_non_negative_int(sample_rate, "sample_rate")
+        check_flags(log_mels=log_mels)
+        type_check(norm, (NormMode,), "norm")
+        check_non_negative_int(n_mfcc, "n_mfcc")
+        if dct_type != 2:
+            raise ValueError(f"MFCC: dct_type should be 2, but is {dct_type}.")
+        if melkwargs is not None:
+            type_check(melkwargs, (dict,), "melkwargs")
+        self._mel = MelSpectrogram(sample_rate, **(melkwargs or {}))
+        if self._mel.n_mels < n_mfcc:
+            raise ValueError(f"MFCC: n_mfcc is {n_mfcc}, more than the {self._mel.n_mels} mel bands (n_mels).")
+        self.sample_rate = sample_rate
+        self.n_mfcc = n_mfcc
+        self.dct_type = dct_type
+        self.norm = norm
+        self.log_mels = log_mels
+        self.melkwargs = melkwargs
+        self._dct = create_dct(n_mfcc, self._mel.n_mels, norm) if n_mfcc else np.zeros((self._mel.n_mels, 0))
+
+    def _row(self, array):
+        mels = self._mel._row(array)
+        mels = np.log(mels + mels.dtype.type(1e-6)) if self.log_mels else to_decibels(mels, 10, 1.0, 1e-10, 80.0)
+        return _on_bank(self._dct, mels)

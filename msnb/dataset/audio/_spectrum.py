@@ -1,0 +1,174 @@
+"""Spectrograms: the short-time Fourier transform and what is read off it."""
+
+import numpy as np
+from scipy.fft import fft, rfft
+
+from msnb.dataset.audio._base import AudioOp, check_flags, check_non_negative_int, check_non_negative_real
+from msnb.dataset.audio.utils import BorderType, WindowType
+from msnb.dataset.core.tensor_op import TensorOp
+from msnb.dataset.core.validator_helpers import check_pos_int32, type_check
+
+_WINDOWS = {
+    WindowType.BARTLETT: np.bartlett,
+    WindowType.BLACKMAN: np.blackman,
+    WindowType.HAMMING: np.hamming,
+    WindowType.HANN: np.hanning,
+    WindowType.KAISER: lambda n: np.kaiser(n, 12.0),
+}
+
+
+def _window(kind, length, n_fft):
+    """The periodic window in float32, as MindSpore computes it, in the middle of `n_fft` samples."""
+    window = _WINDOWS[kind](length + 1)[:-1] if length > 1 else np.ones(1)
+    left = (n_fft - length) // 2
+    return np.pad(window.astype(np.float32), (left, n_fft - length - left))
+
+
+def check_stft(n_fft, win_length, hop_length, pad, window):
+    """Checks of the arguments every spectrogram has; returns the two lengths with their defaults filled in."""
+    check_pos_int32(n_fft, "n_fft")
+    if win_length is not None:
+        check_pos_int32(win_length, "win_length")
+        if win_length > n_fft:
+            raise ValueError(f"win_length should not exceed n_fft, but is {win_length}, and n_fft is {n_fft}.")
+    if hop_length is not None:
+        check_pos_int32(hop_length, "hop_length")
+    check_non_negative_int(pad, "pad")
+    type_check(window, (WindowType,), "window")
+    win_length = win_length or n_fft
+    return win_length, hop_length or win_length // 2
+
+
+class Stft(AudioOp):
+    """Base of the transforms that begin with a short-time Fourier transform."""
+
+    _normalized, _center, _pad_mode, _onesided = False, True, BorderType.REFLECT, True
+
+    def _stft(self, wave):
+        """Complex spectra of shape <..., freq, time>."""
+        name = type(self).__name__
+        if self.hop_length == 0:
+            raise RuntimeError(f"{name}: half of win_length is 0; give hop_length.")
+        pads = [(0, 0)] * (wave.ndim - 1)
+        if self.pad:
+            wave = np.pad(wave, [*pads, (self.pad, self.pad)])
+        if self._center and wave.shape[-1]:
+            half = self.n_fft // 2
+            wave = np.pad(wave, [*pads, (half, half)], mode=self._pad_mode.value)
+        if wave.shape[-1] < self.n_fft:
+            raise RuntimeError(f"{name}: n_fft is {self.n_fft}, more than the {wave.shape[-1]} samples there are.")
+        window = _window(self.window, self.win_length, self.n_fft).astype(wave.dtype)
+        frames = np.lib.stride_tricks.sliding_window_view(wave, self.n_fft, axis=-1)[..., :: self.hop_length, :]
+        spectra = (rfft if self._onesided else fft)(frames * window, axis=-1)
+        if self._normalized:
+            spectra = spectra / np.sqrt((window * window).sum())
+        return np.ascontiguousarray(np.moveaxis(spectra, -1, -2))
+
+    def _powers(self, wave, power):
+        spectra = self._stft(wave)
+        if power == 0:
+            return np.stack([spectra.real, spectra.imag], axis=-1)
+        if power == 1:
+            return np.abs(spectra)
+        squared = spectra.real**2 + spectra.imag**2
+        return squared if power == 2 else squared ** squared.dtype.type(power / 2)
+
+
+class Spectrogram(Stft):
+    """A waveform as magnitudes, powers or complex amplitudes of its frequencies over time.
+
+    Args:
+        n_fft (int, optional): Length of the Fourier transform in samples. Default: 400.
+        win_length (int, optional): Length of the window, at most `n_fft`. Default: None, as `n_fft`.
+        hop_length (int, optional): Samples from one window to the next. Default: None, half of `win_length`.
+        pad (int, optional): Zeros added at both ends. Default: 0.
+        window (WindowType, optional): Window function. Default: WindowType.HANN.
+        power (float, optional): Power of the magnitudes, not negative; 0 gives real and imaginary part in a last axis
+            of two. Default: 2.0.
+        normalized (bool, optional): Whether to divide by the window's norm. Default: False.
+        center (bool, optional): Whether to pad both ends by half of `n_fft`. Default: True.
+        pad_mode (BorderType, optional): How, with `center`. Default: BorderType.REFLECT.
+        onesided (bool, optional): Whether to leave out the negative frequencies. Default: True.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument is out of its range.
+        RuntimeError: If the waveform is shorter than `n_fft`.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.Spectrogram(n_fft=400)
+    """
+
+    __call__ = TensorOp.__call__  # lists too, as in MindSpore
+
+    def __init__(
+        self,
+        n_fft=400,
+        win_length=None,
+        hop_length=None,
+        pad=0,
+        window=WindowType.HANN,
+        power=2.0,
+        normalized=False,
+        center=True,
+        pad_mode=BorderType.REFLECT,
+        onesided=True,
+    ):
+        self.win_length, self.hop_length = check_stft(n_fft, win_length, hop_length, pad, window)
+        check_non_negative_real(power, "power")
+        check_flags(normalized=normalized, center=center, onesided=onesided)
+        type_check(pad_mode, (BorderType,), "pad_mode")
+        self.n_fft = n_fft
+        self.pad = pad
+        self.window = window
+        self.power = power
+        self._normalized = self.normalized = normalized
+        self._center = self.center = center
+        self._pad_mode = self.pad_mode = pad_mode
+        self._onesided = self.onesided = onesided
+
+    def _row(self, array):
+        return self._powers(self._real(array, "<..., time>", 1), self.power)
+
+
+class SpectralCentroid(Stft):
+    """The mean frequency of each window of a waveform, weighted by magnitude, in Hz; shape <..., 1, time>.
+
+    Silence gives NaN.
+
+    Args:
+        sample_rate (int): Sampling rate in Hz.
+        n_fft (int, optional): Length of the Fourier transform in samples. Default: 400.
+        win_length (int, optional): Length of the window, at most `n_fft`. Default: None, as `n_fft`.
+        hop_length (int, optional): Samples from one window to the next. Default: None, half of `win_length`.
+        pad (int, optional): Zeros added at both ends. Default: 0.
+        window (WindowType, optional): Window function. Default: WindowType.HANN.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument is out of its range.
+        RuntimeError: If `sample_rate` is 0.
+
+    Examples:
+        >>> import mindspore.dataset.audio as audio
+        >>> audio.SpectralCentroid(44100)
+    """
+
+    __call__ = TensorOp.__call__  # lists too, as in MindSpore
+
+    def __init__(self, sample_rate, n_fft=400, win_length=None, hop_length=None, pad=0, window=WindowType.HANN):
+        check_non_negative_int(sample_rate, "sample_rate")
+        self.win_length, self.hop_length = check_stft(n_fft, win_length, hop_length, pad, window)
+        if sample_rate == 0:
+            raise RuntimeError("SpectralCentroid: sample_rate should be greater than 0.")
+        self.sample_rate = sample_rate
+        self.n_fft = n_fft
+        self.pad = pad
+        self.window = window
+
+    def _row(self, array):
+        magnitudes = self._powers(self._real(array, "<..., time>", 1), 1)
+        frequencies = np.linspace(0, self.sample_rate // 2, self.n_fft // 2 + 1).astype(magnitudes.dtype)
+        with np.errstate(invalid="ignore"):
+            return (frequencies @ magnitudes / magnitudes.sum(axis=-2))[..., None, :]

@@ -1,0 +1,100 @@
+"""``mindspore.dataset.audio.transforms``: the audio transforms under one name."""
+
+from msnb.dataset.audio._biquads import (
+    AllpassBiquad,
+    BandBiquad,
+    BandpassBiquad,
+    BandrejectBiquad,
+    BassBiquad,
+    DeemphBiquad,
+    EqualizerBiquad,
+    HighpassBiquad,
+    LowpassBiquad,
+    RiaaBiquad,
+    TrebleBiquad,
+)
+from msnb.dataset.audio._complex import Angle, ComplexNorm, Magphase
+from msnb.dataset.audio._filters import Biquad, Filtfilt, LFilter
+from msnb.dataset.audio._frames import ComputeDeltas, SlidingWindowCmn
+from msnb.dataset.audio._levels import (
+    AmplitudeToDB,
+    Contrast,
+    DBToAmplitude,
+    DCShift,
+    Fade,
+    Gain,
+    MuLawDecoding,
+    MuLawEncoding,
+    Overdrive,
+    Vol,
+)
+from msnb.dataset.audio._masks import FrequencyMasking, MaskAlongAxis, MaskAlongAxisIID, TimeMasking
+from msnb.dataset.audio._mel import MFCC, MelScale, MelSpectrogram
+from msnb.dataset.audio._spectrum import SpectralCentroid, Spectrogram
+
+__all__ = [
+    "AllpassBiquad",
+    "AmplitudeToDB",
+    "Angle",
+    "BandBiquad",
+    "BandpassBiquad",
+    "BandrejectBiquad",
+    "BassBiquad",
+    "Biquad",
+    "ComplexNorm",
+    "ComputeDeltas",
+    "Contrast",
+    "DBToAmplitude",
+    "DCShift",
+    "DeemphBiquad",
+    "EqualizerBiquad",
+    "Fade",
+    "Filtfilt",
+    "FrequencyMasking",
+    "Gain",
+    "HighpassBiquad",
+    "LFilter",
+    "LowpassBiquad",
+    "MFCC",
+    "Magphase",
+    "MaskAlongAxis",
+    "MaskAlongAxisIID",
+    "MelScale",
+    "MelSpectrogram",
+    "MuLawDecoding",
+    "MuLawEncoding",
+    "Overdrive",
+    "RiaaBiquad",
+    "SlidingWindowCmn",
+    "SpectralCentroid",
+    "Spectrogram",
+    "TimeMasking",
+    "TrebleBiquad",
+    "Vol",
+]
+
+_ABSENT = {
+    "DetectPitchFrequency",
+    "Dither",
+    "Flanger",
+    "GriffinLim",
+    "InverseMelScale",
+    "InverseSpectrogram",
+    "LFCC",
+    "PhaseVocoder",
+    "Phaser",
+    "PitchShift",
+    "Resample",
+    "TimeStretch",
+    "Vad",
+}
+
+
+def __getattr__(name):
+    if name in _ABSENT:
+        raise AttributeError(
+            f"mindspore.dataset.audio.{name} is not provided here. Write it as a Python function of a numpy array "
+            f"(scipy.signal has most of what it takes) and give that to map: "
+            f"dataset.map(my_function, input_columns=[...])."
+        )
+    raise AttributeError(f"module 'mindspore.dataset.audio' has no attribute {name!r}")

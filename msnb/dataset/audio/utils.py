@@ -1,0 +1,241 @@
+"""Choices that audio transforms offer, and the matrices of filter banks and of the cosine transform."""
+
+from enum import Enum
+
+import numpy as np
+
+from msnb.dataset.audio._base import check_non_negative_int, check_non_negative_real, check_positive_real
+from msnb.dataset.core.validator_helpers import check_pos_int32, check_positive, type_check
+
+
+class BorderType(str, Enum):
+    """How a signal goes on beyond its ends: with zeros, its last value, or mirrored without or with that value."""
+
+    CONSTANT = "constant"
+    EDGE = "edge"
+    REFLECT = "reflect"
+    SYMMETRIC = "symmetric"
+
+
+class DensityFunction(str, Enum):
+    """Distribution of dither noise: triangular, rectangular or Gaussian."""
+
+    TPDF = "TPDF"
+    RPDF = "RPDF"
+    GPDF = "GPDF"
+
+
+class FadeShape(str, Enum):
+    """Curve along which the level of a :class:`Fade` changes."""
+
+    QUARTER_SINE = "quarter_sine"
+    HALF_SINE = "half_sine"
+    LINEAR = "linear"
+    LOGARITHMIC = "logarithmic"
+    EXPONENTIAL = "exponential"
+
+
+class GainType(str, Enum):
+    """Unit of a gain: ratio of amplitudes, ratio of powers, or decibels."""
+
+    AMPLITUDE = "amplitude"
+    POWER = "power"
+    DB = "db"
+
+
+class Interpolation(str, Enum):
+    """Interpolation between samples."""
+
+    LINEAR = "linear"
+    QUADRATIC = "quadratic"
+
+
+class MelType(str, Enum):
+    """Formula of the mel scale: that of HTK, or that of Slaney's Auditory Toolbox."""
+
+    HTK = "htk"
+    SLANEY = "slaney"
+
+
+class Modulation(str, Enum):
+    """Shape of a modulating oscillation."""
+
+    SINUSOIDAL = "sinusoidal"
+    TRIANGULAR = "triangular"
+
+
+class NormMode(str, Enum):
+    """Scale of a cosine transform: orthonormal or none."""
+
+    ORTHO = "ortho"
+    NONE = "none"
+
+
+class NormType(str, Enum):
+    """Scale of a mel filter bank: each filter of equal area (Slaney) or of height 1."""
+
+    SLANEY = "slaney"
+    NONE = "none"
+
+
+class ResampleMethod(str, Enum):
+    """Kernel of a change of sampling rate."""
+
+    SINC_INTERPOLATION = "sinc_interpolation"
+    KAISER_WINDOW = "kaiser_window"
+
+
+class ScaleType(str, Enum):
+    """What a spectrogram holds: powers or magnitudes."""
+
+    POWER = "power"
+    MAGNITUDE = "magnitude"
+
+
+class WindowType(str, Enum):
+    """Window of a short-time Fourier transform."""
+
+    BARTLETT = "bartlett"
+    BLACKMAN = "blackman"
+    HAMMING = "hamming"
+    HANN = "hann"
+    KAISER = "kaiser"
+
+
+def create_dct(n_mfcc, n_mels, norm=NormMode.NONE):
+    """The matrix of the cosine transform DCT-II, to be multiplied from the right.
+
+    Args:
+        n_mfcc (int): Number of coefficients, positive.
+        n_mels (int): Number of mel bands, positive.
+        norm (NormMode, optional): NormMode.ORTHO for an orthonormal basis. Default: NormMode.NONE.
+
+    Returns:
+        numpy.ndarray, float32 of shape (n_mels, n_mfcc).
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If a number is not positive.
+
+    Examples:
+        >>> from mindspore.dataset.audio import NormMode, create_dct
+        >>> dct = create_dct(100, 200, NormMode.NONE)
+    """
+    for name, value in (("n_mfcc", n_mfcc), ("n_mels", n_mels)):
+        type_check(value, (int,), name)
+    type_check(norm, (NormMode,), "norm")
+    check_positive(n_mfcc, "n_mfcc")
+    check_positive(n_mels, "n_mels")
+    dct = 2 * np.cos(np.pi / n_mels * np.outer(np.arange(n_mels) + 0.5, np.arange(n_mfcc)))
+    if norm is NormMode.ORTHO:
+        dct *= np.sqrt(1 / (2 * n_mels))
+        dct[:, 0] *= np.sqrt(0.5)
+    return dct.astype(np.float32)
+
+
+def _check_bank(n_freqs, f_min, f_max, n_filter, filter_name, sample_rate):
+    check_non_negative_int(n_freqs, "n_freqs")
+    check_non_negative_real(f_min, "f_min")
+    check_positive_real(f_max, "f_max")
+    if f_min > f_max:
+        raise ValueError(f"Input f_min should not exceed f_max, but f_min is {f_min} and f_max {f_max}.")
+    check_pos_int32(n_filter, filter_name)
+    check_pos_int32(sample_rate, "sample_rate")
+
+
+def _triangles(n_freqs, corners, sample_rate):
+    """Triangular filters: each rises from one of `corners` (Hz) to the next and falls to the one after."""
+    frequencies = np.linspace(0, sample_rate / 2, n_freqs)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        widths = np.diff(corners)
+        rise = (frequencies - corners[:-2]) / widths[:-1]
+        fall = (corners[2:] - frequencies) / widths[1:]
+    return np.nan_to_num(np.maximum(0, np.minimum(rise, fall)))
+
+
+def linear_fbanks(n_freqs, f_min, f_max, n_filter, sample_rate):
+    """A bank of triangular filters, evenly spaced in Hz.
+
+    Args:
+        n_freqs (int): Number of frequencies, from 0 to half the sampling rate.
+        f_min (float): Lowest frequency in Hz, not negative.
+        f_max (float): Highest frequency in Hz, not below `f_min`.
+        n_filter (int): Number of filters, positive.
+        sample_rate (int): Sampling rate in Hz, positive.
+
+    Returns:
+        numpy.ndarray, float32 of shape (n_freqs, n_filter).
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument is out of its range.
+
+    Examples:
+        >>> from mindspore.dataset.audio import linear_fbanks
+        >>> bank = linear_fbanks(n_freqs=4096, f_min=0, f_max=8000, n_filter=40, sample_rate=16000)
+    """
+    _check_bank(n_freqs, f_min, f_max, n_filter, "n_filter", sample_rate)
+    return _triangles(n_freqs, np.linspace(f_min, f_max, n_filter + 2), sample_rate).astype(np.float32)
+
+
+# Slaney's scale (Auditory Toolbox, 1998): linear to 1000 Hz, 15 mels; above it 27 mels for each factor of 6.4.
+_LINEAR_STEP = 200 / 3
+_BREAK_HZ = 1000.0
+_BREAK_MEL = _BREAK_HZ / _LINEAR_STEP
+_LOG_STEP = np.log(6.4) / 27
+
+
+def _mel_of(hertz, mel_type):
+    if mel_type is MelType.HTK:
+        return 2595 * np.log10(1 + hertz / 700)
+    if hertz < _BREAK_HZ:
+        return hertz / _LINEAR_STEP
+    return _BREAK_MEL + np.log(hertz / _BREAK_HZ) / _LOG_STEP
+
+
+def _hertz_of(mels, mel_type):
+    if mel_type is MelType.HTK:
+        return 700 * (10 ** (mels / 2595) - 1)
+    above = _BREAK_HZ * np.exp(_LOG_STEP * (np.maximum(mels, _BREAK_MEL) - _BREAK_MEL))
+    return np.where(mels < _BREAK_MEL, mels * _LINEAR_STEP, above)
+
+
+def mel_bank(n_freqs, f_min, f_max, n_mels, sample_rate, norm, mel_type):
+    """:func:`melscale_fbanks` without its checks, in float64."""
+    with np.errstate(invalid="ignore"):
+        ends = [_mel_of(np.float64(f), mel_type) for f in (f_min, f_max)]
+        corners = _hertz_of(np.linspace(*ends, n_mels + 2), mel_type)
+    bank = _triangles(n_freqs, corners, sample_rate)
+    if norm is NormType.SLANEY:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            bank = np.nan_to_num(bank * (2 / (corners[2:] - corners[:-2])))
+    return bank
+
+
+def melscale_fbanks(n_freqs, f_min, f_max, n_mels, sample_rate, norm=NormType.NONE, mel_type=MelType.HTK):
+    """A bank of triangular filters, evenly spaced on the mel scale.
+
+    Args:
+        n_freqs (int): Number of frequencies, from 0 to half the sampling rate.
+        f_min (float): Lowest frequency in Hz, not negative.
+        f_max (float): Highest frequency in Hz, not below `f_min`.
+        n_mels (int): Number of filters, positive.
+        sample_rate (int): Sampling rate in Hz, positive.
+        norm (NormType, optional): NormType.SLANEY for filters of equal area. Default: NormType.NONE.
+        mel_type (MelType, optional): Formula of the scale. Default: MelType.HTK.
+
+    Returns:
+        numpy.ndarray, float32 of shape (n_freqs, n_mels).
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If an argument is out of its range.
+
+    Examples:
+        >>> from mindspore.dataset.audio import melscale_fbanks
+        >>> bank = melscale_fbanks(n_freqs=4096, f_min=0, f_max=8000, n_mels=40, sample_rate=16000)
+    """
+    _check_bank(n_freqs, f_min, f_max, n_mels, "n_mels", sample_rate)
+    type_check(norm, (NormType,), "norm")
+    type_check(mel_type, (MelType,), "mel_type")
+    return mel_bank(n_freqs, f_min, f_max, n_mels, sample_rate, norm, mel_type).astype(np.float32)

@@ -1,0 +1,153 @@
+"""What the audio transforms are run on, for MindSpore and for msnb alike."""
+
+import numpy as np
+
+
+def waveform():
+    """Two channels of noise between -0.5 and 0.5, 64 samples."""
+    return np.random.default_rng(0).uniform(-0.5, 0.5, (2, 64)).astype(np.float32)
+
+
+def cases(audio, wave):
+    """Name -> a function that gives the case's arrays.
+
+    Args:
+        audio (module): MindSpore's or msnb's ``dataset.audio``.
+        wave (numpy.ndarray): :func:`waveform`.
+    """
+    A = audio
+    pairs, bins, frames = wave.reshape(2, 32, 2), wave[:, :63].reshape(2, 9, 7), wave.reshape(2, 16, 4)
+    spectrum, loud = np.abs(bins) * 9, wave * 4
+    a, b = [1.0, 0.1, 0.2], [0.1, 0.2, 0.3]
+    small = {"n_fft": 16, "win_length": 12, "hop_length": 8, "n_mels": 4}
+    mfcc = small | {"f_min": 0.0, "f_max": 4000.0, "pad": 0, "power": 2.0, "normalized": False, "center": True}
+    mfcc |= {"onesided": True, "window": A.WindowType.HANN, "pad_mode": A.BorderType.REFLECT}
+    mfcc |= {"norm": A.NormType.NONE, "mel_scale": A.MelType.HTK}
+
+    levels = {
+        "amplitude_to_db": (A.AmplitudeToDB(), spectrum),
+        "amplitude_to_db_magnitude": (A.AmplitudeToDB(A.ScaleType.MAGNITUDE, 2.0, 0.01, 12.0), spectrum),
+        "amplitude_to_db_4d": (A.AmplitudeToDB(top_db=3.0), spectrum.reshape(2, 3, 3, 7)),
+        "contrast": (A.Contrast(), wave),
+        "contrast_0": (A.Contrast(0), wave),
+        "db_to_amplitude": (A.DBToAmplitude(2.0, 0.5), loud),
+        "dc_shift": (A.DCShift(0.2), loud),
+        "dc_shift_limited": (A.DCShift(0.3, 0.05), loud),
+        "dc_shift_down": (A.DCShift(-0.3, 0.05), loud),
+        "dc_shift_0": (A.DCShift(0.0, 0.05), loud),
+        "gain": (A.Gain(), wave),
+        "mu_law_decoding": (A.MuLawDecoding(), np.arange(64, dtype=np.int32) * 4),
+        "mu_law_encoding": (A.MuLawEncoding(), wave),
+        "mu_law_encoding_64": (A.MuLawEncoding(64), wave),
+        "overdrive": (A.Overdrive(), wave),
+        "overdrive_loud": (A.Overdrive(40.0, 90.0), wave),
+        "vol": (A.Vol(2.5), wave),
+        "vol_power": (A.Vol(2.5, A.GainType.POWER), wave),
+        "vol_db": (A.Vol(-3, A.GainType.DB), wave),
+        "angle": (A.Angle(), pairs),
+        "complex_norm": (A.ComplexNorm(), pairs),
+        "complex_norm_3": (A.ComplexNorm(3.0), pairs),
+        "magphase": (A.Magphase(2.0), pairs),
+    }
+    for shape in A.FadeShape:
+        levels[f"fade_{shape.value}"] = (A.Fade(9, 12, shape), wave)
+    levels |= {"fade_overlap": (A.Fade(50, 40), wave), "fade_1": (A.Fade(1, 1), wave)}
+
+    filters = {
+        "biquad": (A.Biquad(0.1, 0.2, 0.1, 2.0, 0.1, 0.1), loud),
+        "lfilter": (A.LFilter(a, b), wave),
+        "lfilter_free": (A.LFilter([2.0, 0.1], [9.0, 1.0], clamp=False), wave),
+        "lfilter_clamped": (A.LFilter([1.0, -0.9], [2.0, 1.0]), wave),
+        "filtfilt": (A.Filtfilt(a, b), wave),
+        "filtfilt_loud": (A.Filtfilt([1.0, -0.5], [2.0, 1.0]), wave),
+        "filtfilt_free": (A.Filtfilt([1.0, -0.5], [2.0, 1.0], False), wave),
+        "allpass": (A.AllpassBiquad(8000, 500.0), wave),
+        "band": (A.BandBiquad(8000, 500.0), wave),
+        "band_noise": (A.BandBiquad(8000, 500.0, 0.5, noise=True), wave),
+        "bandpass": (A.BandpassBiquad(8000, 500.0), wave),
+        "bandpass_skirt": (A.BandpassBiquad(8000, 500.0, 0.3, const_skirt_gain=True), wave),
+        "bandreject": (A.BandrejectBiquad(8000, 500.0), wave),
+        "bass": (A.BassBiquad(44100, 6.0), wave),
+        "bass_cut": (A.BassBiquad(8000, -12.0, 300.0, 0.5), wave),
+        "treble": (A.TrebleBiquad(44100, 6.0), wave),
+        "treble_cut": (A.TrebleBiquad(8000, -12.0, 1500.0, 0.5), wave),
+        "equalizer": (A.EqualizerBiquad(8000, 700.0, 5.5), wave),
+        "highpass": (A.HighpassBiquad(8000, 700.0), wave),
+        "lowpass": (A.LowpassBiquad(8000, 700.0, 1.0), wave),
+    }
+    filters |= {f"deemph_{rate}": (A.DeemphBiquad(rate), wave) for rate in (44100, 48000)}
+    filters |= {f"riaa_{rate}": (A.RiaaBiquad(rate), wave) for rate in (44100, 48000, 88200, 96000)}
+
+    spectra = {
+        "spectrogram": (A.Spectrogram(16), wave),
+        "spectrogram_complex": (A.Spectrogram(16, 12, 5, power=0.0, normalized=True), wave),
+        "spectrogram_two_sided": (A.Spectrogram(15, power=1.0, onesided=False, center=False), wave),
+        "spectrogram_pad": (A.Spectrogram(16, pad=5, power=0.5), wave),
+        "spectral_centroid": (A.SpectralCentroid(8001, 16), wave),
+        "spectral_centroid_pad": (A.SpectralCentroid(8001, 15, 11, 4, 3, A.WindowType.HAMMING), wave),
+        "mel_scale": (A.MelScale(4, 8000, n_stft=9), spectrum),
+        "mel_scale_slaney": (A.MelScale(5, 8000, 50.0, 3900.0, 9, A.NormType.SLANEY, A.MelType.SLANEY), spectrum),
+        "mel_spectrogram": (A.MelSpectrogram(8000, **small), wave),
+        "mel_spectrogram_slaney": (
+            A.MelSpectrogram(8000, 32, n_mels=6, power=1.0, norm=A.NormType.SLANEY, mel_scale=A.MelType.SLANEY),
+            wave,
+        ),
+        "mfcc": (A.MFCC(8000, 3, melkwargs=dict(mfcc)), wave),
+        "mfcc_log": (A.MFCC(8000, 4, norm=A.NormMode.NONE, log_mels=True, melkwargs=dict(mfcc)), wave),
+        "mfcc_default": (A.MFCC(16000, 13), np.tile(wave[0], 10)),
+        "deltas_4": (A.ComputeDeltas(4), frames),
+        "cmn": (A.SlidingWindowCmn(5, 3), frames),
+        "cmn_center": (A.SlidingWindowCmn(5, 3, True, True), frames),
+        "cmn_variance": (A.SlidingWindowCmn(6, 4, False, True), frames),
+        "cmn_1": (A.SlidingWindowCmn(1, 1, True, True), frames),
+        "cmn_default": (A.SlidingWindowCmn(), frames),
+        "frequency_masking": (A.FrequencyMasking(False, 3, 2, 0.5), bins),
+        "time_masking": (A.TimeMasking(False, 3, 2, 0.5), bins),
+        "mask_along_axis": (A.MaskAlongAxis(1, 4, -1.0, 1), bins),
+        "mask_along_axis_2d": (A.MaskAlongAxis(1, 4, -1.0, 2), bins[0]),
+    }
+    spectra |= {f"window_{w.value}": (A.Spectrogram(16, 11, window=w), wave) for w in A.WindowType}
+    for border in A.BorderType:
+        spectra[f"border_{border.value}"] = (A.Spectrogram(16, pad_mode=border), wave)
+        spectra[f"deltas_{border.value}"] = (A.ComputeDeltas(5, border), frames)
+
+    ops = levels | filters | spectra
+    for name in ("gain", "contrast", "spectrogram", "angle", "cmn", "mask_along_axis", "amplitude_to_db"):
+        op, array = ops[name]
+        ops |= {f"{name}:{kind}": (op, array.astype(kind)) for kind in ("float16", "float64")}
+        ops |= {f"{name}:{kind}": (op, (array * 20).astype(kind)) for kind in ("int16", "bool")}
+        ops[f"{name}:uint8"] = (op, np.abs(array * 20).astype(np.uint8))
+    for name in ("biquad", "lowpass", "filtfilt", "riaa_44100", "deemph_44100", "bass", "deltas_edge", "mel_scale"):
+        op, array = ops[name]
+        ops |= {f"{name}:{kind}": (op, array.astype(kind)) for kind in ("float16", "float64")}
+    del ops["bass:float16"]  # its pole is too near the unit circle for half precision
+    ops["lowpass:1d"] = (ops["lowpass"][0], wave[0])
+    ops["spectrogram:3d"] = (ops["spectrogram"][0], wave.reshape(2, 2, 32))
+
+    runs = {name: lambda op=op, array=array: op(array) for name, (op, array) in ops.items()}
+    runs |= {
+        "create_dct": lambda: A.create_dct(4, 6),
+        "create_dct_ortho": lambda: A.create_dct(8, 4, A.NormMode.ORTHO),
+        "linear_fbanks": lambda: A.linear_fbanks(9, 100.0, 3900.0, 5, 8001),
+        "melscale_fbanks": lambda: A.melscale_fbanks(33, 0, 4000, 6, 8001),
+        "melscale_fbanks_slaney": lambda: A.melscale_fbanks(
+            33, 100.0, 4000.0, 6, 8000, A.NormType.SLANEY, A.MelType.SLANEY
+        ),
+        "melscale_fbanks_narrow": lambda: A.melscale_fbanks(9, 0.0, 4000.0, 20, 8000),
+        "melscale_fbanks_empty": lambda: A.melscale_fbanks(9, 4000.0, 4000.0, 4, 8000),
+    }
+    return runs
+
+
+def masks(ds, audio, seed):
+    """(length, first place) of the random masks of five rows, per transform, in a pipeline."""
+    ds.config.set_seed(seed)
+    found = []
+    ops = [audio.MaskAlongAxisIID(6, 0.0, 2), audio.TimeMasking(True, 6), audio.FrequencyMasking(True, 6)]
+    for op, axis in zip(ops, (1, 1, 0), strict=True):
+        data = ds.NumpySlicesDataset(np.ones((5, 12, 12), np.float32), ["a"], shuffle=False)
+        data = data.map(op, ["a"], num_parallel_workers=1)
+        for row in data.create_dict_iterator(num_epochs=1, output_numpy=True):
+            places = np.flatnonzero(row["a"].take(0, 1 - axis) == 0)
+            found.append([len(places), places[0] if len(places) else -1])
+    return np.array(found, np.int64)
