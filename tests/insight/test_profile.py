@@ -151,6 +151,21 @@ def test_a_contraction_that_xla_names_relu_is_not_believed():
     assert "only contraction" in owner.note
 
 
+def test_the_nameless_half_of_a_gradient_is_told_by_its_shapes():
+    """A gradient is two products; XLA names the kernel of one, the other has the shapes of what is left."""
+    narrow, wide = np.ones((4, 4), np.float32), np.ones((4, 8), np.float32)
+    inputs = [ParameterNode("x", kind(4, 4)), ParameterNode("w", kind(4, 8))]
+    both = CNode("MatMul", inputs, (0, 0), [*kind(4, 4), *kind(4, 8)], scope="Default/fc-Dense", direction="backward",
+                 id=0, kernel=jax.make_jaxpr(lambda a, b: (a @ a, a @ b))(narrow, wide))
+    named = CNode("dot", (inputs[0], inputs[0]), (0, 0), kind(4, 4), instruction="dot.1", id=0,
+                  origins=(("Default/fc-Dense", "MatMul", True, None),))
+    nameless = CNode("convolution", inputs, (0, 0), kind(4, 8), instruction="convolution.2", id=1)
+    found = attribute.owners(FuncGraph("traced", inputs, [both], [(both, 0)]),
+                             FuncGraph("compiled", inputs, [named, nameless], [(named, 0), (nameless, 0)]))
+    assert [(owner.nodes, owner.how) for owner in found.values()] == [([both], "measured")] * 2
+    assert "only contraction" in found["convolution.2"].note
+
+
 def test_a_kernel_that_nothing_speaks_for_is_marked_inferred():
     owner = attribute.owners(traced_graph(), kernel_graph("sort", ()))["sort.1"]
     assert owner.how == "inferred" and not owner.nodes

@@ -132,15 +132,19 @@ class _Join:
     # ------------------------------------------------------------------ kernels without a name
     def by_shape(self, nameless):
         """Give a contraction to the one operator of these shapes that no other kernel claims; returns the others."""
-        claimed = set()
+        claims = {}  # node -> shapes of the contractions that are told to be it
         for kernel, owner in self.found.items():
             if _CONTRACTION in needed(kernel):
-                claimed.update(node for node in owner.nodes if _CONTRACTION in self.can(node))
+                for node in owner.nodes:
+                    if _CONTRACTION in self.can(node):
+                        claims.setdefault(node, []).append(_shape_of(kernel))
         wanted = {}
         for node in self.nodes:
-            if node not in claimed:
-                for shape in contractions(node):
-                    wanted.setdefault(shape, []).append(node)
+            shapes, claimed = list(contractions(node)), claims.get(node, ())
+            if len(claimed) < len(shapes):  # the gradient of a convolution is two, and one of them may be nameless
+                for shape in shapes:
+                    if shape not in claimed:
+                        wanted.setdefault(shape, []).append(node)
         asking = {}
         for entry in nameless:
             if _CONTRACTION in entry[2]:
