@@ -37,6 +37,59 @@ def test_rows_come_in_mindspores_order(path, arguments, wanted):
     assert [[int(row[0]) for row in it] for _ in range(2)] == wanted
 
 
+def above(top, below):
+    top.add_child(below)
+    return top
+
+
+@pytest.mark.parametrize(
+    "make, wanted",
+    [
+        (lambda: above(ds.DistributedSampler(2, 0), ds.RandomSampler()), [
+            [6, 3, 1, 2, 11, 10, 5],
+            [5, 2, 4, 3, 1, 7, 9],
+            [4, 12, 1, 8, 10, 0, 5],
+        ]),
+        (lambda: above(ds.RandomSampler(), ds.SequentialSampler(2, 6)), [
+            [4, 2, 6, 7, 3, 5],
+            [7, 3, 5, 2, 6, 4],
+            [4, 5, 2, 7, 3, 6],
+        ]),
+        (lambda: above(ds.SequentialSampler(1, 5), ds.RandomSampler()), [
+            [3, 1, 12, 2, 11],
+            [12, 2, 11, 3, 1],
+            [1, 12, 3, 2, 11],
+        ]),
+    ],
+)
+def test_samplers_above_each_other_give_mindspores_order(path, make, wanted):
+    ds.config.set_seed(1)
+    it = ds.MindDataset(path, sampler=make()).create_tuple_iterator(num_epochs=3, output_numpy=True)
+    assert [[int(row[0]) for row in it] for _ in range(3)] == wanted
+
+
+@pytest.mark.parametrize(
+    "shuffle, sampler, wanted",
+    [
+        (False, None, [[3, 0, 11, 10, 5, 9, 8, 6], [11, 6, 0, 8, 9, 3, 5, 10], [0, 10, 6, 5, 3, 11, 9, 8]]),
+        (True, None, [[12, 9, 0, 7, 11, 6, 5, 4], [5, 12, 11, 6, 4, 7, 0, 9], [6, 4, 11, 9, 0, 7, 12, 5]]),
+        (False, lambda: ds.RandomSampler(), [
+            [11, 3, 5, 6, 0, 10, 8, 9],
+            [8, 10, 0, 9, 3, 6, 11, 5],
+            [8, 10, 11, 0, 5, 3, 9, 6],
+        ]),
+        (False, lambda: ds.DistributedSampler(2, 1), [[3, 6, 10, 9], [5, 0, 6, 3], [11, 3, 8, 5]]),
+    ],
+)
+def test_parts_of_a_split_keep_their_rows_and_mindspores_order(path, shuffle, sampler, wanted):
+    ds.config.set_seed(1)
+    part = ds.MindDataset(path, shuffle=shuffle).split([0.6, 0.4])[0]
+    if sampler is not None:
+        part.use_sampler(sampler())
+    it = part.create_tuple_iterator(num_epochs=3, output_numpy=True)
+    assert [[int(row[0]) for row in it] for _ in range(3)] == wanted
+
+
 def test_without_a_seed_the_shares_still_divide_the_rows(path):
     shares = [ds.MindDataset(path, num_shards=13, shard_id=i) for i in range(13)]
     rows = [int(next(share.create_tuple_iterator(num_epochs=1, output_numpy=True))[0]) for share in shares]
@@ -52,3 +105,14 @@ def test_shuffling_files_alone_is_refused(path):
 def test_first_draws_are_those_of_an_engine_each(n):
     seeds = np.array([0, 1, 5489, 2**31, 2**32 - 1, 2**32 + 5, *range(100, 140)])
     assert first_draws(seeds, n).tolist() == [Mt32(int(seed)).uniform_int(0, n - 1) for seed in seeds]
+
+
+def test_a_sampler_of_the_users_own_may_stand_above(path):
+    class Backwards(ds.Sampler):
+        def __iter__(self):
+            yield from range(self.dataset_size - 1, -1, -1)
+
+    dataset = ds.MindDataset(path, shuffle=False)
+    dataset.use_sampler(Backwards())
+    it = dataset.create_tuple_iterator(num_epochs=2, output_numpy=True)
+    assert [[int(row[0]) for row in it] for _ in range(2)] == [list(range(12, -1, -1))] * 2

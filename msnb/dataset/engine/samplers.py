@@ -4,12 +4,13 @@
 numbers.
 """
 
+import copy
 import numbers
 
 import numpy as np
 
 from msnb.dataset.engine import sampling
-from msnb.dataset.engine.record_sampling import RECORDS
+from msnb.dataset.engine.record_sampling import RECORDS, RecordOrder
 
 __all__ = [
     "Sampler",
@@ -32,6 +33,19 @@ def _check_num_samples(num_samples):
         raise TypeError(f"num_samples should be an integer, but got num_samples: {num_samples!r}.")
     if num_samples <= 0:
         raise ValueError(f"num_samples should be a positive integer value, but got num_samples: {num_samples}.")
+
+
+def open_for_records(sampler, rows, class_ids=None):
+    """A sampler, and those below it, at work on a MindDataset of `rows` rows."""
+
+    def prepared(one):
+        new = copy.copy(one)
+        new.of_records = True
+        if new.child_sampler is not None:
+            new.child_sampler = prepared(new.child_sampler)
+        return new
+
+    return RecordOrder(prepared(sampler).open(rows, class_ids))
 
 
 class BuiltinSampler:

@@ -31,6 +31,10 @@ class Running:
     def draw(self):
         raise NotImplementedError
 
+    def draw_of(self, rows):
+        """Places among `rows`, for samplers that go by how many there are at the moment."""
+        return self.draw()
+
     def size(self):
         """Samples per epoch."""
         return self.count

@@ -201,11 +201,10 @@ class MappableDataset(SourceDataset):
         return self._shared["samples"]
 
     def _node(self, children):
-        samples, sampler = self._loaded(), self.sampler
-        if self.of_records:
-            sampler = copy.copy(sampler)
-            sampler.of_records = True
-        node = nodes.IndexSource(samples, sampler.open(samples.rows, samples.class_ids), list(self.columns))
+        samples = self._loaded()
+        opened = samplers.open_for_records if self.of_records else type(self.sampler).open
+        at_work = opened(self.sampler, samples.rows, samples.class_ids)
+        node = nodes.IndexSource(samples, at_work, list(self.columns))
         return self.cache.node(self, node) if self.cache is not None else node
 
     def add_sampler(self, new_sampler):
@@ -244,14 +243,14 @@ class MappableDataset(SourceDataset):
 
     def split(self, sizes, randomize=True):
         """Split the data set into parts that do not overlap; see :meth:`Dataset.split`."""
-        import copy
 
         parts, start = [], 0
         own_seed = fresh_seed()
         for count in self._checked_split(sizes, randomize):
             part = copy.deepcopy(self)
             part.dataset_size = None
-            if isinstance(part.sampler, samplers.RandomSampler):  # the parts would overlap in later epochs
+            # the parts would overlap in later epochs; those of records stay what they were in the first
+            if isinstance(part.sampler, samplers.RandomSampler) and not self.of_records:
                 part.sampler.own_seed, part.sampler.reshuffle_each_epoch = own_seed, False
             if randomize:
                 shuffled = samplers.RandomSampler()
