@@ -13,7 +13,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tests" / "notebook"))
 
-from browsing import CHROMIUM, FLAGS, TOKEN, line, run_all, serve, stop  # noqa: E402
+from browsing import CHROMIUM, FLAGS, TOKEN, line, opened, serve, stop  # noqa: E402
 
 ROUNDS = 12
 CELL = """%%mindspore -m graph --ir
@@ -51,12 +51,7 @@ def main():
         process, address = serve(pathlib.Path(folder), "jupyterlab", {"live.ipynb": ["%load_ext msnb", CELL]})
         browser = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         try:
-            page = browser.new_page(viewport={"width": 1500, "height": 1000})
-            page.set_default_timeout(60000)
-            page.goto(f"{address}/lab/tree/live.ipynb?token={TOKEN}")
-            page.locator(".jp-Notebook .jp-CodeCell").first.click()
-            run_all(page)
-            page.wait_for_selector(".msnb-graph[data-ready]")
+            page = opened(browser, f"{address}/lab/tree/live.ipynb?token={TOKEN}", ".msnb-graph[data-ready]")
             page.wait_for_timeout(3000)
             times = [_edit(page) for _ in range(ROUNDS)]
             print("edited to drawn, ms:", *map(round, times))

@@ -127,6 +127,17 @@ def run_all(page):
     raise AssertionError("The cells do not run: the front end has no kernel.")
 
 
+def opened(browser, url, ready, height=1000):
+    """A page with a notebook in JupyterLab whose cells have run; `ready` is the selector of what they show."""
+    page = browser.new_page(viewport={"width": 1500, "height": height})
+    page.set_default_timeout(60000)
+    page.goto(url)
+    page.locator(".jp-Notebook .jp-CodeCell").first.click()
+    run_all(page)
+    page.wait_for_selector(ready)
+    return page
+
+
 def line(page, text):
     """The first line of a cell's editor that holds `text`."""
     return page.locator(f'.jp-CodeCell .cm-line:has-text("{text}")').first

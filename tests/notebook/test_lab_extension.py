@@ -5,7 +5,7 @@ import json
 import time
 
 import pytest
-from browsing import EXTENSION, TOKEN, chromium, line, menu, picture, run_all, serve, stop
+from browsing import EXTENSION, TOKEN, chromium, line, menu, opened, picture, serve, stop
 
 browser = pytest.fixture(chromium, scope="module")
 
@@ -49,22 +49,11 @@ def server(tmp_path):
     stop(process)
 
 
-def opened(browser, url):
-    """A page with the notebook, whose cells have run."""
-    page = browser.new_page(viewport={"width": 1500, "height": 1000})
-    page.set_default_timeout(60000)
-    page.goto(url)
-    page.locator(".jp-Notebook .jp-CodeCell").first.click()
-    run_all(page)
-    page.wait_for_selector(".msnb-graph[data-ready]")
-    return page
-
-
 @pytest.fixture
 def page(browser, server):
     """The notebook in JupyterLab; in the end nothing may have been asked of the network."""
     asked = []
-    page = opened(browser, f"{server}/lab/tree/live.ipynb?token={TOKEN}")
+    page = opened(browser, f"{server}/lab/tree/live.ipynb?token={TOKEN}", ".msnb-graph[data-ready]")
     page.on("request", lambda request: asked.append(request.url))
     page.wait_for_function("() => document.querySelector('.msnb-Status select')?.value")
     yield page

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from browsing import TOKEN, chromium, picture, run_all, serve, stop
+from browsing import TOKEN, chromium, opened, picture, serve, stop
 
 from msnb import Tensor, context, nn
 from msnb.insight.profile import profile
@@ -280,12 +280,7 @@ y = Tensor(np.arange(64, dtype=np.int32) % 10)""", "%ms_profile -n 8 train(x, y)
 def test_in_jupyterlab_the_widget_is_live_and_a_line_is_shown_in_its_cell(browser, tmp_path):
     process, address = serve(tmp_path, "jupyterlab", {"profile.ipynb": LAB})
     try:
-        page = browser.new_page(viewport={"width": 1400, "height": 1100})
-        page.set_default_timeout(60000)
-        page.goto(f"{address}/lab/tree/profile.ipynb?token={TOKEN}")
-        page.locator(".jp-Notebook .jp-CodeCell").first.click()
-        run_all(page)
-        page.wait_for_selector(".msnb-profile[data-ready]")
+        page = opened(browser, f"{address}/lab/tree/profile.ipynb?token={TOKEN}", ".msnb-profile[data-ready]", 1100)
         picture(page.locator(".msnb-profile"), "profile", tmp_path)
         page.locator(".msnb-profile .at").first.click()
         page.wait_for_selector(".cm-line.msnb-revealed")
