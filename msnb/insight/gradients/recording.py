@@ -176,7 +176,8 @@ class Recording:
 
     def _ill(self, stats):
         """The first gradient that is not finite, None if all are."""
-        for what, column in (("NaN", 6), ("Inf", 7)):
+        for what in ("NaN", "Inf"):
+            column = summary.COLUMNS.index(what.lower())
             for row in self._rows.values():
                 if row.kind == "parameter" and row.key in stats and stats[row.key][column]:
                     return NonFinite(0, what, f"gradient of {row.name}", "backward", row.cell, row.source, row.node)
