@@ -177,7 +177,7 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
             shape["hidden"] = frame.hidden_names()
             aux = ([r for r, s in zip(rest, shape["static"]) if s is None], [a for _, a in writes],
                    frame.hidden_arrays(shape["hidden"]))
-        return tuple(leaf._array for leaf in picked), aux
+            return tuple(leaf._array for leaf in picked), aux  # here: the frame's end undoes what was set in place
 
     weight_arrays = [w._array for w in weights]
     arrays = [tensors[i]._array for i in smooth]

@@ -49,10 +49,10 @@ def _pure(fn, like):
             if frame.written:
                 raise RuntimeError("A function that writes Parameters cannot be transformed by jvp, jacfwd, jacrev or "
                                    "vmap; return the new values instead.")
-        for result in results:
-            if not isinstance(result, Tensor):
-                raise TypeError(f"The function should return Tensors, but it returned {describe(result)}.")
-        return tuple(r._array for r in results)
+            for result in results:
+                if not isinstance(result, Tensor):
+                    raise TypeError(f"The function should return Tensors, but it returned {describe(result)}.")
+            return tuple(r._array for r in results)  # here: the frame's end undoes what was set in place
 
     return run, [v._array for v in leaves if isinstance(v, Tensor)], note
 

@@ -7,6 +7,9 @@ _CONDITIONS = ("{a}.sum() > {c}", "{a}.sum() < {b}.sum()", "not {a}.sum() > {c}"
                "{a}.sum() > {c} or n > 2", "n > 1", "0.0 < {a}.sum() < {c}", "k > 1")
 _VALUES = ("{a} * 0.5 + {b} * 0.25", "{a} * {b} * 0.3", "{b} - {a} * 0.4", "{a} + {c}",
            "{a} * 0.7 if {b}.sum() > {c} else {b}", "-{a}", "{a} / ({b} * {b} + 1.5)")
+_ITEMS = ("{a}[0] = {b}[1] * 0.3", "{a}[1] += {c}", "{a}[0] *= {a}[1]", "{a}[0:1] = {b}[1:] * 0.4", "{a}[{a} > {c}] = 0.5",
+          "{a}[1] = {a}[0] * {b}[0]")
+_RETURNS = ("x + y * 0.5 + k * 0.01", "x", "y")
 
 
 class Program:
@@ -23,7 +26,7 @@ class Program:
         self.emit(0, "def f(x, y, n):")
         self.emit(1, "k = 0")
         self.block(1, 0, in_loop=False)
-        self.emit(1, "return x + y * 0.5 + k * 0.01")
+        self.emit(1, f"return {self.random.choice(_RETURNS)}")
         self.source = "\n".join(self.lines) + "\n"
 
     def emit(self, depth, text):
@@ -35,7 +38,7 @@ class Program:
 
     def block(self, depth, nesting, in_loop):
         for _ in range(self.random.randint(1, 3)):
-            kinds = ["assign", "assign", "count"]
+            kinds = ["assign", "assign", "count", "item"]
             if nesting < 3:
                 kinds += ["if", "if", "while", "for", "else"]
             if in_loop:
@@ -46,6 +49,12 @@ class Program:
 
     def assign_(self, depth, nesting, in_loop):
         self.emit(depth, f"{self.random.choice('xy')} = {self.fill(_VALUES)}")
+
+    def item_(self, depth, nesting, in_loop):
+        """Set a part of a vector of its own: the inputs and what another name holds stay as they are."""
+        text = self.fill(_ITEMS)
+        self.emit(depth, f"{text[0]} = {text[0]} * 1.0")
+        self.emit(depth, text)
 
     def count_(self, depth, nesting, in_loop):
         self.emit(depth, "k = k + 1")

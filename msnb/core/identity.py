@@ -1,0 +1,68 @@
+"""Objects told apart by which they are, without being kept alive: `id()` alone answers for the next object at an
+address once the first one is gone, so no key and no table may hold one."""
+import weakref
+
+
+class Identity:
+    """Stands for one object in a key: equal to another `Identity` of the same object while that is alive.
+
+    Args:
+        value (object): The object. One that cannot be referenced weakly is kept alive.
+    """
+
+    __slots__ = ("_get", "_hash")
+
+    def __init__(self, value):
+        try:
+            self._get = weakref.ref(value)
+        except TypeError:
+            self._get = lambda: value
+        self._hash = id(value)
+
+    def __eq__(self, other):
+        if self is other:
+            return True
+        if not isinstance(other, Identity):
+            return NotImplemented
+        value = self._get()
+        return value is not None and value is other._get()
+
+    def __hash__(self):
+        return self._hash
+
+    def __repr__(self):
+        return f"Identity({self._get()!r})"
+
+
+class IdentityMap:
+    """A dictionary whose keys are objects, compared by `is`; an entry goes with its object.
+
+    A value that refers to its key keeps both alive. Setting and getting are safe while entries go, as each is one
+    operation on a dictionary.
+    """
+
+    __slots__ = ("_entries", "__weakref__")
+
+    def __init__(self):
+        self._entries = {}  # id -> (weak reference, value); the reference removes the entry when the object dies
+
+    def get(self, key, default=None):
+        """The value of `key`, `default` where there is none."""
+        entry = self._entries.get(id(key))
+        return default if entry is None or entry[0]() is not key else entry[1]
+
+    def __setitem__(self, key, value):
+        entries, ident = self._entries, id(key)
+
+        def gone(reference):
+            entry = entries.get(ident)
+            if entry is not None and entry[0] is reference:
+                del entries[ident]
+
+        entries[ident] = (weakref.ref(key, gone), value)
+
+    def __contains__(self, key):
+        return self.get(key, self) is not self
+
+    def __len__(self):
+        return len(self._entries)
