@@ -6,6 +6,7 @@ import jax
 
 from msnb.core import compile, script, trace
 from msnb.core.errors import describe
+from msnb.core.identity import Identity
 from msnb.core.tensor import MetaTensor, Tensor
 
 _thread = trace.thread
@@ -25,6 +26,7 @@ class JitFunction:
         functools.update_wrapper(self, fn)
         self.fn = fn
         self.input_signature = _signature_tuple(input_signature)
+        self.key = Identity(fn)
         self._programs = None
 
     def __call__(self, *args, **kwargs):
@@ -85,11 +87,9 @@ class BoundJit:
     def __call__(self, *args, **kwargs):
         if _thread.frame is not None:
             return script.call(self.fn)(*args, **kwargs)
-        root = self._instance if hasattr(self._instance, "get_parameters") else self._jitted
-        extra = (id(self._jitted), id(self._instance))
         if self._jitted.input_signature is not None:
             self._jitted._check(args)
-        return compile.call(root, self._trace_root, args, kwargs, self.__name__, extra)
+        return compile.call(self._instance, self._trace_root, args, kwargs, self.__name__, (self._jitted.key,))
 
     def _trace_root(self, *args, **kwargs):
         with jax.named_scope("Default"):

@@ -3,7 +3,9 @@
 The first call with a new signature traces a `Program`. Later calls find it by an epoch check and a look-up of the
 argument signature; what the trace depended on (attributes of Cells, global names) is checked when the epoch has moved.
 """
+import types
 import weakref
+from collections import OrderedDict
 
 import jax
 import numpy as np
@@ -13,6 +15,7 @@ from msnb.common import dtype as mstype
 from msnb.core import script, trace
 from msnb.core.argument_names import parameter_names
 from msnb.core.errors import describe
+from msnb.core.identity import IdentityMap, attach, attached
 from msnb.core.parameter import Parameter
 from msnb.core.program import Program, dynamic, off_compile, on_compile
 from msnb.core.tensor import Tensor
@@ -85,23 +88,39 @@ class _Entry:
 
 
 _GONE = object()
-_by_function = weakref.WeakKeyDictionary()
+_MOST_SIGNATURES = 256  # of one Cell or function; the oldest goes, with what it keeps alive
+_by_object = IdentityMap()  # any object that is no Cell and no function -> Programs
+_by_stubborn = OrderedDict()  # id -> (object that cannot be referenced weakly either, Programs); the last 64
 _all_programs = weakref.WeakSet()
 
 
 def programs_of(root):
-    """The `Programs` of a Cell or function."""
-    if hasattr(root, "_programs"):
+    """The `Programs` of a Cell, a function or any other object."""
+    if hasattr(root, "_programs") and not isinstance(root, type):
         programs = root._programs
         if programs is None:
-            programs = Programs()
+            programs = _new_programs()
             object.__setattr__(root, "_programs", programs)
-            _all_programs.add(programs)
-        return programs
-    programs = _by_function.get(root)
-    if programs is None:
-        programs = _by_function[root] = Programs()
-        _all_programs.add(programs)
+    elif type(root) is types.FunctionType:
+        programs = attached(root, "__msnb_programs__") or attach(root, "__msnb_programs__", _new_programs())
+    else:
+        programs = _by_object.get(root)
+        if programs is None and id(root) in _by_stubborn:
+            programs = _by_stubborn[id(root)][1]  # its object is alive: the table holds it
+        if programs is None:
+            programs = _new_programs()
+            try:
+                _by_object[root] = programs
+            except TypeError:
+                _by_stubborn[id(root)] = root, programs
+                if len(_by_stubborn) > 64:
+                    _by_stubborn.popitem(last=False)
+    return programs
+
+
+def _new_programs():
+    programs = Programs()
+    _all_programs.add(programs)
     return programs
 
 
@@ -129,7 +148,7 @@ def call(root, fn, args, kwargs, name, extra=()):
         args (tuple): Positional arguments; Tensors and floats are traced, everything else is part of the key.
         kwargs (dict): Keyword arguments.
         name (str): Name of the program.
-        extra (tuple): Further parts of the key.
+        extra (tuple): Further parts of the key; no id() of anything.
     """
     program, arrays, boxes = find(root, fn, args, kwargs, name, extra)
     if _thread.recording:
@@ -174,6 +193,8 @@ def _compile(programs, root, fn, args, kwargs, name, key):
     program.reason = entries[-1].change() if entries else (
         "new input signature" if any(k[0] == key[0] for k in programs.table if k != key) else "first call")
     entries[:] = entries[-3:]  # variants of one signature: training on and off, a flag or two
+    if len(programs.table) > _MOST_SIGNATURES:
+        programs.table.pop(next(iter(programs.table)))
     entries.append(_Entry(program, guards, [leaf for leaf in flatten((args, kwargs))[0] if not dynamic(leaf)]))
     programs.compiled += 1
     if programs.compiled >= 12 and not programs.warned:
@@ -207,7 +228,7 @@ def _sign(value, key, arrays, boxes):
         elif isinstance(leaf, (jax.Array, np.generic)):
             raise TypeError(f"The inputs of a graph should be Tensors, but got {describe(leaf)}; wrap it: Tensor(x).")
         else:
-            key.append(id(leaf))  # kept alive by the entry
+            key.append(id(leaf))  # no other object's meanwhile: the entries under this key keep `leaf` alive
 
 
 def program_of(root, *args, **kwargs):

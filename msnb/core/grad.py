@@ -1,12 +1,11 @@
 """The public gradients: `GradOperation` as in r1.1, `grad` and `value_and_grad` as in 2.x."""
-import weakref
-
 import jax
 
 from msnb import context
 from msnb.core import compile, trace
 from msnb.core.autodiff import Gradient
 from msnb.core.errors import describe
+from msnb.core.identity import Identity
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 
@@ -77,7 +76,7 @@ class _GradFunction:
 
     def key(self):
         """What tells this gradient apart from others of the same function."""
-        return "grad", self.flags, tuple(map(id, self.weights)) if self.weights is not None else None
+        return "grad", self.flags, numbers(self.weights)
 
     def _trace_root(self, *args, **kwargs):
         with jax.named_scope("Default"):
@@ -133,11 +132,16 @@ def _weights(weights, fn):
     return weights
 
 
-_proxies = {}
+def numbers(params):
+    """What tells Parameters apart in a key; None for None."""
+    return None if params is None else tuple([p.key for p in params])
 
 
 def owner(fn):
-    """(object that programs of `fn` are kept with, part of the key that tells apart what shares it)."""
+    """(object that programs of `fn` are kept with, part of the key that tells apart what shares it).
+
+    Programs of a method live with its object, and go with it.
+    """
     if isinstance(fn, (_GradFunction, _Derived)):
         root, more = owner(fn.fn)
         return root, ("of", *fn.key()) + more
@@ -145,22 +149,8 @@ def owner(fn):
         return fn, ()
     instance = getattr(fn, "__self__", None)
     if instance is not None and hasattr(fn, "__func__"):
-        return (instance if hasattr(instance, "_programs") else fn.__func__), (id(fn.__func__), id(instance))
-    try:
-        weakref.ref(fn)
-        hash(fn)
-    except TypeError:
-        return _proxies.setdefault(id(fn), _Proxy(fn)), ()
+        return instance, (Identity(fn.__func__),)
     return fn, ()
-
-
-class _Proxy:
-    """Stands for a callable that cannot be referenced weakly."""
-
-    _programs = None
-
-    def __init__(self, fn):
-        self.fn = fn
 
 
 class _Derived:
@@ -191,8 +181,7 @@ class _Derived:
 
     def key(self):
         """What tells this gradient apart from others of the same function."""
-        return ("derived", self.position, tuple(map(id, self.weights or ())), self.weights is None, self.has_aux,
-                self.with_value)
+        return "derived", self.position, numbers(self.weights), self.has_aux, self.with_value
 
     def _trace_root(self, *args, **kwargs):
         with jax.named_scope("Default"):

@@ -1,5 +1,9 @@
 """Objects told apart by which they are, without being kept alive: `id()` alone answers for the next object at an
-address once the first one is gone, so no key and no table may hold one."""
+address once the first one is gone, so no key and no table may hold one.
+
+What is remembered of a Cell or function stands on itself, so that reference cycles through it can be collected; what
+is remembered of any other object stands in an `IdentityMap`.
+"""
 import weakref
 
 
@@ -66,3 +70,31 @@ class IdentityMap:
 
     def __len__(self):
         return len(self._entries)
+
+
+class _Attached:
+    """A value on a function, with whose it is: `functools.wraps` copies it to another function. Not pickled."""
+
+    __slots__ = ("owner", "value")
+
+    def __init__(self, owner=None, value=None):
+        self.owner = (lambda: None) if owner is None else weakref.ref(owner)
+        self.value = value
+
+    def __reduce__(self):
+        return _Attached, ()
+
+    def __deepcopy__(self, memo):
+        return _Attached()
+
+
+def attach(fn, name, value):
+    """Remember `value` on the function `fn` under `name`; returns it."""
+    fn.__dict__[name] = _Attached(fn, value)
+    return value
+
+
+def attached(fn, name):
+    """What `attach` put on `fn` itself, None where there is nothing."""
+    found = fn.__dict__.get(name)
+    return found.value if found is not None and found.owner() is fn else None

@@ -25,7 +25,8 @@ class Store:
 
     Args:
         arrays (list): Arrays that nobody else holds.
-        writer (object): The program that replaces all of them in each call, None where there is none.
+        writer (tuple[Parameter]): Their Parameters, where a program replaces all of them in each call; None where
+            there is no such program.
     """
 
     __slots__ = ("results", "writer", "__weakref__")

@@ -29,7 +29,6 @@ from msnb.core.tree import flatten, structure
 
 _lock = threading.RLock()  # a donated list must not be read by another thread meanwhile
 _listeners = []
-_layouts = {}
 _moves = trace.moves
 _MAX_DISCOVERY = 8
 
@@ -166,7 +165,6 @@ class Program:
 
     # ------------------------------------------------------------------ preparing to run
     def _prepare(self):
-        self.layout = _layouts.setdefault(tuple(id(p) for p in self.written), tuple(self.written))
         self._moved = -1
         from_written = {id(p): i for i, p in enumerate(self.written)}
         from_read = {id(p): i for i, p in enumerate(self.read)}
@@ -280,13 +278,13 @@ class Program:
         stores = {id(p._slot[0]): p._slot[0] for p in self.written}
         if len(stores) == 1:
             store = next(iter(stores.values()))
-            if store.writer is self.layout:
+            if store.writer is not None and _same(store.writer, self.written):
                 return store
         mine = {id(p) for p in self.written}
         for store in stores.values():
             if store.writer is not None and not all(id(p) in mine for p in store.writer):
                 return None
-        merged = Store([p._stored() for p in self.written], self.layout)
+        merged = Store([p._stored() for p in self.written], tuple(self.written))
         for index, p in enumerate(self.written):
             p._slot = (merged, index)
         _moves.bump()
@@ -403,6 +401,11 @@ def _jitted(name, plan, use_random, flat, donate=False):
 
     step.__name__ = step.__qualname__ = name
     return jax.jit(step, donate_argnums=(0,) if donate else ())
+
+
+def _same(some, others):
+    """Whether two tuples hold the same objects."""
+    return len(some) == len(others) and all(map(operator.is_, some, others))
 
 
 def _weakable(root):

@@ -10,6 +10,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from msnb.core.identity import IdentityMap
+
 
 class _Thread(threading.local):
     """State of one thread."""
@@ -183,7 +185,7 @@ class Epoch:
 
 epoch = Epoch()
 moves = Epoch()  # moves whenever Parameters go to another store, or an observer comes or goes
-watched = set()  # ids of plain Tensors that a program holds as constants
+constants = IdentityMap()  # plain Tensor that a program holds as a constant -> True
 
 
 def tracing():

@@ -9,7 +9,7 @@ import jax
 from msnb.core import compile, script, trace
 from msnb.core.autodiff import Gradient
 from msnb.core.errors import describe
-from msnb.core.grad import _weights, owner
+from msnb.core.grad import _weights, numbers, owner
 from msnb.core.tensor import Tensor, box
 from msnb.core.tree import flatten
 
@@ -114,7 +114,7 @@ def vjp(fn, *inputs, weights=None, has_aux=False):
             _, grads, weight_grads = Gradient(fn, None, params, has_aux)(inputs, {}, sens)
             grads = grads[0] if len(grads) == 1 else grads
             return (grads, weight_grads) if params is not None else grads
-        return _compiled(fn, run, "Vjp", (has_aux, tuple(map(id, params or ()))), (sens, *inputs))
+        return _compiled(fn, run, "Vjp", (has_aux, numbers(params)), (sens, *inputs))
 
     if has_aux:
         return out[0], pull, out[1:]

@@ -642,7 +642,7 @@ def _normal(value):
     if isinstance(value, Parameter):
         return _Same(value), value._requires_grad
     if isinstance(value, Tensor):
-        trace.watched.add(id(value))
+        trace.constants[value] = True
         return _Same(value), _Same(value._array)
     if type(value) in (tuple, list):
         return [_normal(v) for v in value]

@@ -104,7 +104,7 @@ class Guards(list):
     def add(self, fn):
         """Note the globals that a function and what is nested in it read, and its code."""
         code = fn.__code__
-        if id(code) in self.seen:
+        if id(code) in self.seen:  # alive: a guard holds it
             return
         self.seen.add(id(code))
         self.append((CodeOf(fn), "__code__", code))

@@ -5,16 +5,16 @@ import inspect
 import os
 import sys
 import types
-import weakref
 
+from msnb.core.identity import IdentityMap, attach, attached
 from msnb.core.script import source
 from msnb.core.script.lower import RUNTIME, Lowering, mangle_private
 from msnb.core.script.names import arguments, at, copied, load
 
 _FACTORY, _INNER = "__msnb_factory", "__msnb_function"
-_twins = weakref.WeakKeyDictionary()  # function -> (code it was made from, twin)
-_codes = {}  # id(code) -> (code, lowered code): code objects compare by value, whatever file they come from
-_lowered = {}  # id(code) -> code of everything that lowering produced
+_TWIN = "__msnb_twin__"  # on a function: (code it was made from, twin)
+_codes = IdentityMap()  # code -> lowered code: code objects compare by value, whatever file they come from
+_lowered = IdentityMap()  # code that lowering produced -> True
 
 # Packages whose functions run as they are: they never branch on Tensors, or do it on purpose.
 _LIBRARIES = {"msnb", "jax", "jaxlib", "numpy", "scipy", "builtins", "functools", "itertools", "collections", "math",
@@ -38,7 +38,7 @@ def is_library(fn):
 
 def is_lowered(code):
     """Whether a code object came out of lowering."""
-    return id(code) in _lowered
+    return code in _lowered
 
 
 def convert(fn):
@@ -49,7 +49,7 @@ def convert(fn):
         SyntaxRefused: If it holds syntax that cannot be part of a graph.
     """
     code = fn.__code__
-    known = _twins.get(fn)
+    known = attached(fn, _TWIN)
     if known is not None and known[0] is code:
         return known[1]
     if is_lowered(code) or is_library(fn) or getattr(fn, "__msnb_library__", False):
@@ -57,20 +57,19 @@ def convert(fn):
     if code.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         return fn
     twin = _twin(fn, code)
-    _twins[fn] = (code, twin)
+    attach(fn, _TWIN, (code, twin))
     return twin
 
 
 def _twin(fn, code):
-    made = _codes.get(id(code))
-    if made is None:
+    lowered = _codes.get(code)
+    if lowered is None:
         try:
-            made = _codes[id(code)] = (code, _lower(fn, code))
+            lowered = _codes[code] = _lower(fn, code)
         except source.SourceMissing:
             if _straight(code):
                 return fn  # nothing in it could depend on a Tensor
             raise
-    lowered = made[1]
     cells = dict(zip(code.co_freevars, fn.__closure__ or ()))
     cells[RUNTIME] = _runtime_cell()
     twin = types.FunctionType(lowered, fn.__globals__, fn.__name__, fn.__defaults__,
@@ -123,7 +122,7 @@ def _lower(fn, code):
 
 def _remember(code):
     """Functions nested in lowered code are lowered as well."""
-    _lowered[id(code)] = code
+    _lowered[code] = True
     for const in code.co_consts:
         if isinstance(const, types.CodeType):
             _remember(const)

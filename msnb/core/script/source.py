@@ -1,8 +1,7 @@
 """From a function object to the AST node that defines it: the whole file or cell is parsed once."""
 import ast
+import functools
 import linecache
-
-_trees = {}
 
 
 class SourceMissing(OSError):
@@ -30,15 +29,15 @@ def _tree(filename):
     lines = linecache.getlines(filename)
     if not lines:
         return None
-    key = hash(tuple(lines))
-    known = _trees.get(filename)
-    if known is None or known[0] != key:
-        try:
-            tree = ast.parse(_python("".join(lines)))
-        except SyntaxError:
-            return None
-        known = _trees[filename] = (key, _index(tree))
-    return known[1]
+    return _parsed("".join(lines))
+
+
+@functools.lru_cache(maxsize=128)  # files and cells; a session defines ever new ones
+def _parsed(text):
+    try:
+        return _index(ast.parse(_python(text)))
+    except SyntaxError:
+        return None
 
 
 def _python(text):
