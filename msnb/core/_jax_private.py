@@ -28,6 +28,11 @@ except ImportError:  # pragma: no cover
     _config = None
 
 try:
+    from jax._src.core import trace_ctx as _trace_context
+except ImportError:  # pragma: no cover - a Stop at an unlucky moment of a trace then leaves JAX tracing
+    _trace_context = None
+
+try:
     from jax._src.core import trace_state_clean as _outside_of_traces
     from jaxlib.xla_client import HostBufferSemantics as _Semantics
     from jaxlib.xla_client import batched_device_put as _put
@@ -86,6 +91,41 @@ def forget_effects():
     """Drop the tokens of computations with side effects; that of a failed one fails again at every barrier."""
     if _dispatch is not None:
         _dispatch.runtime_tokens.clear()
+
+
+def is_runtime_error(error):
+    """Whether `error` comes of XLA's compiler or runtime, such as memory that ran out."""
+    return isinstance(error, jax.errors.JaxRuntimeError)
+
+
+def trace_state():
+    """What JAX is tracing in this thread, and where in the program, for `restore_trace_state`."""
+    context = None if _source_info is None else _source_info._source_info_context.context
+    return context, None if _trace_context is None else (_trace_context.trace, _trace_context.axis_env)
+
+
+def restore_trace_state(state):
+    """Put back what `trace_state` gave: a Stop may have come between a context's end and its clean-up."""
+    context, tracing = state
+    if context is not None:
+        _source_info._source_info_context.context = context
+    if tracing is not None and _trace_context.trace is not tracing[0]:
+        _trace_context.set_trace(tracing[0])
+        _trace_context.set_axis_env(tracing[1])
+
+
+def forget_compiled(compiled, error):
+    """Drop what a `jax.jit` function has compiled after `error` broke off a first call: its entry is left marked so
+    that all later calls take the slow path. The same for single primitives on the way of the error."""
+    compiled.clear_cache()
+    traceback = error.__traceback__
+    while traceback is not None:
+        frame = traceback.tb_frame
+        if frame.f_code.co_name == "apply_primitive":
+            forget = getattr(frame.f_locals.get("fun"), "clear_cache", None)
+            if forget is not None:
+                forget()
+        traceback = traceback.tb_next
 
 
 def is_tracer(value):

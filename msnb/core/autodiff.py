@@ -114,20 +114,24 @@ def _cotangents(outputs, sens):
 # ---------------------------------------------------------------------- PYNATIVE
 def _taped(fn, args, kwargs, positions, weights, sens, has_aux):
     tensors, replace, gradients = _variables(args, positions)
-    with tape.recording():
+    outer, level = _thread.nodes, _thread.recording
+    nodes = dict(outer) if outer else {}
+    try:  # not a context manager: a Stop on the way out of one would leave the thread recording
+        _thread.nodes, _thread.recording = nodes, level + 1
         variables = []
         for tensor in tensors:
             twin = box(tensor._array)
             if is_inexact(twin._array.dtype):
                 twin._node = (tape.leaf(tensor), 0)
             variables.append(twin)
-        nodes = _thread.nodes
         for weight in weights:
             nodes[id(weight)] = (tape.leaf(weight), 0)
         sources = [v._node[0] if v._node else None for v in variables]
         weight_sources = [nodes[id(w)][0] for w in weights]
         out = fn(*replace(variables), **kwargs)
         leaves, _ = flatten(out[0] if has_aux else out)
+    finally:
+        _thread.nodes, _thread.recording = outer, level
     outputs, cotangents = _cotangents(leaves, sens)
     found = tape.backward(outputs, cotangents, [s for s in sources if s is not None] + weight_sources)
     split = sum(s is not None for s in sources)

@@ -248,7 +248,7 @@ def stop_gradient(value):
     global _stop
     if _stop is None:
         _stop = Kernel("StopGradient", jax.lax.stop_gradient)
-    return box(_stop.run(value._array))
+    return box(_stop.call(value._array))
 
 
 _stop = None

@@ -3,7 +3,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core._jax_private import strengthen
+from msnb.core import interrupts
+from msnb.core._jax_private import forget_compiled, strengthen
 from msnb.core.dtype import is_inexact
 
 
@@ -29,6 +30,19 @@ class Kernel:
         self.fn = fn
         self.run = jax.jit(kernel)
         self._pullbacks = {}
+
+    def call(self, *arrays):
+        """`run`, and what has to be done when it fails; the hot paths call `run` and do it themselves."""
+        try:
+            return self.run(*arrays)
+        except BaseException as error:
+            self.recover(error)
+            raise
+
+    def recover(self, error):
+        """Make sure that an error which broke off a first call does not slow down all later ones."""
+        if interrupts.broken_off(error):
+            forget_compiled(self.run, error)
 
     def pullback(self, needs):
         """Kernel that takes the inputs, then one cotangent per output, and returns a tuple of cotangents: one for

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from msnb.core import random, tape, trace
+from msnb.core._jax_private import is_tracer
 from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel
 from msnb.core.kinds import Tensors, hashable
@@ -182,8 +183,8 @@ class Operator:
         """Run `kernel` on `arrays`, box and record the results, rebind the `targets`."""
         try:
             out = kernel.run(*arrays)
-        except Exception as error:
-            raise reraise(error, self.name, boxes) from None
+        except BaseException as error:
+            return self.failed(error, kernel, boxes, arrays, targets)
         if type(out) is not tuple:
             if _thread.frame is None:
                 out = own(out, arrays)
@@ -221,6 +222,18 @@ class Operator:
             raise TypeError(f"For '{self.name}', '{inp.name}' should be a tuple or list of Tensors, "
                             f"but got {describe(arg)}.")
         return list(arg)
+
+    def failed(self, error, kernel, boxes, arrays, targets=()):
+        """Raise what `error` of a kernel is called in MindSpore; but run again where another thread's training step
+        took over the array of a Parameter meanwhile."""
+        kernel.recover(error)
+        if any(isinstance(b, Parameter) and is_deleted(a) for b, a in zip(boxes, arrays)):
+            trace.taking.contend()
+            with trace.taking.lock:
+                arrays = [b._array if isinstance(b, Parameter) else a for b, a in zip(boxes, arrays)]
+                if not any(map(is_deleted, arrays)):
+                    return self.run(kernel, boxes, arrays, targets)
+        raise explain_kernel_error(error, self.name, boxes) from None
 
     def _bind(self, args, kwargs):
         if len(args) > len(self.inputs):
@@ -274,9 +287,9 @@ def own(array, arrays):
     return array
 
 
-def reraise(error, op, boxes):
-    """`error` of a kernel in MindSpore's classes and words."""
-    return explain_kernel_error(error, op, boxes)
+def is_deleted(array):
+    """Whether an array has been written over by a compiled step."""
+    return isinstance(array, jax.Array) and not is_tracer(array) and array.is_deleted()
 
 
 def is_operator(graph_name):

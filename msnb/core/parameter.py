@@ -135,7 +135,16 @@ class Parameter(Tensor):
         store.results[-1][0][index] = array
 
     def _detached(self):
-        return jnp.array(self._array, copy=True)
+        with trace.taking.lock:  # another thread may be training
+            return jnp.array(self._array, copy=True)
+
+    def _known(self, what):
+        with trace.taking.lock:
+            return np.array(super()._known(what))
+
+    def asnumpy(self):
+        """A numpy copy of the values; see `Tensor.asnumpy`."""
+        return self._known("asnumpy()")
 
     def __jax_array__(self):
         return self._array if _thread.frame is not None else self._detached()
@@ -144,7 +153,8 @@ class Parameter(Tensor):
         return self._detached().__dlpack__(**kwargs)
 
     def __array__(self, dtype=None, copy=None):
-        return np.array(self._known("numpy"), dtype=dtype)
+        values = self._known("numpy")
+        return values if dtype is None else values.astype(dtype, copy=False)
 
     # ------------------------------------------------------------------ what it is
     @property

@@ -11,10 +11,10 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.core import tape, trace
-from msnb.core.errors import describe
+from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel
 from msnb.core.kinds import hashable
-from msnb.core.operator import FUNCTIONAL, REGISTRY, Operator, attributes_of, in_precision, operand, own, reraise
+from msnb.core.operator import FUNCTIONAL, REGISTRY, Operator, attributes_of, in_precision, operand, own
 from msnb.core.tensor import Tensor, box
 
 __all__ = ["Primitive", "PrimitiveWithInfer", "PrimitiveWithCheck", "prim_attr_register", "operator", "Kernel",
@@ -160,8 +160,8 @@ def _fast_call(op):
                 array = args[0]._array
                 try:
                     out = self._kernel.run(array)
-                except Exception as error:
-                    raise reraise(error, name, args) from None
+                except BaseException as error:
+                    return op.failed(error, self._kernel, args, [array])
                 if type(out) is not tuple and out is not array:
                     tensor = _new(Tensor)
                     tensor._array, tensor._node = out, None
@@ -176,8 +176,8 @@ def _fast_call(op):
                 b = y._array if type(y) is Tensor else operand(y, name, names[1])
                 try:
                     out = self._kernel.run(a, b)
-                except Exception as error:
-                    raise reraise(error, name, args) from None
+                except BaseException as error:
+                    return op.failed(error, self._kernel, args, [a, b])
                 if type(out) is not tuple and out is not a and out is not b:
                     tensor = _new(Tensor)
                     tensor._array, tensor._node = out, None
@@ -397,8 +397,9 @@ class PrimitiveWithInfer(Primitive):
         kernel = self._kernel_for()
         try:
             out = kernel.run(*arrays)
-        except Exception as error:
-            raise reraise(error, self.name, args) from None
+        except BaseException as error:
+            kernel.recover(error)
+            raise explain_kernel_error(error, self.name, args) from None
         results = out if type(out) is tuple else (out,)
         if _thread.frame is None:
             results = tuple(own(o, arrays) for o in results)

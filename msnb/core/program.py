@@ -8,7 +8,7 @@ import copy
 import functools
 import inspect
 import operator
-import threading
+import sys
 import time
 import weakref
 
@@ -16,8 +16,16 @@ import jax
 import jax.extend
 import jax.numpy as jnp
 
-from msnb.core import observe, random, tape, trace
-from msnb.core._jax_private import eval_jaxpr, weak_float32, without_prints
+from msnb import context
+from msnb.core import interrupts, observe, random, tape, trace
+from msnb.core._jax_private import (
+    eval_jaxpr,
+    forget_compiled,
+    restore_trace_state,
+    trace_state,
+    weak_float32,
+    without_prints,
+)
 from msnb.core.argument_names import argument_name
 from msnb.core.errors import place as show_place
 from msnb.core.kernel import Kernel
@@ -27,10 +35,13 @@ from msnb.core.script.merge import Undefined
 from msnb.core.tensor import Tensor, box
 from msnb.core.tree import flatten, structure
 
-_lock = threading.RLock()  # a donated list must not be read by another thread meanwhile
+_lock = trace.taking.lock
 _listeners = []
+_thread = trace.thread
+_state = context._state
 _moves = trace.moves
 _MAX_DISCOVERY = 8
+_GRAPH = context.GRAPH_MODE
 
 
 def on_compile(listener):
@@ -71,11 +82,18 @@ class Program:
     # ------------------------------------------------------------------ tracing
     def _trace(self, fn, args, kwargs, params):
         leaves, rebuild = flatten((args, kwargs))
-        for _ in range(_MAX_DISCOVERY):
-            found = self._trace_once(fn, leaves, rebuild, params)
-            if not found:
-                return
-            params = params + found
+        state, frame = trace_state(), _thread.frame
+        recording, dtype, forward = _thread.recording, _thread.compute_dtype, _thread.forward_mode
+        try:
+            for _ in range(_MAX_DISCOVERY):
+                found = self._trace_once(fn, leaves, rebuild, params)
+                if not found:
+                    return
+                params = params + found
+        finally:  # a Stop may have come when a context manager was about to put back what it had set
+            _thread.frame, _thread.recording = frame, recording
+            _thread.compute_dtype, _thread.forward_mode = dtype, forward
+            restore_trace_state(state)
         raise RuntimeError(f"Tracing {self.name} reads other Parameters each time; "
                            f"give it the Cell that holds them as an attribute.")
 
@@ -173,6 +191,8 @@ class Program:
         self._inputs_of = lambda written, read, rest: [(written, read)[which][i] for which, i in plan] + rest
         self._flat = _flat([self.jaxpr], self.n_results, self.copied)
         self.run = self._own_run = self._jitted(self._flat, donate=bool(self.written))
+        self._careful = None  # the form that leaves the old arrays of Parameters alone, once threads contend for them
+        self._ready = None  # what `run` was when it was last called: it is compiled
         self._observers = ()  # weak, as recordings are large: `observe` holds those that look on now
         self._observed = ()  # (observer, number of its arrays) while this program runs in a form with further outputs
         self._form = None  # (observers, form, what they observe) of the last time
@@ -183,6 +203,8 @@ class Program:
         self._observers = tuple(map(weakref.ref, observers))
         if not observers:
             self.run, self._observed = self._own_run, ()
+            if self.written and trace.taking.contended:
+                self._careful = self.run = self._careful or self._jitted(self._flat)
             return
         if self._form is not None and self._form[0] == self._observers:  # who comes again finds the form compiled
             _, self.run, self._observed = self._form
@@ -211,28 +233,16 @@ class Program:
         rest = [(random.next_number(),)] if self.random else []
         rest += [(a,) for a in arrays]
         with _lock:
-            first = not self.calls
-            started = time.perf_counter() if first else 0.0
-            self.calls += 1
             if self._moved != _moves.value:
                 self._attach()
             read = self._gather()
             before = [p._stored() for p in self.written] if self._observed else None
-            if not self.written:
-                outs = self.run([], read, *[r[0] for r in rest])[1]
-            elif self._store is not None:
-                results = self._store.results
-                # Taking the result over in C: an interrupt finds either the old lists or the new ones.
-                results.extend(map(self.run, (results[-1][0],), (read,), *rest))
-                outs = results[-1][1]  # type: ignore[misc] - a finished step is (arrays, results)
-                results.append((results[-1][0],))
-            else:
-                new, outs = self.run([p._stored() for p in self.written], read, *[r[0] for r in rest])
-                self._scatter(new)
+            first = not self.calls
+            ready = self.run is self._ready
+            outs = self._step(read, rest) if ready else interrupts.whole(lambda: self._first(read, rest))
+            self.calls += 1
             if before is not None:
                 inputs, now = self._inputs_of(before, read, [r[0] for r in rest]), [p._stored() for p in self.written]
-            if first:
-                self.seconds["compile"] = time.perf_counter() - started
         if first:
             for listener in list(_listeners):
                 listener(self)
@@ -241,6 +251,42 @@ class Program:
         if self.errors:
             self._raise(outs[-1])
         return box(outs[0]) if self.single else self._box(outs)
+
+    def _step(self, read, rest):
+        """Run, and rebind the written Parameters; returns the further outputs.
+
+        Lists take over what the call returns in C: a Stop finds either the old arrays or the new ones.
+        """
+        if not self.written:
+            return self.run([], read, *[r[0] for r in rest])[1]
+        if self._store is not None:
+            results = self._store.results
+            arrays = results[-1][0]
+            if _state.mode != _GRAPH and self.run is self._own_run:
+                arrays = _unshared(arrays)
+            results.extend(map(self.run, (arrays,), (read,), *rest))
+            outs = results[-1][1]
+            results.append((results[-1][0],))
+            return outs
+        arrays, taken = _unshared([p._stored() for p in self.written], 1), []
+        try:
+            taken.extend(map(self.run, (arrays,), (read,), *rest))
+        finally:
+            for new, _ in taken:
+                self._scatter(new)
+        return taken[0][1]
+
+    def _first(self, read, rest):
+        """The step that compiles. When it fails, what was compiled is thrown away."""
+        started = time.perf_counter()
+        try:
+            outs = self._step(read, rest)
+        except BaseException as error:
+            forget_compiled(self.run, error)
+            raise
+        self._ready = self.run
+        self.seconds.setdefault("compile", time.perf_counter() - started)
+        return outs
 
     def _raise(self, code):
         """Raise what a `raise` under a dynamic condition reached, if one did."""
@@ -257,7 +303,7 @@ class Program:
 
     def _attach(self):
         """Bring the written Parameters together in one store, unless another program writes only part of them."""
-        if [observer() for observer in self._observers] != list(observe.observers):
+        if [observer() for observer in self._observers] != list(observe.observers) or trace.taking.contended:
             self._follow(observe.observers)
         self._store = self._together()
         by_store = {}
@@ -319,8 +365,9 @@ class Program:
             self._kernel = Kernel(_safe(self.name), fn)
         number = [random.next_number()] if self.random else []
         boxes = self.params + [None] * len(number) + boxes
-        values = [p._array for p in self.params] + number + list(arrays)
-        outs = [box(own(o, values)) for o in self._kernel.run(*values)]
+        with _lock:
+            values = [p._array for p in self.params] + number + list(arrays)
+            outs = [box(own(o, values)) for o in self._kernel.call(*values)]
         self.calls += 1
         tape.record(self._kernel, [b._node if isinstance(b, Tensor) else None for b in boxes], values, outs)
         for p, new in zip(self.written, outs[self.n_results:]):
@@ -401,6 +448,18 @@ def _jitted(name, plan, use_random, flat, donate=False):
 
     step.__name__ = step.__qualname__ = name
     return jax.jit(step, donate_argnums=(0,) if donate else ())
+
+
+_HELD = next(map(sys.getrefcount, [object()]))  # by a list alone
+
+
+def _unshared(arrays, held=0):
+    """`arrays`, with a copy in place of each that something beyond `held` lists still refers to: in PYNATIVE mode
+    another thread may be computing with it, or hold it for a gradient, and a donated array is gone."""
+    counts = list(map(sys.getrefcount, arrays))
+    if max(counts) <= _HELD + held:
+        return arrays
+    return [jnp.array(a, copy=True) if count > _HELD + held else a for a, count in zip(arrays, counts)]
 
 
 def _same(some, others):

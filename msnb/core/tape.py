@@ -53,7 +53,7 @@ class Node:
         filled = [box(jnp.zeros(*spec)) if c is None else c for c, spec in zip(cotangents, self.outputs)]
         kernel = self.kernel.pullback(needs)
         arrays = self.arrays + tuple(c._array for c in filled)
-        results = kernel.run(*arrays)
+        results = kernel.call(*arrays)
         boxes = [box(r) for r in results]
         if again:
             record(kernel, self.inputs + tuple(c._node for c in filled), arrays, boxes)
@@ -99,19 +99,6 @@ def record(kernel, inputs, arrays, boxes):
                 tensor._node = (node, index)
         for watcher in watchers:
             watcher.made(node, boxes)
-
-
-@contextlib.contextmanager
-def recording():
-    """Record what happens within; nests."""
-    outer = _thread.nodes
-    _thread.nodes = dict(outer) if outer else {}
-    _thread.recording += 1
-    try:
-        yield
-    finally:
-        _thread.recording -= 1
-        _thread.nodes = outer
 
 
 @contextlib.contextmanager
@@ -162,21 +149,20 @@ def backward(outputs, cotangents, sources):
         slots[index] = _add(slots[index], cotangent)
 
     reach = _Reach(stops)
-    with contextlib.nullcontext() if again else paused():
-        for output, cotangent in zip(outputs, cotangents):
-            if output._node is not None:
-                send(output._node, cotangent)
-        while heap:
-            _, ident, node = heapq.heappop(heap)
-            slots = pending.pop(ident)
-            needs = tuple(link is not None and reach(link[0]) for link in node.inputs)
-            if not any(needs):
-                continue
-            for watcher in watchers:
-                watcher.pulled(node, slots)
-            for link, need, cotangent in zip(node.inputs, needs, node.pull(slots, needs, again)):
-                if need and cotangent is not None:
-                    send(link, cotangent)
+    for output, cotangent in zip(outputs, cotangents):
+        if output._node is not None:
+            send(output._node, cotangent)
+    while heap:
+        _, ident, node = heapq.heappop(heap)
+        slots = pending.pop(ident)
+        needs = tuple(link is not None and reach(link[0]) for link in node.inputs)
+        if not any(needs):
+            continue
+        for watcher in watchers:
+            watcher.pulled(node, slots)
+        for link, need, cotangent in zip(node.inputs, needs, node.pull(slots, needs, again)):
+            if need and cotangent is not None:
+                send(link, cotangent)
     return [grads.get(id(s)) for s in sources]
 
 
@@ -212,7 +198,7 @@ def _add(x, y):
     """Sum of two cotangents, recorded like any operator."""
     if x is None:
         return y
-    total = box(_add_n.run(x._array, y._array))
+    total = box(_add_n.call(x._array, y._array))
     if _thread.recording:
         record(_add_n, (x._node, y._node), (x._array, y._array), [total])
     return total

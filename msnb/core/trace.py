@@ -3,7 +3,6 @@
 Tracing never changes a Parameter's box. While a function is traced, a `Frame` maps Parameters to the arrays that stand
 in for them, remembers which were written, and falls back to its parent for those it does not hold.
 """
-import contextlib
 import threading
 from typing import Any
 
@@ -185,20 +184,31 @@ class Epoch:
 
 epoch = Epoch()
 moves = Epoch()  # moves whenever Parameters go to another store, or an observer comes or goes
+
+
+class Taking:
+    """Who may write over the arrays of Parameters.
+
+    Attributes:
+        lock (RLock): Held while a step takes over the arrays of Parameters, which it writes where they were.
+        contended (bool): Whether an operator of another thread once came too late: from then on steps write elsewhere.
+    """
+
+    def __init__(self):
+        self.lock = threading.RLock()
+        self.contended = False
+
+    def contend(self):
+        """Make steps leave the arrays alone that they read."""
+        if not self.contended:
+            self.contended = True
+            moves.bump()
+
+
+taking = Taking()
 constants = IdentityMap()  # plain Tensor that a program holds as a constant -> True
 
 
 def tracing():
     """Whether this thread is tracing a graph."""
     return thread.frame is not None
-
-
-@contextlib.contextmanager
-def compute_dtype(dtype):
-    """Within, float Parameters enter operators as `dtype` (numpy), None for as they are."""
-    before = thread.compute_dtype
-    thread.compute_dtype = dtype
-    try:
-        yield
-    finally:
-        thread.compute_dtype = before

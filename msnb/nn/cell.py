@@ -116,8 +116,12 @@ class Cell:
         dtype = self._compute
         if dtype is not None:
             args = tuple(cast_tensor(a, dtype) for a in args)
-        with trace.compute_dtype(dtype):
+        before = _thread.compute_dtype
+        try:  # not a context manager: a Stop on the way out of one would leave it set
+            _thread.compute_dtype = dtype
             return self._run_plain(args, kwargs)
+        finally:
+            _thread.compute_dtype = before
 
     def _run_plain(self, args, kwargs):
         if self._hook is not None:
