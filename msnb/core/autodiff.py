@@ -114,6 +114,7 @@ def _cotangents(outputs, sens):
 # ---------------------------------------------------------------------- PYNATIVE
 def _taped(fn, args, kwargs, positions, weights, sens, has_aux):
     tensors, replace, gradients = _variables(args, positions)
+    trace.taking.record()
     outer, level = _thread.nodes, _thread.recording
     nodes = dict(outer) if outer else {}
     try:  # not a context manager: a Stop on the way out of one would leave the thread recording

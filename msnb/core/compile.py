@@ -1,7 +1,8 @@
 """GRAPH mode: which compiled program a call runs.
 
 The first call with a new signature traces a `Program`. Later calls find it by an epoch check and a look-up of the
-argument signature; what the trace depended on (attributes of Cells, global names) is checked when the epoch has moved.
+argument signature. What the trace depended on is checked: attributes of Cells when the epoch has moved, other Python
+values (`script.reads`) in each call.
 """
 import types
 import weakref
@@ -49,45 +50,56 @@ class Programs:
 
 
 class _Entry:
-    """A program with what it depended on when it was traced."""
+    """A program with what it depended on when it was traced.
 
-    __slots__ = ("program", "state", "guards", "epoch", "keep")
+    Args:
+        program (Program): The program.
+        reads (Reads): The Python values that it was built from, besides the attributes of its Cells.
+        keep (list): Arguments whose id() is part of its key.
+    """
 
-    def __init__(self, program, guards, keep):
+    __slots__ = ("program", "state", "reads", "same", "epoch", "keep")
+
+    def __init__(self, program, reads, keep):
         self.program = program
-        self.guards = guards
+        self.reads = reads
+        self.same = reads.same if reads.seal(program.name, program.cells) else None
         self.keep = keep
-        self.epoch = trace.epoch.value
-        self.state = self.current_state()
+        before = {}  # the trace may have set attributes; what counts is the state that it started from
+        for cell, name, value, _ in program.settings:
+            before.setdefault(id(cell), {})[name] = value
+        self.state = [cell._fingerprint(before.get(id(cell), ())) for cell in program.cells]
+        self.epoch = -1 if before else trace.epoch.value
 
     def current_state(self):
         return [cell._fingerprint() for cell in self.program.cells]
 
     def valid(self):
-        """Whether nothing that the trace saw has changed; cheap while the epoch stands still."""
+        """Whether no Cell has changed since the trace; cheap while the epoch stands still."""
         now = trace.epoch.value
         if self.epoch == now:
             return True
-        if all(space.get(name, _GONE) is value for space, name, value in self.guards) \
-                and self.state == self.current_state():
+        if self.reads.same_code() and self.state == self.current_state():
             self.epoch = now
             return True
         return False
 
+    def repeat_settings(self):
+        """Set the attributes that the trace has set: a call does so every time."""
+        for cell, name, _, after in self.program.settings:
+            if after is not trace.ABSENT and vars(cell).get(name, trace.ABSENT) is not after:
+                setattr(cell, name, after)
+
     def change(self):
         """In words, what has changed since the trace; empty if nothing did."""
-        for space, name, value in self.guards:
-            if space.get(name, _GONE) is not value:
-                return f"'{name}' was redefined"
         for cell, before, now in zip(self.program.cells, self.state, self.current_state()):
             if before != now:
-                old, new = (dict(s[1]) for s in (before, now))
+                old, new = before[1], now[1]
                 names = [n for n in {**old, **new} if n not in old or n not in new or old[n] != new[n]]
                 return f"{', '.join(names) or 'construct'} of {type(cell).__name__} changed"
-        return "the arguments are other objects"
+        return self.reads.change() or "the arguments are other objects"
 
 
-_GONE = object()
 _MOST_SIGNATURES = 256  # of one Cell or function; the oldest goes, with what it keeps alive
 _by_object = IdentityMap()  # any object that is no Cell and no function -> Programs
 _by_stubborn = OrderedDict()  # id -> (object that cannot be referenced weakly either, Programs); the last 64
@@ -177,31 +189,36 @@ def find(root, fn, args, kwargs, name, extra=()):
     entries = programs.table.get(key)
     if entries is not None:
         for entry in entries:
-            if entry.epoch == trace.epoch.value or entry.valid():
+            if (entry.epoch == trace.epoch.value or entry.valid()) and (entry.same is None or entry.same()):
+                if entry.program.settings:
+                    entry.repeat_settings()
                 return entry.program, arrays, boxes
     return _compile(programs, root, fn, args, kwargs, name, key), arrays, boxes
 
 
 def _compile(programs, root, fn, args, kwargs, name, key):
     params = list(root.get_parameters()) if hasattr(root, "get_parameters") else []
-    with script.collecting() as guards:
+    with script.collecting() as reads:
         program = Program(name, root, fn, args, kwargs, params)
+    known = {id(c) for c in program.cells}
+    more = [cell for cell, *_ in program.settings]
     if hasattr(root, "cells_and_names"):
-        known = {id(c) for c in program.cells}
-        program.cells += [c for _, c in root.cells_and_names() if id(c) not in known]
+        more += [c for _, c in root.cells_and_names()]
+    program.cells += {id(c): c for c in more if id(c) not in known}.values()
     entries = programs.table.setdefault(key, [])
     program.reason = entries[-1].change() if entries else (
         "new input signature" if any(k[0] == key[0] for k in programs.table if k != key) else "first call")
     entries[:] = entries[-3:]  # variants of one signature: training on and off, a flag or two
     if len(programs.table) > _MOST_SIGNATURES:
         programs.table.pop(next(iter(programs.table)))
-    entries.append(_Entry(program, guards, [leaf for leaf in flatten((args, kwargs))[0] if not dynamic(leaf)]))
+    entries.append(_Entry(program, reads, [leaf for leaf in flatten((args, kwargs))[0] if not dynamic(leaf)]))
     programs.compiled += 1
     if programs.compiled >= 12 and not programs.warned:
         programs.warned = True
         from msnb import log
-        log.warning(f"{name} has been compiled {programs.compiled} times. A Python number that changes in each call, "
-                    f"or inputs of ever new shapes, cause this; pass changing numbers as Tensors.")
+        log.warning(f"{name} has been compiled {programs.compiled} times, the last time because: {program.reason}. A "
+                    f"Python number that changes in each call, or inputs of ever new shapes, cause this; pass changing "
+                    f"numbers as Tensors, keep them as Parameters.")
     return program
 
 

@@ -7,6 +7,14 @@ is remembered of any other object stands in an `IdentityMap`.
 import weakref
 
 
+def weakly(value):
+    """A function that gives `value` while it is alive, None afterwards; what cannot be referenced weakly stays."""
+    try:
+        return weakref.ref(value)
+    except TypeError:
+        return lambda: value
+
+
 class Identity:
     """Stands for one object in a key: equal to another `Identity` of the same object while that is alive.
 
@@ -17,10 +25,7 @@ class Identity:
     __slots__ = ("_get", "_hash")
 
     def __init__(self, value):
-        try:
-            self._get = weakref.ref(value)
-        except TypeError:
-            self._get = lambda: value
+        self._get = weakly(value)
         self._hash = id(value)
 
     def __eq__(self, other):

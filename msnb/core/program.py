@@ -28,6 +28,7 @@ from msnb.core._jax_private import (
 )
 from msnb.core.argument_names import argument_name
 from msnb.core.errors import place as show_place
+from msnb.core.identity import weakly
 from msnb.core.kernel import Kernel
 from msnb.core.operator import own
 from msnb.core.parameter import Parameter, Store
@@ -41,6 +42,8 @@ _thread = trace.thread
 _state = context._state
 _moves = trace.moves
 _MAX_DISCOVERY = 8
+
+context.on_change("mode", lambda _: _moves.bump() if trace.taking.contended else None)
 _GRAPH = context.GRAPH_MODE
 
 
@@ -64,13 +67,14 @@ class Program:
         jaxpr (ClosedJaxpr): The traced graph; inputs are described by `inputs`.
         inputs (list): Per jaxpr input ("param", name, requires_grad), ("arg", name) or ("random", "number").
         written (list): Parameters whose new values the graph returns, after the results.
+        settings (list): (Cell, name, value before, value after) of the attributes that the trace has set.
         reason (str): Why it was compiled.
         seconds (dict): "trace" and "compile" time.
     """
 
     def __init__(self, name, root, fn, args, kwargs, params):
         self.name = name
-        self.root = weakref.ref(root) if _weakable(root) else (lambda: root)
+        self.root = weakly(root)
         self.seconds = {}
         self.reason = "first call"
         self.calls = 0
@@ -135,10 +139,18 @@ class Program:
 
         avals = [jax.ShapeDtypeStruct(p._stored().shape, p._stored().dtype) for p in params]
         values = [leaves[i]._array if isinstance(leaves[i], Tensor) else leaves[i] for i in spots]
-        closed = jax.make_jaxpr(traced)(avals, 0, values)
+        try:
+            closed = jax.make_jaxpr(traced)(avals, 0, values)
+        except BaseException:
+            if "frame" in note:
+                note["frame"].undo_settings()
+            raise
         frame = note["frame"]
         if frame.missing:
+            frame.undo_settings()
             return list(frame.missing.values())
+        self.settings = [(cell, name, before, vars(cell).get(name, trace.ABSENT))
+                         for cell, name, before in frame.settings.values()]
         self.cells = list(frame.cells.values())
         self.errors = frame.errors
         self._shape(closed, params, note, [argument_name(fn, rebuild, leaves, i) for i in spots], frame.key_used)
@@ -203,7 +215,7 @@ class Program:
         self._observers = tuple(map(weakref.ref, observers))
         if not observers:
             self.run, self._observed = self._own_run, ()
-            if self.written and trace.taking.contended:
+            if self.written and trace.taking.contended and _state.mode != _GRAPH:
                 self._careful = self.run = self._careful or self._jitted(self._flat)
             return
         if self._form is not None and self._form[0] == self._observers:  # who comes again finds the form compiled
@@ -465,14 +477,6 @@ def _unshared(arrays, held=0):
 def _same(some, others):
     """Whether two tuples hold the same objects."""
     return len(some) == len(others) and all(map(operator.is_, some, others))
-
-
-def _weakable(root):
-    try:
-        weakref.ref(root)
-    except TypeError:
-        return False
-    return True
 
 
 @functools.lru_cache(maxsize=1024)

@@ -23,6 +23,7 @@ class _Thread(threading.local):
 
 
 thread = _Thread()
+ABSENT = object()  # the value of an attribute that does not exist
 
 
 class Frame:
@@ -35,7 +36,7 @@ class Frame:
     """
 
     __slots__ = ("values", "parent", "written", "missing", "tensors", "cells", "key", "key_used", "number", "error",
-                 "errors", "hints", "calls", "handlers", "refused", "branch", "_outer")
+                 "errors", "hints", "calls", "handlers", "refused", "branch", "settings", "_outer")
 
     def __init__(self, params=(), arrays=(), parent=None):
         self.parent = parent
@@ -55,6 +56,7 @@ class Frame:
             self.handlers = []  # places of the `try` statements around what is traced now
             self.refused = None  # what this trace has to end with
             self.hints = {}  # what an earlier trace of a loop found out
+            self.settings = {}  # (id of Cell, name) -> (Cell, attribute that was set, its value before or ABSENT)
         else:
             self.cells = parent.cells
 
@@ -157,6 +159,15 @@ class Frame:
             else:
                 self.key = jax.random.wrap_key_data(array)
 
+    def undo_settings(self):
+        """Give the attributes of Cells that this trace has set the values that they had before."""
+        for cell, name, before in self.settings.values():
+            if before is ABSENT:
+                cell.__dict__.pop(name, None)
+            else:
+                cell.__dict__[name] = before
+        self.settings.clear()
+
     def __enter__(self):
         self._outer = thread.frame
         thread.frame = self
@@ -191,18 +202,29 @@ class Taking:
 
     Attributes:
         lock (RLock): Held while a step takes over the arrays of Parameters, which it writes where they were.
-        contended (bool): Whether an operator of another thread once came too late: from then on steps write elsewhere.
+        contended (bool): Whether threads have been seen to use the same Parameters in PYNATIVE mode, where operators
+            read them without the lock: from then on steps write elsewhere.
     """
 
     def __init__(self):
         self.lock = threading.RLock()
         self.contended = False
+        self._recorder = None
 
     def contend(self):
-        """Make steps leave the arrays alone that they read."""
+        """Make steps of PYNATIVE mode leave the arrays alone that they read."""
         if not self.contended:
-            self.contended = True
-            moves.bump()
+            with self.lock:  # a step that goes on has ended
+                self.contended = True
+                moves.bump()
+
+    def record(self):
+        """This thread begins to record a gradient, which keeps what it reads."""
+        ident = threading.get_ident()
+        if ident != self._recorder:
+            if self._recorder is not None:
+                self.contend()
+            self._recorder = ident
 
 
 taking = Taking()

@@ -1,4 +1,5 @@
 """`Cell`: a node of a network, with Parameters, sub-Cells and a `construct` that computes."""
+import difflib
 import inspect
 import itertools
 from collections import OrderedDict
@@ -78,8 +79,12 @@ class Cell:
         return self._run(args, kwargs)
 
     def construct(self, *inputs, **kwargs):
-        """The computation of this Cell; every subclass defines it. Here it does nothing and returns None."""
-        return None
+        """The computation of this Cell; every subclass defines it.
+
+        Raises:
+            MissingConstruct: Here, where there is none.
+        """
+        raise MissingConstruct(type(self))
 
     def _graph_call(self, args, kwargs):
         """(fn, args, kwargs, name, extra) for core.compile."""
@@ -220,11 +225,21 @@ class Cell:
                     raise TypeError(f"'{name}' is a Cell of {type(self).__name__} and can be replaced by a Cell or "
                                     f"None, but got {describe(value)}.")
                 cells[name] = None
-            elif _thread.frame is not None and any(is_traced(leaf) for leaf in flatten(value)[0]):
-                raise TypeError(f"'{name}' of {type(self).__name__} is no Parameter, so a graph cannot keep a Tensor "
-                                f"in it. Make it a Parameter, or return the value from construct.")
+            elif _thread.frame is not None:
+                self._set_while_traced(name, value)
             _set(self, name, value)
         _epoch.bump()
+
+    def _set_while_traced(self, name, value):
+        """Python's state changes once, when the graph is built; the program remembers it and does it in each call."""
+        if any(is_traced(leaf) for leaf in flatten(value)[0]):
+            raise TypeError(f"'{name}' of {type(self).__name__} is no Parameter, so a graph cannot keep a Tensor "
+                            f"in it. Make it a Parameter, or return the value from construct.")
+        before = self.__dict__.get(name, trace.ABSENT)
+        if _thread.frame.conditional() and (before is trace.ABSENT or _normal(before) != _normal(value)):
+            raise TypeError(f"'{name}' of {type(self).__name__} is set under a condition or in a loop that only the "
+                            f"graph knows, where a Python value cannot change. Make it a Parameter.")
+        _thread.frame.root().settings.setdefault((id(self), name), (self, name, before))
 
     def _assign_parameter(self, name, value):
         if value is None:
@@ -267,11 +282,19 @@ class Cell:
         self.__dict__["_id"] = next(_ids)
 
     # ------------------------------------------------------------------ does a compiled program still fit?
-    def _fingerprint(self):
-        """What a graph of this Cell alone (not its sub-Cells) depends on, comparable by ==."""
+    def _fingerprint(self, instead=()):
+        """What a graph of this Cell alone (not its sub-Cells) depends on, comparable by ==.
+
+        Args:
+            instead (dict): Values of attributes that count instead of those they have, `trace.ABSENT` for none.
+        """
         construct = getattr(type(self).construct, "__code__", None)
-        items = [(k, _normal(v)) for k, v in self.__dict__.items() if k not in _INTERNAL]
-        return _Same(construct), items
+        values = {**dict(self._own_attributes()), **dict(instead)}
+        return _Same(construct), {k: _normal(v) for k, v in values.items() if v is not trace.ABSENT}
+
+    def _own_attributes(self):
+        """(name, value) of the attributes that a graph may depend on."""
+        return [(k, v) for k, v in self.__dict__.items() if k not in _INTERNAL]
 
     # ------------------------------------------------------------------ building
     def insert_param_to_cell(self, param_name, param, check_name=True):
@@ -623,6 +646,20 @@ class GraphKernel(Cell):
         auto_prefix (bool): See `Cell`. Default: True.
         flags (dict): See `Cell`. Default: None.
     """
+
+
+class MissingConstruct(AttributeError, NotImplementedError):
+    """A Cell without `construct` was called. MindSpore 2 raises AttributeError, r1.1 NotImplementedError.
+
+    Args:
+        kind (type): Class of the Cell.
+    """
+
+    def __init__(self, kind):
+        methods = [n for n in dir(kind) if callable(getattr(kind, n)) and not hasattr(Cell, n)]
+        close = difflib.get_close_matches("construct", methods, n=1) or [n for n in methods if n == "forward"]
+        hint = f" It has '{close[0]}': rename that to 'construct'." if close else " Define it: it computes the outputs."
+        super().__init__(f"{kind.__name__} has no method 'construct'.{hint}")
 
 
 class _Same:

@@ -1,16 +1,14 @@
 """Every call in converted code goes through `call`: the user's functions are converted, some builtins know Tensors."""
-import contextlib
 import functools
 import inspect
-import threading
 import types
 
 import jax
 
 from msnb.core import trace
 from msnb.core.script.convert import convert, is_library, is_lowered
+from msnb.core.script.reads import note
 
-_thread = threading.local()
 _builtins = {}  # builtin -> what stands for it in a graph
 
 
@@ -28,7 +26,7 @@ def call(fn):
     if kind is types.FunctionType:
         twin = convert(fn)
         if twin is not fn or not is_library(fn):
-            _note(fn)
+            note(fn)
         return twin
     if kind is types.MethodType:
         function = fn.__func__
@@ -36,7 +34,7 @@ def call(fn):
             return fn
         twin = convert(function)
         if twin is not function:
-            _note(function)
+            note(function, fn.__self__)
             return types.MethodType(twin, fn.__self__)
         return fn
     if kind is types.BuiltinFunctionType or kind is type:
@@ -50,7 +48,7 @@ def call(fn):
     if type(method) is types.FunctionType and not is_library(method):
         twin = convert(method)
         if twin is not method:
-            _note(method)
+            note(method, fn)
             return types.MethodType(twin, fn)
     return fn
 
@@ -91,77 +89,3 @@ class _Partial:
                     raise TypeError(f"Multiply values for specific argument: {name}. It is given by position and by "
                                     f"keyword in a call of a partial of {partial.func.__name__}.")
         return call(partial.func)(*args, **kwargs)
-
-
-# ---------------------------------------------------------------------- what a trace depended on
-class Guards(list):
-    """(space, name, value): names that traced code read from its globals, and what they stood for."""
-
-    def __init__(self):
-        super().__init__()
-        self.seen = set()
-
-    def add(self, fn):
-        """Note the globals that a function and what is nested in it read, and its code."""
-        code = fn.__code__
-        if id(code) in self.seen:  # alive: a guard holds it
-            return
-        self.seen.add(id(code))
-        self.append((CodeOf(fn), "__code__", code))
-        space = fn.__globals__
-        for name in _global_names(code):
-            if name in space and not isinstance(space[name], types.ModuleType):
-                self.append((space, name, space[name]))
-        for name, cell in zip(code.co_freevars, fn.__closure__ or ()):
-            with contextlib.suppress(ValueError):
-                self.append((CellOf(cell), name, cell.cell_contents))
-
-
-class CodeOf:
-    """The code of a function, read like a dictionary: reloading tools replace it in place."""
-
-    def __init__(self, fn):
-        self.fn = fn
-
-    def get(self, name, default=None):
-        return self.fn.__code__
-
-
-class CellOf:
-    """A closure variable, read like a dictionary."""
-
-    def __init__(self, cell):
-        self.cell = cell
-
-    def get(self, name, default=None):
-        try:
-            return self.cell.cell_contents
-        except ValueError:
-            return default
-
-
-def _global_names(code):
-    names = set(code.co_names)
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            names |= _global_names(const)
-    return names
-
-
-@contextlib.contextmanager
-def collecting():
-    """Collect the guards of one trace."""
-    outer = getattr(_thread, "guards", None)
-    guards = _thread.guards = Guards()
-    try:
-        yield guards
-    finally:
-        _thread.guards = outer
-
-
-def _note(fn):
-    guards = getattr(_thread, "guards", None)
-    if guards is not None:
-        guards.add(fn)
-
-

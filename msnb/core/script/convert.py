@@ -30,10 +30,16 @@ def is_library(fn):
     module = getattr(fn, "__module__", None)
     if module is None:
         return True
-    if module.partition(".")[0] in _LIBRARIES:
+    if module.partition(".")[0] in _LIBRARIES:  # the standard library by its files: a notebook's names may be the same
         return True
     filename = fn.__code__.co_filename
     return filename.startswith(_STDLIB) and "site-packages" not in filename
+
+
+def is_library_module(name):
+    """Whether a module is of a library or of Python's own."""
+    root = name.partition(".")[0]
+    return root in _LIBRARIES or root in sys.stdlib_module_names
 
 
 def is_lowered(code):
