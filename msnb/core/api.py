@@ -25,6 +25,7 @@ class JitFunction:
     def __init__(self, fn, input_signature=None):
         functools.update_wrapper(self, fn)
         self.fn = fn
+        self.name = _name_of(fn)
         self.input_signature = _signature_tuple(input_signature)
         self.key = Identity(fn)
         self._programs = None
@@ -38,7 +39,7 @@ class JitFunction:
         """(fn, args, kwargs, name, extra) for core.compile."""
         if self.input_signature is not None:
             self._check(args)
-        return self._trace_root, args, kwargs, self.fn.__name__, ()
+        return self._trace_root, args, kwargs, self.name, ()
 
     def _trace_root(self, *args, **kwargs):
         with jax.named_scope("Default"):
@@ -52,11 +53,11 @@ class JitFunction:
     def _check(self, args):
         expected = self.input_signature or ()
         if len(args) != len(expected):
-            raise ValueError(f"{self.fn.__name__} has an input_signature of {len(expected)} inputs, "
+            raise ValueError(f"{self.name} has an input_signature of {len(expected)} inputs, "
                              f"but was called with {len(args)}.")
         for i, (arg, said) in enumerate(zip(args, expected)):
             if not isinstance(arg, Tensor) or arg.shape != tuple(said.shape) or arg.dtype != said.dtype:
-                raise ValueError(f"Input {i} of {self.fn.__name__} should be Tensor[{said.dtype}]{tuple(said.shape)} "
+                raise ValueError(f"Input {i} of {self.name} should be Tensor[{said.dtype}]{tuple(said.shape)} "
                                  f"by its input_signature, but got {describe(arg)}.")
 
     def __get__(self, instance, owner=None):
@@ -74,7 +75,7 @@ class BoundJit:
     def __init__(self, jitted, instance):
         self._jitted, self._instance = jitted, instance
         self.fn = types.MethodType(jitted.fn, instance)
-        self.__name__ = jitted.fn.__name__
+        self.__name__ = jitted.name
 
     @property
     def __self__(self):
@@ -94,6 +95,13 @@ class BoundJit:
     def _trace_root(self, *args, **kwargs):
         with jax.named_scope("Default"):
             return script.call(self.fn)(*args, **kwargs)
+
+
+def _name_of(fn):
+    """Name of a function, of what a `functools.partial` stands for, of the class of any other callable."""
+    while isinstance(fn, functools.partial):
+        fn = fn.func
+    return getattr(fn, "__name__", type(fn).__name__)
 
 
 def _signature_tuple(signature):

@@ -94,6 +94,11 @@ class Program:
                 if not found:
                     return
                 params = params + found
+        except RecursionError:
+            raise RecursionError(
+                f"Building the graph of {self.name} needs more than Python's {sys.getrecursionlimit()} nested calls: "
+                f"its Cells stand too deep in one another, or one calls itself. Nest less, or raise the limit with "
+                f"sys.setrecursionlimit().") from None
         finally:  # a Stop may have come when a context manager was about to put back what it had set
             _thread.frame, _thread.recording = frame, recording
             _thread.compute_dtype, _thread.forward_mode = dtype, forward

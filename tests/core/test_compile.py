@@ -1,6 +1,7 @@
 """GRAPH mode: what is compiled, when again, and who owns the arrays."""
 import builtins
 import copy
+import functools
 import gc
 import pickle
 import signal
@@ -439,3 +440,20 @@ def test_the_program_of_a_value_and_grad_function_is_found_without_running_it():
     assert net.calls.asnumpy() == 0 and [name for kind, name, *_ in program.inputs if kind == "arg"] == ["x"]
     step(X)
     assert program.calls == 1
+
+
+def test_a_partial_is_compiled_under_the_name_of_its_function():
+    def scale(factor, x):
+        return x * factor
+
+    compiled = ms.ms_function(functools.partial(scale, 2.0))
+    assert compiled(X).asnumpy().tolist() == [2, 4] and compiled.name == "scale"
+
+
+def test_a_network_nested_too_deep_is_named():
+    class Nests(nn.Cell):
+        def construct(self, x):
+            return self(x)
+
+    with pytest.raises(RecursionError, match="graph of Nests needs more than Python's"):
+        Nests()(X)

@@ -465,3 +465,52 @@ def test_nested_control_flow_is_traced_once_per_block():
     exec(compile(source, "<nested>", "exec"), space)
     ms.ms_function(space["f"])(X)
     assert count[0] == 8
+
+
+def test_an_inner_function_sets_items_of_the_tensor_around_it():
+    def outer(x):
+        y = x * 1
+
+        def inner():
+            y[0] = 9.0
+            y[1] += 1.0
+            return y * 2
+
+        return inner(), y
+
+    x = Tensor(np.float32([1, 2, 3]))
+    for run in (ms.ms_function(outer), outer):
+        doubled, y = run(x)
+        assert doubled.asnumpy().tolist() == [18, 6, 6] and y.asnumpy().tolist() == [9, 3, 3]
+    assert ops.grad(lambda x: outer(x)[1])(x).asnumpy().tolist() == [0, 1, 1]
+
+
+def test_an_inner_function_appends_to_the_list_around_it_under_a_condition():
+    def outer(x, long):
+        found = []
+
+        def add(v):
+            if long:
+                found.append(v)
+            found.append(v * 2)
+
+        add(x)
+        add(x)
+        return len(found), found[-1]
+
+    x = Tensor(np.float32([1]))
+    for run in (ms.ms_function(outer), outer):
+        assert run(x, True)[0] == 4 and run(x, False)[0] == 2 and run(x, True)[1].asnumpy() == 2
+
+
+_counts = [0]
+
+
+def test_a_global_list_is_changed_in_place_when_the_graph_is_built():
+    def count(x):
+        _counts[0] += 1
+        return x
+
+    _counts[0] = 0
+    ms.ms_function(count)(Tensor(np.float32([1])))
+    assert _counts == [1]

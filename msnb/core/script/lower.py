@@ -19,12 +19,15 @@ class Lowering(ast.NodeTransformer):
         filename (str): File of the source.
         self_name (str): First parameter of the enclosing method, for `super()`.
         depth (str): Suffix that keeps the names of nested functions apart.
+        around (frozenset): Variables of the functions around it that are rewritten as well.
     """
 
-    def __init__(self, filename, self_name=None, depth=""):
+    def __init__(self, filename, self_name=None, depth="", around=frozenset()):
         self.filename = filename
         self.self_name = self_name
         self.depth = depth
+        self.around = around
+        self.foreign = frozenset()  # globals and the like, which are changed in place and never rebound
         self.owner = "function"
         self.count = 0
         self.children = 0
@@ -47,12 +50,21 @@ class Lowering(ast.NodeTransformer):
         kind = "bound method" if params[:1] == ["self"] else "function"
         self.owner = f"{kind} '{node.name}'"
         outside = {n for inner in _own_nodes(node) if isinstance(inner, ast.Nonlocal) for n in inner.names}
+        names = bound(node.body)
+        own = {n for n, rebound in names.items() if rebound}.union(params) - outside
+        free = {n for n in names if n not in own and n not in outside}  # ``y[i] = v`` for the y of a function around
+        nonlocals = sorted(free & self.around)
+        outside.update(nonlocals)
+        self.foreign = frozenset(free - self.around)
+        self.around = self.around | own
         body = self.block(Jumps(self.fresh).function(node.body))
         missing = [n for n in self.closed if n not in params and n not in outside]
         start = [assign(n, self.rt("Undefined", ast.Constant(n))) for n in missing]
         position = 1 if body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) else 0
         while position < len(body) and isinstance(body[position], ast.Nonlocal):
             position += 1
+        if nonlocals:
+            start = [ast.Nonlocal(nonlocals), *start]
         node.body = body[:position] + at(node.body[0], start) + body[position:]
         node.decorator_list = []
         node.returns = None
@@ -74,7 +86,7 @@ class Lowering(ast.NodeTransformer):
         if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in _own_nodes(node)):
             return node
         self.children += 1
-        inner = Lowering(self.filename, self.self_name, f"{self.depth}_{self.children}")
+        inner = Lowering(self.filename, self.self_name, f"{self.depth}_{self.children}", self.around)
         decorators = [self.visit(d) for d in node.decorator_list]
         node.args.defaults = [self.visit(d) for d in node.args.defaults]
         node.args.kw_defaults = [d and self.visit(d) for d in node.args.kw_defaults]
@@ -95,6 +107,10 @@ class Lowering(ast.NodeTransformer):
             done = self.visit(node)
             out += done if isinstance(done, list) else [done]
         return out
+
+    def bound(self, nodes):
+        """`names.bound`, without what is not a variable of this function or of one around it."""
+        return {n: rebound for n, rebound in bound(nodes).items() if n not in self.foreign}
 
     def rt(self, name, *args):
         return ast.Call(ast.Attribute(load(RUNTIME), name, ast.Load()), list(args), [])
@@ -119,7 +135,7 @@ class Lowering(ast.NodeTransformer):
         return _plain(ast.FunctionDef(name, arguments(*params), start + (body or [ast.Pass()]), []))
 
     def visit_If(self, node):
-        names = list(bound([node]))
+        names = list(self.bound([node]))
         test = self.visit(node.test)
         yes = self.closure("then", names, self.block(node.body))
         no = self.closure("else", names, self.block(node.orelse))
@@ -131,11 +147,12 @@ class Lowering(ast.NodeTransformer):
         return at(node, [*helpers, yes, no, ast.Return(call) if returns else ast.Expr(call)])
 
     def visit_While(self, node):
-        names = list(bound([node]))
+        names = list(self.bound([node]))
         test = self.visit(node.test)
         if node.broken:
             test = self.rt("and_", self.rt("not_", load(node.broken)), _lambda(test))
-        check = self.closure("test", [n for n, rebound in bound([node.test]).items() if rebound], [ast.Return(test)])
+        asked = [n for n, rebound in self.bound([node.test]).items() if rebound]
+        check = self.closure("test", asked, [ast.Return(test)])
         body = self.closure("body", names, self.block(node.body))
         helpers, read, write = self.variables(names)
         call = self.rt("while_", load(check.name), load(body.name), read, write, _strings(names), self.place(node))
@@ -143,7 +160,7 @@ class Lowering(ast.NodeTransformer):
 
     def visit_For(self, node):
         targets = list(bound([ast.Assign([node.target], ast.Constant(None))]))
-        names = list({**dict.fromkeys(targets), **bound(node.body)})
+        names = list({**dict.fromkeys(targets), **self.bound(node.body)})
         iterable, value = self.visit(node.iter), self.fresh("item")
         setter = self.closure("next", targets, [ast.Assign([self.visit(node.target)], load(value))], value)
         body = self.closure("body", names, self.block(node.body))
@@ -172,8 +189,13 @@ class Lowering(ast.NodeTransformer):
         return node
 
     # ------------------------------------------------------------------ assignments into Tensors
+    def on_variable(self, target):
+        """Whether a target is ``y[i]`` for a variable that may be rebound."""
+        return (isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name)
+                and target.value.id not in self.foreign)
+
     def visit_Assign(self, node):
-        if len(node.targets) == 1 and _on_name(node.targets[0]):
+        if len(node.targets) == 1 and self.on_variable(node.targets[0]):
             target = node.targets[0]
             value = self.visit(node.value)
             call = self.rt("set_item", load(target.value.id), self.index(target.slice), value)
@@ -184,7 +206,7 @@ class Lowering(ast.NodeTransformer):
 
     def visit_AugAssign(self, node):
         target = node.target
-        if _on_name(target):
+        if self.on_variable(target):
             key = self.fresh("index")
             old = self.rt("get_item", load(target.value.id), load(key), self.place(node))
             value = ast.BinOp(old, node.op, self.visit(node.value))
@@ -318,9 +340,3 @@ def _tuple(names, context):
 
 def _strings(names):
     return ast.Tuple([ast.Constant(n) for n in names], ast.Load())
-
-
-def _on_name(target):
-    return isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name)
-
-
