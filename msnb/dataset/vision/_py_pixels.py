@@ -146,7 +146,7 @@ class RandomColorAdjust:
         checks.factor_range(brightness, "brightness")
         checks.factor_range(contrast, "contrast")
         checks.factor_range(saturation, "saturation")
-        checks.factor_range(hue, "hue", center=0, bound=(-0.5, 0.5), non_negative=False)
+        checks.factor_range(hue, "hue", center=0, bound=(-0.5, 0.5))
         self.brightness = brightness
         self.contrast = contrast
         self.saturation = saturation
