@@ -157,14 +157,15 @@ def mean_and_std(mean, std, interval):
 def factor_range(value, name, center=1, bound=(0, FLOAT_MAX_INTEGER)):
     """(least, greatest) of a factor given as a distance from `center` or as a range."""
     type_check(value, (numbers.Number, list, tuple), name)
+    limits = value
     if isinstance(value, numbers.Number):
+        limits = max(bound[0], center - value), center + value
         if value < 0:
             raise ValueError(f"The input value of {name} cannot be negative.")
-        value = max(bound[0], center - value), center + value
-    elif len(value) != 2:
-        raise TypeError(f"If {name} is a sequence, the length must be 2, but got {len(value)}.")
-    check_range(value, bound)
-    return tuple(value)
+    if len(limits) != 2:
+        raise TypeError(f"If {name} is a sequence, the length must be 2, but got {len(limits)}.")
+    check_range(limits, bound)
+    return tuple(limits)
 
 
 def affine_arguments(degrees, translate, scale, shear):
