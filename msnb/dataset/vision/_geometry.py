@@ -7,7 +7,7 @@ import numpy as np
 from msnb.dataset.core.optional import cv2
 from msnb.dataset.core.tensor_op import as_array
 from msnb.dataset.core.validator_helpers import FLOAT_MAX_INTEGER, check_2tuple, type_check
-from msnb.dataset.vision import _jpeg, kernels
+from msnb.dataset.vision import _headers, _jpeg, kernels
 from msnb.dataset.vision._checks import (
     affine_arguments,
     crop_box_arguments,
@@ -419,6 +419,7 @@ class RandomCropDecodeResize(RandomResizedCrop):
         size = _jpeg.size(data) if _is_jpeg(data) else None
         if size is None:
             size = kernels.decode(data).shape[:2]
+        _headers.check_pixels(*size)
         return self.box(stream, *size)
 
     def _result(self, data):

@@ -12,6 +12,7 @@ import numpy as np
 from msnb.dataset.core.optional import pil, pil_module
 from msnb.dataset.core.py_util_helpers import is_numpy
 from msnb.dataset.vision import _checks as checks
+from msnb.dataset.vision import _headers
 from msnb.dataset.vision._py_arrays import (  # noqa: F401
     box_sides,
     erase,
@@ -58,7 +59,12 @@ def method(interpolation):
 def decode(img):
     """The PIL image in encoded bytes."""
     try:
-        return pil().open(io.BytesIO(img)).convert("RGB")
+        _headers.check(img, ValueError)
+        image = pil().open(io.BytesIO(img))  # reads the header only, and knows more formats
+        _headers.check_pixels(image.height, image.width, ValueError)
+        return image.convert("RGB")
+    except pil().DecompressionBombError as error:
+        raise ValueError(f"Decode: {error} That limit is Pillow's own: PIL.Image.MAX_IMAGE_PIXELS.") from None
     except OSError as error:
         raise ValueError(f"{error}\nWARNING: Failed to decode given image.") from None
     except (AttributeError, TypeError) as error:
