@@ -63,7 +63,7 @@ class _Settings:
         self.rows_per_buffer = 32
         self.worker_connector_size = 16
         self.cache_budget = None
-        self.max_pixels = 89_478_485  # 256 MiB of RGB; where Pillow, too, begins to suspect a decompression bomb
+        self.max_pixels = 30_000_000  # decoders take up to ten bytes a pixel (progressive JPEG): under 300 MB
         self.extra = {}
 
 
@@ -237,7 +237,8 @@ def set_max_pixels(num):
     (msnb only).
 
     Args:
-        num (int): Width times height, at least 1. 89478485 until it is set: 256 MiB of RGB.
+        num (int): Width times height, at least 1. Until it is set it is 30,000,000 (6000 x 5000), which decoders of
+            JPEG, PNG and BMP manage in 300 MB.
 
     Raises:
         TypeError: If `num` is no int.
