@@ -19,7 +19,9 @@ def need_numpy(img, what="NumPy array"):
 def normalize(img, mean, std, pad_channel=False, dtype="float32"):
     """(C, H, W) minus mean by std, with a channel of zeros when `pad_channel`."""
     need_numpy(img, "NumPy image")
-    channels, lengths = img.shape[0] if img.ndim else 0, {len(mean), len(std)}
+    if img.ndim == 0:
+        raise ValueError("img shape should be (C, H, W). Got ().")
+    channels, lengths = len(img), {len(mean), len(std)}
     if len(lengths) == 2:
         raise ValueError("Length of mean and std must be equal.")
     if not lengths <= {1, channels}:
