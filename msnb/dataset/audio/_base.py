@@ -68,10 +68,15 @@ def check_non_negative_real(value, name):
     check_real_in(value, 0, FLOAT_MAX_INTEGER, name)
 
 
+def check_int_from(low, value, name):
+    """An int from `low` on."""
+    type_check(value, (int,), name)
+    check_value(value, (low, INT32_MAX), name)
+
+
 def check_non_negative_int(value, name):
     """An int from 0 on."""
-    type_check(value, (int,), name)
-    check_value(value, (0, INT32_MAX), name)
+    check_int_from(0, value, name)
 
 
 def check_non_zero_int(value, name):

@@ -3,9 +3,9 @@
 import numpy as np
 from scipy.ndimage import correlate1d
 
-from msnb.dataset.audio._base import AudioOp, check_flags, check_non_negative_int
+from msnb.dataset.audio._base import AudioOp, check_flags, check_int_from, check_non_negative_int
 from msnb.dataset.audio.utils import BorderType
-from msnb.dataset.core.validator_helpers import INT32_MAX, check_value, type_check
+from msnb.dataset.core.validator_helpers import type_check
 
 
 class ComputeDeltas(AudioOp):
@@ -27,8 +27,7 @@ class ComputeDeltas(AudioOp):
 
     def __init__(self, win_length=5, pad_mode=BorderType.EDGE):
         type_check(pad_mode, (BorderType,), "pad_mode")
-        type_check(win_length, (int,), "win_length")
-        check_value(win_length, (3, INT32_MAX), "win_length")
+        check_int_from(3, win_length, "win_length")
         self.win_length = win_length
         self.pad_mode = pad_mode
 

@@ -26,6 +26,8 @@ __all__ = [
     "get_numa_enable",
     "set_cache_budget",
     "get_cache_budget",
+    "set_max_pixels",
+    "get_max_pixels",
     "set_enable_autotune",
     "get_enable_autotune",
     "set_dynamic_shape",
@@ -61,6 +63,7 @@ class _Settings:
         self.rows_per_buffer = 32
         self.worker_connector_size = 16
         self.cache_budget = None
+        self.max_pixels = 30_000_000  # decoders take up to ten bytes a pixel (progressive JPEG): under 300 MB
         self.extra = {}
 
 
@@ -227,6 +230,30 @@ def get_cache_budget():
     except (AttributeError, ValueError, OSError):
         return 512 << 20
     return min(free // 4, 2 << 30)
+
+
+def set_max_pixels(num):
+    """The greatest image that is decoded; an image whose header claims more is an error, before memory is taken for it
+    (msnb only).
+
+    Args:
+        num (int): Width times height, at least 1. Until it is set it is 30,000,000 (6000 x 5000), which decoders of
+            JPEG, PNG and BMP manage in 300 MB.
+
+    Raises:
+        TypeError: If `num` is no int.
+        ValueError: If `num` is not positive.
+
+    Examples:
+        >>> import mindspore.dataset as ds
+        >>> ds.config.set_max_pixels(50000 * 30000)  # satellite images
+    """
+    settings.max_pixels = _in_range(num, 1, 1 << 62, "Max pixels")
+
+
+def get_max_pixels():
+    """Width times height of the greatest image that is decoded."""
+    return settings.max_pixels
 
 
 _FILE_KEYS = {

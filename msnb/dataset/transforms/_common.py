@@ -1,6 +1,5 @@
 """Transforms of any column: types, one-hot codes, slices, padding. C++ operators in MindSpore."""
 
-import numbers
 from enum import IntEnum
 
 import numpy as np
@@ -9,6 +8,7 @@ from msnb.common import dtype as mstype
 from msnb.dataset.core.datatypes import mstype_to_detype, numpy_type
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.core.validator_helpers import (
+    check_optional,
     check_pos_int64,
     check_positive,
     check_value,
@@ -16,6 +16,16 @@ from msnb.dataset.core.validator_helpers import (
     type_check_list,
 )
 from msnb.dataset.engine.padding import pad_to
+
+_SCALAR = (str, float, bool, int, bytes)
+
+
+def one_hot_arguments(num_classes, smoothing_rate):
+    """Checks of a number of classes and of the share of the 1 that is spread over them."""
+    type_check(num_classes, (int,), "num_classes")
+    type_check(smoothing_rate, (int, float), "smoothing_rate")
+    check_positive(num_classes)
+    check_value(smoothing_rate, (0.0, 1.0), "smoothing_rate")
 
 
 class OneHot(TensorOp):
@@ -37,10 +47,7 @@ class OneHot(TensorOp):
     """
 
     def __init__(self, num_classes, smoothing_rate=0.0):
-        type_check(num_classes, (int,), "num_classes")
-        check_positive(num_classes)
-        type_check(smoothing_rate, (int, float), "smoothing_rate")
-        check_value(smoothing_rate, (0.0, 1.0), "smoothing_rate")
+        one_hot_arguments(num_classes, smoothing_rate)
         self.num_classes = num_classes
         self.smoothing_rate = smoothing_rate
 
@@ -85,7 +92,7 @@ class Fill(TensorOp):
     """
 
     def __init__(self, fill_value):
-        type_check(fill_value, (str, float, bool, int, bytes), "fill_value")
+        type_check(fill_value, _SCALAR, "fill_value")
         self.fill_value = fill_value
 
     def _row(self, array):
@@ -144,14 +151,14 @@ class TypeCast(TensorOp):
 class _SliceOption:
     """One dimension's part of a :class:`Slice`."""
 
+    kinds = (int, list, slice, bool, type(Ellipsis))
+
     def __init__(self, slice_option):
-        if isinstance(slice_option, _SliceOption):
-            slice_option = slice_option.option
-        if slice_option is not None:
-            type_check(slice_option, (int, list, slice, bool, type(Ellipsis)), "slice_option")
-            if isinstance(slice_option, list):
-                type_check_list(slice_option, (int,), "slice_option")
-        self.option = slice_option
+        self.option = slice_option.option if isinstance(slice_option, _SliceOption) else slice_option
+        if self.option is not None:
+            type_check(self.option, self.kinds, "slice_option")
+        if isinstance(self.option, list):
+            type_check_list(self.option, (int,), "slice_option")
 
 
 class Slice(TensorOp):
@@ -171,14 +178,7 @@ class Slice(TensorOp):
     """
 
     def __init__(self, *slices):
-        for s in slices:
-            if s is not None:
-                type_check(s, (int, list, slice, bool, type(Ellipsis), _SliceOption), "slice")
-                if isinstance(s, list) and s and isinstance(s[0], int):
-                    type_check_list(s, (int,), "slice")
-                if isinstance(s, list) and s and not isinstance(s[0], int):
-                    type_check(s[0], (int,), "slice_option[0]")
-        self.slices = [_SliceOption(s).option for s in slices]
+        self.slices = [_SliceOption(option).option for option in slices]
 
     def _row(self, array):
         if len(self.slices) > array.ndim:
@@ -241,7 +241,7 @@ class Mask(TensorOp):
 
     def __init__(self, operator, constant, dtype=mstype.bool_):
         type_check(operator, (Relational,), "operator")
-        type_check(constant, (str, float, bool, int, bytes), "constant")
+        type_check(constant, _SCALAR, "constant")
         type_check(dtype, (mstype.Type,), "dtype")
         self.operator = operator
         self.constant = constant
@@ -277,16 +277,14 @@ class PadEnd(TensorOp):
     """
 
     def __init__(self, pad_shape, pad_value=None):
-        if pad_value is not None:
-            type_check(pad_value, (str, float, bool, int, bytes), "pad_value")
+        check_optional(_SCALAR, pad_value=pad_value)
         type_check(pad_shape, (list,), "pad_end")
-        for dim in pad_shape:
-            if dim is not None:
-                if not isinstance(dim, int):
-                    raise TypeError("a value in the list is not an integer.")
-                check_pos_int64(dim, "pad_shape")
-        self.pad_shape = pad_shape
-        self.pad_value = pad_value
+        given = [dim for dim in pad_shape if dim is not None]
+        if not all(isinstance(dim, int) for dim in given):
+            raise TypeError(f"a value in the list is not an integer: pad_shape is {pad_shape}.")
+        for dim in given:
+            check_pos_int64(dim, "pad_shape")
+        self.pad_shape, self.pad_value = pad_shape, pad_value
 
     def _row(self, array):
         if array.ndim != len(self.pad_shape):
@@ -315,15 +313,14 @@ class Concatenate(TensorOp):
     inputs = None
 
     def __init__(self, axis=0, prepend=None, append=None):
+        check_optional((np.ndarray,), prepend=prepend, append=append)
+        for name, array in (("prepend", prepend), ("append", append)):
+            if array is not None and array.ndim != 1:
+                raise ValueError(f"can only {name} 1D arrays.")
         type_check(axis, (int,), "axis")
-        if axis not in (0, -1):
-            raise ValueError("only 1D concatenation supported.")
-        for name, value in (("prepend", prepend), ("append", append)):
-            if value is not None:
-                type_check(value, (np.ndarray,), name)
-                if value.ndim != 1:
-                    raise ValueError(f"can only {name} 1D arrays.")
         self.axis = axis
+        if axis not in (0, -1):
+            raise ValueError(f"only 1D concatenation supported: axis should be 0 or -1, but is {axis}.")
         self.prepend = self._bytes(prepend)
         self.append = self._bytes(append)
 
@@ -367,8 +364,3 @@ class Unique(TensorOp):
         place = np.empty(len(order), np.int32)
         place[order] = np.arange(len(order), dtype=np.int32)
         return array[first[order]], place[inverse], counts[order].astype(np.int32)
-
-
-def is_scalar(value):
-    """Whether `value` is one number or string."""
-    return isinstance(value, numbers.Number | str | bytes)

@@ -10,12 +10,17 @@ from msnb.dataset.core.tensor_op import TensorOp, as_array
 from msnb.dataset.core.validator_helpers import check_tensor_op, check_value, type_check
 
 
+def filled(values, name):
+    """A list with something in it."""
+    type_check(values, (list,), name)
+    if not values:
+        raise ValueError(f"{name} can not be empty.")
+    return values
+
+
 def check_operations(transforms, name="op_list"):
     """A non-empty list of transforms or functions."""
-    type_check(transforms, (list,), name)
-    if not transforms:
-        raise ValueError(f"{name} can not be empty.")
-    for i, op in enumerate(transforms):
+    for i, op in enumerate(filled(transforms, name)):
         check_tensor_op(op, f"{name}[{i}]")
 
 

@@ -1,18 +1,21 @@
 """``mindspore.dataset.transforms.py_transforms``: transforms made of Python functions, and one-hot codes."""
 
-from msnb.dataset.core.validator_helpers import check_positive, check_value, type_check
+from msnb.dataset.core.validator_helpers import check_value, type_check
 from msnb.dataset.transforms import py_transforms_util as util
+from msnb.dataset.transforms._common import one_hot_arguments
 
 __all__ = ["OneHotOp", "Compose", "RandomApply", "RandomChoice", "RandomOrder"]
 
 
-def _check_list(transforms, empty=True):
-    type_check(transforms, (list,), "transforms")
-    if not empty and not transforms:
-        raise ValueError("transforms list is empty.")
-    for i, transform in enumerate(transforms):
-        if not callable(transform):
-            raise ValueError(f"transforms[{i}] is not callable.")
+class _OfFunctions:
+    """What is made of a list of functions."""
+
+    def __init__(self, transforms):
+        type_check(transforms, (list,), "transforms")
+        odd = [i for i, transform in enumerate(transforms) if not callable(transform)]
+        if odd:
+            raise ValueError(f"transforms[{odd[0]}] is not callable.")
+        self.transforms = transforms
 
 
 class OneHotOp:
@@ -28,10 +31,7 @@ class OneHotOp:
     """
 
     def __init__(self, num_classes, smoothing_rate=0.0):
-        type_check(num_classes, (int,), "num_classes")
-        check_positive(num_classes)
-        if smoothing_rate is not None:
-            check_value(smoothing_rate, (0.0, 1.0), "smoothing_rate")
+        one_hot_arguments(num_classes, 0.0 if smoothing_rate is None else smoothing_rate)
         self.num_classes = num_classes
         self.smoothing_rate = smoothing_rate
 
@@ -40,7 +40,7 @@ class OneHotOp:
         return util.one_hot_encoding(label, self.num_classes, self.smoothing_rate)
 
 
-class Compose:
+class Compose(_OfFunctions):
     """Functions one after the other; PIL images may travel between them.
 
     Args:
@@ -57,8 +57,9 @@ class Compose:
     """
 
     def __init__(self, transforms):
-        _check_list(transforms, empty=False)
-        self.transforms = transforms
+        super().__init__(transforms)
+        if not transforms:
+            raise ValueError("transforms list is empty.")
 
     def __call__(self, *args):
         """Apply them to the columns of a row, given as numpy arrays."""
@@ -69,7 +70,7 @@ class Compose:
         return util.compose(self.transforms, *args)
 
 
-class RandomApply:
+class RandomApply(_OfFunctions):
     """Functions one after the other, or none of them, at random.
 
     Args:
@@ -82,19 +83,18 @@ class RandomApply:
     """
 
     def __init__(self, transforms, prob=0.5):
-        _check_list(transforms)
+        super().__init__(transforms)
         if prob is not None:
             type_check(prob, (float, int), "prob")
             check_value(prob, (0.0, 1.0), "prob")
         self.prob = prob
-        self.transforms = transforms
 
     def __call__(self, img):
         """Apply them to an image."""
         return util.random_apply(img, self.transforms, self.prob)
 
 
-class RandomChoice:
+class RandomChoice(_OfFunctions):
     """One of the functions, at random.
 
     Args:
@@ -105,16 +105,12 @@ class RandomChoice:
         ValueError: If it holds something that cannot be called.
     """
 
-    def __init__(self, transforms):
-        _check_list(transforms)
-        self.transforms = transforms
-
     def __call__(self, img):
         """Apply one to an image."""
         return util.random_choice(img, self.transforms)
 
 
-class RandomOrder:
+class RandomOrder(_OfFunctions):
     """The functions one after the other, in random order.
 
     Args:
@@ -124,10 +120,6 @@ class RandomOrder:
         TypeError: If `transforms` is no list.
         ValueError: If it holds something that cannot be called.
     """
-
-    def __init__(self, transforms):
-        _check_list(transforms)
-        self.transforms = transforms
 
     def __call__(self, img):
         """Apply them to an image."""

@@ -1,5 +1,6 @@
 """The functions behind ``py_transforms``; they draw from Python's ``random``, as MindSpore's do."""
 
+import functools
 import random
 
 import numpy as np
@@ -28,29 +29,28 @@ def compose(transforms, *args):
 
 def one_hot_encoding(label, num_classes, epsilon):
     """One row per label, a share `epsilon` of the 1 spread over all places."""
-    label = np.asarray(label)
-    if (label > num_classes).any():
-        raise ValueError(f"the num_classes is smaller than the category number: {num_classes} and {label.max()}.")
-    coded = np.zeros((label.size, num_classes), dtype=int)
-    coded[np.arange(label.size), label.reshape(-1)] = 1
-    return (1 - epsilon) * coded + epsilon / num_classes
+    labels = np.ravel(label)
+    if (labels > num_classes).any():
+        raise ValueError(f"the num_classes is smaller than the category number: {num_classes} and {labels.max()}.")
+    rows = np.full((len(labels), num_classes), epsilon / num_classes)
+    rows[range(len(labels)), labels] += 1 - epsilon
+    return rows
+
+
+def _through(transforms, img):
+    """`img` through one transform after the other."""
+    return functools.reduce(lambda made, transform: transform(made), transforms, img)
 
 
 def random_order(img, transforms):
     """`img` through all transforms, shuffled (in place) before."""
     random.shuffle(transforms)
-    for transform in transforms:
-        img = transform(img)
-    return img
+    return _through(transforms, img)
 
 
 def random_apply(img, transforms, prob):
     """`img` through all transforms with probability `prob`."""
-    if prob < random.random():
-        return img
-    for transform in transforms:
-        img = transform(img)
-    return img
+    return img if prob < random.random() else _through(transforms, img)
 
 
 def random_choice(img, transforms):

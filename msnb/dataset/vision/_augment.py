@@ -14,7 +14,7 @@ from msnb.dataset.core.validator_helpers import (
     type_check,
     type_check_list,
 )
-from msnb.dataset.transforms._composite import _Composite, open_all, run_one, unwrapped
+from msnb.dataset.transforms._composite import _Composite, filled, open_all, run_one, unwrapped
 from msnb.dataset.vision.utils import ImageBatchFormat
 
 
@@ -76,17 +76,12 @@ class RandomSelectSubpolicy(TensorOp):
     deterministic = False
 
     def __init__(self, policy):
-        type_check(policy, (list,), "policy")
-        if not policy:
-            raise ValueError("policy can not be empty.")
-        for i, sub in enumerate(policy):
-            type_check(sub, (list,), f"policy[{i}]")
-            if not sub:
-                raise ValueError(f"policy[{i}] can not be empty.")
-            for j, pair in enumerate(sub):
-                check_2tuple(pair, f"policy[{i}][{j}]")
-                check_tensor_op(pair[0], f"op of (op, prob) in policy[{i}][{j}]")
-                check_value(pair[1], (0, 1), f"prob of (op, prob) policy[{i}][{j}]")
+        for i, sub in enumerate(filled(policy, "policy")):
+            for j, choice in enumerate(filled(sub, f"policy[{i}]")):
+                place = f"policy[{i}][{j}]"
+                check_2tuple(choice, place)
+                check_tensor_op(choice[0], f"op of (op, prob) in {place}")
+                check_value(choice[1], (0, 1), f"prob of (op, prob) {place}")
         self.policy = policy
 
     def _open(self):

@@ -8,13 +8,14 @@ from msnb.dataset.core.optional import cv2
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.core.validator_helpers import (
     FLOAT_MAX_INTEGER,
+    INT32_MAX,
     check_pos_float32,
+    check_positive,
     check_value,
     type_check,
-    type_check_list,
 )
 from msnb.dataset.vision import kernels
-from msnb.dataset.vision._checks import crop_size, fill_values, probability
+from msnb.dataset.vision._checks import crop_size, fill_values, of_kind, probability, resize_size, shares, whole
 from msnb.dataset.vision._pixels import AutoContrast, Equalize, ImageOp, Invert
 from msnb.dataset.vision.utils import Border, ConvertMode, Inter, SliceMode
 
@@ -145,24 +146,15 @@ class Affine(ImageOp):
 
     def __init__(self, degrees, translate, scale, shear, resample=Inter.NEAREST, fill_value=0):
         type_check(degrees, (int, float), "degrees")
-        type_check(translate, (list, tuple), "translate")
-        type_check_list(translate, (int, float), "translate")
-        if len(translate) != 2:
-            raise TypeError("The length of translate should be 2.")
-        for i, t in enumerate(translate):
-            check_value(t, (-1.0, 1.0), f"translate at {i}")
+        shares(translate, (2,), "The length of translate should be 2.")
         type_check(scale, (int, float), "scale")
-        if scale <= 0:
-            raise ValueError("Input scale must be greater than 0.")
+        check_positive(scale, "scale")
         type_check(shear, (int, float, list, tuple), "shear")
-        if isinstance(shear, list | tuple) and len(shear) != 2:
-            raise TypeError("The length of shear should be 2.")
-        type_check(resample, (Inter,), "resample")
-        self.degrees = degrees
-        self.translate = translate
-        self.scale_ = scale
         self.shear = tuple(shear) if isinstance(shear, list | tuple) else (shear, 0.0)
-        self.resample = resample
+        if len(self.shear) != 2:
+            raise TypeError("The length of shear should be 2.")
+        of_kind(Inter, resample=resample)
+        self.degrees, self.translate, self.scale_, self.resample = degrees, translate, scale, resample
         self.fill_value = fill_values(fill_value)
 
     def _row(self, image):
@@ -187,6 +179,12 @@ class ConvertColor(ImageOp):
         return cv2().cvtColor(kernels.as_cv(image), int(self.convert_mode))
 
 
+def _box(top, left, height, width):
+    """A part of an image, which is not empty."""
+    whole((0, INT32_MAX), top=top, left=left)
+    whole((1, INT32_MAX), height=height, width=width)
+
+
 class Crop(ImageOp):
     """A part of the image.
 
@@ -200,8 +198,7 @@ class Crop(ImageOp):
         if len(coordinates) != 2:
             raise TypeError("Coordinates should be a list/tuple (y, x) of length 2.")
         for value in coordinates:
-            type_check(value, (int,), "coordinates")
-            check_value(value, (0, 2147483647), "coordinates")
+            whole((0, INT32_MAX), coordinates=value)
         self.coordinates = tuple(coordinates)
         self.size = crop_size(size)
 
@@ -221,10 +218,8 @@ class Erase(ImageOp):
     """
 
     def __init__(self, top, left, height, width, value=0.0, inplace=False):
-        for name, number, low in (("top", top, 0), ("left", left, 0), ("height", height, 1), ("width", width, 1)):
-            type_check(number, (int,), name)
-            check_value(number, (low, 2147483647), name)
-        type_check(inplace, (bool,), "inplace")
+        _box(top, left, height, width)
+        of_kind(bool, inplace=inplace)
         self.top, self.left, self.height, self.width = top, left, height, width
         values = value if isinstance(value, list | tuple) else (value,) * 3
         if len(values) != 3:
@@ -260,8 +255,7 @@ class GaussianBlur(ImageOp):
     def __init__(self, kernel_size, sigma=None):
         sizes = (kernel_size,) * 2 if isinstance(kernel_size, int) else tuple(kernel_size)
         for size in sizes:
-            type_check(size, (int,), "kernel_size")
-            check_value(size, (1, FLOAT_MAX_INTEGER), "kernel_size")
+            whole((1, FLOAT_MAX_INTEGER), kernel_size=size)
             if size % 2 == 0:
                 raise ValueError(f"Input kernel_size is not an odd value: {size}.")
         if sigma is None:
@@ -362,8 +356,7 @@ class Posterize(ImageOp):
     pointwise = True
 
     def __init__(self, bits):
-        type_check(bits, (int,), "bits")
-        check_value(bits, (0, 8), "bits")
+        whole((0, 8), bits=bits)
         self.bits = bits
 
     def _row(self, image):
@@ -407,12 +400,8 @@ class ResizedCrop(ImageOp):
     costly = True
 
     def __init__(self, top, left, height, width, size, interpolation=Inter.BILINEAR):
-        from msnb.dataset.vision._checks import resize_size
-
-        for name, number, low in (("top", top, 0), ("left", left, 0), ("height", height, 1), ("width", width, 1)):
-            type_check(number, (int,), name)
-            check_value(number, (low, 2147483647), name)
-        type_check(interpolation, (Inter,), "interpolation")
+        _box(top, left, height, width)
+        of_kind(Inter, interpolation=interpolation)
         self.top, self.left, self.height, self.width = top, left, height, width
         self.size = size
         self._size = resize_size(size)
@@ -462,12 +451,9 @@ class SlicePatches(TensorOp):
     """
 
     def __init__(self, num_height=1, num_width=1, slice_mode=SliceMode.PAD, fill_value=0):
-        for name, number in (("num_height", num_height), ("num_width", num_width)):
-            type_check(number, (int,), name)
-            check_value(number, (1, 16777216), name)
-        type_check(slice_mode, (SliceMode,), "slice_mode")
-        type_check(fill_value, (int,), "fill_value")
-        check_value(fill_value, (0, 255), "fill_value")
+        whole((1, FLOAT_MAX_INTEGER), num_height=num_height, num_width=num_width)
+        of_kind(SliceMode, slice_mode=slice_mode)
+        whole((0, 255), fill_value=fill_value)
         self.num_height, self.num_width = num_height, num_width
         self.slice_mode = slice_mode
         self.fill_value = fill_value

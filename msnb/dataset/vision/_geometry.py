@@ -6,17 +6,19 @@ import numpy as np
 
 from msnb.dataset.core.optional import cv2
 from msnb.dataset.core.tensor_op import as_array
-from msnb.dataset.core.validator_helpers import check_2tuple, check_value, type_check
-from msnb.dataset.vision import _jpeg, kernels
+from msnb.dataset.core.validator_helpers import FLOAT_MAX_INTEGER, check_2tuple, type_check
+from msnb.dataset.vision import _headers, _jpeg, kernels
 from msnb.dataset.vision._checks import (
     affine_arguments,
     crop_box_arguments,
     crop_size,
     degrees_range,
     fill_values,
+    of_kind,
     padding_of,
     probability,
     resize_size,
+    whole,
 )
 from msnb.dataset.vision._pixels import ImageOp, _around
 from msnb.dataset.vision.utils import Border, Inter
@@ -417,6 +419,7 @@ class RandomCropDecodeResize(RandomResizedCrop):
         size = _jpeg.size(data) if _is_jpeg(data) else None
         if size is None:
             size = kernels.decode(data).shape[:2]
+        _headers.check_pixels(*size)
         return self.box(stream, *size)
 
     def _result(self, data):
@@ -461,7 +464,7 @@ class RandomResize(ImageOp):
 
 
 class RandomRotation(ImageOp):
-    """The image turned by a random angle.
+    """The image turned by an angle that is drawn for each.
 
     Args:
         degrees (Union[int, float, sequence]): Range of the angle; a number d stands for (-d, d).
@@ -480,14 +483,11 @@ class RandomRotation(ImageOp):
 
     def __init__(self, degrees, resample=Inter.NEAREST, expand=False, center=None, fill_value=0):
         self._range = degrees_range(degrees)
-        type_check(resample, (Inter,), "resample")
-        type_check(expand, (bool,), "expand")
+        of_kind(Inter, resample=resample)
+        of_kind(bool, expand=expand)
+        self.degrees, self.resample, self.expand, self.center = degrees, resample, expand, center
         if center is not None:
             check_2tuple(center, "center")
-        self.degrees = degrees
-        self.resample = resample
-        self.expand = expand
-        self.center = center
         self.fill_value = fill_values(0 if fill_value is None else fill_value)
 
     def _draw(self, stream, image):
@@ -553,10 +553,7 @@ class CutOut(ImageOp):
     deterministic = False
 
     def __init__(self, length, num_patches=1, is_hwc=True):
-        type_check(length, (int,), "length")
-        type_check(num_patches, (int,), "num_patches")
-        check_value(length, (1, 16777216))
-        check_value(num_patches, (1, 16777216))
+        whole((1, FLOAT_MAX_INTEGER), length=length, num_patches=num_patches)
         self.length = length
         self.num_patches = num_patches
         self.is_hwc = is_hwc

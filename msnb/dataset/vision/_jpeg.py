@@ -2,15 +2,18 @@
 
 import functools
 import importlib
+import re
 import struct
 import threading
 
 import numpy as np
 
-_WHOLE = range(0xC0, 0xD0)  # SOFn, the start of a frame, but for the three numbers among them that are none
-_NO_FRAME = (0xC4, 0xC8, 0xCC)
+_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}  # SOFn, the start of a frame
+_USUAL = _FRAMES | {0xC4, 0xDB, 0xDD, 0xFE} | set(range(0xE0, 0xF0))  # and tables, comments, applications' segments
+_SIDES = struct.Struct(">HH").unpack_from
 _SOS = 0xDA
 _MORE = 8  # rows below the last that is wanted: colours that are stored for two rows are blended with the next
+_MARKER = re.compile(rb"\xff[^\x00\xff]", re.DOTALL)
 _own = threading.local()
 
 
@@ -25,26 +28,34 @@ def _simplejpeg():
 
 def _segments(raw):
     """Yield (marker, place of the segment's length) up to the first scan."""
-    at, end = 2, len(raw) - 9
-    while at < end:
-        if raw[at] != 0xFF or raw[at + 1] == 0xFF:
-            at += 1
-            continue
+    at, last = 2, len(raw) - 8
+    while at <= last - 2:
         marker = raw[at + 1]
+        if raw[at] != 0xFF or marker == 0xFF or not marker:  # something between segments
+            found = _MARKER.search(raw, at, last)
+            if found is None:
+                return
+            at, marker = found.start(), raw[found.end() - 1]
+        at += 2
         if marker == 0x01 or 0xD0 <= marker < 0xDA:
-            at += 2
-            continue
-        yield marker, at + 2
+            continue  # has no length
+        yield marker, at
         if marker == _SOS:
             return
-        at += 2 + (raw[at + 2] << 8 | raw[at + 3])
+        at += raw[at] << 8 | raw[at + 1]
 
 
 def size(data):
     """(height, width) in the header of a JPEG; None when it has none."""
-    for marker, at in _segments(memoryview(data)):
-        if marker in _WHOLE and marker not in _NO_FRAME:
-            return struct.unpack_from(">HH", data, at + 3)
+    raw, at = bytes(data[:1024]), 2
+    while at + 9 <= len(raw) and raw[at] == 0xFF and raw[at + 1] in _USUAL:  # each image asks: without a generator
+        if raw[at + 1] in _FRAMES:
+            return _SIDES(raw, at + 5)
+        at += 2 + (raw[at + 2] << 8 | raw[at + 3])
+    raw = memoryview(data)
+    for marker, at in _segments(raw):
+        if marker in _FRAMES:
+            return _SIDES(raw, at + 3)
     return None
 
 
@@ -58,7 +69,7 @@ def upper_rows(data, rows):
         return None
     frame = None
     for marker, at in _segments(memoryview(data)):
-        if marker in _WHOLE and marker not in _NO_FRAME:
+        if marker in _FRAMES:
             # Sequential Huffman coding, 8 bits, three components: anything else is left to OpenCV.
             if marker > 0xC1 or data[at + 2] != 8 or data[at + 7] != 3:
                 return None
@@ -67,7 +78,7 @@ def upper_rows(data, rows):
             return None  # one scan per component: the rows of the first one end before the others begin
     if frame is None:
         return None
-    height, width = struct.unpack_from(">HH", data, frame + 3)
+    height, width = _SIDES(data, frame + 3)
     rows = min(rows + _MORE, height)
     if rows < height:
         data = data.copy()

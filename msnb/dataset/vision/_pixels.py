@@ -3,9 +3,9 @@
 import numpy as np
 
 from msnb.dataset.core.tensor_op import TensorOp, as_array
-from msnb.dataset.core.validator_helpers import check_float32, check_uint8, check_value, type_check
+from msnb.dataset.core.validator_helpers import check_float32, check_range, check_value, type_check, type_check_list
 from msnb.dataset.vision import kernels
-from msnb.dataset.vision._checks import factor_range, mean_and_std, positive_degrees
+from msnb.dataset.vision._checks import factor_range, mean_and_std, of_kind, positive_degrees, two_within
 
 
 def eager_image(op, image):
@@ -64,6 +64,13 @@ class Rescale(ImageOp):
     _stack = _row
 
 
+def _statistics(mean, std):
+    """Lists of means and standard deviations of values from 0 to 255."""
+    for name, values in (("mean", mean), ("std", std)):
+        type_check(values, (list, tuple), name)
+    mean_and_std(mean, std, (0, 255.0))
+
+
 class Normalize(ImageOp):
     """``(image - mean) / std`` per channel, as float32.
 
@@ -84,8 +91,8 @@ class Normalize(ImageOp):
     pointwise = True
 
     def __init__(self, mean, std, is_hwc=True):
-        mean_and_std(mean, std)
-        type_check(is_hwc, (bool,), "is_hwc")
+        _statistics(mean, std)
+        of_kind(bool, is_hwc=is_hwc)
         self.mean = [mean[0]] * 3 if len(mean) == 1 else list(mean)
         self.std = [std[0]] * 3 if len(std) == 1 else list(std)
         self.is_hwc = is_hwc
@@ -135,7 +142,7 @@ class NormalizePad(ImageOp):
     """
 
     def __init__(self, mean, std, dtype="float32", is_hwc=True):
-        mean_and_std(mean, std)
+        _statistics(mean, std)
         if not isinstance(dtype, str):
             raise TypeError("dtype should be string.")
         if dtype not in ("float32", "float16"):
@@ -205,7 +212,7 @@ class AutoContrast(ImageOp):
     """Each channel stretched to the full range.
 
     Args:
-        cutoff (float, optional): Percent of the lightest and darkest pixels to leave out, in [0, 100]. Default: 0.0.
+        cutoff (float, optional): How much of the histogram is cut off at either end, in percent. Default: 0.0.
         ignore (Union[int, sequence], optional): Values that do not count. Default: None.
 
     Raises:
@@ -252,7 +259,7 @@ class RandomColorAdjust(ImageOp):
         self.brightness = factor_range(brightness, "brightness")
         self.contrast = factor_range(contrast, "contrast")
         self.saturation = factor_range(saturation, "saturation")
-        self.hue = factor_range(hue, "hue", center=0, bound=(-0.5, 0.5), non_negative=False)
+        self.hue = factor_range(hue, "hue", center=0, bound=(-0.5, 0.5))
 
     def _draw(self, stream, image):
         drawn = []
@@ -351,17 +358,12 @@ class RandomPosterize(ImageOp):
 
     def __init__(self, bits=(8, 8)):
         type_check(bits, (list, tuple, int), "bits")
-        if isinstance(bits, int):
-            check_value(bits, (1, 8))
-        else:
-            if len(bits) != 2:
-                raise TypeError("Size of bits should be a single integer or a list/tuple (min, max) of length 2.")
-            for item in bits:
-                check_uint8(item, "bits")
-            if not 1 <= bits[0] <= bits[1] <= 8:
-                raise ValueError("Input is not within the required interval of (1 to 8).")
         self.bits = bits
         self._bits = (bits, bits) if isinstance(bits, int) else tuple(bits)
+        if len(self._bits) != 2:
+            raise TypeError("Size of bits should be a single integer or a list/tuple (min, max) of length 2.")
+        type_check_list(self._bits, (int,), "bits")
+        check_range(self._bits, (1, 8))
 
     def _draw(self, stream, image):
         low, high = self._bits
@@ -385,14 +387,10 @@ class RandomSolarize(ImageOp):
     deterministic = False
 
     def __init__(self, threshold=(0, 255)):
-        type_check(threshold, (tuple,), "threshold")
-        for i, value in enumerate(threshold):
-            type_check(value, (int,), f"threshold[{i}]")
-        if len(threshold) != 2:
-            raise ValueError("threshold must be a sequence of two numbers.")
-        for value in threshold:
-            check_value(value, (0, 255))
-        if threshold[1] < threshold[0]:
+        of_kind(tuple, threshold=threshold)
+        type_check_list(threshold, (int,), "threshold")
+        low, high = two_within((0, 255), threshold, ValueError("threshold must be a sequence of two numbers."))
+        if low > high:
             raise ValueError("threshold must be in min max format numbers.")
         self.threshold = threshold
 

@@ -2,17 +2,13 @@
 
 import random
 
-from msnb.dataset.core.validator_helpers import check_value, type_check
+from msnb.dataset.core.validator_helpers import check_2tuple, check_value, type_check
 from msnb.dataset.vision import _checks as checks
 from msnb.dataset.vision import py_transforms_util as util
+from msnb.dataset.vision._py_pixels import PyOp
 from msnb.dataset.vision.utils import Border, Inter
 
-DE_PY_BORDER_TYPE = {
-    Border.CONSTANT: "constant",
-    Border.EDGE: "edge",
-    Border.REFLECT: "reflect",
-    Border.SYMMETRIC: "symmetric",
-}
+DE_PY_BORDER_TYPE = {border: border.value for border in Border}
 
 # The numbers that PIL gives its filters.
 DE_PY_INTER_MODE = {Inter.NEAREST: 0, Inter.ANTIALIAS: 1, Inter.LINEAR: 2, Inter.CUBIC: 3}
@@ -28,7 +24,7 @@ def _border(padding_mode):
     return padding_mode.value
 
 
-class RandomCrop:
+class RandomCrop(PyOp):
     """A part of the image at a random place.
 
     Args:
@@ -38,6 +34,9 @@ class RandomCrop:
         fill_value (Union[int, tuple], optional): Value of the padding. Default: 0.
         padding_mode (Border, optional): What the padding is. Default: Border.CONSTANT.
     """
+
+    _function = util.random_crop
+    _given = ("size", "padding", "pad_if_needed", "fill_value", "padding_mode")
 
     def __init__(self, size, padding=None, pad_if_needed=False, fill_value=0, padding_mode=Border.CONSTANT):
         checks.crop_size(size)
@@ -49,42 +48,34 @@ class RandomCrop:
         self.fill_value = fill_value
         self.padding_mode = _border(padding_mode)
 
-    def __call__(self, img):
-        """The part of a PIL image."""
-        return util.random_crop(img, self.size, self.padding, self.pad_if_needed, self.fill_value, self.padding_mode)
 
-
-class RandomHorizontalFlip:
+class RandomHorizontalFlip(PyOp):
     """Left and right exchanged, at random.
 
     Args:
         prob (float, optional): Probability of it. Default: 0.5.
     """
 
+    _function, _given = util.random_horizontal_flip, ("prob",)
+
     def __init__(self, prob=0.5):
         self.prob = checks.probability(prob)
 
-    def __call__(self, img):
-        """The PIL image, maybe flipped."""
-        return util.random_horizontal_flip(img, self.prob)
 
-
-class RandomVerticalFlip:
+class RandomVerticalFlip(PyOp):
     """Top and bottom exchanged, at random.
 
     Args:
         prob (float, optional): Probability of it. Default: 0.5.
     """
 
+    _function, _given = util.random_vertical_flip, ("prob",)
+
     def __init__(self, prob=0.5):
         self.prob = checks.probability(prob)
 
-    def __call__(self, img):
-        """The PIL image, maybe flipped."""
-        return util.random_vertical_flip(img, self.prob)
 
-
-class Resize:
+class Resize(PyOp):
     """A PIL image in another size.
 
     Args:
@@ -92,17 +83,15 @@ class Resize:
         interpolation (Inter, optional): How pixels between pixels are computed. Default: Inter.BILINEAR.
     """
 
+    _function, _given = util.resize, ("size", "interpolation")
+
     def __init__(self, size, interpolation=Inter.BILINEAR):
         checks.resize_size(size)
         self.size = size
         self.interpolation = _interpolation(interpolation)
 
-    def __call__(self, img):
-        """The resized PIL image."""
-        return util.resize(img, self.size, self.interpolation)
 
-
-class RandomResizedCrop:
+class RandomResizedCrop(PyOp):
     """A random part of the image (random area and ratio), resized.
 
     Args:
@@ -112,6 +101,8 @@ class RandomResizedCrop:
         interpolation (Inter, optional): How pixels between pixels are computed. Default: Inter.BILINEAR.
         max_attempts (int, optional): Tries before the middle is taken. Default: 10.
     """
+
+    _function, _given = util.random_resize_crop, ("size", "scale", "ratio", "interpolation", "max_attempts")
 
     def __init__(
         self, size, scale=(0.08, 1.0), ratio=(3.0 / 4.0, 4.0 / 3.0), interpolation=Inter.BILINEAR, max_attempts=10
@@ -123,29 +114,23 @@ class RandomResizedCrop:
         self.interpolation = _interpolation(interpolation)
         self.max_attempts = max_attempts
 
-    def __call__(self, img):
-        """The part of a PIL image."""
-        return util.random_resize_crop(img, self.size, self.scale, self.ratio, self.interpolation, self.max_attempts)
 
-
-class CenterCrop:
+class CenterCrop(PyOp):
     """The middle of a PIL image.
 
     Args:
         size (Union[int, sequence]): (height, width), or one for both.
     """
 
+    _function, _given = util.center_crop, ("size",)
+
     def __init__(self, size):
         checks.crop_size(size)
         self.size = size
 
-    def __call__(self, img):
-        """The middle."""
-        return util.center_crop(img, self.size)
 
-
-class RandomRotation:
-    """A PIL image turned by a random angle.
+class RandomRotation(PyOp):
+    """A PIL image turned by an angle that is drawn for each.
 
     Args:
         degrees (Union[int, float, sequence]): Range of the angle; a number d stands for (-d, d).
@@ -155,46 +140,33 @@ class RandomRotation:
         fill_value (Union[int, tuple], optional): Value of pixels from outside. Default: 0.
     """
 
+    _function, _given = util.random_rotation, ("degrees", "resample", "expand", "center", "fill_value")
+
     def __init__(self, degrees, resample=Inter.NEAREST, expand=False, center=None, fill_value=0):
         checks.degrees_range(degrees)
-        type_check(expand, (bool,), "expand")
+        checks.of_kind(bool, expand=expand)
         if center is not None:
-            _check_center(center)
+            check_2tuple(center, "center")
         checks.fill_values(fill_value)
-        self.degrees = degrees
         self.resample = _interpolation(resample, "resample")
-        self.expand = expand
-        self.center = center
-        self.fill_value = fill_value
-
-    def __call__(self, img):
-        """The turned PIL image."""
-        return util.random_rotation(img, self.degrees, self.resample, self.expand, self.center, self.fill_value)
+        self.degrees, self.expand, self.center, self.fill_value = degrees, expand, center, fill_value
 
 
-def _check_center(center):
-    """A tuple of two."""
-    if not (isinstance(center, tuple) and len(center) == 2):
-        raise ValueError("Value center needs to be a 2-tuple.")
-
-
-class FiveCrop:
+class FiveCrop(PyOp):
     """The four corners and the middle of a PIL image, a tuple.
 
     Args:
         size (Union[int, sequence]): (height, width), or one for both.
     """
 
+    _function, _given = util.five_crop, ("size",)
+
     def __init__(self, size):
         checks.crop_size(size)
         self.size = size
 
-    def __call__(self, img):
-        """The five PIL images."""
-        return util.five_crop(img, self.size)
 
-
-class TenCrop:
+class TenCrop(PyOp):
     """:class:`FiveCrop` of a PIL image and of its mirror image, a tuple.
 
     Args:
@@ -203,17 +175,15 @@ class TenCrop:
             False.
     """
 
+    _function, _given = util.ten_crop, ("size", "use_vertical_flip")
+
     def __init__(self, size, use_vertical_flip=False):
         self.size = checks.crop_size(size)
-        type_check(use_vertical_flip, (bool,), "use_vertical_flip")
+        checks.of_kind(bool, use_vertical_flip=use_vertical_flip)
         self.use_vertical_flip = use_vertical_flip
 
-    def __call__(self, img):
-        """The ten PIL images."""
-        return util.ten_crop(img, self.size, self.use_vertical_flip)
 
-
-class Pad:
+class Pad(PyOp):
     """More pixels around a PIL image.
 
     Args:
@@ -223,16 +193,14 @@ class Pad:
         padding_mode (Border, optional): What they are. Default: Border.CONSTANT.
     """
 
+    _function, _given = util.pad, ("padding", "fill_value", "padding_mode")
+
     def __init__(self, padding, fill_value=0, padding_mode=Border.CONSTANT):
         checks.padding_of(padding)
         checks.fill_values(fill_value)
         self.padding = padding
         self.fill_value = fill_value
         self.padding_mode = _border(padding_mode)
-
-    def __call__(self, img):
-        """The padded PIL image."""
-        return util.pad(img, self.padding, self.fill_value, self.padding_mode)
 
 
 class RandomPerspective:
@@ -253,16 +221,13 @@ class RandomPerspective:
 
     def __call__(self, img):
         """The PIL image, maybe distorted."""
-        if not util.is_pil(img):
-            raise TypeError(
-                f"img should be PIL image. Got {type(img)}. Use Decode() for encoded data or ToPIL() for decoded data."
-            )
+        util.need_pil(img)
         if self.prob > random.random():
             return util.perspective(img, *util.get_perspective_params(img, self.distortion_scale), self.interpolation)
         return img
 
 
-class RandomAffine:
+class RandomAffine(PyOp):
     """A PIL image turned, moved, scaled and sheared at random around its centre.
 
     Args:
@@ -274,6 +239,9 @@ class RandomAffine:
         resample (Inter, optional): How pixels between pixels are computed. Default: Inter.NEAREST.
         fill_value (Union[int, tuple], optional): Value of pixels from outside. Default: 0.
     """
+
+    _function = util.random_affine
+    _given = ("degrees", "translate", "scale_ranges", "shear", "resample", "fill_value")
 
     def __init__(self, degrees, translate=None, scale=None, shear=None, resample=Inter.NEAREST, fill_value=0):
         checks.affine_arguments(degrees, translate, scale, shear)
@@ -288,9 +256,3 @@ class RandomAffine:
         self.shear = shear
         self.resample = _interpolation(resample, "resample")
         self.fill_value = fill_value
-
-    def __call__(self, img):
-        """The transformed PIL image."""
-        return util.random_affine(
-            img, self.degrees, self.translate, self.scale_ranges, self.shear, self.resample, self.fill_value
-        )

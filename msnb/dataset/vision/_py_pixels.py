@@ -1,13 +1,15 @@
 """Transforms of PIL images and numpy images in (C, H, W) that change pixels: types, colours, erasing, mixing."""
 
+import functools
 import random
 
 import numpy as np
 
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.core.validator_helpers import check_positive, check_value, check_value_normalize_std, type_check
+from msnb.dataset.core.validator_helpers import FLOAT_MAX_INTEGER, check_positive, check_value, type_check
 from msnb.dataset.vision import _checks as checks
 from msnb.dataset.vision import py_transforms_util as util
+from msnb.dataset.vision._py_arrays import check_erasing, check_linear, need_numpy
 
 
 def not_random(function):
@@ -16,7 +18,22 @@ def not_random(function):
     return function
 
 
-class ToTensor:
+class PyOp:
+    """A transform that is one function of an image and of what the transform was made with.
+
+    Attributes:
+        _function (callable): The function.
+        _given (tuple): Names of the attributes that it takes after the image.
+    """
+
+    _function, _given = None, ()
+
+    def __call__(self, img):
+        """The image that the function makes of this one."""
+        return type(self)._function(img, *(getattr(self, name) for name in self._given))
+
+
+class ToTensor(PyOp):
     """A PIL or numpy image as (C, H, W) in [0, 1].
 
     Args:
@@ -27,63 +44,44 @@ class ToTensor:
         >>> PV.ToTensor()
     """
 
+    _function, _given = util.to_tensor, ("output_type",)
+
     def __init__(self, output_type=np.float32):
         self.output_type = output_type
 
-    def __call__(self, img):
-        """The image as an array."""
-        return util.to_tensor(img, self.output_type)
 
-
-class ToType:
+class ToType(PyOp):
     """A numpy image in another type.
 
     Args:
         output_type (numpy dtype): The type.
     """
 
+    _function, _given = util.to_type, ("output_type",)
+
     def __init__(self, output_type):
         self.output_type = output_type
 
-    def __call__(self, img):
-        """The array in that type."""
-        return util.to_type(img, self.output_type)
 
-
-class HWC2CHW:
+class HWC2CHW(PyOp):
     """Channels from the last axis to the first."""
 
-    def __call__(self, img):
-        """The array in (C, H, W)."""
-        return util.hwc_to_chw(img)
+    _function = util.hwc_to_chw
 
 
-class ToPIL:
+class ToPIL(PyOp):
     """A numpy image as a PIL image."""
 
-    def __call__(self, img):
-        """The PIL image."""
-        return util.to_pil(img)
+    _function = util.to_pil
 
 
-class Decode:
+class Decode(PyOp):
     """The PIL image (RGB) in encoded bytes."""
 
-    def __call__(self, img):
-        """The PIL image."""
-        return util.decode(img)
+    _function = util.decode
 
 
-def _check_normalize(mean, std):
-    if len(mean) != len(std):
-        raise ValueError("Length of mean and std must be equal.")
-    for value in mean:
-        check_value(value, (0.0, 1.0), "mean_value")
-    for value in std:
-        check_value_normalize_std(value, (0.0, 1.0), "std_value")
-
-
-class Normalize:
+class Normalize(PyOp):
     """``(image - mean) / std`` per channel of a (C, H, W) array.
 
     Args:
@@ -94,17 +92,15 @@ class Normalize:
         ValueError: If the lengths differ or a value is out of range.
     """
 
+    _function, _given = util.normalize, ("mean", "std")
+
     def __init__(self, mean, std):
-        _check_normalize(mean, std)
+        checks.mean_and_std(mean, std, (0.0, 1.0))
         self.mean = mean
         self.std = std
 
-    def __call__(self, img):
-        """The normalised array."""
-        return util.normalize(img, self.mean, self.std)
 
-
-class NormalizePad:
+class NormalizePad(Normalize):
     """:class:`Normalize` with a further channel of zeros.
 
     Args:
@@ -117,22 +113,19 @@ class NormalizePad:
         ValueError: If the lengths differ, a value is out of range or `dtype` is another.
     """
 
+    _pad_channel = True
+    _given = ("mean", "std", "_pad_channel", "dtype")
+
     def __init__(self, mean, std, dtype="float32"):
-        _check_normalize(mean, std)
+        super().__init__(mean, std)
         if not isinstance(dtype, str):
             raise TypeError("dtype should be string.")
         if dtype not in ("float32", "float16"):
             raise ValueError("dtype only support float32 or float16.")
-        self.mean = mean
-        self.std = std
         self.dtype = dtype
 
-    def __call__(self, img):
-        """The normalised array."""
-        return util.normalize(img, self.mean, self.std, pad_channel=True, dtype=self.dtype)
 
-
-class RandomColorAdjust:
+class RandomColorAdjust(PyOp):
     """Brightness, contrast, saturation and hue changed at random, in random order.
 
     Args:
@@ -142,27 +135,23 @@ class RandomColorAdjust:
         hue (Union[float, tuple], optional): Range of the turn, within [-0.5, 0.5]. Default: (0, 0).
     """
 
+    _function, _given = util.random_color_adjust, ("brightness", "contrast", "saturation", "hue")
+
     def __init__(self, brightness=(1, 1), contrast=(1, 1), saturation=(1, 1), hue=(0, 0)):
-        checks.factor_range(brightness, "brightness")
-        checks.factor_range(contrast, "contrast")
-        checks.factor_range(saturation, "saturation")
-        checks.factor_range(hue, "hue", center=0, bound=(-0.5, 0.5), non_negative=False)
-        self.brightness = brightness
-        self.contrast = contrast
-        self.saturation = saturation
-        self.hue = hue
-
-    def __call__(self, img):
-        """The changed PIL image."""
-        return util.random_color_adjust(img, self.brightness, self.contrast, self.saturation, self.hue)
+        self.brightness, self.contrast, self.saturation, self.hue = brightness, contrast, saturation, hue
+        for name in ("brightness", "contrast", "saturation"):
+            checks.factor_range(getattr(self, name), name)
+        checks.factor_range(hue, "hue", center=0, bound=(-0.5, 0.5))
 
 
-class Grayscale:
+class Grayscale(PyOp):
     """A PIL image in gray.
 
     Args:
         num_output_channels (int, optional): 1 or 3. Default: 1.
     """
+
+    _function, _given = util.grayscale, ("num_output_channels",)
 
     def __init__(self, num_output_channels=1):
         if num_output_channels not in (1, 3):
@@ -170,10 +159,6 @@ class Grayscale:
                 f"Number of channels of the output grayscale image should be either 1 or 3. Got {num_output_channels}."
             )
         self.num_output_channels = num_output_channels
-
-    def __call__(self, img):
-        """The gray PIL image."""
-        return util.grayscale(img, num_output_channels=self.num_output_channels)
 
 
 class RandomGrayscale:
@@ -208,19 +193,10 @@ class RandomErasing:
     def __init__(self, prob=0.5, scale=(0.02, 0.33), ratio=(0.3, 3.3), value=0, inplace=False, max_attempts=10):
         check_value(prob, (0.0, 1.0), "prob")
         checks.crop_box_arguments(1, tuple(scale), tuple(ratio), max_attempts)
-        if not (isinstance(value, int | float | str | bytes) or isinstance(value, tuple | list) and len(value) == 3):
-            raise ValueError(
-                "The value for erasing should be either a single value, or a string 'random', or a sequence of 3 "
-                "elements for RGB "
-                f"respectively, but got {value!r}."
-            )
-        type_check(inplace, (bool,), "inplace")
-        self.prob = prob
-        self.scale = scale
-        self.ratio = ratio
-        self.value = value
-        self.inplace = inplace
-        self.max_attempts = max_attempts
+        check_erasing(value)
+        checks.of_kind(bool, inplace=inplace)
+        self.prob, self.scale, self.ratio, self.max_attempts = prob, scale, ratio, max_attempts
+        self.value, self.inplace = value, inplace
 
     def __call__(self, np_img):
         """The array, maybe with a box erased."""
@@ -239,15 +215,14 @@ class Cutout:
     """
 
     def __init__(self, length, num_patches=1):
-        check_value(length, (1, 16777216))
-        check_value(num_patches, (1, 16777216))
+        for name, number in (("length", length), ("num_patches", num_patches)):
+            check_value(number, (1, FLOAT_MAX_INTEGER), name)
         self.length = length
         self.num_patches = num_patches
 
     def __call__(self, np_img):
         """The array with the squares cut out."""
-        if not isinstance(np_img, np.ndarray):
-            raise TypeError(f"img should be NumPy array. Got {type(np_img)}.")
+        need_numpy(np_img)
         _, height, width = np_img.shape
         share = self.length * self.length / (height * width)
         for _ in range(self.num_patches):
@@ -264,18 +239,8 @@ class LinearTransformation:
     """
 
     def __init__(self, transformation_matrix, mean_vector):
-        type_check(transformation_matrix, (np.ndarray,), "transformation_matrix")
-        type_check(mean_vector, (np.ndarray,), "mean_vector")
-        if transformation_matrix.shape[0] != transformation_matrix.shape[1]:
-            raise ValueError(
-                f"transformation_matrix should be a square matrix. Got shape {transformation_matrix.shape} instead."
-            )
-        if mean_vector.shape[0] != transformation_matrix.shape[0]:
-            raise ValueError(
-                f"mean_vector length {mean_vector.shape[0]} should match either one dimension of the square "
-                f"transformation_matrix "
-                f"{transformation_matrix.shape}."
-            )
+        checks.of_kind(np.ndarray, transformation_matrix=transformation_matrix, mean_vector=mean_vector)
+        check_linear(transformation_matrix, mean_vector)
         self.transformation_matrix = transformation_matrix
         self.mean_vector = mean_vector
 
@@ -294,90 +259,79 @@ class MixUp:
     """
 
     def __init__(self, batch_size, alpha, is_single=True):
-        check_value(batch_size, (1, 16777216))
+        check_value(batch_size, (1, FLOAT_MAX_INTEGER), "batch_size")
         check_positive(alpha, "alpha")
-        type_check(is_single, (bool,), "is_single")
-        self.image = 0
-        self.label = 0
-        self.is_first = True
-        self.batch_size = batch_size
-        self.alpha = alpha
-        self.is_single = is_single
+        checks.of_kind(bool, is_single=is_single)
+        self.batch_size, self.alpha, self.is_single = batch_size, alpha, is_single
+        self.is_first, self.image, self.label = True, 0, 0  # the batch before, for batches mixed with each other
 
     def __call__(self, image, label):
         """The mixed images and labels."""
-        if self.is_single:
-            return util.mix_up_single(self.batch_size, image, label, self.alpha)
-        return util.mix_up_muti(self, self.batch_size, image, label, self.alpha)
+        mix = util.mix_up_single if self.is_single else functools.partial(util.mix_up_muti, self)
+        return mix(self.batch_size, image, label, self.alpha)
 
 
-class RgbToHsv:
+class RgbToHsv(PyOp):
     """HSV of RGB, both in [0, 1].
 
     Args:
         is_hwc (bool, optional): Whether channels come last. Default: False.
     """
 
+    _function, _given = util.rgb_to_hsvs, ("is_hwc",)
+
     def __init__(self, is_hwc=False):
         self.is_hwc = is_hwc
 
-    def __call__(self, rgb_imgs):
-        """The HSV array."""
-        return util.rgb_to_hsvs(rgb_imgs, self.is_hwc)
 
-
-class HsvToRgb:
+class HsvToRgb(PyOp):
     """RGB of HSV, both in [0, 1].
 
     Args:
         is_hwc (bool, optional): Whether channels come last. Default: False.
     """
 
+    _function, _given = util.hsv_to_rgbs, ("is_hwc",)
+
     def __init__(self, is_hwc=False):
         self.is_hwc = is_hwc
 
-    def __call__(self, hsv_imgs):
-        """The RGB array."""
-        return util.hsv_to_rgbs(hsv_imgs, self.is_hwc)
 
-
-class RandomColor:
+class RandomColor(PyOp):
     """Saturation of a PIL image times a random factor.
 
     Args:
         degrees (sequence, optional): Range of the factor. Default: (0.1, 1.9).
     """
 
+    _function, _given = util.random_color, ("degrees",)
+
     def __init__(self, degrees=(0.1, 1.9)):
         self.degrees = checks.positive_degrees(degrees)
 
-    def __call__(self, img):
-        """The changed PIL image."""
-        return util.random_color(img, self.degrees)
 
-
-class RandomSharpness:
+class RandomSharpness(PyOp):
     """Sharpness of a PIL image times a random factor.
 
     Args:
         degrees (sequence, optional): Range of the factor. Default: (0.1, 1.9).
     """
 
+    _function, _given = util.random_sharpness, ("degrees",)
+
     def __init__(self, degrees=(0.1, 1.9)):
         self.degrees = checks.positive_degrees(degrees)
 
-    def __call__(self, img):
-        """The changed PIL image."""
-        return util.random_sharpness(img, self.degrees)
 
-
-class AutoContrast:
+class AutoContrast(PyOp):
     """Each channel of a PIL image stretched to the full range.
 
     Args:
-        cutoff (float, optional): Percent of the lightest and darkest pixels to leave out, in [0, 100]. Default: 0.0.
+        cutoff (float, optional): How much of the histogram is cut off at either end, in percent. Default: 0.0.
         ignore (Union[int, sequence], optional): Values that do not count. Default: None.
     """
+
+    _function, _given = util.auto_contrast, ("cutoff", "ignore")
 
     def __init__(self, cutoff=0.0, ignore=None):
         from msnb.dataset.vision._pixels import AutoContrast as Checked
@@ -386,25 +340,17 @@ class AutoContrast:
         self.cutoff = cutoff
         self.ignore = ignore
 
-    def __call__(self, img):
-        """The changed PIL image."""
-        return util.auto_contrast(img, self.cutoff, self.ignore)
 
-
-class Invert:
+class Invert(PyOp):
     """The negative of a PIL image."""
 
-    def __call__(self, img):
-        """The negative."""
-        return util.invert_color(img)
+    _function = util.invert_color
 
 
-class Equalize:
+class Equalize(PyOp):
     """Each channel of a PIL image with its histogram equalised."""
 
-    def __call__(self, img):
-        """The changed PIL image."""
-        return util.equalize(img)
+    _function = util.equalize
 
 
 class UniformAugment:
@@ -421,12 +367,11 @@ class UniformAugment:
             raise ValueError("transforms list is empty.")
         if any(isinstance(t, TensorOp) for t in transforms):
             raise ValueError("transform list only accepts Python operations.")
-        type_check(num_ops, (int,), "num_ops")
+        checks.of_kind(int, num_ops=num_ops)
         check_positive(num_ops, "num_ops")
-        if num_ops > len(transforms):
+        if len(transforms) < num_ops:
             raise ValueError("num_ops cannot be greater than the length of transforms list.")
-        self.transforms = transforms
-        self.num_ops = num_ops
+        self.transforms, self.num_ops = transforms, num_ops
 
     def __call__(self, img):
         """The changed PIL image."""

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from msnb.dataset.core.optional import cv2, pil
+from msnb.dataset.vision import _headers
 from msnb.dataset.vision.utils import Border, Inter
 
 _FLAGS = {
@@ -59,6 +60,7 @@ def decode(data):
             raise RuntimeError(f"Decode: invalid input type, only support uint8, but got {data.dtype}.")
     if not data.size:
         raise RuntimeError("Decode: the input is empty.")
+    _headers.check(data)
     c = cv2()
     try:
         out = c.imdecode(data, c.IMREAD_IGNORE_ORIENTATION | c.IMREAD_COLOR_RGB)

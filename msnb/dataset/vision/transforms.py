@@ -7,7 +7,7 @@ import inspect
 import numpy as np
 
 from msnb.dataset.core.tensor_op import TensorOp, as_array
-from msnb.dataset.vision import _augment, _geometry, _pixels
+from msnb.dataset.vision import _augment, _geometry, _headers, _pixels
 from msnb.dataset.vision import py_transforms as py
 from msnb.dataset.vision import py_transforms_util as util
 from msnb.dataset.vision._augment import CutMixBatch, MixUpBatch, RandomLighting, RandomSelectSubpolicy
@@ -230,7 +230,12 @@ def read_image(filename, mode=ImageReadMode.UNCHANGED):
         ImageReadMode.GRAYSCALE: c.IMREAD_GRAYSCALE,
         ImageReadMode.COLOR: c.IMREAD_COLOR,
     }
-    image = c.imdecode(read_file(filename), flags[mode])
+    data = read_file(filename)
+    try:
+        _headers.check(data)
+        image = c.imdecode(data, flags[mode])
+    except (RuntimeError, c.error) as error:
+        raise RuntimeError(f"read_image: failed to read file {filename}: {error}") from None
     if image is None:
         raise RuntimeError(f"read_image: failed to read file {filename}: it is no image that OpenCV knows.")
     if image.ndim == 2:
