@@ -107,6 +107,11 @@ def leaves(count=640):
     return {"hand-written jax.jit": run_jax, "msnb GRAPH": lambda: net(tx)._array}
 
 
+# What `compare.py` times.
+TIMED = {"MLP step": lambda: mlp()["msnb GRAPH"], "640 scalar leaves": lambda: leaves()["msnb GRAPH"],
+         "MLP step, JAX (control)": lambda: mlp()["hand-written jax.jit"]}
+
+
 def main():
     """Print a table."""
     print(f"msnb {msnb.__version__}, jax {jax.__version__}, {jax.devices()[0].platform}")

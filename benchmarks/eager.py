@@ -84,6 +84,12 @@ def binary():
     return {"msnb": lambda: (x + x)._array, "jnp": lambda: j + j}
 
 
+# What `compare.py` times.
+TIMED = {"LeNet gradient, compiled": lambda: gradients()["compiled (GRAPH)"],
+         "LeNet gradient, tape": lambda: gradients()["tape (PYNATIVE)"],
+         "x + x": lambda: binary()["msnb"], "x + x, JAX (control)": lambda: binary()["jnp"]}
+
+
 def rival(python, code):
     """Median seconds measured by another interpreter."""
     done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)

@@ -34,7 +34,7 @@ class Identity:
         if not isinstance(other, Identity):
             return NotImplemented
         value = self._get()
-        return value is not None and value is other._get()
+        return value is other._get() and (value is not None or self._hash == other._hash == id(None))
 
     def __hash__(self):
         return self._hash

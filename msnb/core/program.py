@@ -212,7 +212,7 @@ class Program:
         self._ready = None  # what `run` was when it was last called: it is compiled
         self._observers = ()  # weak, as recordings are large: `observe` holds those that look on now
         self._observed = ()  # (observer, number of its arrays) while this program runs in a form with further outputs
-        self._form = None  # (observers, form, what they observe) of the last time
+        self._form = None  # (graphs that observers asked for, `run` of them) of the last time
         self._kernel = None
 
     def _follow(self, observers):
@@ -223,16 +223,15 @@ class Program:
             if self.written and trace.taking.contended and _state.mode != _GRAPH:
                 self._careful = self.run = self._careful or self._jitted(self._flat)
             return
-        if self._form is not None and self._form[0] == self._observers:  # who comes again finds the form compiled
-            _, self.run, self._observed = self._form
-            return
         asked = [(o, o.rewrite(self)) for o in observers]
         asked = [(o, graph) for o, graph in asked if graph is not None]
         own = len(self.jaxpr.jaxpr.outvars)
         self._observed = tuple((weakref.ref(o), len(graph.jaxpr.outvars) - own) for o, graph in asked)
         graphs = [graph for _, graph in asked]
-        self.run = self._jitted(_flat(graphs, self.n_results, self.copied, own)) if graphs else self._own_run
-        self._form = self._observers, self.run, self._observed
+        if self._form is None or not _same(self._form[0], graphs):  # who asks for the same again finds it compiled
+            self._form = graphs, self._jitted(_flat(graphs, self.n_results, self.copied, own)) if graphs \
+                else self._own_run
+        self.run = self._form[1]
 
     def _show(self, inputs, new, outs):
         """Give the observers what they see of a run; returns the program's own results."""

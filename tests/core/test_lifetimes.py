@@ -150,7 +150,7 @@ def test_an_identity_is_equal_to_that_of_the_same_object_while_it_lives():
     one, again, other = Identity(thing), Identity(thing), Identity(twin)
     assert one == again and hash(one) == hash(again) and one != other
     del thing
-    assert one == one and one != again
+    assert one == one and one != again and one != Identity(None) and Identity(None) == Identity(None)
 
 
 def test_an_identity_map_forgets_with_its_keys():

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 
+import jax
 import numpy as np
 import pytest
 
@@ -234,3 +235,19 @@ def test_a_sparkline_is_logarithmic_and_marks_what_is_no_number():
     assert sparkline([1e-6, 1e-3, 1]) == "▁▅█" or sparkline([1e-6, 1e-3, 1]) == "▁▄█"
     assert sparkline([0, 1, float("nan"), 1]) == "·▁✖▁"
     assert sparkline([1, 1.01]) == "▁▁"
+
+
+@MODES
+def test_inspecting_the_same_again_compiles_nothing(mode):
+    ms.set_context(mode=mode)
+    net, loss = nn.SequentialCell([nn.Dense(4, 3), nn.Sigmoid(), nn.Dense(3, 2)]), nn.MSELoss()
+    data = Tensor(np.ones((2, 4), np.float32)), Tensor(np.ones((2, 2), np.float32))
+    compiled = []
+    jax.monitoring.register_event_duration_secs_listener(
+        lambda name, *_, **__: compiled.append(name) if "backend_compile" in name else None)
+    counts = []
+    for _ in range(2):
+        for optimizer in (None, nn.Momentum(net.trainable_params(), 0.1, 0.9)) if not counts else (None,):
+            inspect_gradients(net, loss, data, optimizer=optimizer)
+        counts.append(len(compiled))
+    assert counts[0] > 0 and counts[1] == counts[0]

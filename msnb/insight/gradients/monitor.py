@@ -9,6 +9,7 @@ from msnb.insight.gradients.taped import Tape
 from msnb.train.callback import Callback
 
 _HELD = 64 << 20  # bytes of what steps were given that may wait for their numbers
+_plans = weakref.WeakKeyDictionary()  # Program -> {(level, patterns): Plan}
 
 
 class GradientMonitor(Callback):
@@ -110,11 +111,17 @@ class GradientMonitor(Callback):
     def rewrite(self, program):
         """The program with its measurements; None for one that neither computes gradients nor applies them."""
         if program not in self._plans:
-            wanted = self._concerns(program)
-            self._plans[program] = Plan(program, self.level, self.tensors) if wanted else None
+            self._plans[program] = self._plan(program) if self._concerns(program) else None
             self._learn(self._plans[program])
         plan = self._plans[program]
         return plan.jaxpr if plan is not None else None
+
+    def _plan(self, program):
+        """Monitors that ask for the same share a plan: its graph is then the same, and compiled once."""
+        plans, key = _plans.setdefault(program, {}), (self.level, tuple(self.tensors))
+        if key not in plans:
+            plans[key] = Plan(program, self.level, self.tensors)
+        return plans[key]
 
     def _concerns(self, program):
         if self.net is None:

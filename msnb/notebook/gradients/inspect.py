@@ -4,8 +4,13 @@ import contextlib
 import numpy as np
 
 from msnb import log
+from msnb.core import compile
+from msnb.core.grad import numbers
+from msnb.core.identity import Identity
 from msnb.core.tensor import Tensor
 from msnb.notebook.gradients.view import GradientMonitor, GradientView
+
+_KEPT = 8  # steps of one network that are found again
 
 
 def inspect_gradients(net, loss=None, data=None, steps=1, optimizer=None, level="all", tensors=(), keep=500,
@@ -62,11 +67,10 @@ def inspect_gradients(net, loss=None, data=None, steps=1, optimizer=None, level=
 
 def _attach_graph(recording, step, batch):
     """The graph of the same step, where PYNATIVE mode has run one that can be traced."""
-    from msnb.core.compile import program_of
     from msnb.ir.api import of_program
 
     try:
-        program = program_of(step if hasattr(step, "construct") else lambda *inputs: step(*inputs), *batch)
+        program = compile.program_of(step if hasattr(step, "construct") else lambda *inputs: step(*inputs), *batch)
     except Exception as problem:  # a network that only runs in PYNATIVE mode has no graph
         log.info("The step has no graph: %s", problem)
         return
@@ -74,17 +78,21 @@ def _attach_graph(recording, step, batch):
 
 
 def _step_of(net, loss, optimizer):
-    """What runs one step."""
+    """What runs one step: for the same network, loss and optimizer that of the last time, which is compiled."""
     from msnb import nn
 
     if isinstance(net, nn.TrainOneStepCell):
         return net.set_train()
-    whole = net if loss is None else _WithLoss(net, loss)
-    whole.set_train()
-    if optimizer is not None:
-        return nn.TrainOneStepCell(whole, optimizer).set_train()
     weights = tuple(net.trainable_params())
-    return _gradient(whole, weights)
+    made, key = compile.programs_of(net).extras, ("inspect", Identity(loss), Identity(optimizer), numbers(weights))
+    if key not in made:
+        whole = net if loss is None else _WithLoss(net, loss)
+        made[key] = whole, nn.TrainOneStepCell(whole, optimizer) if optimizer else _gradient(whole, weights)
+        if len(made) > _KEPT:
+            del made[next(iter(made))]
+    whole, step = made[key]
+    (step if optimizer else whole).set_train()
+    return step
 
 
 def _gradient(whole, weights):
