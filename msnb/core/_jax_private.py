@@ -144,6 +144,14 @@ def weak_float32(array):
     return array
 
 
+def weak_scalar(value):
+    """A traced number as one that does not widen what it meets, as a Python float does not."""
+    if getattr(value, "weak_type", True) or _convert_element_type is None:
+        return value
+    return _convert_element_type(value, value.dtype if value.dtype.kind not in "iu" else np.dtype("float64"),
+                                 weak_type=True)
+
+
 _PRINTS = frozenset(("debug_callback", "debug_print"))
 
 

@@ -1,0 +1,98 @@
+"""Operators with traced attributes: numbers that enter the computation as its inputs do.
+
+Outside of a graph such an attribute is an input of the operator's program, a scalar that widens nothing, and one
+program serves every value. In a graph, which is compiled for its constants anyway, it is a constant, so that XLA
+can fold it and a reader sees it at its node; unless it is a Tensor, which is an input in both.
+"""
+import copy
+import inspect
+
+from msnb.core import trace
+from msnb.core._jax_private import weak_scalar
+from msnb.core.operator import Input, Operator, operand, own, reraise
+from msnb.core.recent import Recent
+from msnb.core.tensor import Tensor, box
+
+_thread = trace.thread
+
+
+def declared(fn, *rest):
+    """The `Operator` that `fn` declares; see there for the arguments."""
+    parameters = inspect.signature(fn).parameters.values()
+    traced = any(p.kind is p.KEYWORD_ONLY and getattr(p.annotation, "traced", False) for p in parameters)
+    return (TracedOperator if traced else Operator)(fn, *rest)
+
+
+class TracedOperator(Operator):
+    """An operator some of whose attributes are traced. See `Operator` for the arguments."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.traced = {name: kind.constants for name, (kind, _) in self.attributes.items() if kind.traced}
+        self._opened = {}
+
+    def opened(self, attributes, graph):
+        """(names, operator): the attributes that are inputs now, and the operator that takes them as its last ones."""
+        names = tuple([name for name, constants in self.traced.items()
+                       if isinstance(attributes[name], Tensor) or not graph and attributes[name] not in constants])
+        found = self._opened.get(names)
+        if found is None:
+            found = self._opened[names] = self._open(names) if names else self
+        return names, found
+
+    def _open(self, names):
+        fn, count = self.fn, len(names)
+
+        def opened(*args, **attributes):
+            return fn(*args[:-count], **attributes, **dict(zip(names, map(weak_scalar, args[-count:]))))
+
+        twin = copy.copy(self)
+        twin.fn = opened
+        twin.inputs = self.inputs + [Input(name, None, None) for name in names]
+        twin.attributes = {name: entry for name, entry in self.attributes.items() if name not in names}
+        twin.kernels = Recent()
+        return twin
+
+    def ready(self, attributes):
+        """What a PYNATIVE call needs if all inputs are plain: (kernel, the numbers that follow the inputs).
+
+        The kernel is None if one of these is a Tensor.
+        """
+        names, opened = self.opened(attributes, graph=False)
+        numbers = tuple([attributes[name] for name in names])
+        if any(isinstance(number, Tensor) for number in numbers):
+            return None, ()
+        return Operator.kernel(opened, {k: attributes[k] for k in opened.attributes}), numbers
+
+    def __call__(self, attributes, args, kwargs=None):
+        if kwargs or len(args) != len(self.inputs):
+            args = self._bind(args, kwargs or {})
+        names, opened = self.opened(attributes, graph=_thread.frame is not None)
+        if names:
+            args = (*args, *[attributes[name] for name in names])
+            attributes = {name: attributes[name] for name in opened.attributes}
+        return Operator.__call__(opened, attributes, args)
+
+
+def traced_call(op):
+    """`__call__` of a class whose operator has traced attributes and takes plain Tensors: dispatch and the numbers."""
+    name, names, count = op.name, [i.name for i in op.inputs], len(op.inputs)
+
+    def call(self, *args, **kwargs):
+        kernel = self._kernel
+        if (kernel is None or kwargs or len(args) != count or _thread.frame is not None
+                or _thread.compute_dtype is not None):
+            return op(self._attributes, args, kwargs)
+        numbers = self._numbers
+        arrays = [a._array if type(a) is Tensor else operand(a, name, n) for a, n in zip(args, names)]
+        if _thread.recording:
+            return op.run(kernel, (*args, *numbers), (*arrays, *numbers))
+        try:
+            out = kernel.run(*arrays, *numbers)
+        except Exception as error:
+            raise reraise(error, name, args) from None
+        if type(out) is tuple:
+            return tuple([box(own(o, arrays)) for o in out])
+        return box(own(out, arrays))
+
+    return call
