@@ -168,8 +168,17 @@ def _dtype(value):
     raise TypeError
 
 
+_ATOMS = frozenset((int, bool, str, type(None)))
+
+
 def hashable(value):
-    """`value` with lists turned into tuples, dicts into sorted items, arrays into (dtype, shape, bytes)."""
+    """`value` with lists turned into tuples, dicts into sorted items, arrays into (dtype, shape, bytes), and the two
+    zeros, which are equal, into two."""
+    kind = type(value)
+    if kind is float:
+        return value or str(value)
+    if kind in _ATOMS:
+        return value
     if isinstance(value, (list, tuple)):
         return tuple(hashable(v) for v in value)
     if isinstance(value, dict):

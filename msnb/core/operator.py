@@ -122,8 +122,8 @@ class Operator:
         return kernel
 
     def ready(self, attributes):
-        """What a call needs if all inputs are plain: (kernel, numbers that follow the inputs)."""
-        return self.kernel(attributes), ()
+        """The kernel of calls with plain inputs."""
+        return self.kernel(attributes)
 
     def _build(self, attributes, layout, statics):
         fn = self.fn

@@ -112,7 +112,8 @@ class DeclaredPrimitive(Primitive):
         self.init_attrs.update(attributes)
         self.__dict__.update(attributes)
         self.input_names = [i.name for i in op.inputs]
-        self._kernel, self._numbers = op.ready(attributes) if op.plain else _NOT_PLAIN
+        self._kernel = op.ready(attributes) if op.plain else None
+        self._numbers = None  # what follows the inputs, once a call has put it on the device
 
     def add_prim_attr(self, name, value):
         """Set attribute `name` and return self; an attribute of the operator itself is checked and takes effect."""
@@ -133,9 +134,6 @@ class DeclaredPrimitive(Primitive):
     def __reduce__(self):
         extra = {k: v for k, v in self.__dict__.items() if k not in ("_kernel", "_numbers", "_attributes")}
         return _rebuild, (type(self).__name__, self._attributes, extra)
-
-
-_NOT_PLAIN = (None, ())
 
 
 def _rebuild(name, attributes, extra):
@@ -247,7 +245,7 @@ def _functional_form(op, name):
             def function(*args, **kwargs):
                 return op({}, args, kwargs)
     else:
-        cache = Recent()
+        cache, key_of = Recent(), _exact_key if isinstance(op, TracedOperator) else _key
         names = list(op.attributes)
 
         def function(*args, **kwargs):
@@ -258,11 +256,11 @@ def _functional_form(op, name):
                     raise TypeError(f"For '{op.name}', at most {len(order) + len(names)} arguments are taken "
                                     f"({', '.join(order + names)}), but got {len(args)}.")
                 given.update(zip(names, extra))
-            key = tuple((k, type(v), v) for k, v in given.items()) if given else ()  # True is not 1 here
+            key = key_of(given) if given else ()
             try:
                 prim = cache.get(key)
             except TypeError:
-                key = tuple((k, type(v), hashable(v)) for k, v in given.items())
+                key = _exact_key(given)
                 prim = cache.get(key)
             if prim is None:
                 prim = cache.recall(key)
@@ -277,6 +275,14 @@ def _functional_form(op, name):
     function.__signature__ = inspect.Signature(
         [p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in _defaults_last(op.signature.parameters.values(), defaults)])
     return function
+
+
+def _key(given):
+    return tuple([(k, type(v), v) for k, v in given.items()])  # True is not 1 here
+
+
+def _exact_key(given):
+    return tuple([(k, type(v), hashable(v)) for k, v in given.items()])
 
 
 def _defaults_last(parameters, defaults):

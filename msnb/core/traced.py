@@ -8,12 +8,15 @@ import copy
 import inspect
 
 from msnb.core import trace
-from msnb.core._jax_private import weak_scalar
+from msnb.core._jax_private import from_float, weak_scalar
+from msnb.core.kinds import hashable
 from msnb.core.operator import Input, Operator, operand, own, reraise
 from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
 
 _thread = trace.thread
+_new = object.__new__
+_placed = Recent(1024)  # number -> its array
 
 
 def declared(fn, *rest):
@@ -21,6 +24,22 @@ def declared(fn, *rest):
     parameters = inspect.signature(fn).parameters.values()
     traced = any(p.kind is p.KEYWORD_ONLY and getattr(p.annotation, "traced", False) for p in parameters)
     return (TracedOperator if traced else Operator)(fn, *rest)
+
+
+def placed(number):
+    """A float as an array on the device, kept for later calls: a jit takes it sooner than a Python float."""
+    if type(number) is not float:
+        return number
+    key = hashable(number)
+    array = _placed.get(key)
+    if array is None:
+        array = _placed.recall(key)
+    if array is None:
+        array = from_float(number)
+        if array is None:
+            return number
+        _placed.keep(key, array)
+    return array
 
 
 class TracedOperator(Operator):
@@ -54,22 +73,22 @@ class TracedOperator(Operator):
         return twin
 
     def ready(self, attributes):
-        """What a PYNATIVE call needs if all inputs are plain: (kernel, the numbers that follow the inputs).
-
-        The kernel is None if one of these is a Tensor.
-        """
+        """The kernel of PYNATIVE calls with plain inputs, which the numbers follow; None if one of these is a Tensor."""
         names, opened = self.opened(attributes, graph=False)
-        numbers = tuple([attributes[name] for name in names])
-        if any(isinstance(number, Tensor) for number in numbers):
-            return None, ()
-        return Operator.kernel(opened, {k: attributes[k] for k in opened.attributes}), numbers
+        if any(isinstance(attributes[name], Tensor) for name in names):
+            return None
+        return Operator.kernel(opened, {name: attributes[name] for name in opened.attributes})
+
+    def numbers(self, attributes):
+        """What follows the inputs of that kernel."""
+        return tuple([placed(attributes[name]) for name in self.opened(attributes, graph=False)[0]])
 
     def __call__(self, attributes, args, kwargs=None):
         if kwargs or len(args) != len(self.inputs):
             args = self._bind(args, kwargs or {})
         names, opened = self.opened(attributes, graph=_thread.frame is not None)
         if names:
-            args = (*args, *[attributes[name] for name in names])
+            args = (*args, *[placed(attributes[name]) for name in names])
             attributes = {name: attributes[name] for name in opened.attributes}
         return Operator.__call__(opened, attributes, args)
 
@@ -78,12 +97,16 @@ def traced_call(op):
     """`__call__` of a class whose operator has traced attributes and takes plain Tensors: dispatch and the numbers."""
     name, names, count = op.name, [i.name for i in op.inputs], len(op.inputs)
 
-    def call(self, *args, **kwargs):
+    def general(self, args, kwargs):
         kernel = self._kernel
         if (kernel is None or kwargs or len(args) != count or _thread.frame is not None
                 or _thread.compute_dtype is not None):
             return op(self._attributes, args, kwargs)
         numbers = self._numbers
+        if numbers is None:
+            numbers = op.numbers(self._attributes)
+            if float not in map(type, numbers):  # floats stay what they are only while JAX traces
+                self._numbers = numbers
         arrays = [a._array if type(a) is Tensor else operand(a, name, n) for a, n in zip(args, names)]
         if _thread.recording:
             return op.run(kernel, (*args, *numbers), (*arrays, *numbers))
@@ -94,5 +117,25 @@ def traced_call(op):
         if type(out) is tuple:
             return tuple([box(own(o, arrays)) for o in out])
         return box(own(out, arrays))
+
+    if count > 1:
+        def call(self, *args, **kwargs):
+            return general(self, args, kwargs)
+    else:
+        def call(self, *args, **kwargs):
+            numbers = self._numbers
+            if (numbers is None or kwargs or len(args) != 1 or type(args[0]) is not Tensor or _thread.recording
+                    or _thread.frame is not None):
+                return general(self, args, kwargs)
+            array = args[0]._array
+            try:
+                out = self._kernel.run(array, *numbers)
+            except Exception as error:
+                raise reraise(error, name, args) from None
+            if type(out) is tuple:
+                return tuple([box(own(o, (array,))) for o in out])
+            tensor = _new(Tensor)
+            tensor._array, tensor._node = own(out, (array,)) if out is array else out, None
+            return tensor
 
     return call
