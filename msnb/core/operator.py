@@ -1,7 +1,8 @@
 """One operator, one declaration: `@operator` turns a pure function of arrays into class, function and Tensor method.
 
 The parameters of the declared function say what is what: without annotation a Tensor input, with a `Kind` a static
-input given at the call, keyword-only with a `Kind` an attribute given to the class. See CONTRIBUTING.md.
+input given at the call, keyword-only with a `Kind` an attribute given to the class. Attributes that are numbers are
+`core.traced`'s matter. See CONTRIBUTING.md.
 """
 import hashlib
 import inspect

@@ -73,7 +73,7 @@ class TracedOperator(Operator):
         return twin
 
     def ready(self, attributes):
-        """The kernel of PYNATIVE calls with plain inputs, which the numbers follow; None if one of these is a Tensor."""
+        """The kernel of PYNATIVE calls with plain inputs, which its numbers follow; None if one of them is a Tensor."""
         names, opened = self.opened(attributes, graph=False)
         if any(isinstance(attributes[name], Tensor) for name in names):
             return None
