@@ -7,10 +7,12 @@ can fold it and a reader sees it at its node; unless it is a Tensor, which is an
 import copy
 import inspect
 
+import jax
+
 from msnb.core import trace
-from msnb.core._jax_private import from_float, weak_scalar
+from msnb.core._jax_private import from_float, is_tracer, weak_scalar
 from msnb.core.kinds import hashable
-from msnb.core.operator import Input, Operator, operand, own, reraise
+from msnb.core.operator import Input, Operator, operand, own
 from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
 
@@ -92,6 +94,11 @@ class TracedOperator(Operator):
             attributes = {name: attributes[name] for name in opened.attributes}
         return Operator.__call__(opened, attributes, args)
 
+    def failed(self, error, kernel, boxes, arrays, targets=()):
+        """See `Operator.failed`; a number is shown as one."""
+        boxes = [b.item() if isinstance(b, jax.Array) and not b.ndim and not is_tracer(b) else b for b in boxes]
+        return super().failed(error, kernel, boxes, arrays, targets)
+
 
 def traced_call(op):
     """`__call__` of a class whose operator has traced attributes and takes plain Tensors: dispatch and the numbers."""
@@ -112,8 +119,8 @@ def traced_call(op):
             return op.run(kernel, (*args, *numbers), (*arrays, *numbers))
         try:
             out = kernel.run(*arrays, *numbers)
-        except Exception as error:
-            raise reraise(error, name, args) from None
+        except BaseException as error:
+            return op.failed(error, kernel, (*args, *numbers), [*arrays, *numbers])
         if type(out) is tuple:
             return tuple([box(own(o, arrays)) for o in out])
         return box(own(out, arrays))
@@ -130,8 +137,8 @@ def traced_call(op):
             array = args[0]._array
             try:
                 out = self._kernel.run(array, *numbers)
-            except Exception as error:
-                raise reraise(error, name, args) from None
+            except BaseException as error:
+                return op.failed(error, self._kernel, (*args, *numbers), [array, *numbers])
             if type(out) is tuple:
                 return tuple([box(own(o, (array,))) for o in out])
             tensor = _new(Tensor)
