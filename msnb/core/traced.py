@@ -115,17 +115,9 @@ def traced_call(op):
             if float not in map(type, numbers):  # floats stay what they are only while JAX traces
                 self._numbers = numbers
         arrays = [a._array if type(a) is Tensor else operand(a, name, n) for a, n in zip(args, names)]
-        if _thread.recording:
-            return op.run(kernel, (*args, *numbers), (*arrays, *numbers))
-        try:
-            out = kernel.run(*arrays, *numbers)
-        except BaseException as error:
-            return op.failed(error, kernel, (*args, *numbers), [*arrays, *numbers])
-        if type(out) is tuple:
-            return tuple([box(own(o, arrays)) for o in out])
-        return box(own(out, arrays))
+        return op.run(kernel, (*args, *numbers), (*arrays, *numbers))
 
-    if count > 1:
+    if count != 1 or type(op).run is not Operator.run:
         def call(self, *args, **kwargs):
             return general(self, args, kwargs)
     else:
