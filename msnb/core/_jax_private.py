@@ -59,6 +59,17 @@ _shaped = functools.lru_cache(maxsize=1024)(jax.core.ShapedArray)
 _only_on = functools.lru_cache(maxsize=64)(jax.sharding.SingleDeviceSharding)
 
 
+def from_float(number):
+    """A Python float as the device has it when a jit is given one, float64 of weak type; None while JAX traces."""
+    if _put is None or not _outside_of_traces():
+        return None
+    device = jax.config.jax_default_device or jax.local_devices()[0]
+    if not isinstance(device, jax.Device):
+        return None
+    return _put(_shaped((), np.dtype("float64"), weak_type=True), _only_on(device), [np.float64(number)], [device],
+                False, False, _Semantics.IMMUTABLE_ONLY_DURING_CALL)
+
+
 def strengthen(array):
     """`array` without JAX's weak type, so that it promotes as every other Tensor does."""
     if not getattr(array, "weak_type", False):
@@ -142,6 +153,14 @@ def weak_float32(array):
     if _convert_element_type is not None:
         return _convert_element_type(array, np.dtype("float32"), weak_type=True)
     return array
+
+
+def weak_scalar(value):
+    """A traced number as one that does not widen what it meets, as a Python float does not."""
+    if getattr(value, "weak_type", True) or _convert_element_type is None:
+        return value
+    return _convert_element_type(value, value.dtype if value.dtype.kind not in "iu" else np.dtype("float64"),
+                                 weak_type=True)
 
 
 _PRINTS = frozenset(("debug_callback", "debug_print"))

@@ -1,32 +1,60 @@
-"""What an operator's attribute may be: each Kind checks a value once and brings it to a hashable normal form."""
+"""What an operator's attribute may be: each Kind checks a value once and brings it to a hashable normal form.
+
+A number is traced: as an attribute it is an input of the operator's program, so that one program serves every value
+(`core.traced`), and the declared function gets a scalar without a value to branch on. `ConstantAt` and `Static` are
+the words for a number on which more depends than arithmetic.
+"""
 import numbers
 
 import numpy as np
 
 from msnb.common import dtype as mstype
+from msnb.core._jax_private import is_tracer
 
 
 class Kind:
-    """A named check. `accept(value)` returns the normal form, or raises TypeError / ValueError with no message."""
+    """A named check. `accept(value)` returns the normal form, or raises TypeError / ValueError with no message.
 
-    __slots__ = ("expects", "accept", "many")
+    Args:
+        expects (str): What is accepted, in words.
+        accept (Callable): The check.
+        many (bool): Whether it holds Tensors and is not static. Default: False.
+        traced (bool): Whether, as an attribute, it is an input of the operator's program. Default: False.
+        constants (tuple): Values for which it is none although it is traced. Default: ().
+    """
 
-    def __init__(self, expects, accept, many=False):
+    __slots__ = ("expects", "accept", "many", "traced", "constants")
+
+    def __init__(self, expects, accept, many=False, traced=False, constants=()):
         self.expects = expects
         self.accept = accept
-        self.many = many  # holds Tensors, is not static
+        self.many = many
+        self.traced = traced
+        self.constants = constants
 
     def __call__(self, value, argument, op):
-        """Normal form of `value`, given for `argument` of operator `op`."""
+        """Normal form of `value`, given for `argument` of operator `op`; of a Tensor its number, but for a traced
+        attribute whose number is not known yet or is to get a gradient: that stays a Tensor."""
+        stays = self.traced and _varies(value)
+        if stays and is_tracer(value._array):
+            return value
         try:
-            return self.accept(_concrete(value))
+            number = self.accept(_concrete(value))
         except (TypeError, ValueError) as problem:
             detail = f" ({problem})" if problem.args else ""
             raise type(problem)(f"For '{op}', '{argument}' should be {self.expects}, but got {_show(value)}{detail}."
                                 ) from None
+        return value if stays else number
 
     def __repr__(self):
         return f"Kind({self.expects})"
+
+
+def _varies(value):
+    """Whether `value` is a Tensor of one real number that the number cannot replace."""
+    array = getattr(value, "_array", None)
+    return (array is not None and array.ndim == 0 and array.dtype.kind in "iufV"  # V: bfloat16
+            and (is_tracer(array) or value._node is not None))
 
 
 def _show(value):
@@ -76,13 +104,6 @@ def _strict_float(value):
 def _positive_float(value):
     value = _float(value)
     if value <= 0:
-        raise ValueError
-    return value
-
-
-def _fraction(value):
-    value = _float(value)
-    if not 0.0 <= value <= 1.0:
         raise ValueError
     return value
 
@@ -147,8 +168,17 @@ def _dtype(value):
     raise TypeError
 
 
+_ATOMS = frozenset((int, bool, str, type(None)))
+
+
 def hashable(value):
-    """`value` with lists turned into tuples, dicts into sorted items, arrays into (dtype, shape, bytes)."""
+    """`value` with lists turned into tuples, dicts into sorted items, arrays into (dtype, shape, bytes), and the two
+    zeros, which are equal, into two."""
+    kind = type(value)
+    if kind is float:
+        return value or str(value)
+    if kind in _ATOMS:
+        return value
     if isinstance(value, (list, tuple)):
         return tuple(hashable(v) for v in value)
     if isinstance(value, dict):
@@ -175,23 +205,50 @@ def OneOf(*choices, fold=False):
 
 def Optional(kind):
     """`kind`, or None."""
-    return Kind(f"{kind.expects} or None", lambda value: None if value is None else kind.accept(value))
+    return Kind(f"{kind.expects} or None", lambda value: None if value is None else kind.accept(value),
+                traced=kind.traced, constants=(None, *kind.constants))
+
+
+def Between(kind, low, high, low_in=True, high_in=True):
+    """`kind` between two numbers, which belong to it unless `low_in` or `high_in` says otherwise."""
+    def accept(value):
+        value = kind.accept(value)
+        if not (low <= value if low_in else low < value) or not (value <= high if high_in else value < high):
+            raise ValueError
+        return value
+    return Kind(f"{kind.expects} in {'[' if low_in else '('}{low}, {high}{']' if high_in else ')'}", accept,
+                traced=kind.traced, constants=kind.constants)
+
+
+def ConstantAt(kind, *values):
+    """`kind`, traced, but a constant of the program where it is one of `values`: where the mathematics is another (no
+    smoothing, nothing dropped), or much cheaper (a power of one half). The function asks `is_constant` first."""
+    return Kind(kind.expects, kind.accept, traced=True, constants=(*kind.constants, *values))
+
+
+def Static(kind):
+    """`kind`, a constant of the program whatever its value: one program for each. The declaration says why."""
+    return Kind(kind.expects, kind.accept)
+
+
+def is_constant(value, number):
+    """Whether `value`, an attribute that `ConstantAt` declares, is known to be `number`."""
+    return isinstance(value, (int, float)) and value == number
 
 
 Int = Kind("an int", _int)
 PositiveInt = Kind("a positive int", _bounded_int(1))
 NonNegInt = Kind("a non-negative int", _bounded_int(0))
-Float = Kind("a number", _float)
-StrictFloat = Kind("a float", _strict_float)
-PositiveFloat = Kind("a positive number", _positive_float)
-Fraction = Kind("a number in [0, 1]", _fraction)
+Float = Kind("a number", _float, traced=True)
+StrictFloat = Kind("a float", _strict_float, traced=True)
+PositiveFloat = Kind("a positive number", _positive_float, traced=True)
 Bool = Kind("bool", _bool)
 Str = Kind("a string", _str)
 Shape = Kind("a tuple of int", _shape)
 Ints = Kind("a tuple of int", _ints)
 IntOrTuple = Kind("an int or a tuple of int", _int_or_tuple)
 Axis = Kind("an int or a tuple of int", _axis)
-Number = Kind("a number", _number)
+Number = Kind("a number", _number, traced=True)
 DType = Kind("a mindspore dtype", _dtype)
 Value = Kind("a constant", lambda value: value)
 Tensors = Kind("a tuple or list of Tensors", tuple, many=True)

@@ -1,10 +1,12 @@
 """One operator, one declaration: `@operator` turns a pure function of arrays into class, function and Tensor method.
 
 The parameters of the declared function say what is what: without annotation a Tensor input, with a `Kind` a static
-input given at the call, keyword-only with a `Kind` an attribute given to the class. See CONTRIBUTING.md.
+input given at the call, keyword-only with a `Kind` an attribute given to the class. Attributes that are numbers are
+`core.traced`'s matter. See CONTRIBUTING.md.
 """
 import hashlib
 import inspect
+import weakref
 
 import jax
 import numpy as np
@@ -16,16 +18,24 @@ from msnb.core.kernel import Kernel
 from msnb.core.kinds import Tensors, hashable
 from msnb.core.parameter import Parameter, check_not_narrowed
 from msnb.core.precision import cast_tensor
+from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
 
 REGISTRY = {}  # class name -> Operator, aliases included
 FUNCTIONAL = {}  # functional name -> function
-_NAMES = {}  # graph name -> (operator name, attributes)
+_NAMES = weakref.WeakValueDictionary()  # text -> GraphName
 
 _thread = trace.thread
 _new = object.__new__
 _SCALARS = frozenset((int, float, bool, complex))
 _ABSENT = object()
+
+
+class GraphName(str):
+    """Name of an operator's call in a graph. Who knows the text finds the rest, for as long as a kernel or a graph
+    (whose equation holds this very object) has it."""
+
+    meaning = ("", {})  # operator name, attributes
 
 
 class Input:
@@ -59,7 +69,7 @@ class Operator:
         self.positions = {inp.name: i for i, inp in enumerate(self.inputs)}
         self.written = tuple(self.positions[w] for w in writes)
         self.returns_written = returns == "written"
-        self.kernels = {}
+        self.kernels = Recent()
         self.signature = inspect.Signature([p.replace(annotation=p.empty) for p in parameters])
         self.plain = (not self.written and not random_key
                       and all(i.kind is None and not i.many and i.default is _ABSENT for i in self.inputs))
@@ -91,12 +101,13 @@ class Operator:
 
     def graph_name(self, settings):
         """Name under which a call shows in a graph; `attributes_of` turns it back."""
-        if not settings:
-            _NAMES.setdefault(self.name, (self.name, {}))
-            return self.name
-        digest = hashlib.sha1(repr(sorted(settings.items())).encode()).hexdigest()[:8]
-        name = f"{self.name}.{digest}"
-        _NAMES[name] = (self.name, settings)
+        text = self.name
+        if settings:
+            text += "." + hashlib.sha1(repr(sorted(settings.items())).encode()).hexdigest()[:8]
+        name = _NAMES.get(text)
+        if name is None:
+            name = _NAMES[text] = GraphName(text)
+            name.meaning = self.name, settings
         return name
 
     # ------------------------------------------------------------------ kernels
@@ -108,8 +119,12 @@ class Operator:
         key = (tuple(hashable(v) for v in attributes.values()), layout, tuple(hashable(s) for s in statics))
         kernel = self.kernels.get(key)
         if kernel is None:
-            kernel = self.kernels[key] = self._build(attributes, layout, statics)
+            kernel = self.kernels.recall(key) or self.kernels.keep(key, self._build(attributes, layout, statics))
         return kernel
+
+    def ready(self, attributes):
+        """The kernel of calls with plain inputs."""
+        return self.kernel(attributes)
 
     def _build(self, attributes, layout, statics):
         fn = self.fn
@@ -301,5 +316,5 @@ def attributes_of(graph_name):
     """(operator name, attributes) of a name that stands in a graph; unknown names have no attributes."""
     found = _NAMES.get(graph_name)
     if found is not None:
-        return found
+        return found.meaning
     return graph_name.partition(".")[0], {}

@@ -15,7 +15,9 @@ from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel
 from msnb.core.kinds import hashable
 from msnb.core.operator import FUNCTIONAL, REGISTRY, Operator, attributes_of, in_precision, operand, own
+from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
+from msnb.core.traced import TracedOperator, declared, traced_call
 
 __all__ = ["Primitive", "PrimitiveWithInfer", "PrimitiveWithCheck", "prim_attr_register", "operator", "Kernel",
            "REGISTRY", "FUNCTIONAL", "attributes_of"]
@@ -110,7 +112,8 @@ class DeclaredPrimitive(Primitive):
         self.init_attrs.update(attributes)
         self.__dict__.update(attributes)
         self.input_names = [i.name for i in op.inputs]
-        self._kernel = op.kernel(attributes, *_PLAIN) if op.plain else None
+        self._kernel = op.ready(attributes) if op.plain else None
+        self._numbers = None  # what follows the inputs, once a call has put it on the device
 
     def add_prim_attr(self, name, value):
         """Set attribute `name` and return self; an attribute of the operator itself is checked and takes effect."""
@@ -129,11 +132,8 @@ class DeclaredPrimitive(Primitive):
         return type(self).operator(self._attributes, args, kwargs)
 
     def __reduce__(self):
-        extra = {k: v for k, v in self.__dict__.items() if k not in ("_kernel", "_attributes")}
+        extra = {k: v for k, v in self.__dict__.items() if k not in ("_kernel", "_numbers", "_attributes")}
         return _rebuild, (type(self).__name__, self._attributes, extra)
-
-
-_PLAIN = (None, ())
 
 
 def _rebuild(name, attributes, extra):
@@ -207,10 +207,10 @@ def operator(name, *, functional=None, methods=(), aliases=(), writes=(), return
         Decorator; the decorated function stays the pure function.
     """
     def declare(fn):
-        op = Operator(fn, name, writes, returns, random)
+        op = declared(fn, name, writes, returns, random)
         members = {"operator": op, "__doc__": fn.__doc__, "__module__": "msnb.ops.operations"}
         if op.plain:
-            members["__call__"] = _fast_call(op)
+            members["__call__"] = traced_call(op) if isinstance(op, TracedOperator) else _fast_call(op)
         cls = type(name, (DeclaredPrimitive,), members)
         cls.__signature__ = inspect.Signature([p for p in op.signature.parameters.values()
                                                if p.kind is p.KEYWORD_ONLY])
@@ -245,7 +245,7 @@ def _functional_form(op, name):
             def function(*args, **kwargs):
                 return op({}, args, kwargs)
     else:
-        cache = {}
+        cache, key_of = Recent(), _exact_key if isinstance(op, TracedOperator) else _key
         names = list(op.attributes)
 
         def function(*args, **kwargs):
@@ -256,16 +256,18 @@ def _functional_form(op, name):
                     raise TypeError(f"For '{op.name}', at most {len(order) + len(names)} arguments are taken "
                                     f"({', '.join(order + names)}), but got {len(args)}.")
                 given.update(zip(names, extra))
-            key = tuple((k, type(v), v) for k, v in given.items()) if given else ()  # True is not 1 here
+            key = key_of(given) if given else ()
             try:
                 prim = cache.get(key)
             except TypeError:
-                key = tuple((k, type(v), hashable(v)) for k, v in given.items())
+                key = _exact_key(given)
                 prim = cache.get(key)
+            if prim is None:
+                prim = cache.recall(key)
             if prim is None:
                 prim = op.primitive(**given)
                 if not any(isinstance(v, Tensor) for v in given.values()):  # its value may change
-                    cache[key] = prim
+                    cache.keep(key, prim)
             return prim(*args[:len(order)], **kwargs)
     function.__name__ = function.__qualname__ = name
     function.__doc__ = op.fn.__doc__
@@ -273,6 +275,14 @@ def _functional_form(op, name):
     function.__signature__ = inspect.Signature(
         [p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in _defaults_last(op.signature.parameters.values(), defaults)])
     return function
+
+
+def _key(given):
+    return tuple([(k, type(v), v) for k, v in given.items()])  # True is not 1 here
+
+
+def _exact_key(given):
+    return tuple([(k, type(v), hashable(v)) for k, v in given.items()])
 
 
 def _defaults_last(parameters, defaults):
@@ -411,11 +421,11 @@ class PrimitiveWithInfer(Primitive):
     def _kernel_for(self):
         cls = type(self)
         if "_kernels" not in cls.__dict__:
-            cls._kernels = {}
+            cls._kernels = Recent()
         settings = {k: v for k, v in self.attrs.items() if k not in ("input_names", "output_names")}
         try:
             key = (self.name, tuple((k, hashable(v)) for k, v in settings.items()))
-            found = cls._kernels.get(key)
+            found = cls._kernels.get(key) or cls._kernels.recall(key)
         except TypeError:
             key, found = id(self), self.__dict__.get("_own_kernel")
         if found is None:
@@ -431,7 +441,7 @@ class PrimitiveWithInfer(Primitive):
 
             found = Kernel(name, fn)
             if isinstance(key, tuple):
-                cls._kernels[key] = found
+                cls._kernels.keep(key, found)
             else:
                 self.__dict__["_own_kernel"] = found
         return found

@@ -1,11 +1,10 @@
 """Operators on boxes and labels: encoding, overlap, validity, confusion counts."""
-import math
-
 import jax.numpy as jnp
 
-from msnb.core.kinds import Kind, OneOf, Optional, PositiveInt, StrictFloat
+from msnb.core.kinds import Kind, OneOf, Optional, PositiveInt
 from msnb.core.primitive import operator
 from msnb.ops._check import ANY, FLOAT, NUMBER, dtype_in, rank, same_dtype, same_shape
+from msnb.ops.nn._kinds import AboveZero
 
 
 def _four_floats(value):
@@ -24,7 +23,7 @@ def _two_ints(value):
     return value
 
 
-FourFloats = Kind("a tuple of 4 floats", _four_floats)
+FourFloats = Kind("a tuple of 4 floats", _four_floats)  # constants of a detector, the same for all its calls
 ImageShape = Kind("a tuple of 2 ints, height and width", _two_ints)
 
 
@@ -91,7 +90,7 @@ def bounding_box_encode(anchor_box, groundtruth_box, *, means: FourFloats = (0.0
 @operator("BoundingBoxDecode", functional="bounding_box_decode")
 def bounding_box_decode(anchor_box, deltas, *, max_shape: Optional(ImageShape),
                         means: FourFloats = (0.0, 0.0, 0.0, 0.0), stds: FourFloats = (1.0, 1.0, 1.0, 1.0),
-                        wh_ratio_clip: StrictFloat = 0.016):
+                        wh_ratio_clip: AboveZero = 0.016):
     """Boxes from their offsets to anchors, the inverse of BoundingBoxEncode, clipped to the image.
 
     Args:
@@ -129,7 +128,7 @@ def bounding_box_decode(anchor_box, deltas, *, max_shape: Optional(ImageShape),
     offsets = _wide(deltas)
     offsets = offsets * jnp.asarray(stds, offsets.dtype) + jnp.asarray(means, offsets.dtype)
     dx, dy, dw, dh = jnp.moveaxis(offsets, -1, 0)
-    limit = abs(math.log(wh_ratio_clip))
+    limit = jnp.abs(jnp.log(wh_ratio_clip))
     dw, dh = jnp.clip(dw, -limit, limit), jnp.clip(dh, -limit, limit)
     ax, ay, aw, ah = _centres(anchor_box)
     cx, cy, w, h = ax + aw * dx, ay + ah * dy, aw * jnp.exp(dw), ah * jnp.exp(dh)

@@ -5,7 +5,7 @@ import numpy as np
 from msnb.core._jax_private import is_tracer
 from msnb.core.dtype import promote
 from msnb.core.errors import describe
-from msnb.core.kinds import Axis, Bool, Int, Kind, PositiveInt, Value
+from msnb.core.kinds import Axis, Bool, Float, Int, PositiveInt
 from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.primitive import operator
 from msnb.core.tensor import Tensor, box
@@ -300,8 +300,7 @@ def search_sorted(sorted_sequence, values, *, right: Bool = False):
 
 
 @operator("IsClose", functional="isclose", methods=("isclose",))
-def isclose(input, other, *, rtol: Kind("a number", float) = 1e-05, atol: Kind("a number", float) = 1e-08,
-            equal_nan: Bool = False):
+def isclose(input, other, *, rtol: Float = 1e-05, atol: Float = 1e-08, equal_nan: Bool = False):
     """True where two Tensors are equal up to a tolerance, abs(input - other) <= atol + rtol * abs(other).
 
     Args:
@@ -361,12 +360,12 @@ def index_fill(x, axis: Int, index, value):
 
 
 @operator("NanToNum", functional="nan_to_num", methods=("nan_to_num",))
-def nan_to_num(input, nan: Value = 0.0, posinf: Value = None, neginf: Value = None):
+def nan_to_num(input, nan=None, posinf=None, neginf=None):
     """A Tensor with numbers in place of nan and infinities.
 
     Inputs:
         - **input** (Tensor) - Floating point.
-        - **nan** (float) - For nan. Default: 0.0.
+        - **nan** (float) - For nan. Default: None, 0.0.
         - **posinf** (float) - For infinity. Default: None, the largest number.
         - **neginf** (float) - For minus infinity. Default: None, the smallest number.
 

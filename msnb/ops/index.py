@@ -12,6 +12,7 @@ from msnb.core.errors import describe
 from msnb.core.kinds import Tensors, Value
 from msnb.core.operator import REGISTRY, operand
 from msnb.core.primitive import operator
+from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
 from msnb.ops.array.shape import cast_array
 
@@ -181,7 +182,7 @@ _row = REGISTRY["TensorGetRow"].primitive()
 _get = REGISTRY["TensorGetItem"]
 _set = REGISTRY["TensorSetItem"]
 _set_mask = REGISTRY["TensorSetMask"].primitive()
-_kernels = {}
+_kernels = Recent()
 
 
 def _run(op, operands, numbers, tensors, plan):
@@ -190,7 +191,7 @@ def _run(op, operands, numbers, tensors, plan):
     kernel = _kernels.get(key)
     if kernel is None:
         layout = (*[1] * len(operands), (len(numbers),), (len(tensors),), -1)
-        kernel = _kernels[key] = op.kernel({}, layout, (plan,))
+        kernel = _kernels.keep(key, op.kernel({}, layout, (plan,)))
     boxes = [*operands, *numbers, *tensors]
     return op.run(kernel, boxes, [operand(b, op.name, "index") for b in boxes])
 

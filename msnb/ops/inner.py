@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from msnb.core.kinds import Optional, StrictFloat
 from msnb.core.primitive import operator
 from msnb.ops._check import NUMBER, dtype_in, tensor_only
+from msnb.ops.nn._variant import refuse
 
 
 @operator("Range")
@@ -29,11 +30,18 @@ def range_(x, *, start: StrictFloat, limit: Optional(StrictFloat) = None, delta:
         ``CPU`` ``GPU`` ``TPU``
     """
     dtype_in("Range", "x", x, NUMBER)
+    return (x * delta + (0.0 if limit is None else start)).astype(x.dtype)
+
+
+def _check_range(attributes):
+    start, limit, delta = attributes.values()
     start, limit = (0.0, start) if limit is None else (start, limit)
     if delta == 0 or start == limit or (limit > start) != (delta > 0):
         raise ValueError(f"For 'Range', 'delta' should lead from 'start' to 'limit', but got start {start}, limit "
                          f"{limit} and delta {delta}.")
-    return (x * delta + start).astype(x.dtype)
+
+
+refuse("Range", _check_range)
 
 
 @operator("GpuConvertToDynamicShape")

@@ -1,5 +1,5 @@
 """Kinds that only neural-network operators need: windows, paddings, fractions."""
-from msnb.core.kinds import Float, Int, Kind, NonNegInt, OneOf, PositiveInt, StrictFloat
+from msnb.core.kinds import Between, ConstantAt, Float, Int, Kind, NonNegInt, OneOf, PositiveInt, Static, StrictFloat
 
 PadMode = OneOf("valid", "same", "pad", fold=True)
 PoolMode = OneOf("valid", "same", fold=True)
@@ -52,24 +52,22 @@ Sides3 = _sides(3)
 Offsets3 = _offsets(3)
 
 
-def _between(kind, low, high, low_in=True, high_in=True):
-    def accept(value):
-        value = kind.accept(value)
-        if not (low <= value if low_in else low < value) or not (value <= high if high_in else value < high):
-            raise ValueError
-        return value
-    expects = f"{kind.expects} in {'[' if low_in else '('}{low}, {high}{']' if high_in else ')'}"
-    return Kind(expects, accept)
+def _not_zero(value):
+    value = Float.accept(value)
+    if value == 0:
+        raise ValueError
+    return value
 
 
-Momentum = _between(Float, 0, 1)
-Epsilon = _between(Float, 0, 1, low_in=False)
-KeepProb = _between(Float, 0, 1, low_in=False)
-Probability = _between(Float, 0, 1)
-UnitAlpha = _between(StrictFloat, 1.0, 1.0)
-NonNegFloat = _between(StrictFloat, 0.0, float("inf"))
-AboveZero = _between(StrictFloat, 0.0, float("inf"), low_in=False)
-NonPositiveFloat = _between(StrictFloat, float("-inf"), 0.0)
+Momentum = Between(Float, 0, 1)
+Epsilon = Between(Float, 0, 1, low_in=False)
+KeepProb = ConstantAt(Between(Float, 0, 1, low_in=False), 1.0)  # with 1 nothing is dropped
+Probability = Between(Float, 0, 1)
+NotZero = Kind("a number other than 0", _not_zero, traced=True)
+UnitAlpha = Static(Between(StrictFloat, 1.0, 1.0))  # there is one value
+NonNegFloat = Between(StrictFloat, 0.0, float("inf"))
+AboveZero = Between(StrictFloat, 0.0, float("inf"), low_in=False)
+LrPower = ConstantAt(Between(StrictFloat, float("-inf"), 0.0), -0.5)  # of all powers the cheap one
 
 
 def _form_pads(dims):

@@ -1,5 +1,6 @@
 """Operators whose attributes depend on one another: by what they forbid, and by what the operator then does."""
-from msnb.core.operator import REGISTRY, Operator
+from msnb.core.operator import REGISTRY
+from msnb.core.traced import declared
 
 
 def variant(name, fn, when, writes=(), random=False):
@@ -16,7 +17,7 @@ def variant(name, fn, when, writes=(), random=False):
         random (bool): Whether `fn` takes a key first.
     """
     cls = REGISTRY[name].primitive
-    usual, other = cls.__call__, Operator(fn, name, writes, "results", random)
+    usual, other = cls.__call__, declared(fn, name, writes, "results", random)
 
     def call(self, *args, **kwargs):
         if when(self._attributes):

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from msnb.core.kinds import Float, Int, IntOrTuple
 from msnb.core.primitive import operator
 from msnb.ops import _check
-from msnb.ops.nn._kinds import UnitAlpha
+from msnb.ops.nn._kinds import NotZero, UnitAlpha
 
 _REAL = _check.INT | _check.FLOAT
 
@@ -96,7 +96,7 @@ def _elu(x, alpha):
 
 
 @operator("CeLU", functional="celu")
-def celu(x, *, alpha: Float = 1.0):
+def celu(x, *, alpha: NotZero = 1.0):
     """max(0, x) + min(0, alpha * (exp(x / alpha) - 1)) (arXiv:1704.07483).
 
     Args:
@@ -112,8 +112,6 @@ def celu(x, *, alpha: Float = 1.0):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("CeLU", "x", x, _check.FLOAT)
-    if alpha == 0.0:
-        raise ValueError("For 'CeLU', 'alpha' should not be 0.")
     negative = jnp.where(x > 0, jnp.zeros_like(x), x)
     return jnp.where(x > 0, x, alpha * jnp.expm1(negative / alpha))
 

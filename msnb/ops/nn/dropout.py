@@ -4,7 +4,8 @@ from math import prod
 import jax
 import jax.numpy as jnp
 
-from msnb.core.kinds import Int, Shape
+from msnb.core._jax_private import is_tracer
+from msnb.core.kinds import Int, Shape, is_constant
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops.nn._kinds import KeepProb
@@ -19,10 +20,12 @@ def seeded(key, seed0, seed1):
 
 def drop(key, x, keep_prob, shape=None):
     """`x` with each element kept with probability `keep_prob` and scaled by its inverse; and the mask."""
-    if keep_prob == 1.0:
+    if is_constant(keep_prob, 1.0):
         return x, jnp.ones(shape or x.shape, bool)
     mask = jax.random.bernoulli(key, jnp.float32(keep_prob), shape or x.shape)
-    return jnp.where(mask, x / jnp.asarray(keep_prob, x.dtype), jnp.zeros_like(x)), mask
+    # With 0 nothing is kept, and no gradient may divide by it.
+    share = jnp.where(keep_prob == 0, 1.0, keep_prob) if is_tracer(keep_prob) else keep_prob or 1.0
+    return jnp.where(mask, x / jnp.asarray(share, x.dtype), jnp.zeros_like(x)), mask
 
 
 @operator("Dropout", random=True)
@@ -57,8 +60,6 @@ def _drop_channels(op, key, x, keep_prob, ranks):
     _check.tensor_only(op, "x", x)
     _check.rank(op, "x", x, *ranks)
     shape = (*x.shape[:2], *(1,) * (x.ndim - 2))
-    if keep_prob == 0.0:
-        return jnp.zeros_like(x), jnp.zeros(x.shape, bool)
     y, mask = drop(key, x, keep_prob, shape)
     return y, jnp.broadcast_to(mask, x.shape)
 

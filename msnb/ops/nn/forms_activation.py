@@ -3,7 +3,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common import dtype as mstype
-from msnb.core.kinds import Bool, Float, Int, OneOf
+from msnb.core.kinds import Bool, Float, Int, OneOf, is_constant
 from msnb.core.primitive import FUNCTIONAL, REGISTRY, operator
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
@@ -294,9 +294,9 @@ def dropout(input, p=0.5, training=True, seed=None):
         ``CPU`` ``GPU`` ``TPU``
     """
     keep = _keep("dropout", p)
-    if not _check_training("dropout", training) or keep == 1.0:
+    if not _check_training("dropout", training) or is_constant(keep, 1.0):
         return input
-    if keep == 0.0:
+    if is_constant(keep, 0.0):
         return input * 0
     return REGISTRY["Dropout"].primitive(keep_prob=keep, Seed0=0 if seed is None else seed)(input)[0]
 
@@ -304,9 +304,9 @@ def dropout(input, p=0.5, training=True, seed=None):
 def _channel_form(name, operator_name, describe):
     def form(input, p=0.5, training=True): 
         keep = _keep(name, p)
-        if not _check_training(name, training) or keep == 1.0:
+        if not _check_training(name, training) or is_constant(keep, 1.0):
             return input
-        if keep == 0.0:
+        if is_constant(keep, 0.0):
             return input * 0
         return REGISTRY[operator_name].primitive(keep_prob=keep)(input)[0]
     form.__name__ = form.__qualname__ = name

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.core.dtype import promote
-from msnb.core.kinds import Bool, Float, Int
+from msnb.core.kinds import Bool, ConstantAt, Float, Int, PositiveFloat, is_constant
 from msnb.core.primitive import REGISTRY, operator
 from msnb.ops import _check
 from msnb.ops._host import functional
@@ -76,7 +76,7 @@ def smooth_l1_loss(input, target, beta=1.0, reduction="none"):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    values = _smooth_l1(input, target, float(beta))
+    values = _smooth_l1(input, target, Float(beta, "beta", "smooth_l1_loss"))
     return _reduced("smooth_l1_loss", values, reduction)
 
 
@@ -86,7 +86,7 @@ def _reduced(name, values, reduction):
 
 
 @operator("HuberLoss", functional="huber_loss")
-def huber_loss(input, target, *, reduction: Reduction = "mean", delta: Float = 1.0): 
+def huber_loss(input, target, *, reduction: Reduction = "mean", delta: PositiveFloat = 1.0): 
     """0.5 d^2 where |d| < delta, delta (|d| - 0.5 delta) elsewhere, for d = input - target.
 
     Args:
@@ -103,8 +103,6 @@ def huber_loss(input, target, *, reduction: Reduction = "mean", delta: Float = 1
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    if delta <= 0:
-        raise ValueError(f"For 'huber_loss', 'delta' should be positive, but got {delta}.")
     x, y = _pair("huber_loss", input, target)
     d = x - y
     size = jnp.abs(d)
@@ -147,7 +145,7 @@ def _nll(op, scores, target, weight, ignore_index, reduction, label_smoothing):
     weight = jnp.ones(classes, scores.dtype) if weight is None else weight.astype(scores.dtype)
     factor = jnp.where(counted, jnp.take(weight, safe, mode="clip"), jnp.zeros((), scores.dtype))
     values = -factor * jnp.take_along_axis(scores, safe[..., None], axis=-1, mode="clip")[..., 0]
-    if label_smoothing:
+    if not is_constant(label_smoothing, 0.0):
         smooth = -jnp.where(counted, jnp.sum(scores * weight, -1), 0)
         values = (1 - label_smoothing) * values + label_smoothing / classes * smooth
     if reduction == "none":
@@ -158,7 +156,7 @@ def _nll(op, scores, target, weight, ignore_index, reduction, label_smoothing):
 
 @operator("NLLLossForm", functional="nll_loss")
 def nll_loss(inputs, target, weight=None, *, ignore_index: Int = -100, reduction: Reduction = "mean",
-             label_smoothing: Float = 0.0):
+             label_smoothing: ConstantAt(Float, 0.0) = 0.0):
     """Negative log likelihood of the right class.
 
     Args:
@@ -183,7 +181,7 @@ def nll_loss(inputs, target, weight=None, *, ignore_index: Int = -100, reduction
 
 @operator("CrossEntropy", functional="cross_entropy")
 def cross_entropy(input, target, weight=None, *, ignore_index: Int = -100, 
-                  reduction: Reduction = "mean", label_smoothing: Float = 0.0):
+                  reduction: Reduction = "mean", label_smoothing: ConstantAt(Float, 0.0) = 0.0):
     """Cross entropy of softmax(input) with the number, or a distribution, of the right class.
 
     Args:
@@ -308,8 +306,9 @@ def cosine_embedding_loss(input1, input2, target, *, margin: Float = 0.0, reduct
 
 
 @operator("TripletMarginLoss", functional="triplet_margin_loss")
-def triplet_margin_loss(anchor, positive, negative, *, margin: Float = 1.0, p: Float = 2.0, eps: Float = 1e-6,
-                        swap: Bool = False, reduction: Reduction = "mean"):
+def triplet_margin_loss(anchor, positive, negative, *, margin: Float = 1.0,
+                        p: ConstantAt(Float, 1.0, 2.0) = 2.0, eps: Float = 1e-6, swap: Bool = False,
+                        reduction: Reduction = "mean"):
     """max(0, |anchor - positive| - |anchor - negative| + margin) with p-norms over the last axis.
 
     Args:

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from msnb.core.kinds import Bool, Float, Int, IntOrTuple, OneOf, Shape, StrictFloat
+from msnb.core.kinds import Bool, ConstantAt, Float, Int, IntOrTuple, OneOf, Shape, StrictFloat
 from msnb.core.operator import REGISTRY
 from msnb.core.primitive import operator
 from msnb.ops import _check
@@ -225,7 +225,7 @@ def l2_normalize_grad(input_x, out, dout, *, axis: IntOrTuple = 0, epsilon: Floa
 
 @operator("LRNGrad")
 def lrn_grad(grads, x, y, *, depth_radius: Int = 5, bias: StrictFloat = 1.0, alpha: StrictFloat = 1.0,
-             beta: StrictFloat = 0.5):
+             beta: ConstantAt(StrictFloat, 0.5) = 0.5):
     """Gradient of LRN."""
     return pull(lambda x: norm.lrn(x, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta), x)(grads)[0]
 

@@ -6,7 +6,7 @@ from msnb.core.kinds import Bool, OneOf, PositiveInt, Shape, StrictFloat
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops.nn import pool, resize, rnn
-from msnb.ops.nn._kinds import Exactly, Layout, PadMode, PoolMode, Probability, Sides2, Sides3, Window2, Window3
+from msnb.ops.nn._kinds import Exactly, Layout, PadMode, PoolMode, Sides2, Sides3, Window2, Window3
 from msnb.ops.nn.conv import _conv2d, pads
 from msnb.ops.nn.conv_lowering import Geometry, direct
 from msnb.ops.nn.grads import pull
@@ -148,7 +148,7 @@ def roi_align_grad(ydiff, rois, *, xdiff_shape: Shape, pooled_height: PositiveIn
 # ---------------------------------------------------------------------- recurrent
 @operator("LSTMGrad")
 def lstm_grad(x, hx, cx, w, y, hy, cy, dy, dhy, dcy, reserve, *, input_size: PositiveInt, hidden_size: PositiveInt,
-              num_layers: PositiveInt, has_bias: Bool, bidirectional: Bool, dropout: Probability):
+              num_layers: PositiveInt, has_bias: Bool, bidirectional: Bool, dropout: rnn.Share):
     """Gradients of LSTM with respect to input, states and weights."""
     def forward(x, h, c, w):
         return rnn.lstm_op(x, h, c, w, input_size=input_size, hidden_size=hidden_size, num_layers=num_layers,

@@ -3,7 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from msnb.core.kinds import Bool, Float, Int, IntOrTuple, NonNegInt, OneOf, StrictFloat
+from msnb.core.kinds import Bool, ConstantAt, Float, Int, IntOrTuple, NonNegInt, OneOf, StrictFloat
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops.nn._kinds import Epsilon, Layout, Momentum
@@ -374,8 +374,8 @@ def l2_normalize(input_x, *, axis: IntOrTuple = 0, epsilon: Float = 1e-4):
 
 
 @operator("LRN", functional="lrn")
-def lrn(x, *, depth_radius: NonNegInt = 5, bias: StrictFloat = 1.0, alpha: StrictFloat = 1.0, beta: StrictFloat = 0.5,
-        norm_region: OneOf("ACROSS_CHANNELS") = "ACROSS_CHANNELS"):
+def lrn(x, *, depth_radius: NonNegInt = 5, bias: StrictFloat = 1.0, alpha: StrictFloat = 1.0,
+        beta: ConstantAt(StrictFloat, 0.5) = 0.5, norm_region: OneOf("ACROSS_CHANNELS") = "ACROSS_CHANNELS"):
     """Divides each value by (bias + alpha * sum of squares of neighbouring channels) ** beta (AlexNet).
 
     Args:

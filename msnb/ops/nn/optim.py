@@ -2,7 +2,7 @@
 import jax.numpy as jnp
 from jax import lax
 
-from msnb.core.kinds import Bool, Float, StrictFloat
+from msnb.core.kinds import Bool, ConstantAt, Float, StrictFloat, is_constant
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops.nn._variant import refuse
@@ -28,7 +28,7 @@ def same_shapes(op, **arrays):
 
 @operator("ApplyMomentum", writes=("variable", "accumulation"))
 def apply_momentum(variable, accumulation, learning_rate, gradient, momentum, *, use_nesterov: Bool = False,
-                   use_locking: Bool = False, gradient_scale: StrictFloat = 1.0):
+                   use_locking: Bool = False, gradient_scale: ConstantAt(StrictFloat, 1.0) = 1.0):
     """Momentum: a = a * momentum + g; v -= lr * a, or v -= lr * (g + momentum * a) with Nesterov.
 
     Args:
@@ -50,7 +50,7 @@ def apply_momentum(variable, accumulation, learning_rate, gradient, momentum, *,
     """
     same_shapes("ApplyMomentum", variable=variable, accumulation=accumulation, gradient=gradient)
     lr, momentum = scalar(learning_rate), scalar(momentum)
-    if gradient_scale != 1.0:
+    if not is_constant(gradient_scale, 1.0):
         gradient = gradient * gradient_scale
     a = accumulation * momentum + gradient
     step = gradient * lr + a * momentum * lr if use_nesterov else a * lr
@@ -151,7 +151,7 @@ def adam_weight_decay(var, m, v, lr, beta1, beta2, epsilon, decay, gradient, *, 
 
 @operator("SGD", writes=("parameters", "accum", "stat"))
 def sgd(parameters, gradient, learning_rate, accum, momentum, stat, *, dampening: Float = 0.0,
-        weight_decay: Float = 0.0, nesterov: Bool = False):
+        weight_decay: ConstantAt(Float, 0.0) = 0.0, nesterov: Bool = False):
     """Stochastic gradient descent with momentum: a = momentum * a + (1 - dampening) * g; p -= lr * a.
 
     The first step takes a = g. With Nesterov the step is lr * (g + momentum * a).
@@ -178,7 +178,7 @@ def sgd(parameters, gradient, learning_rate, accum, momentum, stat, *, dampening
     """
     same_shapes("SGD", parameters=parameters, gradient=gradient, accum=accum, stat=stat)
     lr, momentum = scalar(learning_rate), scalar(momentum)
-    g = gradient + weight_decay * parameters if weight_decay else gradient
+    g = gradient if is_constant(weight_decay, 0.0) else gradient + weight_decay * parameters
     a = jnp.where(stat > 0, g, momentum * accum + (1 - dampening) * g)
     step = g + momentum * a if nesterov else a
     a, step = jnp.where(momentum != 0, a, accum), jnp.where(momentum != 0, step, g)
@@ -251,7 +251,7 @@ def apply_centered_rms_prop(var, mean_gradient, mean_square, moment, grad, learn
 def ftrl_rule(var, accum, linear, g, lr, l1, l2, lr_power, shrinkage=0.0):
     """One step of FTRL-proximal (McMahan et al., 2013): new variable, accumulator and linear term."""
     total = accum + g * g
-    if shrinkage:
+    if not is_constant(shrinkage, 0.0):
         g = g + 2 * shrinkage * var
     power, before = total ** -lr_power, accum ** -lr_power
     linear = linear + g - (power - before) / lr * var

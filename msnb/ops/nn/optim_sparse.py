@@ -2,10 +2,10 @@
 import jax.numpy as jnp
 from jax import lax
 
-from msnb.core.kinds import Bool, StrictFloat
+from msnb.core.kinds import Bool, ConstantAt, StrictFloat
 from msnb.core.primitive import operator
 from msnb.ops import _check
-from msnb.ops.nn._kinds import AboveZero, NonNegFloat, NonPositiveFloat
+from msnb.ops.nn._kinds import AboveZero, LrPower, NonNegFloat
 from msnb.ops.nn.optim import adam_rate, adam_rule, ftrl_rule, like, proximal, same_shapes, scalar
 
 
@@ -98,7 +98,7 @@ def _sparse_ftrl(op, var, accum, linear, grad, indices, lr, l1, l2, lr_power, sh
 
 @operator("FusedSparseFtrl", writes=("var", "accum", "linear"), returns="written")
 def fused_sparse_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: NonNegFloat, l2: NonNegFloat,
-                      lr_power: NonPositiveFloat, use_locking: Bool = False):
+                      lr_power: LrPower, use_locking: Bool = False):
     """FTRL-proximal on the named rows.
 
     Args:
@@ -124,7 +124,7 @@ def fused_sparse_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: N
 
 @operator("SparseApplyFtrl", writes=("var", "accum", "linear"), returns="written")
 def sparse_apply_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: NonNegFloat, l2: NonNegFloat,
-                      lr_power: NonPositiveFloat, use_locking: Bool = False):
+                      lr_power: LrPower, use_locking: Bool = False):
     """FTRL-proximal on the named rows.
 
     Args:
@@ -150,7 +150,7 @@ def sparse_apply_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: N
 
 @operator("SparseApplyFtrlV2", writes=("var", "accum", "linear"), returns="written")
 def sparse_apply_ftrl_v2(var, accum, linear, grad, indices, *, lr: AboveZero, l1: NonNegFloat, l2: NonNegFloat,
-                         l2_shrinkage: StrictFloat, lr_power: NonPositiveFloat, use_locking: Bool = False):
+                         l2_shrinkage: ConstantAt(StrictFloat, 0.0), lr_power: LrPower, use_locking: Bool = False):
     """FTRL-proximal on the named rows, with an L2 shrinkage of the gradient.
 
     Args:

@@ -3,12 +3,17 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from msnb.core.kinds import Bool, Int, NonNegInt, OneOf, PositiveInt, StrictFloat
+from msnb.core._jax_private import is_tracer
+from msnb.core.kinds import Bool, ConstantAt, Int, NonNegInt, OneOf, PositiveInt, Static, StrictFloat, is_constant
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops.nn._kinds import Probability
 from msnb.ops.nn._variant import variant
 from msnb.ops.nn.dropout import drop
+
+Share = ConstantAt(Probability, 0.0)  # of what is dropped: with 0 nothing, and no key is drawn
+Keep = ConstantAt(Probability, 1.0)
+OnlyOne = Static(StrictFloat)  # one value is supported
 
 
 # ---------------------------------------------------------------------- LSTM
@@ -65,7 +70,7 @@ def _unpack(w, input_size, hidden_size, num_layers, has_bias, directions):
 
 @operator("LSTM")
 def lstm_op(x, h, c, w, *, input_size: PositiveInt, hidden_size: PositiveInt, num_layers: PositiveInt,
-            has_bias: Bool, bidirectional: Bool, dropout: Probability):
+            has_bias: Bool, bidirectional: Bool, dropout: Share):
     """Long short-term memory over a sequence, several layers deep.
 
     Args:
@@ -92,11 +97,11 @@ def lstm_op(x, h, c, w, *, input_size: PositiveInt, hidden_size: PositiveInt, nu
 
 
 def _lstm_dropping(key, x, h, c, w, *, input_size: PositiveInt, hidden_size: PositiveInt, num_layers: PositiveInt,
-                   has_bias: Bool, bidirectional: Bool, dropout: Probability):
+                   has_bias: Bool, bidirectional: Bool, dropout: Share):
     return _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
 
 
-variant("LSTM", _lstm_dropping, lambda a: a["dropout"] and a["num_layers"] > 1, random=True)
+variant("LSTM", _lstm_dropping, lambda a: not is_constant(a["dropout"], 0.0) and a["num_layers"] > 1, random=True)
 
 
 def _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout):
@@ -111,9 +116,9 @@ def _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidire
     weights = _unpack(w, input_size, hidden_size, num_layers, has_bias, directions)
     y, hs, cs = x, [], []
     for layer in range(num_layers):
-        if layer and dropout:
+        if layer and not is_constant(dropout, 0.0):
             key, sub = jax.random.split(key)
-            y = drop(sub, y, 1.0 - dropout)[0] if dropout < 1.0 else jnp.zeros_like(y)
+            y = drop(sub, y, 1.0 - dropout)[0]
         outputs = []
         for direction in range(directions):
             place = layer * directions + direction
@@ -137,7 +142,7 @@ def _fused_gates(x, h, c, w, b, forget_bias):
 
 
 @operator("BasicLSTMCell")
-def basic_lstm_cell(x, h, c, w, b, *, keep_prob: Probability = 1.0, forget_bias: StrictFloat = 1.0,
+def basic_lstm_cell(x, h, c, w, b, *, keep_prob: Keep = 1.0, forget_bias: StrictFloat = 1.0,
                     state_is_tuple: Bool = True, activation: OneOf("tanh") = "tanh"):
     """One step of an LSTM with fused weights.
 
@@ -163,12 +168,12 @@ def basic_lstm_cell(x, h, c, w, b, *, keep_prob: Probability = 1.0, forget_bias:
     return _basic_lstm_cell(None, x, h, c, w, b, keep_prob, forget_bias, state_is_tuple)
 
 
-def _basic_lstm_cell_dropping(key, x, h, c, w, b, *, keep_prob: Probability = 1.0, forget_bias: StrictFloat = 1.0,
+def _basic_lstm_cell_dropping(key, x, h, c, w, b, *, keep_prob: Keep = 1.0, forget_bias: StrictFloat = 1.0,
                               state_is_tuple: Bool = True, activation: OneOf("tanh") = "tanh"):
     return _basic_lstm_cell(key, x, h, c, w, b, keep_prob, forget_bias, state_is_tuple)
 
 
-variant("BasicLSTMCell", _basic_lstm_cell_dropping, lambda a: a["keep_prob"] < 1.0, random=True)
+variant("BasicLSTMCell", _basic_lstm_cell_dropping, lambda a: not is_constant(a["keep_prob"], 1.0), random=True)
 
 
 def _basic_lstm_cell(key, x, h, c, w, b, keep_prob, forget_bias, state_is_tuple):
@@ -180,7 +185,7 @@ def _basic_lstm_cell(key, x, h, c, w, b, keep_prob, forget_bias, state_is_tuple)
         raise ValueError(f"For '{op}', 'h' and 'c' should have shape {(x.shape[0], hidden)}, but got {h.shape} and "
                          f"{c.shape}.")
     new_c, new_h, *rest = _fused_gates(x, h, c, w, b, forget_bias)
-    if keep_prob < 1.0:
+    if not is_constant(keep_prob, 1.0):
         new_h = drop(key, new_h, keep_prob)[0]
     return (new_c, new_h.astype(h.dtype), *rest)
 
@@ -196,7 +201,7 @@ def _check_fused(op, x, w, b, hidden):
 @operator("DynamicRNN")
 def dynamic_rnn(x, w, b, seq_length=None, init_h=None, init_c=None, *, cell_type: OneOf("LSTM") = "LSTM",
                 direction: OneOf("UNIDIRECTIONAL") = "UNIDIRECTIONAL", cell_depth: Int = 1, use_peephole: Bool = False,
-                keep_prob: StrictFloat = 1.0, cell_clip: StrictFloat = -1.0, num_proj: NonNegInt = 0,
+                keep_prob: OnlyOne = 1.0, cell_clip: ConstantAt(StrictFloat, -1.0) = -1.0, num_proj: NonNegInt = 0,
                 time_major: Bool = True, activation: OneOf("tanh") = "tanh", forget_bias: StrictFloat = 0.0,
                 is_training: Bool = True):
     """An LSTM over a sequence, with fused weights, that returns every gate of every step.
@@ -236,11 +241,13 @@ def dynamic_rnn(x, w, b, seq_length=None, init_h=None, init_c=None, *, cell_type
     _check.rank(op, "init_h", init_h, 3)
     _check_fused(op, x, w, b, init_h.shape[-1])
 
+    bound = jnp.where(cell_clip > 0, cell_clip, jnp.inf) if is_tracer(cell_clip) else cell_clip
+
     def step(state, x_t):
         h, c = state
         c, h, *gates = _fused_gates(x_t, h, c, w, b, forget_bias)
-        if cell_clip > 0:
-            c = jnp.clip(c, -cell_clip, cell_clip)
+        if is_tracer(bound) or bound > 0:
+            c = jnp.clip(c, -bound, bound)
         return (h, c), (h, c, *gates)
 
     kind = b.dtype
@@ -261,7 +268,7 @@ def _only(op, **given):
 @operator("DynamicGRUV2")
 def dynamic_gru_v2(x, weight_input, weight_hidden, bias_input=None, bias_hidden=None, seq_length=None, init_h=None, *,
                    direction: OneOf("UNIDIRECTIONAL") = "UNIDIRECTIONAL", cell_depth: Int = 1,
-                   keep_prob: StrictFloat = 1.0, cell_clip: StrictFloat = -1.0, num_proj: NonNegInt = 0,
+                   keep_prob: OnlyOne = 1.0, cell_clip: OnlyOne = -1.0, num_proj: NonNegInt = 0,
                    time_major: Bool = True, activation: OneOf("tanh") = "tanh", gate_order: OneOf("rzh", "zrh") = "rzh",
                    reset_after: Bool = True, is_training: Bool = True):
     """A gated recurrent unit over a sequence that returns every gate of every step.

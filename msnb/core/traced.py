@@ -1,0 +1,140 @@
+"""Operators with traced attributes: numbers that enter the computation as its inputs do.
+
+Outside of a graph such an attribute is an input of the operator's program, a scalar that widens nothing, and one
+program serves every value. In a graph, which is compiled for its constants anyway, it is a constant, so that XLA
+can fold it and a reader sees it at its node; unless it is a Tensor, which is an input in both.
+"""
+import copy
+import inspect
+
+import jax
+
+from msnb.core import trace
+from msnb.core._jax_private import from_float, is_tracer, weak_scalar
+from msnb.core.kinds import hashable
+from msnb.core.operator import Input, Operator, operand, own
+from msnb.core.recent import Recent
+from msnb.core.tensor import Tensor, box
+
+_thread = trace.thread
+_new = object.__new__
+_placed = Recent(1024)  # number -> its array
+
+
+def declared(fn, *rest):
+    """The `Operator` that `fn` declares; see there for the arguments."""
+    parameters = inspect.signature(fn).parameters.values()
+    traced = any(p.kind is p.KEYWORD_ONLY and getattr(p.annotation, "traced", False) for p in parameters)
+    return (TracedOperator if traced else Operator)(fn, *rest)
+
+
+def placed(number):
+    """A float as an array on the device, kept for later calls: a jit takes it sooner than a Python float."""
+    if type(number) is not float:
+        return number
+    key = hashable(number)
+    array = _placed.get(key)
+    if array is None:
+        array = _placed.recall(key)
+    if array is None:
+        array = from_float(number)
+        if array is None:
+            return number
+        _placed.keep(key, array)
+    return array
+
+
+class TracedOperator(Operator):
+    """An operator some of whose attributes are traced. See `Operator` for the arguments."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.traced = {name: kind.constants for name, (kind, _) in self.attributes.items() if kind.traced}
+        self._opened = {}
+
+    def opened(self, attributes, graph):
+        """(names, operator): the attributes that are inputs now, and the operator that takes them as its last ones."""
+        names = tuple([name for name, constants in self.traced.items()
+                       if isinstance(attributes[name], Tensor) or not graph and attributes[name] not in constants])
+        found = self._opened.get(names)
+        if found is None:
+            found = self._opened[names] = self._open(names) if names else self
+        return names, found
+
+    def _open(self, names):
+        fn, count = self.fn, len(names)
+
+        def opened(*args, **attributes):
+            return fn(*args[:-count], **attributes, **dict(zip(names, map(weak_scalar, args[-count:]))))
+
+        twin = copy.copy(self)
+        twin.fn = opened
+        twin.inputs = self.inputs + [Input(name, None, None) for name in names]
+        twin.attributes = {name: entry for name, entry in self.attributes.items() if name not in names}
+        twin.kernels = Recent()
+        return twin
+
+    def ready(self, attributes):
+        """The kernel of PYNATIVE calls with plain inputs, which its numbers follow; None if one of them is a Tensor."""
+        names, opened = self.opened(attributes, graph=False)
+        if any(isinstance(attributes[name], Tensor) for name in names):
+            return None
+        return Operator.kernel(opened, {name: attributes[name] for name in opened.attributes})
+
+    def numbers(self, attributes):
+        """What follows the inputs of that kernel."""
+        return tuple([placed(attributes[name]) for name in self.opened(attributes, graph=False)[0]])
+
+    def __call__(self, attributes, args, kwargs=None):
+        if kwargs or len(args) != len(self.inputs):
+            args = self._bind(args, kwargs or {})
+        names, opened = self.opened(attributes, graph=_thread.frame is not None)
+        if names:
+            args = (*args, *[placed(attributes[name]) for name in names])
+            attributes = {name: attributes[name] for name in opened.attributes}
+        return Operator.__call__(opened, attributes, args)
+
+    def failed(self, error, kernel, boxes, arrays, targets=()):
+        """See `Operator.failed`; a number is shown as one."""
+        boxes = [b.item() if isinstance(b, jax.Array) and not b.ndim and not is_tracer(b) else b for b in boxes]
+        return super().failed(error, kernel, boxes, arrays, targets)
+
+
+def traced_call(op):
+    """`__call__` of a class whose operator has traced attributes and takes plain Tensors: dispatch and the numbers."""
+    name, names, count = op.name, [i.name for i in op.inputs], len(op.inputs)
+
+    def general(self, args, kwargs):
+        kernel = self._kernel
+        if (kernel is None or kwargs or len(args) != count or _thread.frame is not None
+                or _thread.compute_dtype is not None):
+            return op(self._attributes, args, kwargs)
+        numbers = self._numbers
+        if numbers is None:
+            numbers = op.numbers(self._attributes)
+            if float not in map(type, numbers):  # floats stay what they are only while JAX traces
+                self._numbers = numbers
+        arrays = [a._array if type(a) is Tensor else operand(a, name, n) for a, n in zip(args, names)]
+        return op.run(kernel, (*args, *numbers), (*arrays, *numbers))
+
+    if count != 1 or type(op).run is not Operator.run:
+        def call(self, *args, **kwargs):
+            return general(self, args, kwargs)
+    else:
+        def call(self, *args, **kwargs):
+            numbers = self._numbers
+            if (numbers is None or kwargs or len(args) != 1 or type(args[0]) is not Tensor or _thread.recording
+                    or _thread.frame is not None):
+                return general(self, args, kwargs)
+            array = args[0]._array
+            try:
+                out = self._kernel.run(array, *numbers)
+            except BaseException as error:
+                return op.failed(error, self._kernel, (*args, *numbers), [array, *numbers])
+            if type(out) is tuple:
+                return tuple([box(own(o, (array,))) for o in out])
+            tensor = _new(Tensor)
+            tensor._array, tensor._node = own(out, (array,)) if out is array else out, None
+            return tensor
+
+    return call
