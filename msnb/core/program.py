@@ -212,26 +212,33 @@ class Program:
         self._ready = None  # what `run` was when it was last called: it is compiled
         self._observers = ()  # weak, as recordings are large: `observe` holds those that look on now
         self._observed = ()  # (observer, number of its arrays) while this program runs in a form with further outputs
-        self._form = None  # (graphs that observers asked for, `run` of them) of the last time
+        self._form = (), [], self._own_run, ()  # (observers, their graphs, `run`, `_observed`) of the last time
         self._kernel = None
 
     def _follow(self, observers):
         """Run in the form that `observers` ask for; in the program's own where none does."""
         self._observers = tuple(map(weakref.ref, observers))
         if not observers:
-            self.run, self._observed = self._own_run, ()
-            if self.written and trace.taking.contended and _state.mode != _GRAPH:
-                self._careful = self.run = self._careful or self._jitted(self._flat)
+            self._observed = ()
+            return
+        known, graphs, self.run, self._observed = self._form
+        if known == self._observers:  # who comes again is not asked again
             return
         asked = [(o, o.rewrite(self)) for o in observers]
         asked = [(o, graph) for o, graph in asked if graph is not None]
         own = len(self.jaxpr.jaxpr.outvars)
         self._observed = tuple((weakref.ref(o), len(graph.jaxpr.outvars) - own) for o, graph in asked)
-        graphs = [graph for _, graph in asked]
-        if self._form is None or not _same(self._form[0], graphs):  # who asks for the same again finds it compiled
-            self._form = graphs, self._jitted(_flat(graphs, self.n_results, self.copied, own)) if graphs \
-                else self._own_run
-        self.run = self._form[1]
+        if not _same(graphs, [graph for _, graph in asked]):  # who asks for the same finds it compiled
+            graphs = [graph for _, graph in asked]
+            self.run = self._jitted(_flat(graphs, self.n_results, self.copied, own)) if graphs else self._own_run
+        self._form = self._observers, graphs, self.run, self._observed
+
+    def _unobserved(self):
+        """The program's own form, or the one for threads that contend for Parameters."""
+        if not (self.written and trace.taking.contended and _state.mode != _GRAPH):
+            return self._own_run
+        self._careful = self._careful or self._jitted(self._flat)
+        return self._careful
 
     def _show(self, inputs, new, outs):
         """Give the observers what they see of a run; returns the program's own results."""
@@ -319,8 +326,10 @@ class Program:
 
     def _attach(self):
         """Bring the written Parameters together in one store, unless another program writes only part of them."""
-        if [observer() for observer in self._observers] != list(observe.observers) or trace.taking.contended:
+        if [observer() for observer in self._observers] != list(observe.observers):
             self._follow(observe.observers)
+        if not self._observers:
+            self.run = self._unobserved()
         self._store = self._together()
         by_store = {}
         self._read_groups = None
