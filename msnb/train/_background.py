@@ -32,11 +32,15 @@ class Writer:
             self._changed.wait_for(lambda: self._waiting is None or self._error is not None)
             self._raise()
             job = prepare()
-            if self._running is None:
-                self._running = job
-                threading.Thread(target=self._work, args=(job,), name=THREAD_NAME).start()
-            else:
+            if self.busy():
                 self._waiting = job
+                return
+            self._running = job
+            try:
+                threading.Thread(target=self._work, name=THREAD_NAME).start()
+            except BaseException:
+                self._running = None
+                raise
 
     def wait(self):
         """Return when all jobs are done.
@@ -57,7 +61,8 @@ class Writer:
         if error is not None:
             raise error
 
-    def _work(self, job):
+    def _work(self):
+        job = self._running  # not an argument: the thread would hold that as long as it lives
         while job is not None:
             error = None
             try:

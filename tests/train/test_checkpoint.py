@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -166,3 +167,19 @@ def test_the_longest_file_name_can_be_saved(tmp_path):
     path = str(tmp_path / ("x" * 250 + ".ckpt"))
     ms.save_checkpoint([{"name": "w", "data": Parameter(np.ones(2, np.float32), name="w")}], path)
     assert ms.load_checkpoint(path)["w"].asnumpy().tolist() == [1, 1]
+
+
+def test_a_job_that_is_done_is_let_go_of_while_the_next_one_runs():
+    writer, started, release = Writer(), threading.Event(), threading.Event()
+
+    class Copies:
+        pass
+
+    copies = Copies()
+    alive = weakref.ref(copies)
+    writer.submit(lambda copies=copies: ("first", lambda: copies))
+    writer.submit(lambda: ("second", lambda: (started.set(), release.wait(5))))
+    del copies
+    assert started.wait(5) and alive() is None
+    release.set()
+    writer.wait()
