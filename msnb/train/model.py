@@ -19,6 +19,7 @@ from msnb.parallel._utils import (
     _parameter_broadcast_check,
 )
 from msnb.train import amp
+from msnb.train._loss_watch import LossWatch
 from msnb.train.callback import Callback, RunContext, _CallbackManager, _InternalCallbackParam
 from msnb.train.dataset_helper import DatasetHelper
 from msnb.train.loss_scale_manager import FixedLossScaleManager, LossScaleManager
@@ -199,7 +200,7 @@ class Model:
         self._prepare(network, True)
         follow_overflow = self._follows_overflow()
         with_loss = self._loss_fn is not None
-        run_context = RunContext(cb_params)
+        run_context, watch = RunContext(cb_params), LossWatch()
         cb_params.cur_step_num = 0
         callbacks.on_train_begin(run_context)
         step_begin, step_end = callbacks.train_step_begin, callbacks.train_step_end
@@ -223,14 +224,17 @@ class Model:
                         self._loss_scale_manager.update_loss_scale(bool(np.all(outputs[1].asnumpy())))
                     for callback in step_end:
                         callback(run_context)
+                    watch.step(outputs, number, cb_params.cur_step_num)
                     if run_context.get_stop_requested():
                         break
+                watch.look(cb_params.get("net_outputs"), number, cb_params.cur_step_num)
                 train_dataset.reset()
                 callbacks.on_train_epoch_end(run_context)
                 if run_context.get_stop_requested():
                     break
         finally:
             helper.release()
+        watch.finish()
         callbacks.on_train_end(run_context)
 
     def _follows_overflow(self):
