@@ -43,8 +43,8 @@ class LossWatch:
             return
         self._told = True
         log.warning("The loss is not finite (%s) in step %d, epoch %d of Model.train, maybe since an earlier one, and "
-                    "training goes on. Is the learning rate too high, or is there a NaN in the data? LossMonitor() stops "
-                    "at the first such step.", wrong[0], step, epoch)
+                    "training goes on. Is the learning rate too high, or is there a NaN in the data? LossMonitor() "
+                    "stops at the first such step.", wrong[0], step, epoch)
 
 
 def _is_scaled(outputs):

@@ -118,13 +118,11 @@ def _appended(append_dict):
         return {}
     if not isinstance(append_dict, dict):
         raise TypeError(f"For 'save_checkpoint', 'append_dict' should be a dict, but got {type(append_dict).__name__}.")
-    values = {}
     for name, value in append_dict.items():
-        if not isinstance(name, str) or not isinstance(value, (Tensor, int, float, str)):
+        if not (isinstance(name, str) and isinstance(value, (str, int, float, Tensor))):
             raise TypeError(f"For 'save_checkpoint', 'append_dict' should hold numbers, strings and Tensors by name, "
                             f"but it holds {name!r}: {type(value).__name__}.")
-        values[name] = Tensor(value) if isinstance(value, (int, float)) else value
-    return values
+    return {name: value if isinstance(value, (str, Tensor)) else Tensor(value) for name, value in append_dict.items()}
 
 
 def _exec_save(ckpt_file_name, values, crc_check=False, after=None):

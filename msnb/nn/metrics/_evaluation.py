@@ -77,7 +77,7 @@ def say_what_is_no_class(metric, y_pred, y):
     """Log, once, that scores are NaN or that labels name no class: both count, and count as wrong or by chance."""
     name, classes = type(metric).__name__, y_pred.shape[1]
     if np.issubdtype(y_pred.dtype, np.inexact) and np.isnan(y_pred).any():
-        log.once("%s: there are NaN among the predictions, so the predicted class of these samples means nothing.", name)
+        log.once("%s: there are NaN among the predictions, whose predicted class means nothing.", name)
     if y.size and not (y.min() >= 0 and y.max() < classes):
         log.once("%s: there are labels outside the %d classes of the predictions (0 to %d), which no prediction can "
                  "match.", name, classes, classes - 1)

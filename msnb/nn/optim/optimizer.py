@@ -199,8 +199,8 @@ class Optimizer(Cell):
     def _finite_rates(self, rates):
         wrong = np.flatnonzero(~np.isfinite(rates.asnumpy().ravel()))
         if wrong.size:
-            raise ValueError(f"For '{self.cls_name}', learning rates should be finite numbers, but number {wrong[0]} of "
-                             f"{rates.size} is {rates.asnumpy().ravel()[wrong[0]]}.")
+            raise ValueError(f"For '{self.cls_name}', learning rates should be finite numbers, but number {wrong[0]} "
+                             f"of {rates.size} is {rates.asnumpy().ravel()[wrong[0]]}.")
         return rates
 
     def _build_single_lr(self, learning_rate, name):
