@@ -1,5 +1,4 @@
 """`Model`: trains, evaluates and predicts."""
-import functools
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -20,8 +19,9 @@ from msnb.parallel._utils import (
     _parameter_broadcast_check,
 )
 from msnb.train import amp
+from msnb.train._evaluation import Evaluation
 from msnb.train._loss_watch import LossWatch
-from msnb.train.callback import Callback, RunContext, _CallbackManager, _InternalCallbackParam
+from msnb.train.callback import RunContext, _CallbackManager, _InternalCallbackParam
 from msnb.train.dataset_helper import DatasetHelper
 from msnb.train.loss_scale_manager import FixedLossScaleManager, LossScaleManager
 
@@ -279,7 +279,7 @@ class Model:
             if not self._metric_fns:
                 raise ValueError("Model.fit with a 'valid_dataset' needs metrics, but this Model has none.")
             others = _as_list(callbacks)
-            callbacks = [_Evaluation(self, valid_frequency, valid_dataset, others, valid_dataset_sink_mode), *others]
+            callbacks = [Evaluation(valid_frequency, self, valid_dataset, others, valid_dataset_sink_mode), *others]
         self.train(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size)
 
     def build(self, train_dataset=None, valid_dataset=None, sink_size=-1, epoch=1):
@@ -444,28 +444,6 @@ class Model:
             raise RuntimeError(f"'Model.{name}' works in the parallel modes 'semi_auto_parallel' and 'auto_parallel' "
                                f"only, but the mode is '{_get_parallel_mode()}'.")
         raise NotImplementedError(f"'Model.{name}' is not available in msnb yet.")
-
-
-class _Evaluation(Callback):
-    """Evaluates a Model after some of its training epochs."""
-
-    def __init__(self, model, when, dataset, callbacks, sink_mode):
-        super().__init__()
-        self._due = when.__contains__ if isinstance(when, list) else lambda epoch: when > 0 and epoch % when == 0
-        self._evaluate = functools.partial(model.eval, dataset, list(filter(_watches_evaluation, callbacks)), sink_mode)
-        self._go_on = functools.partial(model._prepare, is_train=True)
-
-    def epoch_end(self, run_context):
-        moment = run_context.original_args()
-        moment.pop("eval_results", None)
-        if self._due(moment.cur_epoch_num):
-            moment.eval_results = self._evaluate()
-            self._go_on(moment.train_network)
-
-
-def _watches_evaluation(callback):
-    own = type(callback).__mro__[:type(callback).__mro__.index(Callback)]
-    return any(name.startswith("on_eval_") for cls in own for name in vars(cls))
 
 
 def _as_list(callbacks):

@@ -24,12 +24,13 @@ def checkpoint_cb_for_save_op(parameter_list):
     Returns:
         bool, whether there was a network.
     """
-    if _cur_net is None:
-        log.warning("No network is set, so no Parameters are updated.")
-        return False
-    _fill_param_into_net(_cur_net, parameter_list)
+    net = _cur_net
     set_cur_net(None)
-    return True
+    if net is None:
+        log.warning("No network is set, so no Parameters are updated.")
+    else:
+        _fill_param_into_net(net, parameter_list)
+    return net is not None
 
 
 class CallbackManager(Callback):
