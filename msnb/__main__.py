@@ -13,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+from msnb._atomic import writing
 from msnb._version import __version__
 
 PACKAGE = Path(__file__).resolve().parent
@@ -80,9 +81,12 @@ def run_demo(options):
     seconds = time.perf_counter() - start
 
     executed, html = out / source.name, out / (source.stem + ".html")
-    nbformat.write(notebook, executed)
+    with writing(executed, "w", encoding="utf-8") as file:
+        nbformat.write(notebook, file)
     NotebookNotary().sign(notebook)  # the user has just run it: JupyterLab may show its graphs at once
-    html.write_text(_to_html(notebook), encoding="utf-8")
+    page = _to_html(notebook)
+    with writing(html, "w", encoding="utf-8") as file:
+        file.write(page)
     accuracy = _accuracy(notebook)
     if failure is not None:
         print(str(failure), file=sys.stderr)

@@ -95,6 +95,13 @@ def _as_tuple(types):
 # --- numbers ----------------------------------------------------------------------------------------------------------
 
 
+def check_finite(arg_value, arg_name=None, prim_name=None):
+    """`arg_value`, unless it is a NaN or infinite number, which is a ValueError. What is no number passes."""
+    if isinstance(arg_value, (float, np.floating)) and not math.isfinite(arg_value):
+        raise ValueError(f"{_subject(arg_name, prim_name)} should be a finite number, {_got(arg_value)}.")
+    return arg_value
+
+
 def check_number(arg_value, value, rel, arg_type=int, arg_name=None, prim_name=None):
     """`arg_value`, when it is a finite `arg_type` in relation `rel` to `value`; TypeError or ValueError otherwise."""
     check_is_number(arg_value, arg_type, arg_name, prim_name)
@@ -108,15 +115,15 @@ def check_number(arg_value, value, rel, arg_type=int, arg_name=None, prim_name=N
 
 def check_is_number(arg_value, arg_type, arg_name=None, prim_name=None):
     """`arg_value`, when it is a finite `arg_type` (a bool is no number); TypeError or ValueError otherwise."""
-    if isinstance(arg_value, (float, np.floating)) and not math.isfinite(arg_value):
-        raise ValueError(f"{_subject(arg_name, prim_name)} should be a finite number, {_got(arg_value)}.")
+    check_finite(arg_value, arg_name, prim_name)
     if not isinstance(arg_value, arg_type) or isinstance(arg_value, bool):
         raise TypeError(f"{_subject(arg_name, prim_name)} should be {arg_type.__name__}, {_got(arg_value)}.")
     return arg_value
 
 
 def check_number_range(arg_value, lower_limit, upper_limit, rel, value_type, arg_name=None, prim_name=None):
-    """`arg_value`, when it is a `value_type` or numpy number inside the interval; TypeError or ValueError otherwise."""
+    """`arg_value`, a finite `value_type` or numpy number inside the interval; TypeError or ValueError otherwise."""
+    check_finite(arg_value, arg_name, prim_name)
     if not isinstance(arg_value, (np.ndarray, np.generic, *_as_tuple(value_type))) or isinstance(arg_value, bool):
         raise TypeError(
             f"{_subject(arg_name, prim_name)} should be {_names(_as_tuple(value_type))}, {_got(arg_value)}."
@@ -185,6 +192,7 @@ def check_float_range(arg_value, lower_limit, upper_limit, rel, arg_name=None, p
 
 def check(arg_name, arg_value, value_name, value, rel=Rel.EQ, prim_name=None, excp_cls=ValueError):
     """`arg_value`, an int or tuple of ints, when it is in relation `rel` to `value`; raises `excp_cls` otherwise."""
+    check_finite(arg_value, arg_name, prim_name)
     if not Rel.get_fns(rel)(arg_value, value):
         expected = Rel.get_strs(rel).format(f"{value_name} = {value}")
         raise excp_cls(f"{_subject(arg_name, prim_name)} should be {expected}, but got {arg_value}.")
@@ -192,6 +200,7 @@ def check(arg_name, arg_value, value_name, value, rel=Rel.EQ, prim_name=None, ex
 
 
 def _check_named_number(arg_name, arg_value, value, rel, prim_name):
+    check_finite(arg_value, arg_name, prim_name)
     if not Rel.get_fns(rel)(arg_value, value):
         raise ValueError(
             f"{_subject(arg_name, prim_name)} should be {Rel.get_strs(rel).format(value)}, {_got(arg_value)}."
@@ -244,10 +253,15 @@ def check_isinstance(arg_name, arg_value, classes):
 
 
 def check_value_type(arg_name, arg_value, valid_types, prim_name=None):
-    """`arg_value`, when it is an instance of `valid_types` (a bool only where bool is listed); TypeError otherwise."""
+    """`arg_value`, when it is an instance of `valid_types` (a bool only where bool is listed); TypeError otherwise.
+
+    NaN is a ValueError.
+    """
     valid_types = _as_tuple(valid_types)
     if not isinstance(arg_value, valid_types) or (isinstance(arg_value, bool) and bool not in valid_types):
         raise TypeError(f"{_subject(arg_name, prim_name)} should be {_names(valid_types)}, {_got(arg_value)}.")
+    if isinstance(arg_value, float) and math.isnan(arg_value):  # it would pass every `if value < 0` that follows
+        raise ValueError(f"{_subject(arg_name, prim_name)} should be {_names(valid_types)}, but got NaN.")
     return arg_value
 
 
@@ -381,6 +395,7 @@ for _check in (
     check_non_positive_int,
     check_non_negative_int,
     check_float,
+    check_finite,
     check_is_float,
     check_positive_float,
     check_negative_float,

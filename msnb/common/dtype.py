@@ -195,10 +195,9 @@ def pytype_to_dtype(obj):
     Raises:
         NotImplementedError: If `obj` has no counterpart.
     """
-    if isinstance(obj, np.dtype):
-        obj = obj.type
     if isinstance(obj, Type):
         return obj
+    obj = obj.type if isinstance(obj, np.dtype) else obj
     if isinstance(obj, type):
         if obj in _BY_PYTHON:
             return _BY_PYTHON[obj]

@@ -9,6 +9,7 @@ import numbers
 
 import numpy as np
 
+from msnb._checkparam import check_finite
 from msnb.common import dtype as mstype
 from msnb.common.dtype import np_dtype
 from msnb.common.seed import get_seed, on_seed
@@ -59,7 +60,7 @@ def _register(*aliases):
     return register
 
 
-def _assignment(arr, num):
+def _assignment(arr, num):  # networks import it for initializers of their own
     """Fill `arr` in place with `num` (a number or an array of the same shape) and return it."""
     arr[...] = num
     return arr
@@ -116,6 +117,14 @@ def _calculate_gain(nonlinearity, param=None):
     raise ValueError(f"Unsupported nonlinearity {nonlinearity}, please use tanh, relu, leaky_relu or one of {_LINEAR}.")
 
 
+def _uniform(bound, shape):
+    return np.random.uniform(-bound, bound, shape)
+
+
+def _normal(std, shape):
+    return np.random.normal(0, std, shape)
+
+
 def _truncated_normal(low, high, shape):
     """Standard normal values within [low, high]: what falls outside is drawn again."""
     out = np.random.standard_normal(shape)
@@ -147,9 +156,7 @@ class Initializer:
     @property
     def seed(self):
         """(seed, offset): the values that determine what `Normal` draws."""
-        if self._seed is None:
-            return get_seed(), _normal_draws
-        return self._seed + 1, 0
+        return (get_seed(), _normal_draws) if self._seed is None else (self._seed + 1, 0)
 
     @seed.setter
     def seed(self, value):
@@ -165,20 +172,44 @@ class Initializer:
         return f"{type(self).__name__}({', '.join(f'{k}={v}' for k, v in self._kwargs.items())})"
 
 
-@_register("zeros")
-class Zero(Initializer):
-    """Fill with zeros."""
+class _Formula(Initializer):
+    """An initializer that is a formula: its class says with `_values(shape)` what its arguments make of a shape.
+
+    The arguments become attributes; they are finite numbers or names.
+    """
+
+    rank = None  # numbers of axes that the formula is defined for
+
+    def __init__(self, **arguments):
+        super().__init__(**arguments)
+        for name, value in arguments.items():
+            setattr(self, name, check_finite(value, name, type(self).__name__))
 
     def _initialize(self, arr):
-        _assignment(arr, 0)
+        if self.rank is not None and arr.ndim not in self.rank:
+            expected = ", ".join(map(str, self.rank)) if len(self.rank) < 9 else f"at least {self.rank[0]}"
+            raise ValueError(f"For '{type(self).__name__}', the tensor must have {expected} dimensions, "
+                             f"but got {arr.ndim}.")
+        arr[...] = self._values(arr.shape)
+
+    def _values(self, shape):
+        raise NotImplementedError
+
+
+@_register("zeros")
+class Zero(_Formula):
+    """Fill with zeros."""
+
+    def _values(self, shape):
+        return 0
 
 
 @_register("ones")
-class One(Initializer):
+class One(_Formula):
     """Fill with ones."""
 
-    def _initialize(self, arr):
-        _assignment(arr, 1)
+    def _values(self, shape):
+        return 1
 
 
 class Constant(Initializer):
@@ -194,11 +225,11 @@ class Constant(Initializer):
         self.value = value
 
     def _initialize(self, arr):
-        _assignment(arr, self.value)
+        arr[...] = self.value
 
 
 @_register("xavier_uniform")
-class XavierUniform(Initializer):
+class XavierUniform(_Formula):
     r"""
     Fill with values of U(-b, b), :math:`b = gain \sqrt{6 / (n_{in} + n_{out})}` (Glorot and Bengio, 2010).
 
@@ -206,17 +237,17 @@ class XavierUniform(Initializer):
         gain (float): A factor of the bound. Default: 1.
     """
 
+    gain: float
+
     def __init__(self, gain=1):
         super().__init__(gain=gain)
-        self.gain = gain
 
-    def _initialize(self, arr):
-        bound = self.gain * math.sqrt(6.0 / sum(_calculate_fan_in_and_fan_out(arr.shape)))
-        _assignment(arr, np.random.uniform(-bound, bound, arr.shape))
+    def _values(self, shape):
+        return _uniform(self.gain * math.sqrt(6.0 / sum(_calculate_fan_in_and_fan_out(shape))), shape)
 
 
 @_register("xavier_normal")
-class XavierNormal(Initializer):
+class XavierNormal(_Formula):
     r"""
     Fill with values of N(0, s), :math:`s = gain \sqrt{2 / (n_{in} + n_{out})}` (Glorot and Bengio, 2010).
 
@@ -224,23 +255,24 @@ class XavierNormal(Initializer):
         gain (float): A factor of the standard deviation. Default: 1.
     """
 
+    gain: float
+
     def __init__(self, gain=1):
         super().__init__(gain=gain)
-        self.gain = gain
 
-    def _initialize(self, arr):
-        std = self.gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(arr.shape)))
-        _assignment(arr, np.random.normal(0, std, arr.shape))
+    def _values(self, shape):
+        return _normal(self.gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(shape))), shape)
 
 
-class _He(Initializer):
+class _He(_Formula):
+    negative_slope: float
+    mode: str
+    nonlinearity: str
+
     def __init__(self, negative_slope=0, mode="fan_in", nonlinearity="leaky_relu"):
         super().__init__(negative_slope=negative_slope, mode=mode, nonlinearity=nonlinearity)
-        self.negative_slope = negative_slope
-        self.mode = mode
-        self.nonlinearity = nonlinearity
 
-    def _std(self, shape):
+    def _deviation(self, shape):
         fan = _calculate_correct_fan(shape, self.mode)
         return _calculate_gain(self.nonlinearity, self.negative_slope) / math.sqrt(fan)
 
@@ -257,9 +289,8 @@ class HeUniform(_He):
         nonlinearity (str): The function that follows the layer. Default: "leaky_relu".
     """
 
-    def _initialize(self, arr):
-        bound = math.sqrt(3.0) * self._std(arr.shape)
-        _assignment(arr, np.random.uniform(-bound, bound, arr.shape))
+    def _values(self, shape):
+        return _uniform(math.sqrt(3.0) * self._deviation(shape), shape)
 
 
 @_register("he_normal")
@@ -274,12 +305,12 @@ class HeNormal(_He):
         nonlinearity (str): The function that follows the layer. Default: "leaky_relu".
     """
 
-    def _initialize(self, arr):
-        _assignment(arr, np.random.normal(0, self._std(arr.shape), arr.shape))
+    def _values(self, shape):
+        return _normal(self._deviation(shape), shape)
 
 
 @_register()
-class Uniform(Initializer):
+class Uniform(_Formula):
     """
     Fill with values of U(-scale, scale).
 
@@ -287,16 +318,17 @@ class Uniform(Initializer):
         scale (float): The bound. Default: 0.07.
     """
 
+    scale: float
+
     def __init__(self, scale=0.07):
         super().__init__(scale=scale)
-        self.scale = scale
 
-    def _initialize(self, arr):
-        _assignment(arr, np.random.uniform(-self.scale, self.scale, arr.shape))
+    def _values(self, shape):
+        return _uniform(self.scale, shape)
 
 
 @_register()
-class Normal(Initializer):
+class Normal(_Formula):
     """
     Fill with values of N(mean, sigma).
 
@@ -305,23 +337,24 @@ class Normal(Initializer):
         mean (float): The mean. Default: 0.0.
     """
 
+    sigma: float
+    mean: float
+
     def __init__(self, sigma=0.01, mean=0.0):
         super().__init__(sigma=sigma, mean=mean)
-        self.sigma = sigma
-        self.mean = mean
 
-    def _initialize(self, arr):
+    def _values(self, shape):
         global _normal_draws
         seed, draw = self.seed
         if self._seed is None:
             _normal_draws += 1
         bits = np.random.Philox(None if seed is None else np.random.SeedSequence([seed, draw]))
-        data = np.random.Generator(bits).standard_normal(arr.shape, dtype=np.float32)
-        _assignment(arr, data * np.float32(self.sigma) + np.float32(self.mean))
+        standard = np.random.Generator(bits).standard_normal(shape, dtype=np.float32)
+        return standard * np.float32(self.sigma) + np.float32(self.mean)
 
 
 @_register()
-class TruncatedNormal(Initializer):
+class TruncatedNormal(_Formula):
     """
     Fill with values of N(mean, sigma) that lie within `a` to `b` standard deviations.
 
@@ -329,22 +362,37 @@ class TruncatedNormal(Initializer):
         sigma (float): The standard deviation before truncation. Default: 0.01.
         mean (float): The mean. Default: 0.0.
         a (float): The lower bound in standard deviations. Default: -2.0.
-        b (float): The upper bound in standard deviations. Default: 2.0.
+        b (float): The upper bound in standard deviations, greater than `a`. Default: 2.0.
+
+    Raises:
+        ValueError: If `b` is not greater than `a`.
     """
+
+    sigma: float
+    mean: float
+    a: float
+    b: float
 
     def __init__(self, sigma=0.01, mean=0.0, a=-2.0, b=2.0):
         super().__init__(sigma=sigma, mean=mean, a=a, b=b)
-        self.sigma = sigma
-        self.mean = mean
-        self.a = a
-        self.b = b
+        if b <= a:  # nothing could ever be drawn
+            raise ValueError(f"For 'TruncatedNormal', 'b' must be greater than 'a', but got a={a} and b={b}.")
 
-    def _initialize(self, arr):
-        _assignment(arr, _truncated_normal(self.a, self.b, arr.shape) * self.sigma + self.mean)
+    def _values(self, shape):
+        return self.mean + self.sigma * _truncated_normal(self.a, self.b, shape)
+
+
+_FANS = {"fan_in": (1, 0), "fan_out": (0, 1), "fan_avg": (0.5, 0.5)}  # weights of the two
+_DRAWS = {
+    "uniform": lambda std, shape: _uniform(math.sqrt(3) * std, shape),
+    # 0.8796... is the standard deviation of a standard normal cut at +-2.
+    "truncated_normal": lambda std, shape: _truncated_normal(-2, 2, shape) * (std / 0.87962566103423978),
+    "untruncated_normal": lambda std, shape: _normal(std, shape),
+}
 
 
 @_register("variance_scaling")
-class VarianceScaling(Initializer):
+class VarianceScaling(_Formula):
     r"""
     Fill with values of variance :math:`scale / n`, where `n` is the fan that `mode` names.
 
@@ -352,39 +400,30 @@ class VarianceScaling(Initializer):
         scale (float): The factor of the variance. Default: 1.0.
         mode (str): "fan_in", "fan_out" or "fan_avg". Default: "fan_in".
         distribution (str): "untruncated_normal", "truncated_normal" or "uniform". Default: "truncated_normal".
+
+    Raises:
+        ValueError: If `scale` is not positive, or one of the names is unknown.
     """
+
+    scale: float
+    mode: str
+    distribution: str
 
     def __init__(self, scale=1.0, mode="fan_in", distribution="truncated_normal"):
         super().__init__(scale=scale, mode=mode, distribution=distribution)
-        if scale <= 0.0:
+        if not scale > 0:
             raise ValueError(f"For 'VarianceScaling', 'scale' must be greater than 0.0, but got {scale}.")
-        if mode not in ("fan_in", "fan_out", "fan_avg"):
-            raise ValueError(f"For 'VarianceScaling', 'mode' must be fan_in, fan_out or fan_avg, but got {mode}.")
-        if distribution not in ("uniform", "truncated_normal", "untruncated_normal"):
-            raise ValueError(
-                "For 'VarianceScaling', 'distribution' must be uniform, truncated_normal or untruncated_normal, "
-                f"but got {distribution}."
-            )
-        self.scale = scale
-        self.mode = mode
-        self.distribution = distribution
+        for name, value, known in (("mode", mode, _FANS), ("distribution", distribution, _DRAWS)):
+            if value not in known:
+                raise ValueError(f"For 'VarianceScaling', '{name}' must be one of {', '.join(known)}, but got {value}.")
 
-    def _initialize(self, arr):
-        fan_in, fan_out = _calculate_fan_in_and_fan_out(arr.shape)
-        fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
-        std = math.sqrt(self.scale / max(1.0, fan))
-        if self.distribution == "truncated_normal":
-            # 0.8796... is the standard deviation of a standard normal cut at +-2.
-            data = _truncated_normal(-2, 2, arr.shape) * (std / 0.87962566103423978)
-        elif self.distribution == "untruncated_normal":
-            data = np.random.normal(0, std, arr.shape)
-        else:
-            data = np.random.uniform(-math.sqrt(3) * std, math.sqrt(3) * std, arr.shape)
-        _assignment(arr, data)
+    def _values(self, shape):
+        fan = sum(w * n for w, n in zip(_FANS[self.mode], _calculate_fan_in_and_fan_out(shape), strict=True))
+        return _DRAWS[self.distribution](math.sqrt(self.scale / max(1.0, fan)), shape)
 
 
 @_register()
-class Orthogonal(Initializer):
+class Orthogonal(_Formula):
     """
     Fill with a matrix (leading axis by the others) whose rows or columns are orthonormal, times `gain`.
 
@@ -392,21 +431,21 @@ class Orthogonal(Initializer):
         gain (float): The factor. Default: 1.0.
     """
 
+    gain: float
+    rank = range(2, 33)
+
     def __init__(self, gain=1.0):
         super().__init__(gain=gain)
-        self.gain = gain
 
-    def _initialize(self, arr):
-        if arr.ndim < 2:
-            raise ValueError(f"For 'Orthogonal', the tensor must have at least 2 dimensions, but got {arr.ndim}.")
-        rows, columns = arr.shape[0], math.prod(arr.shape[1:])
-        q, r = np.linalg.qr(np.random.normal(0, 1, (max(rows, columns), min(rows, columns))))
-        q *= np.sign(np.diag(r))
-        _assignment(arr, self.gain * (q.T if rows < columns else q).reshape(arr.shape))
+    def _values(self, shape):
+        size = shape[0], math.prod(shape[1:])
+        q, r = np.linalg.qr(_normal(1, (max(size), min(size))))
+        q *= np.sign(np.diag(r))  # every orthogonal matrix is as likely then
+        return self.gain * (q if size[0] >= size[1] else q.T).reshape(shape)
 
 
 @_register()
-class Sparse(Initializer):
+class Sparse(_Formula):
     """
     Fill a matrix with N(0, sigma), then set a fraction of each column to zero.
 
@@ -415,23 +454,23 @@ class Sparse(Initializer):
         sigma (float): The standard deviation. Default: 0.01.
     """
 
+    sparsity: float
+    sigma: float
+    rank = (2,)
+
     def __init__(self, sparsity, sigma=0.01):
         super().__init__(sparsity=sparsity, sigma=sigma)
-        self.sparsity = sparsity
-        self.sigma = sigma
 
-    def _initialize(self, arr):
-        if arr.ndim != 2:
-            raise ValueError(f"For 'Sparse', the tensor must have 2 dimensions, but got {arr.ndim}.")
-        data = np.random.normal(0, self.sigma, arr.shape)
-        zeros = math.ceil(self.sparsity * arr.shape[0])
-        for column in range(arr.shape[1]):
-            data[np.random.permutation(arr.shape[0])[:zeros], column] = 0
-        _assignment(arr, data)
+    def _values(self, shape):
+        rows, columns = shape
+        matrix = _normal(self.sigma, shape)
+        for column in range(columns):
+            matrix[np.random.permutation(rows)[: math.ceil(self.sparsity * rows)], column] = 0
+        return matrix
 
 
 @_register()
-class Dirac(Initializer):
+class Dirac(_Formula):
     """
     Fill a convolution weight so that it passes each input channel through.
 
@@ -439,31 +478,31 @@ class Dirac(Initializer):
         groups (int): The number of groups of output channels. Default: 1.
     """
 
+    groups: int
+    rank = (3, 4, 5)
+
     def __init__(self, groups=1):
         super().__init__(groups=groups)
-        self.groups = groups
 
-    def _initialize(self, arr):
-        if arr.ndim not in (3, 4, 5):
-            raise ValueError(f"For 'Dirac', the tensor must have 3, 4 or 5 dimensions, but got {arr.ndim}.")
-        if arr.shape[0] % self.groups:
-            raise ValueError(f"For 'Dirac', the first axis {arr.shape[0]} must be a multiple of groups {self.groups}.")
-        arr[...] = 0
-        centre = tuple(size // 2 for size in arr.shape[2:])
-        per_group = arr.shape[0] // self.groups
-        for group in range(self.groups):
-            for channel in range(min(per_group, arr.shape[1])):
-                arr[(group * per_group + channel, channel, *centre)] = 1
+    def _values(self, shape):
+        outputs, inputs, *kernel = shape
+        if outputs % self.groups:
+            raise ValueError(f"For 'Dirac', the first axis {outputs} must be a multiple of groups {self.groups}.")
+        weight = np.zeros(shape)
+        passed = np.arange(min(outputs // self.groups, inputs))
+        for first in range(0, outputs, outputs // self.groups):
+            weight[(first + passed, passed, *(size // 2 for size in kernel))] = 1
+        return weight
 
 
 @_register()
-class Identity(Initializer):
+class Identity(_Formula):
     """Fill a matrix with ones on its main diagonal and zeros elsewhere."""
 
-    def _initialize(self, arr):
-        if arr.ndim != 2:
-            raise ValueError(f"For 'Identity', the tensor must have 2 dimensions, but got {arr.ndim}.")
-        _assignment(arr, np.eye(*arr.shape))
+    rank = (2,)
+
+    def _values(self, shape):
+        return np.eye(*shape)
 
 
 def _checked_shape(shape):
@@ -476,25 +515,26 @@ def _checked_shape(shape):
 
 def initializer(init, shape=None, dtype=mstype.float32):
     """
-    Create and initialize a tensor.
+    A Tensor that an initializer has filled.
 
     Args:
-        init (Union[Tensor, str, Initializer, numbers.Number]): A Tensor (returned as it is), the name of an
-            initializer ("normal", "zeros", "XavierUniform", ...), an Initializer, or a number to fill with.
-        shape (Union[tuple, list, int]): The shape of the result. Default: None.
-        dtype (:class:`mindspore.dtype`): The type of the result. Default: mindspore.float32.
+        init (Union[Tensor, str, Initializer, numbers.Number]): An Initializer or the name of one ("normal", "zeros",
+            "XavierUniform", ...); a number to fill with; or a Tensor, which is returned as it is.
+        shape (Union[tuple, list, int]): How large the Tensor is. Default: None, as an Initializer with `shape` says.
+        dtype (:class:`mindspore.dtype`): Of its elements. Default: mindspore.float32.
 
     Returns:
         Tensor.
 
     Raises:
         TypeError: If `init` is none of the above.
-        ValueError: If `shape` is not of positive integers, is not that of the Tensor `init`, or the name is unknown.
+        ValueError: If a size is not a positive integer, `init` is a Tensor of another shape, or the name is unknown.
 
     Examples:
-        >>> tensor = initializer('ones', [1, 2, 3], mindspore.float32)
-        >>> tensor = initializer(One(), [1, 2, 3], mindspore.float32)
-        >>> tensor = initializer(0, [1, 2, 3], mindspore.float32)
+        >>> weight = initializer("ones", (2, 3))
+        >>> bias = initializer(Normal(0.1), 4, mindspore.float16)
+        >>> print(initializer(0.5, [2]))
+        [0.5 0.5]
     """
     if hasattr(init, "asnumpy"):
         if shape is not None:

@@ -14,6 +14,7 @@ import zlib
 import ml_dtypes
 import numpy as np
 
+from msnb._atomic import writing
 from msnb.formats import protobuf
 from msnb.formats.protobuf import LENGTH, VARINT, key, varint
 
@@ -49,7 +50,7 @@ class CheckpointError(ValueError):
     """A file that is no checkpoint, or a damaged one. The message names the file and what is wrong."""
 
 
-def write(path, items, crc_check=False, progress=None):
+def write(path, items, crc_check=False, progress=None, permissions=0o666):
     """Write a checkpoint. The file appears under its name only when it is complete.
 
     Args:
@@ -57,30 +58,23 @@ def write(path, items, crc_check=False, progress=None):
         items (dict): Names to numpy arrays (anything ``np.asarray`` takes) or to str, in the order of the file.
         crc_check (bool): Whether to add a checksum. Default: False.
         progress (Callable): Called with each name when it has been written. Default: None.
+        permissions (int): Of the file; the umask is taken off. Default: 0o666.
 
     Raises:
         TypeError: If an array has a type that checkpoints cannot hold.
         OSError: If the file cannot be written.
     """
-    path = os.fspath(path)
-    temporary = f"{path}.{os.getpid()}.tmp"
     checksum = 0
-    try:
-        with open(temporary, "wb") as file:
-            for name, value in items.items():
-                for chunk in _encode(name, value):
-                    if crc_check:
-                        checksum = zlib.crc32(chunk, checksum)
-                    file.write(chunk)
-                if progress is not None:
-                    progress(name)
-            if crc_check:
-                file.write(_CRC_MARK + checksum.to_bytes(10, "big"))
-        os.replace(temporary, path)
-    except BaseException:
-        if os.path.exists(temporary):
-            os.remove(temporary)
-        raise
+    with writing(path, permissions=permissions) as file:
+        for name, value in items.items():
+            for chunk in _encode(name, value):
+                if crc_check:
+                    checksum = zlib.crc32(chunk, checksum)
+                file.write(chunk)
+            if progress is not None:
+                progress(name)
+        if crc_check:
+            file.write(_CRC_MARK + checksum.to_bytes(10, "big"))
 
 
 def _encode(name, value):

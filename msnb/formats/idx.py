@@ -10,6 +10,8 @@ import struct
 
 import numpy as np
 
+from msnb._atomic import writing
+
 _TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 _CODES = {np.dtype(t).newbyteorder("="): code for code, t in _TYPES.items()}
 
@@ -75,7 +77,5 @@ def write(path, array):
     data = (
         struct.pack(f">BBBB{array.ndim}I", 0, 0, code, array.ndim, *array.shape) + array.astype(_TYPES[code]).tobytes()
     )
-    temporary = f"{path}.{os.getpid()}.tmp"
-    with open(temporary, "wb") as file:
+    with writing(path) as file:
         file.write(gzip.compress(data, mtime=0) if path.endswith(".gz") else data)
-    os.replace(temporary, path)

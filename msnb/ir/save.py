@@ -4,6 +4,7 @@ import os
 import re
 
 from msnb import context, log
+from msnb._atomic import writing
 
 from .graphviz import to_dot
 from .printer import to_text
@@ -51,7 +52,7 @@ def save(program, folder):
         graph = stages[stage]
         for suffix, text in ((".ir", to_text(graph)), (".dot", to_dot(graph))):
             path = os.path.join(folder, f"{number:03d}_{name}_{stage}{suffix}")
-            with open(path, "w", encoding="utf-8") as file:
+            with writing(path, "w", encoding="utf-8") as file:
                 file.write(text)
             files.append(path)
     return files

@@ -6,6 +6,7 @@ import sqlite3
 
 import numpy as np
 
+from msnb._atomic import Draft
 from msnb.mindrecord._codec import U64
 from msnb.mindrecord.common.exceptions import MRMCommitError, MRMWriteDatasetError
 
@@ -21,11 +22,11 @@ class ShardFile:
     """
 
     def __init__(self, path, number, header_size, page_size):
-        self.path = path
         self.number = number
         self.header_size = header_size
         self.page_size = page_size
-        self.file = open(path, "wb")  # noqa: SIM115 (closed by commit)
+        self.draft, self.index_draft = Draft(path), None
+        self.file = open(self.draft.descriptor, "wb", closefd=False)  # noqa: SIM115 (closed by commit)
         self.pages = []
         self.next_page = 0
         self.rows = 0
@@ -116,7 +117,7 @@ class ShardFile:
         self.raw_page, self.raw_at, self.raw_groups = None, 0, []
 
     def commit(self, fields, desc, index_fields, addresses):
-        """Write header and index, close the file."""
+        """Write the header; `publish` gives the file its name."""
         self._close_group()
         if self.raw_page is not None:
             self._close_raw()
@@ -144,13 +145,21 @@ class ShardFile:
         if not self.pages:
             self.file.truncate(self.header_size)
         self.file.close()
-        self._write_index(fields, index_fields, addresses[self.number])
+        self._about = fields, index_fields, addresses[self.number]
 
-    def _write_index(self, fields, index_fields, name):
-        database = self.path + ".db"
-        if os.path.exists(database):
-            os.remove(database)
-        connection = sqlite3.connect(database)
+    def publish(self):
+        """Let file and index have their names; before, neither can be seen."""
+        if self.index_draft is None:
+            self.write_index()
+        self.index_draft.publish()
+        self.draft.publish()
+
+    def write_index(self):
+        """Write the index of a file that is committed."""
+        fields, index_fields, name = self._about
+        self.index_draft = Draft(self.draft.path + ".db")
+        connection = sqlite3.connect(self.index_draft.name)
+        connection.execute("PRAGMA journal_mode=OFF")  # nobody goes on with a draft that is not finished
         keys = "".join(f",INC_{i} INT, {f}_0 {_SQL[fields.schema[f]['type']]}" for i, f in enumerate(index_fields))
         primary = "".join(f",INC_{i}" for i in range(len(index_fields)))
         connection.execute(

@@ -230,9 +230,8 @@ class FileWriter:
             taken = [p + ".db" for p in self._paths if os.path.exists(p + ".db")]
             if taken:
                 raise MRMGenerateIndexError(f"The index {taken[0]!r} exists already; remove it.")
-        target = [p + ".part" if self._old is not None else p for p in self._paths]
         try:
-            self._files = [ShardFile(p, i, self._header_size, self._page_size) for i, p in enumerate(target)]
+            self._files = [ShardFile(p, i, self._header_size, self._page_size) for i, p in enumerate(self._paths)]
         except OSError as error:
             raise MRMOpenError(f"{self._paths[0]!r} cannot be written: {error.strerror}.") from None
         if self._old is not None:
@@ -328,9 +327,10 @@ class FileWriter:
         names = [os.path.basename(p) for p in self._paths]
         for file in self._files:
             file.commit(self._fields, self._desc, self._keys(), names)
-        if self._old is not None:
+        if self._old is not None:  # none of the old files goes before all of the new ones are written
+            for file in self._files:
+                file.write_index()
             self._old = None
-            for file, path in zip(self._files, self._paths, strict=True):
-                os.replace(file.path, path)
-                os.replace(file.path + ".db", path + ".db")
+        for file in self._files:
+            file.publish()
         return SUCCESS

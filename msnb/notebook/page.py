@@ -6,6 +6,8 @@ import html
 import json
 import pathlib
 
+from msnb._atomic import writing
+
 FILLS = "html,body{margin:0;height:100%;background:transparent}#view,#view>div{height:100%!important}"
 
 
@@ -79,4 +81,6 @@ def save(path, makers, who):
     path = pathlib.Path(path)
     if path.suffix not in makers:
         raise ValueError(f"For '{who}.save', 'path' should end in one of {', '.join(makers)}, but got '{path}'.")
-    path.write_text(makers[path.suffix](), encoding="utf-8")
+    text = makers[path.suffix]()
+    with writing(path, "w", encoding="utf-8") as file:
+        file.write(text)

@@ -3,6 +3,7 @@ import enum
 import os
 
 from msnb import log
+from msnb._atomic import writing
 from msnb.insight.profile import Profile, Recorder, machine
 
 INIT_OP_NAME = "Default/InitDataSetQueue"
@@ -179,15 +180,17 @@ class Profiler:
         folder.mkdir(parents=True, exist_ok=True)
         timeline = made.timeline()
         timeline["otherData"].update(self._metadata)
-        (folder / "timeline.json").write_text(json.dumps(timeline, separators=(",", ":")), encoding="utf-8")
+        with writing(folder / "timeline.json", "w", encoding="utf-8") as file:
+            file.write(json.dumps(timeline, separators=(",", ":")))
         for name, records in (("operators", [_record(row) for row in made.rows]),
                               ("cells", [{"cell": c.scope, "seconds": c.seconds, "forward": c.forward,
                                           "backward": c.backward, "update": c.update} for c in made.cells])):
-            with open(folder / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
+            with writing(folder / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
                 writer = csv.DictWriter(file, list(records[0]) if records else ["nothing"])
                 writer.writeheader()
                 writer.writerows(records)
-        (folder / "profile.txt").write_text(made.text(100), encoding="utf-8")
+        with writing(folder / "profile.txt", "w", encoding="utf-8") as file:
+            file.write(made.text(100))
 
     def __enter__(self):
         if self._recorder is None and self._recording is None:

@@ -50,16 +50,15 @@ def _make_directory(path):
 
 def _construct_tensor_list(types, shapes, batch_expand_num=1):
     """Zeros of the given dtypes and shapes, the first axis `batch_expand_num` times as long."""
-    if len(types) != len(shapes):
+    if len(shapes) != len(types):
         raise ValueError(f"There should be one shape per type, but got {len(types)} types and {len(shapes)} shapes.")
-    return [Tensor(np.zeros([n * batch_expand_num if i == 0 else n for i, n in enumerate(shape)], dtype_to_nptype(t)))
-            for t, shape in zip(types, shapes, strict=True)]
+    longer = [(shape[0] * batch_expand_num, *shape[1:]) if len(shape) else () for shape in shapes]
+    return [Tensor(np.zeros(shape, dtype_to_nptype(kind))) for kind, shape in zip(types, longer, strict=True)]
 
 
 def _to_tensor(elem, scaling_sens=None):
     """numpy arrays as Tensors, followed by the loss scale if there is one; a single one not in a tuple."""
-    elems = elem if isinstance(elem, (tuple, list)) else [elem]
-    tensors = [Tensor(e) if isinstance(e, np.ndarray) else e for e in elems]
-    if scaling_sens:
-        tensors.append(Tensor(scaling_sens, mstype.float32))
-    return tensors[0] if len(tensors) == 1 else tuple(tensors)
+    given = elem if isinstance(elem, (tuple, list)) else (elem,)
+    scale = (Tensor(scaling_sens, mstype.float32),) if scaling_sens else ()
+    tensors = (*(Tensor(one) if isinstance(one, np.ndarray) else one for one in given), *scale)
+    return tensors if len(tensors) > 1 else tensors[0]

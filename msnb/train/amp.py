@@ -88,16 +88,15 @@ def _level_options(level):
 
 
 def _check_options(options):
-    for name in options:
-        if name not in _OPTIONS:
-            raise ValueError(f"For 'build_train_network', the options are {', '.join(map(repr, _OPTIONS))}, "
-                             f"but got '{name}'.")
-    if "cast_model_type" in options:
-        Validator.check_type_name("cast_model_type", options["cast_model_type"], [mstype.float16, mstype.float32], None)
-    if "keep_batchnorm_fp32" in options:
-        Validator.check_value_type("keep_batchnorm_fp32", options["keep_batchnorm_fp32"], bool)
-    if options.get("loss_scale_manager"):
-        Validator.check_value_type("loss_scale_manager", options["loss_scale_manager"], LossScaleManager)
+    unknown = [name for name in options if name not in _OPTIONS]
+    if unknown:
+        raise ValueError(f"For 'build_train_network', the options are {', '.join(map(repr, _OPTIONS))}, "
+                         f"but got '{unknown[0]}'.")
+    defaults = _level_options("O0")
+    Validator.check_type_name("cast_model_type", (defaults | options)["cast_model_type"],
+                              [mstype.float16, mstype.float32], "build_train_network")
+    for name, expected in (("keep_batchnorm_fp32", bool), ("loss_scale_manager", (LossScaleManager, type(None)))):
+        Validator.check_value_type(name, (defaults | options)[name], expected, "build_train_network")
 
 
 def _recommended():

@@ -4,6 +4,18 @@ from msnb.nn.wrap.loss_scale import DynamicLossScaleUpdateCell, FixedLossScaleUp
 
 __all__ = ["LossScaleManager", "FixedLossScaleManager", "DynamicLossScaleManager"]
 
+_PATIENCE = 1000  # steps that may overflow in a row
+
+
+def _number(manager, argument, value, at_least=None, above=None):
+    """`value`, when it is a finite number within its bound."""
+    Validator.check_finite(value, argument, manager)
+    if at_least is not None and value < at_least:
+        raise ValueError(f"For '{manager}', '{argument}' should be at least {at_least}, but got {value}.")
+    if above is not None and value <= above:
+        raise ValueError(f"For '{manager}', '{argument}' should be greater than {above}, but got {value}.")
+    return value
+
 
 class LossScaleManager:
     """Base class: a subclass says what the loss scale is and what an overflow does to it.
@@ -46,9 +58,7 @@ class FixedLossScaleManager(LossScaleManager):
     """
 
     def __init__(self, loss_scale=128.0, drop_overflow_update=True):
-        if loss_scale < 1:
-            raise ValueError(f"For 'FixedLossScaleManager', 'loss_scale' should be at least 1, but got {loss_scale}.")
-        self._loss_scale = loss_scale
+        self._loss_scale = _number("FixedLossScaleManager", "loss_scale", loss_scale, at_least=1)
         self._drop_overflow_update = drop_overflow_update
 
     def get_loss_scale(self):
@@ -92,22 +102,11 @@ class DynamicLossScaleManager(LossScaleManager):
     """
 
     def __init__(self, init_loss_scale=2 ** 24, scale_factor=2, scale_window=2000):
-        if init_loss_scale < 1.0:
-            raise ValueError(f"For 'DynamicLossScaleManager', 'init_loss_scale' should be at least 1, "
-                             f"but got {init_loss_scale}.")
-        Validator.check_positive_int(scale_window, "scale_window", "DynamicLossScaleManager")
-        if scale_factor <= 0:
-            raise ValueError(f"For 'DynamicLossScaleManager', 'scale_factor' should be positive, but got "
-                             f"{scale_factor}.")
-        self.loss_scale = init_loss_scale
-        self.scale_window = scale_window
-        self.scale_factor = scale_factor
-        self.increase_ratio = scale_factor
-        self.decrease_ratio = 1 / scale_factor
-        self.cur_iter = 1
-        self.last_overflow_iter = 0
-        self.bad_step_max = 1000
-        self.bad_step = 0
+        name = "DynamicLossScaleManager"
+        self.loss_scale = _number(name, "init_loss_scale", init_loss_scale, at_least=1)
+        self.scale_factor = _number(name, "scale_factor", scale_factor, above=0)
+        self.scale_window = Validator.check_positive_int(scale_window, "scale_window", name)
+        self._good = self._bad = 0  # steps in a row without, and with, overflow
 
     def get_loss_scale(self):
         """The loss scale."""
@@ -122,18 +121,14 @@ class DynamicLossScaleManager(LossScaleManager):
         Raises:
             RuntimeError: If more than 1000 steps in a row overflowed.
         """
+        self._good, self._bad = (0, self._bad + 1) if overflow else (self._good + 1, 0)
         if overflow:
-            self.loss_scale = max(self.loss_scale * self.decrease_ratio, 1)
-            self.last_overflow_iter = self.cur_iter
-            self.bad_step += 1
-        else:
-            if (self.cur_iter - self.last_overflow_iter) % self.scale_window == 0:
-                self.loss_scale *= self.increase_ratio
-            self.bad_step = 0
-        if self.bad_step > self.bad_step_max:
-            raise RuntimeError(f"{self.bad_step} steps in a row overflowed, whatever the loss scale: the gradients are "
+            self.loss_scale = max(1, self.loss_scale / self.scale_factor)
+        elif self._good % self.scale_window == 0:
+            self.loss_scale *= self.scale_factor
+        if self._bad > _PATIENCE:
+            raise RuntimeError(f"{self._bad} steps in a row overflowed, whatever the loss scale: the gradients are "
                                f"infinite or NaN for another reason.")
-        self.cur_iter += 1
 
     def get_drop_overflow_update(self):
         """Whether a step that overflows is skipped: always."""

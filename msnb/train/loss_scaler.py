@@ -141,5 +141,6 @@ def _check_scale(name, value):
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         raise TypeError(f"For '{name}', 'scale_value' should be a number, but got {value!r} "
                         f"of type {type(value).__name__}.")
+    Validator.check_finite(value, "scale_value", name)
     if value <= 0:
         raise ValueError(f"For '{name}', 'scale_value' should be positive, but got {value}.")

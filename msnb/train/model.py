@@ -1,5 +1,6 @@
 """`Model`: trains, evaluates and predicts."""
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,14 +13,15 @@ from msnb.nn.wrap.cell_wrapper import _VirtualDatasetCell
 from msnb.parallel._utils import (
     _device_number_check,
     _get_device_num,
-    _get_global_rank,
     _get_parallel_mode,
     _get_parameter_broadcast,
     _parallel_predict_check,
     _parameter_broadcast_check,
 )
 from msnb.train import amp
-from msnb.train.callback import Callback, RunContext, _CallbackManager, _InternalCallbackParam
+from msnb.train._evaluation import Evaluation
+from msnb.train._loss_watch import LossWatch
+from msnb.train.callback import RunContext, _CallbackManager, _InternalCallbackParam
 from msnb.train.dataset_helper import DatasetHelper
 from msnb.train.loss_scale_manager import FixedLossScaleManager, LossScaleManager
 
@@ -27,6 +29,31 @@ __all__ = ["Model"]
 
 _AUTO_PARALLEL = (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL)
 _INERT_UPDATES = (FixedLossScaleManager.update_loss_scale, LossScaleManager.update_loss_scale)
+
+
+class _Parallel(NamedTuple):
+    """Settings of parallel training as they were when the Model was made."""
+
+    mode: str
+    devices: int
+    broadcast: bool
+
+    @property
+    def automatic(self):
+        """Whether the Cells decide how they are cut."""
+        return self.mode in _AUTO_PARALLEL
+
+    def mark(self, network):
+        """`network`, which knows then whether it is to be cut."""
+        if self.automatic:
+            network.set_auto_parallel()
+        return network
+
+    def check(self, training=False):
+        """Raise where the settings contradict each other."""
+        _device_number_check(self.mode, self.devices)
+        if training:
+            _parameter_broadcast_check(self.mode, self.broadcast)
 
 
 class Model:
@@ -51,36 +78,31 @@ class Model:
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> net = Net()
-        >>> loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
-        >>> optim = nn.Momentum(net.trainable_params(), 0.1, 0.9)
-        >>> model = Model(net, loss_fn=loss, optimizer=optim, metrics={"accuracy"})
-        >>> model.train(2, train_dataset, callbacks=[LossMonitor()])
-        >>> model.eval(valid_dataset)
+        >>> lenet = LeNet5()
+        >>> cross_entropy = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+        >>> momentum = nn.Momentum(lenet.trainable_params(), learning_rate=0.01, momentum=0.9)
+        >>> model = Model(lenet, cross_entropy, momentum, metrics={"accuracy"})
+        >>> model.train(2, digits, callbacks=LossMonitor(100))
+        >>> model.eval(unseen_digits)
     """
 
     def __init__(self, network, loss_fn=None, optimizer=None, metrics=None, eval_network=None, eval_indexes=None,
                  amp_level="O0", **kwargs):
-        for name in kwargs:
-            if name not in ("loss_scale_manager", "keep_batchnorm_fp32"):
-                raise ValueError(f"For 'Model', there is no argument '{name}'.")
-        self._network = network
-        self._loss_fn = loss_fn
-        self._optimizer = optimizer
-        self._amp_level = amp_level
-        self._amp_options = {"keep_batchnorm_fp32": amp_level not in ("O0", "O3"), **kwargs}
+        unknown = kwargs.keys() - {"loss_scale_manager", "keep_batchnorm_fp32"}
+        if unknown:
+            raise ValueError(f"For 'Model', there is no argument {', '.join(map(repr, sorted(unknown)))}.")
+        self._network, self._loss_fn, self._optimizer = network, loss_fn, optimizer
         self._loss_scale_manager = kwargs.get("loss_scale_manager")
-        self._parallel_mode = _get_parallel_mode()
-        self._device_number = _get_device_num()
-        self._global_rank = _get_global_rank()
-        self._parameter_broadcast = _get_parameter_broadcast()
+        self._parallel = _Parallel(_get_parallel_mode(), _get_device_num(), _get_parameter_broadcast())
+        self._metric_fns = get_metrics(metrics)
 
-        self._train_network = self._build_train_network()
-        self._build_eval_network(metrics, eval_network, eval_indexes)
-        self._predict_network = network
-        if self._parallel_mode in _AUTO_PARALLEL:
-            self._predict_network = _VirtualDatasetCell(network)
-            self._predict_network.set_auto_parallel()
+        self._train_network = self._for_training(amp_level, kwargs)
+        self._eval_network = self._eval_indexes = None
+        if self._metric_fns:
+            half = amp_level in ("O2", "O3", "auto")
+            self._eval_network, self._eval_indexes = self._for_evaluation(eval_network, eval_indexes, half)
+        self._predict_network = _VirtualDatasetCell(network) if self._parallel.automatic else network
+        self._parallel.mark(self._predict_network)
 
     @property
     def train_network(self):
@@ -90,7 +112,7 @@ class Model:
     @property
     def eval_network(self):
         """The network that `eval` calls, None without metrics."""
-        return getattr(self, "_eval_network", None)
+        return self._eval_network
 
     @property
     def predict_network(self):
@@ -98,45 +120,34 @@ class Model:
         return self._predict_network
 
     # ------------------------------------------------------------------ putting together
-    def _build_train_network(self):
-        network = self._network
-        if self._optimizer is None:
-            if self._loss_scale_manager is not None:
-                raise ValueError("For 'Model', 'loss_scale_manager' needs an 'optimizer', but it is None.")
-            if self._loss_fn is not None:
-                network = nn.WithLossCell(network, self._loss_fn)
-        else:
-            network = amp.build_train_network(network, self._optimizer, self._loss_fn, level=self._amp_level,
-                                              **self._amp_options)
-        if self._parallel_mode in _AUTO_PARALLEL:
-            network.set_auto_parallel()
-        return network
+    def _for_training(self, level, options):
+        """What `train` calls: a whole training step, or without an optimizer what there is."""
+        if self._optimizer is not None:
+            options = {"keep_batchnorm_fp32": level not in ("O0", "O3"), **options}
+            step = amp.build_train_network(self._network, self._optimizer, self._loss_fn, level, **options)
+            return self._parallel.mark(step)
+        if self._loss_scale_manager is not None:
+            raise ValueError("For 'Model', 'loss_scale_manager' needs an 'optimizer', but it is None.")
+        plain = self._network if self._loss_fn is None else nn.WithLossCell(self._network, self._loss_fn)
+        return self._parallel.mark(plain)
 
-    def _build_eval_network(self, metrics, eval_network, eval_indexes):
-        self._metric_fns = get_metrics(metrics)
-        if not self._metric_fns:
-            return
-        if eval_network is not None:
-            if eval_indexes is not None and not (isinstance(eval_indexes, list) and len(eval_indexes) == 3):
-                raise ValueError(f"For 'Model', 'eval_indexes' should be a list of three (the places of loss, "
-                                 f"prediction and label) or None, but got {eval_indexes!r}.")
-            self._eval_network = eval_network
-            self._eval_indexes = eval_indexes
-        else:
-            if self._loss_fn is None:
-                raise ValueError("For 'Model', 'metrics' need a 'loss_fn' or an 'eval_network', but both are None.")
-            self._eval_network = nn.WithEvalCell(self._network, self._loss_fn, self._amp_level in ("O2", "O3", "auto"))
-            self._eval_indexes = [0, 1, 2]
-        if self._parallel_mode in _AUTO_PARALLEL:
-            if self._optimizer is not None:
-                self._eval_network = _VirtualDatasetCell(self._eval_network)
-            self._eval_network.set_auto_parallel()
+    def _for_evaluation(self, network, indexes, half):
+        """What `eval` calls, and the places of loss, prediction and label in its outputs (None: all to all metrics)."""
+        if network is None and self._loss_fn is None:
+            raise ValueError("For 'Model', 'metrics' need a 'loss_fn' or an 'eval_network', but both are None.")
+        if network is None:
+            network, indexes = nn.WithEvalCell(self._network, self._loss_fn, half), [0, 1, 2]
+        if indexes is not None and (not isinstance(indexes, list) or len(indexes) != 3):
+            raise ValueError(f"For 'Model', 'eval_indexes' should be a list of three (the places of loss, prediction "
+                             f"and label) or None, but got {indexes!r}.")
+        if self._parallel.automatic and self._optimizer is not None:
+            network = _VirtualDatasetCell(network)
+        return self._parallel.mark(network), indexes
 
     def _prepare(self, network, is_train):
         network.set_train(is_train)
         network.phase = "train" if is_train else "eval"
-        if self._parallel_mode in _AUTO_PARALLEL:
-            network.set_auto_parallel()
+        self._parallel.mark(network)
 
     # ------------------------------------------------------------------ training
     def train(self, epoch, train_dataset, callbacks=None, dataset_sink_mode=True, sink_size=-1):
@@ -171,36 +182,31 @@ class Model:
         if sink_size < -1 or sink_size == 0:
             raise ValueError(f"For 'Model.train', 'sink_size' should be -1 or positive, but got {sink_size}.")
         Validator.check_positive_int(epoch, "epoch", "Model.train")
-        _device_number_check(self._parallel_mode, self._device_number)
+        self._parallel.check()
         sink = dataset_sink_mode and sink_size > 0
         if dataset_sink_mode:
             log.info("Model.train: there are no device queues here, the dataset is not sunk.")
 
-        cb_params = _InternalCallbackParam()
-        cb_params.train_network = self._train_network
-        cb_params.epoch_num = epoch
-        cb_params.batch_num = sink_size if sink else dataset_size
-        cb_params.mode = "train"
-        cb_params.loss_fn = self._loss_fn
-        cb_params.optimizer = self._optimizer
-        cb_params.parallel_mode = self._parallel_mode
-        cb_params.device_number = self._device_number
-        cb_params.train_dataset = train_dataset
-        cb_params.list_callback = _as_list(callbacks)
-        cb_params.train_dataset_element = None
-        cb_params.network = self._network
-        cb_params.dataset_sink_mode = dataset_sink_mode
+        cb_params = self._moment(
+            "train", callbacks, batch_num=sink_size if sink else dataset_size, epoch_num=epoch,
+            train_network=self._train_network, train_dataset=train_dataset, train_dataset_element=None,
+            loss_fn=self._loss_fn, optimizer=self._optimizer, parallel_mode=self._parallel.mode,
+            device_number=self._parallel.devices, dataset_sink_mode=dataset_sink_mode)
         with _CallbackManager(callbacks) as list_callback:
             helper = DatasetHelper(train_dataset, sink, sink_size, epoch)
             self._train_process(epoch, train_dataset, helper, list_callback, cb_params)
+
+    def _moment(self, mode, callbacks, **values):
+        """What callbacks are told, at the beginning."""
+        return _InternalCallbackParam(mode=mode, network=self._network, list_callback=_as_list(callbacks),
+                                      cur_step_num=0, **values)
 
     def _train_process(self, epoch, train_dataset, helper, callbacks, cb_params):
         network = self._train_network
         self._prepare(network, True)
         follow_overflow = self._follows_overflow()
         with_loss = self._loss_fn is not None
-        run_context = RunContext(cb_params)
-        cb_params.cur_step_num = 0
+        run_context, watch = RunContext(cb_params), LossWatch()
         callbacks.on_train_begin(run_context)
         step_begin, step_end = callbacks.train_step_begin, callbacks.train_step_end
         try:
@@ -223,14 +229,17 @@ class Model:
                         self._loss_scale_manager.update_loss_scale(bool(np.all(outputs[1].asnumpy())))
                     for callback in step_end:
                         callback(run_context)
+                    watch.step(outputs, number, cb_params.cur_step_num)
                     if run_context.get_stop_requested():
                         break
+                watch.look(cb_params.get("net_outputs"), number, cb_params.cur_step_num)
                 train_dataset.reset()
                 callbacks.on_train_epoch_end(run_context)
                 if run_context.get_stop_requested():
                     break
         finally:
             helper.release()
+        watch.finish()
         callbacks.on_train_end(run_context)
 
     def _follows_overflow(self):
@@ -260,8 +269,8 @@ class Model:
             ValueError: If the Model has no metrics, or an argument is out of range.
 
         Examples:
-            >>> model = Model(net, loss_fn=loss, optimizer=optim, metrics={"accuracy"})
-            >>> model.fit(2, train_dataset, valid_dataset, callbacks=[LossMonitor(100)])
+            >>> model = Model(lenet, cross_entropy, momentum, metrics={"accuracy"})
+            >>> model.fit(2, digits, unseen_digits, callbacks=LossMonitor(100))
         """
         if not isinstance(valid_frequency, (int, list)) or isinstance(valid_frequency, bool):
             raise TypeError(f"For 'Model.fit', 'valid_frequency' should be an int or a list of int, "
@@ -269,40 +278,9 @@ class Model:
         if valid_dataset is not None:
             if not self._metric_fns:
                 raise ValueError("Model.fit with a 'valid_dataset' needs metrics, but this Model has none.")
-            evaluation = _Evaluation(self, valid_dataset, valid_frequency, _as_list(callbacks), valid_dataset_sink_mode)
-            callbacks = [evaluation, *_as_list(callbacks)]
+            others = _as_list(callbacks)
+            callbacks = [Evaluation(valid_frequency, self, valid_dataset, others, valid_dataset_sink_mode), *others]
         self.train(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size)
-
-    def _init(self, train_dataset=None, valid_dataset=None, sink_size=-1):
-        """Compile the networks for training and evaluation before they run.
-
-        Args:
-            train_dataset (Dataset): Batches for training. Default: None.
-            valid_dataset (Dataset): Batches for evaluation. Default: None.
-            sink_size (int): Accepted; the graphs do not depend on it. Default: -1.
-
-        Raises:
-            RuntimeError: In PYNATIVE mode, which compiles nothing beforehand; or without metrics for `valid_dataset`.
-            ValueError: If both datasets are None.
-        """
-        if context.get_context("mode") != context.GRAPH_MODE:
-            raise RuntimeError("Networks are compiled beforehand in GRAPH mode only: "
-                               "context.set_context(mode=context.GRAPH_MODE).")
-        if not train_dataset and not valid_dataset:
-            raise ValueError("For 'Model.build', 'train_dataset' or 'valid_dataset' should be given, but both are "
-                             "None.")
-        if valid_dataset and not self._metric_fns:
-            raise RuntimeError("For 'Model.build', 'valid_dataset' needs a Model with metrics.")
-        _device_number_check(self._parallel_mode, self._device_number)
-        if train_dataset:
-            _parameter_broadcast_check(self._parallel_mode, self._parameter_broadcast)
-        for dataset, network, is_train in ((train_dataset, self._train_network, True),
-                                           (valid_dataset, self.eval_network, False)):
-            if dataset:
-                self._prepare(network, is_train)
-                for inputs in DatasetHelper(dataset, False):
-                    network.compile(*((inputs,) if isinstance(inputs, Tensor) else inputs))
-                    break
 
     def build(self, train_dataset=None, valid_dataset=None, sink_size=-1, epoch=1):
         """Compile the networks for training and evaluation before they run (GRAPH mode).
@@ -317,7 +295,22 @@ class Model:
             RuntimeError: In PYNATIVE mode, or without metrics for `valid_dataset`.
             ValueError: If both datasets are None.
         """
-        self._init(train_dataset, valid_dataset, sink_size)
+        if context.get_context("mode") == context.PYNATIVE_MODE:
+            raise RuntimeError("Networks are compiled beforehand in GRAPH mode only: "
+                               "context.set_context(mode=context.GRAPH_MODE).")
+        if not train_dataset and not valid_dataset:
+            raise ValueError("For 'Model.build', 'train_dataset' or 'valid_dataset' should be given, but both are "
+                             "None.")
+        if valid_dataset and not self._metric_fns:
+            raise RuntimeError("For 'Model.build', 'valid_dataset' needs a Model with metrics.")
+        self._parallel.check(training=bool(train_dataset))
+        for dataset, network, is_train in ((train_dataset, self._train_network, True),
+                                           (valid_dataset, self.eval_network, False)):
+            if dataset:
+                self._prepare(network, is_train)
+                for inputs in DatasetHelper(dataset, False):
+                    network.compile(*((inputs,) if isinstance(inputs, Tensor) else inputs))
+                    break
 
     # ------------------------------------------------------------------ evaluation
     def eval(self, valid_dataset, callbacks=None, dataset_sink_mode=True):
@@ -340,18 +333,12 @@ class Model:
             >>> model.eval(dataset)
         """
         Validator.check_bool(dataset_sink_mode, "dataset_sink_mode", "Model.eval")
-        _device_number_check(self._parallel_mode, self._device_number)
+        self._parallel.check()
         if not self._metric_fns:
             raise ValueError("Model.eval needs metrics, for example Model(net, loss_fn, metrics={'accuracy'}), "
                              "but this Model has none.")
-        cb_params = _InternalCallbackParam()
-        cb_params.eval_network = self._eval_network
-        cb_params.valid_dataset = valid_dataset
-        cb_params.batch_num = _size_of(valid_dataset, "valid_dataset")
-        cb_params.mode = "eval"
-        cb_params.cur_step_num = 0
-        cb_params.list_callback = _as_list(callbacks)
-        cb_params.network = self._network
+        cb_params = self._moment("eval", callbacks, batch_num=_size_of(valid_dataset, "valid_dataset"),
+                                 eval_network=self._eval_network, valid_dataset=valid_dataset)
         for metric in self._metric_fns.values():
             metric.clear()
         if dataset_sink_mode:
@@ -416,12 +403,11 @@ class Model:
             >>> model = Model(Net())
             >>> result = model.predict(Tensor(np.random.randn(1, 1, 32, 32), mindspore.float32))
         """
-        check_input_data(*predict_data, data_class=(int, float, str, None, Tensor))
+        check_input_data(*predict_data, data_class=(Tensor, int, float, str, None))
         _parallel_predict_check()
-        self._predict_network.set_train(False)
-        result = self._predict_network(*predict_data)
-        check_output_data(result)
-        return result
+        outputs = self._predict_network.set_train(False)(*predict_data)
+        check_output_data(outputs)
+        return outputs
 
     def infer_predict_layout(self, *predict_data):
         """Placement of the Parameters for prediction on several devices; comes later.
@@ -458,24 +444,6 @@ class Model:
             raise RuntimeError(f"'Model.{name}' works in the parallel modes 'semi_auto_parallel' and 'auto_parallel' "
                                f"only, but the mode is '{_get_parallel_mode()}'.")
         raise NotImplementedError(f"'Model.{name}' is not available in msnb yet.")
-
-
-class _Evaluation(Callback):
-    """Evaluates a Model after some of its training epochs."""
-
-    def __init__(self, model, dataset, frequency, callbacks, sink_mode):
-        super().__init__()
-        self.model, self.dataset, self.frequency, self.sink_mode = model, dataset, frequency, sink_mode
-        self.callbacks = [c for c in callbacks if any(name.startswith("on_eval_") for t in type(c).__mro__[:-1]
-                                                      if t is not Callback for name in vars(t))]
-
-    def epoch_end(self, run_context):
-        cb_params = run_context.original_args()
-        number, frequency = cb_params.cur_epoch_num, self.frequency
-        cb_params.pop("eval_results", None)
-        if number in frequency if isinstance(frequency, list) else frequency > 0 and number % frequency == 0:
-            cb_params.eval_results = self.model.eval(self.dataset, self.callbacks, self.sink_mode)
-            self.model._prepare(cb_params.train_network, True)
 
 
 def _as_list(callbacks):

@@ -1,16 +1,17 @@
 """Checkpoints: save the Parameters of a network, and load them."""
 import os
 import stat
-import threading
 
 import numpy as np
 
 from msnb import context, log, nn  # noqa: F401 - networks take `context` from here
+from msnb._atomic import writing
 from msnb._checkparam import Validator, check_input_data
 from msnb.common import dtype as mstype
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.formats import checkpoint
+from msnb.train._background import writer
 
 __all__ = ["save_checkpoint", "load_checkpoint", "load_param_into_net", "export", "parse_print",
            "build_searched_strategy", "merge_sliced_parameter", "load_distributed_checkpoint",
@@ -25,16 +26,13 @@ tensor_to_np_type = {"Int8": np.int8, "Uint8": np.uint8, "Int16": np.int16, "Uin
                      "Float32": np.float32, "Float64": np.float64, "Bool": np.bool_}
 SLICE_SIZE = 512 * 1024 * 1024
 
-_ckpt_mutex = threading.Lock()
-_ASYNC_THREAD = "asyn_save_ckpt"
-
 
 # ---------------------------------------------------------------------- saving
 def save_checkpoint(save_obj, ckpt_file_name, integrated_save=True, async_save=False, append_dict=None,
                     choice_func=None, crc_check=False):
     """Save Parameters to a checkpoint file, which MindSpore reads too.
 
-    The file appears under its name only when it is complete, and is read-only.
+    The file gets its name only when all of it is on the disk, and is read-only. What it replaces stays until then.
 
     Args:
         save_obj (Union[Cell, list, dict]): A network, all of whose Parameters are saved under their names; or a list of
@@ -43,13 +41,16 @@ def save_checkpoint(save_obj, ckpt_file_name, integrated_save=True, async_save=F
             made.
         integrated_save (bool): Accepted; Parameters are always saved whole. Default: True.
         async_save (bool): Whether the file is written by a thread while the program goes on. What is written are the
-            values of this moment. Default: False.
+            values of this moment. While one file is written another one may wait; saving a third waits for its turn.
+            An error is logged, and raised by the next `save_checkpoint` or at the end of training. Default: False.
         append_dict (dict): Further values to save: int, float, bool, str, Parameter or Tensor by name. Default: None.
         choice_func (Callable): Takes the name of a Parameter and returns whether it is saved. Default: None, all are.
         crc_check (bool): Whether the file gets a checksum, which r1.1 cannot read. Default: False.
 
     Raises:
         TypeError: If an argument is of another type.
+        ValueError: If two Parameters have the same name.
+        OSError: If the file, or an earlier one of a thread, cannot be written.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -67,33 +68,49 @@ def save_checkpoint(save_obj, ckpt_file_name, integrated_save=True, async_save=F
                         f"but got {type(ckpt_file_name).__name__}.")
     for name, value in (("integrated_save", integrated_save), ("async_save", async_save), ("crc_check", crc_check)):
         Validator.check_bool(value, name, "save_checkpoint")
-    values = _values_of(save_obj) if isinstance(save_obj, list) else {p.name: p for p in save_obj.get_parameters()}
-    values = {k: v for k, v in values.items() if choice_func is None or choice_func(k)}
+    _save(save_obj, os.fspath(ckpt_file_name), async_save, append_dict, choice_func, crc_check)
+
+
+def _save(save_obj, path, in_thread=False, append_dict=None, choice_func=None, crc_check=False, after=None):
+    """`save_checkpoint` without its checks; calls `after` when the file is complete, where it was written."""
+    values = _by_name(save_obj)
+    if choice_func is not None:
+        values = {name: value for name, value in values.items() if choice_func(name)}
     values.update(_appended(append_dict))
 
-    path = os.fspath(ckpt_file_name)
-    if async_save:
+    def prepared():
         # Copies on the device: the next training step may overwrite the Parameters, and nothing waits for it here.
-        snapshot = {k: Tensor(v) if isinstance(v, Tensor) else v for k, v in values.items()}
-        threading.Thread(target=_save_and_report, args=(path, snapshot, crc_check), name=_ASYNC_THREAD).start()
+        copies = {name: Tensor(value) if isinstance(value, Tensor) else value for name, value in values.items()}
+        return path, lambda: _exec_save(path, copies, crc_check, after)
+
+    if in_thread:
+        writer.submit(prepared)
     else:
-        _exec_save(path, values, crc_check)
+        writer.wait()  # what was asked for before is written before
+        _exec_save(path, values, crc_check, after)
 
 
-def _values_of(items):
+def _by_name(save_obj):
+    """What is saved under which name: ValueError where one name stands for two."""
+    pairs = [(p.name, p) for p in save_obj.get_parameters()] if isinstance(save_obj, nn.Cell) else _pairs(save_obj)
     values = {}
+    for name, value in pairs:
+        if values.setdefault(name, value) is not value:
+            raise ValueError(f"For 'save_checkpoint', two Parameters are named '{name}', of which the file could hold "
+                             f"one only. Rename one of them, or save a part that has one of them.")
+    return values
+
+
+def _pairs(items):
     for item in items:
-        if not isinstance(item, dict) or "name" not in item or "data" not in item:
+        if not isinstance(item, dict) or not {"name", "data"} <= item.keys():
             raise TypeError("For 'save_checkpoint', the list should hold dicts {'name': str, 'data': Tensor}, "
                             f"but it holds {item!r:.80}.")
         name, data = item["name"], item["data"]
-        if not isinstance(name, str):
-            raise TypeError(f"For 'save_checkpoint', a name should be a string, but got {name!r}.")
-        if not isinstance(data, Tensor):
-            raise TypeError(f"For 'save_checkpoint', the data of '{name}' should be a Tensor or Parameter, "
-                            f"but got {type(data).__name__}.")
-        values[name] = data
-    return values
+        if not (isinstance(name, str) and isinstance(data, Tensor)):
+            raise TypeError(f"For 'save_checkpoint', an entry of the list should be a name (str) with data (Tensor or "
+                            f"Parameter), but got {name!r} with {type(data).__name__}.")
+        yield name, data
 
 
 def _appended(append_dict):
@@ -101,35 +118,22 @@ def _appended(append_dict):
         return {}
     if not isinstance(append_dict, dict):
         raise TypeError(f"For 'save_checkpoint', 'append_dict' should be a dict, but got {type(append_dict).__name__}.")
-    values = {}
     for name, value in append_dict.items():
-        if not isinstance(name, str) or not isinstance(value, (Tensor, int, float, str)):
+        if not (isinstance(name, str) and isinstance(value, (str, int, float, Tensor))):
             raise TypeError(f"For 'save_checkpoint', 'append_dict' should hold numbers, strings and Tensors by name, "
                             f"but it holds {name!r}: {type(value).__name__}.")
-        values[name] = Tensor(value) if isinstance(value, (int, float)) else value
-    return values
+    return {name: value if isinstance(value, (str, Tensor)) else Tensor(value) for name, value in append_dict.items()}
 
 
-def _exec_save(ckpt_file_name, values, crc_check=False):
-    """Write Tensors by name to a file, one file at a time."""
+def _exec_save(ckpt_file_name, values, crc_check=False, after=None):
+    """Write Tensors by name to a file."""
     folder = os.path.dirname(ckpt_file_name)
     if folder:
         os.makedirs(folder, exist_ok=True)
-    with _ckpt_mutex:
-        arrays = {k: np.asarray(v._array) if isinstance(v, Tensor) else v for k, v in values.items()}
-        checkpoint.write(ckpt_file_name, arrays, crc_check)
-        os.chmod(ckpt_file_name, stat.S_IRUSR)
-
-
-def _save_and_report(ckpt_file_name, values, crc_check):
-    try:
-        _exec_save(ckpt_file_name, values, crc_check)
-    except Exception as error:
-        log.error("The checkpoint %s could not be saved: %s", ckpt_file_name, error)
-
-
-def _saving_threads():
-    return [t for t in threading.enumerate() if t.name == _ASYNC_THREAD and t is not threading.current_thread()]
+    arrays = {k: np.asarray(v._array) if isinstance(v, Tensor) else v for k, v in values.items()}
+    checkpoint.write(ckpt_file_name, arrays, crc_check, permissions=stat.S_IRUSR)
+    if after is not None:
+        after()
 
 
 def async_ckpt_thread_status():
@@ -138,13 +142,7 @@ def async_ckpt_thread_status():
     Returns:
         bool.
     """
-    return bool(_saving_threads())
-
-
-def _wait_for_saving():
-    """Wait until the checkpoints that threads are writing are complete."""
-    for thread in _saving_threads():
-        thread.join()
+    return writer.busy()
 
 
 # ---------------------------------------------------------------------- loading
@@ -335,11 +333,8 @@ def _save_graph(network, file_name):
     graph = network.get_func_graph_proto()
     if not graph:
         return
-    temporary = f"{file_name}.{os.getpid()}.tmp"
-    with open(temporary, "wb") as file:
+    with writing(file_name, permissions=stat.S_IRUSR) as file:
         file.write(graph if isinstance(graph, bytes) else graph.encode())
-    os.replace(temporary, file_name)
-    os.chmod(file_name, stat.S_IRUSR)
 
 
 # ---------------------------------------------------------------------- later

@@ -132,3 +132,42 @@ def test_batches_need_the_same_number_of_classes():
     metric.update(np.ones((2, 3)), np.zeros(2))
     with pytest.raises(ValueError, match="3 classes"):
         metric.update(np.ones((2, 4)), np.zeros(2))
+
+
+def _names_and_values():
+    scores, labels = np.array(SCORES, np.float32), np.array(LABELS, np.int32)
+    for name in nn.metrics.names():
+        metric = nn.get_metric_fn(name, 2) if name == "topk" else nn.get_metric_fn(name)
+        inputs = [scores[:, 0]] if name == "loss" else [scores[:, 0], scores[:, 1]] if name in ("mae", "mse") \
+            else [scores, labels]
+        yield name, metric, [ms.Tensor(x) for x in inputs]
+    yield "Fbeta", nn.Fbeta(2), [ms.Tensor(scores), ms.Tensor(labels)]
+
+
+@pytest.mark.parametrize(("name", "metric", "inputs"), [pytest.param(*c, id=c[0]) for c in _names_and_values()])
+def test_a_metric_is_a_plain_number_or_an_array(name, metric, inputs):
+    metric.clear()
+    metric.update(*inputs)
+    value = metric.eval()
+    if isinstance(value, np.ndarray):
+        value = metric.eval(average=True)
+    assert type(value) is float and "np." not in str({name: value})
+
+
+@pytest.mark.parametrize("metric", [nn.Accuracy(), nn.Top1CategoricalAccuracy()])
+def test_scores_that_are_nan_and_labels_that_name_no_class_are_said(metric, monkeypatch):
+    said = []
+    monkeypatch.setattr("msnb.log.once", lambda text, *args: said.append(text % args))
+    metric(*_tensors())
+    assert not said
+    metric(*_tensors(scores=[[np.nan, 1], [0, 1], [0, 1]]))
+    metric(*_tensors(labels=[0, 1, 2]))
+    metric(*_tensors(labels=[0, 1, -1]))
+    assert "NaN" in said[0] and all("2 classes" in text for text in said[1:]) and len(said) == 3
+
+
+@pytest.mark.parametrize("metric", [nn.Precision(), nn.Recall(), nn.F1()])
+@pytest.mark.parametrize("label", [-1, 2])
+def test_labels_that_name_no_class_are_refused_where_classes_are_counted(metric, label):
+    with pytest.raises(ValueError, match="class"):
+        metric(*_tensors(labels=[0, 1, label]))

@@ -331,3 +331,21 @@ def test_an_optimizer_that_a_user_writes_maps_over_its_parameters(mode):
     a, b = parameters(a=[1.0], b=[2.0])
     Mine([a, b], 0.5)(grads([1.0], [1.0]))
     np.testing.assert_allclose([value(a)[0], value(b)[0]], [1 - 0.5 * 1.1, 2 - 0.5 * 1.2], rtol=1e-6)
+
+
+@pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE], ids=["graph", "pynative"])
+def test_the_number_of_a_step_stays_at_the_last_int32(mode):
+    context.set_context(mode=mode)
+    weight = ms.Parameter(np.zeros(1, np.float32), name="w")
+    optimizer = nn.SGD([weight], [0.1, 0.2])
+    optimizer.global_step.set_data(ms.Tensor(np.array([2**31 - 2], np.int32)))
+    for _ in range(2):
+        optimizer((ms.Tensor(np.ones(1, np.float32)),))
+        assert optimizer.global_step.asnumpy().tolist() == [2**31 - 1]
+    np.testing.assert_allclose(weight.asnumpy(), [-0.4], rtol=1e-6)
+
+
+def test_a_learning_rate_that_is_not_finite_is_named():
+    for rates in ([0.1, np.nan], ms.Tensor([0.1, np.nan], ms.float32)):
+        with pytest.raises(ValueError, match="number 1 of 2"):
+            nn.SGD(nn.Dense(2, 2).trainable_params(), rates)

@@ -160,6 +160,29 @@ def test_a_step_that_overflows_leaves_weights_and_optimizer_as_they_were(mode):
 
 
 @BOTH_MODES
+def test_a_forward_pass_that_overflows_leaves_its_statistics_as_they_were(mode):
+    context.set_context(mode=mode)
+    norm, dense = nn.BatchNorm1d(2), nn.Dense(2, 1)
+    net = nn.SequentialCell(norm, dense)
+    network = nn.WithLossCell(net, nn.MSELoss())
+    step = nn.TrainOneStepWithLossScaleCell(
+        network, nn.SGD(net.trainable_params(), 0.1), Tensor(16.0, ms.float32)
+    ).set_train()
+    x = np.array([[1, 2], [3, 5]], np.float32)
+    step(Tensor(x), Tensor(x[:, :1]))
+    before = {p.name: p.asnumpy() for p in step.get_parameters()}
+    assert before[norm.moving_mean.name].any()
+    assert bool(step(Tensor(x * np.inf), Tensor(x[:, :1]))[1].asnumpy())
+    for p in step.get_parameters():
+        np.testing.assert_array_equal(p.asnumpy(), before[p.name], err_msg=p.name)
+    step.set_sense_scale(Tensor(3e38, ms.float32))  # only the gradients overflow
+    weight = dense.weight.asnumpy()
+    assert bool(step(Tensor(x), Tensor(x[:, :1] * 100))[1].asnumpy())
+    np.testing.assert_array_equal(dense.weight.asnumpy(), weight)
+    assert (norm.moving_mean.asnumpy() > before[norm.moving_mean.name]).all()
+
+
+@BOTH_MODES
 def test_the_scale_does_not_change_the_update(mode):
     context.set_context(mode=mode)
     plain, scaled = Net(), Net()
@@ -190,6 +213,27 @@ def test_a_dynamic_scale_falls_on_overflow_and_rises_after_a_window_without(mode
         scales.append(float(step.scale_sense.asnumpy()))
     assert scales == [8.0, 16.0, 8.0, 4.0, 4.0, 8.0, 8.0]
     assert manager.get_loss_scale() == 8.0
+
+
+def test_a_loss_scale_in_one_place_only_is_said(monkeypatch):
+    said = []
+    monkeypatch.setattr("msnb.log.once", lambda text, *args: said.append(text % args))
+    net = nn.WithLossCell(Net(), Half())
+    plain, scaled = (nn.SGD(net.trainable_params(), 0.1, loss_scale=s) for s in (1.0, 64.0))
+    manager = nn.FixedLossScaleUpdateCell(64.0)
+
+    class Own(nn.TrainOneStepCell):
+        def construct(self, x):
+            return x
+
+    for make in (lambda: nn.TrainOneStepCell(net, plain), lambda: nn.TrainOneStepCell(net, scaled, 64.0),
+                 lambda: nn.TrainOneStepWithLossScaleCell(net, plain, manager), lambda: Own(net, scaled)):
+        make()
+    assert not said
+    for make in (lambda: nn.TrainOneStepCell(net, scaled), lambda: nn.TrainOneStepCell(net, plain, 64.0),
+                 lambda: nn.TrainOneStepWithLossScaleCell(net, scaled, manager)):
+        make()
+    assert len(said) == 3 and all("SGD" in text for text in said)
 
 
 def test_loss_scale_arguments_are_checked():

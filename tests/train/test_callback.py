@@ -21,7 +21,6 @@ from msnb.train.callback import (
     TimeMonitor,
     _CallbackManager,
     _checkpoint_cb_for_save_op,
-    _CheckpointManager,
     _InternalCallbackParam,
     _set_cur_net,
 )
@@ -140,21 +139,6 @@ def test_checkpoints_by_time_are_saved_after_so_many_seconds(make_model, batches
     make_model().train(1, batches(steps=3), callbacks=checkpoint)
     names = sorted(n for n in os.listdir(tmp_path) if n.endswith(".ckpt"))
     assert names == ["net-1_1.ckpt", "net-1_3.ckpt"]
-
-
-def test_of_so_many_minutes_one_checkpoint_is_kept(tmp_path):
-    manager = _CheckpointManager()
-    for number, age in enumerate((500, 90, 20, 10)):
-        path = tmp_path / f"net-1_{number}.ckpt"
-        path.write_text("")
-        os.utime(path, (time.time() - age,) * 2)
-    (tmp_path / "network-1_1.ckpt").write_text("")
-    manager.update_ckpoint_filelist(str(tmp_path), "net")
-    assert manager.ckpoint_num == 4
-    manager.keep_one_ckpoint_per_minutes(1, time.time())
-    assert sorted(os.listdir(tmp_path)) == ["net-1_0.ckpt", "net-1_1.ckpt", "net-1_2.ckpt", "network-1_1.ckpt"]
-    assert manager.remove_oldest_ckpoint_file() and not (tmp_path / "net-1_0.ckpt").exists()
-    assert not manager.remove_ckpoint_file(str(tmp_path / "nothing.ckpt"))
 
 
 def test_checkpoint_config_lets_steps_go_before_seconds_and_number_before_minutes():

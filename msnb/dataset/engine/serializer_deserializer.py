@@ -9,6 +9,7 @@ from importlib import import_module
 import numpy as np
 
 from msnb import log
+from msnb._atomic import writing
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.engine.dataset import Dataset
 from msnb.dataset.engine.schema import Schema
@@ -133,7 +134,7 @@ def serialize(dataset, json_filepath=""):
     """
     pipeline = traverse(dataset)
     if json_filepath:
-        with open(json_filepath, "w", encoding="utf-8") as stream:
+        with writing(json_filepath, "w", encoding="utf-8") as stream:
             json.dump(pipeline, stream, indent=2)
     return pipeline
 

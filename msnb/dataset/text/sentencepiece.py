@@ -7,6 +7,7 @@ import os
 
 import numpy as np
 
+from msnb._atomic import writing
 from msnb.dataset.core.optional import need
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.core.validator_helpers import check_uint32, type_check, type_check_list
@@ -89,7 +90,7 @@ class SentencePieceVocab:
         type_check(filename, (str,), "filename")
         if not os.path.isdir(path):
             raise RuntimeError(f"SaveModel: {path} is not a folder.")
-        with open(os.path.join(path, filename), "wb") as file:
+        with writing(os.path.join(path, filename)) as file:
             file.write(vocab.model)
 
 

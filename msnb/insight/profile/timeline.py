@@ -2,6 +2,7 @@
 import gzip
 import json
 
+from msnb._atomic import writing
 from msnb.ir.source import show
 
 _HOST, _DEVICE = 1, 2
@@ -58,10 +59,6 @@ def _name(kind, process, lane, title):
 
 def write(profile, path):
     """Write the events of a profile to a file, packed where its name ends in .gz."""
-    text = json.dumps(events(profile), separators=(",", ":"))
-    if str(path).endswith(".gz"):
-        with gzip.open(path, "wt", encoding="utf-8") as file:
-            file.write(text)
-    else:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+    text = json.dumps(events(profile), separators=(",", ":")).encode()
+    with writing(path) as file:
+        file.write(gzip.compress(text) if str(path).endswith(".gz") else text)

@@ -59,7 +59,7 @@ class LayerNorm(Cell):
         self.normalized_shape = normalized_shape
         self.begin_norm_axis = begin_norm_axis
         self.begin_params_axis = begin_params_axis
-        self.epsilon = epsilon
+        self.epsilon = Validator.check_finite(epsilon, "epsilon", self.cls_name)
         self.gamma = Parameter(initializer(gamma_init, normalized_shape), name="gamma")
         self.beta = Parameter(initializer(beta_init, normalized_shape), name="beta")
         self.layer_norm = P.LayerNorm(begin_norm_axis, begin_params_axis, epsilon)
@@ -115,7 +115,7 @@ class GroupNorm(Cell):
                 f"For 'GroupNorm', 'num_channels' should be a multiple of 'num_groups', "
                 f"but got {num_channels} and {num_groups}."
             )
-        self.eps = Validator.check_value_type("eps", eps, (float,), self.cls_name)
+        self.eps = Validator.check_is_float(eps, "eps", self.cls_name)
         self.affine = Validator.check_bool(affine, "affine")
         gamma = initializer(gamma_init, num_channels)
         beta = initializer(beta_init, num_channels)

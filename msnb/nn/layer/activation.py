@@ -366,6 +366,7 @@ class PReLU(Cell):
     def __init__(self, channel=1, w=0.25):
         super().__init__()
         if isinstance(w, (np.float32, float)):
+            Validator.check_finite(w, "w", self.cls_name)
             w = Tensor(np.full((channel,), w, dtype=np.float32))
         elif isinstance(w, list):
             w = Tensor(np.array(w, dtype=np.float32))

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 
+from msnb import log
 from msnb._checkparam import Validator
 from msnb.nn.metrics.metric import Metric
 
@@ -57,6 +58,8 @@ class EvaluationBase(Metric):
         self._check_shape(y_pred, y)
         self._check_value(y_pred, y)
         self._check_classes(y_pred)
+        if self._type == "classification":
+            say_what_is_no_class(self, y_pred, y)
         return y_pred, y
 
     def _check_classes(self, y_pred):
@@ -70,8 +73,20 @@ class EvaluationBase(Metric):
             )
 
 
+def say_what_is_no_class(metric, y_pred, y):
+    """Log, once, that scores are NaN or that labels name no class: both count, and count as wrong or by chance."""
+    name, classes = type(metric).__name__, y_pred.shape[1]
+    if np.issubdtype(y_pred.dtype, np.inexact) and np.isnan(y_pred).any():
+        log.once("%s: there are NaN among the predictions, whose predicted class means nothing.", name)
+    if y.size and not (y.min() >= 0 and y.max() < classes):
+        log.once("%s: there are labels outside the %d classes of the predictions (0 to %d), which no prediction can "
+                 "match.", name, classes, classes - 1)
+
+
 def one_hot_pair(y_pred, y, class_num):
     """Predicted and true class of each sample as one-hot rows."""
+    if y.min() < 0:
+        raise ValueError(f"y should hold class numbers from 0, but holds {y.min()}.")
     if y.max() + 1 > class_num:
         raise ValueError(f"y_pred contains {class_num} classes less than y contains {y.max() + 1} classes.")
     rows = np.eye(class_num)
@@ -139,7 +154,7 @@ class ShareOfTruePositives(EvaluationBase):
             average (bool): Whether to average. Default: False.
 
         Returns:
-            numpy.float64, or an array of one value for each class ("multilabel": each sample) without `average`.
+            float with `average`; without, an array of one value for each class ("multilabel": each sample).
 
         Raises:
             RuntimeError: If nothing was seen.
@@ -148,6 +163,6 @@ class ShareOfTruePositives(EvaluationBase):
             raise RuntimeError(f"{type(self).__name__} can not be calculated, because the number of samples is 0.")
         Validator.check_value_type("average", average, [bool], type(self).__name__)
         if average and self._type == "multilabel":
-            return self._share_sum / (len(self._totals) + self.eps)
+            return float(self._share_sum / (len(self._totals) + self.eps))
         result = self._true_positives / (self._totals + self.eps)
-        return result.mean() if average else result
+        return float(result.mean()) if average else result

@@ -41,14 +41,14 @@ class _MeanError(Metric):
         The mean over all that was seen since `clear`.
 
         Returns:
-            numpy.float64.
+            float.
 
         Raises:
             RuntimeError: If nothing was seen.
         """
         if self._samples_num == 0:
             raise RuntimeError(f"{type(self).__name__} can not be calculated, because the number of samples is 0.")
-        return self._error_sum / self._samples_num
+        return float(self._error_sum / self._samples_num)
 
 
 class MAE(_MeanError):

@@ -3,7 +3,7 @@
 import sys
 
 from msnb._checkparam import Validator
-from msnb.nn.metrics._evaluation import one_hot_pair
+from msnb.nn.metrics._evaluation import one_hot_pair, say_what_is_no_class
 from msnb.nn.metrics.metric import Metric
 
 __all__ = ["Fbeta", "F1"]
@@ -30,7 +30,7 @@ class Fbeta(Metric):
     def __init__(self, beta):
         super().__init__()
         self.eps = sys.float_info.min
-        if not beta > 0:
+        if not 0 < beta < float("inf"):
             raise ValueError(f"`beta` must be greater than zero, but got {beta}.")
         self.beta = beta
         self.clear()
@@ -63,6 +63,7 @@ class Fbeta(Metric):
                 f"Class number not match, last input data contain {self._class_num} classes, but current data contain "
                 f"{y_pred.shape[1]} classes."
             )
+        say_what_is_no_class(self, y_pred, y)
         y_pred, y = one_hot_pair(y_pred, y, self._class_num)
         self._true_positives = self._true_positives + (y * y_pred).sum(axis=0)
         self._positives = self._positives + y_pred.sum(axis=0)
@@ -76,7 +77,7 @@ class Fbeta(Metric):
             average (bool): Whether to average over classes. Default: False.
 
         Returns:
-            numpy.float64, or an array of one value for each class without `average`.
+            float with `average`; without, an array of one value for each class.
 
         Raises:
             RuntimeError: If nothing was seen.
@@ -88,7 +89,7 @@ class Fbeta(Metric):
         fbeta = (1.0 + square) * self._true_positives / (
             square * self._actual_positives + self._positives + self.eps
         )
-        return fbeta.mean() if average else fbeta
+        return float(fbeta.mean()) if average else fbeta
 
 
 class F1(Fbeta):

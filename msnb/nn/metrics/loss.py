@@ -12,7 +12,7 @@ class Loss(Metric):
     Examples:
         >>> loss = nn.Loss()
         >>> loss.update(Tensor(np.array(0.2), mindspore.float32))
-        >>> print(round(float(loss.eval()), 4))
+        >>> print(round(loss.eval(), 4))
         0.2
     """
 
@@ -22,7 +22,7 @@ class Loss(Metric):
 
     def clear(self):
         """Forget what was seen."""
-        self._sum_loss = 0
+        self._sum_loss = 0.0
         self._total_num = 0
 
     def update(self, *inputs):
@@ -40,7 +40,7 @@ class Loss(Metric):
         loss = self._convert_data(inputs[0])
         if loss.ndim > 1:
             raise ValueError(f"Dimensions of loss must be 0 or 1, but got {loss.ndim}.")
-        self._sum_loss += loss.mean()
+        self._sum_loss += float(loss.mean())
         self._total_num += 1
 
     def eval(self):
@@ -48,7 +48,7 @@ class Loss(Metric):
         The mean over all that was seen since `clear`.
 
         Returns:
-            numpy.float64.
+            float.
 
         Raises:
             RuntimeError: If nothing was seen.

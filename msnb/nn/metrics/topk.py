@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from msnb.nn.metrics._evaluation import say_what_is_no_class
 from msnb.nn.metrics.metric import Metric
 
 __all__ = ["TopKCategoricalAccuracy", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy"]
@@ -54,6 +55,7 @@ class TopKCategoricalAccuracy(Metric):
         y_pred, y = self._two_arrays(inputs)
         if y_pred.ndim == y.ndim and self._check_onehot_data(y):
             y = y.argmax(axis=1)
+        say_what_is_no_class(self, y_pred, y)
         best = np.argsort(-y_pred, axis=1)[:, : self.k]
         self._correct_num += int((best == y.reshape(-1, 1)).sum())
         self._samples_num += y.size

@@ -53,8 +53,8 @@ class LARS(Optimizer):
                  lars_filter=lambda x: "LayerNorm" not in x.name and "bias" not in x.name):
         super().__init__(0.0, [Parameter(Tensor(0.0), name="fake_param")])
         Validator.check_value_type("optimizer", optimizer, [Optimizer], self.cls_name)
-        Validator.check_value_type("epsilon", epsilon, [float], self.cls_name)
-        Validator.check_value_type("coefficient", coefficient, [float], self.cls_name)
+        Validator.check_is_float(epsilon, "epsilon", self.cls_name)
+        Validator.check_is_float(coefficient, "coefficient", self.cls_name)
         Validator.check_value_type("use_clip", use_clip, [bool], self.cls_name)
         self.opt = optimizer
         self.parameters = optimizer.parameters

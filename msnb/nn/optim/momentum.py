@@ -53,8 +53,7 @@ class Momentum(Optimizer):
     def __init__(self, params, learning_rate, momentum, weight_decay=0.0, loss_scale=1.0, use_nesterov=False):
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         Validator.check_value_type("momentum", momentum, [float], self.cls_name)
-        if momentum < 0.0:
-            raise ValueError(f"For '{self.cls_name}', 'momentum' should be at least 0.0, but got {momentum}.")
+        Validator.check_non_negative_float(momentum, "momentum", self.cls_name)
         self.momentum = Parameter(Tensor(momentum, mstype.float32), name="momentum")
         self.params = self.parameters
         self.use_nesterov = Validator.check_bool(use_nesterov, "use_nesterov", self.cls_name)

@@ -19,6 +19,7 @@ from msnb.ops import operations as P
 
 __all__ = ["Optimizer"]
 
+_LAST_STEP = 2**31 - 1
 _TARGETS = ("CPU", "GPU", "Ascend")
 
 
@@ -187,13 +188,20 @@ class Optimizer(Cell):
                 if learning_rate.size < 2:
                     log.warning("A 1-D Tensor of learning rates holds one rate per step, but this one has only %d.",
                                 learning_rate.size)
-            return Tensor(learning_rate, mstype.float32)
+            return self._finite_rates(Tensor(learning_rate, mstype.float32))
         if isinstance(learning_rate, Iterable) and not isinstance(learning_rate, (str, bytes, dict)) \
                 and getattr(learning_rate, "ndim", 1):
             self.dynamic_lr = True
-            return Tensor(np.array(list(learning_rate)).astype(np.float32))
+            return self._finite_rates(Tensor(np.array(list(learning_rate)).astype(np.float32)))
         raise TypeError(f"For '{self.cls_name}', 'learning_rate' should be a float, a Tensor, an Iterable or a "
                         f"LearningRateSchedule, but got {learning_rate!r} of type {type(learning_rate).__name__}.")
+
+    def _finite_rates(self, rates):
+        wrong = np.flatnonzero(~np.isfinite(rates.asnumpy().ravel()))
+        if wrong.size:
+            raise ValueError(f"For '{self.cls_name}', learning rates should be finite numbers, but number {wrong[0]} "
+                             f"of {rates.size} is {rates.asnumpy().ravel()[wrong[0]]}.")
+        return rates
 
     def _build_single_lr(self, learning_rate, name):
         """What `learning_rate` becomes in the Cell: a Parameter, or a LearningRateSchedule when it changes by step."""
@@ -244,7 +252,9 @@ class Optimizer(Cell):
             rate = tuple(known[id(schedule)] for schedule in self.group_lr)
         else:
             rate = _scalar(rate(self.global_step))
-        self.assignadd(self.global_step, self.global_step_increase_tensor)
+        # int32 as in r1.1; after the last number it stays there.
+        left = _LAST_STEP - self.global_step
+        self.assignadd(self.global_step, P.Minimum()(self.global_step_increase_tensor, left))
         return rate
 
     def get_lr_parameter(self, param):

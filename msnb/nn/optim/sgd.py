@@ -72,9 +72,7 @@ class SGD(Optimizer):
         if not isinstance(value, (int, float)) or isinstance(value, bool):
             raise TypeError(f"For '{self.cls_name}', '{name}' should be a float, but got {value!r} "
                             f"of type {type(value).__name__}.")
-        if value < 0.0:
-            raise ValueError(f"For '{self.cls_name}', '{name}' should be at least 0.0, but got {value}.")
-        return float(value)
+        return Validator.check_non_negative_float(float(value), name, self.cls_name)
 
     def construct(self, gradients):
         gradients = self.scale_grad(self._checked(gradients))

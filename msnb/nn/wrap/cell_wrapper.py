@@ -1,7 +1,8 @@
 """Cells around a network: with loss, with gradient, one training step, evaluation."""
 import numpy as np
 
-from msnb import context
+from msnb import context, log
+from msnb._checkparam import Validator
 from msnb.core.autodiff import Gradient
 from msnb.core.parameter import Parameter, ParameterTuple
 from msnb.core.precision import cast_tensor
@@ -130,6 +131,7 @@ class TrainOneStepCell(Cell):
         if sens is not None and (not isinstance(sens, (int, float)) or isinstance(sens, bool)):
             raise TypeError(f"For '{self.cls_name}', 'sens' should be a number, but got {sens!r} "
                             f"of type {type(sens).__name__}.")
+        Validator.check_finite(sens, "sens", self.cls_name)
         self.network = network
         self.network.set_grad()
         self.network.add_flags(defer_inline=True)
@@ -137,6 +139,8 @@ class TrainOneStepCell(Cell):
         self.optimizer = optimizer
         self.grad = C.GradOperation(get_by_list=True, sens_param=True)
         self.sens = sens
+        if type(self).construct is TrainOneStepCell.construct:  # others may divide the gradients themselves
+            check_scales(optimizer, sens, f"{self.cls_name} multiplies the loss by {sens}", "Give both the same.")
         self.parallel_mode = context.get_auto_parallel_context("parallel_mode")
         self.reducer_flag = self.parallel_mode in (context.ParallelMode.DATA_PARALLEL,
                                                    context.ParallelMode.HYBRID_PARALLEL)
@@ -149,6 +153,14 @@ class TrainOneStepCell(Cell):
         loss, _, grads = Gradient(self.network, (), self.weights)(inputs, sens=self.sens)
         self.optimizer(self.grad_reducer(grads))
         return loss
+
+
+def check_scales(optimizer, expected, reason, advice):
+    """Say so when the optimizer divides the gradients by another loss scale than it should."""
+    scale = getattr(optimizer, "loss_scale", None)
+    if isinstance(scale, (int, float)) and expected is not None and scale != expected:
+        log.once("%s, but the loss_scale of %s, by which it divides the gradients, is %s. %s", reason,
+                 type(optimizer).__name__, scale, advice)
 
 
 class GetNextSingleOp(Cell):

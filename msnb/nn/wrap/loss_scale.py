@@ -1,4 +1,7 @@
 """Training with a scaled loss: steps whose gradients overflow are skipped, and the scale follows."""
+import jax.numpy as jnp
+
+from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
 from msnb.core import trace
 from msnb.core.autodiff import Gradient
@@ -6,7 +9,7 @@ from msnb.core.parameter import Parameter
 from msnb.core.script import runtime
 from msnb.core.tensor import RowTensor, Tensor, box
 from msnb.nn.cell import Cell
-from msnb.nn.wrap.cell_wrapper import TrainOneStepCell
+from msnb.nn.wrap.cell_wrapper import TrainOneStepCell, check_scales
 from msnb.ops import composite as C
 from msnb.ops import operations as P
 
@@ -71,6 +74,8 @@ class DynamicLossScaleUpdateCell(Cell):
 
     def __init__(self, loss_scale_value, scale_factor, scale_window):
         super().__init__()
+        Validator.check_finite(loss_scale_value, "loss_scale_value", self.cls_name)
+        Validator.check_finite(scale_factor, "scale_factor", self.cls_name)
         self.scale_window = Tensor(scale_window, dtype=mstype.int32)
         self.scale_factor = Tensor(scale_factor, dtype=mstype.float32)
         self.loss_scale_value = loss_scale_value
@@ -126,7 +131,7 @@ class FixedLossScaleUpdateCell(Cell):
 
     def __init__(self, loss_scale_value):
         super().__init__()
-        self.loss_scale_value = loss_scale_value
+        self.loss_scale_value = Validator.check_finite(loss_scale_value, "loss_scale_value", self.cls_name)
 
     def get_loss_scale(self):
         """The loss scale."""
@@ -167,6 +172,9 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
     def __init__(self, network, optimizer, scale_sense):
         super().__init__(network, optimizer, sens=None)
+        if type(self).construct is TrainOneStepWithLossScaleCell.construct:
+            check_scales(optimizer, 1.0, f"{self.cls_name} divides the gradients by the loss scale itself",
+                         "Leave it at 1.0.")
         self.hyper_map = C.HyperMap()
         self.base = Tensor(1, mstype.float32)
         self.less_equal = P.LessEqual()
@@ -189,13 +197,15 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
     def construct(self, *inputs):
         scale = _value(self.scale_sense)
+        before = [(param, param._array) for param in self.network.get_parameters()]
         loss, _, grads = Gradient(self.network, (), self.weights)(inputs, sens=scale)
         status, scale = self.start_overflow_check(loss, scale)
         factor = self.reshape(scale, ())
         grads = tuple(self._unscaled(factor, grad) for grad in grads)
         grads = self.grad_reducer(grads)
         cond = self.get_overflow_status(status, grads)
-        self._update_unless(self.process_loss_scale(cond), grads)
+        written = [(param, array) for param, array in before if param._array is not array]
+        self._update_unless(self.process_loss_scale(cond), grads, written)
         return loss, cond, scale
 
     @staticmethod
@@ -243,14 +253,28 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
             return overflow
         return self.loss_scaling_manager(self.scale_sense, overflow)
 
-    def _update_unless(self, overflow, grads):
-        """Run the optimizer unless `overflow` is true."""
+    def _update_unless(self, overflow, grads, written):
+        """Run the optimizer unless `overflow` is true.
+
+        When it was the forward pass that overflowed, what it has `written` is put back as well: moving statistics of
+        BatchNorm as a rule, which one infinite batch would spoil for good. When only gradients did, it stays.
+        """
         def update():
             self.optimizer(grads)
             return True
 
+        def put_back():
+            # A graph that was called in PYNATIVE mode may have reused an old array.
+            pairs = [(p, old, p._array) for p, old in written if trace.tracing() or not old.is_deleted()]
+            spoilt = jnp.bool_(False)
+            for _, old, new in pairs:
+                spoilt |= jnp.any(jnp.isfinite(old) & ~jnp.isfinite(new))
+            for param, old, new in pairs:
+                param._assign(jnp.where(spoilt, old, new))
+            return True
+
         # A branch, not a selection between old and new values: XLA compiles that slowly when there are many Parameters.
-        runtime.if_expression(overflow, lambda: True, update, None)
+        runtime.if_expression(overflow, put_back, update, None)
 
     def set_sense_scale(self, sens):
         """Set the loss scale.

@@ -2,6 +2,7 @@
 from contextlib import ExitStack
 
 from msnb import log
+from msnb._checkparam import Validator
 from msnb.common.callback import MOMENTS, Callback
 from msnb.train.serialization import _fill_param_into_net
 
@@ -23,12 +24,13 @@ def checkpoint_cb_for_save_op(parameter_list):
     Returns:
         bool, whether there was a network.
     """
-    if _cur_net is None:
-        log.warning("No network is set, so no Parameters are updated.")
-        return False
-    _fill_param_into_net(_cur_net, parameter_list)
+    net = _cur_net
     set_cur_net(None)
-    return True
+    if net is None:
+        log.warning("No network is set, so no Parameters are updated.")
+    else:
+        _fill_param_into_net(net, parameter_list)
+    return net is not None
 
 
 class CallbackManager(Callback):
@@ -56,17 +58,18 @@ class CallbackManager(Callback):
 
     def __enter__(self):
         if self._stack is None:
-            self._stack = ExitStack().__enter__()
-            entered = []
-            for callback in self._callbacks:
-                target = self._stack.enter_context(callback)
-                if not isinstance(target, Callback):
-                    log.warning("__enter__ of %s should return a Callback, but returned %s.", type(callback).__name__,
-                                type(target).__name__)
-                    target = callback
-                entered.append(target)
-            self._callbacks = entered
+            self._stack = ExitStack()
+            self._callbacks = [self._entered(callback) for callback in self._callbacks]
         return self
+
+    def _entered(self, callback):
+        """What `__enter__` of a callback says is to be called from now on."""
+        stand_in = self._stack.enter_context(callback)
+        if isinstance(stand_in, Callback):
+            return stand_in
+        log.warning("__enter__ of %s should return a Callback, but returned %s.", type(callback).__name__,
+                    type(stand_in).__name__)
+        return callback
 
     def __exit__(self, *err):
         return self._stack.__exit__(*err)
@@ -102,12 +105,10 @@ class InternalCallbackParam(dict):
     """A dict whose keys are attributes as well."""
 
     def __getattr__(self, key):
-        try:
+        if key in self:
             return self[key]
-        except KeyError:
-            known = ", ".join(sorted(map(str, self)))
-            raise AttributeError(f"The callback parameters have no '{key}' at this moment; there are: "
-                                 f"{known}.") from None
+        raise AttributeError(f"The callback parameters have no '{key}' at this moment; there are: "
+                             f"{', '.join(sorted(map(str, self)))}.")
 
     def __setattr__(self, key, value):
         self[key] = value
@@ -126,20 +127,10 @@ class RunContext:
         ``CPU`` ``GPU`` ``TPU``
     """
 
+    _stop_requested = False
+
     def __init__(self, original_args):
-        if not isinstance(original_args, dict):
-            raise TypeError(f"For 'RunContext', 'original_args' should be a dict, "
-                            f"but got {type(original_args).__name__}.")
-        self._original_args = original_args
-        self._stop_requested = False
-
-    def original_args(self):
-        """The values, also readable as attributes.
-
-        Returns:
-            dict.
-        """
-        return self._original_args
+        self._original_args = Validator.check_value_type("original_args", original_args, dict, "RunContext")
 
     def request_stop(self):
         """Ask for training to stop after this step."""
@@ -152,3 +143,11 @@ class RunContext:
             bool.
         """
         return self._stop_requested
+
+    def original_args(self):
+        """The values, also readable as attributes.
+
+        Returns:
+            dict.
+        """
+        return self._original_args

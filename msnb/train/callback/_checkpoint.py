@@ -1,15 +1,20 @@
 """`ModelCheckpoint`: saves checkpoints while a network is trained, and removes old ones."""
+import contextlib
+import functools
 import os
+import re
 import stat
 import time
 
 from msnb import log, nn
 from msnb._checkparam import Validator
+from msnb.train._background import writer
 from msnb.train._utils import _make_directory
 from msnb.train.callback._callback import Callback
-from msnb.train.serialization import _save_graph, _wait_for_saving, save_checkpoint
+from msnb.train.serialization import _save, _save_graph
 
 _cur_dir = os.getcwd()  # networks import it as the folder that the program was started in
+_ENDING = r"-[0-9]+_[0-9]+\.ckpt"  # of a checkpoint's name, after its prefix
 
 
 def _check_file_name_prefix(file_name_prefix):
@@ -19,16 +24,13 @@ def _check_file_name_prefix(file_name_prefix):
 
 def _chg_ckpt_file_name_if_same_exist(directory, prefix):
     """`prefix`, or `prefix` and the next number when checkpoints of an earlier run have it."""
-    number = 0
-    for name in os.listdir(directory):
-        rest = name[len(prefix):]
-        if not name.endswith(".ckpt") or not name.startswith(prefix) or rest[0].isalpha():
-            continue
-        if rest.startswith("-"):
-            number = max(number, 1)
-        elif "-" in rest and rest[1:rest.index("-")].isdigit():
-            number = max(number, int(rest[1:rest.index("-")]) + 1)
-    return f"{prefix}_{number}" if number else prefix
+    name = re.compile(re.escape(prefix) + r"(?:_([0-9]+))?" + _ENDING)
+    runs = [int(found[1] or 0) for found in map(name.fullmatch, os.listdir(directory)) if found]
+    return f"{prefix}_{max(runs) + 1}" if runs else prefix
+
+
+def _setting(name, doc):
+    return property(lambda self: self._settings[name], doc=doc)
 
 
 class CheckpointConfig:
@@ -60,82 +62,51 @@ class CheckpointConfig:
 
     def __init__(self, save_checkpoint_steps=1, save_checkpoint_seconds=0, keep_checkpoint_max=5,
                  keep_checkpoint_per_n_minutes=0, integrated_save=True, async_save=False, saved_network=None):
-        numbers = {"save_checkpoint_steps": save_checkpoint_steps, "save_checkpoint_seconds": save_checkpoint_seconds,
-                   "keep_checkpoint_max": keep_checkpoint_max,
-                   "keep_checkpoint_per_n_minutes": keep_checkpoint_per_n_minutes}
-        for name, value in numbers.items():
+        often = {"save_checkpoint_steps": save_checkpoint_steps, "save_checkpoint_seconds": save_checkpoint_seconds}
+        kept = {"keep_checkpoint_max": keep_checkpoint_max,
+                "keep_checkpoint_per_n_minutes": keep_checkpoint_per_n_minutes}
+        for name, value in (often | kept).items():
             if value is not None:
                 Validator.check_non_negative_int(value, name, "CheckpointConfig")
+        if not any((often | kept).values()):
+            raise ValueError(f"For 'CheckpointConfig', at least one of {', '.join(map(repr, often | kept))} should be "
+                             f"positive, but all are None or 0.")
+        for name, value in (("integrated_save", integrated_save), ("async_save", async_save)):
+            Validator.check_bool(value, name, "CheckpointConfig")
         if saved_network is not None and not isinstance(saved_network, nn.Cell):
             raise TypeError(f"For 'CheckpointConfig', 'saved_network' should be a Cell or None, "
                             f"but got {type(saved_network).__name__}.")
-        if not any(numbers.values()):
-            raise ValueError(f"For 'CheckpointConfig', at least one of {', '.join(map(repr, numbers))} should be "
-                             f"positive, but all are None or 0.")
-        self._save_checkpoint_steps = save_checkpoint_steps
-        self._save_checkpoint_seconds = None if save_checkpoint_steps else save_checkpoint_seconds
+        if save_checkpoint_steps:
+            often["save_checkpoint_seconds"] = None
         if keep_checkpoint_max:
-            keep_checkpoint_per_n_minutes = None
+            kept["keep_checkpoint_per_n_minutes"] = None
         elif not keep_checkpoint_per_n_minutes:
-            keep_checkpoint_max = 1
-        self._keep_checkpoint_max = keep_checkpoint_max
-        self._keep_checkpoint_per_n_minutes = keep_checkpoint_per_n_minutes
-        self._integrated_save = Validator.check_bool(integrated_save, "integrated_save", "CheckpointConfig")
-        self._async_save = Validator.check_bool(async_save, "async_save", "CheckpointConfig")
-        self._saved_network = saved_network
+            kept["keep_checkpoint_max"] = 1
+        self._policy = often | kept | {"saved_network": saved_network}
+        self._settings = self._policy | {"integrated_save": integrated_save, "async_save": async_save}
 
-    @property
-    def save_checkpoint_steps(self):
-        """Steps from one checkpoint to the next."""
-        return self._save_checkpoint_steps
-
-    @property
-    def save_checkpoint_seconds(self):
-        """Seconds from one checkpoint to the next."""
-        return self._save_checkpoint_seconds
-
-    @property
-    def keep_checkpoint_max(self):
-        """Most checkpoints kept."""
-        return self._keep_checkpoint_max
-
-    @property
-    def keep_checkpoint_per_n_minutes(self):
-        """Minutes of which one checkpoint is kept."""
-        return self._keep_checkpoint_per_n_minutes
-
-    @property
-    def integrated_save(self):
-        """Whether Parameters are saved whole."""
-        return self._integrated_save
-
-    @property
-    def async_save(self):
-        """Whether a thread writes the files."""
-        return self._async_save
-
-    @property
-    def saved_network(self):
-        """Network to save, None for the one that is trained."""
-        return self._saved_network
+    save_checkpoint_steps = _setting("save_checkpoint_steps", "Steps from one checkpoint to the next.")
+    save_checkpoint_seconds = _setting("save_checkpoint_seconds", "Seconds from one checkpoint to the next.")
+    keep_checkpoint_max = _setting("keep_checkpoint_max", "Most checkpoints kept.")
+    keep_checkpoint_per_n_minutes = _setting("keep_checkpoint_per_n_minutes", "Minutes of which one is kept.")
+    integrated_save = _setting("integrated_save", "Whether Parameters are saved whole.")
+    async_save = _setting("async_save", "Whether a thread writes the files.")
+    saved_network = _setting("saved_network", "Network to save, None for the one that is trained.")
 
     def get_checkpoint_policy(self):
-        """The settings.
+        """When checkpoints are saved, and which.
 
         Returns:
-            dict.
+            dict, the arguments but `integrated_save` and `async_save`; None for those that another one goes before.
         """
-        return {"save_checkpoint_steps": self.save_checkpoint_steps,
-                "save_checkpoint_seconds": self.save_checkpoint_seconds,
-                "keep_checkpoint_max": self.keep_checkpoint_max,
-                "keep_checkpoint_per_n_minutes": self.keep_checkpoint_per_n_minutes,
-                "saved_network": self.saved_network}
+        return dict(self._policy)
 
 
 class ModelCheckpoint(Callback):
     """Saves checkpoints `prefix-epoch_step.ckpt` while a network is trained, and its graph as `prefix-graph.meta`.
 
-    When checkpoints of an earlier run have the prefix, "_1", "_2" and so on is added to it.
+    When checkpoints of an earlier run have the prefix, "_1", "_2" and so on is added to it. Old checkpoints are removed
+    when a new one is complete; other files in the folder, whatever their names begin with, are left alone.
 
     Args:
         prefix (str): Beginning of the file names. Default: "CKP".
@@ -162,35 +133,56 @@ class ModelCheckpoint(Callback):
             raise TypeError(f"For 'ModelCheckpoint', 'config' should be a CheckpointConfig, "
                             f"but got {type(config).__name__}.")
         self._directory = os.getcwd() if directory is None else _make_directory(directory)
-        self._config = config or CheckpointConfig()
-        self._latest_ckpt_file_name = ""
-        self._last_time = self._last_time_for_keep = time.time()
-        self._last_triggered_step = 0
-        self._manager = CheckpointManager()
+        self._config = CheckpointConfig() if config is None else config
         self._prefix = _chg_ckpt_file_name_if_same_exist(self._directory, prefix)
+        self._manager = CheckpointManager()
         self._graph_saved = False
+        self._last_triggered_step = 0
+        self._last_time = time.monotonic()
+        self._latest_ckpt_file_name = ""
+
+    @property
+    def latest_ckpt_file_name(self):
+        """Path of the last checkpoint."""
+        return self._latest_ckpt_file_name
+
+    def begin(self, run_context):
+        """Count the steps of this training, also when the same callback has seen another one.
+
+        Args:
+            run_context (RunContext): Values of the moment.
+        """
+        self._last_triggered_step = 0
 
     def step_end(self, run_context):
         """Save a checkpoint if it is time.
 
         Args:
             run_context (RunContext): Values of the moment.
+
+        Raises:
+            OSError: If a checkpoint, this one or one that a thread was writing, cannot be written.
         """
         cb_params = run_context.original_args()
         if not self._graph_saved:
             self._graph_saved = True
             _make_directory(self._directory)
             self._save_graph(cb_params.train_network)
-        self._save_ckpt(cb_params)
+        if self._is_due(cb_params.cur_step_num):
+            self._save_ckpt(cb_params)
 
     def end(self, run_context):
-        """Save the last checkpoint, and wait for the threads that write.
+        """Save the last checkpoint, and wait for what a thread is writing.
 
         Args:
             run_context (RunContext): Values of the moment.
+
+        Raises:
+            OSError: If a checkpoint, this one or one that a thread was writing, cannot be written.
         """
-        self._save_ckpt(run_context.original_args(), force_to_save=True)
-        _wait_for_saving()
+        if self._config.save_checkpoint_steps or self._config.save_checkpoint_seconds:
+            self._save_ckpt(run_context.original_args())
+        writer.wait()
 
     def _save_graph(self, network):
         try:
@@ -198,72 +190,80 @@ class ModelCheckpoint(Callback):
         except Exception as error:  # a graph that cannot be drawn is no reason to stop training
             log.warning("The graph of the network could not be saved: %s", error)
 
-    def _is_due(self, cb_params):
-        config = self._config
-        if config.save_checkpoint_steps:
-            return cb_params.cur_step_num >= self._last_triggered_step + config.save_checkpoint_steps
-        if config.save_checkpoint_seconds and time.time() - self._last_time > config.save_checkpoint_seconds:
-            self._last_time = time.time()
-            return True
-        return False
+    def _is_due(self, step):
+        if self._config.save_checkpoint_steps:
+            return step - self._last_triggered_step >= self._config.save_checkpoint_steps
+        seconds = self._config.save_checkpoint_seconds
+        return bool(seconds) and time.monotonic() - self._last_time > seconds
 
-    def _save_ckpt(self, cb_params, force_to_save=False):
-        config, step = self._config, cb_params.cur_step_num
-        if step == self._last_triggered_step:
+    def _save_ckpt(self, cb_params):
+        step, config = cb_params.cur_step_num, self._config
+        if step == self._last_triggered_step:  # nothing was trained since
             return
-        saves_at_all = config.save_checkpoint_steps or config.save_checkpoint_seconds
-        if not (force_to_save and saves_at_all) and not self._is_due(cb_params):
-            return
-        self._manager.update_ckpoint_filelist(self._directory, self._prefix)
-        if config.keep_checkpoint_max:
-            while self._manager.ckpoint_num >= config.keep_checkpoint_max:
-                if not self._manager.remove_oldest_ckpoint_file():
-                    break
-        elif config.keep_checkpoint_per_n_minutes:
-            now = time.time()
-            if now - self._last_time_for_keep < config.keep_checkpoint_per_n_minutes * 60:
-                self._manager.keep_one_ckpoint_per_minutes(config.keep_checkpoint_per_n_minutes, now)
-        self._last_time_for_keep = time.time()
-        self._last_triggered_step = step
-        step_in_epoch = (step - 1) % cb_params.batch_num + 1
-        file_name = os.path.join(self._directory, f"{self._prefix}-{cb_params.cur_epoch_num}_{step_in_epoch}.ckpt")
-        network = config.saved_network if config.saved_network is not None else cb_params.train_network
-        save_checkpoint(network, file_name, config.integrated_save, config.async_save)
-        self._latest_ckpt_file_name = file_name
+        name = f"{self._prefix}-{cb_params.cur_epoch_num}_{(step - 1) % cb_params.batch_num + 1}.ckpt"
+        path = os.path.join(self._directory, name)
+        network = cb_params.train_network if config.saved_network is None else config.saved_network
+        _save(network, path, config.async_save, after=functools.partial(self._written, path, self._prefix))
+        self._last_triggered_step, self._last_time = step, time.monotonic()
+        self._latest_ckpt_file_name = path
 
-    @property
-    def latest_ckpt_file_name(self):
-        """Path of the last checkpoint."""
-        return self._latest_ckpt_file_name
+    def _written(self, path, prefix):
+        """Remove what is not to be kept beside the new file; called where that was written."""
+        self._manager.add(path)
+        self._manager.update_ckpoint_filelist(self._directory, prefix)
+        if self._config.keep_checkpoint_max:
+            self._manager.keep_newest(self._config.keep_checkpoint_max)
+        elif self._config.keep_checkpoint_per_n_minutes:
+            self._manager.keep_one_per_minutes(self._config.keep_checkpoint_per_n_minutes)
 
 
 class CheckpointManager:
-    """The checkpoint files of one prefix in one folder."""
+    """The checkpoint files of one prefix in one folder, the oldest first.
+
+    The order is that in which they were added. Clocks may be set back, so the times of files count only between those
+    that were there before.
+    """
 
     def __init__(self):
-        self._ckpoint_filelist = []
+        self._files = []
+        self._added = {}  # path: time.monotonic()
 
     @property
     def ckpoint_filelist(self):
-        """Paths of the files."""
-        return self._ckpoint_filelist
+        """Paths of the files, the oldest first."""
+        return self._files
 
     @property
     def ckpoint_num(self):
         """Number of files."""
-        return len(self._ckpoint_filelist)
+        return len(self._files)
+
+    def add(self, path):
+        """Note that a file has just been written.
+
+        Args:
+            path (str): The file.
+        """
+        self._added.pop(path, None)
+        self._added[path] = time.monotonic()
 
     def update_ckpoint_filelist(self, directory, prefix):
-        """Look for the files again: those whose names have no letters between `prefix` and ".ckpt".
+        """Look for the files: those named `prefix`-EPOCH_STEP.ckpt and no others.
 
         Args:
             directory (str): Folder.
             prefix (str): Beginning of their names.
         """
-        self._ckpoint_filelist = [
-            os.path.join(directory, name) for name in os.listdir(directory)
-            if name.startswith(prefix) and name.endswith(".ckpt")
-            and not any(c.isalpha() for c in name[len(prefix):-len(".ckpt")])]
+        name = re.compile(re.escape(prefix) + _ENDING)
+        ages = {}
+        for file in filter(name.fullmatch, os.listdir(directory)):
+            path = os.path.join(directory, file)
+            with contextlib.suppress(FileNotFoundError):  # somebody else may remove files too
+                status = os.lstat(path)
+                if stat.S_ISREG(status.st_mode):
+                    ages[path] = status.st_mtime
+        self._added = {path: when for path, when in self._added.items() if path in ages}
+        self._files = sorted(ages.keys() - self._added.keys(), key=ages.get) + list(self._added)
 
     def remove_ckpoint_file(self, file_name):
         """Remove a file.
@@ -275,30 +275,33 @@ class CheckpointManager:
             bool, whether it is gone.
         """
         try:
-            os.chmod(file_name, stat.S_IWRITE)
+            if os.name == "nt":  # what is read-only cannot be removed there
+                os.chmod(file_name, stat.S_IWRITE)
             os.remove(file_name)
-            self._ckpoint_filelist.remove(file_name)
-            return True
-        except (OSError, ValueError) as error:
+        except OSError as error:
             log.warning("The old checkpoint %s could not be removed: %s", file_name, error)
             return False
+        self._files = [path for path in self._files if path != file_name]
+        self._added.pop(file_name, None)
+        return True
 
-    def remove_oldest_ckpoint_file(self):
-        """Remove the oldest file.
+    def keep_newest(self, number):
+        """Remove all but the newest files.
 
-        Returns:
-            bool, whether it is gone.
+        Args:
+            number (int): How many stay, positive.
         """
-        return self.remove_ckpoint_file(min(self._ckpoint_filelist, key=os.path.getmtime))
+        for path in self._files[:-number]:
+            self.remove_ckpoint_file(path)
 
-    def keep_one_ckpoint_per_minutes(self, minutes, cur_time):
-        """Of the files written in the last `minutes`, keep only the oldest.
+    def keep_one_per_minutes(self, minutes):
+        """Of the files that were added in the last `minutes`, keep the oldest and the newest.
+
+        The newest is what training goes on from; once there is a newer one, it is one of the others.
 
         Args:
             minutes (int): Length of time.
-            cur_time (float): Now, in seconds.
         """
-        recent = [f for f in self._ckpoint_filelist if cur_time - os.path.getmtime(f) < 60 * minutes]
-        recent.sort(key=os.path.getmtime)
-        for file_name in recent[1:]:
-            self.remove_ckpoint_file(file_name)
+        since = time.monotonic() - 60 * minutes
+        for path in [path for path, when in self._added.items() if when >= since][1:-1]:
+            self.remove_ckpoint_file(path)

@@ -24,10 +24,10 @@ class LossMonitor(Callback):
 
     def __init__(self, per_print_times=1):
         super().__init__()
-        if not isinstance(per_print_times, int) or isinstance(per_print_times, bool) or per_print_times < 0:
+        self._per_print_times = per_print_times
+        if type(per_print_times) is not int or per_print_times < 0:
             raise ValueError(f"For 'LossMonitor', 'per_print_times' should be an int of at least 0, "
                              f"but got {per_print_times!r}.")
-        self._per_print_times = per_print_times
 
     def step_end(self, run_context):
         """Print the loss.
@@ -38,19 +38,14 @@ class LossMonitor(Callback):
         Raises:
             ValueError: If the loss is NaN or infinite.
         """
-        cb_params = run_context.original_args()
-        loss = cb_params.net_outputs
-        if isinstance(loss, (tuple, list)) and loss and isinstance(loss[0], Tensor):
-            loss = loss[0]
-        if isinstance(loss, Tensor):
-            loss = np.mean(loss.asnumpy())
-        epoch = cb_params.cur_epoch_num
-        step = (cb_params.cur_step_num - 1) % cb_params.batch_num + 1
+        values = run_context.original_args()
+        loss = _mean_loss(values.net_outputs)
+        place = f"epoch: {values.cur_epoch_num} step: {(values.cur_step_num - 1) % values.batch_num + 1}"
         if isinstance(loss, (float, np.floating)) and not np.isfinite(loss):
-            raise ValueError(f"epoch: {epoch} step: {step}. The loss is {loss}, training stops. Is the learning rate "
-                             f"too high, or is there a NaN in the data?")
-        if self._per_print_times and cb_params.cur_step_num % self._per_print_times == 0:
-            print(f"epoch: {epoch} step: {step}, loss is {loss!s}", flush=True)
+            raise ValueError(f"{place}. The loss is {loss}, training stops. Is the learning rate too high, or is there "
+                             f"a NaN in the data?")
+        if self._per_print_times and values.cur_step_num % self._per_print_times == 0:
+            print(f"{place}, loss is {loss!s}", flush=True)
 
     def epoch_end(self, run_context):
         """Print the metrics when `Model.fit` has evaluated the network.
@@ -58,6 +53,12 @@ class LossMonitor(Callback):
         Args:
             run_context (RunContext): Values of the moment.
         """
-        cb_params = run_context.original_args()
-        if cb_params.get("eval_results") and self._per_print_times:
-            print(f"Eval result: epoch {cb_params.cur_epoch_num}, metrics: {cb_params.eval_results}", flush=True)
+        values = run_context.original_args()
+        if self._per_print_times and values.get("eval_results"):
+            print(f"Eval result: epoch {values.cur_epoch_num}, metrics: {values.eval_results}", flush=True)
+
+
+def _mean_loss(outputs):
+    """The first Tensor of a step's outputs as one number; other outputs as they are."""
+    first = outputs[0] if isinstance(outputs, (tuple, list)) and outputs else outputs
+    return np.mean(first.asnumpy()) if isinstance(first, Tensor) else outputs

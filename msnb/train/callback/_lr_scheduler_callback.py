@@ -14,6 +14,9 @@ class LearningRateScheduler(Callback):
         learning_rate_function (Callable): Takes the learning rate and the number of the step (from 1) and returns the
             new learning rate.
 
+    Raises:
+        TypeError: If `learning_rate_function` cannot be called.
+
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
 
@@ -25,6 +28,9 @@ class LearningRateScheduler(Callback):
 
     def __init__(self, learning_rate_function):
         super().__init__()
+        if not callable(learning_rate_function):
+            raise TypeError(f"For 'LearningRateScheduler', 'learning_rate_function' should be a function of the "
+                            f"learning rate and the number of the step, but got {learning_rate_function!r}.")
         self.learning_rate_function = learning_rate_function
 
     def step_end(self, run_context):
@@ -36,13 +42,14 @@ class LearningRateScheduler(Callback):
         Raises:
             TypeError: If the optimizer has no single learning rate.
         """
-        cb_params = run_context.original_args()
-        rate = cb_params.optimizer.learning_rate
+        values = run_context.original_args()
+        rate, number = values.optimizer.learning_rate, values.cur_step_num
         if not isinstance(rate, Parameter):
             raise TypeError(f"LearningRateScheduler changes the learning rate of an optimizer that was given one "
                             f"number, but this one has a {type(rate).__name__}.")
-        old = float(str(rate.asnumpy()))
-        new = self.learning_rate_function(old, cb_params.cur_step_num)
-        if not math.isclose(old, new, rel_tol=1e-10):
-            rate.set_data(Tensor(new, mstype.float32))
-            print(f"At step {cb_params.cur_step_num}, learning_rate change to {new}")
+        before = float(str(rate.asnumpy()))  # 0.1, not 0.10000000149: what the user has written
+        after = self.learning_rate_function(before, number)
+        if math.isclose(after, before, rel_tol=1e-10):
+            return
+        rate.set_data(Tensor(after, mstype.float32))
+        print(f"At step {number}, learning_rate change to {after}")

@@ -30,7 +30,7 @@ class TimeMonitor(Callback):
         Args:
             run_context (RunContext): Values of the moment.
         """
-        self.epoch_time = time.time()
+        self.epoch_time = time.perf_counter()
 
     def epoch_end(self, run_context):
         """Print the times.
@@ -38,15 +38,14 @@ class TimeMonitor(Callback):
         Args:
             run_context (RunContext): Values of the moment.
         """
-        cb_params = run_context.original_args()
-        outputs = cb_params.get("net_outputs")
+        moment = run_context.original_args()
+        outputs = moment.get("net_outputs")
         for output in outputs if isinstance(outputs, (tuple, list)) else (outputs,):
             if isinstance(output, Tensor):
                 output.data_sync()  # the last steps may still be running
-        milliseconds = (time.time() - self.epoch_time) * 1000
-        batch_num = cb_params.get("batch_num")
-        steps = batch_num if isinstance(batch_num, int) and batch_num > 0 else self.data_size
-        if not isinstance(steps, int) or steps < 1:
-            log.error("For 'TimeMonitor', 'data_size' should be a positive int, but got %r.", steps)
+        milliseconds = 1000 * (time.perf_counter() - self.epoch_time)
+        steps = next((n for n in (moment.get("batch_num"), self.data_size) if isinstance(n, int) and n > 0), None)
+        if steps is None:
+            log.error("For 'TimeMonitor', 'data_size' should be a positive int, but got %r.", self.data_size)
             return
         print(f"epoch time: {milliseconds:5.3f} ms, per step time: {milliseconds / steps:5.3f} ms", flush=True)
