@@ -16,6 +16,7 @@ from msnb.dataset.engine import nodes, ordering, samplers
 from msnb.dataset.engine.chunk import settle
 from msnb.dataset.engine.dataset import Dataset
 from msnb.dataset.engine.errors import NoDataError
+from msnb.formats.reading import BadFileError
 
 
 class Shuffle(str, Enum):
@@ -104,6 +105,29 @@ def read_file(path):
             return np.frombuffer(file.read(), np.uint8)
     except OSError as error:
         raise RuntimeError(f"Invalid file, failed to open file: {path} ({error.strerror}).") from None
+    except ValueError as error:  # a name with a NUL or half a character, which no file can have
+        raise RuntimeError(f"Invalid file, failed to open file: {path!r} ({error}).") from None
+
+
+def below(folder, name, where):
+    """Path of the file `name` that a list inside a data set names, which must not lead out of `folder`.
+
+    Args:
+        folder (str): Folder of the data set.
+        name (str): Name of the file, relative to the folder.
+        where (str): What names it, for messages.
+
+    Raises:
+        BadFileError: If the file would lie outside.
+    """
+    path = os.path.join(folder, name)
+    if os.path.isabs(name) or ".." in name:
+        root = os.path.abspath(folder)
+        if os.path.commonpath([root, os.path.abspath(path)]) != root:
+            raise BadFileError(
+                f"Invalid data, {where} names the file {name!r}, which is outside of the data set's folder {folder!r}."
+            )
+    return path
 
 
 def decode_image(data, path):
@@ -298,7 +322,7 @@ class RowStream:
         if self._counts is None:
             self._counts = [self.counter(f) for f in self.files]
             if not sum(self._counts):
-                raise NoDataError(self.name)
+                raise NoDataError(self.name, f"there is no row in {', '.join(map(repr, self.files[:3]))}.")
         return self._counts
 
     def share(self):

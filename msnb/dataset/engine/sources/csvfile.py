@@ -1,9 +1,14 @@
 """CSV files."""
 
+import re
+
 import numpy as np
 
 from msnb.dataset.core.validator_helpers import type_check
 from msnb.dataset.engine.sources.base import RowStream, Shuffle, StreamDataset
+from msnb.formats import reading
+
+_LINE_END = re.compile("\r\n?|\n")
 
 
 class _BadRow(Exception):
@@ -79,10 +84,11 @@ class CSVDataset(StreamDataset):
         num_shards (int, optional): Number of shares to divide the rows into. Default: None.
         shard_id (int, optional): Number of this share. Default: None.
         cache (DatasetCache, optional): Where to keep the rows. Default: None.
+        encoding (str, optional): Encoding of the files, such as 'gbk'; rows are UTF-8 in any case. Default: 'utf-8'.
 
     Raises:
         TypeError, ValueError: If an argument is wrong.
-        RuntimeError: If a file is no CSV file, or its columns do not fit.
+        RuntimeError: If a file is no CSV file or not in this encoding, or its columns do not fit.
 
     Examples:
         >>> import mindspore.dataset as ds
@@ -101,6 +107,8 @@ class CSVDataset(StreamDataset):
         num_shards=None,
         shard_id=None,
         cache=None,
+        *,
+        encoding="utf-8",
     ):
         if field_delim is not None:
             type_check(field_delim, (str,), "field delim")
@@ -118,6 +126,7 @@ class CSVDataset(StreamDataset):
             if not isinstance(column_names, list) or not all(isinstance(n, str) for n in column_names):
                 raise TypeError("column_names should be a list of str.")
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self.encoding = reading.check_encoding(encoding)
         self.field_delim = field_delim or ","
         self.column_defaults = column_defaults
         self.column_names = column_names
@@ -151,17 +160,18 @@ class CSVDataset(StreamDataset):
         return self._shared["names"]
 
     def _head(self, path):
-        with open(path, encoding="utf-8", newline="") as file:
-            return [n.strip() for n in file.readline().strip("\r\n").split(self.field_delim)]
+        first = next(reading.lines(path, self.encoding, newline="", choosable=True), "")
+        return [n.strip() for n in first.strip("\r\n").split(self.field_delim)]
 
     def _text(self, path):
         try:
-            with open(path, encoding="utf-8", newline="") as file:
-                if not self.column_names:
-                    file.readline()
-                return file.read()
+            text = reading.text(path, self.encoding, newline="", choosable=True)
         except OSError as error:
             raise RuntimeError(f"Error opening file: {path} ({error.strerror}).") from None
+        if self.column_names:
+            return text
+        head = _LINE_END.search(text)
+        return text[head.end() :] if head else ""
 
     def _stream(self):
         names = self._names()
@@ -221,7 +231,7 @@ def _number(field, kind, path, line):
         return np.array(int(float(field)) if kind is np.int32 and "." in field else kind(field), kind)
     except ValueError:
         raise RuntimeError(
-            f"Invalid data, {path}: line {line}, type does not match: {field!r} is no {np.dtype(kind)}."
+            f"Invalid data, {path}: line {line}, type does not match: {field[:80]!r} is no {np.dtype(kind)}."
         ) from None
     except OverflowError:
-        raise RuntimeError(f"Invalid data, {path}: line {line}, out of range: {field!r}.") from None
+        raise RuntimeError(f"Invalid data, {path}: line {line}, out of range: {field[:80]!r}.") from None
