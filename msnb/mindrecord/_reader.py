@@ -107,7 +107,7 @@ class _File:
                     "SELECT PAGE_ID_RAW, PAGE_OFFSET_RAW, PAGE_OFFSET_RAW_END, PAGE_ID_BLOB, PAGE_OFFSET_BLOB, "
                     "PAGE_OFFSET_BLOB_END FROM INDEXES ORDER BY ROW_ID"
                 ).fetchall()
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter: SQLite quotes damaged names
             raise MRMOpenError(f"{database!r} is no index of a MindRecord file: {error}.") from None
         table = np.array(rows) if rows else np.zeros((0, 6), np.int64)
         if table.dtype != np.int64:
