@@ -115,9 +115,9 @@ def _encode(name, value):
 def read(path, crc_check=False):
     """Read a checkpoint of any MindSpore. Arrays are read-only views of the mapped file: what is not used is not read.
 
-    So the file must not become shorter while they are used: the system ends a process (SIGBUS) that touches mapped bytes
-    which are gone. A file that is replaced as a whole, as :func:`write` does it, stays what it was; copy what is to
-    outlive another kind of writer, as ``load_checkpoint`` does.
+    So the file must not become shorter while they are used: the system ends a process (SIGBUS) that touches mapped
+    bytes which are gone. A file that is replaced as a whole, as :func:`write` does it, stays what it was; copy what is
+    to outlive another kind of writer, as ``load_checkpoint`` does.
 
     Args:
         path (str): File to read.

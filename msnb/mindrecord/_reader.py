@@ -4,6 +4,7 @@ import contextlib
 import math
 import mmap
 import os
+import reprlib
 import sqlite3
 import struct
 import urllib.parse
@@ -38,10 +39,10 @@ def read_header(path):
         if key not in header:
             raise MRMOpenError(f"{path!r} is no MindRecord file: its header has no {key!r}.")
         if not fits(header[key]):
-            raise MRMOpenError(f"{path!r} is damaged: its header says {header[key]!r:.80} for {key!r}.")
+            raise MRMOpenError(f"{path!r} is damaged: its header says {reprlib.repr(header[key])} for {key!r}.")
     fields = header.get("index_fields") or []
     if not _is_list(fields, dict) or not all(isinstance(f.get("index_field"), str) for f in fields):
-        raise MRMOpenError(f"{path!r} is damaged: its header says {fields!r:.80} for 'index_fields'.")
+        raise MRMOpenError(f"{path!r} is damaged: its header says {reprlib.repr(fields)} for 'index_fields'.")
     return header
 
 

@@ -58,14 +58,15 @@ class MindPage:
 
     @category_field.setter
     def category_field(self, category_field):
-        if not category_field or not isinstance(category_field, str):
-            raise ParamTypeError("category_fields", "str")
-        if category_field not in self.candidate_fields:
+        candidates = self.candidate_fields
+        if category_field in candidates:
+            self._category_field, self._by_name = category_field, None
+        elif isinstance(category_field, str) and category_field:
             raise MRMDefineCategoryError(
-                f"Field '{category_field}' is not a candidate category field; there are {self.candidate_fields}."
+                f"Field '{category_field}' is not a candidate category field; there are {candidates}."
             )
-        self._category_field = category_field
-        self._by_name = None
+        else:
+            raise ParamTypeError("category_fields", "str")
 
     def _categories(self):
         """Name to the numbers of its rows, in the order of names."""
@@ -140,7 +141,7 @@ class MindPage:
 
 
 def _check_page(page, num_row):
-    if not isinstance(page, int) or page < 0:
-        raise ParamValueError("Page should be int and greater than or equal to 0.")
-    if not isinstance(num_row, int) or num_row <= 0:
-        raise ParamValueError("num_row should be int and greater than 0.")
+    for name, value, least in (("Page", page, 0), ("num_row", num_row, 1)):
+        if not isinstance(value, int) or value < least:
+            bound = "greater than 0" if least else "greater than or equal to 0"
+            raise ParamValueError(f"{name} should be int and {bound}.")

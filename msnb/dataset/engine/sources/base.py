@@ -4,7 +4,7 @@ import copy
 import glob
 import os
 from enum import Enum
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -148,17 +148,14 @@ class SourceDataset(Dataset):
     @staticmethod
     def _find_files(patterns):
         """The files that the patterns match. ValueError when one matches none."""
-        found, unmatched = [], []
-        for pattern in patterns if isinstance(patterns, list) else [patterns]:
-            files = [f for f in glob.glob(pattern, recursive=True) if os.path.isfile(f)]
-            found += files
-            if not files:
-                unmatched.append(pattern)
+        patterns = patterns if isinstance(patterns, list) else [patterns]
+        found = [sorted(filter(os.path.isfile, glob.iglob(p, recursive=True))) for p in patterns]
+        unmatched = [p for p, files in zip(patterns, found, strict=True) if not files]
         if unmatched:
             raise ValueError(f"The following patterns did not match any files: {unmatched}.")
-        if not found:
+        if not patterns:
             raise ValueError("The list of path names matching the patterns is empty.")
-        return found
+        return list(chain.from_iterable(found))
 
     def read_all(self):
         """Take back the share that this process got without asking for one: somebody above divides the data."""
@@ -233,9 +230,12 @@ class MappableDataset(SourceDataset):
 
     def add_sampler(self, new_sampler):
         """Let `new_sampler` choose among what the present sampler gives out."""
-        self.dataset_size = None
-        new_sampler.add_child(self.sampler)
-        self.sampler = new_sampler
+        self._place(new_sampler, self.sampler)
+
+    def _place(self, sampler, below):
+        """Make `sampler` choose among what the sampler `below` gives out; None for all samples."""
+        sampler.add_child(below)
+        self.sampler, self.dataset_size = sampler, None
 
     def use_sampler(self, new_sampler):
         """Put `new_sampler` in the place of the present sampler.
@@ -246,14 +246,11 @@ class MappableDataset(SourceDataset):
         Raises:
             TypeError: If it is no sampler.
         """
-        if new_sampler is None:
-            raise TypeError("Input sampler can not be None.")
         if not isinstance(new_sampler, samplers.BuiltinSampler | samplers.Sampler):
-            raise TypeError(f"Input sampler is not an instance of a sampler, but {type(new_sampler).__name__}.")
-        self.dataset_size = None
+            what = "can not be None" if new_sampler is None else "is not an instance of a sampler"
+            raise TypeError(f"Input sampler {what}: got {type(new_sampler).__name__}.")
+        self._place(new_sampler, self.sampler.child_sampler)
         self._divided = False
-        self.sampler = self.sampler.child_sampler
-        self.add_sampler(new_sampler)
 
     def is_shuffled(self):
         """Whether the order is random."""
@@ -261,9 +258,7 @@ class MappableDataset(SourceDataset):
 
     def is_sharded(self):
         """Whether it is a share of the data."""
-        if self.num_shards is not None:
-            return self.num_shards > 1
-        return self.sampler.is_sharded()
+        return self.sampler.is_sharded() if self.num_shards is None else self.num_shards > 1
 
     def split(self, sizes, randomize=True):
         """Split the data set into parts that do not overlap; see :meth:`Dataset.split`."""

@@ -67,6 +67,16 @@ def rows_of_text(text, delimiter):
         start = at
 
 
+def _check_columns(defaults, names):
+    """TypeError unless both are None or lists, of values and of names."""
+    if not isinstance(defaults, list | None):
+        raise TypeError("column_defaults should be type of list.")
+    for odd in (d for d in defaults or () if not isinstance(d, str | int | float)):
+        raise TypeError(f"column type in column_defaults is invalid: {odd!r}.")
+    if not isinstance(names, list | None) or any(not isinstance(name, str) for name in names or ()):
+        raise TypeError("column_names should be a list of str.")
+
+
 class CSVDataset(StreamDataset):
     """The rows of CSV files; a column per field.
 
@@ -116,24 +126,14 @@ class CSVDataset(StreamDataset):
                 raise ValueError(
                     f"field_delim is invalid: one character is needed, no quote or line end, but got {field_delim!r}."
                 )
-        if column_defaults is not None:
-            if not isinstance(column_defaults, list):
-                raise TypeError("column_defaults should be type of list.")
-            for item in column_defaults:
-                if not isinstance(item, str | int | float):
-                    raise TypeError(f"column type in column_defaults is invalid: {item!r}.")
-        if column_names is not None:
-            if not isinstance(column_names, list) or not all(isinstance(n, str) for n in column_names):
-                raise TypeError("column_names should be a list of str.")
+        _check_columns(column_defaults, column_names)
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
         self.encoding = reading.check_encoding(encoding)
         self.field_delim = field_delim or ","
         self.column_defaults = column_defaults
         self.column_names = column_names
-        if column_names is not None:
-            for i, name in enumerate(column_names):
-                if not name:
-                    raise RuntimeError(f"CSVNode: column_names[{i}] should not be empty.")
+        if column_names is not None and "" in column_names:
+            raise RuntimeError(f"CSVNode: column_names[{column_names.index('')}] should not be empty.")
 
     def _names(self):
         if self.column_names:
