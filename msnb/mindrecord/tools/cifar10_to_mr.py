@@ -20,7 +20,7 @@ class Cifar10ToMR(TwoParts):
     """
 
     needed = (("data_batch_*", "data_batch_*"), ("test_batch*", "test_batch"))
-    schema = {"id": {"type": "int64"}, "label": {"type": "int64"}, "data": {"type": "bytes"}}
+    schema = {name: {"type": "int64"} for name in ("id", "label")} | {"data": {"type": "bytes"}}
 
     def _parts(self):
         train, labels, test, test_labels = Cifar10(self.source, False).load_data()

@@ -271,13 +271,12 @@ class MappableDataset(SourceDataset):
             # the parts would overlap in later epochs; those of records stay what they were in the first
             if isinstance(part.sampler, samplers.RandomSampler) and not self.of_records:
                 part.sampler.own_seed, part.sampler.reshuffle_each_epoch = own_seed, False
+            above = [samplers.SequentialSampler(start, count), samplers.SequentialSampler()]
             if randomize:
-                shuffled = samplers.RandomSampler()
-                shuffled.reshuffle_each_epoch = False
-                shuffled.own_seed = own_seed  # all parts divide the same order
-                part.add_sampler(shuffled)
-            part.add_sampler(samplers.SequentialSampler(start, count))
-            part.add_sampler(samplers.SequentialSampler())
+                above.insert(0, samplers.RandomSampler())
+                above[0].own_seed, above[0].reshuffle_each_epoch = own_seed, False  # all parts divide the same order
+            for sampler in above:
+                part.add_sampler(sampler)
             parts.append(part)
             start += count
         return tuple(parts)

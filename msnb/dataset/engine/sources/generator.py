@@ -418,6 +418,15 @@ def _check_sampler(sampler):
         raise TypeError("sampler should be either iterable or from mindspore.dataset.samplers.")
 
 
+def _check_names(names, width):
+    """ValueError unless there are no names, or one for each of `width` columns."""
+    if names is None:
+        return
+    check_columns(names, "column_names")
+    if (given := len(as_list(names))) != width:
+        raise ValueError(f"Num of input column names is {given}, but required is {width}.")
+
+
 class NumpySlicesDataset(MappableDataset):
     """Samples are slices of arrays along their first axis.
 
@@ -454,16 +463,12 @@ class NumpySlicesDataset(MappableDataset):
         shard_id=None,
     ):
         type_check(data, (list, tuple, dict, np.ndarray), "data")
-        if len(data) == 0:
+        width = len(data) if isinstance(data, tuple | dict) else min(len(data), 1)
+        if width == 0:
             raise ValueError("Argument data cannot be empty")
-        several = isinstance(data, tuple | dict)
-        if isinstance(data, tuple):
-            type_check(data[0], (list, np.ndarray), "data[0]")
-        if column_names is not None:
-            check_columns(column_names, "column_names")
-            names, width = as_list(column_names), len(data) if several else 1
-            if len(names) != width:
-                raise ValueError(f"Num of input column names is {len(names)}, but required is {width}.")
+        first = data[0] if isinstance(data, tuple) else []
+        type_check(first, (list, np.ndarray), "data[0]")
+        _check_names(column_names, width)
         GeneratorDataset._check_generator(
             data,
             ["column"],
