@@ -180,7 +180,8 @@ class CSVDataset(StreamDataset):
             defaults = [""] * len(names)
         elif len(defaults) != len(names):
             raise RuntimeError(
-                f"CSVNode: column_defaults has {len(defaults)} values, but there are {len(names)} columns {names}."
+                f"CSVNode: column_defaults has {len(defaults)} values, but {self.dataset_files[0]!r} has "
+                f"{len(names)} columns {names}."
             )
         kinds = [str if isinstance(d, str) else np.int32 if isinstance(d, int) else np.float32 for d in defaults]
 
