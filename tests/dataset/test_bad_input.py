@@ -16,7 +16,7 @@ from msnb.dataset import text
 from msnb.formats import checkpoint, idx, protobuf
 from msnb.formats.crc32c import masked_crc32c
 from msnb.formats.reading import BadFileError
-from msnb.mindrecord import FileReader, FileWriter
+from msnb.mindrecord import CsvToMR, FileReader, FileWriter, MnistToMR
 from msnb.mindrecord.common.exceptions import MindRecordException
 from msnb.mindrecord.tools.cifar10 import Cifar10
 
@@ -223,6 +223,23 @@ def test_users_files_in_another_encoding_are_read_when_it_is_named(tmp_path, enc
     assert [r["text"].item().decode() for r in rows(lines)] == ["中文", "文"]
     with pytest.raises(ValueError, match="text encoding"):
         csv(encoding="nothing")
+
+
+def test_the_converters_name_what_they_cannot_read(tmp_path):
+    pytest.importorskip("pandas")
+    (tmp_path / "a.csv").write_text("名\n中文\n", encoding="gbk")
+    source, target = str(tmp_path / "a.csv"), str(tmp_path / "a.mindrecord")
+    with pytest.raises(BadFileError, match="a.csv.*line 1, byte 0 .* encoding='gbk'"):
+        CsvToMR(source, target).run()
+    assert CsvToMR(source, target, encoding="gbk").encoding == "gbk"
+    (tmp_path / "a.csv").write_text("")
+    with pytest.raises(BadFileError, match="a.csv"):
+        CsvToMR(source, target).run()
+    idx.write(tmp_path / "train-images-idx3-ubyte.gz", np.zeros((2, 4, 4), np.uint8))
+    cut = tmp_path / "train-images-idx3-ubyte.gz"
+    cut.write_bytes(cut.read_bytes()[:-9])
+    with pytest.raises(BadFileError, match="train-images-idx3-ubyte.gz' is a damaged gzip file"):
+        MnistToMR(str(tmp_path), str(tmp_path / "m")).run()
 
 
 @pytest.mark.parametrize("name", ["a?b", "a#b", "a%20b", "a?mode=memory"])
