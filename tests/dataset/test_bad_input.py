@@ -225,7 +225,7 @@ def test_users_files_in_another_encoding_are_read_when_it_is_named(tmp_path, enc
         csv(encoding="nothing")
 
 
-def test_the_converters_name_what_they_cannot_read(tmp_path):
+def test_a_csv_file_that_cannot_be_read_is_named_by_its_converter(tmp_path):
     pytest.importorskip("pandas")
     (tmp_path / "a.csv").write_text("名\n中文\n", encoding="gbk")
     source, target = str(tmp_path / "a.csv"), str(tmp_path / "a.mindrecord")
@@ -235,6 +235,9 @@ def test_the_converters_name_what_they_cannot_read(tmp_path):
     (tmp_path / "a.csv").write_text("")
     with pytest.raises(BadFileError, match="a.csv"):
         CsvToMR(source, target).run()
+
+
+def test_a_damaged_mnist_file_is_named_by_its_converter(tmp_path):
     idx.write(tmp_path / "train-images-idx3-ubyte.gz", np.zeros((2, 4, 4), np.uint8))
     cut = tmp_path / "train-images-idx3-ubyte.gz"
     cut.write_bytes(cut.read_bytes()[:-9])
