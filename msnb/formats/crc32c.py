@@ -84,7 +84,8 @@ def _folded(octets):
             take = min(a - b, n - start - a)
             head = octets[start : start + take]
             for distance in (a - b, a - c, a):
-                octets[start + distance : start + distance + take] ^= head
+                later = octets[start + distance : start + distance + take]
+                np.bitwise_xor(later, head, out=later)  # `octets[...] ^= head` would copy the result once more
             start += take
     return octets[start:]
 
