@@ -7,6 +7,7 @@ A file is ``repeated Value value = 1`` with ``Value {string tag = 1; TensorProto
 ends in ``crc_num`` and the CRC-32 of all before it, ten bytes big-endian.
 """
 
+import math
 import mmap
 import os
 import zlib
@@ -17,6 +18,7 @@ import numpy as np
 from msnb._atomic import writing
 from msnb.formats import protobuf
 from msnb.formats.protobuf import LENGTH, VARINT, key, varint
+from msnb.formats.reading import BadFileError
 
 _TYPES = {
     "Bool": np.bool_,
@@ -41,12 +43,13 @@ _DTYPE_OF.update({f"Uint{bits}": np.dtype(f"uint{bits}") for bits in (8, 16, 32,
 _STRING = "str"  # content is UTF-32
 
 _SLICE = 512 * 1024 * 1024
+_MOST_AXES, _LONGEST_AXIS = 32, 1 << 56
 _CRC_MARK = b"crc_num"
 _TRAILER = len(_CRC_MARK) + 10
 _ENCRYPTED = {bytes.fromhex(h) for h in ("d85e3a7f", "d95e3a7f", "da5e3a7f")}  # AES-GCM, AES-CBC, SM4-CBC blocks
 
 
-class CheckpointError(ValueError):
+class CheckpointError(BadFileError):
     """A file that is no checkpoint, or a damaged one. The message names the file and what is wrong."""
 
 
@@ -105,6 +108,10 @@ def _encode(name, value):
 
 def read(path, crc_check=False):
     """Read a checkpoint of any MindSpore. Arrays are read-only views of the mapped file: what is not used is not read.
+
+    So the file must not become shorter while they are used: the system ends a process (SIGBUS) that touches mapped
+    bytes which are gone. A file that is replaced as a whole, as :func:`write` does it, stays what it was; copy what is
+    to outlive another kind of writer, as ``load_checkpoint`` does.
 
     Args:
         path (str): File to read.
@@ -172,6 +179,10 @@ def _read_value(data, start, end):
     for number, wire_type, value in protobuf.fields(data, *tensor):
         if number == 1 and wire_type == VARINT:
             dims.append(value)
+        elif number > 3:
+            continue
+        elif wire_type != LENGTH:
+            raise protobuf.WireError(f"field {number} of the tensor at byte {tensor[0]} has the wrong type")
         elif number == 1:  # packed
             at, stop = value
             while at < stop:
@@ -179,7 +190,7 @@ def _read_value(data, start, end):
                 dims.append(size)
         elif number == 2:
             type_name = _text(data, value)
-        elif number == 3:
+        else:
             content = data[value[0] : value[1]]
     return tag, tuple(dims), type_name, content
 
@@ -199,7 +210,9 @@ def _to_value(tag, dims, type_name, pieces):
         raise CheckpointError(f"{tag!r} has elements of the unknown type {type_name!r}.")
     dtype = _DTYPE_OF[type_name]
     shape = () if dims == (0,) and len(raw) == dtype.itemsize else dims
-    expected = int(np.prod(shape, dtype=object)) * dtype.itemsize
+    expected = math.prod(shape) * dtype.itemsize
+    if len(shape) > _MOST_AXES or max(shape, default=0) > _LONGEST_AXIS:
+        raise CheckpointError(f"{tag!r} has a shape of {len(shape)} axes up to {max(shape)} long, which no array has.")
     if len(raw) != expected:
         raise CheckpointError(
             f"{tag!r} of shape {shape} and type {type_name} should have {expected} bytes, but has {len(raw)}."

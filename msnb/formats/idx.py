@@ -11,12 +11,13 @@ import struct
 import numpy as np
 
 from msnb._atomic import writing
+from msnb.formats.reading import BadFileError, gunzip
 
 _TYPES = {0x08: ">u1", 0x09: ">i1", 0x0B: ">i2", 0x0C: ">i4", 0x0D: ">f4", 0x0E: ">f8"}
 _CODES = {np.dtype(t).newbyteorder("="): code for code, t in _TYPES.items()}
 
 
-class IdxError(ValueError):
+class IdxError(BadFileError):
     """A file that is no IDX file, or a damaged one. The message names the file and what is wrong."""
 
 
@@ -31,12 +32,12 @@ def read(path):
         IdxError: If the file is no IDX file, cut off or longer than its header says.
     """
     path = os.fspath(path)
-    data = memoryview(np.fromfile(path, np.uint8))
-    if data[:2] == b"\x1f\x8b":
-        try:
-            data = memoryview(bytearray(gzip.decompress(data)))
-        except (OSError, EOFError) as error:
-            raise IdxError(f"{path!r} is a damaged gzip file: {error}.") from None
+    with open(path, "rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    try:
+        data = memoryview(bytearray(gunzip(path)) if packed else np.fromfile(path, np.uint8))
+    except BadFileError as error:
+        raise IdxError(str(error)) from None
     if len(data) < 4 or data[:2] != b"\0\0" or data[2] not in _TYPES:
         raise IdxError(
             f"{path!r} is no IDX file: it should begin with bytes 00 00, a type code and the number of axes, "

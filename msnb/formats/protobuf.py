@@ -49,12 +49,20 @@ def fields(data, start=0, end=None):
     """
     at, end = start, len(data) if end is None else end
     while at < end:
-        tag, at = read_varint(data, at, end)
+        tag = data[at]
+        if tag < 0x80:  # nearly always
+            at += 1
+        else:
+            tag, at = read_varint(data, at, end)
         number, wire_type = tag >> 3, tag & 7
         if wire_type == VARINT:
             value, at = read_varint(data, at, end)
         elif wire_type == LENGTH:
-            length, at = read_varint(data, at, end)
+            if at < end and data[at] < 0x80:
+                length = data[at]
+                at += 1
+            else:
+                length, at = read_varint(data, at, end)
             value = (at, at + length)
             at += length
         elif wire_type in (FIXED32, FIXED64):
@@ -104,41 +112,52 @@ def decode(schema, message, data, start=0, end=None):
     """Dict of the fields of the `message` in ``data[start:end]``; repeated fields are lists, unknown fields left out.
 
     Raises:
-        WireError: If the bytes are no such message.
+        WireError: If the bytes are no such message, or messages are nested more than 100 deep.
     """
+    return _decode(schema, message, data, start, end, 100)
+
+
+def _decode(schema, message, data, start, end, levels):
+    if not levels:
+        raise WireError(f"the {message} at byte {start} is nested more than 100 deep")
     by_number = {number: (name, kind, repeated) for name, (number, kind, repeated) in schema[message].items()}
     out = {}
     for number, wire_type, value in fields(data, start, end):
         if number not in by_number:
             continue
         name, kind, repeated = by_number[number]
-        items = _decode_field(schema, kind, wire_type, value, data)
+        if wire_type == LENGTH:
+            items = _decode_span(schema, kind, data, *value, levels)
+        elif _UNPACKED.get(kind) == wire_type:
+            items = [signed(value)] if wire_type == VARINT else list(struct.unpack(_LETTERS[kind], value))
+        else:
+            raise WireError(f"field {name!r} of the {message} at byte {start} has the wire type {wire_type}")
         if repeated:
             out.setdefault(name, []).extend(items)
-        else:
+        elif items:
             out[name] = items[-1]
     return out
 
 
-def _decode_field(schema, kind, wire_type, value, data):
-    if wire_type == VARINT:
-        return [signed(value)]
-    if wire_type == FIXED32:
-        return list(struct.unpack("<f", value))
-    if wire_type == FIXED64:
-        return list(struct.unpack("<d", value))
-    start, end = value
+_UNPACKED = {"int": VARINT, "float": FIXED32, "double": FIXED64}
+_LETTERS = {"float": "<f", "double": "<d"}
+
+
+def _decode_span(schema, kind, data, start, end, levels):
+    """The values in the length-delimited field ``data[start:end]``: one, or the many of a packed field."""
     if kind == "bytes":
         return [bytes(data[start:end])]
     if kind == "str":
         return [bytes(data[start:end]).decode("utf-8", "replace")]
-    if kind == "int":  # packed
+    if kind == "int":
         items = []
         while start < end:
             item, start = read_varint(data, start, end)
             items.append(signed(item))
         return items
-    if kind in ("float", "double"):
-        letter, width = ("f", 4) if kind == "float" else ("d", 8)
-        return list(struct.unpack(f"<{(end - start) // width}{letter}", bytes(data[start:end])))
-    return [decode(schema, kind, data, start, end)]
+    if kind in _LETTERS:
+        try:
+            return [item for (item,) in struct.iter_unpack(_LETTERS[kind], bytes(data[start:end]))]
+        except struct.error:
+            raise WireError(f"the {end - start} bytes at byte {start} are no whole number of {kind}s") from None
+    return [_decode(schema, kind, data, start, end, levels - 1)]

@@ -1,153 +1,207 @@
-"""TFRecord files and the protobuf message ``tf.train.Example`` in them, read without TensorFlow."""
+"""TFRecord files and the protobuf message ``tf.train.Example`` in them, read without TensorFlow.
+
+A record: the length (8 bytes), its checksum, the payload, its checksum (4 bytes each). A payload is
+``Example {Features features = 1}``, ``Features {map<string, Feature> feature = 1}`` and ``Feature`` one of
+``{BytesList bytes_list = 1; FloatList float_list = 2; Int64List int64_list = 3}``; a list is ``{repeated value = 1}``.
+"""
 
 import os
 import struct
 
 import numpy as np
 
+from msnb.formats.crc32c import masked_crc32c, matches
+from msnb.formats.protobuf import FIXED32, LENGTH, VARINT, WireError, fields, read_varint, signed
+from msnb.formats.reading import BadFileError
+
+_HEAD = struct.Struct("<QI")
+_CHECKSUM = struct.Struct("<I")
+_WINDOW = 1 << 18  # bytes that are read, and checked, at once
+_AROUND = _HEAD.size + _CHECKSUM.size
+
+
+def _cut(path, number, size):
+    return BadFileError(
+        f"Invalid file, {path!r} ends inside record {number}, of {size}; it is damaged or not a TFRecord file."
+    )
+
+
+def _changed(path, number, what):
+    return BadFileError(
+        f"Invalid file, {path!r} is damaged: the {what} of record {number} does not match its checksum."
+    )
+
 
 def records(path):
-    """Yield the payload of each record."""
+    """Yield the payload of each record.
+
+    Raises:
+        OSError: If the file cannot be opened.
+        BadFileError: If it ends inside a record, or a checksum does not match.
+    """
+    number, rest = 0, b""
     with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
         while True:
-            head = file.read(12)
-            if not head:
+            data = rest + file.read(max(_WINDOW, _missing(path, number, rest, size - file.tell())))
+            if not data:
                 return
-            if len(head) < 12:
-                raise RuntimeError(f"Invalid file, {path} ends inside a record; it is damaged or not a TFRecord file.")
-            length = struct.unpack("<Q", head[:8])[0]
-            data = file.read(length + 4)
-            if len(data) < length + 4:
-                raise RuntimeError(
-                    f"Invalid file, {path} ends inside a record of {length} bytes; it is damaged or not a TFRecord "
-                    f"file."
-                )
-            yield data[:length]
+            if len(data) == len(rest):
+                raise _cut(path, number, "unknown length")
+            spans, checksums, at = _whole(data)
+            for i, right in enumerate(matches(data, spans, checksums)):
+                if not right:
+                    raise _changed(path, number, "content" if i % 2 else "length")
+                if i % 2:
+                    yield data[slice(*spans[i])]
+                    number += 1
+            rest = data[at:]
+
+
+def _missing(path, number, rest, left):
+    """How many bytes the record that begins with `rest` lacks; no more is believed than the file has `left`."""
+    if len(rest) < _HEAD.size:
+        return 0
+    length, checksum = _HEAD.unpack_from(rest)
+    lacking = _AROUND + length - len(rest)
+    if lacking > left:
+        right = masked_crc32c(rest[:8]) == checksum
+        raise _cut(path, number, f"{length} bytes") if right else _changed(path, number, "length")
+    return lacking
+
+
+def _whole(data):
+    """(start, end) of the length and the payload of each whole record in `data`, their checksums, where the rest is."""
+    spans, checksums, at, end = [], [], 0, len(data)
+    while at + _HEAD.size <= end:
+        length, checksum = _HEAD.unpack_from(data, at)
+        start = at + _HEAD.size
+        if start + length + _CHECKSUM.size > end:
+            break
+        spans += (at, at + 8), (start, start + length)
+        checksums += checksum, _CHECKSUM.unpack_from(data, start + length)[0]
+        at = start + length + _CHECKSUM.size
+    return spans, checksums, at
 
 
 def count_records(path):
-    """Number of records, from their lengths only."""
-    size, count = os.path.getsize(path), 0
+    """Number of records, from their lengths only. Raises OSError and BadFileError as :func:`records` does."""
+    size, at, count = os.path.getsize(path), 0, 0
     with open(path, "rb") as file:
-        at = 0
         while at < size:
             head = file.read(8)
             if len(head) < 8:
-                raise RuntimeError(f"Invalid file, {path} ends inside a record; it is damaged or not a TFRecord file.")
-            at += 16 + struct.unpack("<Q", head)[0]
+                raise _cut(path, count, "unknown length")
+            length = int.from_bytes(head, "little")
+            at += _AROUND + length
+            if at > size:
+                raise _cut(path, count, f"{length} bytes")
             file.seek(at)
             count += 1
-    if at != size:
-        raise RuntimeError(f"Invalid file, {path} ends inside a record; it is damaged or not a TFRecord file.")
     return count
 
 
-def _crc_table():
-    table = []
-    for value in range(256):
-        for _ in range(8):
-            value = (value >> 1) ^ (0x82F63B78 if value & 1 else 0)
-        table.append(value)
-    return table
-
-
-_TABLE = _crc_table()
-
-
-def masked_crc(data):
-    """The masked CRC-32C of TFRecord files."""
-    crc = 0xFFFFFFFF
-    for byte in data:
-        crc = _TABLE[(crc ^ byte) & 0xFF] ^ (crc >> 8)
-    crc ^= 0xFFFFFFFF
-    return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF
-
-
 def is_tfrecord(path):
-    """Whether the first record's length has the checksum that stands behind it."""
+    """Whether the file can be read and its first record's length has the checksum that stands behind it."""
     try:
         with open(path, "rb") as file:
-            head = file.read(12)
+            head = file.read(_HEAD.size)
     except OSError:
         return False
-    return len(head) == 12 and masked_crc(head[:8]) == struct.unpack("<I", head[8:])[0]
+    return len(head) == _HEAD.size and masked_crc32c(head[:8]) == _HEAD.unpack(head)[1]
 
 
-def _varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-        shift += 7
+def examples(path):
+    """Yield (number, payload, features) of each record; a feature is its place in the payload, for :func:`values_of`.
+
+    Raises:
+        OSError: If the file cannot be opened.
+        BadFileError: If it is damaged or a record is no Example.
+    """
+    for number, data in enumerate(records(path)):
+        yield number, data, _features(data, path, number)
 
 
-def _fields(data):
-    """(number, wire type, value) of each field of a protobuf message."""
-    at, end = 0, len(data)
-    while at < end:
-        key, at = _varint(data, at)
-        kind = key & 7
-        if kind == 0:
-            value, at = _varint(data, at)
-        elif kind == 2:
-            length, at = _varint(data, at)
-            value = data[at : at + length]
-            at += length
-        elif kind == 5:
-            value = data[at : at + 4]
-            at += 4
-        elif kind == 1:
-            value = data[at : at + 8]
-            at += 8
-        else:
-            raise RuntimeError(f"Invalid data, a protobuf message holds the unknown wire type {kind}.")
-        yield key >> 3, kind, value
-
-
-def _signed(value):
-    return value - (1 << 64) if value >> 63 else value
-
-
-def values_of(feature):
-    """(kind, values) of a Feature: bytes, float or int64."""
-    for number, _, body in _fields(feature):
-        if number == 1:
-            return "bytes", [bytes(v) for _, _, v in _fields(body)]
-        if number == 2:
-            packed = b"".join(bytes(v) for _, _, v in _fields(body))
-            return "float", np.frombuffer(packed, "<f4")
-        if number == 3:
-            out = []
-            for _, kind, value in _fields(body):
-                if kind == 0:
-                    out.append(_signed(value))
-                else:
-                    at = 0
-                    while at < len(value):
-                        number_, at = _varint(value, at)
-                        out.append(_signed(number_))
-            return "int64", np.array(out, np.int64)
-    return None, []
-
-
-def parse_example(data):
-    """Feature name to (kind, values) of a serialised Example."""
+def _features(data, path, number):
+    """Feature name to (start, end) in a serialised Example."""
     found = {}
     try:
-        for number, _, features in _fields(data):
-            if number != 1:
-                continue
-            for _, _, entry in _fields(features):
-                name, feature = "", b""
-                for field, _, value in _fields(entry):
+        for features in _parts(data, (0, len(data)), 1):
+            for entry in _parts(data, features, 1):
+                name, feature = "", (0, 0)
+                for field, kind, value in fields(data, *entry):
+                    if kind != LENGTH:
+                        raise WireError(f"field {field} of the feature at byte {entry[0]} is of wire type {kind}")
                     if field == 1:
-                        name = bytes(value).decode("utf-8")
+                        name = data[slice(*value)].decode("utf-8")
                     elif field == 2:
                         feature = value
                 found[name] = feature
-    except IndexError:
-        raise RuntimeError("Invalid file, failed to parse tfrecord file: a record is no tf.train.Example.") from None
+    except UnicodeDecodeError:
+        raise _no_example(path, number, f"the name of the feature at byte {entry[0]} is not UTF-8") from None
+    except WireError as error:
+        raise _no_example(path, number, error) from None
     return found
+
+
+def _no_example(path, number, why):
+    return BadFileError(
+        f"Invalid file, failed to parse tfrecord file {path!r}: record {number} is no tf.train.Example: {why}."
+    )
+
+
+def _parts(data, span, wanted):
+    """(start, end) of each length-delimited field `wanted` of the message at `span`."""
+    for number, kind, value in fields(data, *span):
+        if number == wanted:
+            if kind != LENGTH:
+                raise WireError(f"field {number} of the message at byte {span[0]} is of wire type {kind}")
+            yield value
+
+
+def values_of(data, span):
+    """(kind, values) of the Feature at `span` of the payload `data`: bytes, float or int64; None when it has none.
+
+    Raises:
+        WireError: If the bytes are no Feature.
+    """
+    for number, kind, value in fields(data, *span):
+        if number in _LISTS:
+            if kind != LENGTH:
+                raise WireError(f"the list at byte {span[0]} is of wire type {kind}")
+            return _LISTS[number](data, value)
+    return None, []
+
+
+def _bytes_list(data, span):
+    return "bytes", [data[start:end] for start, end in _parts(data, span, 1)]
+
+
+def _float_list(data, span):
+    pieces = []
+    for _, kind, value in fields(data, *span):
+        if kind not in (LENGTH, FIXED32) or kind == LENGTH and (value[1] - value[0]) % 4:
+            raise WireError(f"the list at byte {span[0]} holds no float32 numbers")
+        pieces.append(data[slice(*value)] if kind == LENGTH else value)
+    return "float", np.frombuffer(b"".join(pieces), "<f4")
+
+
+def _int64_list(data, span):
+    out = []
+    for _, kind, value in fields(data, *span):
+        if kind == VARINT:
+            out.append(signed(value))
+        elif kind == LENGTH:
+            at, end = value
+            if data[at:end].isascii():  # all below 128: a byte each
+                out.extend(data[at:end])
+                continue
+            while at < end:
+                item, at = read_varint(data, at, end)
+                out.append(signed(item))
+        else:
+            raise WireError(f"the list at byte {span[0]} holds no int64 numbers")
+    return "int64", np.array(out, np.int64)
+
+
+_LISTS = {1: _bytes_list, 2: _float_list, 3: _int64_list}

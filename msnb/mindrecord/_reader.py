@@ -1,80 +1,135 @@
 """Reading MindRecord files: the header, where rows are, rows."""
 
-import json
+import contextlib
 import math
 import mmap
 import os
+import reprlib
 import sqlite3
 import struct
+import urllib.parse
 
 import numpy as np
 
+from msnb.formats.reading import BadFileError, decoded, parse_json
 from msnb.mindrecord import _batch
 from msnb.mindrecord._codec import NUMPY, U64, DamagedError, Fields, unpack_map
 from msnb.mindrecord.common.exceptions import MRMOpenError
 
 
 def read_header(path):
-    """The header of a file, a dict."""
+    """The header of a file, a dict whose parts have the types that the reader relies on.
+
+    Raises:
+        MRMOpenError: If the file cannot be opened or is no MindRecord file.
+    """
     try:
         size = os.path.getsize(path)
         with open(path, "rb") as file:
-            (n,) = U64.unpack(file.read(8))
-            if n > size:
-                raise ValueError(f"the header would have {n} bytes, but the file has {size}")
-            header = json.loads(file.read(n))
-    except (OSError, ValueError, UnicodeDecodeError) as error:
+            first = file.read(8)
+            (n,) = U64.unpack(first) if len(first) == 8 else (size,)
+            if n > size - len(first) or len(first) < 8:
+                raise BadFileError(f"the header would have {n} bytes, but the file has {size}")
+            header = parse_json(decoded(file.read(n), path), path)
+    except (OSError, BadFileError) as error:
         raise MRMOpenError(f"{path!r} is no MindRecord file, or damaged: {error}.") from None
-    except Exception as error:  # struct.error: shorter than its first number
-        raise MRMOpenError(f"{path!r} is no MindRecord file: {error}.") from None
-    for key in ("schema", "page", "page_size", "header_size", "shard_addresses"):
+    if not isinstance(header, dict):
+        raise MRMOpenError(f"{path!r} is no MindRecord file: its header is no JSON object.")
+    for key, fits in _HEADER.items():
         if key not in header:
             raise MRMOpenError(f"{path!r} is no MindRecord file: its header has no {key!r}.")
+        if not fits(header[key]):
+            raise MRMOpenError(f"{path!r} is damaged: its header says {reprlib.repr(header[key])} for {key!r}.")
+    fields = header.get("index_fields") or []
+    if not _is_list(fields, dict) or not all(isinstance(f.get("index_field"), str) for f in fields):
+        raise MRMOpenError(f"{path!r} is damaged: its header says {reprlib.repr(fields)} for 'index_fields'.")
     return header
 
 
+def _is_list(value, kind):
+    return isinstance(value, list) and all(type(v) is kind for v in value)
+
+
+def _is_size(value):
+    return type(value) is int and 0 < value < 1 << 62
+
+
+def _is_schema(value):
+    """Whether the first entry says of each field what it is, and which fields are blobs."""
+    if not _is_list(value, dict) or not value:
+        return False
+    fields, blobs = value[0].get("schema"), value[0].get("blob_fields")
+    if not isinstance(fields, dict) or not _is_list(blobs, str) or not fields.keys() >= set(blobs):
+        return False
+    for kind in fields.values():
+        if not isinstance(kind, dict) or kind.get("type") not in _TYPES or not _is_list(kind.get("shape", []), int):
+            return False
+    return True
+
+
+_TYPES = (*NUMPY, "string")
+_NUMBERS = (int, float, bool)
+_FITTING = {kind: _NUMBERS for kind in NUMPY} | {"string": (str, bytes)}  # what a row may hold for a type
+_HEADER = {
+    "schema": _is_schema,
+    "page": lambda value: isinstance(value, list),
+    "page_size": _is_size,
+    "header_size": _is_size,
+    "shard_addresses": lambda value: _is_list(value, str) and value != [],
+}
+
+
 class _File:
-    """One file: memory-mapped, with the places of its rows."""
+    """One file: memory-mapped, with the places of its rows. It must not become shorter while it is read: the system
+    ends a process that touches mapped bytes which are gone.
+    """
 
     def __init__(self, path):
         self.path = path
         self.header = read_header(path)
         self._start = self.header["header_size"]
         self._page = self.header["page_size"]
-        file = open(path, "rb")  # noqa: SIM115 (the map needs it open)
-        self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        file.close()
+        with open(path, "rb") as file:
+            self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self.data = memoryview(self._map)
-        blobs = bool(self.header["schema"][0]["blob_fields"])
-        self.raw, self.blob = self._from_index(blobs)
+        self.raw, self.blob = self._from_index(bool(self.header["schema"][0]["blob_fields"]))
 
     def _from_index(self, blobs):
         """((start, end) of each row's map, of its blob), from the index beside the file."""
         database = self.path + ".db"
         if not os.path.exists(database):
             raise MRMOpenError(f"{self.path!r} has no index {database!r} beside it; keep the two files together.")
+        # "?", "#" and "%" in the path would otherwise end it
+        name = urllib.parse.quote(os.fsencode(os.path.abspath(database)))
         try:
-            connection = sqlite3.connect(f"file:{database}?mode=ro&immutable=1", uri=True)
-            rows = connection.execute(
-                "SELECT PAGE_ID_RAW, PAGE_OFFSET_RAW, PAGE_OFFSET_RAW_END, PAGE_ID_BLOB, PAGE_OFFSET_BLOB, "
-                "PAGE_OFFSET_BLOB_END FROM INDEXES ORDER BY ROW_ID"
-            ).fetchall()
-            connection.close()
-        except sqlite3.Error as error:
+            with contextlib.closing(sqlite3.connect(f"file:{name}?mode=ro&immutable=1", uri=True)) as connection:
+                connection.text_factory = bytes  # damaged text is no error of its own
+                rows = connection.execute(
+                    "SELECT PAGE_ID_RAW, PAGE_OFFSET_RAW, PAGE_OFFSET_RAW_END, PAGE_ID_BLOB, PAGE_OFFSET_BLOB, "
+                    "PAGE_OFFSET_BLOB_END FROM INDEXES ORDER BY ROW_ID"
+                ).fetchall()
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter: SQLite quotes damaged names
             raise MRMOpenError(f"{database!r} is no index of a MindRecord file: {error}.") from None
-        table = np.array(rows, np.int64).reshape(-1, 6)
-        raw = self._start + table[:, 0] * self._page
-        blob = self._start + table[:, 3] * self._page
+        table = np.array(rows) if rows else np.zeros((0, 6), np.int64)
+        if table.dtype != np.int64:
+            wrong = next(i for i, row in enumerate(rows) if any(type(v) is not int for v in row))
+            raise MRMOpenError(f"{database!r} is damaged: row {wrong} of the index holds something else than numbers.")
+        used = table if blobs else table[:, :3]
         size = len(self.data)
-        ends = raw + table[:, 2], blob + table[:, 5]
-        if len(table) and (ends[0].max() > size or blobs and ends[1].max() > size):
-            raise MRMOpenError(
-                f"{self.path!r} is damaged: its index {database!r} names rows after the end of the file."
-            )
-        return (
-            np.stack([raw + table[:, 1] + 8, ends[0]], 1),
-            np.stack([blob + table[:, 4] + 8, ends[1]], 1) if blobs else None,
-        )
+        if (used < 0).any() or (used > size).any() or (used[:, ::3] > size // self._page).any():
+            raise self._after_the_end(database)
+        raw = self._start + table[:, 0] * self._page
+        ends = raw + table[:, 2]
+        places = [np.stack([raw + table[:, 1] + 8, ends], 1), None]
+        if blobs:
+            blob = self._start + table[:, 3] * self._page
+            places[1] = np.stack([blob + table[:, 4] + 8, blob + table[:, 5]], 1)
+        if any(len(table) and place is not None and place[:, 1].max() > size for place in places):
+            raise self._after_the_end(database)
+        return places
+
+    def _after_the_end(self, database):
+        return MRMOpenError(f"{self.path!r} is damaged: its index {database!r} names rows after the end of the file.")
 
 
 def _strings(texts):
@@ -151,6 +206,12 @@ class Records:
             raise MRMOpenError(
                 f"{file.path!r} is damaged: row {at}, in page {page}, cannot be read: {error}."
             ) from None
+        for c in wanted:
+            if c not in fields.blobs and type(out[c]) not in _FITTING[fields.schema[c]["type"]]:
+                raise MRMOpenError(
+                    f"{file.path!r} is damaged: row {at} has a {type(out[c]).__name__} in the field {c!r} of type "
+                    f"{fields.schema[c]['type']}."
+                )
         return {c: out[c] for c in wanted}
 
     def arrays(self, number, columns):

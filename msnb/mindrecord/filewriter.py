@@ -162,11 +162,7 @@ class FileWriter:
             MRMAddIndexError: If a field is not in the schema.
             MRMGetMetaError: If there is no schema yet.
         """
-        if not index_fields or not isinstance(index_fields, list):
-            raise ParamTypeError("index_fields", "list")
-        for field in index_fields:
-            if not isinstance(field, str):
-                raise ParamTypeError("index field", "str")
+        _check_list(index_fields or None, "index_fields", str, "index field")
         if self._fields is None:
             raise MRMGetMetaError("Call add_schema before add_index.")
         for field in index_fields:
@@ -266,11 +262,7 @@ class FileWriter:
             ParamTypeError: If it is no list of dicts.
             MRMWriteDatasetError: If a row is larger than a page.
         """
-        if not isinstance(raw_data, list):
-            raise ParamTypeError("raw_data", "list")
-        for row in raw_data:
-            if not isinstance(row, dict):
-                raise ParamTypeError("raw_data item", "dict")
+        _check_list(raw_data, "raw_data", dict, "raw_data item")
         self.open_and_set_header()
         rows = []
         for number, row in enumerate(raw_data):
@@ -334,3 +326,11 @@ class FileWriter:
         for file in self._files:
             file.publish()
         return SUCCESS
+
+
+def _check_list(values, name, kind, item):
+    """ParamTypeError unless `values` is a list whose items are of type `kind`."""
+    if not isinstance(values, list):
+        raise ParamTypeError(name, "list")
+    if not all(isinstance(value, kind) for value in values):
+        raise ParamTypeError(item, kind.__name__)

@@ -58,14 +58,15 @@ class MindPage:
 
     @category_field.setter
     def category_field(self, category_field):
-        if not category_field or not isinstance(category_field, str):
-            raise ParamTypeError("category_fields", "str")
-        if category_field not in self.candidate_fields:
+        candidates = self.candidate_fields
+        if category_field in candidates:
+            self._category_field, self._by_name = category_field, None
+        elif isinstance(category_field, str) and category_field:
             raise MRMDefineCategoryError(
-                f"Field '{category_field}' is not a candidate category field; there are {self.candidate_fields}."
+                f"Field '{category_field}' is not a candidate category field; there are {candidates}."
             )
-        self._category_field = category_field
-        self._by_name = None
+        else:
+            raise ParamTypeError("category_fields", "str")
 
     def _categories(self):
         """Name to the numbers of its rows, in the order of names."""
@@ -100,13 +101,11 @@ class MindPage:
             ParamValueError: If an argument is wrong.
             MRMFetchDataError: If there is no such category or page.
         """
-        if not isinstance(category_id, int) or category_id < 0:
-            raise ParamValueError("Category id should be int and greater than or equal to 0.")
-        _check_page(page, num_row)
-        rows = list(self._categories().values())
-        if category_id >= len(rows):
-            raise MRMFetchDataError(f"There is no category {category_id}; there are {len(rows)}.")
-        return self._page(rows[category_id], page, num_row)
+        _check_whole("Category id", category_id, 0)
+        names = list(self._categories())
+        if category_id < len(names):
+            return self.read_at_page_by_name(names[category_id], page, num_row)
+        raise MRMFetchDataError(f"There is no category {category_id}; there are {len(names)}.")
 
     def read_at_page_by_name(self, category_name, page, num_row):
         """A page of the rows of a category, given by name.
@@ -125,13 +124,12 @@ class MindPage:
         """
         if not isinstance(category_name, str):
             raise ParamValueError("Category name should be str.")
-        _check_page(page, num_row)
-        rows = self._categories().get(category_name)
-        if rows is None:
-            raise MRMFetchDataError(
-                f"There is no category {category_name!r}; there are {list(self._categories())[:20]}."
-            )
-        return self._page(rows, page, num_row)
+        _check_whole("Page", page, 0)
+        _check_whole("num_row", num_row, 1)
+        known = self._categories()
+        if category_name not in known:
+            raise MRMFetchDataError(f"There is no category {category_name!r}; there are {list(known)[:20]}.")
+        return self._page(known[category_name], page, num_row)
 
     def _page(self, rows, page, num_row):
         if page * num_row >= len(rows):
@@ -139,8 +137,7 @@ class MindPage:
         return [self._records.row(n) for n in rows[page * num_row : (page + 1) * num_row]]
 
 
-def _check_page(page, num_row):
-    if not isinstance(page, int) or page < 0:
-        raise ParamValueError("Page should be int and greater than or equal to 0.")
-    if not isinstance(num_row, int) or num_row <= 0:
-        raise ParamValueError("num_row should be int and greater than 0.")
+def _check_whole(name, value, least):
+    if not isinstance(value, int) or value < least:
+        bound = "greater than 0" if least else "greater than or equal to 0"
+        raise ParamValueError(f"{name} should be int and {bound}.")

@@ -10,19 +10,12 @@ MIN_HEADER_SIZE, MAX_HEADER_SIZE = 1 << 14, 1 << 27
 MIN_PAGE_SIZE, MAX_PAGE_SIZE = 1 << 15, 1 << 28
 MIN_SHARD_COUNT, MAX_SHARD_COUNT = 1, 1000
 MIN_CONSUMER_COUNT = 1
-VALUE_TYPE_MAP = {
-    "int": ["int32", "int64"],
-    "float": ["float32", "float64"],
-    "str": ["string"],
-    "bytes": ["bytes"],
-    "int32": ["int32"],
-    "int64": ["int64"],
-    "float32": ["float32"],
-    "float64": ["float64"],
-    "ndarray": ["int32", "int64", "float32", "float64"],
-}
-VALID_ATTRIBUTES = ["int32", "int64", "float32", "float64", "string", "bytes"]
-VALID_ARRAY_ATTRIBUTES = ["int32", "int64", "float32", "float64"]
+VALID_ARRAY_ATTRIBUTES = [f"{kind}{bits}" for kind in ("int", "float") for bits in (32, 64)]
+VALID_ATTRIBUTES = [*VALID_ARRAY_ATTRIBUTES, "string", "bytes"]
+# What a value of a Python or numpy type may become.
+VALUE_TYPE_MAP = {kind: [name for name in VALID_ATTRIBUTES if name.startswith(kind)] for kind in ("int", "float")}
+VALUE_TYPE_MAP |= {"str": ["string"], "bytes": ["bytes"], "ndarray": VALID_ARRAY_ATTRIBUTES}
+VALUE_TYPE_MAP |= {name: [name] for name in VALID_ARRAY_ATTRIBUTES}
 
 
 def MAX_CONSUMER_COUNT():  # noqa: N802 (MindSpore's name)

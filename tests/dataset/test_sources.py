@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 import msnb.dataset as ds
-from msnb.mindrecord._example import masked_crc
+from msnb.formats.crc32c import masked_crc32c as masked_crc
 
 
 def rows(dataset):

@@ -6,7 +6,14 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.dataset.core.datatypes import numpy_type
-from msnb.dataset.core.validator_helpers import check_file, check_valid_detype, type_check, type_check_list
+from msnb.dataset.core.validator_helpers import (
+    COLUMN_TYPES,
+    check_file,
+    check_valid_detype,
+    type_check,
+    type_check_list,
+)
+from msnb.formats import reading
 
 
 class Schema:
@@ -36,16 +43,7 @@ class Schema:
         if schema_file is not None:
             type_check(schema_file, (str,), "schema_file")
             check_file(schema_file)
-            try:
-                with open(schema_file, encoding="utf-8") as stream:
-                    content = json.load(stream)
-            except ValueError as error:
-                raise RuntimeError(f"Schema file failed to load: {schema_file!r} is not JSON: {error}.") from None
-            if "columns" not in content:
-                raise RuntimeError(
-                    f'Schema file failed to load: "columns" node is required in the schema json file {schema_file!r}.'
-                )
-            self.from_json(content)
+            self.from_json(load(schema_file))
 
     def add_column(self, name, de_type, shape=None):
         """Add a column.
@@ -157,3 +155,36 @@ def _type_name(type_):
         return type_
     numpy = numpy_type(type_)
     return {"S": "string", "b": "bool"}.get(numpy.kind, np.dtype(numpy).name)
+
+
+def load(path):
+    """The content of a schema file, a dict; every column has a known type and a shape of whole numbers.
+
+    Raises:
+        BadFileError: If it is no schema.
+    """
+    content = reading.json_file(path)
+
+    def need(fits, what):
+        if not fits:
+            raise reading.BadFileError(f"Schema file failed to load: {path!r}: {what}.")
+
+    need(isinstance(content, dict) and "columns" in content, '"columns" node is required in the schema json file')
+    rows, columns = content.get("numRows", 0), content["columns"]
+    need(type(rows) is int and rows >= 0, "numRows should be a whole number, 0 or more")
+    need(isinstance(columns, dict | list), "columns should be an object, or a list of objects")
+    for i, entry in enumerate(columns.items() if isinstance(columns, dict) else columns):
+        if isinstance(columns, list):
+            need(isinstance(entry, dict) and isinstance(entry.get("name"), str), f"column {i} has no name")
+            entry = entry["name"], entry
+        name, column = entry
+        where = f"column {name[:80]!r}"
+        need(isinstance(column, dict), f"{where} should be an object with a type, and a shape or rank")
+        need(column.get("type") in COLUMN_TYPES, f"{where} should have one of the types {', '.join(COLUMN_TYPES)}")
+        shape = column.get("shape", [])
+        need(
+            isinstance(shape, list) and all(type(n) is int and -1 <= n < 1 << 31 for n in shape),
+            f"{where} should have a list of whole numbers as shape, -1 for a dimension that varies",
+        )
+        need(type(column.get("rank", 1)) is int, f"{where} should have a whole number as rank")
+    return content

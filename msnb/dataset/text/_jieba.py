@@ -9,10 +9,18 @@ import re
 from msnb.dataset.core.validator_helpers import check_uint32
 from msnb.dataset.text._tokens import _Tokenizer, decoded
 from msnb.dataset.text.utils import JiebaMode
+from msnb.formats import reading
 
 _BEGIN, _END, _MIDDLE, _SINGLE = range(4)
 _MIN = -3.14e100
 _ALONE = re.compile(r"[a-zA-Z]+|[0-9]+(?:\.[0-9]+)?|.", re.DOTALL)
+
+
+def _number(text, path, line):
+    try:
+        return float(text)
+    except ValueError:
+        raise reading.BadFileError(f"{path!r}, line {line}: {text[:80]!r} should be a number.") from None
 
 
 class _Dictionary:
@@ -20,15 +28,16 @@ class _Dictionary:
 
     def __init__(self, path):
         counts = {}
-        with open(path, encoding="utf-8") as file:
-            for line in file:
-                parts = line.split()
-                if len(parts) >= 2:
-                    counts[parts[0]] = float(parts[1])
+        for number, line in enumerate(reading.lines(path), 1):
+            parts = line.split()
+            if len(parts) >= 2:
+                counts[parts[0]] = _number(parts[1], path, number)
         if not counts:
             raise RuntimeError(f"The dictionary {path!r} holds no word: lines of 'word count tag' are expected.")
         self.total = sum(counts.values())
         self.weights = {w: math.log(n / self.total) for w, n in counts.items() if n > 0}
+        if not self.weights or not math.isfinite(self.total):
+            raise reading.BadFileError(f"The dictionary {path!r} should count its words with numbers above 0.")
         self.least = min(self.weights.values())
         middle = sorted(self.weights.values())[len(self.weights) // 2]
         self.usual = middle
@@ -62,23 +71,24 @@ class _Hmm:
     """The model of cppjieba's file: for each character, whether it begins, ends, continues or is a word."""
 
     def __init__(self, path):
-        with open(path, encoding="utf-8") as file:
-            lines = [line.strip() for line in file if line.strip() and not line.startswith("#")]
+        lines = [
+            (number, line.strip())
+            for number, line in enumerate(reading.lines(path), 1)
+            if line.strip() and not line.startswith("#")
+        ]
         if len(lines) < 9:
             raise RuntimeError(
                 f"{path!r} is no hidden Markov model of cppjieba's: 9 lines of numbers are expected, but there are "
                 f"{len(lines)}."
             )
-        self.start = [float(v) for v in lines[0].split()]
-        self.moves = [[float(v) for v in line.split()] for line in lines[1:5]]
+        self.start, *self.moves = [[_number(v, path, number) for v in line.split()] for number, line in lines[:5]]
+        for (number, _), row in zip(lines, (self.start, *self.moves), strict=False):
+            if len(row) < 4:
+                raise reading.BadFileError(f"{path!r}, line {number}: 4 numbers are expected, but got {len(row)}.")
         self.seen = []
-        for line in lines[5:9]:
-            table = {}
-            for item in line.split(","):
-                char, _, value = item.rpartition(":")
-                if char:
-                    table[char] = float(value)
-            self.seen.append(table)
+        for number, line in lines[5:9]:
+            items = (item.rpartition(":") for item in line.split(","))
+            self.seen.append({char: _number(value, path, number) for char, _, value in items if char})
 
     def cut(self, text):
         """The most probable split of `text`; letters and digits stay together."""
@@ -186,17 +196,19 @@ class JiebaTokenizer(_Tokenizer):
         if isinstance(user_dict, dict):
             for word, freq in user_dict.items():
                 self.add_word(word, freq)
-            return
-        if not isinstance(user_dict, str):
+        elif not isinstance(user_dict, str):
             raise TypeError(f"The type of user_dict must str or dict, but got {type(user_dict).__name__}.")
-        if not os.path.exists(user_dict):
+        elif os.path.exists(user_dict):
+            self._add_file(user_dict)
+        else:
             raise ValueError(f"user dict file {user_dict} is not exist.")
-        with open(user_dict, encoding="utf-8-sig") as file:
-            for line in file:
-                found = re.match(r"^(.+?)( [0-9]+)?$", line.strip())
-                if found is None:
-                    raise ValueError(f"user dict file {user_dict} format error: {line!r}.")
-                self.add_word(found[1], int(found[2]) if found[2] else 0)
+
+    def _add_file(self, user_dict):
+        for number, line in enumerate(reading.lines(user_dict, "utf-8-sig"), 1):
+            found = re.match(r"^(.+?)( [0-9]{1,18})?$", line.strip())
+            if found is None:
+                raise ValueError(f"user dict file {user_dict} format error: line {number}: {line[:80]!r}.")
+            self.add_word(found[1], int(found[2] or 0))
 
     def words(self, text):
         """The words of a str."""

@@ -120,12 +120,10 @@ class RegexReplace(TensorOp):
     """
 
     def __init__(self, pattern, replace, replace_all=True):
-        type_check(pattern, (str,), "pattern")
-        type_check(replace, (str,), "replace")
+        for name, value, kind in (("pattern", pattern, str), ("replace", replace, str)):
+            type_check(value, (kind,), name)
         type_check(replace_all, (bool,), "replace_all")
-        self.pattern = pattern
-        self.replace = replace
-        self.replace_all = replace_all
+        self.pattern, self.replace, self.replace_all = pattern, replace, replace_all
 
     def _row(self, array):
         try:

@@ -71,19 +71,16 @@ class Ngram(TensorOp):
     """
 
     def __init__(self, n, left_pad=("", 0), right_pad=("", 0), separator=" "):
-        grams = [n] if isinstance(n, int) else n
-        if not isinstance(grams, list) or not grams:
+        lengths = [n] if isinstance(n, int) else n
+        if not (isinstance(lengths, list) and lengths):
             raise ValueError("n needs to be a non-empty list of positive integers.")
-        for i, gram in enumerate(grams):
-            type_check(gram, (int,), f"gram[{i}]")
-            check_positive(gram, f"gram_{i}")
-        for name, pad in (("left_pad", left_pad), ("right_pad", right_pad)):
-            if not (isinstance(pad, tuple) and len(pad) == 2 and isinstance(pad[0], str) and isinstance(pad[1], int)):
-                raise ValueError(f"{name} needs to be a tuple of (str, int) str is pad token and int is pad_width.")
-        if left_pad[1] < 0 or right_pad[1] < 0:
-            raise ValueError("padding width need to be positive numbers.")
+        for place, length in enumerate(lengths):
+            type_check(length, (int,), f"gram[{place}]")
+            check_positive(length, f"gram_{place}")
+        _check_pad(left_pad, "left_pad")
+        _check_pad(right_pad, "right_pad")
         type_check(separator, (str,), "separator")
-        self.n = grams
+        self.n = lengths
         self.left_pad = left_pad
         self.right_pad = right_pad
         self.separator = separator
@@ -99,6 +96,15 @@ class Ngram(TensorOp):
             row = left + words + right
             out += [join.join(row[i : i + n]) for i in range(len(row) - n + 1)] or [b""]
         return np.array(out)
+
+
+def _check_pad(pad, name):
+    """What is put beside the words: a word, and how often."""
+    kinds = tuple(map(type, pad)) if isinstance(pad, tuple) else ()
+    if len(kinds) != 2 or not (issubclass(kinds[0], str) and issubclass(kinds[1], int)):
+        raise ValueError(f"{name} needs to be a tuple of (str, int) str is pad token and int is pad_width.")
+    if pad[1] < 0:
+        raise ValueError("padding width need to be positive numbers.")
 
 
 class SlidingWindow(TensorOp):

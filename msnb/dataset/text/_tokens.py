@@ -209,15 +209,16 @@ class PythonTokenizer:
     def __init__(self, tokenizer):
         if not callable(tokenizer):
             raise TypeError("tokenizer is not a callable Python function.")
-        self.tokenizer = np.vectorize(lambda x: np.array(tokenizer(x), dtype="U"), signature="()->(n)")
+        self.tokenizer = tokenizer
 
     def __call__(self, in_array):
-        """Tokens of a scalar string."""
+        """Tokens of a scalar string; of an array of strings, with as many tokens each, along a further axis."""
         if not isinstance(in_array, np.ndarray):
             raise TypeError(f"input should be a NumPy array. Got {type(in_array)}.")
+        texts = to_str(in_array)
         try:
-            return self.tokenizer(to_str(in_array))
+            rows = [np.asarray(self.tokenizer(text), "U") for text in texts.ravel().tolist()]
+            return np.stack(rows).reshape(*texts.shape, -1)
         except Exception as error:
-            raise RuntimeError(
-                f"Error occurred in Pyfunc [{getattr(self.tokenizer, '__name__', 'tokenizer')}], error message: {error}"
-            ) from error
+            name = getattr(self.tokenizer, "__name__", "tokenizer")
+            raise RuntimeError(f"Error occurred in Pyfunc [{name}], error message: {error}") from error

@@ -13,6 +13,8 @@ from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.core.validator_helpers import check_uint32, type_check, type_check_list
 from msnb.dataset.text._tokens import decoded, scalar_bytes
 from msnb.dataset.text.utils import SentencePieceModel, SPieceTokenizerOutType
+from msnb.formats import reading
+from msnb.formats.reading import BadFileError, check_encoding
 
 
 def _library():
@@ -53,7 +55,7 @@ class SentencePieceVocab:
         return model_from_dataset(dataset, col_names, vocab_size, character_coverage, model_type, params)
 
     @classmethod
-    def from_file(cls, file_path, vocab_size, character_coverage, model_type, params):
+    def from_file(cls, file_path, vocab_size, character_coverage, model_type, params, *, encoding="utf-8"):
         """Train a model on text files.
 
         Args:
@@ -62,17 +64,22 @@ class SentencePieceVocab:
             character_coverage (float): Share of characters that the model covers.
             model_type (SentencePieceModel): Kind of model.
             params (dict): Further options of SentencePiece's trainer.
+            encoding (str, optional): Encoding of the files, such as 'gbk'. Default: 'utf-8'.
 
         Returns:
             SentencePieceVocab.
+
+        Raises:
+            TypeError: If an argument has the wrong type.
+            RuntimeError: If a file cannot be read, is not in this encoding, or no model comes of it.
         """
         type_check(file_path, (list,), "file_path")
+        check_encoding(encoding)
         _check(vocab_size, character_coverage, model_type, params)
 
         def lines():
             for path in file_path:
-                with open(path, encoding="utf-8") as file:
-                    yield from (line.rstrip("\n") for line in file)
+                yield from (line.rstrip("\n") for line in reading.lines(path, encoding, choosable=True))
 
         return _train(lines(), vocab_size, character_coverage, model_type, params)
 
@@ -95,14 +102,16 @@ class SentencePieceVocab:
 
 
 def _check(vocab_size, character_coverage, model_type, params):
+    """The options of a training; each may be None."""
     if vocab_size is not None:
         check_uint32(vocab_size, "vocab_size")
-    if character_coverage is not None:
-        type_check(character_coverage, (float,), "character_coverage")
-    if model_type is not None:
-        type_check(model_type, (str, SentencePieceModel), "model_type")
-    if params is not None:
-        type_check(params, (dict,), "params")
+    for name, option, *kinds in (
+        ("character_coverage", character_coverage, float),
+        ("model_type", model_type, str, SentencePieceModel),
+        ("params", params, dict),
+    ):
+        if option is not None:
+            type_check(option, tuple(kinds), name)
 
 
 def _train(sentences, vocab_size, character_coverage, model_type, params):
@@ -119,6 +128,8 @@ def _train(sentences, vocab_size, character_coverage, model_type, params):
             minloglevel=2,
             **options,
         )
+    except BadFileError:
+        raise
     except (RuntimeError, OSError) as error:
         raise RuntimeError(f"SentencePiece could not train a model: {error}") from None
     vocab = SentencePieceVocab()
@@ -163,11 +174,20 @@ class SentencePieceTokenizer(TensorOp):
 
     def _processor(self):
         if self._model is None:
-            model = self.mode.model if isinstance(self.mode, SentencePieceVocab) else open(self.mode, "rb").read()  # noqa: SIM115
+            model, what = self.mode, "the model"
+            if isinstance(model, str):
+                what = repr(model)
+                with open(model, "rb") as file:
+                    model = file.read()
+            else:
+                model = model.model
             try:
                 self._model = _library().SentencePieceProcessor(model_proto=model)
             except RuntimeError as error:
-                raise RuntimeError(f"SentencePieceTokenizer: load sentence piece model failed: {error}") from None
+                raise BadFileError(
+                    f"SentencePieceTokenizer: load sentence piece model failed: {what} is no model of SentencePiece's, "
+                    f"or a damaged one: {error}"
+                ) from None
         return self._model
 
     def _row(self, array):

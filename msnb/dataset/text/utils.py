@@ -75,9 +75,7 @@ def to_str(array, encoding="utf8"):
     Raises:
         ValueError: If `array` is no numpy array.
     """
-    if not isinstance(array, np.ndarray):
-        raise ValueError(f"input should be a NumPy array, but got {type(array).__name__}.")
-    return array if array.dtype.kind == "U" else np.char.decode(array, encoding)
+    return _converted(array, "U", np.char.decode, encoding)
 
 
 def to_bytes(array, encoding="utf8"):
@@ -93,9 +91,14 @@ def to_bytes(array, encoding="utf8"):
     Raises:
         ValueError: If `array` is no numpy array.
     """
-    if not isinstance(array, np.ndarray):
-        raise ValueError(f"input should be a NumPy array, but got {type(array).__name__}.")
-    return array if array.dtype.kind == "S" else np.char.encode(array, encoding)
+    return _converted(array, "S", np.char.encode, encoding)
+
+
+def _converted(array, kind, convert, encoding):
+    """`array` as it is when its dtype is of this kind, converted otherwise."""
+    if isinstance(array, np.ndarray):
+        return array if array.dtype.kind == kind else convert(array, encoding)
+    raise ValueError(f"input should be a NumPy array, but got {type(array).__name__}.")
 
 
 def __getattr__(name):

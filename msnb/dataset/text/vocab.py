@@ -1,27 +1,39 @@
 """``Vocab``: words and their numbers."""
 
+import sys
 from collections import Counter
+from itertools import chain, count, islice
 
 import numpy as np
 
 from msnb.dataset.core.validator_helpers import INT32_MAX, check_positive, check_value, type_check, type_check_list
+from msnb.formats import reading
+from msnb.formats.reading import check_encoding
 
 
-def _unique(words, name):
+def _distinct(words, name):
+    """The words of a list as the keys of a dict, in their order; an error when one comes twice."""
     type_check(words, (list,), name)
-    seen = set()
-    for word in words:
-        type_check(word, (str,), name)
-        if word in seen:
-            raise ValueError(f"{name} contains duplicate word: {word}.")
-        seen.add(word)
-    return seen
+    for other in (w for w in words if not isinstance(w, str)):
+        type_check(other, (str,), name)
+    found = dict.fromkeys(words)
+    if len(found) < len(words):
+        (twice, _), *_ = Counter(words).most_common(1)
+        raise ValueError(f"{name} contains duplicate word: {twice}.")
+    return found
 
 
-def _numbered(words, special_tokens, special_first):
-    special_tokens = special_tokens or []
-    order = [*special_tokens, *words] if special_first else [*words, *special_tokens]
-    return {word: i for i, word in enumerate(order)}
+def _joined(words, specials, special_first):
+    """Words and special tokens, numbered in their order."""
+    order = chain(specials, words) if special_first else chain(words, specials)
+    return dict(zip(order, count()))
+
+
+def _words_of_file(path, delimiter, encoding):
+    """Yield the number and the word of each line."""
+    for number, line in enumerate(reading.lines(path, encoding, newline="\n", choosable=True), 1):
+        word = line.removesuffix("\n")
+        yield number, word.partition(delimiter)[0] if delimiter else word
 
 
 class Vocab:
@@ -80,16 +92,18 @@ class Vocab:
             TypeError: If an argument has the wrong type.
             ValueError: If a word is given twice.
         """
-        words = _unique(word_list, "word_list")
-        if special_tokens is not None:
-            both = words & _unique(special_tokens, "special_tokens")
-            if both:
-                raise ValueError(f"special_tokens and word_list contain duplicate word: {both}.")
+        words = _distinct(word_list, "word_list")
+        specials = _distinct([] if special_tokens is None else special_tokens, "special_tokens")
         type_check(special_first, (bool,), "special_first")
-        return cls._of(_numbered(word_list, special_tokens, special_first))
+        both = words.keys() & specials.keys()
+        if both:
+            raise ValueError(f"special_tokens and word_list contain duplicate word: {both}.")
+        return cls._of(_joined(words, specials, special_first))
 
     @classmethod
-    def from_file(cls, file_path, delimiter="", vocab_size=None, special_tokens=None, special_first=True):
+    def from_file(
+        cls, file_path, delimiter="", vocab_size=None, special_tokens=None, special_first=True, *, encoding="utf-8"
+    ):
         """The words of a file, one a line.
 
         Args:
@@ -98,38 +112,31 @@ class Vocab:
             vocab_size (int, optional): At most so many words. Default: None, all.
             special_tokens (list[str], optional): Further words. Default: None.
             special_first (bool, optional): Whether they come first. Default: True.
+            encoding (str, optional): Encoding of the file, such as 'gbk'. Default: 'utf-8'.
 
         Returns:
             Vocab.
 
         Raises:
             TypeError: If an argument has the wrong type.
-            ValueError: If words are given twice or `vocab_size` is not positive.
+            ValueError: If words are given twice, `vocab_size` is not positive or the file is not in this encoding.
             RuntimeError: If the file cannot be read.
         """
-        specials = _unique(special_tokens, "special_tokens") if special_tokens is not None else set()
+        specials = _distinct([] if special_tokens is None else special_tokens, "special_tokens")
         type_check_list([file_path, delimiter], (str,), ["file_path", "delimiter"])
+        type_check(special_first, (bool,), "special_first")
         if vocab_size is not None:
             check_positive(vocab_size, "vocab_size")
-        type_check(special_first, (bool,), "special_first")
-        words, seen = [], set()
+        words = {}
         try:
-            with open(file_path, encoding="utf-8", newline="\n") as file:
-                for line in file:
-                    word = line[:-1] if line.endswith("\n") else line
-                    if delimiter:
-                        word = word.split(delimiter, 1)[0]
-                    if word in seen:
-                        raise ValueError(f"word_list contains duplicate word: {word}.")
-                    if word in specials:
-                        raise ValueError(f"special_tokens and word_list contain duplicate word: {word}.")
-                    seen.add(word)
-                    words.append(word)
-                    if len(words) == vocab_size:
-                        break
+            for number, word in islice(_words_of_file(file_path, delimiter, check_encoding(encoding)), vocab_size):
+                if word in words or word in specials:
+                    lists = "word_list contains" if word in words else "special_tokens and word_list contain"
+                    raise reading.BadFileError(f"{lists} duplicate word: {word[:80]} ({file_path!r}, line {number}).")
+                words[word] = None
         except OSError as error:
             raise RuntimeError(f"fail to open: {file_path} ({error.strerror}).") from None
-        return cls._of(_numbered(words, special_tokens, special_first))
+        return cls._of(_joined(words, specials, special_first))
 
     @classmethod
     def from_dict(cls, word_dict):
@@ -146,10 +153,12 @@ class Vocab:
             ValueError: If a number is negative.
         """
         type_check(word_dict, (dict,), "word_dict")
-        for word, number in word_dict.items():
-            type_check(word, (str,), "word")
-            type_check(number, (int,), "word_id")
-            check_value(number, (0, INT32_MAX), "word_id")
+        for name, kind, given in (("word", str, word_dict), ("word_id", int, word_dict.values())):
+            for one in given:
+                type_check(one, (kind,), name)
+        if word_dict:
+            for bound in (min, max):
+                check_value(bound(word_dict.values()), (0, INT32_MAX), "word_id")
         return cls._of(dict(word_dict))
 
     def vocab(self):
@@ -185,31 +194,46 @@ class Vocab:
 def vocab_from_dataset(dataset, columns=None, freq_range=None, top_k=None, special_tokens=None, special_first=True):
     """See :meth:`Vocab.from_dataset`."""
     if columns is not None:
-        columns = columns if isinstance(columns, list) else [columns]
+        columns = [columns] if not isinstance(columns, list) else columns
         type_check_list(columns, (str,), "col")
-    low, high = 0, None
-    if freq_range is not None:
-        type_check(freq_range, (tuple,), "freq_range")
-        if len(freq_range) != 2 or any(n is not None and not isinstance(n, int) for n in freq_range):
-            raise ValueError("freq_range needs to be a tuple of 2 integers or an int and a None.")
-        low, high = freq_range[0] or 0, freq_range[1]
-        if low < 0 or high is not None and low > high:
-            raise ValueError("frequency range [a,b] should be 0 <= a <= b (a,b are inclusive).")
-    type_check(top_k, (int, type(None)), "top_k")
+    wanted = _frequencies(freq_range)
     if top_k is not None:
+        type_check(top_k, (int, type(None)), "top_k")
         check_positive(top_k, "top_k")
+    specials = _distinct([] if special_tokens is None else special_tokens, "special_tokens")
     type_check(special_first, (bool,), "special_first")
-    if special_tokens is not None:
-        _unique(special_tokens, "special_tokens")
     counts = _count(dataset, columns)
     if not counts:
         raise RuntimeError("Invalid data, no words in the dataset.")
-    words = {w: n for w, n in counts.items() if n >= low and (high is None or n <= high)}
-    clash = [t for t in special_tokens or () if t.encode("utf-8") in words]
+    words = {word: n for word, n in counts.items() if n in wanted}
+    clash = [t for t in specials if t.encode("utf-8") in words]
     if clash:
         raise RuntimeError(f"Invalid data, these special words are already in the dataset: {', '.join(clash)}.")
     order = sorted(words, key=lambda w: (-words[w], w))[:top_k]
-    return Vocab._of(_numbered([w.decode("utf-8") for w in order], special_tokens, special_first))
+    return Vocab._of(_joined(map(_word, order), specials, special_first))
+
+
+def _word(data):
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise RuntimeError(
+            f"Invalid data, the dataset has the word {data[:80]!r}, which is not UTF-8; say what encoding it "
+            "has where the text is read."
+        ) from None
+
+
+def _frequencies(freq_range):
+    """The counts of a word that are wanted, a range."""
+    if freq_range is None:
+        return range(sys.maxsize)
+    type_check(freq_range, (tuple,), "freq_range")
+    if len(freq_range) != 2 or not all(isinstance(bound, int | None) for bound in freq_range):
+        raise ValueError("freq_range needs to be a tuple of 2 integers or an int and a None.")
+    low, high = (n if bound is None else bound for bound, n in zip(freq_range, (0, sys.maxsize - 1), strict=True))
+    if not 0 <= low <= high:
+        raise ValueError("frequency range [a,b] should be 0 <= a <= b (a,b are inclusive).")
+    return range(low, high + 1)
 
 
 def _count(dataset, columns):
@@ -233,6 +257,6 @@ def _count(dataset, columns):
                         f"Invalid data type: vocab is made of strings, but column {plan.columns[place]!r} holds "
                         f"{array.dtype}."
                     )
-                counts.update(array.ravel().tolist())
+                counts.update((np.char.encode(array, "utf-8") if array.dtype.kind == "U" else array).ravel().tolist())
     plan.close()
     return counts

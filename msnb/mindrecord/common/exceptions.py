@@ -12,38 +12,24 @@ class MindRecordException(Exception):
 
     def __init__(self, detail=None):
         super().__init__(detail)
-        self._error_msg = self.text if detail is None else f"{self.text} {detail}"
-        self._error_code = self.transform_error_code(self.number)
-
-    @property
-    def error_msg(self):
-        """What happened."""
-        return self._error_msg
-
-    @error_msg.setter
-    def error_msg(self, msg):
-        self._error_msg = msg
-
-    @property
-    def error_code(self):
-        """MindSpore's code of the error."""
-        return self._error_code
+        self.error_msg = self.text if detail is None else f"{self.text} {detail}"
+        self.error_code = self.transform_error_code(self.number)
 
     def __str__(self):
-        return f"[{type(self).__name__}]: error_code: {self._error_code}, error_msg: {self._error_msg}"
+        return f"[{type(self).__name__}]: error_code: {self.error_code}, error_msg: {self.error_msg}"
 
     @staticmethod
     def transform_error_code(exception_no):
         """The code of an error number: where, kind, level, system, module and number in one integer."""
-        module = exception_no // 100 + 1
-        return (
-            LogRuntime.RT_HOST << 30
-            | ErrorCodeType.ERROR_CODE << 28
-            | ErrorLevel.COMMON_LEVEL << 25
-            | SYS_ID << 17
-            | module << 12
-            | exception_no
+        parts = (
+            (30, LogRuntime.RT_HOST),
+            (28, ErrorCodeType.ERROR_CODE),
+            (25, ErrorLevel.COMMON_LEVEL),
+            (17, SYS_ID),
+            (12, exception_no // 100 + 1),
+            (0, exception_no),
         )
+        return sum(value << place for place, value in parts)
 
 
 class UnknownError(MindRecordException):

@@ -1,8 +1,12 @@
 """What the converters share."""
 
+import fnmatch
+import os
 from itertools import islice
 
+from msnb.mindrecord.common.exceptions import PathNotExistsError
 from msnb.mindrecord.filewriter import FileWriter
+from msnb.mindrecord.shardutils import SUCCESS, check_filename
 
 
 def write(path, rows, schema, description, index=None, shards=1):
@@ -16,6 +20,48 @@ def write(path, rows, schema, description, index=None, shards=1):
     while part := list(islice(rows, 256)):
         writer.write_raw_data(part)
     return writer.commit()
+
+
+class TwoParts:
+    """Base of the converters of a folder with a train and a test part, which become `destination` and `destination` +
+    ``_test``.
+    """
+
+    needed = ()  # (pattern of a file's name, how it is called in messages)
+    schema = {}
+
+    def __init__(self, source, destination):
+        for path in (source, destination):
+            check_filename(path)
+        there = os.listdir(source)
+        for pattern, shown in self.needed:
+            if not fnmatch.filter(there, pattern):
+                raise PathNotExistsError(shown)
+        self.source, self.destination = source, destination
+
+    def _parts(self):
+        """The rows of the train part and of the test part, two iterables of dicts without ``id``."""
+        raise NotImplementedError
+
+    def run(self, fields=None):
+        """Convert.
+
+        Args:
+            fields (list[str], optional): Index fields. Default: None.
+
+        Returns:
+            int, 0.
+        """
+        if fields and not isinstance(fields, list):
+            raise ValueError("The parameter fields should be None or list")
+        for suffix, name, rows in zip(("", "_test"), ("img_train", "img_test"), self._parts(), strict=True):
+            numbered = ({"id": i, **row} for i, row in enumerate(rows))
+            write(self.destination + suffix, numbered, self.schema, name, fields)
+        return SUCCESS
+
+    def transform(self, fields=None):
+        """The same as :meth:`run`."""
+        return self.run(fields)
 
 
 def check_partitions(partition_number):

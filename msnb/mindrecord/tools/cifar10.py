@@ -1,42 +1,51 @@
 """CIFAR-10 in its Python version: pickled batches."""
 
-import io
 import os
-import pickle
 
 import numpy as np
 
+from msnb.formats.reading import BadFileError
 from msnb.mindrecord.shardutils import check_filename
+from msnb.mindrecord.tools._pickle import load
 
 __all__ = ["Cifar10"]
-_SAFE = {"range", "complex", "set", "frozenset", "slice"}
+_PIXELS = 3 * 32 * 32
 
 
-class _Unpickler(pickle.Unpickler):
-    """Loads numbers and arrays only: a pickle may otherwise run any code."""
+def read_batch(path, **classes):
+    """What a batch file holds.
 
-    def find_class(self, module, name):
-        if module in ("builtins", "__builtin__") and name in _SAFE:
-            import builtins
+    Args:
+        path (str): The file.
+        classes (int): How many classes there are, by the name of the labels.
 
-            return getattr(builtins, name)
-        if module in ("numpy.core.multiarray", "numpy._core.multiarray") and name == "_reconstruct":
-            from numpy._core.multiarray import _reconstruct
+    Returns:
+        list of numpy.ndarray: the images (n, 32, 32, 3), and the labels (n, 1) of each name.
 
-            return _reconstruct
-        if module == "numpy" and name in ("ndarray", "dtype"):
-            return getattr(np, name)
-        if module == "_codecs" and name == "encode":
-            import _codecs
+    Raises:
+        BadFileError: If the file is no such batch.
+    """
 
-            return _codecs.encode
-        raise pickle.UnpicklingError(f"global '{module}.{name}' is forbidden")
+    def need(fits, what):
+        if not fits:
+            raise BadFileError(f"Invalid file, {path!r} is no batch of CIFAR: {what}.")
 
-
-def load(path):
-    """The dict in a batch file."""
-    with open(path, "rb") as file:
-        return _Unpickler(io.BytesIO(file.read()), encoding="bytes").load()
+    content = load(path)
+    need(isinstance(content, dict), "it holds no dict")
+    images = content.get(b"data")
+    fits = isinstance(images, np.ndarray) and images.size % _PIXELS == 0
+    need(fits, f"b'data' is no array of {_PIXELS} numbers a row")
+    images = images.reshape(-1, 3, 32, 32)
+    out = [images.transpose(0, 2, 3, 1)]
+    for name, count in classes.items():
+        labels = content.get(name.encode())
+        whole = isinstance(labels, np.ndarray) and labels.dtype.kind in "iu"
+        whole = whole or isinstance(labels, list) and all(type(label) is int for label in labels)
+        need(whole and len(labels) == len(images), f"b{name!r} is no list of {len(images)} whole numbers")
+        inside = len(labels) == 0 or 0 <= min(labels) <= max(labels) < count
+        need(inside, f"b{name!r} has labels outside of 0 to {count - 1}")
+        out.append(np.array(labels).reshape(-1, 1))
+    return out
 
 
 def one_hot(labels, num):
@@ -66,18 +75,13 @@ class Cifar10:
 
     def load_data(self):
         """Read the files: [train images, train labels, test images, test labels]."""
-        images, labels, test = [], [], None
-        for name in sorted(os.listdir(self.path)):
-            if name.startswith("data_batch_"):
-                batch = load(os.path.join(self.path, name))
-                images.append(batch[b"data"].reshape(-1, 3, 32, 32))
-                labels.append(batch[b"labels"])
-            elif name.startswith("test_batch"):
-                test = load(os.path.join(self.path, name))
-        self.images = np.concatenate(images).transpose(0, 2, 3, 1)
-        self.labels = np.concatenate(labels).reshape(-1, 1)
-        self.Test.images = test[b"data"].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
-        self.Test.labels = np.array(test[b"labels"]).reshape(-1, 1)
+        names = sorted(os.listdir(self.path))
+        train, test = ([n for n in names if n.startswith(prefix)] for prefix in ("data_batch_", "test_batch"))
+        if not train or not test:
+            raise BadFileError(f"The folder {self.path!r} should hold data_batch_1 to data_batch_5 and test_batch.")
+        read = [read_batch(os.path.join(self.path, name), labels=10) for name in (*train, test[-1])]
+        (*images, self.Test.images), (*labels, self.Test.labels) = zip(*read, strict=True)
+        self.images, self.labels = np.concatenate(images), np.concatenate(labels)
         if self.one_hot:
             self.labels, self.Test.labels = one_hot(self.labels, 10), one_hot(self.Test.labels, 10)
         return [self.images, self.labels, self.Test.images, self.Test.labels]

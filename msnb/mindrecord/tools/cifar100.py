@@ -2,10 +2,8 @@
 
 import os
 
-import numpy as np
-
 from msnb.mindrecord.shardutils import check_filename
-from msnb.mindrecord.tools.cifar10 import load, one_hot
+from msnb.mindrecord.tools.cifar10 import one_hot, read_batch
 
 __all__ = ["Cifar100"]
 
@@ -30,9 +28,8 @@ class Cifar100:
         self.images = self.fine_labels = self.coarse_labels = None
 
     def _part(self, name):
-        content = load(os.path.join(self.path, name))
-        images = content[b"data"].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
-        fine, coarse = (np.array(content[key]).reshape(-1, 1) for key in (b"fine_labels", b"coarse_labels"))
+        path = os.path.join(self.path, name)
+        images, fine, coarse = read_batch(path, fine_labels=100, coarse_labels=20)
         return (images, one_hot(fine, 100), one_hot(coarse, 20)) if self.one_hot else (images, fine, coarse)
 
     def load_data(self):

@@ -1,16 +1,12 @@
 """CIFAR-10 to MindRecord."""
 
-import os
-
-from msnb.mindrecord.common.exceptions import PathNotExistsError
-from msnb.mindrecord.shardutils import SUCCESS, check_filename
-from msnb.mindrecord.tools._convert import jpeg, write
+from msnb.mindrecord.tools._convert import TwoParts, jpeg
 from msnb.mindrecord.tools.cifar10 import Cifar10
 
 __all__ = ["Cifar10ToMR"]
 
 
-class Cifar10ToMR:
+class Cifar10ToMR(TwoParts):
     """CIFAR-10 (its Python version) to two MindRecord files: `destination` and `destination` + ``_test``; fields id,
     label, data (JPEG).
 
@@ -23,39 +19,10 @@ class Cifar10ToMR:
         PathNotExistsError: If the batches are not there.
     """
 
-    def __init__(self, source, destination):
-        check_filename(source)
-        check_filename(destination)
-        files = os.listdir(source)
-        for prefix, shown in (("data_batch_", "data_batch_*"), ("test_batch", "test_batch")):
-            if not any(f.startswith(prefix) for f in files):
-                raise PathNotExistsError(shown)
-        self.source = source
-        self.destination = destination
+    needed = (("data_batch_*", "data_batch_*"), ("test_batch*", "test_batch"))
+    schema = {name: {"type": "int64"} for name in ("id", "label")} | {"data": {"type": "bytes"}}
 
-    def run(self, fields=None):
-        """Convert.
-
-        Args:
-            fields (list[str], optional): Index fields. Default: None.
-
-        Returns:
-            int, 0.
-        """
-        if fields and not isinstance(fields, list):
-            raise ValueError("The parameter fields should be None or list")
-        data = Cifar10(self.source, False)
-        data.load_data()
-        schema = {"id": {"type": "int64"}, "label": {"type": "int64"}, "data": {"type": "bytes"}}
-        for path, images, labels, name in (
-            (self.destination, data.images, data.labels, "img_train"),
-            (self.destination + "_test", data.Test.images, data.Test.labels, "img_test"),
-        ):
-            rows = (
-                {"id": i, "label": int(label[0]), "data": jpeg(image[..., ::-1])}
-                for i, (image, label) in enumerate(zip(images, labels, strict=True))
-            )
-            write(path, rows, schema, name, fields)
-        return SUCCESS
-
-    transform = run
+    def _parts(self):
+        train, labels, test, test_labels = Cifar10(self.source, False).load_data()
+        for part in (zip(train, labels, strict=True), zip(test, test_labels, strict=True)):
+            yield ({"label": int(label[0]), "data": jpeg(image[..., ::-1])} for image, label in part)

@@ -3,6 +3,7 @@
 import os
 from importlib import import_module
 
+from msnb.formats import reading
 from msnb.mindrecord.shardutils import check_filename
 from msnb.mindrecord.tools._convert import check_partitions, write
 
@@ -18,14 +19,15 @@ class CsvToMR:
         destination (str): Path of the MindRecord file.
         columns_list (list[str], optional): Columns to use. Default: None, all.
         partition_number (int, optional): Number of files. Default: 1.
+        encoding (str, optional): Encoding of the CSV file, such as 'gbk'. Default: 'utf-8'.
 
     Raises:
         ValueError: If an argument has the wrong type.
-        RuntimeError: If a column does not exist.
+        RuntimeError: If a column does not exist, or the file is no CSV file or not in this encoding.
         IOError: If the file does not exist.
     """
 
-    def __init__(self, source, destination, columns_list=None, partition_number=1):
+    def __init__(self, source, destination, columns_list=None, partition_number=1, *, encoding="utf-8"):
         try:
             self.pd = import_module("pandas")
         except ImportError:
@@ -37,6 +39,7 @@ class CsvToMR:
         if columns_list and not (isinstance(columns_list, list) and all(isinstance(c, str) for c in columns_list)):
             raise ValueError("The parameter columns_list must be list of str.")
         check_partitions(partition_number)
+        self.encoding = reading.check_encoding(encoding)
         self.source = source
         self.destination = destination
         self.columns_list = columns_list
@@ -50,7 +53,7 @@ class CsvToMR:
         """
         if not os.path.exists(self.source):
             raise OSError(f"Csv file {self.source} do not exist.")
-        table = self.pd.read_csv(self.source)
+        table = self._table()
         columns = self.columns_list or list(table.columns)
         for column in columns:
             if column not in table.columns:
@@ -66,3 +69,12 @@ class CsvToMR:
         return write(self.destination, rows, schema, "csv_schema", list(columns), self.partition_number)
 
     transform = run
+
+    def _table(self):
+        try:
+            return self.pd.read_csv(self.source, encoding=self.encoding)
+        except UnicodeError:
+            reading.text(self.source, self.encoding, choosable=True)  # says where
+            raise
+        except (self.pd.errors.ParserError, self.pd.errors.EmptyDataError) as error:
+            raise reading.BadFileError(f"Invalid file, {self.source!r} is no CSV file: {error}.") from None

@@ -3,6 +3,7 @@
 import os
 
 from msnb import log
+from msnb.formats import reading
 from msnb.mindrecord.common.exceptions import PathNotExistsError
 from msnb.mindrecord.shardutils import check_filename
 from msnb.mindrecord.tools._convert import check_partitions, write
@@ -39,11 +40,10 @@ class ImageNetToMR:
         if not os.path.exists(self.map_file):
             raise OSError(f"map file {self.map_file} not exists")
         folders = {}
-        with open(self.map_file, encoding="utf-8") as file:
-            for line in file:
-                words = line.split()
-                if len(words) >= 2:
-                    folders[words[1]] = os.path.join(self.image_dir, words[0])
+        for line in reading.lines(self.map_file):
+            words = line.split()
+            if len(words) >= 2:
+                folders[words[1]] = os.path.join(self.image_dir, words[0])
         present = {label: folder for label, folder in folders.items() if os.path.isdir(folder)}
         if not present:
             raise PathNotExistsError(f"not valid image dir in {self.image_dir}")
@@ -66,9 +66,9 @@ class ImageNetToMR:
         Returns:
             int, 0.
         """
-        schema = {"label": {"type": "int32"}, "image": {"type": "bytes"}, "file_name": {"type": "string"}}
-        return write(
-            self.destination, self._rows(), schema, "imagenet_schema", ["label", "file_name"], self.partition_number
-        )
+        kinds = {"label": "int32", "image": "bytes", "file_name": "string"}
+        schema = {name: {"type": kind} for name, kind in kinds.items()}
+        index = ["label", "file_name"]
+        return write(self.destination, self._rows(), schema, "imagenet_schema", index, self.partition_number)
 
     transform = run

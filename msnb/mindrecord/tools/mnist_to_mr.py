@@ -1,6 +1,5 @@
 """MNIST to MindRecord."""
 
-import gzip
 import math
 import os
 import struct
@@ -8,6 +7,7 @@ import struct
 import numpy as np
 
 from msnb import log
+from msnb.formats.reading import BadFileError, gunzip
 from msnb.mindrecord.shardutils import SUCCESS, check_filename
 from msnb.mindrecord.tools._convert import check_partitions, jpeg, write
 
@@ -39,12 +39,13 @@ class MnistToMR:
 
     def _read(self, name, axes):
         """The array in a file: the entries that are there, whatever their number in the header."""
-        with gzip.open(os.path.join(self.source, name)) as stream:
-            stream.read(4)
-            _, *shape = struct.unpack(f">{axes}i", stream.read(4 * axes))
-            values = np.frombuffer(stream.read(), np.uint8)
-        there = len(values) // math.prod(shape)
-        return values[: there * math.prod(shape)].reshape(there, *shape)
+        path = os.path.join(self.source, name)
+        data, start = gunzip(path), 4 + 4 * axes
+        if len(data) < start:
+            raise BadFileError(f"Invalid file, {path!r} ends inside its header of {start} bytes.")
+        size = math.prod(shape := struct.unpack_from(f">{axes - 1}I", data, 8))
+        there = (len(data) - start) // size if size else 0
+        return np.frombuffer(data, np.uint8, there * size, start).reshape(there, *shape)
 
     def _rows(self, part):
         images = self._read(f"{part}-images-idx3-ubyte.gz", 3)

@@ -4,7 +4,9 @@ anything like it.
 
 import numpy as np
 
-from msnb.mindrecord._example import parse_example, records, values_of
+from msnb.formats.protobuf import WireError
+from msnb.formats.reading import BadFileError
+from msnb.mindrecord._example import examples, values_of
 from msnb.mindrecord.shardutils import check_filename
 from msnb.mindrecord.tools._convert import write
 
@@ -102,14 +104,20 @@ class TFRecordToMR:
 
     def tfrecord_iterator(self):
         """Yield the rows as dicts."""
-        for record in records(self.source):
-            features, row = parse_example(record), {}
+        for number, data, features in examples(self.source):
+            row = {}
             for key in self.feature_dict:
                 name = _cast_name(key)
                 kind = self.mindrecord_schema[name]
                 if key not in features:
-                    raise ValueError(f"TFRecord feature_dict parameter error: there is no feature {key!r}.")
-                _, values = values_of(features[key])
+                    raise ValueError(
+                        f"TFRecord feature_dict parameter error: record {number} of {self.source!r} has no feature "
+                        f"{key!r}."
+                    )
+                try:
+                    _, values = values_of(data, features[key])
+                except WireError as error:
+                    raise BadFileError(f"{self.source!r} is damaged: record {number}: {error}.") from None
                 if "shape" in kind:
                     if len(values) != kind["shape"][0]:
                         raise ValueError(
@@ -122,13 +130,22 @@ class TFRecordToMR:
                     raise ValueError(f"The response key: {key}, value: {values} from TFRecord should be a scalar.")
                 value = values[0]
                 if kind["type"] == "string":
-                    value = value.decode("utf-8")
+                    value = self._text(value, key, number)
                 elif kind["type"].startswith("int"):
                     value = int(value)
                 elif kind["type"].startswith("float"):
                     value = float(value)
                 row[name] = value
             yield row
+
+    def _text(self, value, key, number):
+        try:
+            return value.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise BadFileError(
+                f"Record {number} of {self.source!r} has a feature {key!r} that is no UTF-8 text: byte {error.start} "
+                f"is {value[error.start]:#x}. Name it in bytes_fields to keep the bytes."
+            ) from None
 
     tfrecord_iterator_oldversion = tfrecord_iterator
 

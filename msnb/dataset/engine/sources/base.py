@@ -4,7 +4,7 @@ import copy
 import glob
 import os
 from enum import Enum
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from msnb.dataset.engine import nodes, ordering, samplers
 from msnb.dataset.engine.chunk import settle
 from msnb.dataset.engine.dataset import Dataset
 from msnb.dataset.engine.errors import NoDataError
+from msnb.formats.reading import BadFileError
 
 
 class Shuffle(str, Enum):
@@ -104,6 +105,29 @@ def read_file(path):
             return np.frombuffer(file.read(), np.uint8)
     except OSError as error:
         raise RuntimeError(f"Invalid file, failed to open file: {path} ({error.strerror}).") from None
+    except ValueError as error:  # a name with a NUL or half a character, which no file can have
+        raise RuntimeError(f"Invalid file, failed to open file: {path!r} ({error}).") from None
+
+
+def below(folder, name, where):
+    """Path of the file `name` that a list inside a data set names, which must not lead out of `folder`.
+
+    Args:
+        folder (str): Folder of the data set.
+        name (str): Name of the file, relative to the folder.
+        where (str): What names it, for messages.
+
+    Raises:
+        BadFileError: If the file would lie outside.
+    """
+    path = os.path.join(folder, name)
+    if os.path.isabs(name) or ".." in name:
+        root = os.path.abspath(folder)
+        if os.path.commonpath([root, os.path.abspath(path)]) != root:
+            raise BadFileError(
+                f"Invalid data, {where} names the file {name!r}, which is outside of the data set's folder {folder!r}."
+            )
+    return path
 
 
 def decode_image(data, path):
@@ -124,17 +148,14 @@ class SourceDataset(Dataset):
     @staticmethod
     def _find_files(patterns):
         """The files that the patterns match. ValueError when one matches none."""
-        found, unmatched = [], []
-        for pattern in patterns if isinstance(patterns, list) else [patterns]:
-            files = [f for f in glob.glob(pattern, recursive=True) if os.path.isfile(f)]
-            found += files
-            if not files:
-                unmatched.append(pattern)
+        patterns = patterns if isinstance(patterns, list) else [patterns]
+        found = [sorted(filter(os.path.isfile, glob.iglob(p, recursive=True))) for p in patterns]
+        unmatched = [p for p, files in zip(patterns, found, strict=True) if not files]
         if unmatched:
             raise ValueError(f"The following patterns did not match any files: {unmatched}.")
-        if not found:
+        if not patterns:
             raise ValueError("The list of path names matching the patterns is empty.")
-        return found
+        return list(chain.from_iterable(found))
 
     def read_all(self):
         """Take back the share that this process got without asking for one: somebody above divides the data."""
@@ -209,9 +230,12 @@ class MappableDataset(SourceDataset):
 
     def add_sampler(self, new_sampler):
         """Let `new_sampler` choose among what the present sampler gives out."""
-        self.dataset_size = None
-        new_sampler.add_child(self.sampler)
-        self.sampler = new_sampler
+        self._place(new_sampler, self.sampler)
+
+    def _place(self, sampler, below):
+        """Make `sampler` choose among what the sampler `below` gives out; None for all samples."""
+        sampler.add_child(below)
+        self.sampler, self.dataset_size = sampler, None
 
     def use_sampler(self, new_sampler):
         """Put `new_sampler` in the place of the present sampler.
@@ -222,14 +246,11 @@ class MappableDataset(SourceDataset):
         Raises:
             TypeError: If it is no sampler.
         """
-        if new_sampler is None:
-            raise TypeError("Input sampler can not be None.")
         if not isinstance(new_sampler, samplers.BuiltinSampler | samplers.Sampler):
-            raise TypeError(f"Input sampler is not an instance of a sampler, but {type(new_sampler).__name__}.")
-        self.dataset_size = None
+            what = "can not be None" if new_sampler is None else "is not an instance of a sampler"
+            raise TypeError(f"Input sampler {what}: got {type(new_sampler).__name__}.")
+        self._place(new_sampler, self.sampler.child_sampler)
         self._divided = False
-        self.sampler = self.sampler.child_sampler
-        self.add_sampler(new_sampler)
 
     def is_shuffled(self):
         """Whether the order is random."""
@@ -237,9 +258,7 @@ class MappableDataset(SourceDataset):
 
     def is_sharded(self):
         """Whether it is a share of the data."""
-        if self.num_shards is not None:
-            return self.num_shards > 1
-        return self.sampler.is_sharded()
+        return self.sampler.is_sharded() if self.num_shards is None else self.num_shards > 1
 
     def split(self, sizes, randomize=True):
         """Split the data set into parts that do not overlap; see :meth:`Dataset.split`."""
@@ -252,13 +271,12 @@ class MappableDataset(SourceDataset):
             # the parts would overlap in later epochs; those of records stay what they were in the first
             if isinstance(part.sampler, samplers.RandomSampler) and not self.of_records:
                 part.sampler.own_seed, part.sampler.reshuffle_each_epoch = own_seed, False
+            above = [samplers.SequentialSampler(start, count), samplers.SequentialSampler()]
             if randomize:
-                shuffled = samplers.RandomSampler()
-                shuffled.reshuffle_each_epoch = False
-                shuffled.own_seed = own_seed  # all parts divide the same order
-                part.add_sampler(shuffled)
-            part.add_sampler(samplers.SequentialSampler(start, count))
-            part.add_sampler(samplers.SequentialSampler())
+                above.insert(0, samplers.RandomSampler())
+                above[0].own_seed, above[0].reshuffle_each_epoch = own_seed, False  # all parts divide the same order
+            for sampler in above:
+                part.add_sampler(sampler)
             parts.append(part)
             start += count
         return tuple(parts)
@@ -298,7 +316,7 @@ class RowStream:
         if self._counts is None:
             self._counts = [self.counter(f) for f in self.files]
             if not sum(self._counts):
-                raise NoDataError(self.name)
+                raise NoDataError(self.name, f"there is no row in {', '.join(map(repr, self.files[:3]))}.")
         return self._counts
 
     def share(self):

@@ -7,8 +7,10 @@ import numpy as np
 from msnb.dataset.core.validator_helpers import check_dir, check_optional
 from msnb.dataset.engine import samplers
 from msnb.dataset.engine.errors import NoDataError
-from msnb.dataset.engine.sources.base import FileSamples, MappableDataset
+from msnb.dataset.engine.sources.base import FileSamples, MappableDataset, below
+from msnb.formats import reading
 
+_ATTRIBUTES = "list_attr_celeba.txt"
 _PART = {"train": "0", "valid": "1", "test": "2"}
 
 
@@ -66,17 +68,16 @@ class CelebADataset(MappableDataset):
     def _file(self, name):
         path = os.path.join(self.dataset_dir, name)
         try:
-            with open(path, encoding="utf-8") as file:
-                return file.read().splitlines()
+            return reading.text(path).splitlines()
         except OSError:
             raise RuntimeError(f"Invalid file, failed to open Celeba attr file: {path}") from None
 
     def _samples(self):
-        lines = self._file("list_attr_celeba.txt")
+        lines = self._file(_ATTRIBUTES)
         if not lines or not lines[0].strip().isdigit():
-            raise RuntimeError(
-                "Invalid data, the first line of list_attr_celeba.txt should be the number of rows, but is "
-                f"{lines[0] if lines else ''!r}."
+            raise reading.BadFileError(
+                f"Invalid data, the first line of {_ATTRIBUTES} in {self.dataset_dir!r} should be the number of rows, "
+                f"but is {(lines[0] if lines else '')[:80]!r}."
             )
         parts = self._file("list_eval_partition.txt") if self.usage != "all" else None
         paths, attributes = [], []
@@ -90,11 +91,19 @@ class CelebADataset(MappableDataset):
                     continue
             if self.extensions and os.path.splitext(words[0])[1] not in self.extensions:
                 continue
-            paths.append(os.path.join(self.dataset_dir, words[0]))
+            where = f"line {number + 3} of {_ATTRIBUTES}"
+            paths.append(below(self.dataset_dir, words[0], where))
             try:
                 attributes.append([1 if int(w) == 1 else 0 for w in words[1:]])
             except ValueError:
-                raise RuntimeError(f"Invalid data, an attribute is no number: {line!r}.") from None
+                raise reading.BadFileError(
+                    f"Invalid data, {where}: an attribute is no number: {line[:200]!r}."
+                ) from None
+            if len(attributes[-1]) != len(attributes[0]):
+                raise reading.BadFileError(
+                    f"Invalid data, {where} has {len(attributes[-1])} attributes, but the first row has "
+                    f"{len(attributes[0])}."
+                )
         if not paths:
-            raise NoDataError("CelebADataset")
+            raise NoDataError("CelebADataset", f"{self.dataset_dir!r} has no row for usage {self.usage!r}.")
         return FileSamples("CelebADataset", paths, [np.array(attributes, np.uint32)], self.decode)

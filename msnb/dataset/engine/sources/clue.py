@@ -1,10 +1,9 @@
 """CLUE, the Chinese language understanding benchmark: a JSON object a line."""
 
-import json
-
 import numpy as np
 
 from msnb.dataset.engine.sources.base import RowStream, Shuffle, StreamDataset
+from msnb.formats import reading
 
 _PAIR = {
     "train": ["label", "sentence1", "sentence2"],
@@ -34,16 +33,18 @@ _KEYS = {
 }
 
 
-def _array(value, key):
+def _array(value):
+    """The array of a value; None when CLUE has no such values."""
     if isinstance(value, str):
         return np.array(value.encode("utf-8"))
     if isinstance(value, bool | float):
         return np.array(value, np.float32)
     if isinstance(value, int):
-        return np.array(value, np.uint32 if value >= 0 else np.int32)
-    if isinstance(value, list):
+        dtype = np.uint32 if value >= 0 else np.int32
+        return np.array(value, dtype) if np.iinfo(dtype).min <= value <= np.iinfo(dtype).max else None
+    if isinstance(value, list) and not any(isinstance(v, list | dict) for v in value):
         return np.array([str(v).encode("utf-8") for v in value])
-    raise RuntimeError(f"Invalid data, key {key!r} holds {value!r}; a string, number or list is expected.")
+    return None
 
 
 class CLUEDataset(StreamDataset):
@@ -61,6 +62,7 @@ class CLUEDataset(StreamDataset):
         num_shards (int, optional): Number of shares to divide the rows into. Default: None.
         shard_id (int, optional): Number of this share. Default: None.
         cache (DatasetCache, optional): Where to keep the rows. Default: None.
+        encoding (str, optional): Encoding of the files, such as 'gbk'; rows are UTF-8 in any case. Default: 'utf-8'.
 
     Raises:
         ValueError: If `task` or `usage` is another, or no file matches.
@@ -82,12 +84,15 @@ class CLUEDataset(StreamDataset):
         num_shards=None,
         shard_id=None,
         cache=None,
+        *,
+        encoding="utf-8",
     ):
         if task not in _KEYS:
             raise ValueError(f"task should be 'AFQMC', 'TNEWS', 'IFLYTEK', 'CMNLI', 'WSC' or 'CSL', but got {task!r}.")
         if usage not in ("train", "test", "eval"):
             raise ValueError(f"usage should be 'train', 'test' or 'eval', but got {usage!r}.")
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self.encoding = reading.check_encoding(encoding)
         self.task = task
         self.usage = usage
         self._keys = _KEYS[task][usage]
@@ -99,27 +104,16 @@ class CLUEDataset(StreamDataset):
         keys = sorted(self._keys, key=lambda k: k.split("/")[-1])
 
         def read(path):
-            with open(path, encoding="utf-8") as file:
-                for line in file:
-                    if not line.strip("\n"):
-                        continue
-                    try:
-                        content = json.loads(line)
-                    except ValueError:
-                        raise RuntimeError(f"Invalid file, failed to parse json file: {path}: {line[:80]!r}.") from None
-                    row = []
-                    for key in keys:
-                        value = content
-                        for part in key.split("/"):
-                            if not isinstance(value, dict) or part not in value:
-                                raise RuntimeError(f"Invalid data, failed to find key: {part} in {path}.")
-                            value = value[part]
-                        row.append(_array(value, key))
-                    yield tuple(row)
+            for number, line in enumerate(reading.lines(path, self.encoding, choosable=True), 1):
+                if line.strip("\n"):
+                    content = reading.parse_json(line, path, number)
+                    yield tuple([_at(content, key, path, number) for key in keys])
 
         def count(path):
-            with open(path, "rb") as file:
-                return sum(1 for line in file if line.strip(b"\n"))
+            if self.encoding.lower() in ("utf-8", "utf8"):
+                with open(path, "rb") as file:
+                    return sum(1 for line in file if line.strip(b"\r\n"))
+            return sum(1 for line in reading.lines(path, self.encoding, choosable=True) if line.strip("\n"))
 
         return RowStream(
             "CLUEDataset",
@@ -131,3 +125,26 @@ class CLUEDataset(StreamDataset):
             self.shard_id,
             self.num_samples,
         )
+
+
+def _at(content, key, path, number):
+    """The array of the value of `key`, whose parts are divided by slashes, in a line's object."""
+    value = content
+    for part in key.split("/"):
+        if not isinstance(value, dict) or part not in value:
+            raise reading.BadFileError(f"Invalid data, failed to find key: {part} in {path!r}, line {number}.")
+        value = value[part]
+    try:
+        array = _array(value)
+    except UnicodeEncodeError:
+        array = None
+    if array is None:
+        raise reading.BadFileError(
+            f"Invalid data, {path!r}, line {number}: key {key!r} holds {_shown(value)}; text, a 32-bit number or a "
+            "list of these is expected."
+        )
+    return array
+
+
+def _shown(value):
+    return type(value).__name__ if isinstance(value, list | dict) else repr(value)[:80]

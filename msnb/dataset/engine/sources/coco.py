@@ -1,14 +1,12 @@
 """COCO: images with boxes, segmentations, keypoints or panoptic segments."""
 
-import json
-import os
-
 import numpy as np
 
 from msnb.dataset.core.validator_helpers import check_dir, check_file, check_optional, type_check
 from msnb.dataset.engine import samplers
 from msnb.dataset.engine.errors import NoDataError
-from msnb.dataset.engine.sources.base import FileSamples, MappableDataset
+from msnb.dataset.engine.sources.base import FileSamples, MappableDataset, below
+from msnb.formats import reading
 
 _COLUMNS = {
     "Detection": ("image", "bbox", "category_id", "iscrowd"),
@@ -18,10 +16,47 @@ _COLUMNS = {
 }
 
 
-def _get(node, key):
-    if key not in node:
-        raise RuntimeError(f"Invalid data, invalid node found in json: {key}")
-    return node[key]
+_NUMBERS = {int, float}
+_ID = (int, str)
+
+
+class _Node:
+    """An object of the annotation file; what it lacks or holds wrongly is said with the object's place."""
+
+    __slots__ = ("path", "kind", "number", "value")
+
+    def __init__(self, path, kind, number, value):
+        self.path, self.kind, self.number, self.value = path, kind, number, value
+        if not isinstance(value, dict):
+            raise self.wrong("should be an object")
+
+    def wrong(self, what):
+        """The error that says what is wrong."""
+        return reading.BadFileError(f"Invalid data, {self.path!r}, {self.kind} {self.number}: {what}.")
+
+    def get(self, key, kind=None):
+        """The value of `key`, of the type (or types) `kind`."""
+        try:
+            value = self.value[key]
+        except KeyError:
+            raise self.wrong(f"invalid node found in json: it has no {key!r}") from None
+        if kind is not None and not isinstance(value, kind):
+            raise self.wrong(f"its {key!r} should not be of type {type(value).__name__}")
+        return value
+
+    def numbers(self, key, value=None):
+        """A list of numbers: `value`, or that of `key`."""
+        value = self.get(key) if value is None else value
+        if type(value) is not list or not _NUMBERS.issuperset(map(type, value)):
+            raise self.wrong(f"its {key!r} should be a list of numbers")
+        return value
+
+    def whole(self, key, default=None):
+        """A number that fits an unsigned integer of 32 bits."""
+        value = self.value.get(key, default) if default is not None else self.get(key)
+        if not isinstance(value, (int, float)) or not 0 <= value < 1 << 32:
+            raise self.wrong(f"its {key!r} should be a number from 0 to {(1 << 32) - 1}")
+        return value
 
 
 class CocoDataset(MappableDataset):
@@ -81,71 +116,82 @@ class CocoDataset(MappableDataset):
 
     def _content(self):
         if "content" not in self._shared:
-            try:
-                with open(self.annotation_file, encoding="utf-8") as file:
-                    self._shared["content"] = json.load(file)
-            except ValueError as error:
-                raise RuntimeError(
-                    f"Invalid file, {self.annotation_file} is not JSON (json.exception.parse_error): {error}."
-                ) from None
+            self._shared["content"] = _Node(self.annotation_file, "value", 0, reading.json_file(self.annotation_file))
         return self._shared["content"]
 
+    def _nodes(self, key):
+        """Yield the objects of the list `key`."""
+        path, kind = self.annotation_file, f"entry of {key!r}, number"
+        for number, value in enumerate(self._content().get(key, list)):
+            yield _Node(path, kind, number, value)
+
     def _samples(self):
-        content = self._content()
-        images = _get(content, "images")
-        if not images:
+        names = {}
+        for image in self._nodes("images"):
+            names[image.get("id", _ID)] = image.get("file_name", str)
+        if not names:
             raise RuntimeError(f'Invalid data, no "image" node found in json file: {self.annotation_file}')
-        names = {_get(i, "id"): _get(i, "file_name") for i in images}
         categories = None
         if self.task in ("Detection", "Panoptic"):
-            categories = {_get(c, "id") for c in _get(content, "categories")}
+            categories = {category.get("id", _ID) for category in self._nodes("categories")}
         lines, items = {}, {}
-        for annotation in _get(content, "annotations"):
-            image_id = _get(annotation, "image_id")
+        add = getattr(self, f"_{self.task.lower()}")
+        for annotation in self._nodes("annotations"):
+            image_id = annotation.get("image_id", _ID)
             if image_id not in names:
-                raise RuntimeError(
-                    f"Invalid data, image_id: {image_id} in annotation node is not found in image node in json file."
+                raise annotation.wrong(
+                    f"image_id: {image_id} in annotation node is not found in image node in json file"
                 )
             name = names[image_id]
-            getattr(self, f"_{self.task.lower()}")(
-                annotation, categories, lines.setdefault(name, []), items.setdefault(name, [])
-            )
-        files = [i["file_name"] for i in images if lines.get(i["file_name"])]
+            add(annotation, categories, lines.setdefault(name, []), items.setdefault(name, []))
+        files = [name for name in names.values() if lines.get(name)]
         if not files:
-            raise NoDataError("CocoDataset")
-        columns = [[_padded(lines[f]) for f in files]]
+            raise NoDataError("CocoDataset", f"{self.annotation_file!r} has no annotation for task {self.task!r}.")
+        columns = [[self._padded(lines[f], f) for f in files]]
         for place in range(len(self.columns) - 2):
             columns.append([np.array([[row[place]] for row in items[f]], np.uint32) for f in files])
-        return FileSamples("CocoDataset", [os.path.join(self.dataset_dir, f) for f in files], columns, self.decode)
+        paths = [below(self.dataset_dir, f, repr(self.annotation_file)) for f in files]
+        return FileSamples("CocoDataset", paths, columns, self.decode)
+
+    def _padded(self, rows, name):
+        width = max(map(len, rows))
+        try:
+            return np.array([list(r) + [-1] * (width - len(r)) for r in rows], np.float32)
+        except OverflowError:  # integers of hundreds of digits
+            raise reading.BadFileError(
+                f"Invalid data, {self.annotation_file!r}: a number in an annotation of the image {name[:80]!r} is too "
+                "large for float32."
+            ) from None
 
     @staticmethod
     def _category(node, categories):
-        category = _get(node, "category_id")
+        category = node.get("category_id", _ID)
         if category not in categories:
-            raise RuntimeError(f"Invalid data, category_id can't find in categories where category_id: {category}")
-        return category
+            raise node.wrong(f"category_id can't find in categories where category_id: {category}")
+        return node.whole("category_id")
 
     def _detection(self, annotation, categories, lines, items):
-        lines.append(_get(annotation, "bbox"))
-        items.append((self._category(annotation, categories), annotation.get("iscrowd", 0)))
+        lines.append(annotation.numbers("bbox"))
+        items.append((self._category(annotation, categories), annotation.whole("iscrowd", 0)))
 
     def _stuff(self, annotation, categories, lines, items):
-        crowd = _get(annotation, "iscrowd")
-        segmentation = _get(annotation, "segmentation")
+        crowd = annotation.whole("iscrowd")
         items.append((crowd,))
         if crowd == 0:
-            lines.extend(segmentation)
+            for polygon in annotation.get("segmentation", list):
+                lines.append(annotation.numbers("segmentation", polygon))
         else:
-            lines.append(_get(segmentation, "counts"))
+            lines.append(annotation.numbers("counts", annotation.get("segmentation", dict).get("counts", "none")))
 
     def _keypoint(self, annotation, categories, lines, items):
-        lines.append(_get(annotation, "keypoints"))
-        items.append((_get(annotation, "num_keypoints"),))
+        lines.append(annotation.numbers("keypoints"))
+        items.append((annotation.whole("num_keypoints"),))
 
     def _panoptic(self, annotation, categories, lines, items):
-        for segment in _get(annotation, "segments_info"):
-            lines.append(_get(segment, "bbox"))
-            items.append((self._category(segment, categories), segment.get("iscrowd", 0), _get(segment, "area")))
+        for number, value in enumerate(annotation.get("segments_info", list)):
+            segment = _Node(self.annotation_file, f"{annotation.kind} {annotation.number}, segment", number, value)
+            lines.append(segment.numbers("bbox"))
+            items.append((self._category(segment, categories), segment.whole("iscrowd", 0), segment.whole("area")))
 
     def get_class_indexing(self):
         """Number of each category, by name: [id], and for 'Panoptic' [id, isthing].
@@ -156,14 +202,9 @@ class CocoDataset(MappableDataset):
         if self.task not in ("Detection", "Panoptic"):
             raise NotImplementedError("Only 'Detection' and 'Panoptic' support get_class_indexing.")
         found = {}
-        for category in _get(self._content(), "categories"):
-            number = [_get(category, "id")]
+        for category in self._nodes("categories"):
+            number = [category.get("id")]
             if self.task == "Panoptic":
-                number.append(_get(category, "isthing"))
-            found[_get(category, "name")] = number
+                number.append(category.get("isthing"))
+            found[category.get("name", str)] = number
         return found
-
-
-def _padded(rows):
-    width = max(map(len, rows))
-    return np.array([list(r) + [-1] * (width - len(r)) for r in rows], np.float32)

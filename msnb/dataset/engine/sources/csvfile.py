@@ -1,9 +1,14 @@
 """CSV files."""
 
+import re
+
 import numpy as np
 
 from msnb.dataset.core.validator_helpers import type_check
 from msnb.dataset.engine.sources.base import RowStream, Shuffle, StreamDataset
+from msnb.formats import reading
+
+_LINE_END = re.compile("\r\n?|\n")
 
 
 class _BadRow(Exception):
@@ -62,6 +67,16 @@ def rows_of_text(text, delimiter):
         start = at
 
 
+def _check_columns(defaults, names):
+    """TypeError unless both are None or lists, of values and of names."""
+    if not isinstance(defaults, list | None):
+        raise TypeError("column_defaults should be type of list.")
+    for odd in (d for d in defaults or () if not isinstance(d, str | int | float)):
+        raise TypeError(f"column type in column_defaults is invalid: {odd!r}.")
+    if not isinstance(names, list | None) or any(not isinstance(name, str) for name in names or ()):
+        raise TypeError("column_names should be a list of str.")
+
+
 class CSVDataset(StreamDataset):
     """The rows of CSV files; a column per field.
 
@@ -79,10 +94,11 @@ class CSVDataset(StreamDataset):
         num_shards (int, optional): Number of shares to divide the rows into. Default: None.
         shard_id (int, optional): Number of this share. Default: None.
         cache (DatasetCache, optional): Where to keep the rows. Default: None.
+        encoding (str, optional): Encoding of the files, such as 'gbk'; rows are UTF-8 in any case. Default: 'utf-8'.
 
     Raises:
         TypeError, ValueError: If an argument is wrong.
-        RuntimeError: If a file is no CSV file, or its columns do not fit.
+        RuntimeError: If a file is no CSV file or not in this encoding, or its columns do not fit.
 
     Examples:
         >>> import mindspore.dataset as ds
@@ -101,6 +117,8 @@ class CSVDataset(StreamDataset):
         num_shards=None,
         shard_id=None,
         cache=None,
+        *,
+        encoding="utf-8",
     ):
         if field_delim is not None:
             type_check(field_delim, (str,), "field delim")
@@ -108,23 +126,14 @@ class CSVDataset(StreamDataset):
                 raise ValueError(
                     f"field_delim is invalid: one character is needed, no quote or line end, but got {field_delim!r}."
                 )
-        if column_defaults is not None:
-            if not isinstance(column_defaults, list):
-                raise TypeError("column_defaults should be type of list.")
-            for item in column_defaults:
-                if not isinstance(item, str | int | float):
-                    raise TypeError(f"column type in column_defaults is invalid: {item!r}.")
-        if column_names is not None:
-            if not isinstance(column_names, list) or not all(isinstance(n, str) for n in column_names):
-                raise TypeError("column_names should be a list of str.")
+        _check_columns(column_defaults, column_names)
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self.encoding = reading.check_encoding(encoding)
         self.field_delim = field_delim or ","
         self.column_defaults = column_defaults
         self.column_names = column_names
-        if column_names is not None:
-            for i, name in enumerate(column_names):
-                if not name:
-                    raise RuntimeError(f"CSVNode: column_names[{i}] should not be empty.")
+        if column_names is not None and "" in column_names:
+            raise RuntimeError(f"CSVNode: column_names[{column_names.index('')}] should not be empty.")
 
     def _names(self):
         if self.column_names:
@@ -151,17 +160,18 @@ class CSVDataset(StreamDataset):
         return self._shared["names"]
 
     def _head(self, path):
-        with open(path, encoding="utf-8", newline="") as file:
-            return [n.strip() for n in file.readline().strip("\r\n").split(self.field_delim)]
+        first = next(reading.lines(path, self.encoding, newline="", choosable=True), "")
+        return [n.strip() for n in first.strip("\r\n").split(self.field_delim)]
 
     def _text(self, path):
         try:
-            with open(path, encoding="utf-8", newline="") as file:
-                if not self.column_names:
-                    file.readline()
-                return file.read()
+            text = reading.text(path, self.encoding, newline="", choosable=True)
         except OSError as error:
             raise RuntimeError(f"Error opening file: {path} ({error.strerror}).") from None
+        if self.column_names:
+            return text
+        head = _LINE_END.search(text)
+        return text[head.end() :] if head else ""
 
     def _stream(self):
         names = self._names()
@@ -170,7 +180,8 @@ class CSVDataset(StreamDataset):
             defaults = [""] * len(names)
         elif len(defaults) != len(names):
             raise RuntimeError(
-                f"CSVNode: column_defaults has {len(defaults)} values, but there are {len(names)} columns {names}."
+                f"CSVNode: column_defaults has {len(defaults)} values, but {self.dataset_files[0]!r} has "
+                f"{len(names)} columns {names}."
             )
         kinds = [str if isinstance(d, str) else np.int32 if isinstance(d, int) else np.float32 for d in defaults]
 
@@ -221,7 +232,7 @@ def _number(field, kind, path, line):
         return np.array(int(float(field)) if kind is np.int32 and "." in field else kind(field), kind)
     except ValueError:
         raise RuntimeError(
-            f"Invalid data, {path}: line {line}, type does not match: {field!r} is no {np.dtype(kind)}."
+            f"Invalid data, {path}: line {line}, type does not match: {field[:80]!r} is no {np.dtype(kind)}."
         ) from None
     except OverflowError:
-        raise RuntimeError(f"Invalid data, {path}: line {line}, out of range: {field!r}.") from None
+        raise RuntimeError(f"Invalid data, {path}: line {line}, out of range: {field[:80]!r}.") from None

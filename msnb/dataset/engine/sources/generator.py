@@ -383,10 +383,9 @@ class GeneratorDataset(MappableDataset):
             raise ValueError("Neither columns_names nor schema are provided.")
         if schema is not None and not isinstance(schema, Schema | str):
             raise ValueError("schema should be a path to schema file or a schema object.")
-        if num_shards is None and shard_id is None or num_shards is not None and shard_id is not None:
-            MappableDataset._check(num_samples, num_parallel_workers, shuffle, None, None, None)
-        else:
+        if (num_shards is None) != (shard_id is None):
             raise ValueError("num_shards and shard_id need to be passed in together.")
+        MappableDataset._check(num_samples, num_parallel_workers, shuffle, None, None, None)
         check_optional((list,), column_types=column_types)
         check_optional((int,), num_shards=num_shards, shard_id=shard_id)
         if num_shards is not None:
@@ -394,17 +393,10 @@ class GeneratorDataset(MappableDataset):
             if not 0 <= shard_id < num_shards:
                 raise ValueError(f"shard_id should be less than num_shards, but got {shard_id} of {num_shards}.")
         if sampler is not None:
-            if isinstance(sampler, samplers.PKSampler):
-                raise ValueError("GeneratorDataset doesn't support PKSampler.")
-            if not isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler):
-                try:
-                    iter(sampler)
-                except TypeError:
-                    raise TypeError("sampler should be either iterable or from mindspore.dataset.samplers.") from None
-            if not hasattr(source, "__getitem__"):
-                raise ValueError("sampler is not supported if source does not have attribute '__getitem__'.")
-        if num_shards is not None and not hasattr(source, "__getitem__"):
-            raise ValueError("num_shards is not supported if source does not have attribute '__getitem__'.")
+            _check_sampler(sampler)
+        for name, value in (("sampler", sampler), ("num_shards", num_shards)):
+            if value is not None and not hasattr(source, "__getitem__"):
+                raise ValueError(f"{name} is not supported if source does not have attribute '__getitem__'.")
 
     def _node(self, children):
         make = _RowMaker(self.column_names, self.column_types)
@@ -415,6 +407,24 @@ class GeneratorDataset(MappableDataset):
         if hasattr(self.source, "__len__"):
             length = len(self.source) if self.num_samples is None else min(len(self.source), self.num_samples)
         return nodes.StreamSource(_Stream(self.source, make, self.num_samples, length), self.column_names)
+
+
+def _check_sampler(sampler):
+    """An error unless a GeneratorDataset can take it: a sampler, or anything to go through."""
+    if isinstance(sampler, samplers.PKSampler):
+        raise ValueError("GeneratorDataset doesn't support PKSampler.")
+    known = isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler)
+    if not known and not hasattr(sampler, "__iter__") and not hasattr(sampler, "__getitem__"):
+        raise TypeError("sampler should be either iterable or from mindspore.dataset.samplers.")
+
+
+def _check_names(names, width):
+    """ValueError unless there are no names, or one for each of `width` columns."""
+    if names is None:
+        return
+    check_columns(names, "column_names")
+    if (given := len(as_list(names))) != width:
+        raise ValueError(f"Num of input column names is {given}, but required is {width}.")
 
 
 class NumpySlicesDataset(MappableDataset):
@@ -453,16 +463,12 @@ class NumpySlicesDataset(MappableDataset):
         shard_id=None,
     ):
         type_check(data, (list, tuple, dict, np.ndarray), "data")
-        if not len(data):
+        width = len(data) if isinstance(data, tuple | dict) else min(len(data), 1)
+        if width == 0:
             raise ValueError("Argument data cannot be empty")
-        if isinstance(data, tuple):
-            type_check(data[0], (list, np.ndarray), "data[0]")
-        width = len(data) if isinstance(data, tuple | dict) else 1
-        if column_names is not None:
-            check_columns(column_names, "column_names")
-            given = 1 if isinstance(column_names, str) else len(column_names)
-            if given != width:
-                raise ValueError(f"Num of input column names is {given}, but required is {width}.")
+        first = data[0] if isinstance(data, tuple) else []
+        type_check(first, (list, np.ndarray), "data[0]")
+        _check_names(column_names, width)
         GeneratorDataset._check_generator(
             data,
             ["column"],

@@ -1,22 +1,28 @@
 """Images listed in a manifest file: a JSON object a line."""
 
-import json
-
 import numpy as np
 
 from msnb.dataset.core.validator_helpers import check_file, check_optional, type_check
 from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.sources.base import FileSamples, MappableDataset
+from msnb.formats import reading
 
 _MAGIC = (b"\xff\xd8\xff", b"\x89PNG", b"BM", b"GIF87a", b"GIF89a")
 
 
-def _is_image(path):
+def _is_image(path, where):
     try:
         with open(path, "rb") as file:
             return file.read(8).startswith(_MAGIC)
-    except OSError:
-        raise RuntimeError(f"Invalid file, failed to open image file: {path}.") from None
+    except (OSError, ValueError) as error:  # ValueError: a name with a NUL or half a character
+        raise RuntimeError(
+            f"Invalid file, failed to open image file: {path[:200]!r}, which {where} names ({error})."
+        ) from None
+
+
+def _need(fits, where, what):
+    if not fits:
+        raise reading.BadFileError(f"Invalid file, failed to parse manifest file: {where}: {what}.")
 
 
 class ManifestDataset(MappableDataset):
@@ -76,31 +82,30 @@ class ManifestDataset(MappableDataset):
     def _lines(self):
         """((path, names of its classes), ...), and all class names."""
         entries, classes = [], set()
-        with open(self.dataset_file, encoding="utf-8") as file:
-            for line in file:
-                if not line.strip():
-                    continue
-                try:
-                    content = json.loads(line)
-                    path, usage = content["source"], content.get("usage", "").lower()
-                    annotations = content.get("annotation", [])
-                except (ValueError, KeyError, AttributeError):
-                    raise RuntimeError(
-                        f"Invalid file, failed to parse manifest file {self.dataset_file}: {line[:120]!r}."
-                    ) from None
-                if usage != self.usage or not _is_image(path):
-                    continue
-                names = []
-                for annotation in annotations:
-                    name = annotation.get("name", "")
-                    if not name:
-                        raise RuntimeError(f"Invalid data, label name is not found in Manifest file: {path}")
-                    classes.add(name)
-                    if not self.class_indexing or name in self.class_indexing:
-                        names.append(name)
-                if names:
-                    entries.append((path, names))
+        for number, line in enumerate(reading.lines(self.dataset_file), 1):
+            if not line.strip():
+                continue
+            where = f"line {number} of {self.dataset_file!r}"
+            content = reading.parse_json(line, self.dataset_file, number)
+            _need(isinstance(content, dict), where, "an object is expected")
+            path, usage = content.get("source"), content.get("usage", "")
+            _need(isinstance(path, str), where, "its source should be the name of a file")
+            _need(isinstance(usage, str), where, "its usage should be text")
+            if usage.lower() != self.usage or not _is_image(path, where):
+                continue
+            found = self._classes(content.get("annotation", []), where)
+            classes.update(found)
+            names = [name for name in found if not self.class_indexing or name in self.class_indexing]
+            if names:
+                entries.append((path, names))
         return entries, classes
+
+    @staticmethod
+    def _classes(annotations, where):
+        _need(isinstance(annotations, list), where, "its annotation should be a list")
+        names = [a.get("name") if isinstance(a, dict) else None for a in annotations]
+        _need(all(isinstance(n, str) and n for n in names), where, "label name is not found in an annotation")
+        return names
 
     def _samples(self):
         entries, _ = self._lines()

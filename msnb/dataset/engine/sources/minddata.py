@@ -122,19 +122,19 @@ class MindDataset(MappableDataset):
 
     @staticmethod
     def _check_padding(columns_list, padded_sample, num_padded):
+        given = {"num_padded": num_padded, "columns_list": columns_list}
         if padded_sample is None:
             if num_padded is not None:
                 raise RuntimeError("num_padded is specified but padded_sample is not.")
             return
-        if num_padded is None:
-            raise RuntimeError("padded_sample is specified and requires num_padded as well.")
+        for name, value in given.items():
+            if value is None:
+                raise RuntimeError(f"padded_sample is specified and requires {name} as well.")
         if num_padded < 0:
             raise ValueError(f"num_padded is invalid, num_padded={num_padded}.")
-        if columns_list is None:
-            raise RuntimeError("padded_sample is specified and requires columns_list as well.")
-        for column in columns_list:
-            if column not in padded_sample:
-                raise ValueError(f"padded_sample cannot match columns_list: it has no {column!r}.")
+        absent = [column for column in columns_list if column not in padded_sample]
+        if absent:
+            raise ValueError(f"padded_sample cannot match columns_list: it has no {absent[0]!r}.")
 
     @property
     def columns(self):

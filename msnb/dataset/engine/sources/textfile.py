@@ -3,6 +3,7 @@
 import numpy as np
 
 from msnb.dataset.engine.sources.base import RowStream, Shuffle, StreamDataset
+from msnb.formats import reading
 
 
 def _lines(path):
@@ -14,11 +15,12 @@ def _lines(path):
                 yield line
 
 
-def _count(path):
-    try:
-        return sum(1 for _ in _lines(path))
-    except OSError as error:
-        raise RuntimeError(f"Invalid file, failed to open file: {path} ({error.strerror}).") from None
+def _recoded(path, encoding):
+    """The lines of a file in another encoding, as UTF-8."""
+    for line in reading.lines(path, encoding, newline="\n", choosable=True):
+        line = line.removesuffix("\n")
+        if line:
+            yield line.encode("utf-8")
 
 
 class _TextStream(RowStream):
@@ -60,10 +62,12 @@ class TextFileDataset(StreamDataset):
         num_shards (int, optional): Number of shares to divide the lines into. Default: None.
         shard_id (int, optional): Number of this share. Default: None.
         cache (DatasetCache, optional): Where to keep the lines. Default: None.
+        encoding (str, optional): Encoding of the files, such as 'gbk', which are turned into UTF-8. With 'utf-8' the
+            lines are the bytes of the file as they are, whatever they mean. Default: 'utf-8'.
 
     Raises:
         ValueError: If no file matches or an argument is out of range.
-        RuntimeError: If arguments exclude each other, or there is no line.
+        RuntimeError: If arguments exclude each other, there is no line, or a file is not in another `encoding` given.
 
     Examples:
         >>> import mindspore.dataset as ds
@@ -81,15 +85,26 @@ class TextFileDataset(StreamDataset):
         num_shards=None,
         shard_id=None,
         cache=None,
+        *,
+        encoding="utf-8",
     ):
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
+        self.encoding = reading.check_encoding(encoding)
 
     def _stream(self):
+        read = _lines if self.encoding.lower() in ("utf-8", "utf8") else lambda path: _recoded(path, self.encoding)
+
+        def count(path):
+            try:
+                return sum(1 for _ in read(path))
+            except OSError as error:
+                raise RuntimeError(f"Invalid file, failed to open file: {path} ({error.strerror}).") from None
+
         return _TextStream(
             "TextFileDataset",
             self.dataset_files,
-            _lines,
-            _count,
+            read,
+            count,
             self.shuffle_files,
             self.num_shards,
             self.shard_id,

@@ -1,15 +1,23 @@
 """TFRecord files: framed protobuf messages ``tf.train.Example``, read without TensorFlow."""
 
-import json
+import math
 
 import numpy as np
 
 from msnb.dataset.core.datatypes import numpy_type
 from msnb.dataset.core.streams import Mt32
 from msnb.dataset.core.validator_helpers import check_file, type_check
-from msnb.dataset.engine.schema import Schema
+from msnb.dataset.engine.schema import Schema, load
 from msnb.dataset.engine.sources.base import RowStream, Shuffle, StreamDataset
-from msnb.mindrecord._example import count_records, is_tfrecord, parse_example, records, values_of
+from msnb.formats.protobuf import WireError
+from msnb.formats.reading import BadFileError
+from msnb.mindrecord._example import count_records, examples, is_tfrecord, values_of
+
+_LARGEST = 1 << 31  # bytes that padding may give one row's column
+
+
+class _UnfitError(RuntimeError):
+    """A feature does not fit its column; the reader adds file and record."""
 
 
 class _Column:
@@ -21,23 +29,25 @@ class _Column:
         self.shape = shape
         self.rank = rank
 
-    def array(self, feature):
-        """The array of a serialised Feature."""
-        kind, values = values_of(feature)
+    def array(self, data, features):
+        """The array of the column's feature in the payload `data`. Raises WireError or _UnfitError."""
+        if self.name not in features:
+            raise _UnfitError(f"Invalid data, column name: {self.name} does not exist.")
+        kind, values = values_of(data, features[self.name])
         if kind is None:
-            raise RuntimeError(
+            raise _UnfitError(
                 f"Invalid data, column {self.name!r}: tf_file column type must be uint8, int64 or float32."
             )
         if kind == "bytes":
             return self._bytes(values)
         if kind == "float" and self.dtype.kind != "f":
-            raise RuntimeError(
+            raise _UnfitError(
                 f"Invalid data, invalid data type for Tensor at column: {self.name}, data type should be float32, but "
                 f"got "
                 f"{self.dtype}."
             )
         if kind == "int64" and self.dtype.kind not in "iu":
-            raise RuntimeError(
+            raise _UnfitError(
                 f"Invalid data, invalid datatype for Tensor at column: {self.name}, data type should be uint64, "
                 f"int64, uint32, "
                 f"int32, uint16, int16, uint8 or int8, but got {self.dtype}."
@@ -48,7 +58,7 @@ class _Column:
         if self.dtype.kind == "S":
             return np.array(values).reshape(self._shaped(len(values)))
         if self.dtype.itemsize != 1:
-            raise RuntimeError(
+            raise _UnfitError(
                 f"Invalid data, invalid data type for Tensor at column: {self.name}, data type should be int8, uint8 "
                 f"or string, "
                 f"but got {self.dtype}."
@@ -59,13 +69,18 @@ class _Column:
         if shape:
             if len(shape) >= 2 and shape[0] == -1:
                 if -1 in shape[1:]:
-                    raise RuntimeError(
+                    raise _UnfitError(
                         f"Invalid data, more than one unknown dimension in the shape of column: {self.name}"
                     )
-                size = int(np.prod(shape[1:]))
-            elif -1 not in shape and int(np.prod(shape)) != longest:
-                total = int(np.prod(shape))
-                raise RuntimeError(
+                size = math.prod(shape[1:])
+                if size * len(values) > _LARGEST:
+                    raise _UnfitError(
+                        f"Invalid data, column {self.name!r}: its shape {shape} would fill {len(values)} values up to "
+                        f"{size} bytes each, more than {_LARGEST} together."
+                    )
+            elif -1 not in shape and math.prod(shape) != longest:
+                total = math.prod(shape)
+                raise _UnfitError(
                     f"Shape in schema's column '{self.name}' is incorrect.\nshape received: {shape}\ntotal elements "
                     f"in shape "
                     f"received: {total}\nexpected total elements in shape: {longest}"
@@ -79,11 +94,11 @@ class _Column:
             return () if self.rank == 0 and count == 1 else (count,)
         if not shape:
             return () if count == 1 else (count,)
-        known = int(np.prod([d for d in shape if d != -1]))
+        known = math.prod(d for d in shape if d != -1)
         if list(shape).count(-1) > 1:
-            raise RuntimeError(f"Requested shape has more than one unknown dimension! Column {self.name!r}: {shape}.")
+            raise _UnfitError(f"Requested shape has more than one unknown dimension! Column {self.name!r}: {shape}.")
         if known == 0 or count < known or count % known or -1 not in shape and count != known:
-            raise RuntimeError(
+            raise _UnfitError(
                 f"Requested shape has an invalid element count! Column {self.name!r}: shape {shape}, but {count} "
                 f"elements."
             )
@@ -177,11 +192,7 @@ class TFRecordDataset(StreamDataset):
     def _content(self):
         if isinstance(self.schema, str):
             check_file(self.schema)
-            try:
-                with open(self.schema, encoding="utf-8") as file:
-                    return json.load(file)
-            except ValueError as error:
-                raise RuntimeError(f"Schema file failed to load: {self.schema!r} is not JSON: {error}.") from None
+            return load(self.schema)
         if isinstance(self.schema, Schema):
             return {"columns": self.schema.columns, "numRows": self.schema.num_rows}
         return {}
@@ -191,7 +202,7 @@ class TFRecordDataset(StreamDataset):
             return self._shared["columns"]
         content = self._content()
         if content:
-            described = content.get("columns", {})
+            described = content["columns"]
             # An object's columns come in the order of their names, as MindSpore's JSON reader has them.
             entries = [(c["name"], c) for c in described] if isinstance(described, list) else sorted(described.items())
             columns = [_Column(n, numpy_type(c["type"]), c.get("shape"), c.get("rank", 1)) for n, c in entries]
@@ -210,18 +221,23 @@ class TFRecordDataset(StreamDataset):
         return columns
 
     def _from_first_record(self):
-        first = parse_example(next(iter(records(self.dataset_files[0])), b""))
+        path = self.dataset_files[0]
+        _, data, first = next(examples(path), (0, b"", {}))
         types = {"bytes": np.uint8, "float": np.float32, "int64": np.int64}
         columns = []
         for name in self.columns_list or sorted(first):
             if name not in first:
                 raise RuntimeError(
-                    f"Invalid data, failed to find column name: {name}. The first record has {sorted(first)}."
+                    f"Invalid data, failed to find column name: {name}. The first record of {path!r} has "
+                    f"{sorted(first)}."
                 )
-            kind, _ = values_of(first[name])
+            try:
+                kind, _ = values_of(data, first[name])
+            except WireError as error:
+                raise _damaged(path, 0, error) from None
             if kind is None:
                 raise RuntimeError(
-                    f"Invalid data, column {name!r}: tf_file column type must be uint8, int64 or float32."
+                    f"Invalid data, column {name!r} of {path!r}: tf_file column type must be uint8, int64 or float32."
                 )
             columns.append(_Column(name, np.dtype(types[kind]), None, 1))
         return columns
@@ -238,15 +254,14 @@ class TFRecordDataset(StreamDataset):
         columns = self._columns()
 
         def read(path):
-            for record in records(path):
-                features = parse_example(record)
-                row = []
-                for column in columns:
-                    feature = features.get(column.name)
-                    if feature is None:
-                        raise RuntimeError(f"Invalid data, column name: {column.name} does not exist in {path}.")
-                    row.append(column.array(feature))
-                yield tuple(row)
+            for number, data, features in examples(path):
+                try:
+                    row = tuple([column.array(data, features) for column in columns])
+                except WireError as error:
+                    raise _damaged(path, number, error) from None
+                except _UnfitError as error:
+                    raise RuntimeError(f"{error} (record {number} of {path!r})") from None
+                yield row
 
         stream = _ExampleStream(
             "TFRecordDataset",
@@ -260,3 +275,7 @@ class TFRecordDataset(StreamDataset):
         )
         stream.equal_rows = self.shard_equal_rows
         return stream
+
+
+def _damaged(path, number, error):
+    return BadFileError(f"Invalid file, failed to parse tfrecord file {path!r}: record {number}: {error}.")

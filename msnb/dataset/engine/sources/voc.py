@@ -8,7 +8,8 @@ import numpy as np
 from msnb.dataset.core.validator_helpers import check_dir, check_file, check_optional, type_check
 from msnb.dataset.engine.chunk import settle
 from msnb.dataset.engine.errors import NoDataError
-from msnb.dataset.engine.sources.base import FileSamples, MappableDataset, decode_image, read_file
+from msnb.dataset.engine.sources.base import FileSamples, MappableDataset, below, decode_image, read_file
+from msnb.formats import reading
 
 
 class _Pairs(FileSamples):
@@ -92,12 +93,11 @@ class VOCDataset(MappableDataset):
             ("image", "target") if task == "Segmentation" else ("image", "bbox", "label", "difficult", "truncate")
         )
 
-    def _path(self, *parts):
-        return os.path.join(self.dataset_dir, *parts)
+    def _path(self, folder, name):
+        return below(os.path.join(self.dataset_dir, folder), name, repr(self._list))
 
     def _ids(self):
-        with open(self._list, encoding="utf-8") as file:
-            return [line for line in file.read().splitlines() if line]
+        return [line for line in reading.text(self._list).splitlines() if line]
 
     def _samples(self):
         ids = self._ids()
@@ -122,7 +122,7 @@ class VOCDataset(MappableDataset):
         return FileSamples("VOCDataset", [self._path("JPEGImages", f"{i}.jpg") for i, _ in found], columns, self.decode)
 
     def _nothing(self):
-        raise NoDataError("VOCDataset")
+        raise NoDataError("VOCDataset", f"no image of {self._list!r} has what was asked for.")
 
     def _annotations(self, ids):
         if "annotations" not in self._shared:
@@ -136,28 +136,23 @@ class VOCDataset(MappableDataset):
             raise RuntimeError(f"Invalid file, failed to open file: {path}")
         try:
             root = ElementTree.parse(path).getroot()
-        except ElementTree.ParseError as error:
-            raise RuntimeError(f"Invalid file, failed to load xml file: {path} ({error}).") from None
+        except (ElementTree.ParseError, LookupError, ValueError) as error:  # the latter two: encodings expat lacks
+            raise reading.BadFileError(f"Invalid file, failed to load xml file: {path} ({error}).") from None
         nodes = root.findall("object")
         if not nodes:
             raise RuntimeError(f"Invalid data, no object found in {path}")
         objects = []
-        for node in nodes:
+        for place, node in enumerate(nodes):
+            where = f"object {place} of {path!r}"
             box = node.find("bndbox")
             if box is None:
                 raise RuntimeError(f"Invalid data, bndbox dismatch in {path}")
             name = node.findtext("name", "")
-            x0, y0, x1, y1 = (float(box.findtext(t, "0") or 0) for t in ("xmin", "ymin", "xmax", "ymax"))
+            x0, y0, x1, y1 = (_number(box, tag, where) for tag in ("xmin", "ymin", "xmax", "ymax"))
             wanted = not self.class_indexing or name in self.class_indexing
             if name and wanted and x0 > 0 and y0 > 0 and x1 > x0 and y1 > y0:
-                objects.append(
-                    (
-                        name,
-                        (x0, y0, x1 - x0, y1 - y0),
-                        float(node.findtext("difficult", "0") or 0),
-                        float(node.findtext("truncated", "0") or 0),
-                    )
-                )
+                marks = [_number(node, tag, where, 1 << 32) for tag in ("difficult", "truncated")]
+                objects.append((name, (x0, y0, x1 - x0, y1 - y0), *marks))
         return objects
 
     def _numbers(self, found):
@@ -170,3 +165,15 @@ class VOCDataset(MappableDataset):
         if self.task != "Detection":
             raise NotImplementedError("Only 'Detection' support get_class_indexing.")
         return dict(self._numbers(self._annotations(self._ids())))
+
+
+def _number(node, tag, where, end=None):
+    """The number in an element, 0 where there is none; with `end` it must fit an integer from 0."""
+    text = node.findtext(tag, "0") or "0"
+    try:
+        value = float(text)
+    except ValueError:
+        value = None
+    if value is None or end is not None and not 0 <= value < end:
+        raise reading.BadFileError(f"Invalid data, {where}: {tag} should be a number, but is {text[:80]!r}.")
+    return value

@@ -1,0 +1,127 @@
+"""CRC-32C, the checksum of TFRecord files, at the speed of memory with numpy alone.
+
+A checksum is the remainder of the message, read as a polynomial over GF(2), by the generator P. Two steps find it:
+
+- **Folding.** P divides x^5685 + x^1362 + x^426 + 1, and so the 8 * 2^j-th powers of this, whose four terms stand apart
+  by whole bytes. So the first bytes of a message may be added (exclusive or) to three later places and dropped.
+- **Tables** for what is left: the remainder of each value of a byte at each of 1024 places from the end.
+"""
+
+import functools
+
+import numpy as np
+
+_GENERATOR = 0x82F63B78  # reflected: the lowest bit is the highest power
+_TERMS = 5685, 1362, 426
+_BLOCK = 1024
+
+
+def _tables():
+    """Remainder of each byte before 0, 1, ... zero bytes: (1024, 256); each doubling shifts the rows so far."""
+    rows = np.arange(256, dtype=np.uint32)
+    for _ in range(8):
+        rows = rows >> 1 ^ np.where(rows & 1, np.uint32(_GENERATOR), np.uint32(0))
+    table = rows[None]
+    while len(table) < 4:
+        table = np.concatenate([table, table[-1:] >> 8 ^ rows[table[-1:] & 255]])
+    while len(table) < _BLOCK:
+        n = len(table)
+        shifted = [table[n - 1 - i][table >> 8 * i & 255] for i in range(4)]
+        table = np.concatenate([table, np.bitwise_xor.reduce(shifted)])
+    return table
+
+
+class _Ready:
+    """What is computed once, when the first checksum is wanted."""
+
+    def __init__(self):
+        self.table = _tables()
+        self.flat = self.table.ravel()
+        self.row = np.arange(_BLOCK - 1, -1, -1) * 256
+        self.last = self.table[: -5 : -1].tolist()
+        step = self.table[0].tolist()
+        self.start = [0xFFFFFFFF]  # the state after 0, 1, ... zero bytes
+        for _ in range(_BLOCK):
+            self.start.append(self.start[-1] >> 8 ^ step[self.start[-1] & 255])
+
+    def remainders(self, blocks):
+        """Of the rows of (n, 1024 or less) octets."""
+        return np.bitwise_xor.reduce(self.flat.take(self.row[_BLOCK - blocks.shape[1] :] + blocks), axis=1)
+
+    def shifted(self, state):
+        """The state after 1024 zero bytes."""
+        a, b, c, d = self.last
+        return a[state & 255] ^ b[state >> 8 & 255] ^ c[state >> 16 & 255] ^ d[state >> 24]
+
+
+_ready = functools.cache(_Ready)
+
+
+def crc32c(data):
+    """The CRC-32C of bytes (anything with a buffer), an int."""
+    ready = _ready()
+    octets = np.frombuffer(data, np.uint8)
+    n = len(octets)
+    if n <= _BLOCK:
+        return int(ready.remainders(octets[None])[0]) ^ ready.start[n] ^ 0xFFFFFFFF
+    octets = octets.copy()
+    octets[:4] ^= 255
+    octets = _folded(octets)
+    blocks = np.zeros((-(-len(octets) // _BLOCK), _BLOCK), np.uint8)  # zeros in front change nothing
+    blocks.reshape(-1)[blocks.size - len(octets) :] = octets
+    state = 0
+    for remainder in ready.remainders(blocks).tolist():
+        state = ready.shifted(state) ^ remainder
+    return state ^ 0xFFFFFFFF
+
+
+def _folded(octets):
+    """The last bytes of `octets`, changed in place, to which all before were added."""
+    n, start = len(octets), 0
+    for level in range(max(0, n // _TERMS[0]).bit_length(), -1, -1):
+        a, b, c = (term << level for term in _TERMS)
+        while n - start > a:
+            take = min(a - b, n - start - a)
+            head = octets[start : start + take]
+            for distance in (a - b, a - c, a):
+                later = octets[start + distance : start + distance + take]
+                np.bitwise_xor(later, head, out=later)  # `octets[...] ^= head` would copy the result once more
+            start += take
+    return octets[start:]
+
+
+def masked(crc):
+    """A checksum as TFRecord files store it: turned by 15 bits, and a constant added."""
+    return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
+
+
+def masked_crc32c(data):
+    """The masked CRC-32C of bytes, as TFRecord files have it behind lengths and records."""
+    return masked(crc32c(data))
+
+
+def matches(data, spans, checksums):
+    """Whether each part of `data` has its masked checksum; short parts are computed together.
+
+    Args:
+        data (bytes): What holds the parts.
+        spans (list[tuple]): (start, end) of each part.
+        checksums (list[int]): What they should have.
+
+    Returns:
+        list[bool].
+    """
+    ready, alike = _ready(), {}
+    found = [0] * len(spans)
+    for i, (start, end) in enumerate(spans):
+        if end - start > _BLOCK:
+            found[i] = crc32c(memoryview(data)[start:end])
+        else:
+            alike.setdefault((end - start).bit_length(), []).append(i)
+    for chosen in alike.values():
+        width = max(spans[i][1] - spans[i][0] for i in chosen)
+        rows = b"".join([data[spans[i][0] : spans[i][1]].rjust(width, b"\0") for i in chosen])
+        remainders = ready.remainders(np.frombuffer(rows, np.uint8).reshape(len(chosen), width))
+        for i, remainder in zip(chosen, remainders.tolist(), strict=True):
+            found[i] = remainder ^ ready.start[spans[i][1] - spans[i][0]] ^ 0xFFFFFFFF
+    return [masked(crc) == checksum for crc, checksum in zip(found, checksums, strict=True)]
