@@ -142,6 +142,8 @@ class Map(Node):
         return chunk
 
     def close(self):
+        if self.callbacks is not None:
+            self.callbacks.close()
         for step in self.steps:
             processes = getattr(step, "processes", None)
             if processes is not None:
@@ -271,6 +273,12 @@ class Batch(Node):
             return None
         return n // self.batch_size if self.drop_remainder else -(-n // self.batch_size)
 
+    def close(self):
+        pool = getattr(self.per_batch, "pool", None)
+        if pool is not None:
+            pool.close()
+        super().close()
+
     def describe(self):
         return f"batch {'by function' if self.size_of else self.batch_size}" + (
             ", drop_remainder" if self.drop_remainder else ""
@@ -343,19 +351,3 @@ class Rename(Node):
 
     def describe(self):
         return f"rename to {'+'.join(self.columns)}"
-
-
-class SyncWait(Node):
-    """Rows pass when the other side says so."""
-
-    def __init__(self, child, wait):
-        super().__init__([child], child.columns)
-        self.wait = wait
-
-    def chunks(self, hint):
-        for chunk in self.children[0].chunks(Hint(1)):
-            self.wait()
-            yield chunk
-
-    def describe(self):
-        return "sync_wait"

@@ -53,6 +53,7 @@ class _Worker:
 def _serve(functions, pipe, parents):
     parents.close()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches the whole group: end, without a traceback
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the program's own handler is not meant for this process
     while True:
         try:
             task = pipe.recv()
@@ -71,19 +72,27 @@ def _serve(functions, pipe, parents):
             pipe.send((False, (text, len(out), users_line(error), traceback.format_exc())))
 
 
-def _end(workers):
+def _end(workers, turn):
+    """End the processes: they are told to, or stopped at once where a thread still waits for their answer."""
+    idle = turn.acquire(blocking=False)
     for worker in workers:
+        if not idle:
+            worker.process.terminate()
+            continue
         try:
             worker.pipe.send(None)
         except OSError:
             pass
     for worker in workers:
-        worker.pipe.close()
         worker.process.join(0.5)
         for end in (worker.process.terminate, worker.process.kill):
             if worker.process.is_alive():
                 end()
                 worker.process.join(2)  # fetched, or it stays in the table of processes
+    if idle or turn.acquire(timeout=2):  # the thread that waits learns it from its pipe, which must be open until then
+        for worker in workers:
+            worker.pipe.close()
+        turn.release()
 
 
 class ProcessPool:
@@ -94,16 +103,20 @@ class ProcessPool:
         self._size = max(1, size)
         self._workers = None
         self._finalizer = None
+        self._closed = False
         self._lock = threading.Lock()  # a thread that runs ahead must not start processes while another ends them
+        self._turn = threading.Lock()  # held while answers are awaited
 
     def _start(self):
         with self._lock:
             return self._started()
 
     def _started(self):
+        if self._closed:
+            raise RuntimeError("The worker processes were ended: the iterator they worked for was stopped.")
         if self._workers is None:
             self._workers = [_Worker(self._functions) for _ in range(self._size)]
-            self._finalizer = weakref.finalize(self, _end, self._workers)
+            self._finalizer = weakref.finalize(self, _end, self._workers, self._turn)
         for number, worker in enumerate(self._workers):
             if not worker.process.is_alive():  # ended by an interrupt, and the iteration goes on
                 self._workers[number] = _Worker(self._functions)
@@ -111,6 +124,10 @@ class ProcessPool:
 
     def map(self, rows, index=0):
         """The function's result for each tuple of arguments, in order."""
+        with self._turn:
+            return self._map(rows, index)
+
+    def _map(self, rows, index):
         workers = self._start()
         share = -(-len(rows) // len(workers))
         parts = [rows[i : i + share] for i in range(0, len(rows), share)]
@@ -134,8 +151,8 @@ class ProcessPool:
         return self.map([args], index)[0]
 
     def close(self):
-        """End the processes."""
+        """End the processes for good."""
         with self._lock:
+            self._closed = True
             if self._finalizer is not None:
                 self._finalizer()
-                self._workers = self._finalizer = None
