@@ -4,7 +4,7 @@ import os
 import sysconfig
 import traceback
 
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep  # all of msnb
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 
 
@@ -29,7 +29,7 @@ class NoDataError(RuntimeError):
 
 def users_line(error):
     """``file:line in function`` of the innermost frame of the user's, a library's where there is none; "" when all are
-    the engine's.
+    msnb's.
     """
     if hasattr(error, "msnb_line"):  # raised in another process
         return error.msnb_line
