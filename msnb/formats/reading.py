@@ -1,0 +1,159 @@
+"""Text, JSON and gzip from files that may be damaged: what is wrong is said with the file, and the line and byte of it.
+
+Errors of opening (OSError) go out as they are; Python's already name the file.
+"""
+
+import codecs
+import gzip
+import io
+import json
+import os
+import zlib
+
+_CHUNK = 1 << 20
+
+
+class BadFileError(RuntimeError, ValueError):
+    """A file that is not what it is read as. The message names the file and where in it.
+
+    MindSpore raises RuntimeError for such files, Python's own readers ValueError: programs may catch either.
+    """
+
+
+def check_encoding(encoding):
+    """Check a user's ``encoding`` argument.
+
+    Raises:
+        TypeError: If `encoding` is no str.
+        ValueError: If Python knows no text encoding of this name.
+    """
+    if not isinstance(encoding, str):
+        raise TypeError(f"encoding should be of type str, but got {type(encoding).__name__}.")
+    try:
+        io.TextIOWrapper(io.BytesIO(), encoding)
+    except LookupError:
+        raise ValueError(
+            f"encoding should be the name of a text encoding, such as 'utf-8' or 'gbk', but got {encoding!r}."
+        ) from None
+    return encoding
+
+
+def text(path, encoding="utf-8", newline=None, choosable=False):
+    """The whole text of a file.
+
+    Args:
+        path (str): File to read.
+        encoding (str): What the bytes mean. Default: "utf-8".
+        newline (str): As for `open`: None makes every kind of line end a line feed, "" keeps them. Default: None.
+        choosable (bool): Whether the user can pass another `encoding`; the message then says so. Default: False.
+
+    Raises:
+        OSError: If the file cannot be opened or read.
+        BadFileError: If its bytes are no text in this encoding.
+    """
+    with open(path, encoding=encoding, newline=newline) as file:
+        try:
+            return file.read()
+        except UnicodeError as error:
+            raise _undecodable(path, encoding, choosable, error) from None
+
+
+def lines(path, encoding="utf-8", newline=None, choosable=False):
+    """Yield the lines of a text file with their line ends, one after another. See :func:`text`."""
+    with open(path, encoding=encoding, newline=newline) as file:
+        try:
+            yield from file
+        except UnicodeError as error:
+            raise _undecodable(path, encoding, choosable, error) from None
+
+
+def decoded(data, path, encoding="utf-8", choosable=False):
+    """The text in `data`, all bytes of the file `path`. Raises BadFileError, see :func:`text`."""
+    try:
+        return data.decode(encoding)
+    except UnicodeError as error:
+        raise _undecodable(path, encoding, choosable, error, io.BytesIO(data)) from None
+
+
+def _undecodable(path, encoding, choosable, error, stream=None):
+    """The error that names line and byte: the file is read again up to there, which only damaged files cost."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    line, before, bad = 1, 0, b""
+    with stream or open(path, "rb") as file:
+        while True:
+            data = file.read(_CHUNK)
+            pending = len(decoder.getstate()[0])
+            try:
+                line += decoder.decode(data, final=not data).count("\n")
+            except UnicodeDecodeError as here:
+                line += here.object[: here.start].decode(encoding, "ignore").count("\n")
+                before += here.start - pending
+                bad = here.object[here.start : max(here.end, here.start + 1)][:4]
+                break
+            except UnicodeError:  # such as UTF-16 without a byte order mark
+                break
+            before += len(data)
+            if not data:
+                break
+    name = encoding.upper()
+    what = f"bytes {bad.hex(' ')} have no meaning there" if bad else str(error)
+    advice = ", or pass the encoding it has, such as encoding='gbk'" if choosable else ""
+    return BadFileError(
+        f"Invalid file, {os.fspath(path)!r} is no {name} text: line {line}, byte {before} of the file: {what}. "
+        f"Save it as {name}{advice}."
+    )
+
+
+def parse_json(source, path, line=None):
+    """The value of JSON text.
+
+    Args:
+        source (str): The text.
+        path (str): File it comes from, for messages.
+        line (int): Number of the line in the file that `source` is; None when it is the whole file. Default: None.
+
+    Raises:
+        BadFileError: If it is no JSON, nested deeper than can be read, or has a number of too many digits.
+    """
+    try:
+        return json.loads(source)
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno if line is None else line}, column {error.colno}"
+        why = error.msg
+    except RecursionError:
+        where = f"line {line or 1}"
+        why = "lists or objects are nested too deeply to be read"
+    except ValueError as error:  # the only one left: int() refuses thousands of digits
+        where = f"line {line or 1}"
+        why = f"a number has too many digits ({error})"
+    raise BadFileError(f"Invalid file, {os.fspath(path)!r} is not JSON: {where}: {why}.")
+
+
+def json_file(path):
+    """The value of a JSON file, which is UTF-8.
+
+    Raises:
+        OSError: If the file cannot be opened or read.
+        BadFileError: If it is no UTF-8 or no JSON.
+    """
+    return parse_json(text(path), path)
+
+
+def gunzip(path, size=-1):
+    """The first `size` bytes of what a gzip file holds; all of it when `size` is negative.
+
+    Raises:
+        OSError: If the file cannot be opened.
+        BadFileError: If it is no gzip file, cut off, or its checksum does not match.
+    """
+    with open(path, "rb") as file:
+        return gunzipped(file, path, size)
+
+
+def gunzipped(file, path, size=-1):
+    """The same as :func:`gunzip`, of an open binary file that may be read at any place."""
+    try:
+        with gzip.GzipFile(fileobj=file, mode="rb") as unpacked:
+            return unpacked.read(size)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise BadFileError(f"Invalid file, {os.fspath(path)!r} is a damaged gzip file: {error}.") from None
