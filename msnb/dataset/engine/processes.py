@@ -12,7 +12,9 @@ from msnb.dataset.engine.errors import users_line
 
 
 class WorkerError(RuntimeError):
-    """What a function raised in a worker process: ``msnb_item`` numbers the call, ``msnb_line`` is the user's line."""
+    """What a function raised in a worker process: ``msnb_made`` has the results of the calls before, ``msnb_line`` is
+    the user's line.
+    """
 
 
 class _Worker:
@@ -42,9 +44,9 @@ class _Worker:
                 "the function may have crashed; try without python_multiprocessing."
             ) from None
         if not ok:
-            text, item, line, trace = value
+            made, text, line, trace = value
             error = WorkerError(text)
-            error.msnb_item, error.msnb_line = item, line
+            error.msnb_made, error.msnb_line = made, line
             error.add_note(f"In a worker process:\n{trace}")
             raise error
         return value
@@ -68,8 +70,11 @@ def _serve(functions, pipe, parents):
                 out.append(functions[index](*args))
             pipe.send((True, out))
         except Exception as error:
-            text = f"{type(error).__name__}: {error}"
-            pipe.send((False, (text, len(out), users_line(error), traceback.format_exc())))
+            said = f"{type(error).__name__}: {error}", users_line(error), traceback.format_exc()
+            try:
+                pipe.send((False, (out, *said)))
+            except Exception:  # what was made cannot be pickled
+                pipe.send((False, ([], *said)))
 
 
 def _end(workers, turn):
@@ -135,14 +140,18 @@ class ProcessPool:
         for worker, part in zip(busy, parts, strict=True):
             worker.send(index, part)
         out, failure = [], None
-        for number, worker in enumerate(busy):  # every answer is fetched, or the next call would get it
+        for worker in busy:  # every answer is fetched, or the next call would get it
             try:
-                out += worker.receive()
+                answer = worker.receive()
             except RuntimeError as error:
-                if isinstance(error, WorkerError):
-                    error.msnb_item += number * share
-                failure = failure or error
+                answer, last = getattr(error, "msnb_made", []), error
+            else:
+                last = None
+            if failure is None:
+                out += answer
+                failure = last
         if failure is not None:
+            failure.msnb_made = out
             raise failure
         return out
 

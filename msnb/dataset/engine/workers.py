@@ -40,7 +40,7 @@ if hasattr(os, "register_at_fork"):
 
 def parallel_map(function, items, workers):
     """``[function(*item) for item in items]`` on `workers` threads, in order; the first error stops it, and has the
-    number of its item as ``msnb_item``.
+    results of the items before its own as ``msnb_made``.
     """
     n = len(items)
     share = -(-n // workers)
@@ -52,14 +52,18 @@ def parallel_map(function, items, workers):
             for item in items[start : start + share]:
                 out.append(function(*item))
         except Exception as error:
-            error.msnb_item = start + len(out)
+            error.msnb_made = out
             raise
         return out
 
     futures = [executor.submit(run, start) for start in range(share, n, share)]
     out = run(0)
-    for future in futures:
-        out += future.result()
+    try:
+        for future in futures:
+            out += future.result()
+    except Exception as error:
+        error.msnb_made = out + getattr(error, "msnb_made", [])
+        raise
     return out
 
 
