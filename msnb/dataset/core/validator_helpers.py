@@ -106,28 +106,29 @@ def check_2tuple(value, name=""):
         raise ValueError(f"Value {_named(name)}needs to be a 2-tuple.")
 
 
+def _whole_number(value, low, high, name, shown):
+    type_check(value, (int,), name)
+    check_value(value, (low, high), shown)
+
+
 def check_uint8(value, name=""):
     """An int from 0 to 255."""
-    type_check(value, (int,), name)
-    check_value(value, (UINT8_MIN, UINT8_MAX))
+    _whole_number(value, UINT8_MIN, UINT8_MAX, name, "")
 
 
 def check_uint32(value, name=""):
     """An int from 0 to 2**32 - 1."""
-    type_check(value, (int,), name)
-    check_value(value, (UINT32_MIN, UINT32_MAX))
+    _whole_number(value, UINT32_MIN, UINT32_MAX, name, "")
 
 
 def check_pos_int32(value, name=""):
     """An int from 1 to 2**31 - 1."""
-    type_check(value, (int,), name)
-    check_value(value, (POS_INT_MIN, INT32_MAX), name)
+    _whole_number(value, POS_INT_MIN, INT32_MAX, name, name)
 
 
 def check_pos_int64(value, name=""):
     """An int from 0 to 2**63 - 1."""
-    type_check(value, (int,), name)
-    check_value(value, (UINT64_MIN, INT64_MAX), name)
+    _whole_number(value, UINT64_MIN, INT64_MAX, name, name)
 
 
 def check_float32(value, name=""):
@@ -184,8 +185,7 @@ def check_num_parallel_workers(value):
 
 def check_num_samples(value):
     """A non-negative int."""
-    type_check(value, (int,), "num_samples")
-    check_value(value, (0, INT32_MAX), "num_samples")
+    check_within(0, INT32_MAX, num_samples=value)
 
 
 def check_types(types, **arguments):

@@ -135,10 +135,9 @@ class ProcessPool:
     def _map(self, rows, index):
         workers = self._start()
         share = -(-len(rows) // len(workers))
-        parts = [rows[i : i + share] for i in range(0, len(rows), share)]
-        busy = workers[: len(parts)]
-        for worker, part in zip(busy, parts, strict=True):
-            worker.send(index, part)
+        busy = workers[: -(-len(rows) // share)] if rows else []
+        for number, worker in enumerate(busy):
+            worker.send(index, rows[number * share : (number + 1) * share])
         out, failure = [], None
         for worker in busy:  # every answer is fetched, or the next call would get it
             try:

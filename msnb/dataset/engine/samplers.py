@@ -192,7 +192,7 @@ class Sampler(_Chain):
         self.dataset_size, self.num_samples = ds_size, num_samples
 
     def _get_indices(self):
-        return np.array(list(islice(self, self.num_samples)))
+        return np.array(list(islice(self, self.num_samples or None)))
 
     def open(self, rows, class_ids=None):
         """The sampler at work on a data set of `rows` samples."""

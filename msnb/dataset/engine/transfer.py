@@ -64,14 +64,8 @@ class _Sender:
         self.iterator.stop()
 
 
-def _refused(what):
-    """A method of data sets that one whose rows go to the device does not have."""
-
-    def method(self, *args, **kwargs):
-        """Not possible: the rows go to the device."""
-        raise RuntimeError(f"TransferDataset {what}.")
-
-    return method
+def _refuse(what):
+    raise RuntimeError(f"TransferDataset {what}: its rows go to the device.")
 
 
 class TransferDataset(Dataset):
@@ -96,11 +90,24 @@ class TransferDataset(Dataset):
     def _node(self, children):
         return children[0]
 
-    create_dict_iterator = _refused("is not iterable")
-    create_tuple_iterator = _refused("is not iterable")
-    __iter__ = _refused("is not iterable")
-    output_shapes = _refused("does not support obtaining output_shapes")
-    output_types = _refused("does not support obtaining output_types")
+    def create_dict_iterator(self, num_epochs=-1, output_numpy=False):
+        """Not possible: the rows go to the device."""
+        _refuse("is not iterable")
+
+    def create_tuple_iterator(self, columns=None, num_epochs=-1, output_numpy=False, do_copy=True):
+        """Not possible: the rows go to the device."""
+        _refuse("is not iterable")
+
+    def __iter__(self):
+        _refuse("is not iterable")
+
+    def output_shapes(self):
+        """Not possible: the rows go to the device."""
+        _refuse("does not support obtaining output_shapes")
+
+    def output_types(self):
+        """Not possible: the rows go to the device."""
+        _refuse("does not support obtaining output_types")
 
     def send(self, num_epochs=-1):
         """Start to send.
