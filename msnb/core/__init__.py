@@ -7,6 +7,7 @@ import jax as _jax
 if _os.environ.get("MSNB_X64", "1") != "0":
     _jax.config.update("jax_enable_x64", True)
 
+from msnb.core import forks as _forks  # noqa: E402, F401 - it takes care of forked processes
 from msnb.core.parameter import Parameter, ParameterTuple  # noqa: E402
 from msnb.core.tensor import MetaTensor, RowTensor, SparseTensor, Tensor, box, unbox  # noqa: E402
 

@@ -33,6 +33,16 @@ except ImportError:  # pragma: no cover - a Stop at an unlucky moment of a trace
     _trace_context = None
 
 try:
+    from jax._src import pjit as _pjit
+except ImportError:  # pragma: no cover - what is refused is then refused in JAX's words
+    _pjit = None
+
+try:
+    from jax._src import xla_bridge as _bridge
+except ImportError:  # pragma: no cover - JAX then counts as used from the beginning
+    _bridge = None
+
+try:
     from jax._src.core import trace_state_clean as _outside_of_traces
     from jaxlib.xla_client import HostBufferSemantics as _Semantics
     from jaxlib.xla_client import batched_device_put as _put
@@ -137,6 +147,26 @@ def forget_compiled(compiled, error):
             if forget is not None:
                 forget()
         traceback = traceback.tb_next
+
+
+def in_use():
+    """Whether JAX has devices already; it takes no lock, as somebody else may have held it before a fork."""
+    return bool(getattr(_bridge, "_backends", True))
+
+
+def refuse_computations(sentence):
+    """From here on every computation of this process raises RuntimeError(sentence), compiled before or not."""
+    # This setting is part of what compiled functions are looked up by: none is found any more, and all take the way
+    # on which JAX traces.
+    jax.config.update("jax_random_seed_offset", jax.config.jax_random_seed_offset + 1)
+    if not hasattr(_pjit, "_infer_params"):  # pragma: no cover
+        jax.config.update("jax_no_tracing", True)
+        return
+
+    def refuse(*_, **__):
+        raise RuntimeError(sentence)
+
+    _pjit._infer_params = refuse
 
 
 def is_tracer(value):

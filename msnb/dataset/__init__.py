@@ -45,6 +45,7 @@ _LATER = {
     "WaitedDSCallback": "callback",
     "serialize": "engine.serializer_deserializer",
     "deserialize": "engine.serializer_deserializer",
+    "register_function": "engine.rebuilding",
     "show": "engine.serializer_deserializer",
     "compare": "engine.serializer_deserializer",
 }
@@ -84,6 +85,7 @@ __all__ = [
     "compare",
     "config",
     "deserialize",
+    "register_function",
     "serialize",
     "show",
     "zip",

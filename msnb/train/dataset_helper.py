@@ -100,12 +100,23 @@ class DatasetHelper:
         return self.iter.dataset.output_types(), self.iter.dataset.output_shapes()
 
 
-class _DatasetIterNormal:
-    """One pass over the dataset per `for` loop."""
+class _Batches:
+    """An iterator over a dataset that can be let go of."""
 
-    def __init__(self, dataset, epoch_num=-1):
+    def __init__(self, dataset, passes):
         self.dataset = dataset
-        self.iter = dataset.create_tuple_iterator(num_epochs=epoch_num, do_copy=True)
+        self.iter = dataset.create_tuple_iterator(num_epochs=passes, do_copy=True)
+
+    def close(self):
+        """Let go of the iterator, and of the threads and processes that work for it: a loop may have ended early."""
+        stop = getattr(self.iter, "stop", None)  # datasets of other libraries have iterators of their own
+        self.iter = iter(())
+        if stop is not None:
+            stop()
+
+
+class _DatasetIterNormal(_Batches):
+    """One pass over the dataset per `for` loop."""
 
     def __iter__(self):
         return self
@@ -113,20 +124,15 @@ class _DatasetIterNormal:
     def __next__(self):
         return self.iter.__next__()
 
-    def close(self):
-        """Let go of the iterator."""
-        self.iter = iter(())
 
-
-class _DatasetIterSink:
+class _DatasetIterSink(_Batches):
     """`sink_size` batches per `for` loop, going on where the loop before ended."""
 
     def __init__(self, dataset, sink_size, epoch_num):
-        self.dataset = dataset
         size = dataset.get_dataset_size()
         self.sink_size = size if sink_size == -1 else sink_size
         passes = -1 if epoch_num == -1 else -(-epoch_num * self.sink_size // max(size, 1))
-        self.iter = dataset.create_tuple_iterator(num_epochs=passes, do_copy=True)
+        super().__init__(dataset, passes)
 
     def __iter__(self):
         left, empty = self.sink_size, False
@@ -141,7 +147,3 @@ class _DatasetIterSink:
             empty = False
             left -= 1
             yield batch
-
-    def close(self):
-        """Let go of the iterator."""
-        self.iter = iter(())

@@ -159,7 +159,7 @@ def test_an_error_on_a_thread_tells_its_item():
 
     with pytest.raises(ValueError) as caught:
         parallel_map(half, [(i,) for i in range(20)], 3)
-    assert caught.value.msnb_item == 13
+    assert caught.value.msnb_made == [i / 2 for i in range(13)]
 
 
 VALUES = {
@@ -256,8 +256,8 @@ def test_batches_for_a_device_are_sent_ahead_of_the_consumer(monkeypatch):
     made = []
     data = ds.NumpySlicesDataset({"x": np.arange(40)}, shuffle=False).batch(4)
     iterator = data.create_tuple_iterator(num_epochs=1)
-    box = iterator._box
-    iterator._box = lambda array: made.append(threading.current_thread().name) or box(array)
+    boxed = iterator._boxed
+    iterator._boxed = lambda rows: made.append(threading.current_thread().name) or boxed(rows)
     first = next(iterator)
     for _ in range(200):
         if len(made) >= 4:

@@ -52,21 +52,44 @@ class DSCallback:
         Raises:
             AttributeError: If it overrides none.
         """
-        events = {
-            "begin": "ds_begin",
-            "epoch_begin": "ds_epoch_begin",
-            "epoch_end": "ds_epoch_end",
-            "step_begin": "ds_step_begin",
-            "step_end": "ds_step_end",
-        }
-        found = {
-            event: getattr(self, name)
-            for event, name in events.items()
-            if getattr(type(self), name) is not getattr(DSCallback, name)
-        }
+        mine = _overridden(type(self), DSCallback)
+        found = {name.removeprefix("ds_"): getattr(self, name) for name in mine if name.startswith("ds_")}
         if not found:
             raise AttributeError("Provided Callback class did not override any of the 6 callback methods.")
         return found
+
+
+class _Baton:
+    """What the training hands to the map: the map waits for it, and has it for one step."""
+
+    def __init__(self):
+        self._changed = threading.Condition()
+        self._ready = self._for_good = False
+        self._context = None
+
+    def give(self, context, for_good=False):
+        """Let the map go on, once or from here on always."""
+        with self._changed:
+            self._ready, self._context = True, context
+            self._for_good |= for_good
+            self._changed.notify_all()
+
+    def wake(self):
+        """Let who waits look again whether anybody wants its rows."""
+        with self._changed:
+            self._changed.notify_all()
+
+    def take(self, run_context, name):
+        """(whether to go on, the training's context)."""
+        patience = get_callback_timeout()
+        with self._changed:
+            if not self._changed.wait_for(lambda: self._ready or self._for_good or run_context.left(), patience):
+                raise RuntimeError(
+                    f"{name} timed out after {patience} second(s): is the callback also given to Model.train, and the "
+                    "step size that of the training?"
+                )
+            self._ready = False
+            return not run_context.left(), self._context
 
 
 class WaitedDSCallback(Callback, DSCallback):
@@ -85,56 +108,48 @@ class WaitedDSCallback(Callback, DSCallback):
     """
 
     def __init__(self, step_size=1):
-        DSCallback.__init__(self, step_size)
-        self.step_event = threading.Event()
-        self.step_run_context = None
-        self.epoch_event = threading.Event()
-        self.epoch_run_context = None
-        self.training_ended = False
-
-    def sync_epoch_begin(self, train_run_context, ds_run_context):
-        """Before each epoch but the first, when the training has ended the one before."""
+        super().__init__(step_size)
+        self._steps, self._epochs = _Baton(), _Baton()
 
     def sync_step_begin(self, train_run_context, ds_run_context):
         """Before each step but the first, when the training has ended the one before."""
 
-    # ---- called by the training
-    def epoch_end(self, run_context):
-        """After an epoch of the training: lets the map go on."""
-        self.epoch_run_context = run_context
-        self.epoch_event.set()
+    def sync_epoch_begin(self, train_run_context, ds_run_context):
+        """Before each epoch but the first, when the training has ended the one before."""
 
+    # ---- called by the training
     def step_end(self, run_context):
         """After a step of the training: lets the map go on."""
-        self.step_run_context = run_context
-        self.step_event.set()
+        self._steps.give(run_context)
+
+    def epoch_end(self, run_context):
+        """After an epoch of the training: lets the map go on."""
+        self._epochs.give(run_context)
 
     def end(self, run_context):
         """After the training: nothing waits any more."""
-        self.epoch_end(run_context)
-        self.step_end(run_context)
-        self.training_ended = True
+        for baton in (self._steps, self._epochs):
+            baton.give(run_context, for_good=True)
 
     # ---- called by the map
-    def _wait(self, event, name):
-        if self.training_ended:
-            return
-        arrived = event.wait(timeout=get_callback_timeout())
-        event.clear()
-        if not arrived:
-            raise RuntimeError(f"{name} timed out after {get_callback_timeout()} second(s).")
-
-    def ds_epoch_begin(self, ds_run_context):
-        """Wait for the training's epoch, then call :meth:`sync_epoch_begin`."""
-        if ds_run_context.cur_epoch_num > 1:
-            self._wait(self.epoch_event, "ds_epoch_begin")
-            self.sync_epoch_begin(self.epoch_run_context, ds_run_context)
+    def wake(self):
+        """The loop over the data was left: nobody wants the rows any more."""
+        for baton in (self._steps, self._epochs):
+            baton.wake()
 
     def ds_step_begin(self, ds_run_context):
         """Wait for the training's step, then call :meth:`sync_step_begin`."""
         if ds_run_context.cur_step_num > self.step_size:
-            self._wait(self.step_event, "ds_step_begin")
-            self.sync_step_begin(self.step_run_context, ds_run_context)
+            going, context = self._steps.take(ds_run_context, "ds_step_begin")
+            if going:
+                self.sync_step_begin(context, ds_run_context)
+
+    def ds_epoch_begin(self, ds_run_context):
+        """Wait for the training's epoch, then call :meth:`sync_epoch_begin`."""
+        if ds_run_context.cur_epoch_num > 1:
+            going, context = self._epochs.take(ds_run_context, "ds_epoch_begin")
+            if going:
+                self.sync_epoch_begin(context, ds_run_context)
 
     def create_runtime_obj(self):
         """The functions that the map calls, by event.
@@ -142,11 +157,13 @@ class WaitedDSCallback(Callback, DSCallback):
         Raises:
             AttributeError: If the class overrides neither of the two.
         """
-        found = {}
-        if type(self).sync_step_begin is not WaitedDSCallback.sync_step_begin:
-            found["step_begin"] = self.ds_step_begin
-        if type(self).sync_epoch_begin is not WaitedDSCallback.sync_epoch_begin:
-            found["epoch_begin"] = self.ds_epoch_begin
-        if not found:
+        events = {"step_begin": "sync_step_begin", "epoch_begin": "sync_epoch_begin"}
+        mine = [event for event, name in events.items() if name in _overridden(type(self), WaitedDSCallback)]
+        if not mine:
             raise AttributeError("Provided Callback class did not override any of the 2 callback methods.")
-        return found
+        return {event: getattr(self, f"ds_{event}") for event in mine}
+
+
+def _overridden(cls, base):
+    """Names of what `cls` has of its own in the place of what `base` has."""
+    return {name for name in dir(base) if getattr(cls, name) is not getattr(base, name)}

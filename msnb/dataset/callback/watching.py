@@ -4,9 +4,10 @@ from msnb.dataset.engine.chunk import Hint
 
 
 class RunContext:
-    """Where the map is."""
+    """Where the map is, and whether the loop over its rows was left."""
 
-    def __init__(self, cur_epoch_num, cur_step_num_in_epoch, cur_step_num):
+    def __init__(self, cur_epoch_num, cur_step_num_in_epoch, cur_step_num, left=lambda: False):
+        self.left = left
         self.cur_epoch_num = cur_epoch_num
         self.cur_step_num_in_epoch = cur_step_num_in_epoch
         self.cur_step_num = cur_step_num
@@ -20,6 +21,8 @@ class Watcher:
     """
 
     def __init__(self, callbacks):
+        self.waiting = [cb for cb in callbacks if hasattr(cb, "wake")]
+        self.left = False
         self.callbacks = [(cb.create_runtime_obj(), cb.step_size) for cb in callbacks]
         self.passes = 1
         self._pass = 0
@@ -35,7 +38,7 @@ class Watcher:
             if event in ("step_begin", "step_end") and (step - 1) % size:
                 continue
             try:
-                function(RunContext(self._epoch, step, self._steps))
+                function(RunContext(self._epoch, step, self._steps, lambda: self.left))
             except Exception as error:
                 raise RuntimeError(f"{type(error).__name__}: {error}") from error
 
@@ -52,11 +55,19 @@ class Watcher:
             self._step += 1
             self._steps += 1
             self._tell("step_begin", self._step)
+            if self.left:
+                return
             made = node.run(chunk)
             self._tell("step_end", self._step)
             yield made
         if self._pass % self.passes == 0:
             self._tell("epoch_end", self._step)
+
+    def close(self):
+        """The loop was left: callbacks that wait for the training need not."""
+        self.left = True
+        for callback in self.waiting:
+            callback.wake()
 
 
 def multiply_passes(node, count):

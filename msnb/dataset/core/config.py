@@ -1,12 +1,12 @@
 """Settings of the data engine: ``mindspore.dataset.config``."""
 
-import json
 import os
 import random
 
 import numpy as np
 
 from msnb.common.seed import on_seed
+from msnb.formats import reading
 
 __all__ = [
     "set_seed",
@@ -60,8 +60,6 @@ class _Settings:
         self.callback_timeout = 60
         self.auto_workers = False
         self.numa = False
-        self.rows_per_buffer = 32
-        self.worker_connector_size = 16
         self.cache_budget = None
         self.max_pixels = 30_000_000  # decoders take up to ten bytes a pixel (progressive JPEG): under 300 MB
         self.extra = {}
@@ -256,45 +254,45 @@ def get_max_pixels():
     return settings.max_pixels
 
 
-_FILE_KEYS = {
-    "numParallelWorkers": "workers",
-    "opConnectorSize": "prefetch",
-    "seed": "seed",
-    "monitorSamplingInterval": "monitor_interval",
-    "rowsPerBuffer": "rows_per_buffer",
-    "workerConnectorSize": "worker_connector_size",
-    "cacheHost": None,
-    "cachePort": None,
-    "numConnections": None,
-    "cachePrefetchSize": None,
+_FILE_KEYS = {  # the setting, its least and its largest value; MindSpore's files have more keys, without effect here
+    "numParallelWorkers": ("workers", 1, INT32_MAX),
+    "opConnectorSize": ("prefetch", 1, INT32_MAX),
+    "seed": ("seed", 0, UINT32_MAX),
+    "monitorSamplingInterval": ("monitor_interval", 1, INT32_MAX),
 }
 
 
 def load(file):
-    """Read settings from a JSON file.
+    """Read settings from a JSON file. When one of them is wrong, none is changed.
 
     Args:
         file (str): Path of the file; its keys are MindSpore's (``numParallelWorkers``, ``seed``, ``opConnectorSize``,
             ...).
 
     Raises:
-        RuntimeError: If the file cannot be read or is not JSON.
+        RuntimeError: If the file cannot be read, is not JSON, or holds a setting of the wrong type or out of range.
 
     Examples:
         >>> import mindspore.dataset as ds
         >>> ds.config.load("config.json")
     """
     try:
-        with open(file, encoding="utf-8") as stream:
-            values = json.load(stream)
+        values = reading.json_file(file)
     except OSError as error:
         raise RuntimeError(f"The settings file {file!r} cannot be read: {error.strerror}.") from None
-    except ValueError as error:
-        raise RuntimeError(f"The settings file {file!r} is not JSON (json.exception.parse_error): {error}.") from None
-    for key, value in values.items():
-        name = _FILE_KEYS.get(key, key)
-        if name is not None and hasattr(settings, name):
-            setattr(settings, name, value)
+    if not isinstance(values, dict):
+        raise reading.BadFileError(f"The settings file {file!r} should hold an object, but got {values!r:.80}.")
+    found = {}
+    for key, (name, low, high) in _FILE_KEYS.items():
+        value = values.get(key, low)
+        if type(value) is not int or not low <= value <= high:
+            raise reading.BadFileError(
+                f"The settings file {file!r} has {value!r:.80} as {key}, but it should be a whole number from {low} to "
+                f"{high}."
+            )
+        if key in values:
+            found[name] = value
+    vars(settings).update(found)
 
 
 def _pair(name, default, check):

@@ -4,6 +4,7 @@ are MindSpore's.
 
 import numbers
 import os
+from itertools import pairwise
 
 import numpy as np
 
@@ -69,28 +70,28 @@ def type_check_list(args, types, names):
         type_check(arg, types, name)
 
 
+def _outside(interval, name):
+    return ValueError(f"Input {_named(name)}is not within the required interval of ({interval[0]} to {interval[1]}).")
+
+
 def check_value(value, interval, name=""):
     """ValueError unless `value` lies in the closed `interval`."""
     if not interval[0] <= value <= interval[1]:
-        raise ValueError(
-            f"Input {_named(name)}is not within the required interval of ({interval[0]} to {interval[1]})."
-        )
+        raise _outside(interval, name)
 
 
 def check_value_normalize_std(value, interval, name=""):
     """ValueError unless `value` lies in `interval`, its lower bound excluded."""
-    if not interval[0] < value <= interval[1]:
-        raise ValueError(
-            f"Input {_named(name)}is not within the required interval of ({interval[0]} to {interval[1]})."
-        )
+    check_value(value, interval, name)
+    if value == interval[0]:
+        raise _outside(interval, name)
 
 
 def check_range(values, interval, name=""):
     """ValueError unless `values` is an increasing pair inside `interval`."""
-    if not interval[0] <= values[0] <= values[1] <= interval[1]:
-        raise ValueError(
-            f"Input {_named(name)}is not within the required interval of ({interval[0]} to {interval[1]})."
-        )
+    points = interval[0], values[0], values[1], interval[1]
+    if not all(a <= b for a, b in pairwise(points)):
+        raise _outside(interval, name)
 
 
 def check_positive(value, name=""):
@@ -105,28 +106,29 @@ def check_2tuple(value, name=""):
         raise ValueError(f"Value {_named(name)}needs to be a 2-tuple.")
 
 
+def _whole_number(value, low, high, name, shown):
+    type_check(value, (int,), name)
+    check_value(value, (low, high), shown)
+
+
 def check_uint8(value, name=""):
     """An int from 0 to 255."""
-    type_check(value, (int,), name)
-    check_value(value, (UINT8_MIN, UINT8_MAX))
+    _whole_number(value, UINT8_MIN, UINT8_MAX, name, "")
 
 
 def check_uint32(value, name=""):
     """An int from 0 to 2**32 - 1."""
-    type_check(value, (int,), name)
-    check_value(value, (UINT32_MIN, UINT32_MAX))
+    _whole_number(value, UINT32_MIN, UINT32_MAX, name, "")
 
 
 def check_pos_int32(value, name=""):
     """An int from 1 to 2**31 - 1."""
-    type_check(value, (int,), name)
-    check_value(value, (POS_INT_MIN, INT32_MAX), name)
+    _whole_number(value, POS_INT_MIN, INT32_MAX, name, name)
 
 
 def check_pos_int64(value, name=""):
     """An int from 0 to 2**63 - 1."""
-    type_check(value, (int,), name)
-    check_value(value, (UINT64_MIN, INT64_MAX), name)
+    _whole_number(value, UINT64_MIN, INT64_MAX, name, name)
 
 
 def check_float32(value, name=""):
@@ -156,56 +158,64 @@ def check_valid_str(value, valid, name=""):
 def check_columns(columns, name):
     """A non-empty column name or a list of different ones."""
     type_check(columns, (list, str), name)
-    if isinstance(columns, str):
-        if not columns:
-            raise ValueError(f"{name} should not be an empty str.")
-        return
     if not columns:
-        raise ValueError(f"{name} should not be empty.")
-    for i, column in enumerate(columns):
-        if not column:
-            raise ValueError(f"{name}[{i}] should not be empty.")
-    type_check_list(columns, (str,), name)
-    if len(set(columns)) != len(columns):
-        twice = next(c for c in columns if columns.count(c) > 1)
+        raise ValueError(f"{name} should not be {'an empty str' if isinstance(columns, str) else 'empty'}.")
+    entries = as_list(columns)
+    blank = next((i for i, entry in enumerate(entries) if not entry), None)
+    if blank is not None:
+        raise ValueError(f"{name}[{blank}] should not be empty.")
+    type_check_list(entries, (str,), name)
+    twice = next((c for i, c in enumerate(entries) if c in entries[:i]), None)
+    if twice is not None:
         raise ValueError(f"Every column name in {name} should be different, but {twice!r} is there twice.")
 
 
 def as_list(columns):
-    """A column name or a list of them as a list; None stays None."""
-    if columns is None or isinstance(columns, list):
-        return columns
-    return [columns]
+    """The names in an argument that is one column name, a list of them or None: a list, None stays None."""
+    return [columns] if isinstance(columns, str) else columns
 
 
 def check_num_parallel_workers(value):
     """A positive int. More workers than processors are allowed: they share the processors."""
+    most = max(64, os.cpu_count() or 1)
     type_check(value, (int,), "num_parallel_workers")
-    if not 1 <= value <= max(64, os.cpu_count() or 1):
-        raise ValueError(
-            f"num_parallel_workers exceeds the boundary between 1 and {max(64, os.cpu_count() or 1)}: got {value}."
-        )
+    if value not in range(1, most + 1):
+        raise ValueError(f"num_parallel_workers exceeds the boundary between 1 and {most}: got {value}.")
 
 
 def check_num_samples(value):
     """A non-negative int."""
-    type_check(value, (int,), "num_samples")
-    check_value(value, (0, INT32_MAX), "num_samples")
+    check_within(0, INT32_MAX, num_samples=value)
+
+
+def check_types(types, **arguments):
+    """:func:`type_check` of every argument."""
+    for name, value in arguments.items():
+        type_check(value, types, name)
 
 
 def check_optional(kinds, **arguments):
     """:func:`type_check` of every argument that is not None."""
+    check_types(kinds, **{name: value for name, value in arguments.items() if value is not None})
+
+
+def check_within(low, high, **arguments):
+    """Every argument is an int from `low` to `high`."""
+    check_types((int,), **arguments)
     for name, value in arguments.items():
-        if value is not None:
-            type_check(value, kinds, name)
+        check_value(value, (low, high), name)
+
+
+def _readable(path, kind, is_there):
+    if not (is_there(path) and os.access(path, os.R_OK)):
+        raise ValueError(f"The {kind} {path} does not exist or permission denied!")
 
 
 def check_dir(path):
     """A folder that can be read."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"A folder should be given as str, but got {path!r} ({type(path).__name__}).")
-    if not os.path.isdir(path) or not os.access(path, os.R_OK):
-        raise ValueError(f"The folder {path} does not exist or permission denied!")
+    _readable(path, "folder", os.path.isdir)
 
 
 def check_filename(path):
@@ -223,36 +233,38 @@ def check_filename(path):
 def check_file(path):
     """A file that can be read."""
     check_filename(path)
-    if not os.path.isfile(path) or not os.access(path, os.R_OK):
-        raise ValueError(f"The file {path} does not exist or permission denied!")
+    _readable(path, "file", os.path.isfile)
 
 
 def check_source(
     num_samples=None, num_parallel_workers=None, shuffle=None, sampler=None, num_shards=None, shard_id=None
 ):
     """The arguments that every source has, and which of them exclude each other."""
-    from msnb.dataset.engine import samplers
-
-    if num_samples is not None:
-        check_num_samples(num_samples)
-    if num_parallel_workers is not None:
-        check_num_parallel_workers(num_parallel_workers)
-    check_optional((int,), num_shards=num_shards, shard_id=shard_id)
+    for check, value in ((check_num_samples, num_samples), (check_num_parallel_workers, num_parallel_workers)):
+        if value is not None:
+            check(value)
     if not isinstance(shuffle, str):  # the enum Shuffle is a str
         check_optional((bool,), shuffle=shuffle)
+    check_optional((int,), num_shards=num_shards, shard_id=shard_id)
     if sampler is not None:
-        type_check(sampler, (type(None), samplers.BuiltinSampler, samplers.Sampler), "sampler")
-        if shuffle is not None:
-            raise RuntimeError("sampler and shuffle cannot be specified at the same time.")
-        if num_shards is not None:
-            raise RuntimeError("sampler and sharding cannot be specified at the same time.")
-    if num_shards is not None:
-        check_pos_int32(num_shards, "num_shards")
-        if shard_id is None:
-            raise RuntimeError("num_shards is specified and currently requires shard_id as well.")
-        check_value(shard_id, (0, num_shards - 1), "shard_id")
-    elif shard_id is not None:
+        _check_sampler(sampler, {"shuffle": shuffle, "sharding": num_shards})
+    if num_shards is None and shard_id is None:
+        return
+    if num_shards is None:
         raise RuntimeError("shard_id is specified but num_shards is not.")
+    check_pos_int32(num_shards, "num_shards")
+    if shard_id is None:
+        raise RuntimeError("num_shards is specified and currently requires shard_id as well.")
+    check_value(shard_id, (0, num_shards - 1), "shard_id")
+
+
+def _check_sampler(sampler, excluded):
+    from msnb.dataset.engine import samplers
+
+    type_check(sampler, (type(None), samplers.BuiltinSampler, samplers.Sampler), "sampler")
+    for what, value in excluded.items():
+        if value is not None:
+            raise RuntimeError(f"sampler and {what} cannot be specified at the same time.")
 
 
 def check_cache(cache):
@@ -266,39 +278,39 @@ def check_cache(cache):
 def check_pad_info(pad_info):
     """A dict of column -> (shape, value) or None."""
     type_check(pad_info, (dict,), "pad_info")
-    for key, value in pad_info.items():
-        type_check(key, (str,), "key in pad_info")
-        if value is None:
-            continue
-        type_check(value, (tuple,), "value in pad_info")
-        if len(value) != 2:
-            raise ValueError(f"value of pad_info should be a tuple of size 2 (shape, value), but got {value}.")
-        if value[0] is not None:
-            type_check(value[0], (list,), "pad_shape")
-            for dim in value[0]:
-                if dim is not None:
-                    type_check(dim, (int,), "dim in pad_shape")
-                    if dim <= 0:
-                        raise ValueError(f"pad shape should be positive integers, but got {value[0]}.")
-        if value[1] is not None:
-            type_check(value[1], (int, float, str, bytes), "pad_value")
+    type_check_list(list(pad_info), (str,), ["key in pad_info"] * len(pad_info))
+    for entry in pad_info.values():
+        if entry is not None:
+            _check_padding(entry)
+
+
+def _check_padding(entry):
+    type_check(entry, (tuple,), "value in pad_info")
+    if len(entry) != 2:
+        raise ValueError(f"value of pad_info should be a tuple of size 2 (shape, value), but got {entry}.")
+    shape, fill = entry
+    check_optional((list,), pad_shape=shape)
+    check_optional((int, float, str, bytes), pad_value=fill)
+    known = [d for d in shape or [] if d is not None]
+    type_check_list(known, (int,), ["dim in pad_shape"] * len(known))
+    if min(known, default=1) < 1:
+        raise ValueError(f"pad shape should be positive integers, but got {shape}.")
 
 
 def check_tensor_op(op, name):
     """A transform of the library or any callable."""
-    from msnb.dataset.core.tensor_op import TensorOp
-
-    if not isinstance(op, TensorOp) and not callable(op):
+    if not callable(op):
         raise TypeError(f"{name} is neither a c_transform op (TensorOp) nor a callable pyfunc.")
 
 
 def check_gnn_list_or_ndarray(value, name):
     """A list of int or an int32 array."""
+    if isinstance(value, np.ndarray):
+        if value.dtype != np.int32:
+            raise TypeError(f"Each member in {name} should be of type int32. Got {value.dtype}.")
+        return
     type_check(value, (list, np.ndarray), name)
-    if isinstance(value, list):
-        type_check_list(value, (int,), name)
-    elif value.dtype != np.int32:
-        raise TypeError(f"Each member in {name} should be of type int32. Got {value.dtype}.")
+    type_check_list(value, (int,), name)
 
 
 def is_number(value):

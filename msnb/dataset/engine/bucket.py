@@ -1,8 +1,9 @@
 """``bucket_batch_by_length``: rows of similar length batched together."""
 
 import bisect
+from itertools import pairwise
 
-from msnb.dataset.core.validator_helpers import check_columns, check_pad_info, type_check, type_check_list
+from msnb.dataset.core.validator_helpers import check_columns, check_pad_info, check_types
 from msnb.dataset.engine import nodes
 from msnb.dataset.engine.chunk import Chunk, rows_of, stacked
 from msnb.dataset.engine.dataset import Dataset
@@ -24,28 +25,28 @@ class BucketBatchByLengthDataset(Dataset):
         pad_to_bucket_boundary,
         drop_remainder,
     ):
-        type_check_list(
-            [column_names, bucket_boundaries, bucket_batch_sizes],
+        check_types(
             (list,),
-            ["column_names", "bucket_boundaries", "bucket_batch_sizes"],
+            column_names=column_names,
+            bucket_boundaries=bucket_boundaries,
+            bucket_batch_sizes=bucket_batch_sizes,
         )
-        type_check(pad_to_bucket_boundary, (bool,), "pad_to_bucket_boundary")
-        type_check(drop_remainder, (bool,), "drop_remainder")
+        check_types((bool,), pad_to_bucket_boundary=pad_to_bucket_boundary, drop_remainder=drop_remainder)
         check_columns(column_names, "column_names")
-        if element_length_function is None and len(column_names) != 1:
+        if len(column_names) != 1 and element_length_function is None:
             raise ValueError("If element_length_function is not specified, exactly one column name should be passed.")
         if not bucket_boundaries:
             raise ValueError("bucket_boundaries cannot be empty.")
         _check_integers(bucket_boundaries, "bucket_boundaries", "must only contain positive numbers.")
-        if any(b <= a for a, b in zip(bucket_boundaries, bucket_boundaries[1:], strict=False)):
-            raise ValueError(f"bucket_boundaries should be strictly increasing, but got {bucket_boundaries}.")
-        if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
-            raise ValueError(
-                f"bucket_batch_sizes must contain one element more than bucket_boundaries: {len(bucket_batch_sizes)} "
-                f"and "
-                f"{len(bucket_boundaries)}."
-            )
         _check_integers(bucket_batch_sizes, "bucket_batch_sizes", "should be a list of positive numbers.")
+        if any(b <= a for a, b in pairwise(bucket_boundaries)):
+            raise ValueError(f"bucket_boundaries should be strictly increasing, but got {bucket_boundaries}.")
+        buckets = len(bucket_boundaries) + 1
+        if len(bucket_batch_sizes) != buckets:
+            raise ValueError(
+                f"bucket_batch_sizes must contain one element more than bucket_boundaries, {buckets}, but has "
+                f"{len(bucket_batch_sizes)}."
+            )
         if pad_info is not None:
             check_pad_info(pad_info)
         super().__init__(input_dataset)

@@ -9,7 +9,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from msnb.dataset.core.validator_helpers import check_positive, check_uint32, check_value, type_check
+from msnb.dataset.core.validator_helpers import check_optional, check_positive, check_types, check_uint32, check_within
 from msnb.dataset.engine import nodes, ordering
 from msnb.dataset.engine.chunk import Chunk, rows_of, settle
 
@@ -79,31 +79,23 @@ class DatasetCache:
     def __init__(
         self, session_id, size=0, spilling=False, hostname=None, port=None, num_connections=None, prefetch_size=None
     ):
-        check_uint32(session_id, "session_id")
-        type_check(size, (int,), "size")
-        if size:
-            check_positive(size, "size")
-        type_check(spilling, (bool,), "spilling")
-        if hostname is not None:
-            type_check(hostname, (str,), "hostname")
-            if hostname not in ("127.0.0.1", "localhost"):
-                raise RuntimeError(
-                    f"DatasetCache: now cache client has to be on the same host with cache server; got hostname "
-                    f"{hostname!r}."
-                )
-        if port is not None:
-            type_check(port, (int,), "port")
-            check_value(port, (1025, 65535), "port")
-        for name, value in (("num_connections", num_connections), ("prefetch_size", prefetch_size)):
-            if value is not None:
+        numbers = {"session_id": session_id, "num_connections": num_connections, "prefetch_size": prefetch_size}
+        for name, value in numbers.items():
+            if value is not None or name == "session_id":
                 check_uint32(value, name)
-        self.session_id = session_id
-        self.size = size
-        self.spilling = spilling
-        self.hostname = hostname
-        self.port = port
-        self.num_connections = num_connections
-        self.prefetch_size = prefetch_size
+        check_types((int,), size=size)
+        check_types((bool,), spilling=spilling)
+        check_optional((str,), hostname=hostname)
+        if size < 0:
+            check_positive(size, "size")
+        if port is not None:
+            check_within(1025, 65535, port=port)
+        if hostname not in (None, "127.0.0.1", "localhost"):
+            raise RuntimeError(
+                f"DatasetCache: now cache client has to be on the same host with cache server; got hostname "
+                f"{hostname!r}."
+            )
+        vars(self).update(numbers, size=size, spilling=spilling, hostname=hostname, port=port)
         self._kept = _Kept(size, spilling)
         self._owner = None
 

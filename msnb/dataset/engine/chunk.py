@@ -114,9 +114,42 @@ def concatenate(chunks):
     return Chunk(columns, sum(c.n for c in chunks), chunks[0].first)
 
 
-def rechunk(chunks, size):
-    """Yield chunks of exactly `size` rows (the last may be shorter) out of chunks of any size."""
-    pending, have = [], 0
+def gathered(rows, hint):
+    """Yield lists of as many `rows` as suit the consumer; the rows before an error come before it."""
+    group, want, failure = [], hint.take(), None
+    try:
+        for row in rows:
+            group.append(row)
+            if len(group) == want:
+                yield group
+                group, want = [], hint.take()
+    except Exception as error:
+        failure = error
+    if group:
+        yield group
+    if failure is not None:
+        raise failure
+
+
+def rechunk(chunks, size, keep_rest=False):
+    """Yield chunks of exactly `size` rows (the last may be shorter) out of chunks of any size. Rows that wait for more
+    when an error comes are dropped, as those of a batch are, or with `keep_rest` given out before it.
+    """
+    pending, failure = [], None
+    try:
+        yield from _rechunked(chunks, size, pending)
+    except Exception as error:
+        if not keep_rest:
+            raise
+        failure = error
+    if pending:
+        yield concatenate(pending)
+    if failure is not None:
+        raise failure
+
+
+def _rechunked(chunks, size, pending):
+    have = 0
     for chunk in chunks:
         if not have and chunk.n == size:
             yield chunk
@@ -125,10 +158,10 @@ def rechunk(chunks, size):
         while have + chunk.n - start >= size:
             stop = start + size - have
             pending.append(chunk if (start, stop) == (0, chunk.n) else chunk.part(start, stop))
-            yield concatenate(pending)
-            pending, have, start = [], 0, stop
+            whole = concatenate(pending)
+            pending.clear()
+            yield whole
+            have, start = 0, stop
         if start < chunk.n:
             pending.append(chunk.part(start, chunk.n) if start else chunk)
             have += chunk.n - start
-    if pending:
-        yield concatenate(pending)

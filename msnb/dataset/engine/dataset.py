@@ -6,8 +6,8 @@ import weakref
 from msnb.dataset.core.validator_helpers import (
     INT32_MAX,
     check_columns,
-    check_value,
-    type_check,
+    check_optional,
+    check_within,
 )
 from msnb.dataset.engine.query_methods import QueryMethods
 from msnb.dataset.engine.row_methods import RowMethods
@@ -23,28 +23,23 @@ class Dataset(RowMethods, TableMethods, QueryMethods):
         cache (DatasetCache, optional): Where to keep its rows. Default: None.
     """
 
+    # What is known of it once somebody has asked.
+    dataset_size = saved_output_shapes = saved_output_types = None
+    _col_names = _batch_size = _repeat_count = _num_classes = None
+    _input_indexs = ()
+
     def __new__(cls, *args, **kwargs):
         new = super().__new__(cls)
         new._made_with = (args, kwargs)
         return new
 
     def __init__(self, children=None, num_parallel_workers=None, cache=None):
-        if children is None:
-            children = []
-        self.children = list(children) if isinstance(children, list | tuple) else [children]
-        self.parent = []
+        below = () if children is None else children if isinstance(children, list | tuple) else (children,)
+        self.children, self.parent = list(below), []
         for child in self.children:
             child.parent.append(weakref.ref(self))
         self.num_parallel_workers = num_parallel_workers
         self.cache = cache
-        self.dataset_size = None
-        self.saved_output_shapes = None
-        self.saved_output_types = None
-        self._col_names = None
-        self._input_indexs = ()
-        self._batch_size = None
-        self._repeat_count = None
-        self._num_classes = None
 
     def __getstate__(self):
         return {**self.__dict__, "parent": []}
@@ -177,8 +172,6 @@ def _copy_sampler(sampler):
 
 
 def _check_iterator(num_epochs, output_numpy):
-    if output_numpy is not None:
-        type_check(output_numpy, (bool,), "output_numpy")
+    check_optional((bool,), output_numpy=output_numpy)
     if num_epochs is not None:
-        type_check(num_epochs, (int,), "num_epochs")
-        check_value(num_epochs, (-1, INT32_MAX), "num_epochs")
+        check_within(-1, INT32_MAX, num_epochs=num_epochs)

@@ -4,12 +4,18 @@ import os
 import sysconfig
 import traceback
 
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep  # all of msnb
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 
 
 class UserError(RuntimeError):
-    """A RuntimeError that already says where it happened."""
+    """A RuntimeError that already says where it happened.
+
+    Attributes:
+        before: (columns, number) of the rows of the same chunk that were made before it happened: they come first.
+    """
+
+    before = None
 
 
 class NoDataError(RuntimeError):
@@ -29,7 +35,7 @@ class NoDataError(RuntimeError):
 
 def users_line(error):
     """``file:line in function`` of the innermost frame of the user's, a library's where there is none; "" when all are
-    the engine's.
+    msnb's.
     """
     if hasattr(error, "msnb_line"):  # raised in another process
         return error.msnb_line
@@ -37,6 +43,11 @@ def users_line(error):
     frames = [f for f in reversed(frames) if not os.path.abspath(f.filename).startswith(_HERE)]
     own = [f for f in frames if not f.filename.startswith(_LIBRARIES)]
     return next((f"{f.filename}:{f.lineno}, in {f.name}: {f.line}" for f in own or frames), "")
+
+
+def rows_before(error):
+    """(columns, number) of the rows that were made before an error; (None, 0) when there is none."""
+    return getattr(error, "before", None) or (None, 0)
 
 
 def located(error, what, columns=(), sample=None):

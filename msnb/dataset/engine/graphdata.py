@@ -8,8 +8,10 @@ from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.validator_helpers import (
     INT32_MAX,
     check_file,
+    check_gnn_list_or_ndarray,
     check_num_parallel_workers,
-    check_value,
+    check_types,
+    check_within,
     type_check,
 )
 
@@ -18,12 +20,7 @@ _NO_NODE = -1
 
 def _numbers(value, name):
     """A list or int32 array of numbers as an array."""
-    type_check(value, (list, np.ndarray), name)
-    if isinstance(value, list):
-        for i, item in enumerate(value):
-            type_check(item, (int,), f"{name}[{i}]")
-    elif value.dtype != np.int32:
-        raise TypeError(f"Each member in {name} should be of type int32. Got {value.dtype}.")
+    check_gnn_list_or_ndarray(value, name)
     return np.asarray(value, np.int32)
 
 
@@ -151,20 +148,17 @@ class GraphData:
         num_client=1,
         auto_shutdown=True,
     ):
-        check_file(dataset_file)
         if num_parallel_workers is not None:
             check_num_parallel_workers(num_parallel_workers)
-        type_check(hostname, (str,), "hostname")
-        if not hostname or len(hostname) > 253 or not all(c.isalnum() or c in "-_." for c in hostname):
+        check_types((str,), hostname=hostname, working_mode=working_mode)
+        check_types((bool,), auto_shutdown=auto_shutdown)
+        check_within(1024, 65535, port=port)
+        check_within(1, 255, num_client=num_client)
+        if not 0 < len(hostname) <= 253 or set(hostname) - set("-_.") - set(filter(str.isalnum, hostname)):
             raise ValueError("The hostname is illegal")
-        type_check(working_mode, (str,), "working_mode")
         if working_mode not in ("local", "client", "server"):
             raise ValueError("Invalid working mode, please enter 'local', 'client' or 'server'.")
-        type_check(port, (int,), "port")
-        check_value(port, (1024, 65535), "port")
-        type_check(num_client, (int,), "num_client")
-        check_value(num_client, (1, 255), "num_client")
-        type_check(auto_shutdown, (bool,), "auto_shutdown")
+        check_file(dataset_file)
         if working_mode == "client":
             from msnb.dataset.engine.graphserver import Client
 
@@ -313,9 +307,8 @@ class GraphData:
         Returns:
             numpy.ndarray, int32, (nodes, 1 + `neg_neighbor_num`).
         """
+        check_types((int,), neg_neighbor_num=neg_neighbor_num, neg_neighbor_type=neg_neighbor_type)
         nodes = _numbers(node_list, "node_list")
-        type_check(neg_neighbor_num, (int,), "neg_neighbor_num")
-        type_check(neg_neighbor_type, (int,), "neg_neighbor_type")
         if nodes.size == 0:
             raise RuntimeError("Input node_list is empty.")
         if neg_neighbor_num < 1:
@@ -403,10 +396,8 @@ class GraphData:
             numpy.ndarray, int32, (targets, 1 + steps).
         """
         nodes, path = _numbers(target_nodes, "target_nodes"), _numbers(meta_path, "meta_path")
-        type_check(step_home_param, (float,), "step_home_param")
-        type_check(step_away_param, (float,), "step_away_param")
-        type_check(default_node, (int,), "default_node")
-        check_value(default_node, (-1, INT32_MAX), "default_node")
+        check_types((float,), step_home_param=step_home_param, step_away_param=step_away_param)
+        check_within(-1, INT32_MAX, default_node=default_node)
         if nodes.size == 0 or path.size == 0:
             raise RuntimeError("Input target_nodes and meta_path must not be empty.")
         if step_home_param <= 0 or step_away_param <= 0:

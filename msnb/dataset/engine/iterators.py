@@ -34,11 +34,23 @@ def check_iterator_cleanup():
 def _tensor_maker():
     from msnb.core.tensor import Tensor
 
-    def make(array):
+    def boxed(rows):
         # A Tensor holds numbers; strings stay the numpy arrays they are.
-        return array if array.dtype.kind in "SU" else Tensor(array)
+        return [[a if a.dtype.kind in "SU" else Tensor(a) for a in row] for row in rows]
 
-    return make
+    return boxed
+
+
+def _groups(plan, boxed):
+    """The rows of each chunk. Tensors are made here, ahead of the consumer: a transfer to the device goes on while
+    the batch before is being used.
+
+    A thread may run this; so it knows the plan, and not the Iterator, whose end must end the thread.
+    """
+    for chunk in plan.chunks(Hint(_MAX_HINT, 1)):
+        rows = list(zip(*map(rows_of, chunk.columns), strict=True))
+        del chunk
+        yield rows if boxed is None else boxed(rows)
 
 
 class Iterator:
@@ -64,7 +76,7 @@ class Iterator:
         self._rows = None
         self._prefetcher = None
         self._runtime_context = True
-        self._box = None if output_numpy else _tensor_maker()
+        self._boxed = None if output_numpy else _tensor_maker()
         self._index = 0
         if len(ITERATORS_LIST) >= _FORGET:
             ITERATORS_LIST[:] = [ref for ref in ITERATORS_LIST if ref() is not None]
@@ -105,28 +117,14 @@ class Iterator:
             )
         self._index = 0
         self._stop_prefetching()
-        to_device = self._box is not None and get_context("device_target") != "CPU"
+        to_device = self._boxed is not None and get_context("device_target") != "CPU"
         ahead = max(1, min(settings.prefetch, _ON_DEVICE if to_device else 8))
-        self._prefetcher = Prefetcher(self._groups(), ahead, always=to_device)
+        boxed = self._boxed
+        if self._monitor is not None and boxed is not None:
+            boxed = self._monitor.timed_boxing(boxed)
+        self._prefetcher = Prefetcher(_groups(self._plan, boxed), ahead, always=to_device)
         groups = self._prefetcher if self._monitor is None else self._monitor.follow(self._prefetcher)
         self._rows = chain.from_iterable(groups)
-
-    def _chunks(self):
-        return self._plan.chunks(Hint(_MAX_HINT, 1))
-
-    def _groups(self):
-        """The rows of each chunk. Tensors are made here, ahead of the consumer: a transfer to the device goes on while
-        the batch before is being used.
-        """
-        boxed = self._boxed
-        if self._monitor is not None and self._box is not None:
-            boxed = self._monitor.timed_boxing(boxed)
-        for chunk in self._chunks():
-            yield boxed(list(zip(*map(rows_of, chunk.columns), strict=True)))
-
-    def _boxed(self, rows):
-        box = self._box
-        return rows if box is None else [[box(a) for a in row] for row in rows]
 
     def _finish(self, row):
         raise RuntimeError("Calling base class Iterator's get_next is invalid.")

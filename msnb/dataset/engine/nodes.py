@@ -5,8 +5,8 @@ Each gives out one epoch of chunks per call of ``chunks(hint)``; the Hint is the
 
 import numpy as np
 
-from msnb.dataset.engine.chunk import Chunk, Hint, concatenate, rechunk, rows_of, stacked
-from msnb.dataset.engine.errors import located
+from msnb.dataset.engine.chunk import Chunk, Hint, concatenate, joined, rechunk, rows_of, stacked
+from msnb.dataset.engine.errors import located, rows_before
 
 
 class Node:
@@ -77,17 +77,37 @@ class IndexSource(Node):
         """Yield the chunks of the next epoch out of ``fetch(numbers, number of the first row)``."""
         numbers = self.numbers()
         start = end = 0
+        failure = None
         while start < len(numbers):
             size = min(hint.take(), len(numbers) - start)
-            if start == end:  # nothing is left of what was fetched
+            if start == end and failure is None:  # nothing is left of what was fetched
                 begin, end = start, min(start + max(size, self.source.ahead), len(numbers))
-                columns = fetch(numbers[begin:end], begin)
+                try:
+                    columns = fetch(numbers[begin:end], begin)
+                except Exception as error:
+                    columns, n, failure = self._up_to(error, fetch, numbers[begin:end], begin)
+                    end = begin + n
+            if failure is not None and start == end:
+                raise failure
             stop = min(start + size, end)
             if (start, stop) == (begin, end):
                 yield Chunk(columns, stop - start, start)
             else:
                 yield Chunk([c[start - begin : stop - begin] for c in columns], stop - start, start)
             start = stop
+
+    def _up_to(self, error, fetch, numbers, first):
+        """(columns, number, error) of the samples before the one that cannot be fetched."""
+        columns, n = rows_before(error)
+        if n or not self.source.random_access or len(numbers) == 1:
+            return columns, n, error
+        made = []  # the source does not tell which one it is; but no user's code sees that they are fetched again
+        try:
+            for at in range(len(numbers)):
+                made.append(fetch(numbers[at : at + 1], first + at))
+        except Exception as found:
+            error = found
+        return [joined(list(c)) for c in zip(*made, strict=True)], len(made), error
 
     def size(self):
         n = self.sampler.size()
@@ -133,15 +153,35 @@ class Map(Node):
             yield from self.callbacks.watch(self, hint)
             return
         for chunk in self.children[0].chunks(hint):
-            yield self.run(chunk)
+            try:
+                made = self.run(chunk)
+            except Exception as error:
+                columns, n = rows_before(error)
+                if n:
+                    yield Chunk(columns, n, chunk.first)
+                raise
+            yield made
 
     def run(self, chunk):
-        """The chunk after all steps."""
+        """The chunk after all steps. An error has the rows before its own, after all steps, as ``before``."""
+        failure = None
         for step in self.steps:
-            chunk = Chunk(step.run(chunk), chunk.n, chunk.first)
+            try:
+                chunk = Chunk(step.run(chunk), chunk.n, chunk.first)
+            except Exception as error:
+                failure = error
+                columns, n = rows_before(error)
+                chunk = Chunk(columns, n, chunk.first)
+            if failure is not None and not chunk.n:
+                raise failure
+        if failure is not None:
+            failure.before = chunk.columns, chunk.n
+            raise failure
         return chunk
 
     def close(self):
+        if self.callbacks is not None:
+            self.callbacks.close()
         for step in self.steps:
             processes = getattr(step, "processes", None)
             if processes is not None:
@@ -271,6 +311,12 @@ class Batch(Node):
             return None
         return n // self.batch_size if self.drop_remainder else -(-n // self.batch_size)
 
+    def close(self):
+        pool = getattr(self.per_batch, "pool", None)
+        if pool is not None:
+            pool.close()
+        super().close()
+
     def describe(self):
         return f"batch {'by function' if self.size_of else self.batch_size}" + (
             ", drop_remainder" if self.drop_remainder else ""
@@ -289,19 +335,20 @@ class Filter(Node):
     def chunks(self, hint):
         first = 0
         for chunk in self.children[0].chunks(hint):
-            keep = []
-            rows = zip(*[rows_of(chunk.columns[i]) for i in self.inputs], strict=True)
-            number = -1
-            for number, row in enumerate(rows):
-                try:
+            keep, number, failure = [], 0, None
+            try:
+                for number, row in enumerate(zip(*[rows_of(chunk.columns[i]) for i in self.inputs], strict=True)):
                     if self.predicate(*row):
                         keep.append(number)
-                except Exception as error:
-                    raise located(error, "filter predicate", self.names, chunk.first + number) from error
+            except Exception as error:
+                failure = located(error, "filter predicate", self.names, chunk.first + number)
+                failure.__cause__ = error
             if keep:
                 kept = chunk if len(keep) == chunk.n else chunk.pick(keep)
                 yield Chunk(kept.columns, kept.n, first)
                 first += kept.n
+            if failure is not None:
+                raise failure
 
     def size(self):
         return None
@@ -343,19 +390,3 @@ class Rename(Node):
 
     def describe(self):
         return f"rename to {'+'.join(self.columns)}"
-
-
-class SyncWait(Node):
-    """Rows pass when the other side says so."""
-
-    def __init__(self, child, wait):
-        super().__init__([child], child.columns)
-        self.wait = wait
-
-    def chunks(self, hint):
-        for chunk in self.children[0].chunks(Hint(1)):
-            self.wait()
-            yield chunk
-
-    def describe(self):
-        return "sync_wait"

@@ -190,7 +190,7 @@ class Zip(Node):
 
     def chunks(self, hint):
         size = min(hint.limit, 32)
-        parts = [rechunk(child.chunks(Hint(size)), size) for child in self.children]
+        parts = [rechunk(child.chunks(Hint(size)), size, keep_rest=True) for child in self.children]
         first = 0
         while True:
             group = []
@@ -200,10 +200,14 @@ class Zip(Node):
                     return
                 group.append(chunk)
             n = min(c.n for c in group)
+            whole = group
             group = [c if c.n == n else c.part(0, n) for c in group]
             yield Chunk([column for c in group for column in c.columns], n, first)
             first += n
             if n < size:
+                for part, chunk in zip(parts, whole, strict=True):
+                    if chunk.n == n:  # it ended, or fails now
+                        next(part, None)
                 return
 
     def size(self):

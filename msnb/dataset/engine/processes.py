@@ -12,7 +12,9 @@ from msnb.dataset.engine.errors import users_line
 
 
 class WorkerError(RuntimeError):
-    """What a function raised in a worker process: ``msnb_item`` numbers the call, ``msnb_line`` is the user's line."""
+    """What a function raised in a worker process: ``msnb_made`` has the results of the calls before, ``msnb_line`` is
+    the user's line.
+    """
 
 
 class _Worker:
@@ -42,9 +44,9 @@ class _Worker:
                 "the function may have crashed; try without python_multiprocessing."
             ) from None
         if not ok:
-            text, item, line, trace = value
+            made, text, line, trace = value
             error = WorkerError(text)
-            error.msnb_item, error.msnb_line = item, line
+            error.msnb_made, error.msnb_line = made, line
             error.add_note(f"In a worker process:\n{trace}")
             raise error
         return value
@@ -53,6 +55,7 @@ class _Worker:
 def _serve(functions, pipe, parents):
     parents.close()
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches the whole group: end, without a traceback
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the program's own handler is not meant for this process
     while True:
         try:
             task = pipe.recv()
@@ -67,23 +70,34 @@ def _serve(functions, pipe, parents):
                 out.append(functions[index](*args))
             pipe.send((True, out))
         except Exception as error:
-            text = f"{type(error).__name__}: {error}"
-            pipe.send((False, (text, len(out), users_line(error), traceback.format_exc())))
+            said = f"{type(error).__name__}: {error}", users_line(error), traceback.format_exc()
+            try:
+                pipe.send((False, (out, *said)))
+            except Exception:  # what was made cannot be pickled
+                pipe.send((False, ([], *said)))
 
 
-def _end(workers):
+def _end(workers, turn):
+    """End the processes: they are told to, or stopped at once where a thread still waits for their answer."""
+    idle = turn.acquire(blocking=False)
     for worker in workers:
+        if not idle:
+            worker.process.terminate()
+            continue
         try:
             worker.pipe.send(None)
         except OSError:
             pass
     for worker in workers:
-        worker.pipe.close()
         worker.process.join(0.5)
         for end in (worker.process.terminate, worker.process.kill):
             if worker.process.is_alive():
                 end()
                 worker.process.join(2)  # fetched, or it stays in the table of processes
+    if idle or turn.acquire(timeout=2):  # the thread that waits learns it from its pipe, which must be open until then
+        for worker in workers:
+            worker.pipe.close()
+        turn.release()
 
 
 class ProcessPool:
@@ -94,16 +108,20 @@ class ProcessPool:
         self._size = max(1, size)
         self._workers = None
         self._finalizer = None
+        self._closed = False
         self._lock = threading.Lock()  # a thread that runs ahead must not start processes while another ends them
+        self._turn = threading.Lock()  # held while answers are awaited
 
     def _start(self):
         with self._lock:
             return self._started()
 
     def _started(self):
+        if self._closed:
+            raise RuntimeError("The worker processes were ended: the iterator they worked for was stopped.")
         if self._workers is None:
             self._workers = [_Worker(self._functions) for _ in range(self._size)]
-            self._finalizer = weakref.finalize(self, _end, self._workers)
+            self._finalizer = weakref.finalize(self, _end, self._workers, self._turn)
         for number, worker in enumerate(self._workers):
             if not worker.process.is_alive():  # ended by an interrupt, and the iteration goes on
                 self._workers[number] = _Worker(self._functions)
@@ -111,21 +129,28 @@ class ProcessPool:
 
     def map(self, rows, index=0):
         """The function's result for each tuple of arguments, in order."""
+        with self._turn:
+            return self._map(rows, index)
+
+    def _map(self, rows, index):
         workers = self._start()
         share = -(-len(rows) // len(workers))
-        parts = [rows[i : i + share] for i in range(0, len(rows), share)]
-        busy = workers[: len(parts)]
-        for worker, part in zip(busy, parts, strict=True):
-            worker.send(index, part)
+        busy = workers[: -(-len(rows) // share)] if rows else []
+        for number, worker in enumerate(busy):
+            worker.send(index, rows[number * share : (number + 1) * share])
         out, failure = [], None
-        for number, worker in enumerate(busy):  # every answer is fetched, or the next call would get it
+        for worker in busy:  # every answer is fetched, or the next call would get it
             try:
-                out += worker.receive()
+                answer = worker.receive()
             except RuntimeError as error:
-                if isinstance(error, WorkerError):
-                    error.msnb_item += number * share
-                failure = failure or error
+                answer, last = getattr(error, "msnb_made", []), error
+            else:
+                last = None
+            if failure is None:
+                out += answer
+                failure = last
         if failure is not None:
+            failure.msnb_made = out
             raise failure
         return out
 
@@ -134,8 +159,8 @@ class ProcessPool:
         return self.map([args], index)[0]
 
     def close(self):
-        """End the processes."""
+        """End the processes for good."""
         with self._lock:
+            self._closed = True
             if self._finalizer is not None:
                 self._finalizer()
-                self._workers = self._finalizer = None

@@ -8,7 +8,7 @@ import numpy as np
 
 from msnb.dataset.core.tensor_op import TensorOp, as_array
 from msnb.dataset.engine.chunk import rows_of, settle
-from msnb.dataset.engine.errors import located
+from msnb.dataset.engine.errors import UserError, located
 from msnb.dataset.engine.workers import parallel_map, processors
 
 _HEAVY = 4096  # elements of a row from which the pool is worth its hand-over
@@ -56,12 +56,22 @@ class Step:
         return made + [c for i, c in enumerate(columns) if i not in used]
 
     def run(self, chunk):
-        """The columns of `chunk` after this step."""
-        made = self.apply([chunk.columns[i] for i in self.inputs], chunk.n, chunk.first)
+        """The columns of `chunk` after this step. An error has those of the rows before its own as ``before``."""
+        try:
+            made = self.apply([chunk.columns[i] for i in self.inputs], chunk.n, chunk.first)
+        except UserError as error:
+            if error.before is not None:
+                made, n = error.before
+                error.before = self.place(chunk.part(0, n).columns, made), n
+            raise
         return self.place(chunk.columns, made)
 
-    def fail(self, error, sample):
-        return located(error, f"map operation {self.label}", self.names, sample)
+    def fail(self, error, sample, made=(), n=0):
+        """The error that is raised for `error`; `made` are the columns of the `n` rows that were made before."""
+        failure = located(error, f"map operation {self.label}", self.names, sample)
+        if n and isinstance(failure, UserError):
+            failure.before = list(made), n
+        return failure
 
 
 class LibraryStep(Step):
@@ -94,8 +104,8 @@ class LibraryStep(Step):
                     if isinstance(column, np.ndarray):
                         try:
                             made = op._stack(column)
-                        except Exception as error:
-                            raise self.fail(error, None) from error
+                        except Exception:
+                            made = NotImplemented  # row by row it is seen which one is wrong
                         if made is not NotImplemented:
                             return [made]
             elif op._draw_stack is not None:
@@ -113,7 +123,7 @@ class LibraryStep(Step):
     def _by_row(self, rows, first):
         op, state = self.op, self.state
         heavy = self.workers > 1 and op.costly and len(rows) > 3 and rows[0][0].size >= _HEAVY and processors() > 1
-        out = []
+        out, whole, failure = [], None, None
         try:
             if not op.deterministic and op._draw is None:
                 for row in rows:
@@ -124,11 +134,11 @@ class LibraryStep(Step):
             elif (whole := self._whole_result(rows)) is not None:
                 # The results are written to where they belong, side by side.
                 function = op._apply_to
-                rows = self._drawn([(*row, place) for row, place in zip(rows, whole, strict=True)], 1)
+                rows, failure = self._drawn([(*row, place) for row, place in zip(rows, whole, strict=True)], 1)
             else:
-                function, whole = op._apply, None
+                function = op._apply
                 if heavy:
-                    rows = self._drawn(rows)
+                    rows, failure = self._drawn(rows)
                 else:
                     draw = op._draw
                     rows = ((draw(state, *row), *row) for row in rows)
@@ -138,19 +148,24 @@ class LibraryStep(Step):
                 for row in rows:
                     out.append(function(*row))
         except Exception as error:
-            raise self.fail(error, first + getattr(error, "msnb_item", len(out))) from error
-        return [whole] if not op.deterministic and whole is not None else _columns_of(out)
+            failure, out = error, getattr(error, "msnb_made", out)
+        if failure is None:
+            return _columns_of(out) if whole is None else [whole]
+        n = len(out)
+        made = () if not n else _columns_of(out) if whole is None else [whole[:n]]
+        raise self.fail(failure, first + n, made, n) from failure
 
     def _drawn(self, rows, extra=0):
-        """The rows with what is drawn for each before them; the last `extra` values are not shown to the transform."""
+        """(the rows with what is drawn for each before them, the error at which it ended or None); the last `extra`
+        values are not shown to the transform.
+        """
         draw, state, out = self.op._draw, self.state, []
         try:
             for row in rows:
                 out.append((draw(state, *row[: len(row) - extra]), *row))
         except Exception as error:
-            error.msnb_item = len(out)
-            raise
-        return out
+            return out, error
+        return out, None
 
     def _whole_result(self, rows):
         """Memory for the results of all rows, where they will be alike; else None."""
@@ -222,34 +237,45 @@ class UserStep(Step):
 
     def apply(self, columns, n, first):
         rows = list(zip(*map(rows_of, columns), strict=True))
-        out = []
+        out, raw = [], False
         try:
             if self.processes is not None:
                 out = self.processes.map(rows)
             elif self.workers > 1 and n > 1:
                 out = parallel_map(self.call, rows, min(self.workers, n))
             elif len(self.functions) == 1:
-                return self._one_function(rows, out)
+                # One function, without a tuple per row as long as it returns arrays.
+                function, raw = self.functions[0], True
+                for row in rows:
+                    out.append(function(*row))
+                if out and set(map(type, out)) == {np.ndarray}:
+                    return [settle(out)]
+                out, raw = self._checked(out), False
             else:
                 call = self.call
                 for row in rows:
                     out.append(call(*row))
         except Exception as error:
-            raise self.fail(error, first + getattr(error, "msnb_item", len(out))) from error
-        return self._columns(out)
+            failure, out = error, getattr(error, "msnb_made", out)
+        else:
+            return self._columns(out)
+        if raw:
+            try:
+                out = self._checked(out)
+            except Exception as error:  # what an earlier row returned is no array
+                failure, out = error, error.msnb_made
+        raise self.fail(failure, first + len(out), self._columns(out), len(out)) from failure
 
-    def _one_function(self, rows, out):
-        """One column through one function, without a tuple per row, as long as it returns arrays; `out` counts."""
-        function = self.functions[0]
-        for row in rows:
-            out.append(function(*row))
-        if out and set(map(type, out)) == {np.ndarray}:
-            return [settle(out)]
-        values = out.copy()
-        out.clear()
-        for value in values:
-            out.append(self._arrays(value if isinstance(value, tuple) else (value,)))
-        return self._columns(out)
+    def _checked(self, values):
+        """What the one function returned, as a tuple of arrays per row."""
+        out = []
+        try:
+            for value in values:
+                out.append(self._arrays(value if isinstance(value, tuple) else (value,)))
+        except Exception as error:
+            error.msnb_made = out
+            raise
+        return out
 
     def _columns(self, out):
         width = len(out[0]) if out else self.results

@@ -18,12 +18,8 @@ class QueryMethods:
     @property
     def input_indexs(self):
         """Numbers of the columns that are the network's inputs, as set on this data set or below."""
-        if self._input_indexs != ():
-            return self._input_indexs
-        for child in self.children:
-            if child.input_indexs != ():
-                return child.input_indexs
-        return self._input_indexs
+        below = (child.input_indexs for child in self.children)
+        return self._input_indexs or next(filter(None, below), ())
 
     @input_indexs.setter
     def input_indexs(self, value):

@@ -58,8 +58,8 @@ class RecordRandom(Random):
 
 
 class RecordDistributed(Distributed):
-    def __init__(self, sampler, rows, class_ids):
-        super().__init__(sampler, rows, class_ids)
+    def begin(self, sampler, class_ids):
+        super().begin(sampler, class_ids)
         # without a seed, all shares have to agree on an order nonetheless
         self.seed = (sampler.seed or 0 if settings.seed == UNSEEDED else settings.seed) + 1
 

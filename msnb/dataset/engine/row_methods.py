@@ -4,12 +4,15 @@
 from msnb import log
 from msnb.dataset.core.validator_helpers import (
     INT32_MAX,
+    as_list,
     check_cache,
     check_columns,
     check_num_parallel_workers,
+    check_optional,
     check_pad_info,
     check_pos_int32,
-    check_value,
+    check_types,
+    check_within,
     type_check,
     type_check_list,
 )
@@ -129,36 +132,14 @@ class RowMethods:
         """
         from msnb.dataset.engine.operators import BatchDataset
 
-        if not (isinstance(batch_size, int) or callable(batch_size)):
-            raise TypeError(f"batch_size should either be an int or a callable, but got {batch_size!r}.")
-        if callable(batch_size):
-            if len(_parameters(batch_size)) != 1:
-                raise ValueError("callable batch_size should take one parameter (BatchInfo).")
-        else:
-            check_pos_int32(batch_size, "batch_size")
-        if num_parallel_workers is not None:
-            check_num_parallel_workers(num_parallel_workers)
-        type_check(drop_remainder, (bool,), "drop_remainder")
+        _check_batch_size(batch_size)
+        check_types((bool,), drop_remainder=drop_remainder)
+        check_optional((bool,), python_multiprocessing=python_multiprocessing)
+        _check_workers(num_parallel_workers)
+        _check_names(input_columns=input_columns, output_columns=output_columns, column_order=column_order)
         if pad_info is not None:
-            if per_batch_map is not None:
-                raise ValueError("pad_info and per_batch_map can't both be set.")
             check_pad_info(pad_info)
-        if (per_batch_map is None) != (input_columns is None):
-            raise ValueError("per_batch_map and input_columns need to be passed in together.")
-        if input_columns is not None:
-            check_columns(input_columns, "input_columns")
-            wanted = 1 if isinstance(input_columns, str) else len(input_columns)
-            takes = _parameters(per_batch_map)
-            if takes is not None and wanted != len(takes) - 1:
-                raise ValueError(
-                    f"The signature of per_batch_map should match with input columns: it takes {len(takes)} arguments, "
-                    f"but gets {wanted} columns and a BatchInfo."
-                )
-        for name, value in (("output_columns", output_columns), ("column_order", column_order)):
-            if value is not None:
-                check_columns(value, name)
-        if python_multiprocessing is not None:
-            type_check(python_multiprocessing, (bool,), "python_multiprocessing")
+        _check_per_batch(per_batch_map, input_columns, pad_info)
         _say_unused(max_rowsize)
         return BatchDataset(
             self,
@@ -189,8 +170,8 @@ class RowMethods:
         """
         from msnb.dataset.engine.sync import SyncWaitDataset
 
-        type_check(condition_name, (str,), "condition_name")
-        type_check(num_batch, (int,), "num_batch")
+        check_types((str,), condition_name=condition_name)
+        check_types((int,), num_batch=num_batch)
         return SyncWaitDataset(self, condition_name, num_batch, callback)
 
     def shuffle(self, buffer_size):
@@ -211,8 +192,7 @@ class RowMethods:
         """
         from msnb.dataset.engine.operators import ShuffleDataset
 
-        type_check(buffer_size, (int,), "buffer_size")
-        check_value(buffer_size, (2, INT32_MAX), "buffer_size")
+        check_within(2, INT32_MAX, buffer_size=buffer_size)
         return ShuffleDataset(self, buffer_size)
 
     def flat_map(self, func):
@@ -289,24 +269,15 @@ class RowMethods:
         from msnb.dataset.callback import DSCallback
         from msnb.dataset.engine.operators import MapDataset
 
-        if column_order is not None:
-            type_check(column_order, (list,), "column_order")
-        if num_parallel_workers is not None:
-            check_num_parallel_workers(num_parallel_workers)
-        type_check(python_multiprocessing, (bool,), "python_multiprocessing")
         check_cache(cache)
-        if callbacks is not None:
-            if isinstance(callbacks, list | tuple):
-                type_check_list(callbacks, (DSCallback,), "callbacks")
-            else:
-                type_check(callbacks, (DSCallback,), "callbacks")
-        for name, value in (
-            ("input_columns", input_columns),
-            ("output_columns", output_columns),
-            ("column_order", column_order),
-        ):
-            if value is not None:
-                check_columns(value, name)
+        check_types((bool,), python_multiprocessing=python_multiprocessing)
+        check_optional((list,), column_order=column_order)
+        _check_workers(num_parallel_workers)
+        _check_names(input_columns=input_columns, output_columns=output_columns, column_order=column_order)
+        if isinstance(callbacks, list | tuple):
+            type_check_list(callbacks, (DSCallback,), "callbacks")
+        else:
+            check_optional((DSCallback,), callbacks=callbacks)
         _say_unused(max_rowsize)
         if offload:
             log.once("Dataset.map: 'offload' has no effect: the plan is optimised anyway (dataset.explain() shows it).")
@@ -340,12 +311,10 @@ class RowMethods:
 
         if not callable(predicate):
             raise TypeError("Predicate should be a Python function or a callable Python object.")
-        if num_parallel_workers is not None:
-            check_num_parallel_workers(num_parallel_workers)
-            if num_parallel_workers > 1:
-                log.once("Dataset.filter: predicates run one at a time, in order; num_parallel_workers has no effect.")
-        if input_columns is not None:
-            check_columns(input_columns, "input_columns")
+        _check_workers(num_parallel_workers)
+        if (num_parallel_workers or 1) > 1:
+            log.once("Dataset.filter: predicates run one at a time, in order; num_parallel_workers has no effect.")
+        _check_names(input_columns=input_columns)
         return FilterDataset(self, predicate, input_columns, num_parallel_workers)
 
     def repeat(self, count=None):
@@ -363,8 +332,7 @@ class RowMethods:
         from msnb.dataset.engine.operators import RepeatDataset
 
         type_check(count, (int, type(None)), "repeat")
-        if isinstance(count, int) and (count <= 0 and count != -1 or count > INT32_MAX):
-            raise ValueError(f"count should be either -1 or positive integer, but got {count}.")
+        _check_count(-1 if count is None else count)
         return RepeatDataset(self, count)
 
     def skip(self, count):
@@ -378,8 +346,7 @@ class RowMethods:
         """
         from msnb.dataset.engine.operators import SkipDataset
 
-        type_check(count, (int,), "count")
-        check_value(count, (-1, INT32_MAX), "count")
+        check_within(-1, INT32_MAX, count=count)
         return SkipDataset(self, count)
 
     def take(self, count=-1):
@@ -393,11 +360,53 @@ class RowMethods:
         """
         from msnb.dataset.engine.operators import TakeDataset
 
-        type_check(count, (int,), "count")
-        if count <= 0 and count != -1 or count > INT32_MAX:
-            raise ValueError(f"count should be either -1 or positive integer, but got {count}.")
+        check_types((int,), count=count)
+        _check_count(count)
         return TakeDataset(self, count)
 
+
+def _check_count(count):
+    """-1, for no limit, or a positive number."""
+    if count != -1 and not 0 < count <= INT32_MAX:
+        raise ValueError(f"count should be either -1 or positive integer, but got {count}.")
+
+
+def _check_workers(number):
+    if number is not None:
+        check_num_parallel_workers(number)
+
+
+def _check_names(**arguments):
+    """Each is None, a column name or a list of them."""
+    for name, columns in arguments.items():
+        if columns is not None:
+            check_columns(columns, name)
+
+
+def _check_batch_size(size):
+    """A positive int, or a function of a BatchInfo."""
+    if isinstance(size, int):
+        check_pos_int32(size, "batch_size")
+    elif not callable(size):
+        raise TypeError(f"batch_size should either be an int or a callable, but got {size!r}.")
+    elif len(_parameters(size)) != 1:
+        raise ValueError("callable batch_size should take one parameter (BatchInfo).")
+
+
+def _check_per_batch(function, columns, pad_info):
+    """A function of the columns and a BatchInfo, or None with no columns."""
+    if function is not None and pad_info is not None:
+        raise ValueError("pad_info and per_batch_map can't both be set.")
+    if (function is None) is not (columns is None):
+        raise ValueError("per_batch_map and input_columns need to be passed in together.")
+    if function is None:
+        return
+    takes, gets = _parameters(function), len(as_list(columns)) + 1
+    if takes is not None and len(takes) != gets:
+        raise ValueError(
+            f"The signature of per_batch_map should match with input columns: it takes {len(takes)} arguments, but "
+            f"gets {gets - 1} columns and a BatchInfo."
+        )
 
 
 def _parameters(function):

@@ -6,6 +6,7 @@ numbers.
 
 import copy
 import numbers
+from itertools import islice
 
 import numpy as np
 
@@ -26,13 +27,37 @@ __all__ = [
 ]
 
 
-def _check_num_samples(num_samples):
-    if num_samples is None:
-        return
-    if not isinstance(num_samples, int) or isinstance(num_samples, bool):
-        raise TypeError(f"num_samples should be an integer, but got num_samples: {num_samples!r}.")
-    if num_samples <= 0:
-        raise ValueError(f"num_samples should be a positive integer value, but got num_samples: {num_samples}.")
+def _whole(name, value):
+    """`value`, if it is an int."""
+    if type(value) is not int:
+        raise TypeError(f"{name} should be an integer, but got {name}: {value!r}.")
+    return value
+
+
+def _positive(name, value):
+    """`value`, if it is an int greater than 0."""
+    if _whole(name, value) <= 0:
+        raise ValueError(f"{name} should be a positive integer value, but got {name}: {value}.")
+    return value
+
+
+def _boolean(name, value):
+    """`value`, if it is a bool."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} should be a boolean value, but got {name}: {value}.")
+    return value
+
+
+def _limit(num_samples):
+    """`num_samples`, if it is None or greater than 0."""
+    return num_samples if num_samples is None else _positive("num_samples", num_samples)
+
+
+def _check_elements(name, elements, kind):
+    """TypeError unless all elements are numbers of this kind."""
+    for i, x in enumerate(elements):
+        if not isinstance(x, kind):
+            raise TypeError(f"type of {name} element should be number, but got w[{i}]: {x}, type: {type(x)}.")
 
 
 def open_for_records(sampler, rows, class_ids=None):
@@ -48,28 +73,15 @@ def open_for_records(sampler, rows, class_ids=None):
     return RecordOrder(prepared(sampler).open(rows, class_ids))
 
 
-class BuiltinSampler:
-    """Base of the samplers of the library.
+class _Chain:
+    """What samplers of the library and of users have in common: one may choose among the samples of another."""
 
-    Args:
-        num_samples (int, optional): At most so many samples per epoch. Default: None, all.
-    """
+    child_sampler = None
+    num_samples = None
 
-    _running = None
-    of_records = False  # whether it is MindDataset's: its order is MindRecord's, and past the last row it begins anew
-
-    def __new__(cls, *args, **kwargs):
-        new = super().__new__(cls)
-        new._made_with = (args, kwargs)
-        return new
-
-    def __init__(self, num_samples=None):
-        self.child_sampler = None
-        self.num_samples = num_samples
-
-    def open(self, rows, class_ids=None):
-        """The sampler at work on a data set of `rows` samples."""
-        return (RECORDS.get(self._running, self._running) if self.of_records else self._running)(self, rows, class_ids)
+    def create(self):
+        """This sampler; MindSpore makes its C++ counterpart here."""
+        return self
 
     def add_child(self, sampler):
         """Choose among the samples that `sampler` gives out, instead of among all."""
@@ -79,11 +91,22 @@ class BuiltinSampler:
         """The sampler below this one, None when there is none."""
         return self.child_sampler
 
-    def create(self):
-        """This sampler; MindSpore makes its C++ counterpart here."""
-        return self
+    def create_child(self):
+        """The child's counterpart."""
+        below = self.get_child()
+        return below and below.create()
 
-    create_for_minddataset = create
+    def is_shuffled(self):
+        """Whether the order is random: the child's, where there is one."""
+        return self._below("is_shuffled", False)
+
+    def is_sharded(self):
+        """Whether only a share of the samples is given out: by the child, where there is one."""
+        return self._below("is_sharded", False)
+
+    def _below(self, question, otherwise):
+        below = self.get_child()
+        return otherwise if below is None else getattr(below, question)()
 
     def set_num_rows(self, num_rows):
         """Say how many samples there are, for :meth:`get_indices`."""
@@ -101,34 +124,44 @@ class BuiltinSampler:
         """Sample numbers of the next epoch."""
         return self._at_work.next_epoch()
 
-    def create_child(self):
+
+class BuiltinSampler(_Chain):
+    """Base of the samplers of the library.
+
+    Args:
+        num_samples (int, optional): At most so many samples per epoch. Default: None, all.
+    """
+
+    _running = None
+    of_records = False  # whether it is MindDataset's: its order is MindRecord's, and past the last row it begins anew
+
+    def __new__(cls, *args, **kwargs):
+        new = super().__new__(cls)
+        new._made_with = (args, kwargs)
+        return new
+
+    def __init__(self, num_samples=None):
+        self.num_samples = _limit(num_samples)
+
+    def open(self, rows, class_ids=None):
+        """The sampler at work on a data set of `rows` samples."""
+        return (RECORDS.get(self._running, self._running) if self.of_records else self._running)(self, rows, class_ids)
+
+    def create_for_minddataset(self):
+        """This sampler."""
+        return self.create()
+
+    def create_child_for_minddataset(self):
         """The child's counterpart."""
-        return None if self.child_sampler is None else self.child_sampler.create()
-
-    create_child_for_minddataset = create_child
-
-    def is_shuffled(self):
-        """Whether the order is random."""
-        raise NotImplementedError("Sampler must implement is_shuffled.")
-
-    def is_sharded(self):
-        """Whether only a share of the samples is given out."""
-        raise NotImplementedError("Sampler must implement is_sharded.")
+        return self.create_child()
 
     def get_num_samples(self):
         """The smaller of this sampler's and its child's `num_samples`; None when neither has one."""
-        if self.child_sampler is not None:
-            below = self.child_sampler.get_num_samples()
-            if self.num_samples is None or below is None:
-                return below if self.num_samples is None else self.num_samples
-            return min(self.num_samples, below)
-        return self.num_samples
-
-    def _below(self, question, otherwise):
-        return otherwise if self.child_sampler is None else getattr(self.child_sampler, question)()
+        limits = self.num_samples, self._below("get_num_samples", None)
+        return min((n for n in limits if n is not None), default=None)
 
 
-class Sampler:
+class Sampler(_Chain):
     """Base of samplers written by users: define ``__iter__`` to yield sample numbers.
 
     Inside, ``self.dataset_size`` is the number of samples there are and ``self.num_samples`` how many are wanted.
@@ -143,65 +176,31 @@ class Sampler:
         ...         yield from range(self.dataset_size - 1, -1, -1)
     """
 
+    dataset_size = 0
+
     def __init__(self, num_samples=None):
-        self.dataset_size = 0
-        self.child_sampler = None
         self.num_samples = num_samples
 
     def __iter__(self):
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has to define __iter__, which yields sample numbers.")
 
     def reset(self):
         """Called before every epoch but the first."""
 
     def _handshake(self, ds_size, num_samples):
-        self.dataset_size = ds_size
-        self.num_samples = num_samples
+        """Called when iterating begins."""
+        self.dataset_size, self.num_samples = ds_size, num_samples
 
     def _get_indices(self):
-        out = []
-        for number in self:
-            out.append(number)
-            if len(out) == self.num_samples:
-                break
-        return np.array(out)
+        return np.array(list(islice(self, self.num_samples or None)))
 
     def open(self, rows, class_ids=None):
         """The sampler at work on a data set of `rows` samples."""
         return sampling.FromPython(self, rows, class_ids)
 
-    def create(self):
-        """This sampler; MindSpore makes its C++ counterpart here."""
-        return self
-
-    set_num_rows = BuiltinSampler.set_num_rows
-    set_num_samples = BuiltinSampler.set_num_samples
-    initialize = BuiltinSampler.initialize
-    get_indices = BuiltinSampler.get_indices
-
-    def add_child(self, sampler):
-        """Choose among the samples that `sampler` gives out."""
-        self.child_sampler = sampler
-
-    def get_child(self):
-        """The sampler below this one."""
-        return self.child_sampler
-
-    def create_child(self):
-        """The child's counterpart."""
-        return None if self.child_sampler is None else self.child_sampler.create()
-
-    def is_shuffled(self):
-        """Whether the child's order is random."""
-        return False if self.child_sampler is None else self.child_sampler.is_shuffled()
-
-    def is_sharded(self):
-        """Whether the child gives out a share only."""
-        return False if self.child_sampler is None else self.child_sampler.is_sharded()
-
     def get_num_samples(self):
         """How many numbers it gives; None when that is not limited."""
-        return None if self.num_samples is None else self._get_indices().size
+        return self.num_samples if self.num_samples is None else len(self._get_indices())
 
 
 class IterSampler(BuiltinSampler):
@@ -215,8 +214,7 @@ class IterSampler(BuiltinSampler):
     _running = sampling.FromIterable
 
     def __init__(self, sampler, num_samples=None):
-        super().__init__(num_samples)
-        self.sampler = sampler
+        self.num_samples, self.sampler = num_samples, sampler
 
     def is_shuffled(self):
         """Not known, so False."""
@@ -245,24 +243,12 @@ class SequentialSampler(BuiltinSampler):
     _running = sampling.Sequential
 
     def __init__(self, start_index=None, num_samples=None):
-        _check_num_samples(num_samples)
-        if start_index is not None:
-            if not isinstance(start_index, int) or isinstance(start_index, bool):
-                raise TypeError(f"start_index should be an integer, but got start_index: {start_index!r}.")
-            if start_index < 0:
-                raise ValueError(
-                    f"start_index should be a positive integer value or 0, but got start_index: {start_index}."
-                )
-        self.start_index = start_index
+        if start_index is not None and _whole("start_index", start_index) < 0:
+            raise ValueError(
+                f"start_index should be a positive integer value or 0, but got start_index: {start_index}."
+            )
         super().__init__(num_samples)
-
-    def is_shuffled(self):
-        """Whether the child's order is random."""
-        return self._below("is_shuffled", False)
-
-    def is_sharded(self):
-        """Whether the child gives out a share only."""
-        return self._below("is_sharded", False)
+        self.start_index = start_index
 
 
 class RandomSampler(BuiltinSampler):
@@ -282,23 +268,16 @@ class RandomSampler(BuiltinSampler):
 
     _running = sampling.Random
 
+    own_seed = None
+    reshuffle_each_epoch = True
+
     def __init__(self, replacement=False, num_samples=None):
-        if not isinstance(replacement, bool):
-            raise ValueError(f"replacement should be a boolean value, but got replacement: {replacement}.")
-        _check_num_samples(num_samples)
-        self.deterministic = False
-        self.own_seed = None
-        self.replacement = replacement
-        self.reshuffle_each_epoch = True
+        self.replacement = _boolean("replacement", replacement)
         super().__init__(num_samples)
 
     def is_shuffled(self):
         """True."""
         return True
-
-    def is_sharded(self):
-        """Whether the child gives out a share only."""
-        return self._below("is_sharded", False)
 
 
 class DistributedSampler(BuiltinSampler):
@@ -322,25 +301,16 @@ class DistributedSampler(BuiltinSampler):
     """
 
     _running = sampling.Distributed
+    seed = 0
 
     def __init__(self, num_shards, shard_id, shuffle=True, num_samples=None, offset=-1):
-        for name, value in (("num_shards", num_shards), ("shard_id", shard_id), ("offset", offset)):
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise TypeError(f"{name} should be an integer, but got {name}: {value!r}.")
-        if num_shards <= 0:
-            raise ValueError(f"num_shards should be a positive integer value, but got num_shards:{num_shards}.")
-        if not 0 <= shard_id < num_shards:
+        self.num_shards = _positive("num_shards", num_shards)
+        self.shard_id, self.offset = _whole("shard_id", shard_id), _whole("offset", offset)
+        self.shuffle = _boolean("shuffle", shuffle)
+        if shard_id not in range(num_shards):
             raise ValueError(f"shard_id should in range [0, {num_shards - 1}], but got shard_id: {shard_id}.")
-        if not isinstance(shuffle, bool):
-            raise ValueError(f"shuffle should be a boolean value, but got shuffle: {shuffle}.")
-        _check_num_samples(num_samples)
         if offset > num_shards:
             raise ValueError(f"offset should be no more than num_shards: {num_shards}, but got offset: {offset}")
-        self.num_shards = num_shards
-        self.shard_id = shard_id
-        self.shuffle = shuffle
-        self.seed = 0
-        self.offset = offset
         super().__init__(num_samples)
 
     def is_shuffled(self):
@@ -379,27 +349,15 @@ class PKSampler(BuiltinSampler):
     _running = sampling.PK
 
     def __init__(self, num_val, num_class=None, shuffle=False, class_column="label", num_samples=None):
-        if not isinstance(num_val, int) or isinstance(num_val, bool):
-            raise TypeError(f"num_val should be an integer, but got num_val: {num_val!r}.")
-        if num_val <= 0:
-            raise ValueError(f"num_val should be a positive integer value, but got num_val: {num_val}.")
+        super().__init__(num_samples)
+        self.num_val, self.class_column = _positive("num_val", num_val), class_column
+        self.shuffle = _boolean("shuffle", shuffle)
         if num_class is not None:
             raise NotImplementedError("Not supported to specify num_class for PKSampler.")
-        if not isinstance(shuffle, bool):
-            raise ValueError(f"shuffle should be a boolean value, but got shuffle: {shuffle}.")
-        _check_num_samples(num_samples)
-        self.num_val = num_val
-        self.shuffle = shuffle
-        self.class_column = class_column
-        super().__init__(num_samples)
 
     def is_shuffled(self):
         """Whether the order is random."""
         return self._below("is_shuffled", self.shuffle)
-
-    def is_sharded(self):
-        """Whether the child gives out a share only."""
-        return self._below("is_sharded", False)
 
 
 class SubsetSampler(BuiltinSampler):
@@ -414,24 +372,13 @@ class SubsetSampler(BuiltinSampler):
     is_random = False
 
     def __init__(self, indices, num_samples=None):
-        _check_num_samples(num_samples)
-        if isinstance(indices, np.ndarray | tuple | range):
-            indices = list(indices)
-        self.indices = indices if isinstance(indices, list) else [indices]
-        for i, item in enumerate(self.indices):
-            if not isinstance(item, numbers.Integral):
-                raise TypeError(
-                    f"type of indices element should be number, but got w[{i}]: {item}, type: {type(item)}."
-                )
         super().__init__(num_samples)
+        self.indices = list(indices) if isinstance(indices, list | np.ndarray | tuple | range) else [indices]
+        _check_elements("indices", self.indices, numbers.Integral)
 
     def is_shuffled(self):
         """Whether the order is random."""
         return self.is_random
-
-    def is_sharded(self):
-        """Whether the child gives out a share only."""
-        return self._below("is_sharded", False)
 
     def get_num_samples(self):
         """How many samples it gives."""
@@ -474,33 +421,22 @@ class WeightedRandomSampler(BuiltinSampler):
     _running = sampling.Weighted
 
     def __init__(self, weights, num_samples=None, replacement=True):
-        if isinstance(weights, np.ndarray):
-            weights = weights.tolist()
-        if not isinstance(weights, list):
-            weights = [weights]
-        for i, w in enumerate(weights):
-            if not isinstance(w, numbers.Number):
-                raise TypeError(f"type of weights element should be number, but got w[{i}]: {w}, type: {type(w)}.")
-        if not weights:
-            raise ValueError("weights size should not be 0")
-        if min(weights) < 0:
-            raise ValueError("weights should not contain negative numbers.")
-        if max(weights) == 0:
-            raise ValueError("elements of weights should not be all zeros.")
-        _check_num_samples(num_samples)
-        if not isinstance(replacement, bool):
-            raise ValueError(f"replacement should be a boolean value, but got replacement: {replacement}.")
-        self.weights = weights
-        self.replacement = replacement
         super().__init__(num_samples)
+        self.replacement = _boolean("replacement", replacement)
+        self.weights = weights.tolist() if isinstance(weights, np.ndarray) else weights
+        if not isinstance(self.weights, list):
+            self.weights = [self.weights]
+        _check_elements("weights", self.weights, numbers.Number)
+        if not self.weights:
+            raise ValueError("weights size should not be 0")
+        if min(self.weights) < 0:
+            raise ValueError("weights should not contain negative numbers.")
+        if not any(self.weights):
+            raise ValueError("elements of weights should not be all zeros.")
 
     def is_shuffled(self):
         """True."""
         return True
-
-    def is_sharded(self):
-        """Whether the child gives out a share only."""
-        return self._below("is_sharded", False)
 
 
 def select_sampler(num_samples, sampler, shuffle, num_shards, shard_id):

@@ -15,6 +15,10 @@ class Running:
         self.rows = self.child.count if self.child is not None else rows
         self.count = self.rows  # MindSpore's num_samples_: what a parent takes for its number of rows
         self.epoch = 0
+        self.begin(sampler, class_ids)
+
+    def begin(self, sampler, class_ids):
+        """What a kind of sampler does once, before its first epoch."""
 
     def limit(self, n):
         """`num_samples` of the description, at most `n`."""
@@ -46,8 +50,7 @@ class Running:
 
 
 class Sequential(Running):
-    def __init__(self, sampler, rows, class_ids):
-        super().__init__(sampler, rows, class_ids)
+    def begin(self, sampler, class_ids):
         self.start = sampler.start_index or 0
         if sampler.of_records:
             self.count = self.limit(self.rows)
@@ -64,8 +67,7 @@ class Sequential(Running):
 
 
 class Random(Running):
-    def __init__(self, sampler, rows, class_ids):
-        super().__init__(sampler, rows, class_ids)
+    def begin(self, sampler, class_ids):
         self.count = self.limit(self.rows)
         self.seed = fresh_seed() if sampler.own_seed is None else sampler.own_seed
         self.order = list(range(self.rows))
@@ -82,8 +84,7 @@ class Random(Running):
 
 
 class Distributed(Running):
-    def __init__(self, sampler, rows, class_ids):
-        super().__init__(sampler, rows, class_ids)
+    def begin(self, sampler, class_ids):
         self.count = self.limit(self.rows)
         self.seed = fresh_seed() if sampler.seed is None else sampler.seed + 1
         self.order = list(range(self.rows))
@@ -114,8 +115,7 @@ class Distributed(Running):
 
 
 class PK(Running):
-    def __init__(self, sampler, rows, class_ids):
-        super().__init__(sampler, rows, class_ids)
+    def begin(self, sampler, class_ids):
         if class_ids is None:
             raise RuntimeError(
                 "PKSampler needs a data set with classes; this one does not tell the classes of its samples."
@@ -140,8 +140,7 @@ class PK(Running):
 
 
 class Subset(Running):
-    def __init__(self, sampler, rows, class_ids):
-        super().__init__(sampler, rows, class_ids)
+    def begin(self, sampler, class_ids):
         self.order = [int(i) for i in sampler.indices]
         self.count = self.limit(len(self.order))
 
@@ -161,8 +160,7 @@ class Subset(Running):
 
 
 class Weighted(Running):
-    def __init__(self, sampler, rows, class_ids):
-        super().__init__(sampler, rows, class_ids)
+    def begin(self, sampler, class_ids):
         self.count = self.limit(self.rows)
         self.weights = np.array(sampler.weights, np.float64)
         if len(self.weights) > self.rows:
@@ -191,8 +189,7 @@ class Weighted(Running):
 class FromPython(Running):
     """A sampler class of the user's: it iterates over sample numbers."""
 
-    def __init__(self, sampler, rows, class_ids):
-        super().__init__(sampler, rows, class_ids)
+    def begin(self, sampler, class_ids):
         self.count = self.limit(self.rows)
         sampler._handshake(self.rows, self.count)
 
@@ -204,8 +201,7 @@ class FromPython(Running):
 
 
 class FromIterable(Running):
-    def __init__(self, sampler, rows, class_ids):
-        super().__init__(sampler, rows, class_ids)
+    def begin(self, sampler, class_ids):
         self.count = None
 
     def draw(self):

@@ -4,28 +4,36 @@ import inspect
 import json
 import os
 from enum import Enum
-from importlib import import_module
 
 import numpy as np
 
 from msnb import log
 from msnb._atomic import writing
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.engine.dataset import Dataset
+from msnb.dataset.engine.rebuilding import (
+    DATASETS,
+    SAMPLERS,
+    construct_pipeline,
+    construct_sampler,
+    construct_tensor_ops,
+    register_function,
+)
 from msnb.dataset.engine.schema import Schema
+from msnb.formats import reading
+
+__all__ = [
+    "compare",
+    "construct_pipeline",
+    "construct_sampler",
+    "construct_tensor_ops",
+    "deserialize",
+    "register_function",
+    "serialize",
+    "show",
+]
 
 _CHILDREN = {"input_dataset", "datasets", "children"}
 _PATHS = {"dataset_dir", "dataset_file", "dataset_files", "schema", "annotation_file"}
-_DATASETS = "mindspore.dataset.engine.datasets"
-_SAMPLERS = "mindspore.dataset.engine.samplers"
-
-
-def _module(path):
-    """The module behind a name that begins with ``mindspore`` (or ``msnb``)."""
-    head, _, rest = path.partition(".")
-    if head not in ("mindspore", "msnb") or not rest.startswith("dataset"):
-        raise ValueError(f"{path!r} is no module of mindspore.dataset.")
-    return import_module(f"msnb.{rest}")
 
 
 def _arguments(thing):
@@ -83,7 +91,7 @@ def _encode_sampler(sampler):
     if child is not None:
         entry["child_sampler"] = _encode_sampler(child)
     builtin = type(sampler).__module__.startswith("msnb.")
-    entry["sampler_module"] = _SAMPLERS if builtin else type(sampler).__module__
+    entry["sampler_module"] = SAMPLERS if builtin else type(sampler).__module__
     entry["sampler_name"] = type(sampler).__name__
     return entry
 
@@ -92,7 +100,7 @@ def traverse(node):
     """The pipeline that ends in `node`, as a dict."""
     entry = {
         "op_type": type(node).__name__,
-        "op_module": _DATASETS,
+        "op_module": DATASETS,
         "children": [traverse(child) for child in node.children],
     }
     made = _arguments(node)
@@ -142,6 +150,9 @@ def serialize(dataset, json_filepath=""):
 def deserialize(input_dict=None, json_filepath=None):
     """The pipeline that :func:`serialize` described.
 
+    A description can only name data sets, samplers and transforms of the library, and functions and classes that this
+    program gave to :func:`register_function`: reading one that somebody else wrote runs no code of theirs.
+
     Args:
         input_dict (dict, optional): The description. Default: None.
         json_filepath (str, optional): A file with it. Default: None.
@@ -151,13 +162,13 @@ def deserialize(input_dict=None, json_filepath=None):
 
     Raises:
         OSError: If the file cannot be read.
-        ValueError: If it is no description of a pipeline.
-        RuntimeError: If the pipeline holds functions that cannot be found by name.
+        ValueError: If it is no description of a pipeline, or an argument in it is out of range.
+        TypeError: If an argument in it has the wrong type.
+        RuntimeError: If it names a function that was not registered.
     """
     if json_filepath:
-        with open(json_filepath, encoding="utf-8") as stream:
-            input_dict = json.load(stream)
-    return construct_pipeline(input_dict) if input_dict else None
+        return construct_pipeline(reading.json_file(json_filepath), repr(os.fspath(json_filepath)))
+    return construct_pipeline(input_dict, "input_dict") if input_dict else None
 
 
 def show(dataset, indentation=2):
@@ -181,113 +192,3 @@ def compare(pipeline1, pipeline2):
         bool.
     """
     return traverse(pipeline1) == traverse(pipeline2)
-
-
-def construct_pipeline(node):
-    """The data set of a description, children first."""
-    kind = node.get("op_type")
-    if not kind:
-        raise ValueError("op_type field in the json file can't be None.")
-    found = getattr(_module(node.get("op_module", _DATASETS)), kind, None)
-    if not (isinstance(found, type) and issubclass(found, Dataset)) or kind in (
-        "GeneratorDataset",
-        "NumpySlicesDataset",
-        "PaddedDataset",
-    ):
-        raise RuntimeError(f"{kind} is not yet supported by ds.engine.deserialize().")
-    children = [construct_pipeline(child) for child in node.get("children", [])]
-    arguments = {}
-    for name in inspect.signature(found).parameters:
-        if name == "input_dataset":
-            arguments[name] = children[0]
-        elif name == "datasets":
-            arguments[name] = tuple(children)
-        elif name in node:
-            arguments[name] = _decode(name, node[name])
-    return found(**arguments)
-
-
-def _decode(name, value):
-    if name == "sampler":
-        return construct_sampler(value)
-    if name == "operations":
-        return construct_tensor_ops(value)
-    if name == "shuffle" and isinstance(value, str):
-        from msnb.dataset.engine.sources.base import Shuffle
-
-        return Shuffle(value)
-    if name == "schema" and isinstance(value, str) and value.lstrip().startswith("{"):
-        schema = Schema()
-        schema.from_json(json.loads(value))
-        return schema
-    if name == "pad_info" and value:
-        return {column: (entry[0], entry[1]) for column, entry in value.items()}
-    return value
-
-
-def construct_sampler(entry):
-    """The sampler of a description."""
-    if entry is None or not isinstance(entry, dict):
-        return entry
-    found = getattr(_module(entry.get("sampler_module", _SAMPLERS)), entry["sampler_name"], None)
-    if found is None:
-        raise ValueError(f"Sampler type is unknown: {entry['sampler_name']}.")
-    sampler = found(**{name: entry[name] for name in inspect.signature(found).parameters if name in entry})
-    if entry.get("child_sampler"):
-        sampler.add_child(construct_sampler(entry["child_sampler"]))
-    return sampler
-
-
-def construct_tensor_ops(operations):
-    """The transforms of a description."""
-    return [_construct_op(entry) for entry in (operations if isinstance(operations, list) else [operations])]
-
-
-def _construct_op(entry):
-    module, name = entry["tensor_op_module"], entry["tensor_op_name"]
-    try:
-        found = _module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
-    except (ValueError, AttributeError, ImportError):
-        raise RuntimeError(
-            f"The function {module}.{name} cannot be made from its name; only transforms of the library can."
-        ) from None
-    if not isinstance(found, type):
-        return found
-    arguments = {}
-    for argument, parameter in inspect.signature(found).parameters.items():
-        if argument in entry:
-            value = _decode_argument(argument, entry[argument])
-            if isinstance(parameter.default, Enum) and not isinstance(value, Enum):
-                value = type(parameter.default)(value)
-            arguments[argument] = value
-    return found(**arguments)
-
-
-def _decode_argument(name, value):
-    from msnb.dataset.vision import utils
-
-    enums = {
-        "interpolation": utils.Inter,
-        "resample": utils.Inter,
-        "padding_mode": utils.Border,
-        "image_batch_format": utils.ImageBatchFormat,
-    }
-    if name in enums and value is not None:
-        return enums[name](value)
-    if name in ("operator",):
-        from msnb.dataset.transforms.c_transforms import Relational
-
-        return Relational(value)
-    if name in ("data_type", "dtype", "output_type") and isinstance(value, str):
-        from msnb.common import dtype as mstype
-
-        return getattr(mstype, value.lower().removeprefix("mindspore."), value)
-    if isinstance(value, dict) and "tensor_op_name" in value:
-        return _construct_op(value)
-    if isinstance(value, list):
-        tuples = name == "policy"
-        items = [_decode_argument("policy" if tuples else "", v) if isinstance(v, list | dict) else v for v in value]
-        return tuple(items) if tuples and items and isinstance(items[0], TensorOp) else items
-    return value

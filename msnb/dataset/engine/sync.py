@@ -9,7 +9,7 @@ from msnb.dataset.engine.dataset import Dataset
 
 
 class BlockReleasePair:
-    """A counter of rows that may pass, with a function that waits for one and a function that adds some.
+    """How many rows may pass: one function waits for a row's turn, another lets more rows pass.
 
     Args:
         init_release_rows (int): Rows that may pass at first, and per update.
@@ -20,56 +20,91 @@ class BlockReleasePair:
     """
 
     def __init__(self, init_release_rows, callback=None):
-        if isinstance(init_release_rows, int) and init_release_rows <= 0:
-            raise ValueError(f"release_rows need to be greater than 0, but got {init_release_rows}.")
-        self.default_rows = init_release_rows
-        self.row_count = -init_release_rows
+        _positive(init_release_rows, "release_rows")
         self.callback = callback
-        self.cv = threading.Condition()
-        self.disable = False
+        self._share = init_release_rows  # of one update
+        self._free = init_release_rows  # rows that may pass now
+        self._open = False  # every row may
+        self._changed = threading.Condition()
 
     def __deepcopy__(self, memo):
+        # The copy of a pipeline that runs and the original that is updated count together, from the beginning.
         self.reset()
         return self
 
     def reset(self):
-        """As at the beginning."""
-        with self.cv:
-            self.row_count = -self.default_rows
-            self.cv.notify_all()
+        """Let as many rows pass as at the beginning."""
+        with self._changed:
+            self._free = self._share
+            self._changed.notify_all()
 
     def update_batched_size(self, batch_size):
         """Count in batches of that many rows."""
-        if isinstance(batch_size, int) and batch_size <= 0:
-            raise ValueError(f"batch_size need to be greater than 0, but got {batch_size}.")
-        self.row_count *= batch_size
-        self.default_rows *= batch_size
+        _positive(batch_size, "batch_size")
+        with self._changed:
+            self._share, self._free = self._share * batch_size, self._free * batch_size
 
-    def block_func(self):
-        """Wait until a row may pass."""
-        with self.cv:
-            if not self.cv.wait_for(lambda: self.row_count < 0 or self.disable, timeout=get_callback_timeout()):
+    def block_func(self, left=lambda: False):
+        """Wait for a row's turn. Whether it has come: not when ``left()``, which :meth:`wake` looks at again."""
+        with self._changed:
+            patience = get_callback_timeout()
+            if not self._changed.wait_for(lambda: self._free > 0 or self._open or left(), patience):
+                self._open = True
                 log.warning(
-                    "Timeout happened in sync_wait, maybe dataset.sync_update(condition=...) is not added after "
-                    "dataset.create_dict_iterator(...), now disabling lock."
+                    f"No sync_update came for the rows behind sync_wait within {patience} seconds; from here on rows "
+                    "pass without one."
                 )
-                self.disable = True
-            self.row_count += 1
-        return True
+            if left():
+                return False
+            self._free -= 1
+            return True
 
     def release_func(self, pass_rows=None, data=None):
-        """Let more rows pass."""
-        with self.cv:
-            self.row_count -= self.default_rows if pass_rows is None else pass_rows
+        """Let `pass_rows` more rows pass, those of one update by default."""
+        more = self._share if pass_rows is None else pass_rows
+        with self._changed:
+            self._free += more
             if self.callback is not None:
                 self.callback(data)
-            self.cv.notify_all()
+            self._changed.notify_all()
 
     def disable_lock(self):
         """Let every row pass."""
-        with self.cv:
-            self.disable = True
-            self.cv.notify_all()
+        self._open = True
+        self.wake()
+
+    def wake(self):
+        """Let who waits look at its condition again."""
+        with self._changed:
+            self._changed.notify_all()
+
+
+def _positive(rows, name):
+    if rows <= 0:
+        raise ValueError(f"{name} need to be greater than 0, but got {rows}.")
+
+
+class _Gate(nodes.Node):
+    """Rows pass when the other side says so, and no more when the loop over them was left."""
+
+    def __init__(self, child, pair):
+        super().__init__([child], child.columns)
+        self.pair = pair
+        self.left = False
+
+    def chunks(self, hint):
+        for chunk in self.children[0].chunks(nodes.Hint(1)):
+            if not self.pair.block_func(lambda: self.left):
+                return
+            yield chunk
+
+    def close(self):
+        self.left = True
+        self.pair.wake()
+        super().close()
+
+    def describe(self):
+        return "sync_wait"
 
 
 class SyncWaitDataset(Dataset):
@@ -77,20 +112,19 @@ class SyncWaitDataset(Dataset):
 
     def __init__(self, input_dataset, condition_name, num_batch, callback=None):
         super().__init__(input_dataset)
-        if isinstance(num_batch, int) and num_batch <= 0:
-            raise ValueError(f"num_batch need to be greater than 0. It is {num_batch}.")
-        self._condition_name = condition_name
-        self._pair = BlockReleasePair(num_batch, callback)
-        if condition_name in self.children[0].get_sync_notifiers():
+        _positive(num_batch, "num_batch")
+        if condition_name in super().get_sync_notifiers():
             raise RuntimeError(f"Condition name is already in use: {condition_name!r}.")
+        self._name = condition_name
+        self._pair = BlockReleasePair(num_batch, callback)
 
     def _node(self, children):
         self._pair.reset()
-        return nodes.SyncWait(children[0], self._pair.block_func)
+        return _Gate(*children, self._pair)
 
     def get_sync_notifiers(self):
         """Condition names to the functions that let rows pass."""
-        return {**self.children[0].get_sync_notifiers(), self._condition_name: self._pair.release_func}
+        return super().get_sync_notifiers() | {self._name: self._pair.release_func}
 
     def is_sync(self):
         """True."""
@@ -98,8 +132,6 @@ class SyncWaitDataset(Dataset):
 
     def update_sync_batch_size(self, batch_size):
         """Count in batches of that many rows."""
-        if isinstance(batch_size, int) and batch_size <= 0:
-            raise ValueError(f"num_batch need to be greater than 0. It is {batch_size}.")
         self._pair.update_batched_size(batch_size)
 
     def disable_sync(self):

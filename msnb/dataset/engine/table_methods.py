@@ -177,10 +177,10 @@ class TableMethods:
 
         if not callable(apply_func):
             raise TypeError("apply_func must be a function.")
-        dataset = apply_func(self)
-        if not isinstance(dataset, Dataset):
-            raise TypeError(f"apply_func must return a dataset, but returned {type(dataset).__name__}.")
-        return dataset
+        made = apply_func(self)
+        if isinstance(made, Dataset):
+            return made
+        raise TypeError(f"apply_func must return a dataset, but returned {type(made).__name__}.")
 
     def build_vocab(self, columns, freq_range, top_k, special_tokens, special_first):
         """Make a vocabulary of the words in the string columns; see :meth:`text.Vocab.from_dataset`."""

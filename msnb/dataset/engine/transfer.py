@@ -7,7 +7,7 @@ import threading
 import uuid
 
 from msnb import log
-from msnb.dataset.core.validator_helpers import INT32_MAX, check_value, type_check
+from msnb.dataset.core.validator_helpers import INT32_MAX, check_within
 from msnb.dataset.engine.dataset import Dataset
 
 _DEPTH = 2
@@ -64,6 +64,10 @@ class _Sender:
         self.iterator.stop()
 
 
+def _refuse(what):
+    raise RuntimeError(f"TransferDataset {what}: its rows go to the device.")
+
+
 class TransferDataset(Dataset):
     """The result of :meth:`Dataset.to_device`.
 
@@ -88,22 +92,22 @@ class TransferDataset(Dataset):
 
     def create_dict_iterator(self, num_epochs=-1, output_numpy=False):
         """Not possible: the rows go to the device."""
-        raise RuntimeError("TransferDataset is not iterable.")
+        _refuse("is not iterable")
 
     def create_tuple_iterator(self, columns=None, num_epochs=-1, output_numpy=False, do_copy=True):
         """Not possible: the rows go to the device."""
-        raise RuntimeError("TransferDataset is not iterable.")
+        _refuse("is not iterable")
 
     def __iter__(self):
-        raise RuntimeError("TransferDataset is not iterable.")
+        _refuse("is not iterable")
 
     def output_shapes(self):
         """Not possible: the rows go to the device."""
-        raise RuntimeError("TransferDataset does not support obtaining output_shapes.")
+        _refuse("does not support obtaining output_shapes")
 
     def output_types(self):
         """Not possible: the rows go to the device."""
-        raise RuntimeError("TransferDataset does not support obtaining output_types.")
+        _refuse("does not support obtaining output_types")
 
     def send(self, num_epochs=-1):
         """Start to send.
@@ -111,11 +115,10 @@ class TransferDataset(Dataset):
         Args:
             num_epochs (int, optional): How many epochs; -1 for no end. Default: -1.
         """
-        if num_epochs is not None:
-            type_check(num_epochs, (int,), "num_epochs")
-            check_value(num_epochs, (-1, INT32_MAX), "num_epochs")
+        passes = -1 if num_epochs is None else num_epochs
+        check_within(-1, INT32_MAX, num_epochs=passes)
         self.release()
-        self._sender = _Sender(self.children[0], -1 if num_epochs is None else num_epochs, self.create_data_info_queue)
+        self._sender = _Sender(self.children[0], passes, self.create_data_info_queue)
 
     def stop_send(self):
         """Pause."""

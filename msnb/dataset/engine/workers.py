@@ -1,9 +1,10 @@
 """The thread pool that the engine's C code (decoding, resizing) runs in, and the thread that prepares batches ahead."""
 
+import collections
 import os
-import queue
 import threading
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 _pool = None
@@ -39,7 +40,7 @@ if hasattr(os, "register_at_fork"):
 
 def parallel_map(function, items, workers):
     """``[function(*item) for item in items]`` on `workers` threads, in order; the first error stops it, and has the
-    number of its item as ``msnb_item``.
+    results of the items before its own as ``msnb_made``.
     """
     n = len(items)
     share = -(-n // workers)
@@ -51,27 +52,90 @@ def parallel_map(function, items, workers):
             for item in items[start : start + share]:
                 out.append(function(*item))
         except Exception as error:
-            error.msnb_item = start + len(out)
+            error.msnb_made = out
             raise
         return out
 
     futures = [executor.submit(run, start) for start in range(share, n, share)]
     out = run(0)
-    for future in futures:
-        out += future.result()
+    try:
+        for future in futures:
+            out += future.result()
+    except Exception as error:
+        error.msnb_made = out + getattr(error, "msnb_made", [])
+        raise
     return out
 
 
 _END = object()
 
 
+class Belt:
+    """A short queue between a thread that makes items and one that takes them. Closing it wakes both."""
+
+    def __init__(self, places):
+        self.places = places
+        self._items = collections.deque()
+        self._changed = threading.Condition()
+        self._closed = False
+
+    def __len__(self):
+        return len(self._items)
+
+    def put(self, item):
+        """Wait for a place; False when the belt was closed, and the item is dropped."""
+        with self._changed:
+            while len(self._items) >= self.places and not self._closed:
+                self._changed.wait()
+            if self._closed:
+                return False
+            self._items.append(item)
+            self._changed.notify()
+            return True
+
+    def get(self):
+        """Wait for an item; (end, None) when the belt was closed."""
+        with self._changed:
+            while not self._items:
+                if self._closed:
+                    return _END, None
+                self._changed.wait()
+            item = self._items.popleft()
+            self._changed.notify()
+            return item
+
+    def close(self):
+        """Drop what is on the belt, and let nobody wait for it any more."""
+        with self._changed:
+            self._closed = True
+            self._items.clear()
+            self._changed.notify_all()
+
+
+def _produce(iterator, belt):
+    """Lay items on the belt until it is closed.
+
+    This runs in a thread, and a thread is never garbage: it must not hold the Prefetcher, nor the iterator over the
+    data set, since their end is what closes the belt.
+    """
+    try:
+        for item in iterator:
+            if not belt.put((item, None)):
+                return
+            item = None  # or the last one would be kept while the next is made
+    except BaseException as error:  # the consumer must see it, whatever it is
+        belt.put((_END, error))
+    else:
+        belt.put((_END, None))
+
+
 class Prefetcher:
     """Runs an iterator ahead of its consumer, once that is worth a thread.
 
     The first items are made in the consumer's own thread, and both sides are timed: with a consumer that does nothing
-    in between,
-    or a producer that costs nothing, a second thread would only cost. With `always` the thread starts after the first
-    item, for transfers to a device that go on meanwhile. Nothing needs to be stopped before the program ends.
+    in between, or a producer that costs nothing, a second thread would only cost. With `always` the thread starts after
+    the first item, for transfers to a device that go on meanwhile. The thread ends with the items, with :meth:`stop`,
+    and when nobody holds the Prefetcher any more; so `iterator` must not refer to who holds it.
     """
 
     TRIAL = 4
@@ -84,24 +148,20 @@ class Prefetcher:
         self._count = 0
         self._making = self._using = 0.0
         self._left = None
-        self._queue = None
-        self._stopped = False
+        self._belt = None
 
     def __iter__(self):
         return self
 
     def __next__(self):
-        if self._queue is not None:
-            item, error = self._queue.get()
+        if self._belt is not None:
+            item, error = self._belt.get()
+            if item is not _END:
+                return item
+            self.stop()
             if error is not None:
-                self._queue = None
-                self._iterator = iter(())
                 raise error
-            if item is _END:
-                self._queue = None
-                self._iterator = iter(())
-                raise StopIteration
-            return item
+            raise StopIteration
         start = time.perf_counter()
         if self._left is not None:
             self._using += start - self._left
@@ -119,33 +179,20 @@ class Prefetcher:
         return item
 
     def _start(self):
-        self._queue = queue.Queue(self.ahead)
-        threading.Thread(target=self._produce, name="msnb-prefetch", daemon=True).start()
-
-    def _put(self, item, error):
-        while not self._stopped:
-            try:
-                self._queue.put((item, error), timeout=0.2)
-                return
-            except queue.Full:
-                continue
-
-    def _produce(self):
-        error = None
-        try:
-            for item in self._iterator:
-                self._put(item, None)
-                if self._stopped:
-                    return
-        except BaseException as caught:  # the consumer must see it, whatever it is
-            error = caught
-        self._put(_END, error)
+        self._belt = belt = Belt(self.ahead)
+        weakref.finalize(self, belt.close)
+        args = self._iterator, belt
+        self._iterator = iter(())  # it is the thread's from here on
+        threading.Thread(target=_produce, args=args, name="msnb-prefetch", daemon=True).start()
 
     def fill(self):
         """(items that are ready, places for them); (0, 0) without a thread."""
-        waiting = self._queue
-        return (0, 0) if waiting is None else (waiting.qsize(), self.ahead)
+        belt = self._belt
+        return (0, 0) if belt is None else (len(belt), self.ahead)
 
     def stop(self):
-        """Let the producing thread end; what it has prepared is dropped."""
-        self._stopped = True
+        """Let the producing thread end, as soon as the item that it is making is made; what is ready is dropped."""
+        belt, self._belt = self._belt, None
+        self._iterator = iter(())
+        if belt is not None:
+            belt.close()

@@ -13,7 +13,7 @@ from msnb.dataset.core.shares import share
 from msnb.dataset.core.streams import Mt32
 from msnb.dataset.core.validator_helpers import check_cache, check_source, type_check
 from msnb.dataset.engine import nodes, ordering, samplers
-from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.chunk import gathered, settle
 from msnb.dataset.engine.dataset import Dataset
 from msnb.dataset.engine.errors import NoDataError
 from msnb.formats.reading import BadFileError
@@ -376,18 +376,8 @@ class RowStream:
 
     def stream(self, hint):
         """Yield (columns, number of rows)."""
-        left = self.num_samples or -1
-        pending, want = [], hint.take()
-        for row in self.rows():
-            pending.append(row)
-            left -= 1
-            if len(pending) == want or not left:
-                yield [settle(list(c)) for c in zip(*pending, strict=True)], len(pending)
-                pending, want = [], hint.take()
-                if not left:
-                    return
-        if pending:
-            yield [settle(list(c)) for c in zip(*pending, strict=True)], len(pending)
+        for group in gathered(islice(self.rows(), self.num_samples or None), hint):
+            yield [settle(list(c)) for c in zip(*group, strict=True)], len(group)
 
     def describe(self):
         """One line for plans."""

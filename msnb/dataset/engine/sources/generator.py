@@ -1,7 +1,7 @@
 """Data sets out of Python objects: generators, sequences, arrays."""
 
 import time
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 
 import numpy as np
 
@@ -17,9 +17,11 @@ from msnb.dataset.core.validator_helpers import (
     type_check_list,
 )
 from msnb.dataset.engine import nodes, samplers
-from msnb.dataset.engine.chunk import settle
+from msnb.dataset.engine.chunk import gathered, settle
 from msnb.dataset.engine.errors import located
+from msnb.dataset.engine.processes import ProcessPool
 from msnb.dataset.engine.sources.base import ArraySamples, MappableDataset, Samples
+from msnb.dataset.engine.workers import parallel_map
 
 _NUMBERS = {bool, int, float, *np.sctypeDict.values()} - {np.bytes_, np.str_, np.void, np.object_}
 
@@ -76,15 +78,27 @@ class _RowMaker:
         return columns
 
     def _each(self, values):
-        """A tuple of arrays per sample; an error tells which sample was wrong."""
+        """A tuple of arrays per sample; an error has those before it as ``msnb_made``."""
         rows = []
         try:
             for value in values:
                 rows.append(self(value))
         except Exception as error:
-            error.msnb_item = len(rows)
+            error.msnb_made = rows
             raise
         return rows
+
+    def before(self, error, values):
+        """(error, columns, number) of the samples before the one at which an error came; `values` are as the user's
+        object gave them. One of these may be wrong as well: then its error comes first.
+        """
+        rows = getattr(error, "msnb_made", None)
+        if rows is None:
+            try:
+                rows = self._each(values)
+            except Exception as earlier:
+                error, rows = earlier, earlier.msnb_made
+        return error, [settle(list(c)) for c in zip(*rows, strict=True)], len(rows)
 
     def _alike(self, values):
         """The columns of samples that are tuples of alike arrays and numbers, without an array per number; None for
@@ -133,8 +147,7 @@ class _Sequence(Samples):
         self.source = source
         self.make = make
         self.workers = workers
-        self.processes = processes
-        self._pool = None
+        self._pool = ProcessPool([self.one], workers) if processes and workers > 1 else None
 
     def one(self, number):
         """One sample."""
@@ -152,31 +165,23 @@ class _Sequence(Samples):
             for number in numbers:
                 values.append(source[number])
             return self.make.columns_of(values)
-        except Exception as error:
-            at = getattr(error, "msnb_item", len(values))
-            at = numbers[at] if at < len(numbers) else None
-            raise located(
-                error,
-                f"{type(self.source).__name__}[{'' if at is None else at}] of GeneratorDataset",
-                self.make.columns,
-            ) from error
+        except Exception as caught:
+            error, columns, n = self.make.before(caught, values)
+            at = numbers[n] if n < len(numbers) else ""
+            what = f"{type(self.source).__name__}[{at}] of GeneratorDataset"
+            failure = located(error, what, self.make.columns)
+            failure.before = columns, n
+            raise failure from error
 
     def _in_parallel(self, numbers):
-        if self.processes:
-            if self._pool is None:
-                from msnb.dataset.engine.processes import ProcessPool
-
-                self._pool = ProcessPool([self.one], self.workers)
+        if self._pool is not None:
             return self._pool.map([(n,) for n in numbers])
-        from msnb.dataset.engine.workers import parallel_map
-
         return parallel_map(self.one, [(n,) for n in numbers], min(self.workers, len(numbers)))
 
     def close(self):
         """End the processes."""
         if self._pool is not None:
             self._pool.close()
-            self._pool = None
 
 
 class _SequenceSource(nodes.IndexSource):
@@ -226,35 +231,26 @@ class _Stream:
 
     def stream(self, hint):
         """Yield (columns, number of rows)."""
-        done, pending, want, last = 0, [], hint.take(), None
+        done = 0
         limit = -1 if self.limit is None else self.limit
+        if limit == 0:
+            return
         try:
-            if limit == 0:
-                return
-            for value in read_ahead(self._open(), 16 if limit < 0 else min(16, limit)):
-                pending.append(value)
-                done += 1
-                if len(pending) == want or done == limit:
-                    ready, pending = pending, []
-                    yield self.make.columns_of(ready), len(ready)
-                    want = hint.take()
-                    if done == limit:
-                        break
-            if pending:
-                ready, pending = pending, []
-                last = self.make.columns_of(ready)
-        except Exception as error:
-            at = getattr(error, "msnb_item", None)
-            raise located(
-                error, "GeneratorDataset", self.make.columns, done if at is None else done - len(ready) + at
-            ) from error
+            values = read_ahead(self._open(), 16 if limit < 0 else min(16, limit))
+            for group in gathered(values if limit < 0 else islice(values, limit), hint):
+                columns = self.make.columns_of(group)
+                done += len(group)
+                yield columns, len(group)
+        except Exception as caught:
+            error, columns, n = self.make.before(caught, [])
+            if n:
+                yield columns, n
+            raise located(error, "GeneratorDataset", self.make.columns, done + n) from error
         if self.length is not None and done != self.length:
             raise RuntimeError(
                 f"The actual amount of data read from generator {done} is different from generator.len {self.length}, "
                 "you should adjust generator.len to make them match."
             )
-        if last is not None:
-            yield last, len(ready)
 
     def size(self):
         """Rows per epoch, where the user's object tells."""

@@ -1,7 +1,10 @@
 """Lines of text files."""
 
+from itertools import islice
+
 import numpy as np
 
+from msnb.dataset.engine.chunk import gathered
 from msnb.dataset.engine.sources.base import RowStream, Shuffle, StreamDataset
 from msnb.formats import reading
 
@@ -28,18 +31,8 @@ class _TextStream(RowStream):
 
     def stream(self, hint):
         """Yield (columns, number of rows)."""
-        left = self.num_samples or -1
-        pending, want = [], hint.take()
-        for line in self.rows():
-            pending.append(line)
-            left -= 1
-            if len(pending) == want or not left:
-                yield [_column(pending)], len(pending)
-                pending, want = [], hint.take()
-                if not left:
-                    return
-        if pending:
-            yield [_column(pending)], len(pending)
+        for lines in gathered(islice(self.rows(), self.num_samples or None), hint):
+            yield [_column(lines)], len(lines)
 
 
 def _column(lines):

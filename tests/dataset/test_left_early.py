@@ -1,0 +1,195 @@
+"""Loops over a data set that are left early leave no thread and no process behind."""
+
+import gc
+import multiprocessing
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import msnb.dataset as ds
+from msnb import DatasetHelper
+from msnb.dataset.callback import WaitedDSCallback
+from msnb.dataset.engine.workers import Belt, Prefetcher
+
+
+class Slow:
+    """Rows that take long enough to be made ahead, in a thread."""
+
+    def __len__(self):
+        return 400
+
+    def __getitem__(self, number):
+        time.sleep(0.001)
+        return (np.array(number),)
+
+
+def plain():
+    return ds.GeneratorDataset(Slow(), ["x"], shuffle=False).batch(2)
+
+
+def processes():
+    data = ds.GeneratorDataset(Slow(), ["x"], shuffle=False, num_parallel_workers=2, python_multiprocessing=True)
+    return data.map(lambda x: x + 1, num_parallel_workers=2, python_multiprocessing=True).batch(2)
+
+
+def batches_in_processes():
+    def same(rows, info):
+        return (rows,)
+
+    data = ds.GeneratorDataset(Slow(), ["x"], shuffle=False)
+    return data.batch(2, per_batch_map=same, input_columns=["x"], python_multiprocessing=True)
+
+
+def repeated_without_end():
+    return plain().repeat()
+
+
+def awaited():
+    class Wait(WaitedDSCallback):
+        def sync_step_begin(self, train_run_context, ds_run_context):
+            pass
+
+    # Two steps of the map are one of the training, whose end nobody tells: the map waits before the third.
+    return plain().map(lambda x: x, callbacks=Wait(20))
+
+
+def gated():
+    return plain().sync_wait("gate", num_batch=20)
+
+
+def left_by_break(data):
+    for number, _ in enumerate(data.create_dict_iterator(output_numpy=True)):
+        time.sleep(0.002)
+        if number == 15:
+            break
+
+
+def left_by_error(data):
+    try:
+        for number, _ in enumerate(data.create_tuple_iterator(output_numpy=True)):
+            time.sleep(0.002)
+            if number == 15:
+                raise ArithmeticError("planned")
+    except ArithmeticError:
+        pass
+
+
+def left_but_held(data):
+    rows = iter(data.create_tuple_iterator(output_numpy=True))
+    for _ in range(15):
+        time.sleep(0.002)
+        next(rows)
+    rows.stop()
+    return rows
+
+
+def left_while_measured(data):
+    with data.monitor():
+        left_by_break(data)
+
+
+def left_by_release(data):
+    helper = DatasetHelper(data, False, epoch_num=2)
+    for number, _ in enumerate(helper):
+        time.sleep(0.002)
+        if number == 15:
+            break
+    helper.release()
+    return helper
+
+
+def threads():
+    return {t for t in threading.enumerate() if t.name in ("msnb-prefetch", "msnb-to-device")}
+
+
+def settled(left, seconds=3):
+    """What is left once everything that ends has had time to."""
+    until = time.monotonic() + seconds
+    while left() and time.monotonic() < until:
+        time.sleep(0.01)
+    return left()
+
+
+LEAVING = [left_by_break, left_by_error, left_but_held, left_by_release, left_while_measured]
+PIPELINES = [plain, repeated_without_end, awaited, gated, processes, batches_in_processes]
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("leave", LEAVING, ids=lambda f: f.__name__)
+def test_a_loop_that_is_left_leaves_neither_thread_nor_process(leave, pipeline):
+    gc.collect()
+    before, running = threads(), set(multiprocessing.active_children())
+    data = pipeline()
+    held = leave(data)
+    assert not settled(lambda: threads() - before)
+    assert not settled(lambda: set(multiprocessing.active_children()) - running)
+    del held, data
+
+
+def test_a_pipeline_that_sends_to_a_device_ends_with_its_data_set():
+    before = threads()
+    data = plain().repeat().to_device()
+    data.send()
+    time.sleep(0.05)
+    assert threads() - before
+    del data
+    gc.collect()
+    assert not settled(lambda: threads() - before)
+
+
+def test_a_prefetcher_that_nobody_holds_ends_its_thread_and_the_iterator_in_it():
+    ended = threading.Event()
+
+    def items():
+        try:
+            while True:
+                yield np.zeros(8)
+        finally:
+            ended.set()
+
+    ahead = Prefetcher(items(), 2, always=True)
+    next(ahead)
+    del ahead
+    assert ended.wait(3)
+
+
+def test_a_belt_that_is_closed_wakes_both_its_ends():
+    full, empty, answers = Belt(1), Belt(1), []
+    full.put("one")
+    waiting = [
+        threading.Thread(target=lambda: answers.append(full.put("two"))),
+        threading.Thread(target=lambda: answers.append(empty.get()[1])),
+    ]
+    for thread in waiting:
+        thread.start()
+    full.close()
+    empty.close()
+    for thread in waiting:
+        thread.join(3)
+    assert sorted(map(str, answers)) == ["False", "None"] and len(full) == 0
+
+
+def test_worker_processes_end_while_a_thread_waits_for_them():
+    from msnb.dataset.engine.processes import ProcessPool
+
+    pool, told = ProcessPool([lambda: time.sleep(60)], 2), []
+
+    def ask():
+        try:
+            pool.map([(), ()])
+        except RuntimeError as error:
+            told.append(str(error))
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    while pool._workers is None:
+        time.sleep(0.001)
+    workers = list(pool._workers)
+    time.sleep(0.05)
+    pool.close()
+    asking.join(5)
+    assert not asking.is_alive() and len(told) == 1 and not any(w.process.is_alive() for w in workers)
+    with pytest.raises(RuntimeError, match="stopped"):
+        pool.map([()])
