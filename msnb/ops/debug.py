@@ -236,9 +236,9 @@ class HookBackward(HostPrimitive):
         >>> def hook(grad):
         ...     print(grad)
         >>> net = lambda x, y: ops.HookBackward(hook)(x * y) * y
-        >>> print(ops.GradOperation(get_all=True)(net)(Tensor(1.0), Tensor(2.0)))
-        (Tensor(shape=[], dtype=Float32, value= 2),)
-        (Tensor(shape=[], dtype=Float32, value= 4), Tensor(shape=[], dtype=Float32, value= 4))
+        >>> print(ops.GradOperation()(net)(Tensor(1.0), Tensor(3.0)))
+        (Tensor(shape=[], dtype=Float32, value= 3),)
+        9.0
     """
 
     def __init__(self, hook_fn, cell_id=""):
