@@ -11,6 +11,7 @@ from msnb.core.primitive import operator
 from msnb.core.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in
 from msnb.ops._host import functional
+from msnb.ops._kinks import magnitude
 from msnb.ops.math.unary import floating
 
 _cast = FUNCTIONAL["cast"]
@@ -386,7 +387,8 @@ def norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = F
     if ord is None and (dim is None or isinstance(dim, tuple)):
         axes = axes_in("norm", dim or (), A.ndim)
         return jnp.sqrt(jnp.sum(jnp.square(jnp.abs(A)), axes, keepdims=keepdim))
-    return jnp.linalg.norm(A, ord, dim, keepdim)
+    # A vector's norm is that of its magnitudes, whose slopes at 0 are 0.
+    return jnp.linalg.norm(magnitude(A) if isinstance(dim, int) else A, ord, dim, keepdim)
 
 
 @functional("count_nonzero")

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from msnb.core.dtype import promote
 from msnb.core.primitive import operator
 from msnb.ops._check import BOOL, FLOAT, INT, NUMBER, dtype_in, same_shape
+from msnb.ops._kinks import larger, smaller
 from msnb.ops.math.unary import floating
 
 _DOC = """{summary}
@@ -98,15 +99,6 @@ def _xdivy(x, y):
     return jnp.where(zero, 0, x / jnp.where(zero, 1, y))
 
 
-def _maximum(x, y):
-    # Not jnp.maximum: of two equal operands the first one gets the whole gradient, as MindSpore has it.
-    return jnp.where((x >= y) | (x != x), x, y)
-
-
-def _minimum(x, y):
-    return jnp.where((x <= y) | (x != x), x, y)
-
-
 def _add(x, y):
     return x + y
 
@@ -145,9 +137,9 @@ truncate_mod = _declare("TruncateMod", _truncate_mod, "Remainder of the quotient
                         "[2, 4, -1]", "[3, 3, 3]", "[ 2  1 -1]", functional="truncate_mod", type_="int32")
 pow_ = _declare("Pow", _power, "The first operand to the power of the second.", "[1., 2., 4.]", "[3., 3., 3.]",
                 "[ 1.  8. 64.]", functional="pow", methods=("pow", "__pow__", "__rpow__"), allowed=NUMBER | BOOL)
-maximum = _declare("Maximum", _maximum, "The larger of the operands.", "[1., 5., 3.]", "[4., 2., 6.]",
+maximum = _declare("Maximum", larger, "The larger of the operands.", "[1., 5., 3.]", "[4., 2., 6.]",
                    "[4. 5. 6.]", functional="maximum", methods=("maximum",), allowed=NUMBER | BOOL)
-minimum = _declare("Minimum", _minimum, "The smaller of the operands.", "[1., 5., 3.]", "[4., 2., 6.]",
+minimum = _declare("Minimum", smaller, "The smaller of the operands.", "[1., 5., 3.]", "[4., 2., 6.]",
                    "[1. 2. 3.]", functional="minimum", methods=("minimum",), allowed=NUMBER | BOOL)
 squared_difference = _declare("SquaredDifference", lambda x, y: jnp.square(x - y),
                               "Square of the difference of the operands.", "[1., 2., 3.]", "[2., 4., 6.]",

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 
 from msnb.core.primitive import operator
 from msnb.ops._check import ANY, BOOL, FLOAT, INT, NUMBER, dtype_in, tensor_only
+from msnb.ops._kinks import magnitude
 
 _DOC = """{summary}
 
@@ -126,7 +127,7 @@ round_ = _declare("Round", jnp.round, "The whole number nearest to each element;
                   "[0.8, 1.5, 2.5]", "[1. 2. 2.]", allowed=NUMBER)
 trunc = _declare("Trunc", jnp.trunc, "Each element without its fraction.", "[1.7, -1.7]", "[ 1. -1.]",
                  functional="trunc", methods=("trunc",), allowed=NUMBER)
-abs_ = _declare("Abs", jnp.abs, "Absolute value of each element.", "[-1., 1., 0.]", "[1. 1. 0.]",
+abs_ = _declare("Abs", magnitude, "Absolute value of each element.", "[-1., 1., 0.]", "[1. 1. 0.]",
                 functional="abs", methods=("abs", "absolute", "__abs__"), allowed=NUMBER)
 sign = _declare("Sign", jnp.sign, "-1, 0 or 1 by the sign of each element.", "[2., 0., -1.]", "[ 1.  0. -1.]",
                 functional="sign", methods=("sign",), allowed=NUMBER)

@@ -149,7 +149,10 @@ def hswish_op(input_x):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("HSwish", "input_x", input_x, _check.FLOAT)
-    return input_x * _relu6_of_shifted(input_x) / 6
+    # Both ends belong to the parabola, with its slopes of -0.5 and 1.5, as MindSpore has it.
+    inside = jnp.where((input_x < -3) | (input_x > 3), jnp.zeros_like(input_x), input_x)
+    flat = jnp.where(input_x < -3, jnp.zeros_like(input_x), input_x)
+    return jnp.where((input_x < -3) | (input_x > 3), flat, inside * (inside + 3) / 6)
 
 
 @operator("HSigmoid", functional="hardsigmoid")

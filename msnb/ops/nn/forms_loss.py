@@ -8,6 +8,7 @@ from msnb.core.kinds import Bool, Float, Int
 from msnb.core.primitive import REGISTRY, operator
 from msnb.ops import _check
 from msnb.ops._host import functional
+from msnb.ops._kinks import larger, magnitude, smaller
 from msnb.ops.nn import loss
 from msnb.ops.nn._kinds import Reduction
 from msnb.ops.nn.ctc import ctc_nll
@@ -57,7 +58,7 @@ def l1_loss(input, target, *, reduction: Reduction = "mean"):
         ``CPU`` ``GPU`` ``TPU``
     """
     x, y = _pair("l1_loss", input, target)
-    return loss.reduce(jnp.abs(x - y), reduction)
+    return loss.reduce(magnitude(x - y), reduction)
 
 
 @functional("smooth_l1_loss")
@@ -107,7 +108,7 @@ def huber_loss(input, target, *, reduction: Reduction = "mean", delta: Float = 1
         raise ValueError(f"For 'huber_loss', 'delta' should be positive, but got {delta}.")
     x, y = _pair("huber_loss", input, target)
     d = x - y
-    size = jnp.abs(d)
+    size = magnitude(d)
     return loss.reduce(jnp.where(size < delta, 0.5 * d * d, delta * (size - 0.5 * delta)), reduction)
 
 
@@ -234,7 +235,7 @@ def margin_ranking_loss(input1, input2, target, *, margin: Float = 0.0, reductio
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return loss.reduce(jnp.maximum(-target * (input1 - input2) + margin, 0), reduction)
+    return loss.reduce(larger(-target * (input1 - input2) + margin, 0), reduction)
 
 
 @operator("HingeEmbeddingLoss", functional="hinge_embedding_loss")
@@ -257,7 +258,7 @@ def hinge_embedding_loss(inputs, targets, *, margin: Float = 1.0, reduction: Red
     """
     zero = jnp.zeros_like(inputs)
     return loss.reduce(jnp.where(targets == 1, inputs, zero)
-                       + jnp.where(targets == -1, jnp.maximum(margin - inputs, 0), zero), reduction)
+                       + jnp.where(targets == -1, larger(margin - inputs, 0), zero), reduction)
 
 
 @operator("SoftMarginLoss", functional="soft_margin_loss")
@@ -304,7 +305,7 @@ def cosine_embedding_loss(input1, input2, target, *, margin: Float = 0.0, reduct
     cos = jnp.sum(input1 * input2, 1) / jnp.sqrt(square(input1) * square(input2))
     zero = jnp.zeros_like(cos)
     return loss.reduce(jnp.where(target == 1, 1 - cos, zero)
-                       + jnp.where(target == -1, jnp.maximum(cos - margin, 0), zero), reduction)
+                       + jnp.where(target == -1, larger(cos - margin, 0), zero), reduction)
 
 
 @operator("TripletMarginLoss", functional="triplet_margin_loss")
@@ -328,11 +329,11 @@ def triplet_margin_loss(anchor, positive, negative, *, margin: Float = 1.0, p: F
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    distance = lambda a, b: jnp.sum(jnp.abs(a - b + eps) ** p, -1) ** (1 / p)
+    distance = lambda a, b: jnp.sum(magnitude(a - b + eps) ** p, -1) ** (1 / p)
     far = distance(anchor, negative)
     if swap:
-        far = jnp.minimum(far, distance(positive, negative))
-    return loss.reduce(jnp.maximum(distance(anchor, positive) - far + margin, 0), reduction)
+        far = smaller(far, distance(positive, negative))
+    return loss.reduce(larger(distance(anchor, positive) - far + margin, 0), reduction)
 
 
 @operator("GaussianNLLLoss", functional="gaussian_nll_loss")

@@ -6,6 +6,7 @@ from jax import lax
 from msnb.core.kinds import Bool, Int
 from msnb.core.primitive import operator
 from msnb.ops import _check
+from msnb.ops._kinks import magnitude
 from msnb.ops.nn._kinds import AboveZero, Reduction
 
 
@@ -233,7 +234,7 @@ def smooth_l1_loss_op(prediction, target, *, beta: AboveZero = 1.0):
     _check.same_dtype(op, prediction=prediction, target=target)
     _check.same_shape(op, prediction=prediction, target=target)
     d = prediction - target
-    size = jnp.abs(d)
+    size = magnitude(d)
     return jnp.where(size < beta, 0.5 * d * d / beta, size - 0.5 * beta)
 
 
