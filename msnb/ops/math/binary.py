@@ -1,10 +1,13 @@
 """Arithmetic of two Tensors, element by element, with broadcasting and MindSpore's implicit conversion."""
+import operator as operators
+
 import jax
 import jax.numpy as jnp
 
 from msnb.core.dtype import promote
 from msnb.core.primitive import operator
 from msnb.ops._check import BOOL, FLOAT, INT, NUMBER, dtype_in, same_shape
+from msnb.ops._half import in_float32
 from msnb.ops._kinks import larger, smaller
 from msnb.ops.math.unary import floating
 
@@ -53,6 +56,7 @@ def is_integer(x):
     return not jnp.issubdtype(x.dtype, jnp.inexact)
 
 
+@in_float32
 def _quotient(x, y):
     """r1.1's division: integers are divided as real numbers and the result is cut to their type."""
     if is_integer(x):
@@ -60,6 +64,7 @@ def _quotient(x, y):
     return x / y
 
 
+@in_float32
 def _divide_no_nan(x, y):
     zero = y == 0
     safe = _quotient(x, jnp.where(zero, jnp.ones_like(y), y))
@@ -78,6 +83,7 @@ def _truncate_mod(x, y):
     return jnp.fmod(x, y)
 
 
+@in_float32
 def _power(x, y):
     if not is_integer(x):
         return jnp.power(x, y)
@@ -89,33 +95,32 @@ def _power(x, y):
     return jnp.where(y < 0, jnp.where(jnp.abs(x) == 1, of_unit, 0), result).astype(x.dtype)
 
 
+@in_float32
 def _xlogy(x, y):
     zero = x == 0
     return jnp.where(zero, 0, x * jnp.log(jnp.where(zero, 1, y)))
 
 
+@in_float32
 def _xdivy(x, y):
     zero = x == 0
     return jnp.where(zero, 0, x / jnp.where(zero, 1, y))
 
 
-def _add(x, y):
-    return x + y
+def _broadcasting(function):
+    """`function`; where it broadcasts, its gradient is a sum, which half precision does not hold."""
+    wide = in_float32(function)
+    return lambda x, y: function(x, y) if x.shape == y.shape else wide(x, y)
 
 
-def _sub(x, y):
-    return x - y
-
-
-def _mul(x, y):
-    return x * y
-
-
-add = _declare("Add", _add, "Sum of the operands.", "[1., 2., 3.]", "[4., 5., 6.]", "[5. 7. 9.]",
+add = _declare("Add", _broadcasting(operators.add), "Sum of the operands.", "[1., 2., 3.]", "[4., 5., 6.]",
+               "[5. 7. 9.]",
                functional="add", methods=("add", "__add__", "__radd__"), aliases=("TensorAdd",), allowed=NUMBER | BOOL)
-sub = _declare("Sub", _sub, "Difference of the operands, x - y.", "[1., 2., 3.]", "[4., 5., 6.]", "[-3. -3. -3.]",
+sub = _declare("Sub", _broadcasting(operators.sub), "Difference of the operands, x - y.", "[1., 2., 3.]",
+               "[4., 5., 6.]", "[-3. -3. -3.]",
                functional="sub", methods=("sub", "subtract", "__sub__", "__rsub__"))
-mul = _declare("Mul", _mul, "Product of the operands.", "[1., 2., 3.]", "[4., 5., 6.]", "[ 4. 10. 18.]",
+mul = _declare("Mul", _broadcasting(operators.mul), "Product of the operands.", "[1., 2., 3.]",
+               "[4., 5., 6.]", "[ 4. 10. 18.]",
                functional="mul", methods=("mul", "multiply", "__mul__", "__rmul__"), allowed=NUMBER | BOOL)
 real_div = _declare("RealDiv", _quotient, "Quotient of the operands; integers give an integer.",
                     "[1., 2., 3.]", "[4., 5., 6.]", "[0.25 0.4  0.5 ]")
@@ -141,14 +146,14 @@ maximum = _declare("Maximum", larger, "The larger of the operands.", "[1., 5., 3
                    "[4. 5. 6.]", functional="maximum", methods=("maximum",), allowed=NUMBER | BOOL)
 minimum = _declare("Minimum", smaller, "The smaller of the operands.", "[1., 5., 3.]", "[4., 2., 6.]",
                    "[1. 2. 3.]", functional="minimum", methods=("minimum",), allowed=NUMBER | BOOL)
-squared_difference = _declare("SquaredDifference", lambda x, y: jnp.square(x - y),
+squared_difference = _declare("SquaredDifference", in_float32(lambda x, y: jnp.square(x - y)),
                               "Square of the difference of the operands.", "[1., 2., 3.]", "[2., 4., 6.]",
                               "[1. 4. 9.]", functional="squared_difference")
 xdivy = _declare("Xdivy", _xdivy, "x / y, and 0 where x is 0 even if y is 0 too.", "[2., 0.]", "[4., 0.]",
                  "[0.5 0. ]", functional="xdivy", methods=("xdivy",), allowed=FLOAT)
 xlogy = _declare("Xlogy", _xlogy, "x * log(y), and 0 where x is 0 even if y is 0 too.", "[2., 0.]", "[1., 0.]",
                  "[0. 0.]", functional="xlogy", methods=("xlogy",), allowed=FLOAT)
-atan2 = _declare("Atan2", lambda x, y: jnp.arctan2(floating(x), floating(y)),
+atan2 = _declare("Atan2", in_float32(lambda x, y: jnp.arctan2(floating(x), floating(y))),
                  "Angle of the point (y, x) with the first axis, in radians: the arc tangent of x / y with the sign "
                  "of both.", "[0., 1.]", "[1., 1.]", "[0.        0.7853982]", functional="atan2",
                  methods=("atan2", "arctan2"))
@@ -186,7 +191,7 @@ def true_div(x, y):
         [0.5 1.  1.5]
     """
     x, y = promote(x, y, op="RealDiv")
-    return floating(x) / floating(y)
+    return _quotient(floating(x), floating(y))
 
 
 @operator("SquareSumAll")
@@ -215,5 +220,5 @@ def square_sum_all(x1, x2):
     dtype_in("SquareSumAll", "x1", x1, FLOAT)
     dtype_in("SquareSumAll", "x2", x2, FLOAT)
     same_shape("SquareSumAll", x1=x1, x2=x2)
-    return jnp.sum(jnp.square(x1)), jnp.sum(jnp.square(x2))
+    return jnp.sum(jnp.square(x1), dtype=x1.dtype), jnp.sum(jnp.square(x2), dtype=x2.dtype)
 

@@ -7,6 +7,7 @@ from msnb.core.dtype import promote
 from msnb.core.kinds import Bool, Float, Int
 from msnb.core.primitive import REGISTRY, operator
 from msnb.ops import _check
+from msnb.ops._half import in_float32
 from msnb.ops._host import functional
 from msnb.ops._kinks import larger, magnitude, smaller
 from msnb.ops.nn import loss
@@ -20,6 +21,7 @@ def _pair(op, x, y):
 
 
 @operator("MSELoss", functional="mse_loss")
+@in_float32
 def mse_loss(input, target, *, reduction: Reduction = "mean"): 
     """(input - target)^2.
 
@@ -41,6 +43,7 @@ def mse_loss(input, target, *, reduction: Reduction = "mean"):
 
 
 @operator("L1Loss", functional="l1_loss")
+@in_float32
 def l1_loss(input, target, *, reduction: Reduction = "mean"): 
     """|input - target|.
 
@@ -87,6 +90,7 @@ def _reduced(name, values, reduction):
 
 
 @operator("HuberLoss", functional="huber_loss")
+@in_float32
 def huber_loss(input, target, *, reduction: Reduction = "mean", delta: Float = 1.0): 
     """0.5 d^2 where |d| < delta, delta (|d| - 0.5 delta) elsewhere, for d = input - target.
 
@@ -158,6 +162,7 @@ def _nll(op, scores, target, weight, ignore_index, reduction, label_smoothing):
 
 
 @operator("NLLLossForm", functional="nll_loss")
+@in_float32
 def nll_loss(inputs, target, weight=None, *, ignore_index: Int = -100, reduction: Reduction = "mean",
              label_smoothing: Float = 0.0):
     """Negative log likelihood of the right class.
@@ -183,6 +188,7 @@ def nll_loss(inputs, target, weight=None, *, ignore_index: Int = -100, reduction
 
 
 @operator("CrossEntropy", functional="cross_entropy")
+@in_float32
 def cross_entropy(input, target, weight=None, *, ignore_index: Int = -100, 
                   reduction: Reduction = "mean", label_smoothing: Float = 0.0):
     """Cross entropy of softmax(input) with the number, or a distribution, of the right class.
@@ -218,6 +224,7 @@ def cross_entropy(input, target, weight=None, *, ignore_index: Int = -100,
 
 
 @operator("MarginRankingLoss", functional="margin_ranking_loss")
+@in_float32
 def margin_ranking_loss(input1, input2, target, *, margin: Float = 0.0, reduction: Reduction = "mean"):
     """max(0, -target * (input1 - input2) + margin).
 
@@ -239,6 +246,7 @@ def margin_ranking_loss(input1, input2, target, *, margin: Float = 0.0, reductio
 
 
 @operator("HingeEmbeddingLoss", functional="hinge_embedding_loss")
+@in_float32
 def hinge_embedding_loss(inputs, targets, *, margin: Float = 1.0, reduction: Reduction = "mean"):
     """x where the target is 1, max(0, margin - x) where it is -1.
 
@@ -262,6 +270,7 @@ def hinge_embedding_loss(inputs, targets, *, margin: Float = 1.0, reduction: Red
 
 
 @operator("SoftMarginLoss", functional="soft_margin_loss")
+@in_float32
 def soft_margin_loss(input, target, *, reduction: Reduction = "mean"): 
     """log(1 + exp(-target * input)).
 
@@ -283,6 +292,7 @@ def soft_margin_loss(input, target, *, reduction: Reduction = "mean"):
 
 
 @operator("CosineEmbeddingLoss", functional="cosine_embedding_loss")
+@in_float32
 def cosine_embedding_loss(input1, input2, target, *, margin: Float = 0.0, reduction: Reduction = "mean"):
     """1 - cos where the target is 1, max(0, cos - margin) where it is -1.
 
@@ -309,6 +319,7 @@ def cosine_embedding_loss(input1, input2, target, *, margin: Float = 0.0, reduct
 
 
 @operator("TripletMarginLoss", functional="triplet_margin_loss")
+@in_float32
 def triplet_margin_loss(anchor, positive, negative, *, margin: Float = 1.0, p: Float = 2.0, eps: Float = 1e-6,
                         swap: Bool = False, reduction: Reduction = "mean"):
     """max(0, |anchor - positive| - |anchor - negative| + margin) with p-norms over the last axis.
@@ -337,6 +348,7 @@ def triplet_margin_loss(anchor, positive, negative, *, margin: Float = 1.0, p: F
 
 
 @operator("GaussianNLLLoss", functional="gaussian_nll_loss")
+@in_float32
 def gaussian_nll_loss(x, target, var, *, full: Bool = False, eps: Float = 1e-6, reduction: Reduction = "mean"):
     """Negative log likelihood of targets under normal distributions with means x and variances var.
 
@@ -362,6 +374,7 @@ def gaussian_nll_loss(x, target, var, *, full: Bool = False, eps: Float = 1e-6, 
 
 
 @operator("CTCLossV2Form", functional="ctc_loss")
+@in_float32
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, *, blank: Int = 0, reduction: Reduction = "mean",
              zero_infinity: Bool = False):
     """Connectionist temporal classification loss of log-probabilities (Graves et al., 2006).
