@@ -23,7 +23,7 @@ OTHERWISE = {
     "ClipByNorm of zeros": "nothing is clipped, so the gradient is 1; 2.7.1 divides 0 by 0",
     "P.Xlogy()(x, y)": "0 * log(y) is 0 for every y; 2.7.1 gives nan at y = 0",
     "P.Mod()(x, y)": "the slope in y is the truncated quotient; 2.7.1 takes the floored one",
-    "P.Pow()(x, y)": "0 ** y is 0 for every y > 0; 2.7.1 gives 0 * log(0) = nan there, and 0 where (-1) ** y is undefined",
+    "P.Pow()(x, y)": "0 ** y is 0 for every y > 0; 2.7.1 gives nan there, and 0 where (-1) ** y is undefined",
     "P.CumProd()(x, 1)": "a product's slope in a factor is that of the others, 0 or not; 2.7.1 divides by the factor",
     "P.L2Normalize(1)(x)": "where the sum is below epsilon, x is divided by sqrt(epsilon); 2.7.1's gradient by epsilon",
     "ops.var(x, 1)": "(x - mean) / n is 0 for equal elements; 2.7.1 gives nan",

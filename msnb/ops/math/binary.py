@@ -71,16 +71,37 @@ def _divide_no_nan(x, y):
     return jnp.where(zero, jnp.zeros_like(safe), safe)
 
 
+def _limit(x):
+    """What integers divided by 0 give: the largest number of the type, its smallest for negative ones, 0 for 0."""
+    info = jnp.iinfo(x.dtype)
+    largest, smallest, none = (jnp.asarray(v, x.dtype) for v in (info.max, info.min, 0))
+    return jnp.where(x > 0, largest, jnp.where(x < 0, smallest, none))
+
+
+def _no_number(x):
+    """What not-a-number is as an integer: the smallest of 32 and 64 bits, 0 of narrower and unsigned types."""
+    return jnp.iinfo(x.dtype).min if x.dtype in (jnp.int32, jnp.int64) else 0
+
+
+def _guarded(divide, at_zero):
+    """divide(x, y) with at_zero(x) where integers are divided by 0, which the hardware leaves open."""
+    def compute(x, y):
+        if not is_integer(x):
+            return divide(x, y)
+        x, y = jnp.broadcast_arrays(x, y)
+        zero = y == 0
+        return jnp.where(zero, at_zero(x), divide(x, jnp.where(zero, jnp.ones_like(y), y)))
+    return compute
+
+
+@in_float32
 def _floor_divide(x, y):
     return jnp.floor_divide(x, y) if is_integer(x) else jnp.floor(x / y)
 
 
+@in_float32
 def _truncate_divide(x, y):
-    return jax.lax.div(*jnp.broadcast_arrays(x, y)) if is_integer(x) else jnp.trunc(x / y)
-
-
-def _truncate_mod(x, y):
-    return jnp.fmod(x, y)
+    return jax.lax.div(x, y) if is_integer(x) else jnp.trunc(x / y)
 
 
 @in_float32
@@ -128,17 +149,21 @@ div = _declare("Div", _quotient, "Quotient of the operands; integers give an int
                "[-4., 5., 6.]", "[3., 2., 3.]", "[-1.3333334  2.5        2.       ]")
 div_no_nan = _declare("DivNoNan", _divide_no_nan, "Quotient of the operands, 0 where the divisor is 0.",
                       "[1., 0., 2.]", "[0., 1., 4.]", "[0.  0.  0.5]", functional="div_no_nan")
-floor_div = _declare("FloorDiv", _floor_divide, "Quotient of the operands, rounded down.",
+floor_div = _declare("FloorDiv", _guarded(_floor_divide, _limit), "Quotient of the operands, rounded down.",
                      "[2, 4, -1]", "[3, 3, 3]", "[ 0  1 -1]", functional="floor_div", type_="int32",
                      methods=("floor_divide", "__floordiv__", "__rfloordiv__"))
-floor_mod = _declare("FloorMod", jnp.mod, "Remainder of the floored quotient; it has the sign of the divisor.",
+floor_mod = _declare("FloorMod", _guarded(jnp.mod, _no_number),
+                     "Remainder of the floored quotient; it has the sign of the divisor.",
                      "[2, 4, -1]", "[3, 3, 3]", "[2 1 2]", functional="floor_mod", type_="int32",
                      methods=("floor_mod", "__mod__", "__rmod__"))
-mod = _declare("Mod", jnp.fmod, "Remainder of the truncated quotient; it has the sign of the dividend.",
+mod = _declare("Mod", _guarded(jnp.fmod, lambda x: jnp.where(x == 0, 0, _no_number(x))),
+               "Remainder of the truncated quotient; it has the sign of the dividend.",
                "[-4., 5., 6.]", "[3., 2., 3.]", "[-1.  1.  0.]", functional="mod")
-truncate_div = _declare("TruncateDiv", _truncate_divide, "Quotient of the operands, rounded towards zero.",
+truncate_div = _declare("TruncateDiv", _guarded(_truncate_divide, _limit),
+                        "Quotient of the operands, rounded towards zero.",
                         "[2, 4, -1]", "[3, 3, 3]", "[0 1 0]", functional="truncate_div", type_="int32")
-truncate_mod = _declare("TruncateMod", _truncate_mod, "Remainder of the quotient that is rounded towards zero.",
+truncate_mod = _declare("TruncateMod", _guarded(jnp.fmod, jnp.zeros_like),
+                        "Remainder of the quotient that is rounded towards zero.",
                         "[2, 4, -1]", "[3, 3, 3]", "[ 2  1 -1]", functional="truncate_mod", type_="int32")
 pow_ = _declare("Pow", _power, "The first operand to the power of the second.", "[1., 2., 4.]", "[3., 3., 3.]",
                 "[ 1.  8. 64.]", functional="pow", methods=("pow", "__pow__", "__rpow__"), allowed=NUMBER | BOOL)

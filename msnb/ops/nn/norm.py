@@ -43,8 +43,12 @@ def scale_shift(x, mean, variance, scale, bias, axis, epsilon):
 
 
 def _moved(moving, batch, momentum):
-    """(1 - momentum) * moving + momentum * batch, outside the gradient."""
-    return lax.stop_gradient(((1 - momentum) * moving + momentum * batch).astype(moving.dtype))
+    """(1 - momentum) * moving + momentum * batch, outside the gradient; `moving` itself where that is no number.
+
+    An empty batch has no mean, and that of an overflow is infinite: either would stay in the statistics for ever.
+    """
+    new = ((1 - momentum) * moving + momentum * batch).astype(moving.dtype)
+    return lax.stop_gradient(jnp.where(jnp.isfinite(new), new, moving))
 
 
 def _unbiased(x, axis, variance):
