@@ -163,6 +163,7 @@ class Model:
             >>> model = Model(net, loss_fn=loss, optimizer=optim)
             >>> model.train(2, dataset)
         """
+        Validator.check_positive_int(epoch, "epoch", "Model.train")
         Validator.check_bool(dataset_sink_mode, "dataset_sink_mode", "Model.train")
         Validator.check_is_int(sink_size, "sink_size", "Model.train")
         dataset_size = _size_of(train_dataset, "train_dataset")
@@ -170,7 +171,6 @@ class Model:
             raise ValueError("The dataset for training is empty; are its files, samplers and batch size right?")
         if sink_size < -1 or sink_size == 0:
             raise ValueError(f"For 'Model.train', 'sink_size' should be -1 or positive, but got {sink_size}.")
-        Validator.check_positive_int(epoch, "epoch", "Model.train")
         _device_number_check(self._parallel_mode, self._device_number)
         sink = dataset_sink_mode and sink_size > 0
         if dataset_sink_mode:

@@ -1,6 +1,6 @@
-"""Where functions have no derivative, or an infinite one: kinks, ends, ties, zeros. Shared by make_kinks.py and tests.
+"""Where functions have no derivative, or an infinite one: kinks, ends, ties, zeros.
 
-A case is an expression over Tensors `x` (and `y`) in names that MindSpore and msnb share, and where it is looked at. What
+make_kinks.py and the tests share them. A case is an expression over Tensors `x` (and `y`) in names that MindSpore and msnb share, and where it is looked at. What
 is stored is the gradient of the sum of the result. No framework is imported here.
 """
 import numpy as np

@@ -61,3 +61,22 @@ def test_a_batch_without_a_mean_leaves_the_statistics_as_they_were(batch):
     before = net.moving_mean.asnumpy().copy(), net.moving_variance.asnumpy().copy()
     net(Tensor(batch.astype(np.float32)))
     np.testing.assert_array_equal((net.moving_mean.asnumpy(), net.moving_variance.asnumpy()), before)
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: Tensor([[1, 2], [3]]), TypeError),
+        (lambda: nn.Flatten()(3), TypeError),
+        (lambda: ms.Model(nn.Dense(1, 1)).train(-1, None), ValueError),
+    ],
+)
+def test_an_error_is_of_mindspores_class(call, error):
+    with pytest.raises(error):
+        call()
+
+
+def test_decoded_boxes_end_at_the_edge_of_the_image():
+    decode = P.BoundingBoxDecode(max_shape=(30, 20))
+    boxes = Tensor(np.array([[0, 0, 90, 90]], np.float32))
+    np.testing.assert_array_equal(decode(boxes, Tensor(np.zeros((1, 4), np.float32))).asnumpy(), [[0, 0, 20, 30]])

@@ -149,6 +149,9 @@ class Flatten(Cell):
     Outputs:
         Tensor of shape (N, X), where X is the product of the other sizes.
 
+    Raises:
+        TypeError: If `x` is not a Tensor.
+
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
 
@@ -164,6 +167,8 @@ class Flatten(Cell):
         self.reshape = P.Reshape()
 
     def construct(self, x):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"For 'Flatten', the input should be a Tensor, but got {x!r} of type {type(x).__name__}.")
         return self.reshape(x, (x.shape[0], math.prod(x.shape[1:])))
 
 
