@@ -189,7 +189,7 @@ class NPUGetFloatStatus(HostPrimitive):
 
     Examples:
         >>> status = ops.NPUAllocFloatStatus()()
-        >>> ops.NPUClearFloatStatus()(status)
+        >>> cleared = ops.NPUClearFloatStatus()(status)
         >>> y = Tensor([1e30], mindspore.float32) * 1e30
         >>> print(ops.NPUGetFloatStatus()(status).sum())
         1.0
