@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.ad_checkpoint import checkpoint_name
 
-from msnb.core import script, tape, trace
+from msnb.core import float_status, script, tape, trace
 from msnb.core.dtype import is_inexact
 from msnb.core.errors import describe
 from msnb.core.parameter import Parameter
@@ -118,7 +118,7 @@ def _taped(fn, args, kwargs, positions, weights, sens, has_aux):
     outer, level = _thread.nodes, _thread.recording
     nodes = dict(outer) if outer else {}
     try:  # not a context manager: a Stop on the way out of one would leave the thread recording
-        _thread.nodes, _thread.recording = nodes, level + 1
+        _thread.nodes, _thread.recording, _thread.looking = nodes, level + 1, True
         variables = []
         for tensor in tensors:
             twin = box(tensor._array)
@@ -133,12 +133,15 @@ def _taped(fn, args, kwargs, positions, weights, sens, has_aux):
         leaves, _ = flatten(out[0] if has_aux else out)
     finally:
         _thread.nodes, _thread.recording = outer, level
+        trace.settle()
     outputs, cotangents = _cotangents(leaves, sens)
     found = tape.backward(outputs, cotangents, [s for s in sources if s is not None] + weight_sources)
     split = sum(s is not None for s in sources)
     arg_grads = iter(found[:split])
     grads = gradients([next(arg_grads) if s is not None else None for s in sources])
     weight_grads = tuple(g if g is not None else _zeros(w) for g, w in zip(found[split:], weights))
+    if _thread.looking:
+        float_status.note([g._array for g in found if g is not None])
     for watcher in tape.watchers:
         watcher.done(outputs, weights, weight_sources, weight_grads)
     return _untrack(out), grads, weight_grads
@@ -196,6 +199,8 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
     cotangents = tuple(c._array if is_inexact(o._array.dtype) else np.zeros(o._array.shape, jax.dtypes.float0)
                        for c, o in zip(cotangents, outputs))
     array_grads, weight_grads = vjp(cotangents)
+    if _thread.looking:
+        float_status.note([*array_grads, *weight_grads])
     found = [None] * len(tensors)
     for i, grad in zip(smooth, array_grads):
         found[i] = box(grad)

@@ -11,7 +11,7 @@ import weakref
 import jax
 import numpy as np
 
-from msnb.core import random, tape, trace
+from msnb.core import float_status, random, tape, trace
 from msnb.core._jax_private import is_tracer
 from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel
@@ -209,8 +209,10 @@ class Operator:
             if _thread.frame is None:
                 out = tuple([own(o, arrays) for o in out])
             result = results = tuple([box(o) for o in out])
-        if _thread.recording:
-            tape.record(kernel, [b._node if isinstance(b, Tensor) else None for b in boxes], arrays, results)
+        if _thread.looking:
+            if _thread.recording:
+                tape.record(kernel, [b._node if isinstance(b, Tensor) else None for b in boxes], arrays, results)
+            float_status.note([r._array for r in results])
         if not targets:
             return result
         for target, new in zip(targets, results):

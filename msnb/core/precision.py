@@ -1,5 +1,5 @@
 """Mixed precision: the casts on the way into operators."""
-from msnb.core import tape
+from msnb.core import float_status, tape
 from msnb.core.kernel import Kernel
 from msnb.core.tensor import Tensor, box
 from msnb.core.trace import thread
@@ -30,6 +30,8 @@ def cast_tensor(value, dtype):
         return value
     kernel = _kernel(dtype)
     result = box(kernel.run(array))
-    if thread.recording:
-        tape.record(kernel, (value._node,), (array,), (result,))
+    if thread.looking:
+        if thread.recording:
+            tape.record(kernel, (value._node,), (array,), (result,))
+        float_status.note((result._array,))
     return result

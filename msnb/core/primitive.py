@@ -10,7 +10,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
-from msnb.core import tape, trace
+from msnb.core import float_status, tape, trace
 from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel
 from msnb.core.kinds import hashable
@@ -156,7 +156,7 @@ def _fast_call(op):
 
     if count == 1:
         def call(self, *args, **kwargs):
-            if len(args) == 1 and type(args[0]) is Tensor and not _thread.recording:
+            if len(args) == 1 and type(args[0]) is Tensor and not _thread.looking:
                 array = args[0]._array
                 try:
                     out = self._kernel.run(array)
@@ -170,7 +170,7 @@ def _fast_call(op):
             return general(self, args, kwargs)
     elif count == 2:
         def call(self, *args, **kwargs):
-            if len(args) == 2 and not kwargs and not _thread.recording and _thread.compute_dtype is None:
+            if len(args) == 2 and not kwargs and not _thread.looking and _thread.compute_dtype is None:
                 x, y = args
                 a = x._array if type(x) is Tensor else operand(x, name, names[0])
                 b = y._array if type(y) is Tensor else operand(y, name, names[1])
@@ -414,8 +414,10 @@ class PrimitiveWithInfer(Primitive):
         if _thread.frame is None:
             results = tuple(own(o, arrays) for o in results)
         boxes = tuple(box(o) for o in results)
-        if _thread.recording:
-            tape.record(kernel, [a._node if isinstance(a, Tensor) else None for a in args], arrays, boxes)
+        if _thread.looking:
+            if _thread.recording:
+                tape.record(kernel, [a._node if isinstance(a, Tensor) else None for a in args], arrays, boxes)
+            float_status.note([b._array for b in boxes])
         return boxes if type(out) is tuple else boxes[0]
 
     def _kernel_for(self):

@@ -102,6 +102,7 @@ class Program:
         finally:  # a Stop may have come when a context manager was about to put back what it had set
             _thread.frame, _thread.recording = frame, recording
             _thread.compute_dtype, _thread.forward_mode = dtype, forward
+            trace.settle()
             restore_trace_state(state)
         raise RuntimeError(f"Tracing {self.name} reads other Parameters each time; "
                            f"give it the Cell that holds them as an attribute.")

@@ -105,10 +105,12 @@ def record(kernel, inputs, arrays, boxes):
 def paused():
     """Record nothing within."""
     level, _thread.recording = _thread.recording, 0
+    trace.settle()
     try:
         yield
     finally:
         _thread.recording = level
+        trace.settle()
 
 
 _identity = Kernel("Identity", lambda x: x)

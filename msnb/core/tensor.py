@@ -360,8 +360,8 @@ def _from_list(data):
     try:
         array = np.array(data)
     except ValueError:
-        raise ValueError("For 'Tensor', the lists of 'input_data' are nested unevenly; "
-                         "all rows need the same length.") from None
+        raise TypeError("For 'Tensor', the lists of 'input_data' are nested unevenly; "
+                        "all rows need the same length.") from None
     if array.dtype == object:
         raise TypeError("For 'Tensor', 'input_data' holds something other than numbers.")
     if not _holds_numpy(data):

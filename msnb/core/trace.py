@@ -17,6 +17,9 @@ class _Thread(threading.local):
 
     frame: Any = None  # innermost Frame while tracing
     recording: int = 0  # number of PYNATIVE gradients being recorded
+    looking: bool = False  # whether operators show their results to somebody; see `settle`
+    checking: bool = False  # whether the float status is being watched in PYNATIVE mode
+    status: Any = None  # bool array: what it has seen
     nodes: Any = None  # Parameter id -> tape node, while recording
     compute_dtype: Any = None  # numpy dtype that Cell.to_float asks for
     forward_mode: bool = False  # whether loops are traced for forward-mode derivatives
@@ -36,7 +39,8 @@ class Frame:
     """
 
     __slots__ = ("values", "parent", "written", "missing", "tensors", "cells", "key", "key_used", "number", "error",
-                 "errors", "hints", "calls", "handlers", "refused", "branch", "settings", "_outer")
+                 "errors", "hints", "calls", "handlers", "refused", "branch", "settings", "status", "checking",
+                 "_outer")
 
     def __init__(self, params=(), arrays=(), parent=None):
         self.parent = parent
@@ -46,9 +50,11 @@ class Frame:
         self.branch = False  # whether what is traced here may not run
         self.key = None  # random stream, once something here has drawn from it
         self.error = None  # int32 code of a `raise` under a dynamic condition, once one was traced here
+        self.status = None  # bool: whether a number overflowed, once someone looks; see float_status
         if parent is None:
             self.missing = {}
             self.cells = {}  # Cells called in this trace
+            self.checking = False  # whether results that are traced now enter the status
             self.number = None  # of the seed stream
             self.key_used = False
             self.errors = []  # (exception, place) per code, from 1
@@ -108,7 +114,7 @@ class Frame:
         """[(Parameter, new array)] in the order of first writing."""
         return [(p, self.values[i]) for i, p in self.written.items()]
 
-    # ------------------------------------------------------------------ hidden state: random stream, error code
+    # ------------------------------------------------------------------ hidden state: random stream, error, status
     def next_key(self):
         """A fresh random key, split off this trace's stream."""
         self.key, sub = jax.random.split(self.current_key())
@@ -143,21 +149,37 @@ class Frame:
             frame = frame.parent
         return False
 
+    def current_status(self):
+        """Whether a number overflowed, as this trace sees it; None where nobody looked."""
+        frame = self
+        while frame is not None:
+            if frame.status is not None:
+                return frame.status
+            frame = frame.parent
+        return None
+
     def hidden_names(self):
         """Which hidden state this trace has changed."""
-        return tuple(n for n, v in (("error", self.error), ("key", self.key)) if v is not None)
+        return tuple(n for n in ("error", "key", "status") if getattr(self, n) is not None)
 
     def hidden_arrays(self, names):
         """The named hidden state as plain arrays."""
-        return [self.current_error() if n == "error" else jax.random.key_data(self.current_key()) for n in names]
+        return [self._hidden_array(n) for n in names]
+
+    def _hidden_array(self, name):
+        if name == "error":
+            return self.current_error()
+        if name == "key":
+            return jax.random.key_data(self.current_key())
+        status = self.current_status()
+        return jnp.zeros((), bool) if status is None else status
 
     def adopt_hidden(self, names, arrays):
         """Take over hidden state that came out of a graph construct."""
         for name, array in zip(names, arrays):
-            if name == "error":
-                self.error = array
-            else:
-                self.key = jax.random.wrap_key_data(array)
+            if name == "key":
+                array = jax.random.wrap_key_data(array)
+            setattr(self, name, array)
 
     def undo_settings(self):
         """Give the attributes of Cells that this trace has set the values that they had before."""
@@ -175,6 +197,8 @@ class Frame:
 
     def __exit__(self, *exc):
         thread.frame = self._outer
+        if self.parent is None and self.checking:  # the trace ended in between
+            settle()
         for tensor, array in self.tensors.values():
             tensor._array = array
         return False
@@ -229,6 +253,12 @@ class Taking:
 
 taking = Taking()
 constants = IdentityMap()  # plain Tensor that a program holds as a constant -> True
+
+
+def settle():
+    """Bring `thread.looking` in line with what it stands for: a gradient is recorded, or the float status watched."""
+    watched = thread if thread.frame is None else thread.frame.root()
+    thread.looking = bool(thread.recording) or watched.checking
 
 
 def tracing():

@@ -135,7 +135,7 @@ def bounding_box_decode(anchor_box, deltas, *, max_shape: Optional(ImageShape),
     corners = [cx - w * 0.5 + 0.5, cy - h * 0.5 + 0.5, cx + w * 0.5 - 0.5, cy + h * 0.5 - 0.5]
     if max_shape is not None:
         height, width = max_shape
-        corners = [jnp.clip(c, 0, (width if i % 2 == 0 else height) - 1) for i, c in enumerate(corners)]
+        corners = [jnp.clip(c, 0, width if i % 2 == 0 else height) for i, c in enumerate(corners)]
     return jnp.stack(corners, axis=-1).astype(anchor_box.dtype)
 
 

@@ -8,6 +8,7 @@ from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.primitive import operator
 from msnb.core.tensor import Tensor
 from msnb.ops._check import FLOAT, NUMBER, dtype_in, rank, same_dtype, tensor_only
+from msnb.ops._half import in_float32
 from msnb.ops._host import functional
 from msnb.ops.math.unary import floating
 
@@ -384,7 +385,7 @@ addcdiv = _scaled("addcdiv", lambda a, b: a / b, "input + value * tensor1 / tens
 def _pairwise(name, function, summary):
     def kernel(input, other):
         x, y = promote(input, other, op=name)
-        return function(floating(x), floating(y))
+        return in_float32(function)(floating(x), floating(y))
     kernel.__name__ = kernel.__qualname__ = name
     kernel.__doc__ = f"""{summary}
 

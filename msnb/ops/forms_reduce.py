@@ -10,7 +10,9 @@ from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.primitive import operator
 from msnb.core.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in
+from msnb.ops._half import in_float32
 from msnb.ops._host import functional
+from msnb.ops._kinks import magnitude
 from msnb.ops.math.unary import floating
 
 _cast = FUNCTIONAL["cast"]
@@ -278,6 +280,7 @@ cumprod = _running("cumprod", REGISTRY["CumProd"].primitive(), "product")
 
 
 @operator("ReduceVar", functional="var")
+@in_float32
 def var(input, axis: Axis = (), *, ddof: Int = 0, keepdims: Bool = False):
     """Variance over axes.
 
@@ -302,6 +305,7 @@ def var(input, axis: Axis = (), *, ddof: Int = 0, keepdims: Bool = False):
 
 
 @operator("ReduceStd", functional="std")
+@in_float32
 def std(input, axis: Axis = (), *, ddof: Int = 0, keepdims: Bool = False):
     """Standard deviation over axes.
 
@@ -326,6 +330,7 @@ def std(input, axis: Axis = (), *, ddof: Int = 0, keepdims: Bool = False):
 
 
 @operator("LogSumExp", functional="logsumexp", methods=("logsumexp",))
+@in_float32
 def logsumexp(input, dim: Axis, *, keepdim: Bool = False):
     """Logarithm of the sum of the exponentials over axes, without overflow.
 
@@ -358,6 +363,7 @@ NormOrder = Kind("a number, 'fro', 'nuc' or None", _order)
 
 
 @operator("Norm", functional="norm", methods=("norm",))
+@in_float32
 def norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = False, *,
          dtype: Optional(DType) = None):
     """Norm of vectors or matrices.
@@ -386,7 +392,8 @@ def norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = F
     if ord is None and (dim is None or isinstance(dim, tuple)):
         axes = axes_in("norm", dim or (), A.ndim)
         return jnp.sqrt(jnp.sum(jnp.square(jnp.abs(A)), axes, keepdims=keepdim))
-    return jnp.linalg.norm(A, ord, dim, keepdim)
+    # A vector's norm is that of its magnitudes, whose slopes at 0 are 0.
+    return jnp.linalg.norm(magnitude(A) if isinstance(dim, int) else A, ord, dim, keepdim)
 
 
 @functional("count_nonzero")

@@ -163,8 +163,7 @@ class Model:
             dataset_sink_mode (bool): Whether `sink_size` counts. There are no device queues here: batches go to the
                 device one by one in either case. Default: True.
             sink_size (int): Steps per epoch in sink mode, each epoch going on in the dataset where the one before
-                ended;
-                -1 for the whole dataset. Default: -1.
+                ended; -1 for the whole dataset. Default: -1.
 
         Raises:
             TypeError: If an argument is of another type.
@@ -174,6 +173,7 @@ class Model:
             >>> model = Model(net, loss_fn=loss, optimizer=optim)
             >>> model.train(2, dataset)
         """
+        Validator.check_positive_int(epoch, "epoch", "Model.train")
         Validator.check_bool(dataset_sink_mode, "dataset_sink_mode", "Model.train")
         Validator.check_is_int(sink_size, "sink_size", "Model.train")
         dataset_size = _size_of(train_dataset, "train_dataset")
@@ -181,7 +181,6 @@ class Model:
             raise ValueError("The dataset for training is empty; are its files, samplers and batch size right?")
         if sink_size < -1 or sink_size == 0:
             raise ValueError(f"For 'Model.train', 'sink_size' should be -1 or positive, but got {sink_size}.")
-        Validator.check_positive_int(epoch, "epoch", "Model.train")
         self._parallel.check()
         sink = dataset_sink_mode and sink_size > 0
         if dataset_sink_mode:

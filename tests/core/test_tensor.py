@@ -33,7 +33,7 @@ def test_what_is_no_array_is_refused_with_a_type_error(value):
 
 
 def test_uneven_lists_are_refused():
-    with pytest.raises(ValueError, match="unevenly"):
+    with pytest.raises(TypeError, match="unevenly"):
         Tensor([[1, 2], [3]])
 
 

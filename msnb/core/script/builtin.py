@@ -94,7 +94,7 @@ _cast(float, jnp.float32)
 _cast(bool, jnp.bool_)
 
 
-def _extreme(builtin, choose):
+def _extreme(builtin, beats):
     def pick(*args, **kwargs):
         items = list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
         if len(args) == 1 and dynamic(args[0]):
@@ -104,14 +104,15 @@ def _extreme(builtin, choose):
         result = to_tensor(items[0])
         for item in items[1:]:
             item = to_tensor(item)
-            result = box(choose(result._array, item._array))
+            a, b = result._array, item._array
+            result = box(jnp.where(beats(b, a), b, a))  # of equal ones the first, which so has the whole gradient
         return result
     pick.__name__ = builtin.__name__
     replace_builtin(builtin)(pick)
 
 
-_extreme(max, jnp.maximum)
-_extreme(min, jnp.minimum)
+_extreme(max, jnp.greater)
+_extreme(min, jnp.less)
 
 
 @replace_builtin(map)

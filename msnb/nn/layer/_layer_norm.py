@@ -3,6 +3,7 @@
 from msnb._checkparam import Validator
 from msnb.common.initializer import initializer
 from msnb.core.tensor import Parameter
+from msnb.nn._half import widened
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P
 
@@ -121,10 +122,7 @@ class GroupNorm(Cell):
         beta = initializer(beta_init, num_channels)
         self.gamma = Parameter(gamma, name="gamma") if affine else gamma
         self.beta = Parameter(beta, name="beta") if affine else beta
-        self.reshape = P.Reshape()
-        self.reduce_mean = P.ReduceMean(keep_dims=True)
-        self.square = P.Square()
-        self.sqrt = P.Sqrt()
+        self.group_norm = P.GroupNorm(eps)
 
     def construct(self, x):
         if x.ndim != 4:
@@ -134,11 +132,8 @@ class GroupNorm(Cell):
                 f"For 'GroupNorm', the input must have {self.num_channels} channels (num_channels), "
                 f"but got shape {x.shape}."
             )
-        groups = self.reshape(x, (x.shape[0], self.num_groups, -1))
-        centred = groups - self.reduce_mean(groups, 2)
-        variance = self.reduce_mean(self.square(centred), 2)
-        normal = self.reshape(centred / self.sqrt(variance + self.eps), x.shape)
-        return normal * self.reshape(self.gamma, (-1, 1, 1)) + self.reshape(self.beta, (-1, 1, 1))
+        # Parameters in float32 give a result in float32, as they did when r1.1 multiplied by them.
+        return self.group_norm(x if x.dtype == self.gamma.dtype else widened(x), self.num_groups, self.gamma, self.beta)
 
     def extend_repr(self):
         return f"num_groups={self.num_groups}, num_channels={self.num_channels}"

@@ -149,6 +149,9 @@ class Flatten(Cell):
     Outputs:
         Tensor of shape (N, X), where X is the product of the other sizes.
 
+    Raises:
+        TypeError: If `x` is not a Tensor.
+
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
 
@@ -164,6 +167,8 @@ class Flatten(Cell):
         self.reshape = P.Reshape()
 
     def construct(self, x):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"For 'Flatten', the input should be a Tensor, but got {x!r} of type {type(x).__name__}.")
         return self.reshape(x, (x.shape[0], math.prod(x.shape[1:])))
 
 
@@ -303,13 +308,14 @@ class ClipByNorm(Cell):
     def construct(self, x, clip_norm):
         if x.dtype not in (mstype.float16, mstype.float32):
             raise TypeError(f"For 'ClipByNorm', the input type should be float32 or float16, but got {x.dtype}.")
-        square_sum = self.cast(self.reduce_sum(self.square(x), self.axis), mstype.float32)
+        x = self.cast(x, mstype.float32)
+        square_sum = self.reduce_sum(self.square(x), self.axis)
         # The square root has no gradient at 0: take it of 1 there and keep the 0.
         positive = self.greater(square_sum, 0)
         norm = self.select(
             positive, self.sqrt(self.select(positive, square_sum, self.ones_like(square_sum))), square_sum
         )
-        clipped = self.cast(x * clip_norm, mstype.float32) / self.maximum(norm, clip_norm)
+        clipped = x * clip_norm / self.maximum(norm, clip_norm)
         return self.reshape(clipped, x.shape)
 
 
@@ -346,12 +352,10 @@ class Norm(Cell):
         Validator.check_value_type("keep_dims", keep_dims, [bool], self.cls_name)
         self.axis = axis
         self.keep_dims = keep_dims
-        self.square = P.Square()
-        self.reduce_sum = P.ReduceSum(keep_dims)
-        self.sqrt = P.Sqrt()
+        self.norm = P.Norm()
 
     def construct(self, x):
-        return self.sqrt(self.reduce_sum(self.square(x), self.axis))
+        return self.norm(x, None, self.axis, self.keep_dims)
 
     def extend_repr(self):
         return f"axis={self.axis}, keep_dims={self.keep_dims}"

@@ -2,6 +2,7 @@
 
 from msnb._checkparam import Validator
 from msnb.core.tensor import Tensor
+from msnb.nn._half import rounded, widened
 from msnb.nn.loss.loss import _Loss
 from msnb.ops import operations as P
 
@@ -162,11 +163,12 @@ class BCEWithLogitsLoss(_Loss):
 
     def construct(self, logits, labels):
         # -log sigmoid(x) = softplus(-x), -log(1 - sigmoid(x)) = softplus(x).
-        positive = labels * self.softplus(-logits)
+        x, y = widened(logits), widened(labels)
+        positive = y * self.softplus(-x)
         if self.pos_weight is not None:
             positive = positive * self.pos_weight
-        loss = positive + (1 - labels) * self.softplus(logits)
-        return self.get_loss(loss, 1.0 if self.weight is None else self.weight)
+        loss = self.get_loss(positive + (1 - y) * self.softplus(x), 1.0 if self.weight is None else self.weight)
+        return rounded(loss, logits, labels, self.weight, self.pos_weight)
 
 
 class DiceLoss(_Loss):
@@ -201,9 +203,10 @@ class DiceLoss(_Loss):
             raise ValueError(
                 f"For 'DiceLoss', 'logits' and 'label' should have one shape, but got {logits.shape} and {label.shape}."
             )
-        intersection = self.reduce_sum(logits * label)
-        union = self.reduce_sum(self.square(logits)) + self.reduce_sum(self.square(label))
-        return 1 - (2 * intersection + self.smooth) / (union + self.smooth)
+        x, y = widened(logits), widened(label)
+        intersection = self.reduce_sum(x * y)
+        union = self.reduce_sum(self.square(x)) + self.reduce_sum(self.square(y))
+        return rounded(1 - (2 * intersection + self.smooth) / (union + self.smooth), logits, label)
 
 
 class FocalLoss(_Loss):

@@ -3,6 +3,7 @@
 from msnb._checkparam import Rel, Validator
 from msnb.common import dtype as mstype
 from msnb.core.tensor import Tensor
+from msnb.nn._half import rounded, widened
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P
 
@@ -146,7 +147,7 @@ class MSELoss(_Loss):
         self.square = P.Square()
 
     def construct(self, base, target):
-        return self.get_loss(self.square(base - target))
+        return rounded(self.get_loss(self.square(widened(base) - widened(target))), base, target)
 
 
 class SmoothL1Loss(_Loss):
@@ -435,9 +436,10 @@ class CosineEmbeddingLoss(_Loss):
                 f"For 'CosineEmbeddingLoss', 'x1' and 'x2' should have one shape, but got {x1.shape} and {x2.shape}."
             )
         Validator.check_reduce_shape(x1.shape, y.shape, (1,), self.cls_name)
-        norms = self.reduce_sum(self.square(x1), (1,)) * self.reduce_sum(self.square(x2), (1,))
-        cosine = self.reduce_sum(x1 * x2, (1,)) / self.sqrt(norms)
+        a, b = widened(x1), widened(x2)
+        norms = self.reduce_sum(self.square(a), (1,)) * self.reduce_sum(self.square(b), (1,))
+        cosine = self.reduce_sum(a * b, (1,)) / self.sqrt(norms)
         zeros = self.zeros_like(cosine)
         similar = self.select(self.equal(y, 1), 1.0 - cosine, zeros)
         different = self.select(self.equal(y, -1), self.maximum(cosine - self.margin, 0.0), zeros)
-        return self.get_loss(similar + different)
+        return rounded(self.get_loss(similar + different), x1, x2)

@@ -1,6 +1,7 @@
 """Loss functions for numbers and distributions that newer versions of MindSpore added."""
 
 from msnb._checkparam import Validator
+from msnb.nn._half import rounded, widened
 from msnb.nn.loss.loss import L1Loss, MSELoss, _Loss
 from msnb.ops import operations as P
 
@@ -47,7 +48,7 @@ class RMSELoss(_Loss):
         self.sqrt = P.Sqrt()
 
     def construct(self, logits, label):
-        return self.sqrt(self.mse(logits, label))
+        return rounded(self.sqrt(self.mse(widened(logits), widened(label))), logits, label)
 
 
 class HuberLoss(_Loss):
@@ -83,9 +84,9 @@ class HuberLoss(_Loss):
         self.minimum = P.Minimum()
 
     def construct(self, logits, labels):
-        distance = self.abs(logits - labels)
+        distance = self.abs(widened(logits) - widened(labels))
         near = self.minimum(distance, self.delta)
-        return self.get_loss(near * (distance - 0.5 * near))
+        return rounded(self.get_loss(near * (distance - 0.5 * near)), logits, labels)
 
 
 class KLDivLoss(_Loss):
@@ -118,6 +119,7 @@ class KLDivLoss(_Loss):
         self.ones_like = P.OnesLike()
 
     def construct(self, logits, labels):
-        safe = self.select(self.greater(labels, 0), labels, self.ones_like(labels))
-        loss = self.get_loss(labels * (self.log(safe) - logits))
-        return loss / logits.shape[0] if self.batch_mean else loss
+        x, y = widened(logits), widened(labels)
+        safe = self.select(self.greater(y, 0), y, self.ones_like(y))
+        loss = self.get_loss(y * (self.log(safe) - x))
+        return rounded(loss / logits.shape[0] if self.batch_mean else loss, logits, labels)

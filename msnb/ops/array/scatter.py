@@ -8,6 +8,7 @@ from msnb.core.dtype import result_type
 from msnb.core.kinds import Bool, Int, OneOf, Shape
 from msnb.core.primitive import operator
 from msnb.ops._check import ANY, INDEX, NUMBER, axis_in, dtype_in, same_dtype
+from msnb.ops._half import in_float32
 
 
 def _times(x, factors, index):
@@ -44,6 +45,7 @@ def _multiplied_backward(saved, cotangent):
 multiplied.defvjp(_multiplied_forward, _multiplied_backward)
 
 
+@in_float32
 def _divided(x, divisors, index):
     if jnp.issubdtype(x.dtype, jnp.inexact):
         return multiplied(x, 1 / divisors, index)
@@ -54,7 +56,7 @@ _UPDATES = {
     "update": ("replaced by", lambda x, v, i: x.at[i].set(v, mode="drop")),
     "add": ("increased by", lambda x, v, i: x.at[i].add(v, mode="drop")),
     "sub": ("decreased by", lambda x, v, i: x.at[i].add(-v, mode="drop")),
-    "mul": ("multiplied by", multiplied),
+    "mul": ("multiplied by", in_float32(multiplied)),
     "div": ("divided by", _divided),
     "max": ("raised to at least", lambda x, v, i: x.at[i].max(v, mode="drop")),
     "min": ("lowered to at most", lambda x, v, i: x.at[i].min(v, mode="drop")),

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from msnb.core.kinds import PositiveInt
 from msnb.core.primitive import operator
 from msnb.ops._check import INDEX, NUMBER, dtype_in
+from msnb.ops._half import in_float32
 from msnb.ops.array.scatter import multiplied
 
 _DOC = """{summary} of the slices of each segment.
@@ -54,7 +55,8 @@ def _declare(name, mode, summary, empty, shown):
         ids = segment_ids.reshape(-1)
         ids = jnp.where(ids < 0, num_segments, ids)  # jax counts negative indices from the end; these are dropped
         start = jnp.full((num_segments, *rest), _EMPTY[mode](x.dtype), x.dtype)
-        return _REDUCE[mode](start, x.reshape(math.prod(segment_ids.shape), *rest), ids)
+        reduce = in_float32(_REDUCE[mode]) if mode in ("sum", "prod") else _REDUCE[mode]
+        return reduce(start, x.reshape(math.prod(segment_ids.shape), *rest), ids)
     kernel.__name__ = kernel.__qualname__ = f"unsorted_segment_{mode}"
     kernel.__doc__ = _DOC.format(name=name, summary=summary, empty=empty, shown=shown)
     return operator(name, functional=f"unsorted_segment_{mode}")(kernel)

@@ -8,6 +8,7 @@ from msnb.core.dtype import np_dtype
 from msnb.core.kinds import Axis, DType, Int, Ints, OneOf, PositiveInt, Shape, Tensors
 from msnb.core.primitive import operator
 from msnb.ops._check import ANY, INDEX, axes_in, axis_in, dtype_in, rank, same_dtype, tensor_only
+from msnb.ops._half import widened
 
 
 def resolve_shape(op, size, shape):
@@ -212,14 +213,26 @@ def tile(x, multiples: Ints):
     return jnp.tile(x, multiples)
 
 
+def _cut(x, kind):
+    """Floats as int32 or int64 without their fractions; the smallest integer for what is none of that type."""
+    least = jnp.iinfo(kind).min
+    return jnp.where((x >= float(least)) & (x < -float(least)), x.astype(kind), least)
+
+
+def _integers(x, target):
+    """Floats as integers, as MindSpore converts them on a CPU: by way of 32 bits, or of 64 for the wide types."""
+    x = widened(x)
+    if target == jnp.uint64:
+        above = x >= 2.0 ** 63
+        below = _cut(jnp.where(above, x - 2.0 ** 63, x), jnp.int64).astype(target)
+        return jnp.where(above, below + jnp.asarray(2 ** 63, target), below)
+    return _cut(x, jnp.int64 if target in (jnp.int64, jnp.uint32) else jnp.int32).astype(target)
+
+
 def cast_array(x, target):
     """`x` as numpy dtype `target`: fractions are cut, and what is out of range wraps around as in C."""
     if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(target, jnp.integer):
-        if jnp.issubdtype(target, jnp.unsignedinteger):
-            wrapped = x.astype(jnp.int64).astype(target)
-            return jnp.where(x < 0, wrapped, x.astype(target)) if target == jnp.uint64 else wrapped
-        if jnp.dtype(target).itemsize < 4:
-            return x.astype(jnp.int32).astype(target)
+        return _integers(x, target)
     if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(target, jnp.complexfloating):
         x = x.real
     return x.astype(target)

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from msnb.core.kinds import Axis, Bool, Int
 from msnb.core.primitive import operator
 from msnb.ops._check import ANY, BOOL, NUMBER, axes_in, axis_in, dtype_in
+from msnb.ops._half import in_float32
 
 _DOC = """{summary}
 
@@ -46,6 +47,7 @@ def _sum(x, axes, keep_dims):
     return jnp.sum(x, axes, dtype=x.dtype, keepdims=keep_dims)
 
 
+@in_float32
 def _prod(x, axes, keep_dims):
     return jnp.prod(x, axes, dtype=x.dtype, keepdims=keep_dims)
 
@@ -122,7 +124,7 @@ def _running(name, compute, start, summary, noun, shown):
         axis = axis_in(name, axis, x.ndim)
         if reverse:
             x = jnp.flip(x, axis)
-        result = compute(x, axis=axis, dtype=x.dtype)
+        result = in_float32(lambda x: compute(x, axis=axis, dtype=x.dtype))(x)
         if exclusive:
             first = jnp.full_like(jnp.take(result, jnp.arange(min(1, x.shape[axis])), axis=axis), start)
             result = jnp.concatenate([first, jnp.take(result, jnp.arange(x.shape[axis] - 1), axis=axis)], axis)

@@ -2,13 +2,13 @@
 import jax
 import jax.numpy as jnp
 
-from msnb import log
+from msnb.core import float_status
 from msnb.core.kinds import Float, Kind, OneOf, PositiveInt
+from msnb.core.operator import Operator
 from msnb.core.primitive import operator
+from msnb.core.tensor import box
 from msnb.ops._check import FLOAT, NUMBER, dtype_in, rank, same_dtype
-
-_STATUS_NOTE = ("there is no NPU float status here; the status words stay 0. ops.FloatStatus and ops.IsFinite look "
-                "at a Tensor instead.")
+from msnb.ops._host import HostPrimitive, host_operator
 
 
 @operator("LinSpace", functional="linspace")
@@ -142,7 +142,7 @@ def nms_with_mask(bboxes, *, iou_threshold: Float = 0.5):
 
 @operator("NPUAllocFloatStatus")
 def npu_alloc_float_status():
-    """Eight status words, all 0: the state in which an NPU records overflow. Other devices record none.
+    """Eight status words, all 0, for NPUClearFloatStatus and NPUGetFloatStatus.
 
     Outputs:
         Tensor of float32, of shape (8,).
@@ -150,26 +150,64 @@ def npu_alloc_float_status():
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    log.once(f"NPUAllocFloatStatus: {_STATUS_NOTE}")
     return jnp.zeros(8, jnp.float32)
 
 
-def _status(op, x):
-    dtype_in(op, "x", x, FLOAT)
-    if x.shape != (8,):
-        raise ValueError(f"For '{op}', 'x' should have shape (8,), but got {x.shape}.")
-    return jnp.zeros(8, jnp.float32)
+def _status(name, write):
+    """An operator that writes the status words: write(x, overflow)."""
+    def kernel(x, overflow=None):
+        dtype_in(name, "x", x, FLOAT)
+        if x.shape != (8,):
+            raise ValueError(f"For '{name}', 'x' should have shape (8,), but got {x.shape}.")
+        return write(x, overflow)
+    return Operator(kernel, name, ("x",), "written", False)
 
 
-@operator("NPUGetFloatStatus")
-def npu_get_float_status(x):
-    """The status words that NPUAllocFloatStatus gave; always 0 where the device is not an NPU.
+_clear = _status("NPUClearFloatStatus", lambda x, _: jnp.zeros_like(x))
+_get = _status("NPUGetFloatStatus", lambda x, overflow: jnp.zeros_like(x).at[0].set(overflow.astype(x.dtype)))
+
+
+@host_operator()
+class NPUGetFloatStatus(HostPrimitive):
+    """Writes whether a number has overflowed since NPUClearFloatStatus: the first status word is then 1, else 0.
+
+    An operator's result, or a gradient, that is infinite or not a number counts as overflow. What is computed after
+    this operator does not count until the next NPUClearFloatStatus; without the two nothing is looked at.
 
     Inputs:
-        - **x** (Tensor) - The status words, floating point of shape (8,).
+        - **x** (Tensor) - The status words, floating point of shape (8,); written in place.
 
     Outputs:
-        Tensor of float32, of shape (8,).
+        Tensor, `x` itself.
+
+    Raises:
+        TypeError: If `x` is not floating point.
+        ValueError: If the shape is not (8,).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> status = ops.NPUAllocFloatStatus()()
+        >>> cleared = ops.NPUClearFloatStatus()(status)
+        >>> y = Tensor([1e30], mindspore.float32) * 1e30
+        >>> print(ops.NPUGetFloatStatus()(status).sum())
+        1.0
+    """
+
+    def __call__(self, x):
+        return _get({}, (x, box(float_status.end())))
+
+
+@host_operator()
+class NPUClearFloatStatus(HostPrimitive):
+    """Sets the status words to 0; what overflows from here on shows at NPUGetFloatStatus.
+
+    Inputs:
+        - **x** (Tensor) - The status words, floating point of shape (8,); written in place.
+
+    Outputs:
+        Tensor, `x` itself.
 
     Raises:
         TypeError: If `x` is not floating point.
@@ -178,27 +216,11 @@ def npu_get_float_status(x):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _status("NPUGetFloatStatus", x)
 
-
-@operator("NPUClearFloatStatus")
-def npu_clear_float_status(x):
-    """The status words set to 0 again.
-
-    Inputs:
-        - **x** (Tensor) - The status words, floating point of shape (8,).
-
-    Outputs:
-        Tensor of float32, of shape (8,).
-
-    Raises:
-        TypeError: If `x` is not floating point.
-        ValueError: If the shape is not (8,).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return _status("NPUClearFloatStatus", x)
+    def __call__(self, x):
+        cleared = _clear({}, (x,))
+        float_status.begin()
+        return cleared
 
 
 def _matrix_axes(axes):

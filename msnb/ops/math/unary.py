@@ -4,6 +4,8 @@ import jax.numpy as jnp
 
 from msnb.core.primitive import operator
 from msnb.ops._check import ANY, BOOL, FLOAT, INT, NUMBER, dtype_in, tensor_only
+from msnb.ops._half import in_float32
+from msnb.ops._kinks import magnitude
 
 _DOC = """{summary}
 
@@ -44,11 +46,9 @@ def _declare(name, compute, summary, sample, shown, *, functional=None, methods=
 
 
 def _real(function):
-    """`function` on real numbers; half precision is computed in float32 and rounded once."""
-    def compute(x):
-        x = floating(x)
-        return function(x.astype(jnp.float32)).astype(x.dtype) if x.dtype.itemsize == 2 else function(x)
-    return compute
+    """`function` on real numbers."""
+    wide = in_float32(function)
+    return lambda x: wide(floating(x))
 
 
 _FLOAT_OUT = "float32 for integers, else the element type of `x`"
@@ -63,17 +63,16 @@ def _transcendental(name, function, summary, sample, shown, functional=None, **o
 
 def _truncated(function):
     """r1.1's rule for quotients of integers: computed as real numbers, then cut to the input's integer type."""
-    def compute(x):
-        return x_out.astype(x.dtype) if (x_out := function(floating(x))).dtype != x.dtype else x_out
-    return compute
+    real = _real(function)
+    return lambda x: real(x).astype(x.dtype)
 
 
 exp = _transcendental("Exp", jnp.exp, "e to the power of each element.", "[0., 1.]", "[1.        2.7182817]", "exp")
-expm1 = _declare("Expm1", jnp.expm1, "e to the power of each element, minus 1, exact for small elements.",
+expm1 = _declare("Expm1", in_float32(jnp.expm1), "e to the power of each element, minus 1, exact for small elements.",
                  "[0., 1.]", "[0.        1.7182819]", functional="expm1", methods=("expm1",))
 log = _transcendental("Log", jnp.log, "Natural logarithm of each element.", "[1., 4.]", "[0.        1.3862944]",
                       "log")
-log1p = _declare("Log1p", jnp.log1p, "Natural logarithm of 1 plus each element, exact for small elements.",
+log1p = _declare("Log1p", in_float32(jnp.log1p), "Natural logarithm of 1 plus each element, exact for small elements.",
                  "[0., 1.]", "[0.        0.6931472]", functional="log1p", methods=("log1p",))
 sqrt = _transcendental("Sqrt", jnp.sqrt, "Square root of each element.", "[1., 4., 9.]", "[1. 2. 3.]", "sqrt")
 rsqrt = _transcendental("Rsqrt", jax.lax.rsqrt, "Reciprocal of the square root of each element.",
@@ -106,9 +105,9 @@ acosh = _transcendental("Acosh", jnp.arccosh, "Inverse hyperbolic cosine of each
                         "acosh", methods=("acosh", "arccosh"))
 atanh = _transcendental("Atanh", jnp.arctanh, "Inverse hyperbolic tangent of each element.", "[0.]", "[0.]",
                         "atanh", methods=("atanh", "arctanh"))
-erf = _declare("Erf", jax.lax.erf, "Gauss error function of each element.", "[0., 1.]", "[0.         0.84270084]",
-               functional="erf", methods=("erf",))
-erfc = _declare("Erfc", jax.lax.erfc, "1 minus the Gauss error function of each element.", "[0.]", "[1.]",
+erf = _declare("Erf", in_float32(jax.lax.erf), "Gauss error function of each element.", "[0., 1.]",
+                "[0.         0.84270084]", functional="erf", methods=("erf",))
+erfc = _declare("Erfc", in_float32(jax.lax.erfc), "1 minus the Gauss error function of each element.", "[0.]", "[1.]",
                 functional="erfc", methods=("erfc",))
 bessel_i0e = _transcendental("BesselI0e", jax.scipy.special.i0e,
                              "Modified Bessel function of order 0 of each element, times exp(-|x|).",
@@ -126,12 +125,13 @@ round_ = _declare("Round", jnp.round, "The whole number nearest to each element;
                   "[0.8, 1.5, 2.5]", "[1. 2. 2.]", allowed=NUMBER)
 trunc = _declare("Trunc", jnp.trunc, "Each element without its fraction.", "[1.7, -1.7]", "[ 1. -1.]",
                  functional="trunc", methods=("trunc",), allowed=NUMBER)
-abs_ = _declare("Abs", jnp.abs, "Absolute value of each element.", "[-1., 1., 0.]", "[1. 1. 0.]",
+abs_ = _declare("Abs", magnitude, "Absolute value of each element.", "[-1., 1., 0.]", "[1. 1. 0.]",
                 functional="abs", methods=("abs", "absolute", "__abs__"), allowed=NUMBER)
 sign = _declare("Sign", jnp.sign, "-1, 0 or 1 by the sign of each element.", "[2., 0., -1.]", "[ 1.  0. -1.]",
                 functional="sign", methods=("sign",), allowed=NUMBER)
-erfinv = _declare("Erfinv", jax.scipy.special.erfinv, "Inverse of the Gauss error function of each element.", "[0.]",
-                  "[0.]", functional="erfinv", methods=("erfinv",))
+erfinv = _declare("Erfinv", in_float32(jax.scipy.special.erfinv),
+                  "Inverse of the Gauss error function of each element.",
+                  "[0.]", "[0.]", functional="erfinv", methods=("erfinv",))
 frac = _declare("Frac", lambda x: x - jnp.trunc(x), "The fraction of each element, with its sign.", "[1.5, -1.25]",
                 "[ 0.5  -0.25]", functional="frac", methods=("frac",))
 sinc = _transcendental("Sinc", jnp.sinc, "sin(pi x) / (pi x) of each element, 1 at 0.", "[0.]", "[1.]", "sinc")

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from msnb.core.kinds import Float, Int, IntOrTuple
 from msnb.core.primitive import operator
 from msnb.ops import _check
+from msnb.ops._half import in_float32
 from msnb.ops.nn._kinds import NotZero, UnitAlpha
 
 _REAL = _check.INT | _check.FLOAT
@@ -71,6 +72,7 @@ def relu_v2(input_x):
 
 
 @operator("Elu", functional="elu")
+@in_float32
 def elu_op(input_x, *, alpha: UnitAlpha = 1.0):
     """x where x > 0, alpha * (exp(x) - 1) elsewhere (arXiv:1511.07289).
 
@@ -96,6 +98,7 @@ def _elu(x, alpha):
 
 
 @operator("CeLU", functional="celu")
+@in_float32
 def celu(x, *, alpha: NotZero = 1.0):
     """max(0, x) + min(0, alpha * (exp(x / alpha) - 1)) (arXiv:1704.07483).
 
@@ -117,6 +120,7 @@ def celu(x, *, alpha: NotZero = 1.0):
 
 
 @operator("SeLU", functional="selu")
+@in_float32
 def selu(input_x):
     """Self-normalising exponential linear unit (arXiv:1706.02515).
 
@@ -134,6 +138,7 @@ def selu(input_x):
 
 
 @operator("HSwish", functional="hardswish")
+@in_float32
 def hswish_op(input_x):
     """x * relu6(x + 3) / 6 (Searching for MobileNetV3, arXiv:1905.02244).
 
@@ -147,7 +152,10 @@ def hswish_op(input_x):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("HSwish", "input_x", input_x, _check.FLOAT)
-    return input_x * _relu6_of_shifted(input_x) / 6
+    # Both ends belong to the parabola, with its slopes of -0.5 and 1.5, as MindSpore has it.
+    inside = jnp.where((input_x < -3) | (input_x > 3), jnp.zeros_like(input_x), input_x)
+    flat = jnp.where(input_x < -3, jnp.zeros_like(input_x), input_x)
+    return jnp.where((input_x < -3) | (input_x > 3), flat, inside * (inside + 3) / 6)
 
 
 @operator("HSigmoid", functional="hardsigmoid")
@@ -174,6 +182,7 @@ def _relu6_of_shifted(x):
 
 
 @operator("Sigmoid", functional="sigmoid")
+@in_float32
 def sigmoid(input_x):
     """1 / (1 + exp(-x)), element by element.
 
@@ -195,6 +204,7 @@ def sigmoid(input_x):
 
 
 @operator("Tanh", functional="tanh", methods=("tanh",))
+@in_float32
 def tanh(input_x):
     """Hyperbolic tangent, element by element.
 
@@ -212,6 +222,7 @@ def tanh(input_x):
 
 
 @operator("Softplus")
+@in_float32
 def softplus_op(input_x):
     """log(1 + exp(x)), computed without overflow.
 
@@ -229,6 +240,7 @@ def softplus_op(input_x):
 
 
 @operator("Softsign", functional="softsign")
+@in_float32
 def softsign(input_x):
     """x / (1 + |x|), element by element.
 
@@ -247,6 +259,7 @@ def softsign(input_x):
 
 
 @operator("GeLU", aliases=("Gelu",))
+@in_float32
 def gelu_op(input_x):
     """Gaussian error linear unit, tanh form: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) (arXiv:1606.08415).
 
@@ -260,11 +273,11 @@ def gelu_op(input_x):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("GeLU", "input_x", input_x, _check.FLOAT)
-    x = input_x.astype(jnp.promote_types(input_x.dtype, jnp.float32))  # the cube loses too much in half precision
-    return (0.5 * x * (1 + jnp.tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))).astype(input_x.dtype)
+    return 0.5 * input_x * (1 + jnp.tanh(0.7978845608028654 * (input_x + 0.044715 * input_x * input_x * input_x)))
 
 
 @operator("FastGeLU", aliases=("FastGelu",), functional="fast_gelu")
+@in_float32
 def fast_gelu(input_x):
     """x * sigmoid(1.702 x), written as MindSpore does to stay finite.
 
@@ -315,6 +328,7 @@ def prelu(input_x, weight):
 
 
 @operator("Mish", functional="mish")
+@in_float32
 def mish(x):
     """x * tanh(log(1 + exp(x))) (arXiv:1908.08681).
 
@@ -373,6 +387,7 @@ def softshrink_op(input_x, *, lambd: Float = 0.5):
 
 
 @operator("Softmax")
+@in_float32
 def softmax_op(logits, *, axis: IntOrTuple = -1):
     """exp(x - max) / sum(exp(x - max)) along `axis`.
 
@@ -403,6 +418,7 @@ def softmax_op(logits, *, axis: IntOrTuple = -1):
 
 
 @operator("LogSoftmax", functional="log_softmax")
+@in_float32
 def log_softmax_op(logits, *, axis: Int = -1):
     """x - log(sum(exp(x))) along `axis`.
 

@@ -5,6 +5,7 @@ from jax import lax
 from msnb.core.kinds import Bool, Int, OneOf, PositiveInt
 from msnb.core.primitive import operator
 from msnb.ops import _check
+from msnb.ops._half import in_float32
 
 
 @operator("OneHot")
@@ -109,6 +110,7 @@ def in_top_k(x1, x2, *, k: Int):
 
 
 @operator("BiasAdd", functional="bias_add")
+@in_float32
 def bias_add_op(input_x, bias, *, data_format: OneOf("NCHW", "NHWC", "NCDHW") = "NCHW"):
     """Adds one number a channel.
 

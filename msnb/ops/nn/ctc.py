@@ -7,6 +7,7 @@ from jax import lax
 from msnb.core.kinds import Bool, Int
 from msnb.core.primitive import operator
 from msnb.ops import _check
+from msnb.ops._half import in_float32
 from msnb.ops._host import HostPrimitive, host_operator
 
 _NEVER = -1e30  # log of a probability that is zero; finite, so that differences of it are
@@ -65,6 +66,7 @@ def ctc_nll(log_probs, rows, lengths, times, blank, merge_repeated=True, history
 
 
 @operator("CTCLoss")
+@in_float32
 def ctc_loss_op(x, labels_indices, labels_values, sequence_length, *, preprocess_collapse_repeated: Bool = False,
                 ctc_merge_repeated: Bool = True, ignore_longer_outputs_than_inputs: Bool = False):
     """Connectionist temporal classification loss and its gradient (Graves et al., 2006).
@@ -111,6 +113,7 @@ def ctc_loss_op(x, labels_indices, labels_values, sequence_length, *, preprocess
 
 
 @operator("RNNTLoss")
+@in_float32
 def rnnt_loss(acts, labels, input_lengths, label_lengths, *, blank_label: Int = 0):
     """Transducer loss and its gradient (Graves, arXiv:1211.3711).
 

@@ -7,6 +7,7 @@ from msnb.core.kinds import Bool, Float, Int, OneOf, is_constant
 from msnb.core.primitive import FUNCTIONAL, REGISTRY, operator
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
+from msnb.ops._half import in_float32
 from msnb.ops._host import functional
 from msnb.ops.nn._kinds import Probability
 
@@ -36,6 +37,7 @@ def leaky_relu(input, *, alpha: Float = 0.2):
 
 
 @operator("SiLU", functional="silu")
+@in_float32
 def silu(input): 
     """x * sigmoid(x) (arXiv:1702.03118).
 
@@ -53,6 +55,7 @@ def silu(input):
 
 
 @operator("LogSigmoid", functional="logsigmoid")
+@in_float32
 def logsigmoid(x):
     """log(sigmoid(x)), computed without overflow.
 
@@ -113,6 +116,7 @@ def threshold(input, *, thr: Float, value: Float):
 
 
 @operator("GLU", functional="glu")
+@in_float32
 def glu(x, *, axis: Int = -1):
     """a * sigmoid(b) for the two halves a and b of `x` along `axis` (arXiv:1612.08083).
 
@@ -137,6 +141,7 @@ def glu(x, *, axis: Int = -1):
 
 
 @operator("ErfGeLU")
+@in_float32
 def _gelu_erf(input): 
     """Gaussian error linear unit, exact: x * Phi(x) with the normal distribution function Phi.
 
@@ -172,6 +177,7 @@ def gelu(input, approximate="none"):
 
 
 @operator("SoftplusBeta")
+@in_float32
 def _softplus_beta(input, *, beta: Float, threshold: Float): 
     """log(1 + exp(beta x)) / beta, x itself where beta x is above `threshold`.
 

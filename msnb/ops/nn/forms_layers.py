@@ -6,9 +6,9 @@ from msnb.core.kinds import Bool, Float, Int, Kind, Number, OneOf, Optional, Pos
 from msnb.core.primitive import FUNCTIONAL, REGISTRY, operator
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
+from msnb.ops._half import widened
 from msnb.ops._host import functional
 from msnb.ops.nn import resize
-from msnb.ops.nn.norm import _wide
 
 
 @functional("batch_norm")
@@ -56,7 +56,7 @@ def layer_norm(input, normalized_shape: Shape, weight=None, bias=None, *, eps: F
     if not normalized_shape or tuple(input.shape[-len(normalized_shape):]) != tuple(normalized_shape):
         raise ValueError(f"For 'layer_norm', 'normalized_shape' should be the trailing dimensions of 'input', but got "
                          f"{normalized_shape} for shape {input.shape}.")
-    x = _wide(input)
+    x = widened(input)
     y = _standard(x, tuple(range(x.ndim - len(normalized_shape), x.ndim)), eps)
     y = y if weight is None else y * weight
     return (y if bias is None else y + bias).astype(input.dtype)
@@ -88,7 +88,7 @@ def group_norm(input, num_groups: PositiveInt, weight=None, bias=None, *, eps: F
     if input.ndim < 2 or input.shape[1] % num_groups:
         raise ValueError(f"For 'group_norm', 'num_groups' should divide the channels of 'input', but got {num_groups} "
                          f"for shape {input.shape}.")
-    x = _wide(input).reshape(input.shape[0], num_groups, -1)
+    x = widened(input).reshape(input.shape[0], num_groups, -1)
     y = _standard(x, (2,), eps).reshape(input.shape)
     column = (-1,) + (1,) * (input.ndim - 2)
     y = y if weight is None else y * weight.reshape(column)
@@ -115,7 +115,7 @@ def rms_norm(x, gamma, *, epsilon: Float = 1e-6):
     if tuple(x.shape[x.ndim - gamma.ndim:]) != tuple(gamma.shape):
         raise ValueError(f"For 'rms_norm', 'gamma' should have the trailing dimensions of 'x', but got {gamma.shape} "
                          f"for {x.shape}.")
-    wide = _wide(x)
+    wide = widened(x)
     axes = tuple(range(x.ndim - gamma.ndim, x.ndim))
     inverse = lax.rsqrt(jnp.mean(wide * wide, axes, keepdims=True) + epsilon)
     return (wide * inverse * gamma).astype(x.dtype), inverse

@@ -7,7 +7,9 @@ from msnb.core.dtype import promote
 from msnb.core.kinds import Bool, ConstantAt, Float, Int, PositiveFloat, is_constant
 from msnb.core.primitive import REGISTRY, operator
 from msnb.ops import _check
+from msnb.ops._half import in_float32
 from msnb.ops._host import functional
+from msnb.ops._kinks import larger, magnitude, smaller
 from msnb.ops.nn import loss
 from msnb.ops.nn._kinds import Reduction
 from msnb.ops.nn.ctc import ctc_nll
@@ -19,6 +21,7 @@ def _pair(op, x, y):
 
 
 @operator("MSELoss", functional="mse_loss")
+@in_float32
 def mse_loss(input, target, *, reduction: Reduction = "mean"): 
     """(input - target)^2.
 
@@ -40,6 +43,7 @@ def mse_loss(input, target, *, reduction: Reduction = "mean"):
 
 
 @operator("L1Loss", functional="l1_loss")
+@in_float32
 def l1_loss(input, target, *, reduction: Reduction = "mean"): 
     """|input - target|.
 
@@ -57,7 +61,7 @@ def l1_loss(input, target, *, reduction: Reduction = "mean"):
         ``CPU`` ``GPU`` ``TPU``
     """
     x, y = _pair("l1_loss", input, target)
-    return loss.reduce(jnp.abs(x - y), reduction)
+    return loss.reduce(magnitude(x - y), reduction)
 
 
 @functional("smooth_l1_loss")
@@ -86,6 +90,7 @@ def _reduced(name, values, reduction):
 
 
 @operator("HuberLoss", functional="huber_loss")
+@in_float32
 def huber_loss(input, target, *, reduction: Reduction = "mean", delta: PositiveFloat = 1.0): 
     """0.5 d^2 where |d| < delta, delta (|d| - 0.5 delta) elsewhere, for d = input - target.
 
@@ -105,7 +110,7 @@ def huber_loss(input, target, *, reduction: Reduction = "mean", delta: PositiveF
     """
     x, y = _pair("huber_loss", input, target)
     d = x - y
-    size = jnp.abs(d)
+    size = magnitude(d)
     return loss.reduce(jnp.where(size < delta, 0.5 * d * d, delta * (size - 0.5 * delta)), reduction)
 
 
@@ -155,6 +160,7 @@ def _nll(op, scores, target, weight, ignore_index, reduction, label_smoothing):
 
 
 @operator("NLLLossForm", functional="nll_loss")
+@in_float32
 def nll_loss(inputs, target, weight=None, *, ignore_index: Int = -100, reduction: Reduction = "mean",
              label_smoothing: ConstantAt(Float, 0.0) = 0.0):
     """Negative log likelihood of the right class.
@@ -180,6 +186,7 @@ def nll_loss(inputs, target, weight=None, *, ignore_index: Int = -100, reduction
 
 
 @operator("CrossEntropy", functional="cross_entropy")
+@in_float32
 def cross_entropy(input, target, weight=None, *, ignore_index: Int = -100, 
                   reduction: Reduction = "mean", label_smoothing: ConstantAt(Float, 0.0) = 0.0):
     """Cross entropy of softmax(input) with the number, or a distribution, of the right class.
@@ -215,6 +222,7 @@ def cross_entropy(input, target, weight=None, *, ignore_index: Int = -100,
 
 
 @operator("MarginRankingLoss", functional="margin_ranking_loss")
+@in_float32
 def margin_ranking_loss(input1, input2, target, *, margin: Float = 0.0, reduction: Reduction = "mean"):
     """max(0, -target * (input1 - input2) + margin).
 
@@ -232,10 +240,11 @@ def margin_ranking_loss(input1, input2, target, *, margin: Float = 0.0, reductio
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return loss.reduce(jnp.maximum(-target * (input1 - input2) + margin, 0), reduction)
+    return loss.reduce(larger(-target * (input1 - input2) + margin, 0), reduction)
 
 
 @operator("HingeEmbeddingLoss", functional="hinge_embedding_loss")
+@in_float32
 def hinge_embedding_loss(inputs, targets, *, margin: Float = 1.0, reduction: Reduction = "mean"):
     """x where the target is 1, max(0, margin - x) where it is -1.
 
@@ -255,10 +264,11 @@ def hinge_embedding_loss(inputs, targets, *, margin: Float = 1.0, reduction: Red
     """
     zero = jnp.zeros_like(inputs)
     return loss.reduce(jnp.where(targets == 1, inputs, zero)
-                       + jnp.where(targets == -1, jnp.maximum(margin - inputs, 0), zero), reduction)
+                       + jnp.where(targets == -1, larger(margin - inputs, 0), zero), reduction)
 
 
 @operator("SoftMarginLoss", functional="soft_margin_loss")
+@in_float32
 def soft_margin_loss(input, target, *, reduction: Reduction = "mean"): 
     """log(1 + exp(-target * input)).
 
@@ -280,6 +290,7 @@ def soft_margin_loss(input, target, *, reduction: Reduction = "mean"):
 
 
 @operator("CosineEmbeddingLoss", functional="cosine_embedding_loss")
+@in_float32
 def cosine_embedding_loss(input1, input2, target, *, margin: Float = 0.0, reduction: Reduction = "mean"):
     """1 - cos where the target is 1, max(0, cos - margin) where it is -1.
 
@@ -302,10 +313,11 @@ def cosine_embedding_loss(input1, input2, target, *, margin: Float = 0.0, reduct
     cos = jnp.sum(input1 * input2, 1) / jnp.sqrt(square(input1) * square(input2))
     zero = jnp.zeros_like(cos)
     return loss.reduce(jnp.where(target == 1, 1 - cos, zero)
-                       + jnp.where(target == -1, jnp.maximum(cos - margin, 0), zero), reduction)
+                       + jnp.where(target == -1, larger(cos - margin, 0), zero), reduction)
 
 
 @operator("TripletMarginLoss", functional="triplet_margin_loss")
+@in_float32
 def triplet_margin_loss(anchor, positive, negative, *, margin: Float = 1.0,
                         p: ConstantAt(Float, 1.0, 2.0) = 2.0, eps: Float = 1e-6, swap: Bool = False,
                         reduction: Reduction = "mean"):
@@ -327,14 +339,15 @@ def triplet_margin_loss(anchor, positive, negative, *, margin: Float = 1.0,
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    distance = lambda a, b: jnp.sum(jnp.abs(a - b + eps) ** p, -1) ** (1 / p)
+    distance = lambda a, b: jnp.sum(magnitude(a - b + eps) ** p, -1) ** (1 / p)
     far = distance(anchor, negative)
     if swap:
-        far = jnp.minimum(far, distance(positive, negative))
-    return loss.reduce(jnp.maximum(distance(anchor, positive) - far + margin, 0), reduction)
+        far = smaller(far, distance(positive, negative))
+    return loss.reduce(larger(distance(anchor, positive) - far + margin, 0), reduction)
 
 
 @operator("GaussianNLLLoss", functional="gaussian_nll_loss")
+@in_float32
 def gaussian_nll_loss(x, target, var, *, full: Bool = False, eps: Float = 1e-6, reduction: Reduction = "mean"):
     """Negative log likelihood of targets under normal distributions with means x and variances var.
 
@@ -360,6 +373,7 @@ def gaussian_nll_loss(x, target, var, *, full: Bool = False, eps: Float = 1e-6, 
 
 
 @operator("CTCLossV2Form", functional="ctc_loss")
+@in_float32
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, *, blank: Int = 0, reduction: Reduction = "mean",
              zero_infinity: Bool = False):
     """Connectionist temporal classification loss of log-probabilities (Graves et al., 2006).

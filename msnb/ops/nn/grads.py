@@ -10,6 +10,7 @@ from msnb.core.kinds import Bool, ConstantAt, Float, Int, IntOrTuple, OneOf, Sha
 from msnb.core.operator import REGISTRY
 from msnb.core.primitive import operator
 from msnb.ops import _check
+from msnb.ops._half import in_float32
 from msnb.ops.nn import activation, loss, norm
 from msnb.ops.nn._kinds import Epsilon, KeepProb, Layout, Momentum, Reduction
 from msnb.ops.nn.pad import MirrorPaddings
@@ -28,60 +29,70 @@ def abs_grad(y, dy):
 
 
 @operator("ACosGrad")
+@in_float32
 def acos_grad(x, dout):
     """Gradient of ACos from its input and the cotangent."""
     return -dout * lax.rsqrt(1 - x * x)
 
 
 @operator("AcoshGrad")
+@in_float32
 def acosh_grad(y, dout):
     """Gradient of Acosh from its output and the cotangent."""
     return dout / jnp.sinh(y)
 
 
 @operator("AsinGrad")
+@in_float32
 def asin_grad(x, dout):
     """Gradient of Asin from its input and the cotangent."""
     return dout * lax.rsqrt(1 - x * x)
 
 
 @operator("AsinhGrad")
+@in_float32
 def asinh_grad(y, dout):
     """Gradient of Asinh from its output and the cotangent."""
     return dout / jnp.cosh(y)
 
 
 @operator("AtanGrad")
+@in_float32
 def atan_grad(x, dout):
     """Gradient of Atan from its input and the cotangent."""
     return dout / (1 + x * x)
 
 
 @operator("ReciprocalGrad", aliases=("InvGrad",))
+@in_float32
 def reciprocal_grad(y, dout):
     """Gradient of Reciprocal from its output and the cotangent."""
     return -dout * y * y
 
 
 @operator("RsqrtGrad")
+@in_float32
 def rsqrt_grad(y, dout):
     """Gradient of Rsqrt from its output and the cotangent."""
     return (-0.5 * dout * y * y * y).astype(dout.dtype)
 
 
 @operator("SqrtGrad")
+@in_float32
 def sqrt_grad(y, dout):
     """Gradient of Sqrt from its output and the cotangent."""
     return 0.5 * dout / y
 
 
 @operator("SigmoidGrad")
+@in_float32
 def sigmoid_grad(y, dy):
     """Gradient of Sigmoid from its output and the cotangent."""
     return dy * y * (1 - y)
 
 
 @operator("TanhGrad")
+@in_float32
 def tanh_grad(y, dy):
     """Gradient of Tanh from its output and the cotangent."""
     return dy * (1 - y * y)
@@ -181,12 +192,14 @@ def _sum_to(x, shape):
 
 # ---------------------------------------------------------------------- losses and normalisation
 @operator("SoftmaxGrad")
+@in_float32
 def softmax_grad(y, dy):
     """Gradient of Softmax over the last axis from its output and the cotangent."""
     return (dy - jnp.sum(y * dy, -1, keepdims=True)) * y
 
 
 @operator("LogSoftmaxGrad")
+@in_float32
 def log_softmax_grad(y, dy, *, axis: Int = -1):
     """Gradient of LogSoftmax from its output and the cotangent."""
     axis = _check.axis_in("LogSoftmaxGrad", axis, y.ndim)
@@ -317,6 +330,7 @@ def instance_norm_grad(dy, x, gamma, save_mean, save_variance, *, is_training: B
 
 # ---------------------------------------------------------------------- layout
 @operator("BiasAddGrad")
+@in_float32
 def bias_add_grad(dout, *, data_format: OneOf("NCHW", "NHWC", "NCDHW") = "NCHW"):
     """Gradient of BiasAdd with respect to the bias."""
     axis = dout.ndim - 1 if data_format == "NHWC" else 1

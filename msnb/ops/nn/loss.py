@@ -6,6 +6,8 @@ from jax import lax
 from msnb.core.kinds import Bool, Int
 from msnb.core.primitive import operator
 from msnb.ops import _check
+from msnb.ops._half import in_float32, widened
+from msnb.ops._kinks import magnitude
 from msnb.ops.nn._kinds import AboveZero, Reduction
 
 
@@ -30,6 +32,7 @@ def _cross_entropy_jvp(primals, tangents):
 
 
 @operator("SoftmaxCrossEntropyWithLogits")
+@in_float32
 def softmax_cross_entropy_with_logits(logits, labels):
     """Cross entropy of softmax(logits) with a distribution for each example, and its gradient.
 
@@ -61,6 +64,7 @@ def softmax_cross_entropy_with_logits(logits, labels):
 
 
 @operator("SparseSoftmaxCrossEntropyWithLogits")
+@in_float32
 def sparse_softmax_cross_entropy_with_logits(logits, labels, *, is_grad: Bool = False):
     """Mean cross entropy of softmax(logits) with the number of the right class, or its gradient.
 
@@ -95,6 +99,7 @@ def sparse_softmax_cross_entropy_with_logits(logits, labels, *, is_grad: Bool = 
 
 
 @operator("SigmoidCrossEntropyWithLogits")
+@in_float32
 def sigmoid_cross_entropy_with_logits(logits, label):
     """Cross entropy of sigmoid(logits) with a probability for each element.
 
@@ -116,6 +121,7 @@ def sigmoid_cross_entropy_with_logits(logits, label):
 
 
 @operator("BCEWithLogitsLoss")
+@in_float32
 def bce_with_logits_loss(logits, label, weight, pos_weight, *, reduction: Reduction = "mean"):
     """Weighted cross entropy of sigmoid(logits) with a probability for each element.
 
@@ -167,8 +173,10 @@ def binary_cross_entropy_op(logits, labels, weight=None, *, reduction: Reduction
     if weight is not None:
         _check.same_shape(op, logits=logits, weight=weight)
         weight = lax.stop_gradient(weight)
-    values = _binary_cross_entropy(logits, lax.stop_gradient(labels))
-    return reduce(values if weight is None else weight * values, reduction)
+    values = _binary_cross_entropy(widened(logits), lax.stop_gradient(widened(labels)))
+    # A weight in float32 beside half precision gives a loss in float32.
+    kind = logits.dtype if weight is None else jnp.result_type(logits, weight)
+    return reduce(values if weight is None else weight * values, reduction).astype(kind)
 
 
 _TINY = 1e-12  # keeps log() finite; smaller than float32 resolves near 1
@@ -186,6 +194,7 @@ def _binary_cross_entropy_jvp(primals, tangents):
 
 
 @operator("KLDivLoss", functional="kl_div")
+@in_float32
 def kl_div_loss(logits, labels, *, reduction: Reduction = "mean"):
     """Kullback-Leibler divergence y * (log y - x), 0 where y is 0, for log-probabilities x.
 
@@ -212,6 +221,7 @@ def kl_div_loss(logits, labels, *, reduction: Reduction = "mean"):
 
 
 @operator("SmoothL1Loss")
+@in_float32
 def smooth_l1_loss_op(prediction, target, *, beta: AboveZero = 1.0):
     """0.5 d^2 / beta where |d| < beta, |d| - 0.5 beta elsewhere, for d = prediction - target.
 
@@ -233,11 +243,12 @@ def smooth_l1_loss_op(prediction, target, *, beta: AboveZero = 1.0):
     _check.same_dtype(op, prediction=prediction, target=target)
     _check.same_shape(op, prediction=prediction, target=target)
     d = prediction - target
-    size = jnp.abs(d)
+    size = magnitude(d)
     return jnp.where(size < beta, 0.5 * d * d / beta, size - 0.5 * beta)
 
 
 @operator("NLLLoss")
+@in_float32
 def nll_loss_op(logits, labels, weight, *, reduction: Reduction = "mean", ignore_index: Int = -100):
     """Negative log likelihood -weight[label] * logits[label] of each example.
 
@@ -275,6 +286,7 @@ def nll_loss_op(logits, labels, weight, *, reduction: Reduction = "mean", ignore
 
 
 @operator("L2Loss")
+@in_float32
 def l2_loss(input_x):
     """Half the sum of squares.
 

@@ -6,13 +6,9 @@ from jax import lax
 from msnb.core.kinds import Bool, ConstantAt, Float, Int, IntOrTuple, NonNegInt, OneOf, StrictFloat
 from msnb.core.primitive import operator
 from msnb.ops import _check
+from msnb.ops._half import widened
 from msnb.ops.nn._kinds import Epsilon, Layout, Momentum
 from msnb.ops.nn._variant import variant
-
-
-def _wide(x):
-    """`x` in at least float32: sums over a batch lose too much in half precision."""
-    return x.astype(jnp.float32) if x.dtype.itemsize < 4 else x
 
 
 def _channel_axis(op, x, data_format):
@@ -31,7 +27,7 @@ def _check_channels(op, channels, **vectors):
 
 def moments(x, axis):
     """Mean and biased variance of `x` over every axis but `axis`, in float32 at least."""
-    x = _wide(x)
+    x = widened(x)
     others = tuple(i for i in range(x.ndim) if i != axis)
     mean = jnp.mean(x, others)
     centred = x - jnp.expand_dims(mean, others)
@@ -41,14 +37,18 @@ def moments(x, axis):
 def scale_shift(x, mean, variance, scale, bias, axis, epsilon):
     """(x - mean) / sqrt(variance + epsilon) * scale + bias along `axis`, in the type of `x`."""
     others = tuple(i for i in range(x.ndim) if i != axis)
-    column = lambda v: jnp.expand_dims(_wide(v), others)  # noqa: E731
+    column = lambda v: jnp.expand_dims(widened(v), others)  # noqa: E731
     factor = lax.rsqrt(column(variance) + epsilon) * column(scale)
-    return ((_wide(x) - column(mean)) * factor + column(bias)).astype(x.dtype)
+    return ((widened(x) - column(mean)) * factor + column(bias)).astype(x.dtype)
 
 
 def _moved(moving, batch, momentum):
-    """(1 - momentum) * moving + momentum * batch, outside the gradient."""
-    return lax.stop_gradient(((1 - momentum) * moving + momentum * batch).astype(moving.dtype))
+    """(1 - momentum) * moving + momentum * batch, outside the gradient; `moving` itself where that is no number.
+
+    An empty batch has no mean, and that of an overflow is infinite: either would stay in the statistics for ever.
+    """
+    new = ((1 - momentum) * moving + momentum * batch).astype(moving.dtype)
+    return lax.stop_gradient(jnp.where(jnp.isfinite(new), new, moving))
 
 
 def _unbiased(x, axis, variance):
@@ -206,7 +206,7 @@ def bn_training_reduce(x):
     """
     _check.dtype_in("BNTrainingReduce", "x", x, _check.FLOAT)
     _check.rank("BNTrainingReduce", "x", x, 4)
-    x = _wide(x)
+    x = widened(x)
     return jnp.sum(x, (0, 2, 3)), jnp.sum(x * x, (0, 2, 3))
 
 
@@ -273,7 +273,7 @@ def instance_norm_op(x, gamma, beta, mean, variance, *, is_training: Bool = True
 def _instance_norm_training(x, gamma, beta, mean, variance, *, is_training: Bool = True, epsilon: Epsilon = 1e-5,
                             momentum: Momentum = 0.1):
     n = _check_instances(x, gamma, beta, mean, variance)
-    flat = _wide(x).reshape(n, x.shape[1], -1)
+    flat = widened(x).reshape(n, x.shape[1], -1)
     own_mean = jnp.mean(flat, 2)
     own_variance = jnp.mean((flat - own_mean[..., None]) ** 2, 2)
     unbiased = flat.shape[2] / max(flat.shape[2] - 1, 1)
@@ -290,8 +290,8 @@ def _check_instances(x, gamma, beta, mean, variance):
 
 def _normalise_instances(x, gamma, beta, mean, variance, epsilon):
     inverse = lax.rsqrt(variance + epsilon)
-    flat = _wide(x).reshape(*x.shape[:2], -1)
-    y = (flat - mean[..., None]) * (inverse * _wide(gamma))[..., None] + _wide(beta)[:, None]
+    flat = widened(x).reshape(*x.shape[:2], -1)
+    y = (flat - mean[..., None]) * (inverse * widened(gamma))[..., None] + widened(beta)[:, None]
     return y.reshape(x.shape).astype(x.dtype), mean.reshape(-1), inverse.reshape(-1)
 
 
@@ -335,7 +335,7 @@ def layer_norm_op(input_x, gamma, beta, *, begin_norm_axis: Int = 1, begin_param
         if tuple(v.shape) != tuple(input_x.shape[params:]):
             raise ValueError(f"For '{op}', '{name}' should have shape {tuple(input_x.shape[params:])}, but got "
                              f"{v.shape}.")
-    x = _wide(input_x)
+    x = widened(input_x)
     axes = tuple(range(first, x.ndim))
     mean = jnp.mean(x, axes, keepdims=True)
     centred = x - mean
@@ -368,7 +368,7 @@ def l2_normalize(input_x, *, axis: IntOrTuple = 0, epsilon: Float = 1e-4):
     if not isinstance(axis, int) and len(axis) != 1:
         raise TypeError(f"For 'L2Normalize', 'axis' should name one axis, but got {axis}.")
     axes = _check.axes_in("L2Normalize", axis, input_x.ndim)
-    x = _wide(input_x)
+    x = widened(input_x)
     total = jnp.sum(x * x, axes, keepdims=True)
     return (x / jnp.sqrt(jnp.maximum(total, epsilon))).astype(input_x.dtype)
 
@@ -396,7 +396,7 @@ def lrn(x, *, depth_radius: NonNegInt = 5, bias: StrictFloat = 1.0, alpha: Stric
     """
     _check.dtype_in("LRN", "x", x, _check.FLOAT)
     _check.rank("LRN", "x", x, 4)
-    wide = _wide(x)
+    wide = widened(x)
     total = lax.reduce_window(wide * wide, np.zeros((), wide.dtype), lax.add, (1, 2 * depth_radius + 1, 1, 1),
                               (1, 1, 1, 1), ((0, 0), (depth_radius, depth_radius), (0, 0), (0, 0)))
     return (wide * (bias + alpha * total) ** -beta).astype(x.dtype)

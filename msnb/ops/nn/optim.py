@@ -5,6 +5,7 @@ from jax import lax
 from msnb.core.kinds import Bool, ConstantAt, Float, StrictFloat, is_constant
 from msnb.core.primitive import operator
 from msnb.ops import _check
+from msnb.ops._half import in_float32
 from msnb.ops.nn._variant import refuse
 
 
@@ -27,6 +28,7 @@ def same_shapes(op, **arrays):
 
 
 @operator("ApplyMomentum", writes=("variable", "accumulation"))
+@in_float32
 def apply_momentum(variable, accumulation, learning_rate, gradient, momentum, *, use_nesterov: Bool = False,
                    use_locking: Bool = False, gradient_scale: ConstantAt(StrictFloat, 1.0) = 1.0):
     """Momentum: a = a * momentum + g; v -= lr * a, or v -= lr * (g + momentum * a) with Nesterov.
@@ -70,6 +72,7 @@ def adam_rate(lr, beta1_power, beta2_power):
 
 
 @operator("Adam", writes=("var", "m", "v"), returns="written")
+@in_float32
 def adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradient, *, use_locking: Bool = False,
          use_nesterov: Bool = False):
     """Adam (arXiv:1412.6980): var -= lr * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(v) + epsilon).
@@ -98,6 +101,7 @@ def adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradien
 
 
 @operator("AdamNoUpdateParam", writes=("m", "v"))
+@in_float32
 def adam_no_update_param(m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradient, *,
                          use_locking: Bool = False, use_nesterov: Bool = False):
     """Adam that returns what is to be added to the variable instead of adding it.
@@ -126,6 +130,7 @@ def adam_no_update_param(m, v, beta1_power, beta2_power, lr, beta1, beta2, epsil
 
 
 @operator("AdamWeightDecay", writes=("var", "m", "v"), returns="written")
+@in_float32
 def adam_weight_decay(var, m, v, lr, beta1, beta2, epsilon, decay, gradient, *, use_locking: Bool = False):
     """Adam without bias correction and with decoupled weight decay (arXiv:1711.05101).
 
@@ -150,6 +155,7 @@ def adam_weight_decay(var, m, v, lr, beta1, beta2, epsilon, decay, gradient, *, 
 
 
 @operator("SGD", writes=("parameters", "accum", "stat"))
+@in_float32
 def sgd(parameters, gradient, learning_rate, accum, momentum, stat, *, dampening: Float = 0.0,
         weight_decay: ConstantAt(Float, 0.0) = 0.0, nesterov: Bool = False):
     """Stochastic gradient descent with momentum: a = momentum * a + (1 - dampening) * g; p -= lr * a.
@@ -194,6 +200,7 @@ refuse("SGD", _check_sgd)
 
 
 @operator("ApplyRMSProp", writes=("var", "mean_square", "moment"))
+@in_float32
 def apply_rms_prop(var, mean_square, moment, learning_rate, grad, decay, momentum, epsilon, *,
                    use_locking: Bool = False):
     """RMSProp: s = decay * s + (1 - decay) * g^2; m = momentum * m + lr * g / sqrt(s + epsilon); var -= m.
@@ -221,6 +228,7 @@ def apply_rms_prop(var, mean_square, moment, learning_rate, grad, decay, momentu
 
 
 @operator("ApplyCenteredRMSProp", writes=("var", "mean_gradient", "mean_square", "moment"))
+@in_float32
 def apply_centered_rms_prop(var, mean_gradient, mean_square, moment, grad, learning_rate, decay, momentum, epsilon, *,
                             use_locking: Bool = False):
     """RMSProp that divides by the deviation of the gradient: sqrt(mean of g^2 - (mean of g)^2 + epsilon).
@@ -261,6 +269,7 @@ def ftrl_rule(var, accum, linear, g, lr, l1, l2, lr_power, shrinkage=0.0):
 
 
 @operator("ApplyFtrl", writes=("var", "accum", "linear"))
+@in_float32
 def apply_ftrl(var, accum, linear, grad, lr, l1, l2, lr_power, *, use_locking: Bool = False):
     """FTRL-proximal.
 
@@ -284,6 +293,7 @@ def apply_ftrl(var, accum, linear, grad, lr, l1, l2, lr_power, *, use_locking: B
 
 
 @operator("ApplyAdagrad", writes=("var", "accum"), returns="written")
+@in_float32
 def apply_adagrad(var, accum, lr, grad, *, update_slots: Bool = True):
     """Adagrad: accum += g^2; var -= lr * g / sqrt(accum).
 
@@ -308,6 +318,7 @@ def apply_adagrad(var, accum, lr, grad, *, update_slots: Bool = True):
 
 
 @operator("ApplyAdagradV2", writes=("var", "accum"), returns="written")
+@in_float32
 def apply_adagrad_v2(var, accum, lr, grad, *, epsilon: StrictFloat, update_slots: Bool = True):
     """Adagrad: accum += g^2; var -= lr * g / (sqrt(accum) + epsilon).
 
@@ -338,6 +349,7 @@ def proximal(point, rate, l1, l2):
 
 
 @operator("ApplyProximalAdagrad", writes=("var", "accum"), returns="written")
+@in_float32
 def apply_proximal_adagrad(var, accum, lr, l1, l2, grad, *, use_locking: Bool = False):
     """Adagrad followed by a proximal step for l1 |var| + l2/2 var^2.
 
@@ -363,6 +375,7 @@ def apply_proximal_adagrad(var, accum, lr, l1, l2, grad, *, use_locking: Bool = 
 
 
 @operator("ApplyAdaMax", writes=("var", "m", "v"), returns="written")
+@in_float32
 def apply_ada_max(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
     """AdaMax (arXiv:1412.6980): v = max(beta2 * v, |g|); var -= lr / (1 - beta1^t) * m / (v + epsilon).
 
@@ -385,6 +398,7 @@ def apply_ada_max(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
 
 
 @operator("ApplyAdadelta", writes=("var", "accum", "accum_update"), returns="written")
+@in_float32
 def apply_adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
     """Adadelta (arXiv:1212.5701): the step is g * sqrt(accum_update + epsilon) / sqrt(accum + epsilon).
 
@@ -408,6 +422,7 @@ def apply_adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
 
 
 @operator("ApplyAddSign", writes=("var", "m"), returns="written")
+@in_float32
 def apply_add_sign(var, m, lr, alpha, sign_decay, beta, grad):
     """AddSign (arXiv:1709.07417): var -= lr * (alpha + sign_decay * sign(g) * sign(m)) * g.
 
@@ -429,6 +444,7 @@ def apply_add_sign(var, m, lr, alpha, sign_decay, beta, grad):
 
 
 @operator("ApplyPowerSign", writes=("var", "m"), returns="written")
+@in_float32
 def apply_power_sign(var, m, lr, logbase, sign_decay, beta, grad):
     """PowerSign (arXiv:1709.07417): var -= lr * exp(logbase * sign_decay * sign(g) * sign(m)) * g.
 
@@ -450,6 +466,7 @@ def apply_power_sign(var, m, lr, logbase, sign_decay, beta, grad):
 
 
 @operator("ApplyGradientDescent", writes=("var",))
+@in_float32
 def apply_gradient_descent(var, alpha, delta):
     """Gradient descent: var -= alpha * delta.
 
@@ -469,6 +486,7 @@ def apply_gradient_descent(var, alpha, delta):
 
 
 @operator("ApplyProximalGradientDescent", writes=("var",))
+@in_float32
 def apply_proximal_gradient_descent(var, alpha, l1, l2, delta):
     """Gradient descent followed by a proximal step for l1 |var| + l2/2 var^2.
 
@@ -489,6 +507,7 @@ def apply_proximal_gradient_descent(var, alpha, l1, l2, delta):
 
 
 @operator("LARSUpdate")
+@in_float32
 def lars_update(weight, gradient, norm_weight, norm_gradient, weight_decay, learning_rate, *,
                 epsilon: StrictFloat = 1e-5, hyperpara: StrictFloat = 0.001, use_clip: Bool = False):
     """Layer-wise adaptive rate scaling (arXiv:1708.03888): the gradient, decayed and scaled by a trust ratio.

@@ -5,6 +5,7 @@ from jax import lax
 from msnb.core.kinds import Bool, ConstantAt, StrictFloat
 from msnb.core.primitive import operator
 from msnb.ops import _check
+from msnb.ops._half import in_float32
 from msnb.ops.nn._kinds import AboveZero, LrPower, NonNegFloat
 from msnb.ops.nn.optim import adam_rate, adam_rule, ftrl_rule, like, proximal, same_shapes, scalar
 
@@ -33,6 +34,7 @@ def _take(slot, rows):
 
 
 @operator("FusedSparseAdam", writes=("var", "m", "v"), returns="written")
+@in_float32
 def fused_sparse_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, indices, *,
                       use_locking: Bool = False, use_nesterov: Bool = False):
     """Adam for a sparse gradient: moments of all rows decay and all rows move, as if missing rows had gradient 0.
@@ -62,6 +64,7 @@ def fused_sparse_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, eps
 
 
 @operator("FusedSparseLazyAdam", writes=("var", "m", "v"), returns="written")
+@in_float32
 def fused_sparse_lazy_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, indices, *,
                            use_locking: Bool = False, use_nesterov: Bool = False):
     """Adam that leaves rows without a gradient, and their moments, as they are.
@@ -97,6 +100,7 @@ def _sparse_ftrl(op, var, accum, linear, grad, indices, lr, l1, l2, lr_power, sh
 
 
 @operator("FusedSparseFtrl", writes=("var", "accum", "linear"), returns="written")
+@in_float32
 def fused_sparse_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: NonNegFloat, l2: NonNegFloat,
                       lr_power: LrPower, use_locking: Bool = False):
     """FTRL-proximal on the named rows.
@@ -123,6 +127,7 @@ def fused_sparse_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: N
 
 
 @operator("SparseApplyFtrl", writes=("var", "accum", "linear"), returns="written")
+@in_float32
 def sparse_apply_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: NonNegFloat, l2: NonNegFloat,
                       lr_power: LrPower, use_locking: Bool = False):
     """FTRL-proximal on the named rows.
@@ -149,6 +154,7 @@ def sparse_apply_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: N
 
 
 @operator("SparseApplyFtrlV2", writes=("var", "accum", "linear"), returns="written")
+@in_float32
 def sparse_apply_ftrl_v2(var, accum, linear, grad, indices, *, lr: AboveZero, l1: NonNegFloat, l2: NonNegFloat,
                          l2_shrinkage: ConstantAt(StrictFloat, 0.0), lr_power: LrPower, use_locking: Bool = False):
     """FTRL-proximal on the named rows, with an L2 shrinkage of the gradient.
@@ -184,6 +190,7 @@ def _sparse_proximal(op, var, accum, lr, l1, l2, grad, indices):
 
 
 @operator("FusedSparseProximalAdagrad", writes=("var", "accum"), returns="written")
+@in_float32
 def fused_sparse_proximal_adagrad(var, accum, lr, l1, l2, grad, indices, *, use_locking: Bool = False):
     """Adagrad and a proximal step on the named rows.
 
@@ -206,6 +213,7 @@ def fused_sparse_proximal_adagrad(var, accum, lr, l1, l2, grad, indices, *, use_
 
 
 @operator("SparseApplyProximalAdagrad", writes=("var", "accum"), returns="written")
+@in_float32
 def sparse_apply_proximal_adagrad(var, accum, lr, l1, l2, grad, indices, *, use_locking: Bool = False):
     """Adagrad and a proximal step on the named rows.
 
@@ -236,6 +244,7 @@ def _sparse_adagrad(op, var, accum, grad, indices, lr, update_slots, epsilon=0.0
 
 
 @operator("SparseApplyAdagrad", writes=("var", "accum"), returns="written")
+@in_float32
 def sparse_apply_adagrad(var, accum, grad, indices, *, lr: StrictFloat, update_slots: Bool = True,
                          use_locking: Bool = False):
     """Adagrad on the named rows.
@@ -260,6 +269,7 @@ def sparse_apply_adagrad(var, accum, grad, indices, *, lr: StrictFloat, update_s
 
 
 @operator("SparseApplyAdagradV2", writes=("var", "accum"), returns="written")
+@in_float32
 def sparse_apply_adagrad_v2(var, accum, grad, indices, *, lr: StrictFloat, epsilon: StrictFloat,
                             use_locking: Bool = False, update_slots: Bool = True):
     """Adagrad on the named rows, with `epsilon` added to the root.

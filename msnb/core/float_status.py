@@ -1,0 +1,64 @@
+"""Whether a result of an operator, or a gradient, was infinite or not a number since somebody began to look.
+
+`begin` to `end` is a stretch of the program: of what runs in PYNATIVE mode, of what is traced into a graph otherwise.
+Who never begins pays nothing: results only pass here while `thread.looking` keeps calls off their fast path.
+"""
+import jax.numpy as jnp
+
+from msnb.core import tape, trace
+from msnb.core.dtype import is_inexact
+from msnb.core.kernel import Kernel
+
+_thread = trace.thread
+_seen = Kernel("OverflowSeen", lambda flag, *arrays: flag | ~jnp.stack([jnp.isfinite(a).all() for a in arrays]).all())
+
+
+def begin():
+    """Forget what was seen and look from here on."""
+    frame = _thread.frame
+    (_thread if frame is None else frame).status = jnp.zeros((), bool)
+    (_thread if frame is None else frame.root()).checking = True
+    if frame is None and _watcher not in tape.watchers:
+        tape.watchers = (*tape.watchers, _watcher)
+    trace.settle()
+
+
+def end():
+    """Look no further; returns what was seen, a bool array."""
+    frame = _thread.frame
+    (_thread if frame is None else frame.root()).checking = False
+    trace.settle()
+    status = _thread.status if frame is None else frame.current_status()
+    return jnp.zeros((), bool) if status is None else status
+
+
+def note(arrays):
+    """Take notice of `arrays`, if somebody looks."""
+    frame = _thread.frame
+    if not (_thread if frame is None else frame.root()).checking:
+        return
+    arrays = [a for a in arrays if a is not None and is_inexact(a.dtype)]
+    if not arrays:
+        return
+    if frame is None:
+        _thread.status = _seen.run(_thread.status, *arrays)
+    else:
+        frame.status = _seen.run(frame.current_status(), *arrays)
+
+
+class _Watcher:
+    """Takes notice of the cotangents on the tape."""
+
+    def made(self, node, boxes):
+        """Results are noted where they are made."""
+
+    def pulled(self, node, cotangents):
+        """The cotangents of one node's outputs."""
+        if _thread.looking:
+            note([c._array for c in cotangents if c is not None])
+
+    def done(self, outputs, weights, sources, gradients):
+        """The finished gradients are noted by who asked for them."""
+
+
+_watcher = _Watcher()

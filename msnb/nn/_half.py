@@ -1,0 +1,17 @@
+"""Half precision in layers of several operators: computed in float32, rounded once (see msnb/ops/_half.py)."""
+from msnb.common import dtype as mstype
+from msnb.core.tensor import Tensor
+from msnb.ops import operations as P
+
+_cast = P.Cast()
+
+
+def widened(x):
+    """`x`, in float32 if it is in half precision."""
+    return _cast(x, mstype.float32) if x.dtype in (mstype.float16, mstype.bfloat16) else x
+
+
+def rounded(x, *inputs):
+    """`x` in the element type of `inputs`, where those that are Tensors have one; else as it is."""
+    dtypes = {i.dtype for i in inputs if isinstance(i, Tensor)}
+    return _cast(x, dtypes.pop()) if len(dtypes) == 1 and x.dtype not in dtypes else x

@@ -1,0 +1,41 @@
+"""Writes kinks.json: MindSpore 2.7.1's gradients at the places of kink_cases.py, none where it refuses.
+
+    python tests/golden/make_kinks.py            # with an interpreter that has MindSpore
+"""
+import json
+import pathlib
+
+from kink_cases import CASES
+
+FILE = pathlib.Path(__file__).with_name("kinks.json")
+
+
+def gradients(ms, key):
+    """Gradient of the sum of a case's result for each input, under the framework `ms`, as lists."""
+    expression, inputs = CASES[key]
+    names = {"P": ms.ops.operations, "ops": ms.ops, "nn": ms.nn, "Tensor": ms.Tensor}
+
+    def total(*given):
+        return eval(expression, names | dict(zip("xy", given, strict=False))).sum()
+
+    found = ms.ops.GradOperation(get_all=True)(total)(*map(ms.Tensor, inputs))
+    return [g.asnumpy().tolist() for g in found]
+
+
+def main():
+    import mindspore as ms
+
+    ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU", pynative_synchronize=True)
+    kept = {}
+    for key in CASES:
+        try:
+            kept[key] = gradients(ms, key)
+        except Exception as error:
+            print("left out:", key, repr(error).splitlines()[0][:150])
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in kept.items()]
+    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    print(len(kept), "of", len(CASES), "cases,", FILE.stat().st_size, "bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+"""Integers divided by 0, floats that are no integers, batches without rows: as MindSpore 2.7.1 has them on a CPU."""
+
+import numpy as np
+import pytest
+
+import msnb as ms
+from msnb import Tensor, nn, ops
+from msnb.ops import operations as P
+
+SIGNED = ("int8", "int16", "int32", "int64")
+UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
+
+
+@pytest.mark.parametrize("dtype", SIGNED + UNSIGNED)
+def test_an_integer_divided_by_zero_is_the_nearest_to_infinity(dtype):
+    x, y = Tensor(np.array([5, 0, 7]).astype(dtype)), Tensor(np.zeros(3, dtype))
+    info = np.iinfo(dtype)
+    if dtype in SIGNED:
+        x = x * Tensor(np.array([1, 1, -1], dtype))
+    want = np.array([info.max, 0, info.min if dtype in SIGNED else info.max], dtype)
+    for quotient in (x // y, P.FloorDiv()(x, y), P.Div()(x, y), P.RealDiv()(x, y), P.TruncateDiv()(x, y)):
+        assert quotient.asnumpy().dtype == dtype
+        np.testing.assert_array_equal(quotient.asnumpy(), want)
+
+
+@pytest.mark.parametrize("dtype", SIGNED + ("uint8",))
+def test_a_remainder_of_zero_is_no_number(dtype):
+    x, y = Tensor(np.array([5, 0, 7], dtype)), Tensor(np.zeros(3, dtype))
+    none = np.iinfo(dtype).min if dtype in ("int32", "int64") else 0
+    np.testing.assert_array_equal((x % y).asnumpy(), [none] * 3)
+    np.testing.assert_array_equal(P.Mod()(x, y).asnumpy(), [none, 0, none])
+    np.testing.assert_array_equal(P.TruncateMod()(x, y).asnumpy(), [0, 0, 0])
+
+
+ODD = np.array([np.nan, np.inf, -np.inf, 3e9, -3e9, 1e20, -1e20, 300.0, -300.0, -1.5], np.float32)
+LEAST = {"int32": -(2**31), "int64": -(2**63)}
+CASTS = {
+    "int8": [0, 0, 0, 0, 0, 0, 0, 44, -44, -1],
+    "int16": [0, 0, 0, 0, 0, 0, 0, 300, -300, -1],
+    "int32": [LEAST["int32"]] * 7 + [300, -300, -1],
+    "int64": [LEAST["int64"]] * 3 + [3000000000, -3000000000] + [LEAST["int64"]] * 2 + [300, -300, -1],
+    "uint8": [0, 0, 0, 0, 0, 0, 0, 44, 212, 255],
+    "uint16": [0, 0, 0, 0, 0, 0, 0, 300, 65236, 65535],
+    "uint32": [0, 0, 0, 3000000000, 1294967296, 0, 0, 300, 4294966996, 4294967295],
+    "uint64": [2**63, 0, 2**63, 3000000000, 2**64 - 3000000000, 0, 2**63, 300, 2**64 - 300, 2**64 - 1],
+}
+
+
+@pytest.mark.parametrize("dtype", CASTS)
+@pytest.mark.parametrize("source", ["float16", "float32", "float64"])
+def test_what_is_no_integer_is_converted_as_mindspore_does(source, dtype):
+    kept = np.isin(np.arange(10), (3, 4, 5, 6), invert=True) if source == "float16" else np.full(10, True)
+    got = ops.cast(Tensor(ODD[kept].astype(source)), getattr(ms, dtype)).asnumpy()
+    np.testing.assert_array_equal(got, np.array(CASTS[dtype], dtype)[kept])
+
+
+@pytest.mark.parametrize("batch", [np.ones((0, 3)), np.full((2, 3), np.inf), np.full((2, 3), np.nan)])
+def test_a_batch_without_a_mean_leaves_the_statistics_as_they_were(batch):
+    net = nn.BatchNorm1d(3).set_train()
+    net(Tensor(np.arange(6, dtype=np.float32).reshape(2, 3)))
+    before = net.moving_mean.asnumpy().copy(), net.moving_variance.asnumpy().copy()
+    net(Tensor(batch.astype(np.float32)))
+    np.testing.assert_array_equal((net.moving_mean.asnumpy(), net.moving_variance.asnumpy()), before)
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: Tensor([[1, 2], [3]]), TypeError),
+        (lambda: nn.Flatten()(3), TypeError),
+        (lambda: ms.Model(nn.Dense(1, 1)).train(-1, None), ValueError),
+    ],
+)
+def test_an_error_is_of_mindspores_class(call, error):
+    with pytest.raises(error):
+        call()
+
+
+def test_decoded_boxes_end_at_the_edge_of_the_image():
+    decode = P.BoundingBoxDecode(max_shape=(30, 20))
+    boxes = Tensor(np.array([[0, 0, 90, 90]], np.float32))
+    np.testing.assert_array_equal(decode(boxes, Tensor(np.zeros((1, 4), np.float32))).asnumpy(), [[0, 0, 20, 30]])
