@@ -4,6 +4,7 @@ import math
 import jax
 import jax.numpy as jnp
 
+from msnb.core.checks import position
 from msnb.core.kinds import Bool, Ints
 from msnb.core.primitive import operator
 from msnb.ops._check import NUMBER, SIGNED, dtype_in, rank, same_dtype
@@ -40,7 +41,8 @@ def _levenshtein(a, length_a, b, length_b):
     return row[length_b]
 
 
-@operator("EditDistance", functional="edit_distance")
+@operator("EditDistance", functional="edit_distance",
+          checks=[position("hypothesis_indices", of="hypothesis_shape"), position("truth_indices", of="truth_shape")])
 def edit_distance(hypothesis_indices, hypothesis_values, hypothesis_shape: Ints, truth_indices, truth_values,
                   truth_shape: Ints, *, normalize: Bool = True):
     """Levenshtein distances between the sequences of two sparse Tensors.
