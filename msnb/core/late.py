@@ -1,7 +1,7 @@
 """Errors that are known only when the device is done: nobody waits for them, and the next look at a value raises them.
 
-A check of data, of labels say, ends in a small array on the device. Waiting for it would stop the stream of calls, so it
-is kept, thread by thread and in the order of the calls, together with a function that says what it means.
+A check of data, of labels say, ends in a small array on the device. Waiting for it would stop the stream of calls; it
+is kept instead, thread by thread and in the order of the calls, together with a function that says what it means.
 """
 import atexit
 from collections import deque
