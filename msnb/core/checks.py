@@ -8,6 +8,7 @@ A declaration names them beside its kernel: ``@operator("Gather", checks=[index(
   label leaves every Parameter as it was. Everything else is checked where ``set_context(check_indices=True)`` or
   ``%%mindspore --check`` asks for it; the call of the program then raises. Constants are checked while it is traced.
 """
+import os
 from typing import NamedTuple
 
 import jax
@@ -18,13 +19,14 @@ from msnb import context
 from msnb.core import late, trace
 from msnb.core._jax_private import at_hand, is_tracer
 from msnb.core.errors import place as show_place
-from msnb.core.errors import user_line
+from msnb.core.errors import hide_directory, user_line
 from msnb.core.kernel import Kernel
 from msnb.core.operator import Operator
 
 _thread = trace.thread
 _state = context._state
 
+hide_directory(os.path.dirname(jax.__file__) + os.sep)  # it stands between a derivative and the user's line
 context.on_change("check_indices", lambda _: trace.epoch.bump())  # each form is another program
 
 
