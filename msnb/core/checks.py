@@ -18,8 +18,8 @@ import numpy as np
 from msnb import context
 from msnb.core import late, trace
 from msnb.core._jax_private import at_hand, is_tracer
-from msnb.core.errors import place as show_place
 from msnb.core.errors import hide_directory, user_line
+from msnb.core.errors import place as show_place
 from msnb.core.kernel import Kernel
 from msnb.core.operator import Operator
 

@@ -10,7 +10,7 @@ from msnb.core.kinds import Axis, Bool, Float, Int, PositiveInt
 from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.primitive import operator
 from msnb.core.tensor import Tensor, box
-from msnb.ops._check import BOOL, INDEX, NUMBER, axis_in, dtype_in, rank, tensor_only
+from msnb.ops._check import BOOL, INDEX, NUMBER, axis_in, dtype_in, rank, tensor_only, wide
 from msnb.ops._host import functional
 
 
@@ -337,7 +337,7 @@ def take(input, indices, axis: Axis = ()):
         ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("take", "input", input)
-    return jnp.take(input, indices, None if axis == () else axis_in("take", axis, input.ndim), mode="clip")
+    return jnp.take(input, wide(indices), None if axis == () else axis_in("take", axis, input.ndim), mode="clip")
 
 
 @operator("IndexFill", functional="index_fill", methods=("index_fill",), checks=[index_check("index", "x", "axis")])
@@ -360,7 +360,7 @@ def index_fill(x, axis: Int, index, value):
         ``CPU`` ``GPU`` ``TPU``
     """
     axis = axis_in("index_fill", axis, x.ndim)
-    return x.at[(slice(None),) * axis + (index,)].set(value.astype(x.dtype))
+    return x.at[(slice(None),) * axis + (wide(index),)].set(value.astype(x.dtype))
 
 
 @operator("NanToNum", functional="nan_to_num", methods=("nan_to_num",))

@@ -15,6 +15,7 @@ from msnb.core.operator import REGISTRY, operand
 from msnb.core.primitive import operator
 from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
+from msnb.ops._check import wide
 from msnb.ops.array.shape import cast_array
 
 # Entries of a plan. A slice is (length, step), its start is a number; the others are these marks.
@@ -62,7 +63,7 @@ def _window(x, starts, plan):
 def _numpy_index(tensors, plan):
     """The index of a plan with arrays, for jnp; its slices are (start, stop, step)."""
     arrays = iter(tensors)
-    return tuple(next(arrays) if entry == ARRAY else None if entry == NEW else slice(None) if entry == ALL
+    return tuple(wide(next(arrays)) if entry == ARRAY else None if entry == NEW else slice(None) if entry == ALL
                  else slice(*entry) for entry in plan)
 
 

@@ -89,7 +89,7 @@ CASES = {
     "GatherD": reads(lambda i: P.GatherD()(f32(4), 0, i)),
     "GatherDGrad": reads(lambda i: P.GatherDGrad(0, (4,))(i, f32(2)), unchecked="other"),
     "GatherNd": reads(lambda i: P.GatherNd()(f32(4, 3), i), lambda b: [[0, 1], [b, 2]], (4, -1), (3,)),
-    "Embedding": reads(lambda i: ops.embedding(i, param(4, 2)), bad=(4, -1), good=(3,)),
+    "Embedding": reads(lambda i: ops.embedding(i, f32(4, 2)), bad=(4, -1), good=(3,)),
     "TensorGetItem": reads(lambda i: f32(3, 4)[:, i]),
     "TensorSetItem": reads(set_item, unchecked="other"),
     "IndexFill": reads(lambda i: ops.index_fill(f32(4), 0, i, 9.0), unchecked="other"),
@@ -164,12 +164,12 @@ class Runs(nn.Cell):
         return self.fn(i)
 
 
-def compiled(case, index):
-    """(result of `case` in GRAPH mode, what the Parameter was, the Parameter)."""
+def compiled(case):
+    """The operator as a graph, and the Parameter that it writes."""
     context.set_context(mode=context.GRAPH_MODE)
     fn, target = case.make()
-    before = None if target is None else target.asnumpy()
-    return Runs(fn)(i32(case.shaped(index))), before, target
+    net = Runs(fn)
+    return lambda index: net(i32(case.shaped(index))), target
 
 
 def parts(result):
@@ -206,14 +206,13 @@ def test_an_index_out_of_range_raises_in_a_checked_graph_and_changes_no_paramete
     context.set_context(check_indices=True)
     case, op = CASES[name], OPERATORS[name]
     expected = parts(case(case.good[0]))
-    for one, other in zip(parts(compiled(case, case.good[0])[0]), expected, strict=True):
-        if name not in ("UniformCandidateSampler", "LogUniformCandidateSampler"):
+    run, target = compiled(case)
+    for one, other in zip(parts(run(case.good[0])), expected, strict=True):
+        if not op.random:
             np.testing.assert_allclose(one, other, rtol=1e-5)
-    context.set_context(mode=context.GRAPH_MODE)
-    fn, target = case.make()
     before = None if target is None else target.asnumpy()
     with pytest.raises(tuple(c.error for c in op.checks), match=f"For '{name}'.*{case.bad[0]}") as caught:
-        Runs(fn)(i32(case.shaped(case.bad[0])))
+        run(case.bad[0])
     assert "raised in the graph at test_indices.py" in caught.value.__notes__[0]
     assert target is None or (target.asnumpy() == before).all()
 
@@ -221,15 +220,17 @@ def test_an_index_out_of_range_raises_in_a_checked_graph_and_changes_no_paramete
 @pytest.mark.parametrize("name", CASES)
 def test_a_graph_without_checks_shows_an_index_out_of_range_where_it_can(name):
     case, op = CASES[name], OPERATORS[name]
+    run, target = compiled(case)
     for index in case.bad:
-        result, before, target = compiled(case, index)
+        before = None if target is None else target.asnumpy()
+        result = run(index)
         if case.unchecked == "label":
             with pytest.raises(op.checks[0].error, match=f"For '{name}'.*{index}"):
                 parts(result)
         elif case.unchecked == "nan":
             assert any(np.isnan(r).any() for r in parts(result))
-        elif case.unchecked == "left out" and not name.startswith("FusedSparseAdam"):
-            assert (target.asnumpy()[1:] == before[1:]).all() and not np.isnan(target.asnumpy()).any()
+        elif case.unchecked == "left out" and name != "FusedSparseAdam":  # which moves every row
+            assert (target.asnumpy()[1:] == before[1:]).all() and np.isfinite(target.asnumpy()).all()
 
 
 def test_integers_read_out_of_range_in_a_graph_are_the_smallest_of_their_type():

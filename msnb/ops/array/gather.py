@@ -11,13 +11,13 @@ from msnb.core.checks import index, position
 from msnb.core.dtype import np_dtype
 from msnb.core.kinds import Bool, DType, Int, Kind
 from msnb.core.primitive import operator
-from msnb.ops._check import ANY, INDEX, INT, NUMBER, axis_in, dtype_in, rank, tensor_only
+from msnb.ops._check import ANY, INDEX, INT, NUMBER, axis_in, dtype_in, rank, tensor_only, wide
 
 
 def _gather(op, params, indices, axis):
     tensor_only(op, "params", params)
     dtype_in(op, "indices", indices, INT)
-    return jnp.take(params, indices, axis_in(op, axis, params.ndim), mode="fill")
+    return jnp.take(params, wide(indices), axis_in(op, axis, params.ndim), mode="fill")
 
 
 @operator("Gather", functional="gather", aliases=("GatherV2",), checks=[index("indices", of="params", axis="axis")])
@@ -138,7 +138,7 @@ def gather_nd(input_x, indices):
     if not indices.ndim or indices.shape[-1] > input_x.ndim:
         raise ValueError(f"For 'GatherNd', the last dimension of 'indices' should be at most {input_x.ndim}, the "
                          f"number of dimensions of 'input_x', but the shape is {indices.shape}.")
-    place = tuple(jnp.moveaxis(indices, -1, 0))
+    place = tuple(jnp.moveaxis(wide(indices), -1, 0))
     return input_x.at[place].get(mode="fill", wrap_negative_indices=False)
 
 
