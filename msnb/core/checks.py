@@ -21,7 +21,7 @@ from msnb.core._jax_private import at_hand, is_tracer
 from msnb.core.errors import hide_directory, user_line
 from msnb.core.errors import place as show_place
 from msnb.core.kernel import Kernel
-from msnb.core.operator import Operator
+from msnb.core.operator import Operator, is_deleted
 
 _thread = trace.thread
 _state = context._state
@@ -196,12 +196,14 @@ def examine(op, check, bounds):
     if is_tracer(values) or frame is not None and frame.conditional():
         if frame is not None and (check.always or _state.check_indices):
             _in_graph(frame, op, check, bounds)
+    elif is_deleted(values):
+        return  # a training step of another thread took it over; the operator will see to that
     elif frame is not None or at_hand(values):
         found = outside(np.asarray(values), *bounds[1:])
         if found is not None:
             raise Finding(op, check, bounds, False).error(found)
     else:
-        late.defer(_verdicts[check.what].run(*_passed(bounds, 1, _NO_ERROR)),
+        late.defer(_verdicts[check.what].call(*_passed(bounds, 1, _NO_ERROR)),
                    _Report(Finding(op, check, bounds, True), user_line()))
 
 
