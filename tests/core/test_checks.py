@@ -249,7 +249,7 @@ def test_verdicts_are_kept_in_bounds(slow):
 def test_operators_without_checks_run_as_before():
     assert type(P.Add.operator).__name__ == "Operator"
     assert P.Add.operator.functional(Tensor(1.0), Tensor(2.0)).asnumpy() == 3
-    assert not isinstance(P.OneHot.operator, checks.CheckedOperator)
+    assert not isinstance(P.OneHot.operator, checks.Checked)
 
 
 # ---------------------------------------------------------------------- ranges

@@ -6,7 +6,7 @@ import pytest
 
 from msnb import Parameter, Tensor, context, nn, ops
 from msnb.core import trace
-from msnb.core.checks import CheckedOperator
+from msnb.core.checks import Checked
 from msnb.core.operator import REGISTRY
 from msnb.ops import operations as P
 
@@ -183,7 +183,7 @@ def nothing_left():
 
 
 def test_every_operator_with_an_index_or_a_label_is_named_here():
-    checked = {name for name, op in OPERATORS.items() if isinstance(op, CheckedOperator)}
+    checked = {name for name, op in OPERATORS.items() if isinstance(op, Checked)}
     assert checked == set(CASES)
     named = {name for name, op in OPERATORS.items() if any(_LIKE_AN_INDEX.search(i.name) for i in op.inputs)}
     assert named - checked <= set(WITHOUT), "check their indices (core.checks), or say here why they need none"
