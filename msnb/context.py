@@ -110,6 +110,7 @@ _ROWS = {
     "reserve_class_name_in_scope": (True, flag),
     "max_call_depth": (1000, integer_in(1, 2**31 - 1)),
     "check_bprop": (False, flag),
+    "check_indices": (False, flag),
     "enable_sparse": (False, flag),
     "precompile_only": (False, flag),
     "enable_auto_mixed_precision": (False, flag),
@@ -227,6 +228,10 @@ def set_context(**kwargs):
         reserve_class_name_in_scope (bool): Whether scopes in graphs name the classes of Cells. Default: True.
         enable_compile_cache (bool): Whether compiled programs are kept on disk for later processes. Default: None.
         compile_cache_path (str): Folder for them. Default: "./compile_cache".
+        check_indices (bool): Whether a program of GRAPH mode raises at an index out of range, as PYNATIVE mode does,
+            and so waits for the device in each call. When False, reading out of range gives NaN, in integers the
+            smallest number of the type (of unsigned ones the largest), and writing there writes nothing; labels of
+            losses are checked in any case. `%%mindspore --check` sets it for one cell. Default: False.
         kwargs: Further settings of r1.1 (enable_graph_kernel, enable_sparse, max_call_depth, ...) and 2.x, which are
             checked and kept; one that changes nothing under XLA says so once.
 

@@ -174,6 +174,11 @@ def is_tracer(value):
     return isinstance(value, jax.core.Tracer)
 
 
+def at_hand(value):
+    """Whether a look at `value` costs neither waiting for it nor a copy from a device."""
+    return not isinstance(value, jax.Array) or value.platform() == "cpu" and value.is_ready()
+
+
 Literal = jex_core.Literal
 Var = jex_core.Var
 

@@ -271,7 +271,9 @@ def _bprop_traced(cell, args):
             writes = frame.writes()
             shape["written"] = [p for p, _ in writes]
             shape["leaves"] = [None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves]
-            return tuple(leaf._array for leaf in leaves if isinstance(leaf, Tensor)), tuple(a for _, a in writes)
+            shape["hidden"] = frame.hidden_names()
+            return (tuple(leaf._array for leaf in leaves if isinstance(leaf, Tensor)), tuple(a for _, a in writes),
+                    frame.hidden_arrays(shape["hidden"]))
 
     @jax.custom_vjp
     def run(param_arrays, arrays):
@@ -295,9 +297,10 @@ def _bprop_traced(cell, args):
                 tuple(_as_cotangent(g, a) for g, a in zip(by_tensor, arrays)))
 
     run.defvjp(forward, back)
-    outs, written = run([p._array for p in params], tuple(t._array for t in tensors))
+    outs, written, hidden = run([p._array for p in params], tuple(t._array for t in tensors))
     for param, array in zip(shape["written"], written):
         param._assign(array)
+    outer.adopt_hidden(shape["hidden"], hidden)
     outs = iter(outs)
     return shape["rebuild"]([box(next(outs)) if s is None else s[0] for s in shape["leaves"]])
 

@@ -59,13 +59,14 @@ class _Entry:
         keep (list): Arguments whose id() is part of its key.
     """
 
-    __slots__ = ("program", "state", "reads", "same", "epoch", "keep")
+    __slots__ = ("program", "state", "reads", "same", "epoch", "keep", "checked")
 
     def __init__(self, program, reads, keep):
         self.program = program
         self.reads = reads
         self.same = reads.same if reads.seal(program.name, program.cells) else None
         self.keep = keep
+        self.checked = context._state.check_indices
         before = {}  # the trace may have set attributes; what counts is the state that it started from
         for cell, name, value, _ in program.settings:
             before.setdefault(id(cell), {})[name] = value
@@ -80,7 +81,8 @@ class _Entry:
         now = trace.epoch.value
         if self.epoch == now:
             return True
-        if self.reads.same_code() and self.state == self.current_state():
+        if self.checked == context._state.check_indices and self.reads.same_code() \
+                and self.state == self.current_state():
             self.epoch = now
             return True
         return False
@@ -93,6 +95,8 @@ class _Entry:
 
     def change(self):
         """In words, what has changed since the trace; empty if nothing did."""
+        if self.checked != context._state.check_indices:
+            return "check_indices changed"
         for cell, before, now in zip(self.program.cells, self.state, self.current_state()):
             if before != now:
                 old, new = before[1], now[1]

@@ -16,7 +16,7 @@ class Kernel:
         fn (Callable): Takes arrays and Python scalars, returns an array or a tuple of arrays.
     """
 
-    __slots__ = ("name", "fn", "run", "_pullbacks")
+    __slots__ = ("name", "fn", "run", "checked", "_pullbacks")
 
     def __init__(self, name, fn):
         def kernel(*arrays):
@@ -29,6 +29,7 @@ class Kernel:
         self.name = name
         self.fn = fn
         self.run = jax.jit(kernel)
+        self.checked = None  # of an operator with checks: what is static, and where the inputs stand
         self._pullbacks = {}
 
     def call(self, *arrays):

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.core import float_status, tape, trace
+from msnb.core.checks import Checked
 from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel
 from msnb.core.kinds import hashable
@@ -154,7 +155,10 @@ def _fast_call(op):
         arrays = [operand(a, name, n) for a, n in zip(args, names)]
         return op.run(self._kernel, args, arrays)
 
-    if count == 1:
+    if isinstance(op, Checked):
+        def call(self, *args, **kwargs):
+            return general(self, args, kwargs)
+    elif count == 1:
         def call(self, *args, **kwargs):
             if len(args) == 1 and type(args[0]) is Tensor and not _thread.looking:
                 array = args[0]._array
@@ -190,7 +194,7 @@ def _fast_call(op):
     return call
 
 
-def operator(name, *, functional=None, methods=(), aliases=(), writes=(), returns="results", random=False):
+def operator(name, *, functional=None, methods=(), aliases=(), writes=(), returns="results", random=False, checks=()):
     """Declare an operator: a pure function over jax arrays becomes a class, a function and Tensor methods.
 
     Args:
@@ -202,12 +206,13 @@ def operator(name, *, functional=None, methods=(), aliases=(), writes=(), return
         returns (str): "results" returns what the function gives beyond the new values (the first written box when
             there is nothing), "written" returns the written boxes.
         random (bool): Whether the function takes a JAX key before everything else.
+        checks (Sequence[checks.Check]): What indices and labels among the inputs have to keep to.
 
     Returns:
         Decorator; the decorated function stays the pure function.
     """
     def declare(fn):
-        op = declared(fn, name, writes, returns, random)
+        op = declared(fn, name, writes, returns, random, checks=checks)
         members = {"operator": op, "__doc__": fn.__doc__, "__module__": "msnb.ops.operations"}
         if op.plain:
             members["__call__"] = traced_call(op) if isinstance(op, TracedOperator) else _fast_call(op)

@@ -15,9 +15,10 @@ import weakref
 import jax
 import jax.extend
 import jax.numpy as jnp
+import numpy as np
 
 from msnb import context
-from msnb.core import interrupts, observe, random, tape, trace
+from msnb.core import interrupts, late, observe, random, tape, trace
 from msnb.core._jax_private import (
     eval_jaxpr,
     forget_compiled,
@@ -27,6 +28,7 @@ from msnb.core._jax_private import (
     without_prints,
 )
 from msnb.core.argument_names import argument_name
+from msnb.core.checks import Finding
 from msnb.core.errors import place as show_place
 from msnb.core.identity import weakly
 from msnb.core.kernel import Kernel
@@ -119,7 +121,6 @@ class Program:
             call_args, call_kwargs = rebuild(full)
             frame = trace.Frame(params, param_arrays, None)
             frame.number = number
-            before = {id(p): a for p, a in zip(params, param_arrays)}
             note["frame"] = frame
             with frame, tape.paused():
                 out = fn(*call_args, **call_kwargs)
@@ -135,9 +136,7 @@ class Program:
                 writes = frame.writes()
                 arrays = [r._array for r in results if isinstance(r, Tensor)]
                 written = [a for _, a in writes]
-                if frame.error is not None:  # a failed call leaves every Parameter as it was
-                    written = [jnp.where(frame.error == 0, a, o) for a, o in
-                               zip(written, [before.get(id(p), p._array) for p, _ in writes])]
+                if frame.error is not None:
                     arrays.append(frame.error)
             note["static"] = [None if isinstance(r, Tensor) else (r,) for r in results]
             note["written"] = [p for p, _ in writes]
@@ -158,7 +157,8 @@ class Program:
         self.settings = [(cell, name, before, vars(cell).get(name, trace.ABSENT))
                          for cell, name, before in frame.settings.values()]
         self.cells = list(frame.cells.values())
-        self.errors = frame.errors
+        self.errors = frame.errors if frame.error is not None else []
+        self.waits = not all(isinstance(e, Finding) and e.late for e, _ in self.errors)  # for its error
         self._shape(closed, params, note, [argument_name(fn, rebuild, leaves, i) for i in spots], frame.key_used)
         return []
 
@@ -172,6 +172,8 @@ class Program:
         own_input = {id(p): v for p, v in zip(params, jaxpr.invars)}
         kept = [i for i, p in enumerate(written) if jaxpr.outvars[n_results + i] is not own_input.get(id(p))]
         written_ids = {id(written[i]) for i in kept}
+        if self.errors:  # what a failed call leaves as it was goes in as well
+            used.update(own_input[i] for i in written_ids)
         order = sorted(kept, key=lambda i: written[i].key)
         self.written = [written[i] for i in order]
         self.read = [p for p, v in zip(params, jaxpr.invars) if v in used and id(p) not in written_ids]
@@ -207,7 +209,9 @@ class Program:
         plan = [(0, from_written[id(p)]) if id(p) in from_written else (1, from_read[id(p)]) for p in self.params]
         self._jitted = functools.partial(_jitted, _safe(self.name), plan, self.random)
         self._inputs_of = lambda written, read, rest: [(written, read)[which][i] for which, i in plan] + rest
-        self._flat = _flat([self.jaxpr], self.n_results, self.copied)
+        place = {id(p): i for i, p in enumerate(self.params)}
+        self._kept = [place[id(p)] for p in self.written] if self.errors else []  # by a call that fails
+        self._flat = _flat([self.jaxpr], self.n_results, self.copied, self._kept)
         self.run = self._own_run = self._jitted(self._flat, donate=bool(self.written))
         self._careful = None  # the form that leaves the old arrays of Parameters alone, once threads contend for them
         self._ready = None  # what `run` was when it was last called: it is compiled
@@ -231,7 +235,8 @@ class Program:
         self._observed = tuple((weakref.ref(o), len(graph.jaxpr.outvars) - own) for o, graph in asked)
         if not _same(graphs, [graph for _, graph in asked]):  # who asks for the same finds it compiled
             graphs = [graph for _, graph in asked]
-            self.run = self._jitted(_flat(graphs, self.n_results, self.copied, own)) if graphs else self._own_run
+            self.run = self._own_run if not graphs else self._jitted(
+                _flat(graphs, self.n_results, self.copied, self._kept, own))
         self._form = self._observers, graphs, self.run, self._observed
 
     def _unobserved(self):
@@ -254,6 +259,8 @@ class Program:
     # ------------------------------------------------------------------ running
     def __call__(self, arrays):
         """Run on the arrays of the dynamic arguments; returns boxed results and rebinds what was written."""
+        if _thread.late:
+            late.poll()
         rest = [(random.next_number(),)] if self.random else []
         rest += [(a,) for a in arrays]
         with _lock:
@@ -273,7 +280,7 @@ class Program:
         if before is not None:
             outs = self._show(inputs, now, outs)
         if self.errors:
-            self._raise(outs[-1])
+            self._report(outs[-1])
         return box(outs[0]) if self.single else self._box(outs)
 
     def _step(self, read, rest):
@@ -312,12 +319,18 @@ class Program:
         self.seconds.setdefault("compile", time.perf_counter() - started)
         return outs
 
-    def _raise(self, code):
-        """Raise what a `raise` under a dynamic condition reached, if one did."""
-        code = int(code)
+    def _report(self, verdict):
+        """Raise what went wrong as the graph ran, if something did; later, where that is to be."""
+        if self.waits:
+            self._raise(np.asarray(verdict))
+        else:
+            late.defer(verdict, self._raise)
+
+    def _raise(self, verdict):
+        code, value = verdict.tolist()
         if code:
             error, place = self.errors[code - 1]
-            error = copy.copy(error)
+            error = error.error(value) if isinstance(error, Finding) else copy.copy(error)
             error.add_note(f"raised in the graph at {show_place(*place)}")
             raise error
 
@@ -400,7 +413,7 @@ class Program:
             p._assign(new._array)
             p._node = new._node
         if self.errors:
-            self._raise(outs[self.n_results - 1]._array)
+            self._report(outs[self.n_results - 1]._array)
         results = iter(outs[:self.n_results])
         return self.rebuild([next(results) if s is None else s[0] for s in self.static])
 
@@ -445,9 +458,10 @@ def dynamic(leaf):
     return type(leaf) is float or (isinstance(leaf, Tensor) and not isinstance(leaf, Parameter))
 
 
-def _flat(graphs, n_results, copied, own=None):
+def _flat(graphs, n_results, copied, kept, own=None):
     """(parameters, random number, arguments) -> (new arrays of the written Parameters, results) of a graph.
 
+    Where the error, the last result, is not 0, the parameters at `kept` are the new arrays of the written ones.
     Of several graphs, each with the same outputs and then further ones, the further outputs follow the results: they
     compute the same things, which XLA finds out, and only the first may print.
     """
@@ -457,7 +471,11 @@ def _flat(graphs, n_results, copied, own=None):
         forms = [eval_jaxpr(g.jaxpr, g.consts, *params, *extra, *arrays) for g in graphs]
         outs = [jnp.copy(o) if i in copied else o for i, o in enumerate(forms[0][:own])]
         further = [] if own is None else [o for form in forms for o in form[own:]]
-        return outs[n_results:], (*outs[:n_results], *further)
+        new = outs[n_results:]
+        if kept:
+            fine = outs[n_results - 1][0] == 0
+            new = [jnp.where(fine, n, params[i]) for n, i in zip(new, kept)]
+        return new, (*outs[:n_results], *further)
 
     return flat
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.initializer import register_boxer
-from msnb.core import trace
+from msnb.core import late, trace
 from msnb.core._jax_private import from_numpy, is_tracer, strengthen
 from msnb.core.errors import place, user_line, why_python
 from msnb.core.printing import tensor_repr, traced_text
@@ -143,6 +143,8 @@ class Tensor:
         return self._array
 
     def _known(self, what):
+        if _thread.late:
+            late.settle()
         array = self._array
         if is_tracer(array):
             where = user_line()
@@ -162,7 +164,7 @@ class Tensor:
             where = user_line()
             at = f" at {place(*where[:2])}" if where else ""
             raise TypeError(f"A Tensor is used as a Python bool{at} {why_python()}")
-        return bool(array)
+        return bool(self._known("bool()"))
 
     def __int__(self):
         return int(self._scalar("int()"))
@@ -196,15 +198,15 @@ class Tensor:
 
     def __str__(self):
         array = self._array
-        return traced_text(array) if is_tracer(array) else str(np.asarray(array))
+        return traced_text(array) if is_tracer(array) else str(np.asarray(self._known("str()")))
 
     def __repr__(self):
         array = self._array
-        return traced_text(array) if is_tracer(array) else tensor_repr(np.asarray(array), self.dtype)
+        return traced_text(array) if is_tracer(array) else tensor_repr(np.asarray(self._known("repr()")), self.dtype)
 
     def __format__(self, spec):
         if spec and self.size == 1 and not is_tracer(self._array):
-            return format(np.asarray(self._array).item(), spec)
+            return format(np.asarray(self._known("format()")).item(), spec)
         return format(str(self), spec)
 
     __hash__ = object.__hash__
@@ -271,7 +273,7 @@ class Tensor:
     def data_sync(self, wait=True):
         """Wait until the values have been computed."""
         if wait and not is_tracer(self._array):
-            jax.block_until_ready(self._array)
+            jax.block_until_ready(self._known("data_sync()"))
         return None
 
     # ------------------------------------------------------------------ other libraries

@@ -23,6 +23,7 @@ class _Thread(threading.local):
     nodes: Any = None  # Parameter id -> tape node, while recording
     compute_dtype: Any = None  # numpy dtype that Cell.to_float asks for
     forward_mode: bool = False  # whether loops are traced for forward-mode derivatives
+    late: Any = ()  # verdicts that nobody waits for, see core.late
 
 
 thread = _Thread()
@@ -49,7 +50,7 @@ class Frame:
         self.tensors = {}
         self.branch = False  # whether what is traced here may not run
         self.key = None  # random stream, once something here has drawn from it
-        self.error = None  # int32 code of a `raise` under a dynamic condition, once one was traced here
+        self.error = None  # int32 (code, value to blame) of what may go wrong as the graph runs, once that was traced
         self.status = None  # bool: whether a number overflowed, once someone looks; see float_status
         if parent is None:
             self.missing = {}
@@ -57,7 +58,7 @@ class Frame:
             self.checking = False  # whether results that are traced now enter the status
             self.number = None  # of the seed stream
             self.key_used = False
-            self.errors = []  # (exception, place) per code, from 1
+            self.errors = []  # (exception or checks.Finding, place) per code, from 1
             self.calls = {}  # name of a function -> how often it was called
             self.handlers = []  # places of the `try` statements around what is traced now
             self.refused = None  # what this trace has to end with
@@ -132,16 +133,21 @@ class Frame:
         return frame.key
 
     def current_error(self):
-        """The error code as this trace sees it, 0 for none."""
+        """The error as this trace sees it: its code, 0 for none, and the value to blame."""
         frame = self
         while frame is not None:
             if frame.error is not None:
                 return frame.error
             frame = frame.parent
-        return jnp.int32(0)
+        return jnp.zeros(2, jnp.int32)
+
+    def fail(self, code, condition=True):
+        """Note that error `code` comes where `condition` holds, unless another one came before."""
+        before = self.current_error()
+        self.error = jnp.where((before[0] == 0) & condition, jnp.array([code, 0], jnp.int32), before)
 
     def has_error(self):
-        """Whether a `raise` under a dynamic condition was traced before."""
+        """Whether something that may go wrong as the graph runs was traced before."""
         frame = self
         while frame is not None:
             if frame.error is not None:

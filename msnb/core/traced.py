@@ -11,6 +11,7 @@ import jax
 
 from msnb.core import trace
 from msnb.core._jax_private import from_float, is_tracer, weak_scalar
+from msnb.core.checks import Checked, CheckedOperator
 from msnb.core.kinds import hashable
 from msnb.core.operator import Input, Operator, operand, own
 from msnb.core.recent import Recent
@@ -21,11 +22,15 @@ _new = object.__new__
 _placed = Recent(1024)  # number -> its array
 
 
-def declared(fn, *rest):
-    """The `Operator` that `fn` declares; see there for the arguments."""
+def declared(fn, *rest, checks=()):
+    """The `Operator` that `fn` declares, with its checks; see there for the other arguments."""
     parameters = inspect.signature(fn).parameters.values()
     traced = any(p.kind is p.KEYWORD_ONLY and getattr(p.annotation, "traced", False) for p in parameters)
-    return (TracedOperator if traced else Operator)(fn, *rest)
+    if not checks:
+        return (TracedOperator if traced else Operator)(fn, *rest)
+    op = (CheckedTracedOperator if traced else CheckedOperator)(fn, *rest)
+    op.checks = tuple(checks)
+    return op
 
 
 def placed(number):
@@ -98,6 +103,10 @@ class TracedOperator(Operator):
         """See `Operator.failed`; a number is shown as one."""
         boxes = [b.item() if isinstance(b, jax.Array) and not b.ndim and not is_tracer(b) else b for b in boxes]
         return super().failed(error, kernel, boxes, arrays, targets)
+
+
+class CheckedTracedOperator(Checked, TracedOperator):
+    """A `TracedOperator` with checks."""
 
 
 def traced_call(op):

@@ -5,6 +5,7 @@ All of them run compiled, in both modes: the function is traced into the graph a
 import contextlib
 
 import jax
+import jax.numpy as jnp
 
 from msnb.core import compile, script, trace
 from msnb.core.autodiff import Gradient
@@ -36,7 +37,8 @@ def _forward_mode():
 
 
 def _pure(fn, like):
-    """`fn` over arrays: takes one array per Tensor of `like`, returns arrays; `note` receives how to rebuild."""
+    """`fn` over arrays: takes one array per Tensor of `like`, returns arrays and the error of what was traced, None
+    where nothing may go wrong; `note` receives how to rebuild."""
     leaves, rebuild = flatten(like)
     note = {}
     outer = _thread.frame
@@ -52,9 +54,15 @@ def _pure(fn, like):
             for result in results:
                 if not isinstance(result, Tensor):
                     raise TypeError(f"The function should return Tensors, but it returned {describe(result)}.")
-            return tuple(r._array for r in results)  # here: the frame's end undoes what was set in place
+            return tuple(r._array for r in results), frame.error  # here: the frame's end undoes what was set in place
 
     return run, [v._array for v in leaves if isinstance(v, Tensor)], note
+
+
+def _adopt(error):
+    """Let what went wrong in a transformed function count in the graph around it."""
+    if error is not None:
+        _thread.frame.adopt_hidden(("error",), (error,))
 
 
 def jvp(fn, inputs, v, has_aux=False):
@@ -86,7 +94,9 @@ def jvp(fn, inputs, v, has_aux=False):
     def run(inputs, v):
         with _forward_mode():
             pure, arrays, note = _pure(fn, tuple(inputs))
-            out, tangent = jax.jvp(pure, arrays, [d._array.astype(a.dtype) for d, a in zip(v, arrays)])
+            out, tangent, error = jax.jvp(pure, arrays, [d._array.astype(a.dtype) for d, a in zip(v, arrays)],
+                                          has_aux=True)
+            _adopt(error)
         value, change = (note["rebuild"]([box(o) for o in part]) for part in (out, tangent))
         return (value[0], change[0], value[1:]) if has_aux else (value, change)
 
@@ -138,9 +148,11 @@ def _jacobian(transform, name):
                         return out if has_aux else (out, ())
 
                     pure, arrays, note = _pure(part, tuple(chosen))
-                    first = lambda *a: pure(*a)[0]  # noqa: E731
+                    first = lambda *a: pure(*a)[0][0]  # noqa: E731
                     rows = transform(first, argnums=tuple(range(len(arrays))))(*arrays)
-                    aux = note["rebuild"]([box(a) for a in pure(*arrays)])[1]
+                    values, error = pure(*arrays)
+                    _adopt(error)
+                    aux = note["rebuild"]([box(a) for a in values])[1]
                 rows = tuple(box(r) for r in rows)
                 rows = rows[0] if isinstance(grad_position, int) else rows
                 return (rows, aux) if has_aux else rows
@@ -186,7 +198,9 @@ def vmap(fn, in_axes=0, out_axes=0):
         def run(*args):
             pure, arrays, note = _pure(fn, tuple(args))
             per_array = [a for a, arg in zip(axes, args) for v in flatten(arg)[0] if isinstance(v, Tensor)]
-            out = jax.vmap(pure, in_axes=tuple(per_array), out_axes=out_axes)(*arrays)
+            out, errors = jax.vmap(pure, in_axes=tuple(per_array), out_axes=(out_axes, 0))(*arrays)
+            if errors is not None:
+                _adopt(errors[jnp.argmax(errors[:, 0] != 0)])
             return note["rebuild"]([box(o) for o in out])
 
         return _compiled(fn, run, "Vmap", (tuple(axes), out_axes), args)

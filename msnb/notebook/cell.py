@@ -55,6 +55,8 @@ class Scope:
             self._set(device_target=options.device)
         if options.mode:
             self._set(mode={"graph": context.GRAPH_MODE, "pynative": context.PYNATIVE_MODE}[options.mode])
+        if options.check:
+            self._set(check_indices=True)
         self.options = options
         self._ran = graphs.Ran() if options.ir else None
         self._clock = Clock() if options.time else None
@@ -66,7 +68,7 @@ class Scope:
         self._before[key] = (getattr(context._state, key), before)
 
     def end(self):
-        """Put mode and device back; show what was asked for."""
+        """Put mode, device and checks back; show what was asked for."""
         for key, (during, before) in self._before.items():
             if getattr(context._state, key) == during:  # else the cell itself has set it, to last
                 put_back(key, before)

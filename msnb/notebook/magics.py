@@ -20,6 +20,7 @@ DEVICES = ("CPU", "GPU", "TPU")
 OPTIONS = {
     "--mode": "graph or pynative, for this cell",
     "--device": "CPU, GPU or TPU, for this cell",
+    "--check": "raise at indices out of range in compiled graphs too, for this cell",
     "--ir": "show the graph of each Cell and compiled function that ran",
     "--time": "show wall, compile and run seconds",
 }
@@ -53,6 +54,8 @@ class MindSporeMagics(Magics):
               help="Run this cell in GRAPH or in PYNATIVE mode.")
     @argument("-d", "--device", type=_choice("device", (*DEVICES, "Ascend")), metavar="CPU|GPU|TPU",
               help="Run this cell on this kind of device.")
+    @argument("--check", action="store_true",
+              help="Let compiled graphs raise at an index out of range, as PYNATIVE mode does.")
     @argument("--ir", action="store_true", help="Show the graph of each Cell and compiled function that the cell ran.")
     @argument("--time", action="store_true", help="Show the cell's wall, compile and run seconds.")
     @cell_magic("mindspore")
@@ -60,7 +63,7 @@ class MindSporeMagics(Magics):
         """Run a cell in which `import mindspore` means msnb.
 
         Only this cell's own import statements change their meaning; `%mindspore on` changes it for the whole session,
-        for imported files too. Mode and device are put back when the cell is done. Example:
+        for imported files too. Mode, device and checks are put back when the cell is done. Example:
 
             %%mindspore -m graph --ir
             import mindspore as ms

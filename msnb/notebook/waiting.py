@@ -3,6 +3,7 @@
 import sys
 import weakref
 
+from msnb.core import late
 from msnb.core._jax_private import forget_effects
 
 _told = weakref.WeakValueDictionary()  # arrays whose error has been raised once
@@ -22,6 +23,7 @@ def wait():
             if not array.is_deleted() and id(array) not in _told:
                 _wait_for(array)
         jax.effects_barrier()
+        late.settle()
     except Exception:
         forget_effects()
         raise

@@ -91,3 +91,8 @@ def axes_in(op, axis, ndim, argument="axis"):
     if len(set(axes)) < len(axes):
         raise ValueError(f"For '{op}', '{argument}' should not name a dimension twice, but got {axis}.")
     return axes
+
+
+def wide(indices):
+    """Indices of at least 32 bits: a length that they are compared with need not fit into fewer."""
+    return indices.astype(np.int32) if indices.dtype.itemsize < 4 else indices

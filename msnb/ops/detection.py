@@ -1,6 +1,7 @@
 """Operators on boxes and labels: encoding, overlap, validity, confusion counts."""
 import jax.numpy as jnp
 
+from msnb.core.checks import label
 from msnb.core.kinds import Kind, OneOf, Optional, PositiveInt
 from msnb.core.primitive import operator
 from msnb.ops._check import ANY, FLOAT, NUMBER, dtype_in, rank, same_dtype, same_shape
@@ -218,7 +219,10 @@ def iou(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _mode) = "iou"):
     return (shared / whole).astype(anchor_boxes.dtype)
 
 
-@operator("ConfusionMatrix")
+_CLASSES = [label(name, classes=lambda given: given["num_classes"], always=False) for name in ("labels", "predictions")]
+
+
+@operator("ConfusionMatrix", checks=_CLASSES)
 def confusion_matrix(labels, predictions, weights=None, *, num_classes: PositiveInt,
                      dtype: OneOf("int32", "int64", "float16", "float32", "float64") = "int32"):
     """How often each class (rows) was predicted as each class (columns).
@@ -238,6 +242,8 @@ def confusion_matrix(labels, predictions, weights=None, *, num_classes: Positive
     Raises:
         TypeError: If `num_classes` is not an int or `dtype` not a string.
         ValueError: If the shapes differ or `labels` is not a vector.
+        RuntimeError: If a class is not below `num_classes`; in a compiled graph only with ``check_indices``, else
+            it is not counted.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -258,4 +264,5 @@ def confusion_matrix(labels, predictions, weights=None, *, num_classes: Positive
     dtype_in(op, "weights", weights, ANY)
     same_shape(op, labels=labels, weights=weights)
     counts = jnp.zeros((num_classes, num_classes), dtype)
-    return counts.at[labels.astype(jnp.int32), predictions.astype(jnp.int32)].add(weights.astype(dtype), mode="drop")
+    place = labels.astype(jnp.int32), predictions.astype(jnp.int32)
+    return counts.at[place].add(weights.astype(dtype), mode="drop", wrap_negative_indices=False)

@@ -3,13 +3,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.core._jax_private import is_tracer
+from msnb.core.checks import index as index_check
 from msnb.core.dtype import promote
 from msnb.core.errors import describe
 from msnb.core.kinds import Axis, Bool, Float, Int, PositiveInt
 from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.primitive import operator
 from msnb.core.tensor import Tensor, box
-from msnb.ops._check import BOOL, INDEX, NUMBER, axis_in, dtype_in, rank, tensor_only
+from msnb.ops._check import BOOL, INDEX, NUMBER, axis_in, dtype_in, rank, tensor_only, wide
 from msnb.ops._host import functional
 
 
@@ -326,7 +327,7 @@ def take(input, indices, axis: Axis = ()):
 
     Inputs:
         - **input** (Tensor) - Any Tensor.
-        - **indices** (Tensor) - Integers.
+        - **indices** (Tensor) - Integers; one out of range takes the first or the last slice.
         - **axis** (int) - The axis; the flattened Tensor for (). Default: ().
 
     Outputs:
@@ -336,27 +337,30 @@ def take(input, indices, axis: Axis = ()):
         ``CPU`` ``GPU`` ``TPU``
     """
     tensor_only("take", "input", input)
-    return jnp.take(input, indices, None if axis == () else axis_in("take", axis, input.ndim), mode="clip")
+    return jnp.take(input, wide(indices), None if axis == () else axis_in("take", axis, input.ndim), mode="clip")
 
 
-@operator("IndexFill", functional="index_fill", methods=("index_fill",))
+@operator("IndexFill", functional="index_fill", methods=("index_fill",), checks=[index_check("index", "x", "axis")])
 def index_fill(x, axis: Int, index, value):
     """A copy of a Tensor with one value in the slices that an index names.
 
     Inputs:
         - **x** (Tensor) - Any Tensor.
         - **axis** (int) - The axis that `index` counts along.
-        - **index** (Tensor) - Integers, a vector.
+        - **index** (Tensor) - Integers, a vector; negative ones count from the end.
         - **value** (Union[Tensor, Number]) - The value.
 
     Outputs:
         Tensor of the shape and element type of `x`.
 
+    Raises:
+        RuntimeError: If an index is out of range; in a compiled graph only with ``check_indices``.
+
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
     axis = axis_in("index_fill", axis, x.ndim)
-    return x.at[(slice(None),) * axis + (index,)].set(value.astype(x.dtype))
+    return x.at[(slice(None),) * axis + (wide(index),)].set(value.astype(x.dtype))
 
 
 @operator("NanToNum", functional="nan_to_num", methods=("nan_to_num",))

@@ -8,12 +8,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.core._jax_private import is_tracer
+from msnb.core.checks import Check, Range
 from msnb.core.errors import describe
 from msnb.core.kinds import Tensors, Value
 from msnb.core.operator import REGISTRY, operand
 from msnb.core.primitive import operator
 from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
+from msnb.ops._check import wide
 from msnb.ops.array.shape import cast_array
 
 # Entries of a plan. A slice is (length, step), its start is a number; the others are these marks.
@@ -61,11 +63,25 @@ def _window(x, starts, plan):
 def _numpy_index(tensors, plan):
     """The index of a plan with arrays, for jnp; its slices are (start, stop, step)."""
     arrays = iter(tensors)
-    return tuple(next(arrays) if entry == ARRAY else None if entry == NEW else slice(None) if entry == ALL
+    return tuple(wide(next(arrays)) if entry == ARRAY else None if entry == NEW else slice(None) if entry == ALL
                  else slice(*entry) for entry in plan)
 
 
-@operator("TensorGetItem")
+def _index_ranges(given):
+    """Each index Tensor of a plan counts along its own dimension; plain numbers were looked at by `plan_of`."""
+    tensors, dimension = iter(given["tensors"]), 0
+    for entry in given["plan"]:
+        if entry == ARRAY:
+            values, length = next(tensors), given["x"].shape[dimension]
+            if not isinstance(values, int):
+                yield Range(values, length, -length)
+        dimension += entry != NEW
+
+
+_IN_RANGE = Check("index", _index_ranges, IndexError)
+
+
+@operator("TensorGetItem", checks=[_IN_RANGE])
 def tensor_get_item(x, starts: Tensors, tensors: Tensors, plan: Value):
     """Part of a Tensor, as ``x[...]``.
 
@@ -82,7 +98,7 @@ def tensor_get_item(x, starts: Tensors, tensors: Tensors, plan: Value):
         ``CPU`` ``GPU`` ``TPU``
     """
     if ARRAY in plan:
-        return x.at[_numpy_index(tensors, plan)].get(mode="fill", fill_value=0)
+        return x.at[_numpy_index(tensors, plan)].get(mode="fill")
     if starts:
         x = jax.lax.dynamic_slice(x, *_window(x, starts, plan))
     rest = tuple(0 if entry == NUMBER else None if entry == NEW else slice(None) if entry == ALL
@@ -102,7 +118,7 @@ def _fitted(value, shape, dtype):
                          f"part of shape {tuple(shape)}.") from None
 
 
-@operator("TensorSetItem")
+@operator("TensorSetItem", checks=[_IN_RANGE])
 def tensor_set_item(x, value, starts: Tensors, tensors: Tensors, plan: Value):
     """A copy of a Tensor with a part replaced, as ``x[...] = value``.
 
@@ -334,7 +350,8 @@ def getitem(x, index):
         Tensor.
 
     Raises:
-        IndexError: If the index is out of range, too long, or of an unknown kind.
+        IndexError: If the index is out of range, too long, or of an unknown kind. A compiled graph notices an index
+            Tensor out of range only with ``check_indices``, and else reads NaN.
         ValueError: If a mask is known only when the graph runs.
     """
     if type(index) is int and x._array.ndim:
@@ -358,7 +375,8 @@ def setitem(x, index, value):
         Tensor of the shape and element type of `x`.
 
     Raises:
-        IndexError: If the index is out of range, too long, or of an unknown kind.
+        IndexError: If the index is out of range, too long, or of an unknown kind. A compiled graph notices an index
+            Tensor out of range only with ``check_indices``, and else writes nothing there.
         ValueError: If the value does not broadcast to the part.
         TypeError: If the value is not made of numbers.
     """

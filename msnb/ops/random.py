@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
+from msnb.core.checks import label
 from msnb.core.dtype import np_dtype
 from msnb.core.kinds import Bool, DType, Int, Kind, NonNegInt, PositiveInt, Shape
 from msnb.core.primitive import operator
@@ -323,7 +324,10 @@ def _sampler_inputs(op, true_classes, num_true, num_sampled, unique, range_max):
                          f"'num_sampled' or set 'unique' to False.")
 
 
-@operator("UniformCandidateSampler", functional="uniform_candidate_sampler", random=True)
+_TRUE_CLASSES = [label("true_classes", classes=lambda given: given["range_max"], always=False)]
+
+
+@operator("UniformCandidateSampler", functional="uniform_candidate_sampler", random=True, checks=_TRUE_CLASSES)
 def uniform_candidate_sampler(key, true_classes, *, num_true: Int, num_sampled: PositiveInt, unique: Bool,
                               range_max: PositiveInt, seed: NonNegInt = 0, remove_accidental_hits: Bool = False):
     """Classes drawn uniformly from [0, range_max), and how often each class is expected.
@@ -375,7 +379,7 @@ def uniform_candidate_sampler(key, true_classes, *, num_true: Int, num_sampled: 
             jnp.full((num_sampled,), expected))
 
 
-@operator("LogUniformCandidateSampler", functional="log_uniform_candidate_sampler", random=True)
+@operator("LogUniformCandidateSampler", functional="log_uniform_candidate_sampler", random=True, checks=_TRUE_CLASSES)
 def log_uniform_candidate_sampler(key, true_classes, *, num_true: PositiveInt = 1, num_sampled: PositiveInt = 5,
                                   unique: Bool = True, range_max: PositiveInt = 5, seed: NonNegInt = 0):
     """Classes drawn from [0, range_max) with probabilities log((c + 2) / (c + 1)) / log(range_max + 1).
@@ -420,7 +424,7 @@ def log_uniform_candidate_sampler(key, true_classes, *, num_true: PositiveInt = 
     else:
         drawn = jax.random.categorical(key, jnp.log(probability), shape=(num_sampled,))
         expected = probability * num_sampled
-    true = jnp.take(expected, true_classes, mode="fill", fill_value=0.0)
+    true = jnp.take(expected, true_classes, mode="fill")
     return drawn.astype(true_classes.dtype), true, expected[drawn]
 
 

@@ -1,6 +1,7 @@
 """Operators on sparse Tensors and on rows of Tensors."""
 import jax.numpy as jnp
 
+from msnb.core.checks import position
 from msnb.core.errors import describe
 from msnb.core.kinds import Shape
 from msnb.core.primitive import operator
@@ -9,7 +10,7 @@ from msnb.ops._check import ANY, INDEX, dtype_in, rank
 from msnb.ops._host import functional
 
 
-@operator("SparseToDense", functional="sparse_to_dense")
+@operator("SparseToDense", functional="sparse_to_dense", checks=[position("indices", "dense_shape", ValueError)])
 def sparse_to_dense(indices, values, dense_shape: Shape):
     """A Tensor with values at given coordinates and zeros elsewhere.
 
@@ -23,7 +24,8 @@ def sparse_to_dense(indices, values, dense_shape: Shape):
 
     Raises:
         TypeError: If `indices` are not integers or `dense_shape` is not made of int.
-        ValueError: If the shapes do not fit.
+        ValueError: If the shapes do not fit, or a coordinate is outside; that in a compiled graph only with
+            ``check_indices``, else its value is left out.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -42,7 +44,8 @@ def sparse_to_dense(indices, values, dense_shape: Shape):
     if indices.shape != (values.shape[0], len(dense_shape)) or any(n < 1 for n in dense_shape):
         raise ValueError(f"For 'SparseToDense', 'indices' should have shape {(values.shape[0], len(dense_shape))} for "
                          f"{values.shape[0]} values and the positive shape {dense_shape}, but got {indices.shape}.")
-    return jnp.zeros(dense_shape, values.dtype).at[tuple(indices.T)].set(values, mode="drop")
+    zeros = jnp.zeros(dense_shape, values.dtype)
+    return zeros.at[tuple(indices.T)].set(values, mode="drop", wrap_negative_indices=False)
 
 
 def _part(kind, name, part):

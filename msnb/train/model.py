@@ -7,6 +7,7 @@ import numpy as np
 from msnb import context, log, nn
 from msnb._checkparam import Validator, check_input_data, check_output_data
 from msnb.context import ParallelMode
+from msnb.core import late
 from msnb.core.tensor import Tensor
 from msnb.nn.metrics import Loss, get_metrics
 from msnb.nn.wrap.cell_wrapper import _VirtualDatasetCell
@@ -238,6 +239,7 @@ class Model:
                     break
         finally:
             helper.release()
+        late.settle()
         watch.finish()
         callbacks.on_train_end(run_context)
 

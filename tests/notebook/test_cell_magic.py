@@ -47,6 +47,27 @@ def test_mode_and_device_last_for_the_cell(notebook):
     assert context._state.device_target is None
 
 
+def test_a_checked_cell_raises_at_an_index_out_of_range(notebook):
+    cell = """%%mindspore -m graph {}
+from mindspore import Tensor, nn, int32
+class Picks(nn.Cell):
+    def construct(self, x, i):
+        return x[i]
+y = Picks()(Tensor([1.0, 2.0]), Tensor([5], int32))
+"""
+    notebook.run(cell.format("--check"))
+    assert isinstance(notebook.error, IndexError) and context.get_context("check_indices") is False
+    notebook.ok(cell.format(""))
+
+
+def test_a_cell_ends_with_the_error_of_a_wrong_label_in_it(notebook):
+    notebook.run("""%%mindspore -m graph
+from mindspore import Tensor, nn, int32
+loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True)(Tensor([[1.0, 2.0]]), Tensor([5], int32))
+""")
+    assert isinstance(notebook.error, RuntimeError) and "but got 5" in notebook.shown
+
+
 def test_the_mode_comes_back_after_an_error(notebook):
     notebook.run("%%mindspore --mode graph\n1/0")
     assert isinstance(notebook.error, ZeroDivisionError)

@@ -68,7 +68,7 @@ net, inputs = nn.Dense(3, 2), [Tensor(np.ones((4, 3), np.float32))]
 
 
 @pytest.mark.parametrize(("line", "offered"), [
-    ("%%mindspore ", ["--device", "--ir", "--mode", "--time"]),
+    ("%%mindspore ", ["--check", "--device", "--ir", "--mode", "--time"]),
     ("%%mindspore --ir --t", ["--time"]),
     ("%%mindspore -m ", ["graph", "pynative"]),
     ("%%mindspore --device g", ["GPU"]),

@@ -281,7 +281,7 @@ class _Loop:
                 condition = self.test()
                 going = boolean(to_tensor(condition), self.place)
                 if frame.has_error():  # after a `raise` no loop goes on
-                    going = going & (frame.current_error() == 0)
+                    going = going & (frame.current_error()[0] == 0)
                 return going
         self.test_jaxpr = jax.make_jaxpr(check)(*self.init)
 

@@ -1,8 +1,6 @@
 """`raise` and `assert` under a condition that only the running graph knows: the program returns which one was hit."""
 import contextlib
 
-import jax.numpy as jnp
-
 from msnb.core.errors import place as show_place
 from msnb.core.trace import thread
 
@@ -19,7 +17,7 @@ def raising(error, place):
     _refuse_handlers(frame.root(), "raise", place)
     errors = frame.root().errors
     errors.append((error() if isinstance(error, type) else error, place))
-    frame.error = jnp.where(frame.current_error() == 0, len(errors), frame.current_error()).astype(jnp.int32)
+    frame.fail(len(errors))
     return Raised()
 
 
@@ -64,5 +62,4 @@ def check(condition, error, place):
     _refuse_handlers(frame.root(), type(error).__name__, place)
     errors = frame.root().errors
     errors.append((error, place))
-    current = frame.current_error()
-    frame.error = jnp.where((current == 0) & ~boolean(condition, place), len(errors), current).astype(jnp.int32)
+    frame.fail(len(errors), ~boolean(condition, place))

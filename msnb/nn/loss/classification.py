@@ -5,6 +5,7 @@ from msnb.core.tensor import Tensor
 from msnb.nn._half import rounded, widened
 from msnb.nn.loss.loss import _Loss
 from msnb.ops import operations as P
+from msnb.ops.nn.loss import check_labels
 
 __all__ = ["NLLLoss", "CrossEntropyLoss", "BCEWithLogitsLoss", "DiceLoss", "FocalLoss"]
 
@@ -27,6 +28,7 @@ class NLLLoss(_Loss):
 
     Raises:
         ValueError: If `reduction` is unknown, or the shapes do not fit.
+        RuntimeError: If a label is neither in [0, C) nor `ignore_index`; in GRAPH mode at the next look at a value.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -52,6 +54,7 @@ class NLLLoss(_Loss):
             raise ValueError(
                 f"For '{self.cls_name}', 'labels' should be of shape {expected}, but got {tuple(labels.shape)}."
             )
+        check_labels(self.cls_name, labels, logits.shape[1], self.ignore_index)
         is_counted = self.not_equal(labels, self.ignore_index)
         classes = self.select(is_counted, labels, self.zeros_like(labels))
         counted = self.cast(is_counted, logits.dtype)
@@ -91,6 +94,7 @@ class CrossEntropyLoss(NLLLoss):
     Raises:
         TypeError: If `label_smoothing` is not a float.
         ValueError: If `label_smoothing` is not in [0, 1], or `reduction` is unknown.
+        RuntimeError: If a label is neither in [0, C) nor `ignore_index`; in GRAPH mode at the next look at a value.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -227,6 +231,7 @@ class FocalLoss(_Loss):
 
     Raises:
         TypeError: If `gamma` is neither an int nor a float, or `weight` not a Tensor.
+        RuntimeError: If a label is not in [0, C); in GRAPH mode at the next look at a value.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -246,6 +251,7 @@ class FocalLoss(_Loss):
         self.pow = P.Pow()
 
     def construct(self, logits, labels):
+        check_labels(self.cls_name, labels, logits.shape[1])
         log_p = self.gather_d(self.log_softmax(logits), 1, self.reshape(labels, (-1, 1)))
         log_p = self.reshape(log_p, (-1,))
         loss = -self.pow(1 - self.exp(log_p), float(self.gamma)) * log_p

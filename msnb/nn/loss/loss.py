@@ -6,6 +6,7 @@ from msnb.core.tensor import Tensor
 from msnb.nn._half import rounded, widened
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P
+from msnb.ops.nn.loss import check_labels
 
 __all__ = [
     "LossBase",
@@ -207,6 +208,8 @@ class SoftmaxCrossEntropyWithLogits(_Loss):
     Raises:
         TypeError: If `sparse` is not a bool.
         ValueError: If `reduction` is unknown, or the shapes do not fit.
+        RuntimeError: If a label is not in [0, C); in GRAPH mode at the next look at a value, and a step with such a
+            label changes no Parameter.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -232,6 +235,7 @@ class SoftmaxCrossEntropyWithLogits(_Loss):
         if self.sparse:
             if self.reduction == "mean":
                 return self.sparse_softmax_cross_entropy(logits, labels)
+            check_labels(self.cls_name, labels, logits.shape[-1])
             labels = self.one_hot(labels, logits.shape[-1], self.on_value, self.off_value)
         return self.get_loss(self.softmax_cross_entropy(logits, labels)[0])
 

@@ -3,10 +3,14 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from msnb.core.checks import Check, Range
 from msnb.core.kinds import Bool, Ints
 from msnb.core.primitive import operator
 from msnb.ops._check import NUMBER, SIGNED, dtype_in, rank, same_dtype
+
+_UNBOUNDED = np.iinfo(np.int32).max
 
 
 def _dense(indices, values, shape, out_shape):
@@ -40,7 +44,19 @@ def _levenshtein(a, length_a, b, length_b):
     return row[length_b]
 
 
-@operator("EditDistance", functional="edit_distance")
+def _in_a_group(name):
+    """A check of coordinates: each symbol belongs to a sequence that one of the shapes has room for; where in the
+    sequence it stands only orders it."""
+    def ranges(given):
+        shapes = given["hypothesis_shape"], given["truth_shape"]
+        fits = len({len(s) for s in shapes}) == 1 and np.shape(given[name])[1:] == np.shape(shapes[0])
+        room = tuple(map(max, *[s[:-1] for s in shapes]))
+        return [Range(given[name], (*room, _UNBOUNDED))] if fits and room else ()
+    return Check(name, ranges)
+
+
+@operator("EditDistance", functional="edit_distance",
+          checks=[_in_a_group("hypothesis_indices"), _in_a_group("truth_indices")])
 def edit_distance(hypothesis_indices, hypothesis_values, hypothesis_shape: Ints, truth_indices, truth_values,
                   truth_shape: Ints, *, normalize: Bool = True):
     """Levenshtein distances between the sequences of two sparse Tensors.

@@ -1,32 +1,32 @@
-"""Operators that pick elements of a Tensor by indices: gathering, arg-extrema, sorting, distinct values."""
+"""Operators that pick elements of a Tensor by indices: gathering, arg-extrema, sorting, distinct values.
+
+An index out of range raises where it is checked (see `core.checks`); elsewhere it gives NaN, in integers the smallest
+number of the type, in unsigned ones the largest.
+"""
 import jax
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
+from msnb.core.checks import index, position
 from msnb.core.dtype import np_dtype
 from msnb.core.kinds import Bool, DType, Int, Kind
 from msnb.core.primitive import operator
-from msnb.ops._check import ANY, INDEX, INT, NUMBER, axis_in, dtype_in, rank, tensor_only
-
-
-def _take(params, indices, axis):
-    """Slices of `params`; negative indices count from the end, and one out of range gives zeros."""
-    return jnp.take(params, indices, axis, mode="fill", fill_value=0)
+from msnb.ops._check import ANY, INDEX, INT, NUMBER, axis_in, dtype_in, rank, tensor_only, wide
 
 
 def _gather(op, params, indices, axis):
     tensor_only(op, "params", params)
     dtype_in(op, "indices", indices, INT)
-    return _take(params, indices, axis_in(op, axis, params.ndim))
+    return jnp.take(params, wide(indices), axis_in(op, axis, params.ndim), mode="fill")
 
 
-@operator("Gather", functional="gather", aliases=("GatherV2",))
+@operator("Gather", functional="gather", aliases=("GatherV2",), checks=[index("indices", of="params", axis="axis")])
 def gather(params, indices, axis: Int):
     """Slices of a Tensor along an axis.
 
     Inputs:
         - **params** (Tensor) - Of at least 1 dimension.
-        - **indices** (Tensor) - Integers, of any shape; an index out of range gives zeros.
+        - **indices** (Tensor) - Integers, of any shape; negative ones count from the end.
         - **axis** (int) - The axis that `indices` count along.
 
     Outputs:
@@ -35,6 +35,7 @@ def gather(params, indices, axis: Int):
     Raises:
         TypeError: If `indices` are not integers or `axis` is not an int.
         ValueError: If `axis` is out of range.
+        RuntimeError: If an index is out of range; in a compiled graph only with ``check_indices``, else NaN.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -48,7 +49,7 @@ def gather(params, indices, axis: Int):
     return _gather("Gather", params, indices, axis)
 
 
-@operator("SparseGatherV2")
+@operator("SparseGatherV2", checks=[index("indices", of="params", axis="axis")])
 def sparse_gather_v2(params, indices, axis: Int):
     """Slices of a Tensor along an axis; the same as Gather.
 
@@ -63,6 +64,7 @@ def sparse_gather_v2(params, indices, axis: Int):
     Raises:
         TypeError: If `indices` are not integers or `axis` is not an int.
         ValueError: If `axis` is out of range.
+        RuntimeError: If an index is out of range; in a compiled graph only with ``check_indices``, else NaN.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -70,7 +72,7 @@ def sparse_gather_v2(params, indices, axis: Int):
     return _gather("SparseGatherV2", params, indices, axis)
 
 
-@operator("GatherD", functional="gather_d")
+@operator("GatherD", functional="gather_d", checks=[index("index", of="x", axis="dim")])
 def gather_d(x, dim: Int, index):
     """The element at `index` along a dimension, for each place of `index`.
 
@@ -85,6 +87,7 @@ def gather_d(x, dim: Int, index):
     Raises:
         TypeError: If `index` is not int32 or int64, or `dim` is not an int.
         ValueError: If `dim` is out of range or the shapes do not fit.
+        RuntimeError: If an index is out of range; in a compiled graph only with ``check_indices``, else NaN.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -103,10 +106,10 @@ def gather_d(x, dim: Int, index):
         raise ValueError(f"For 'GatherD', 'index' should have as many dimensions as 'x' and fit into it except along "
                          f"{dim}, but got shapes {index.shape} and {x.shape}.")
     x = x[tuple(slice(None) if d == dim else slice(n) for d, n in enumerate(index.shape))]
-    return jnp.take_along_axis(x, index, dim, mode="fill", fill_value=0)
+    return jnp.take_along_axis(x, index, dim, mode="fill")
 
 
-@operator("GatherNd", functional="gather_nd", methods=("gather_nd",))
+@operator("GatherNd", functional="gather_nd", methods=("gather_nd",), checks=[position("indices", of="input_x")])
 def gather_nd(input_x, indices):
     """Slices of a Tensor, each at a position in its first dimensions.
 
@@ -120,6 +123,7 @@ def gather_nd(input_x, indices):
     Raises:
         TypeError: If `indices` are not integers.
         ValueError: If a position has more entries than `input_x` dimensions.
+        RuntimeError: If a position is outside; in a compiled graph only with ``check_indices``, else NaN.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -134,8 +138,8 @@ def gather_nd(input_x, indices):
     if not indices.ndim or indices.shape[-1] > input_x.ndim:
         raise ValueError(f"For 'GatherNd', the last dimension of 'indices' should be at most {input_x.ndim}, the "
                          f"number of dimensions of 'input_x', but the shape is {indices.shape}.")
-    position = tuple(jnp.moveaxis(indices, -1, 0))
-    return input_x.at[position].get(mode="fill", fill_value=0)
+    place = tuple(jnp.moveaxis(wide(indices), -1, 0))
+    return input_x.at[place].get(mode="fill", wrap_negative_indices=False)
 
 
 @operator("EmbeddingLookup")
@@ -166,7 +170,7 @@ def embedding_lookup(params, indices, offset: Int):
     dtype_in("EmbeddingLookup", "indices", indices, INT)
     rank("EmbeddingLookup", "params", params, 1, 2)
     place = indices.astype(jnp.int64) - offset
-    return _take(params, jnp.where(place < 0, params.shape[0], place), 0)
+    return jnp.take(params, jnp.where(place < 0, params.shape[0], place), 0, mode="fill", fill_value=0)
 
 
 def _index_type(*allowed):

@@ -1,18 +1,24 @@
-"""Operators that write into a Tensor at given indices, in place into a Parameter or into a new Tensor."""
+"""Operators that write into a Tensor at given indices, in place into a Parameter or into a new Tensor.
+
+An index out of range raises where it is checked (see `core.checks`); elsewhere what it was to write is left out.
+"""
 import math
 
 import jax
 import jax.numpy as jnp
 
+from msnb.core.checks import index, position
 from msnb.core.dtype import result_type
 from msnb.core.kinds import Bool, Int, OneOf, Shape
 from msnb.core.primitive import operator
 from msnb.ops._check import ANY, INDEX, NUMBER, axis_in, dtype_in, same_dtype
 from msnb.ops._half import in_float32
 
+_DROP = {"mode": "drop", "wrap_negative_indices": False}  # a negative index is out of range too
+
 
 def _times(x, factors, index):
-    return x.at[index].multiply(factors, mode="drop")
+    return x.at[index].multiply(factors, **_DROP)
 
 
 @jax.custom_vjp
@@ -32,11 +38,11 @@ def _multiplied_backward(saved, cotangent):
     x, factors, index = saved
     # The product of the other factors of a place: all that are not 0, unless another one is 0.
     zero = factors == 0
-    zeros = jnp.zeros(x.shape, jnp.int32).at[index].add(zero.astype(jnp.int32), mode="drop")
+    zeros = jnp.zeros(x.shape, jnp.int32).at[index].add(zero.astype(jnp.int32), **_DROP)
     others = multiplied(jnp.ones_like(x), jnp.where(zero, jnp.ones_like(factors), factors), index)
 
     def at(array):
-        return array.at[index].get(mode="fill", fill_value=0)
+        return array.at[index].get(mode="fill", fill_value=0, wrap_negative_indices=False)
 
     share = jnp.where(zero, at(others) * (at(zeros) == 1), at(others) / jnp.where(zero, 1, factors) * (at(zeros) == 0))
     return cotangent * others * (zeros == 0), at(cotangent * x) * share, None
@@ -49,17 +55,17 @@ multiplied.defvjp(_multiplied_forward, _multiplied_backward)
 def _divided(x, divisors, index):
     if jnp.issubdtype(x.dtype, jnp.inexact):
         return multiplied(x, 1 / divisors, index)
-    return x.at[index].divide(divisors, mode="drop")
+    return x.at[index].divide(divisors, **_DROP)
 
 
 _UPDATES = {
-    "update": ("replaced by", lambda x, v, i: x.at[i].set(v, mode="drop")),
-    "add": ("increased by", lambda x, v, i: x.at[i].add(v, mode="drop")),
-    "sub": ("decreased by", lambda x, v, i: x.at[i].add(-v, mode="drop")),
+    "update": ("replaced by", lambda x, v, i: x.at[i].set(v, **_DROP)),
+    "add": ("increased by", lambda x, v, i: x.at[i].add(v, **_DROP)),
+    "sub": ("decreased by", lambda x, v, i: x.at[i].add(-v, **_DROP)),
     "mul": ("multiplied by", in_float32(multiplied)),
     "div": ("divided by", _divided),
-    "max": ("raised to at least", lambda x, v, i: x.at[i].max(v, mode="drop")),
-    "min": ("lowered to at most", lambda x, v, i: x.at[i].min(v, mode="drop")),
+    "max": ("raised to at least", lambda x, v, i: x.at[i].max(v, **_DROP)),
+    "min": ("lowered to at most", lambda x, v, i: x.at[i].min(v, **_DROP)),
 }
 
 _IN_PLACE = """Slices of a Parameter {verb} others, in place.
@@ -80,6 +86,7 @@ _IN_PLACE = """Slices of a Parameter {verb} others, in place.
     Raises:
         TypeError: If `use_locking` is not a bool, `indices` are not integers or the element types differ.
         ValueError: If the shapes do not fit.
+        {error}: If an index is out of range; in a compiled graph only with ``check_indices``.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -114,7 +121,7 @@ def _in_type_of(op, x, updates):
     return updates.astype(x.dtype)
 
 
-def _in_place(name, mode, locking, by_position=False, allowed=NUMBER, functional=None):
+def _in_place(name, mode, locking, by_position=False, allowed=NUMBER, functional=None, error=RuntimeError):
     """Declare an operator that updates its first input at `indices`."""
     verb, update = _UPDATES[mode]
     place = _position if by_position else _rows
@@ -123,16 +130,17 @@ def _in_place(name, mode, locking, by_position=False, allowed=NUMBER, functional
         dtype_in(name, "input_x", input_x, allowed)
         dtype_in(name, "indices", indices, INDEX)
         updates = _in_type_of(name, input_x, updates)
-        index = place(name, input_x, indices, updates)
-        shape = index[0].shape + input_x.shape[len(index):]
-        return update(input_x, jnp.broadcast_to(updates, shape), index).astype(input_x.dtype)
+        at = place(name, input_x, indices, updates)
+        shape = at[0].shape + input_x.shape[len(at):]
+        return update(input_x, jnp.broadcast_to(updates, shape), at).astype(input_x.dtype)
     kernel.__name__ = kernel.__qualname__ = name
     kernel.__doc__ = _IN_PLACE.format(
-        verb=verb, locking=locking,
+        verb=verb, locking=locking, error=error.__name__,
         index_form=", the last dimension holds positions" if by_position else ", along the first dimension",
         shape="indices.shape[:-1] + input_x.shape[indices.shape[-1]:]" if by_position
         else "indices.shape + input_x.shape[1:]")
-    return operator(name, functional=functional, writes=("input_x",))(kernel)
+    check = position("indices", "input_x", error) if by_position else index("indices", "input_x", negative=False)
+    return operator(name, functional=functional, writes=("input_x",), checks=[check])(kernel)
 
 
 _in_place("ScatterUpdate", "update", True, allowed=ANY, functional="scatter_update")
@@ -142,12 +150,13 @@ _in_place("ScatterMul", "mul", False, functional="scatter_mul")
 _in_place("ScatterDiv", "div", False, functional="scatter_div")
 _in_place("ScatterMax", "max", True, functional="scatter_max")
 _in_place("ScatterMin", "min", False, functional="scatter_min")
-_in_place("ScatterNdUpdate", "update", True, by_position=True, allowed=ANY, functional="scatter_nd_update")
+_in_place("ScatterNdUpdate", "update", True, by_position=True, allowed=ANY, functional="scatter_nd_update",
+          error=ValueError)
 _in_place("ScatterNdAdd", "add", False, by_position=True, functional="scatter_nd_add")
 _in_place("ScatterNdSub", "sub", False, by_position=True, functional="scatter_nd_sub")
 
 
-@operator("ScatterNonAliasingAdd", writes=("input_x",))
+@operator("ScatterNonAliasingAdd", writes=("input_x",), checks=[position("indices", of="input_x")])
 def scatter_non_aliasing_add(input_x, indices, updates):
     """Slices of a Parameter increased by others, in place.
 
@@ -162,6 +171,7 @@ def scatter_non_aliasing_add(input_x, indices, updates):
     Raises:
         TypeError: If `indices` are not integers or the element types differ.
         ValueError: If the shapes do not fit.
+        RuntimeError: If a position is outside; in a compiled graph only with ``check_indices``.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -170,7 +180,7 @@ def scatter_non_aliasing_add(input_x, indices, updates):
     dtype_in(name, "input_x", input_x, NUMBER)
     dtype_in(name, "indices", indices, INDEX)
     updates = _in_type_of(name, input_x, updates)
-    return input_x.at[_position(name, input_x, indices, updates)].add(updates, mode="drop")
+    return input_x.at[_position(name, input_x, indices, updates)].add(updates, **_DROP)
 
 
 _COPY = """A copy of a Tensor whose slices at given positions are {verb} others.
@@ -187,6 +197,7 @@ _COPY = """A copy of a Tensor whose slices at given positions are {verb} others.
     Raises:
         TypeError: If `indices` are not integers or the element types differ.
         ValueError: If the shapes do not fit.
+        {error}: If a position is outside; in a compiled graph only with ``check_indices``.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -201,6 +212,7 @@ _COPY = """A copy of a Tensor whose slices at given positions are {verb} others.
 def _into_copy(mode, shown):
     verb, update = _UPDATES[mode]
     name = f"TensorScatter{mode.capitalize()}"
+    error = ValueError if mode == "update" else RuntimeError
 
     def kernel(input_x, indices, updates):
         dtype_in(name, "input_x", input_x, ANY if mode == "update" else NUMBER)
@@ -208,8 +220,9 @@ def _into_copy(mode, shown):
         same_dtype(name, input_x=input_x, updates=updates)
         return update(input_x, updates, _position(name, input_x, indices, updates)).astype(input_x.dtype)
     kernel.__name__ = kernel.__qualname__ = name
-    kernel.__doc__ = _COPY.format(verb=verb, name=name, shown=shown)
-    return operator(name, functional=f"tensor_scatter_{mode}", methods=(f"tensor_scatter_{mode}",))(kernel)
+    kernel.__doc__ = _COPY.format(verb=verb, name=name, shown=shown, error=error.__name__)
+    return operator(name, functional=f"tensor_scatter_{mode}", methods=(f"tensor_scatter_{mode}",),
+                    checks=[position("indices", "input_x", error)])(kernel)
 
 
 _into_copy("update", "[1. 8. 4.]")
@@ -221,7 +234,7 @@ _into_copy("max", "[1. 8. 4.]")
 _into_copy("min", "[1. 2. 4.]")
 
 
-@operator("ScatterNd", functional="scatter_nd")
+@operator("ScatterNd", functional="scatter_nd", checks=[position("indices", of="shape")])
 def scatter_nd(indices, updates, shape: Shape):
     """A Tensor of zeros with slices added at given positions.
 
@@ -236,6 +249,7 @@ def scatter_nd(indices, updates, shape: Shape):
     Raises:
         TypeError: If `indices` are not integers or `shape` is not made of int.
         ValueError: If an entry of `shape` is not positive or the shapes do not fit.
+        RuntimeError: If a position is outside; in a compiled graph only with ``check_indices``.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -252,7 +266,7 @@ def scatter_nd(indices, updates, shape: Shape):
     if any(n < 1 for n in shape):
         raise ValueError(f"For 'ScatterNd', 'shape' should be positive, but got {shape}.")
     zeros = jnp.zeros(shape, updates.dtype)
-    return zeros.at[_position("ScatterNd", zeros, indices, updates)].add(updates, mode="drop")
+    return zeros.at[_position("ScatterNd", zeros, indices, updates)].add(updates, **_DROP)
 
 
 @operator("TensorScatterElements", functional="tensor_scatter_elements")
@@ -266,7 +280,8 @@ def tensor_scatter_elements(input_x, indices, updates, *, axis: Int = 0,
 
     Inputs:
         - **input_x** (Tensor) - Of at least 1 dimension.
-        - **indices** (Tensor) - int32 or int64, of as many dimensions as `input_x`.
+        - **indices** (Tensor) - int32 or int64, of as many dimensions as `input_x`; negative ones count from the end,
+          and what one out of range was to write is left out, as in MindSpore.
         - **updates** (Tensor) - Of the shape of `indices` and the element type of `input_x`.
 
     Outputs:
@@ -293,6 +308,7 @@ def tensor_scatter_elements(input_x, indices, updates, *, axis: Int = 0,
     if indices.ndim != input_x.ndim or updates.shape != indices.shape:
         raise ValueError(f"For '{name}', 'indices' should have {input_x.ndim} dimensions and 'updates' their shape, "
                          f"but got {indices.shape} and {updates.shape}.")
+    indices = jnp.where(indices < 0, indices + input_x.shape[axis], indices)
     places = tuple(indices if d == axis else jax.lax.broadcasted_iota(indices.dtype, indices.shape, d)
                    for d in range(input_x.ndim))
     mode = "update" if reduction == "none" else reduction
@@ -327,4 +343,4 @@ def update_cache(input_x, indices, updates, max_num: Int):
                          f"{indices.size} indices, but got shape {updates.shape}.")
     indices, updates = indices.reshape(-1), updates.reshape(-1, *input_x.shape[1:])
     rows = jnp.where((indices < 0) | (indices >= max_num), input_x.shape[0], indices)
-    return input_x.at[rows].set(updates, mode="drop"), jnp.zeros(1, jnp.float32)
+    return input_x.at[rows].set(updates, **_DROP), jnp.zeros(1, jnp.float32)

@@ -3,6 +3,7 @@ import math
 
 import jax.numpy as jnp
 
+from msnb.core.checks import Check, Range
 from msnb.core.kinds import PositiveInt
 from msnb.core.primitive import operator
 from msnb.ops._check import INDEX, NUMBER, dtype_in
@@ -13,7 +14,8 @@ _DOC = """{summary} of the slices of each segment.
 
     Inputs:
         - **x** (Tensor) - Numbers, of at least 1 dimension.
-        - **segment_ids** (Tensor) - int32 or int64, of the first dimension(s) of `x`; a negative one is left out.
+        - **segment_ids** (Tensor) - int32 or int64, of the first dimension(s) of `x`; what a negative one numbers is
+          left out.
         - **num_segments** (int) - How many segments, positive.
 
     Outputs:
@@ -22,6 +24,8 @@ _DOC = """{summary} of the slices of each segment.
     Raises:
         TypeError: If `segment_ids` are not integers or `num_segments` is not an int.
         ValueError: If `num_segments` is not positive or the shapes do not fit.
+        RuntimeError: If a number is not below `num_segments`; in a compiled graph only with ``check_indices``, else
+            it is left out too.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -43,6 +47,9 @@ _REDUCE = {"sum": lambda x, v, i: x.at[i].add(v, mode="drop"), "prod": lambda x,
            "min": lambda x, v, i: x.at[i].min(v, mode="drop"), "max": lambda x, v, i: x.at[i].max(v, mode="drop")}
 
 
+_BELOW = Check("segment_ids", lambda given: [Range(given["segment_ids"], given["num_segments"], low=None)])
+
+
 def _declare(name, mode, summary, empty, shown):
     def kernel(x, segment_ids, num_segments: PositiveInt):
         dtype_in(name, "x", x, NUMBER)
@@ -59,7 +66,7 @@ def _declare(name, mode, summary, empty, shown):
         return reduce(start, x.reshape(math.prod(segment_ids.shape), *rest), ids)
     kernel.__name__ = kernel.__qualname__ = f"unsorted_segment_{mode}"
     kernel.__doc__ = _DOC.format(name=name, summary=summary, empty=empty, shown=shown)
-    return operator(name, functional=f"unsorted_segment_{mode}")(kernel)
+    return operator(name, functional=f"unsorted_segment_{mode}", checks=[_BELOW])(kernel)
 
 
 _declare("UnsortedSegmentSum", "sum", "Sum", "0", "[3. 7.]")

@@ -3,7 +3,9 @@ import math
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from msnb.core.checks import Check, Range
 from msnb.core.dtype import np_dtype
 from msnb.core.kinds import Axis, DType, Int, Ints, OneOf, PositiveInt, Shape, Tensors
 from msnb.core.primitive import operator
@@ -316,7 +318,12 @@ def reverse_v2(x, *, axis: Axis):
     return jnp.flip(x, axes)
 
 
-@operator("ReverseSequence", functional="reverse_sequence")
+def _sequence_lengths(given):
+    x, seq = given["x"], given["seq_dim"]
+    return [Range(given["seq_lengths"], x.shape[seq] + 1)] if -np.ndim(x) <= seq < np.ndim(x) else ()
+
+
+@operator("ReverseSequence", functional="reverse_sequence", checks=[Check("seq_lengths", _sequence_lengths)])
 def reverse_sequence(x, seq_lengths, *, seq_dim: Int, batch_dim: Int = 0):
     """The first `seq_lengths[b]` elements of each sequence b in reverse order, the rest as it is.
 
@@ -334,6 +341,7 @@ def reverse_sequence(x, seq_lengths, *, seq_dim: Int, batch_dim: Int = 0):
     Raises:
         TypeError: If a dimension is not an int or `seq_lengths` is not of integers.
         ValueError: If a dimension is out of range or the shapes do not fit.
+        RuntimeError: If a length is negative or too large; in a compiled graph only with ``check_indices``.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``

@@ -4,6 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from msnb.core._jax_private import at_hand, is_tracer
+from msnb.core.checks import Check, Range, label
 from msnb.core.kinds import Bool, Int
 from msnb.core.primitive import operator
 from msnb.ops import _check
@@ -11,6 +13,28 @@ from msnb.ops._half import in_float32
 from msnb.ops._host import HostPrimitive, host_operator
 
 _NEVER = -1e30  # log of a probability that is zero; finite, so that differences of it are
+
+
+def spelled(name, length, scores, axis):
+    """A check of rows of labels, each as long as `length` says: what stands behind does not count."""
+    def ranges(given):
+        rows, lengths = given[name], given[length]
+        if np.ndim(rows) != 2 or np.ndim(lengths) != 1 or np.ndim(given[scores]) <= axis:
+            return ()
+        known = not is_tracer(rows) and not is_tracer(lengths) and at_hand(rows) and at_hand(lengths)
+        np_ = np if known else jnp
+        rows, lengths = np_.asarray(rows), np_.asarray(lengths)
+        counted = np_.arange(rows.shape[1]) < lengths[:, None]
+        return [Range(np_.where(counted, rows, 0), given[scores].shape[axis])]
+    return Check(name, ranges, always=True, what="labels")
+
+
+def lengths(name, of, axis):
+    """A check of lengths, none of which is beyond an axis of another input."""
+    def ranges(given):
+        shape = np.shape(given[of])
+        return [Range(given[name], shape[axis] + 1)] if axis < len(shape) else ()
+    return Check(name, ranges)
 
 
 def _dense_labels(indices, values, batch, blank):
@@ -65,7 +89,15 @@ def ctc_nll(log_probs, rows, lengths, times, blank, merge_repeated=True, history
     return (loss, jnp.concatenate([first[None], steps]).swapaxes(0, 1)) if history else loss
 
 
-@operator("CTCLoss")
+def _places(given):
+    """Each label has its example, and its place among as many as there are labels."""
+    x, indices = given["x"], given["labels_indices"]
+    fits = np.ndim(x) == 3 and np.shape(indices)[1:] == (2,)
+    return [Range(indices, (x.shape[1], np.size(given["labels_values"])))] if fits else ()
+
+
+@operator("CTCLoss", checks=[label("labels_values", lambda given: (np.shape(given["x"]) or (0,))[-1]),
+                             Check("labels_indices", _places), lengths("sequence_length", "x", 0)])
 @in_float32
 def ctc_loss_op(x, labels_indices, labels_values, sequence_length, *, preprocess_collapse_repeated: Bool = False,
                 ctc_merge_repeated: Bool = True, ignore_longer_outputs_than_inputs: Bool = False):
@@ -112,7 +144,8 @@ def ctc_loss_op(x, labels_indices, labels_values, sequence_length, *, preprocess
     return values, lax.stop_gradient(pull(jnp.ones_like(values))[0])
 
 
-@operator("RNNTLoss")
+@operator("RNNTLoss", checks=[spelled("labels", "label_lengths", "acts", 3), lengths("input_lengths", "acts", 1),
+                              lengths("label_lengths", "labels", 1)])
 @in_float32
 def rnnt_loss(acts, labels, input_lengths, label_lengths, *, blank_label: Int = 0):
     """Transducer loss and its gradient (Graves, arXiv:1211.3711).

@@ -2,6 +2,7 @@
 import jax.numpy as jnp
 from jax import lax
 
+from msnb.core.checks import index
 from msnb.core.kinds import Bool, Float, Int, Kind, Number, OneOf, Optional, PositiveInt, Shape
 from msnb.core.primitive import FUNCTIONAL, REGISTRY, operator
 from msnb.core.tensor import Tensor
@@ -168,7 +169,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     return _embedding(input, weight, padding_idx)
 
 
-@operator("Embedding")
+@operator("Embedding", checks=[index("input", of="weight", negative=False)])
 def _embedding_op(input, weight, *, padding_idx: Optional(Int) = None): 
     """Rows of a table.
 
@@ -176,7 +177,7 @@ def _embedding_op(input, weight, *, padding_idx: Optional(Int) = None):
         padding_idx (int): a row that gets no gradient. Default: None.
 
     Inputs:
-        - **input** (Tensor) - indices, int32 or int64.
+        - **input** (Tensor) - indices, int32 or int64, from 0 to rows - 1.
         - **weight** (Tensor) - the table, (rows, features).
 
     Outputs:
@@ -187,7 +188,7 @@ def _embedding_op(input, weight, *, padding_idx: Optional(Int) = None):
     """
     _check.dtype_in("embedding", "input", input, _check.INDEX)
     _check.rank("embedding", "weight", weight, 2)
-    rows = jnp.take(weight, input, axis=0, mode="clip")
+    rows = weight.at[input].get(mode="fill", wrap_negative_indices=False)
     if padding_idx is None:
         return rows
     padding = (input == padding_idx % weight.shape[0])[..., None]

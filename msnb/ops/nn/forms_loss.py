@@ -3,6 +3,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from msnb.core.checks import label
 from msnb.core.dtype import promote
 from msnb.core.kinds import Bool, ConstantAt, Float, Int, PositiveFloat, is_constant
 from msnb.core.primitive import REGISTRY, operator
@@ -12,7 +13,7 @@ from msnb.ops._host import functional
 from msnb.ops._kinks import larger, magnitude, smaller
 from msnb.ops.nn import loss
 from msnb.ops.nn._kinds import Reduction
-from msnb.ops.nn.ctc import ctc_nll
+from msnb.ops.nn.ctc import ctc_nll, lengths, spelled
 
 
 def _pair(op, x, y):
@@ -149,7 +150,7 @@ def _nll(op, scores, target, weight, ignore_index, reduction, label_smoothing):
     safe = jnp.where(counted, target, 0)
     weight = jnp.ones(classes, scores.dtype) if weight is None else weight.astype(scores.dtype)
     factor = jnp.where(counted, jnp.take(weight, safe, mode="clip"), jnp.zeros((), scores.dtype))
-    values = -factor * jnp.take_along_axis(scores, safe[..., None], axis=-1, mode="clip")[..., 0]
+    values = -factor * loss.score_of(scores, safe)
     if not is_constant(label_smoothing, 0.0):
         smooth = -jnp.where(counted, jnp.sum(scores * weight, -1), 0)
         values = (1 - label_smoothing) * values + label_smoothing / classes * smooth
@@ -159,7 +160,7 @@ def _nll(op, scores, target, weight, ignore_index, reduction, label_smoothing):
     return total / jnp.sum(factor) if reduction == "mean" else total
 
 
-@operator("NLLLossForm", functional="nll_loss")
+@operator("NLLLossForm", functional="nll_loss", checks=[label("target", loss.classes_of("inputs"), "ignore_index")])
 @in_float32
 def nll_loss(inputs, target, weight=None, *, ignore_index: Int = -100, reduction: Reduction = "mean",
              label_smoothing: ConstantAt(Float, 0.0) = 0.0):
@@ -178,6 +179,10 @@ def nll_loss(inputs, target, weight=None, *, ignore_index: Int = -100, reduction
     Outputs:
         Tensor, a scalar unless `reduction` is "none".
 
+    Raises:
+        RuntimeError: If a label is neither in [0, C) nor `ignore_index`; in a compiled graph at the next look at a
+            value.
+
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
@@ -185,7 +190,8 @@ def nll_loss(inputs, target, weight=None, *, ignore_index: Int = -100, reduction
     return _nll("nll_loss", _class_last(inputs), target, weight, ignore_index, reduction, label_smoothing)
 
 
-@operator("CrossEntropy", functional="cross_entropy")
+@operator("CrossEntropy", functional="cross_entropy",
+          checks=[label("target", loss.classes_of("input"), "ignore_index")])
 @in_float32
 def cross_entropy(input, target, weight=None, *, ignore_index: Int = -100, 
                   reduction: Reduction = "mean", label_smoothing: ConstantAt(Float, 0.0) = 0.0):
@@ -203,6 +209,10 @@ def cross_entropy(input, target, weight=None, *, ignore_index: Int = -100,
 
     Outputs:
         Tensor, a scalar unless `reduction` is "none".
+
+    Raises:
+        RuntimeError: If a label is neither in [0, C) nor `ignore_index`; in a compiled graph at the next look at a
+            value.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -372,7 +382,9 @@ def gaussian_nll_loss(x, target, var, *, full: Bool = False, eps: Float = 1e-6, 
     return loss.reduce(values + 0.9189385332046727 if full else values, reduction)
 
 
-@operator("CTCLossV2Form", functional="ctc_loss")
+@operator("CTCLossV2Form", functional="ctc_loss", checks=[spelled("targets", "target_lengths", "log_probs", 2),
+                                                          lengths("input_lengths", "log_probs", 0),
+                                                          lengths("target_lengths", "targets", 1)])
 @in_float32
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, *, blank: Int = 0, reduction: Reduction = "mean",
              zero_infinity: Bool = False):

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from msnb.core.checks import Check, Range
 from msnb.core.kinds import Bool, ConstantAt, Float, Int, IntOrTuple, OneOf, Shape, StrictFloat
 from msnb.core.operator import REGISTRY
 from msnb.core.primitive import operator
@@ -354,7 +355,12 @@ def mirror_pad_grad(dout, paddings: MirrorPaddings, *,
     return jax.linear_transpose(lambda x: jnp.pad(x, paddings, mode=mode.lower()), template)(dout)[0]
 
 
-@operator("GatherDGrad")
+def _along_dim(given):
+    dim, shape = given["dim"], given["shape"]
+    return [Range(given["index"], shape[dim], -shape[dim])] if -len(shape) <= dim < len(shape) else ()
+
+
+@operator("GatherDGrad", checks=[Check("index", _along_dim)])
 def gather_d_grad(index, grad, *, dim: Int = 0, shape: Shape):
     """Gradient of GatherD with respect to its input, of shape `shape`."""
     dim = _check.axis_in("GatherDGrad", dim, len(shape), "dim")

@@ -1,8 +1,13 @@
-"""Losses. Labels, targets' weights and masks take no gradient, as in MindSpore, unless a docstring says otherwise."""
+"""Losses. Labels, targets' weights and masks take no gradient, as in MindSpore, unless a docstring says otherwise.
+
+Class numbers are checked in both modes (see `core.checks`); where no error can be raised, a wrong one makes a loss NaN.
+"""
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
+from msnb.core import checks
 from msnb.core.kinds import Bool, Int
 from msnb.core.primitive import operator
 from msnb.ops import _check
@@ -16,6 +21,38 @@ def reduce(values, reduction):
     if reduction == "none":
         return values
     return jnp.mean(values) if reduction == "mean" else jnp.sum(values)
+
+
+def classes_of(scores):
+    """The number of classes of scores (C,), (N, C) or (N, C, ...), for a check of labels; `scores` is their input."""
+    def classes(given):
+        shape = np.shape(given[scores])
+        return shape[1] if len(shape) > 1 else (shape or (1,))[0]
+    return classes
+
+
+def check_labels(op, labels, classes, ignored=None):
+    """Check class numbers where no operator of their own does.
+
+    Args:
+        op (str): Who asks, for the message.
+        labels (Tensor): The labels, int.
+        classes (int): The number of classes.
+        ignored (int): A label that does not count. Default: None.
+
+    Raises:
+        RuntimeError: If one is no class; in a compiled graph when it has run.
+    """
+    checks.examine(op, _LABELS, checks.Range(labels._array, classes, 0, ignored))
+
+
+_LABELS = checks.label("labels", None)
+
+
+def score_of(scores, labels):
+    """The score (..., C) of each label (...), NaN for a label that is no class."""
+    labels = jnp.where(labels < 0, scores.shape[-1], labels)
+    return jnp.take_along_axis(scores, labels[..., None], axis=-1, mode="fill")[..., 0]
 
 
 @jax.custom_jvp
@@ -63,7 +100,7 @@ def softmax_cross_entropy_with_logits(logits, labels):
     return _cross_entropy(logits, labels), jax.nn.softmax(logits) - labels
 
 
-@operator("SparseSoftmaxCrossEntropyWithLogits")
+@operator("SparseSoftmaxCrossEntropyWithLogits", checks=[checks.label("labels", classes_of("logits"))])
 @in_float32
 def sparse_softmax_cross_entropy_with_logits(logits, labels, *, is_grad: Bool = False):
     """Mean cross entropy of softmax(logits) with the number of the right class, or its gradient.
@@ -81,6 +118,7 @@ def sparse_softmax_cross_entropy_with_logits(logits, labels, *, is_grad: Bool = 
     Raises:
         TypeError: If a type is wrong.
         ValueError: If the shapes do not fit.
+        RuntimeError: If a label is not in [0, C); in a compiled graph at the next look at a value.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -94,8 +132,7 @@ def sparse_softmax_cross_entropy_with_logits(logits, labels, *, is_grad: Bool = 
     if is_grad:
         chosen = jax.nn.one_hot(labels, logits.shape[1], dtype=logits.dtype)
         return (jax.nn.softmax(logits) - chosen) / logits.shape[0]
-    scores = jax.nn.log_softmax(logits)
-    return -jnp.mean(jnp.take_along_axis(scores, labels[:, None], axis=1, mode="clip"))
+    return -jnp.mean(score_of(jax.nn.log_softmax(logits), labels))
 
 
 @operator("SigmoidCrossEntropyWithLogits")
@@ -247,7 +284,7 @@ def smooth_l1_loss_op(prediction, target, *, beta: AboveZero = 1.0):
     return jnp.where(size < beta, 0.5 * d * d / beta, size - 0.5 * beta)
 
 
-@operator("NLLLoss")
+@operator("NLLLoss", checks=[checks.label("labels", classes_of("logits"), "ignore_index", ValueError)])
 @in_float32
 def nll_loss_op(logits, labels, weight, *, reduction: Reduction = "mean", ignore_index: Int = -100):
     """Negative log likelihood -weight[label] * logits[label] of each example.
@@ -264,6 +301,9 @@ def nll_loss_op(logits, labels, weight, *, reduction: Reduction = "mean", ignore
     Outputs:
         Tuple of the loss (a scalar unless `reduction` is "none") and the sum of the weights that counted.
 
+    Raises:
+        ValueError: If a label is neither in [0, C) nor `ignore_index`; in a compiled graph at the next look at a value.
+
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
@@ -277,7 +317,7 @@ def nll_loss_op(logits, labels, weight, *, reduction: Reduction = "mean", ignore
     counted = labels != ignore_index
     safe = jnp.where(counted, labels, 0)
     factor = jnp.where(counted, jnp.take(weight, safe, mode="clip"), jnp.zeros((), weight.dtype))
-    values = -factor * jnp.take_along_axis(logits, safe[:, None], axis=1, mode="clip")[:, 0]
+    values = -factor * score_of(logits, safe)
     total = jnp.sum(factor)
     if reduction == "none":
         return values, total

@@ -2,12 +2,15 @@
 import jax.numpy as jnp
 from jax import lax
 
+from msnb.core.checks import index
 from msnb.core.kinds import Bool, ConstantAt, StrictFloat
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
 from msnb.ops.nn._kinds import AboveZero, LrPower, NonNegFloat
 from msnb.ops.nn.optim import adam_rate, adam_rule, ftrl_rule, like, proximal, same_shapes, scalar
+
+_CHECKS = [index("indices", of="var", negative=False)]
 
 
 def _rows(op, grad, indices, **slots):
@@ -20,6 +23,7 @@ def _rows(op, grad, indices, **slots):
     if tuple(grad.shape) != (indices.shape[0], *var.shape[1:]):
         raise ValueError(f"For '{op}', 'grad' should have shape {(indices.shape[0], *var.shape[1:])}, a row for each "
                          f"of the 'indices', but got {grad.shape}.")
+    indices = jnp.where(indices < 0, var.shape[0], indices)  # no row either
     rows, place = jnp.unique(indices, return_inverse=True, size=indices.shape[0], fill_value=var.shape[0])
     summed = jnp.zeros_like(grad).at[place.reshape(-1)].add(grad)
     return rows, summed
@@ -33,7 +37,7 @@ def _take(slot, rows):
     return jnp.take(slot, rows, axis=0, mode="clip")
 
 
-@operator("FusedSparseAdam", writes=("var", "m", "v"), returns="written")
+@operator("FusedSparseAdam", writes=("var", "m", "v"), returns="written", checks=_CHECKS)
 @in_float32
 def fused_sparse_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, indices, *,
                       use_locking: Bool = False, use_nesterov: Bool = False):
@@ -58,12 +62,12 @@ def fused_sparse_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, eps
     _rows("FusedSparseAdam", grad, indices, var=var, m=m, v=v)
     beta1_power, beta2_power, lr, beta1, beta2, epsilon = map(
         scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon))
-    dense = jnp.zeros_like(var).at[indices].add(grad.astype(var.dtype), mode="drop")
+    dense = jnp.zeros_like(var).at[indices].add(grad.astype(var.dtype), mode="drop", wrap_negative_indices=False)
     m, v, direction = adam_rule(m, v, dense, beta1, beta2, use_nesterov)
     return like(var, var - adam_rate(lr, beta1_power, beta2_power) * direction / (jnp.sqrt(v) + epsilon), m, v)
 
 
-@operator("FusedSparseLazyAdam", writes=("var", "m", "v"), returns="written")
+@operator("FusedSparseLazyAdam", writes=("var", "m", "v"), returns="written", checks=_CHECKS)
 @in_float32
 def fused_sparse_lazy_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, indices, *,
                            use_locking: Bool = False, use_nesterov: Bool = False):
@@ -99,7 +103,7 @@ def _sparse_ftrl(op, var, accum, linear, grad, indices, lr, l1, l2, lr_power, sh
     return tuple(_put(slot, rows, n) for slot, n in zip((var, accum, linear), new, strict=True))
 
 
-@operator("FusedSparseFtrl", writes=("var", "accum", "linear"), returns="written")
+@operator("FusedSparseFtrl", writes=("var", "accum", "linear"), returns="written", checks=_CHECKS)
 @in_float32
 def fused_sparse_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: NonNegFloat, l2: NonNegFloat,
                       lr_power: LrPower, use_locking: Bool = False):
@@ -126,7 +130,7 @@ def fused_sparse_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: N
     return _sparse_ftrl("FusedSparseFtrl", var, accum, linear, grad, indices, lr, l1, l2, lr_power)
 
 
-@operator("SparseApplyFtrl", writes=("var", "accum", "linear"), returns="written")
+@operator("SparseApplyFtrl", writes=("var", "accum", "linear"), returns="written", checks=_CHECKS)
 @in_float32
 def sparse_apply_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: NonNegFloat, l2: NonNegFloat,
                       lr_power: LrPower, use_locking: Bool = False):
@@ -153,7 +157,7 @@ def sparse_apply_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: N
     return _sparse_ftrl("SparseApplyFtrl", var, accum, linear, grad, indices, lr, l1, l2, lr_power)
 
 
-@operator("SparseApplyFtrlV2", writes=("var", "accum", "linear"), returns="written")
+@operator("SparseApplyFtrlV2", writes=("var", "accum", "linear"), returns="written", checks=_CHECKS)
 @in_float32
 def sparse_apply_ftrl_v2(var, accum, linear, grad, indices, *, lr: AboveZero, l1: NonNegFloat, l2: NonNegFloat,
                          l2_shrinkage: ConstantAt(StrictFloat, 0.0), lr_power: LrPower, use_locking: Bool = False):
@@ -189,7 +193,7 @@ def _sparse_proximal(op, var, accum, lr, l1, l2, grad, indices):
     return _put(var, rows, proximal(_take(var, rows) - rate * g, rate, l1, l2)), _put(accum, rows, total)
 
 
-@operator("FusedSparseProximalAdagrad", writes=("var", "accum"), returns="written")
+@operator("FusedSparseProximalAdagrad", writes=("var", "accum"), returns="written", checks=_CHECKS)
 @in_float32
 def fused_sparse_proximal_adagrad(var, accum, lr, l1, l2, grad, indices, *, use_locking: Bool = False):
     """Adagrad and a proximal step on the named rows.
@@ -212,7 +216,7 @@ def fused_sparse_proximal_adagrad(var, accum, lr, l1, l2, grad, indices, *, use_
     return _sparse_proximal("FusedSparseProximalAdagrad", var, accum, lr, l1, l2, grad, indices)
 
 
-@operator("SparseApplyProximalAdagrad", writes=("var", "accum"), returns="written")
+@operator("SparseApplyProximalAdagrad", writes=("var", "accum"), returns="written", checks=_CHECKS)
 @in_float32
 def sparse_apply_proximal_adagrad(var, accum, lr, l1, l2, grad, indices, *, use_locking: Bool = False):
     """Adagrad and a proximal step on the named rows.
@@ -243,7 +247,7 @@ def _sparse_adagrad(op, var, accum, grad, indices, lr, update_slots, epsilon=0.0
     return _put(var, rows, _take(var, rows) - lr * g / (jnp.sqrt(total) + epsilon)), _put(accum, rows, total)
 
 
-@operator("SparseApplyAdagrad", writes=("var", "accum"), returns="written")
+@operator("SparseApplyAdagrad", writes=("var", "accum"), returns="written", checks=_CHECKS)
 @in_float32
 def sparse_apply_adagrad(var, accum, grad, indices, *, lr: StrictFloat, update_slots: Bool = True,
                          use_locking: Bool = False):
@@ -268,7 +272,7 @@ def sparse_apply_adagrad(var, accum, grad, indices, *, lr: StrictFloat, update_s
     return _sparse_adagrad("SparseApplyAdagrad", var, accum, grad, indices, lr, update_slots)
 
 
-@operator("SparseApplyAdagradV2", writes=("var", "accum"), returns="written")
+@operator("SparseApplyAdagradV2", writes=("var", "accum"), returns="written", checks=_CHECKS)
 @in_float32
 def sparse_apply_adagrad_v2(var, accum, grad, indices, *, lr: StrictFloat, epsilon: StrictFloat,
                             use_locking: Bool = False, update_slots: Bool = True):

@@ -2,6 +2,7 @@
 import jax.numpy as jnp
 import numpy as np
 
+from msnb.core.checks import index
 from msnb.core.kinds import Bool, Kind, OneOf, PositiveInt, StrictFloat
 from msnb.core.primitive import operator
 from msnb.ops import _check
@@ -98,7 +99,7 @@ def nearest(x, size, align_corners, half_pixel_centers=False):
     return x
 
 
-@operator("CropAndResize")
+@operator("CropAndResize", checks=[index("box_index", of="x", negative=False, error=ValueError)])
 def crop_and_resize(x, boxes, box_index, crop_size: Size, *,
                     method: OneOf("bilinear", "nearest", "bilinear_v2") = "bilinear",
                     extrapolation_value: StrictFloat = 0.0):
@@ -141,7 +142,9 @@ def crop_and_resize(x, boxes, box_index, crop_size: Size, *,
         top = _pick(x, box_index, y0, x0) * (1 - dx) + _pick(x, box_index, y0, x0 + 1) * dx
         bottom = _pick(x, box_index, y0 + 1, x0) * (1 - dx) + _pick(x, box_index, y0 + 1, x0 + 1) * dx
         picked = top * (1 - dy) + bottom * dy
-    return jnp.where(inside[..., None], picked, jnp.float32(extrapolation_value)).astype(jnp.float32)
+    known = (box_index >= 0) & (box_index < x.shape[0])
+    crops = jnp.where(inside[..., None], picked, jnp.float32(extrapolation_value)).astype(jnp.float32)
+    return jnp.where(known[:, None, None, None], crops, jnp.nan)
 
 
 def _crop_positions(low, high, size, count, method):
