@@ -227,10 +227,11 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return False, compute_input
 
     def get_overflow_status(self, status, compute_output):
-        """Whether a Tensor of `compute_output` holds an infinite value or NaN.
+        """Whether there was an overflow already, or a Tensor of `compute_output` holds an infinite value or NaN.
 
         Args:
-            status (object): First result of `start_overflow_check`.
+            status (Union[bool, Tensor]): First result of `start_overflow_check`; of a Tensor, any element but zero is
+                an overflow.
             compute_output (Union[Tensor, tuple[Tensor]]): Output of what is watched.
 
         Returns:
@@ -238,6 +239,9 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         """
         outputs = compute_output if isinstance(compute_output, tuple) else (compute_output,)
         flags = [_row_tensor_grad_overflow(x) if isinstance(x, RowTensor) else grad_overflow(x) for x in outputs]
+        if status is not False:
+            status = status if isinstance(status, Tensor) else Tensor(status)
+            flags.append(P.Cast()(P.ReduceAny()(P.Cast()(status, mstype.bool_)), mstype.float32).reshape(1))
         return self.less_equal(self.base, self.reduce_sum(self.concat(flags)))
 
     def process_loss_scale(self, overflow):

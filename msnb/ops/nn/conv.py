@@ -241,12 +241,12 @@ def conv2d_backprop_filter(out_backprop, input_x, filter_sizes: Shape, *, out_ch
     w = jax.ShapeDtypeStruct(filter_sizes, input_x.dtype)
     w = check_weight(op, w, out_channel, kernel_size, "filter_sizes")
     geometry = _backward_geometry(op, out_backprop, w, input_x.shape, pad_mode, pad, stride, dilation, group)
-    refuse_pad_list(op, pad_list, geometry.padding)
+    compare_pad_list(op, pad_list, geometry.padding)
     dw = conv_primitive.conv_filter_grad(input_x, out_backprop, filter_sizes, geometry)
     return jnp.moveaxis(dw, 1, -1) if last else dw
 
 
-def refuse_pad_list(op, pad_list, padding):
+def compare_pad_list(op, pad_list, padding):
     """ValueError unless a `pad_list` is zeros, as if not given, or what the other attributes say."""
     expected = tuple(n for sides in padding for n in sides)
     if any(pad_list) and pad_list != expected:

@@ -7,7 +7,7 @@ from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops.nn import pool, resize, rnn
 from msnb.ops.nn._kinds import Layout, PadMode, PoolMode, Sides2, Sides3, Window2, Window3
-from msnb.ops.nn.conv import _conv2d, check_depthwise, check_weight, pads, refuse_pad_list
+from msnb.ops.nn.conv import _conv2d, check_depthwise, check_weight, compare_pad_list, pads
 from msnb.ops.nn.conv_lowering import Geometry, direct
 from msnb.ops.nn.grads import pull
 from msnb.ops.nn.max_pool import max_pool
@@ -104,7 +104,7 @@ def depthwise_conv2d_native_backprop_filter(x, filter_size: Shape, dout, *, chan
     """Gradient of DepthwiseConv2dNative with respect to its weights."""
     op, w = "DepthwiseConv2dNativeBackpropFilter", jax.ShapeDtypeStruct(filter_size, dout.dtype)
     w = check_depthwise(op, w, x.shape[1], channel_multiplier, kernel_size, group, "filter_size")
-    refuse_pad_list(op, pad_list, pads(op, pad_mode, pad, x.shape[2:], kernel_size, stride, dilation))
+    compare_pad_list(op, pad_list, pads(op, pad_mode, pad, x.shape[2:], kernel_size, stride, dilation))
     return _transpose(lambda w: _depthwise(x, w, pad_mode, pad, stride, dilation), w.shape, dout)
 
 
@@ -118,7 +118,7 @@ def depthwise_conv2d_native_backprop_input(input_size: Shape, filter, dout, *,
     """Gradient of DepthwiseConv2dNative with respect to its images."""
     op = "DepthwiseConv2dNativeBackpropInput"
     filter = check_depthwise(op, filter, input_size[1], channel_multiplier, kernel_size, group, "filter")
-    refuse_pad_list(op, pad_list, pads(op, pad_mode, pad, input_size[2:], kernel_size, stride, dilation))
+    compare_pad_list(op, pad_list, pads(op, pad_mode, pad, input_size[2:], kernel_size, stride, dilation))
     return _transpose(lambda x: _depthwise(x, filter, pad_mode, pad, stride, dilation), input_size, dout)
 
 
