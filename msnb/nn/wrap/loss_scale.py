@@ -215,16 +215,16 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return tensor_grad_scale(scale, grad)
 
     def start_overflow_check(self, pre_cond, compute_input):
-        """Begin to watch for overflow; nothing has to be set up here.
+        """Begin to watch for overflow, after `pre_cond`; nothing has to be set up here.
 
         Args:
             pre_cond (Tensor): What has to be computed before.
             compute_input (Union[Tensor, tuple[Tensor]]): Input of what is watched.
 
         Returns:
-            tuple, a status for `get_overflow_status`, and `compute_input`.
+            tuple, False as the status for `get_overflow_status`, and `compute_input`.
         """
-        return False, compute_input
+        return P.Depend()(False, pre_cond), compute_input
 
     def get_overflow_status(self, status, compute_output):
         """Whether there was an overflow already, or a Tensor of `compute_output` holds an infinite value or NaN.
