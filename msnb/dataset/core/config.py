@@ -288,6 +288,10 @@ def _positive(value, what):
     return _in_range(value, 1, INT32_MAX, what)
 
 
+def _not_negative(value, what):
+    return _in_range(value, 0, INT32_MAX, what)
+
+
 _SHARED = "workers share memory, so that there is nothing to bind"
 _MEASURED = "a pipeline is measured while somebody looks, at every batch"
 _WORKERS = "each operator has the number of workers that it names, or that of set_num_parallel_workers"
@@ -302,7 +306,7 @@ set_auto_num_workers, get_auto_num_workers = _pair("auto_num_workers", "enable",
 set_enable_autotune, get_enable_autotune = _pair(
     "enable_autotune", "enable filepath_prefix", False, _boolean, _PLANNED
 )
-set_autotune_interval, get_autotune_interval = _pair("autotune_interval", "interval", 0, _positive, _PLANNED)
+set_autotune_interval, get_autotune_interval = _pair("autotune_interval", "interval", 0, _not_negative, _PLANNED)
 set_auto_offload, get_auto_offload = _pair("auto_offload", "offload", False, _boolean, _PLANNED)
 set_dynamic_shape, get_dynamic_shape = _pair(
     "dynamic_shape", "is_dynamic", False, _boolean, "batches may differ in shape in any case"
