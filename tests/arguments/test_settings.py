@@ -2,7 +2,6 @@
 
 import ast
 import inspect
-from pathlib import Path
 
 import argument_uses as uses
 import numpy as np
@@ -27,20 +26,16 @@ OTHERS = (True, False, 1, 2, "2GB", "ON", "O1", "dfs", "CPU", "data_parallel", "
 KEPT_AS = {"num_parallel_workers": "workers", "prefetch_size": "prefetch"}
 
 
-def readers():
-    """{setting: names of the functions that read it}, outside the tables and their getters."""
-    found = {}
-    for path in uses.ROOT.rglob("*.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for function in ast.walk(tree):
-            if not isinstance(function, ast.FunctionDef | ast.Module | ast.Lambda):
-                continue
-            name = getattr(function, "name", "")
-            for node in ast.iter_child_nodes(function):
-                for part in ast.walk(node):
-                    key = _setting(part)
-                    if key is not None and name != f"get_{key}":
-                        found.setdefault(key, set()).add(name)
+def readers(source):
+    """{setting: names of the functions that read it}; what is read outside of functions is read by ""."""
+    found, todo = {}, [("", ast.parse(source))]
+    while todo:
+        function, node = todo.pop()
+        key = _setting(node)
+        if key is not None:
+            found.setdefault(key, set()).add(function)
+        inside = node.name if isinstance(node, ast.FunctionDef) else function
+        todo += [(inside, child) for child in ast.iter_child_nodes(node)]
     return found
 
 
@@ -55,19 +50,27 @@ def _setting(node):
     return None
 
 
-READERS = readers()
+SOURCES = [path.read_text(encoding="utf-8") for path in uses.ROOT.rglob("*.py")]
+READERS = {}
+for _source in SOURCES:
+    if "settings" in _source or "context" in _source or "_state" in _source or "SETTINGS" in _source:
+        for _key, _names in readers(_source).items():
+            READERS.setdefault(_key, set()).update(_names)
 
 
 def is_read(key):
-    """Whether a line reads the setting, or one calls the function that does nothing else."""
-    names = READERS.get(KEPT_AS.get(key, key), set()) | READERS.get(key, set())
-    wrappers = {name for name in names if name.startswith("_get_")}
-    called = {name for name in wrappers if _CALLED[name] > 1}  # one is its definition's own name in an import
-    return bool(names - wrappers or called) or bool(context._listeners.get(key))
+    """Whether a line reads the setting, or calls the function that only hands it on, or something listens."""
+    names = READERS.get(KEPT_AS.get(key, key), set())
+    handed_on = {name for name in names if name.lstrip("_").startswith("get_")}
+    called = any(source.count(f"{name}()") > source.count(f"def {name}()") for name in handed_on for source in SOURCES)
+    return bool(names - handed_on) or called or bool(context._listeners.get(key))
 
 
-_SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in Path(uses.ROOT).rglob("*.py"))
-_CALLED = {name: _SOURCE.count(f"{name}()") for names in READERS.values() for name in names if name.startswith("_get_")}
+def test_what_is_only_handed_on_is_not_read():
+    read = readers("x = _state.a\ndef get_b(): return _state.b\ndef f(): return settings.c + get_context('d')")
+    assert read == {"a": {""}, "b": {"get_b"}, "c": {"f"}, "d": {"f"}}
+    assert all(map(is_read, ("gradients_mean", "seed", "device_id", "callback_timeout")))
+    assert not is_read("pipeline_stages") and not is_read("auto_num_workers") and not is_read("op_timeout")
 
 
 def tried(assign, default):
