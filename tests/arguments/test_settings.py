@@ -26,9 +26,9 @@ OTHERS = (True, False, 1, 2, "2GB", "ON", "O1", "dfs", "CPU", "data_parallel", "
 KEPT_AS = {"num_parallel_workers": "workers", "prefetch_size": "prefetch"}
 
 
-def readers(source):
+def readers(tree):
     """{setting: names of the functions that read it}; what is read outside of functions is read by ""."""
-    found, todo = {}, [("", ast.parse(source))]
+    found, todo = {}, [("", tree)]
     while todo:
         function, node = todo.pop()
         key = _setting(node)
@@ -50,11 +50,11 @@ def _setting(node):
     return None
 
 
-SOURCES = [path.read_text(encoding="utf-8") for path in uses.ROOT.rglob("*.py")]
+SOURCES = {str(path): path.read_text(encoding="utf-8") for path in uses.ROOT.rglob("*.py")}
 READERS = {}
-for _source in SOURCES:
-    if "settings" in _source or "context" in _source or "_state" in _source or "SETTINGS" in _source:
-        for _key, _names in readers(_source).items():
+for _path, _source in SOURCES.items():
+    if any(word in _source for word in ("settings", "SETTINGS", "context", "_state")):
+        for _key, _names in readers(uses.tree_of(_path)).items():
             READERS.setdefault(_key, set()).update(_names)
 
 
@@ -62,12 +62,14 @@ def is_read(key):
     """Whether a line reads the setting, or calls the function that only hands it on, or something listens."""
     names = READERS.get(KEPT_AS.get(key, key), set())
     handed_on = {name for name in names if name.lstrip("_").startswith("get_")}
-    called = any(source.count(f"{name}()") > source.count(f"def {name}()") for name in handed_on for source in SOURCES)
+    called = any(source.count(f"{name}()") > source.count(f"def {name}()") for name in handed_on
+                 for source in SOURCES.values())
     return bool(names - handed_on) or called or bool(context._listeners.get(key))
 
 
 def test_what_is_only_handed_on_is_not_read():
-    read = readers("x = _state.a\ndef get_b(): return _state.b\ndef f(): return settings.c + get_context('d')")
+    text = "x = _state.a\ndef get_b(): return _state.b\ndef f(): return settings.c + get_context('d')"
+    read = readers(ast.parse(text))
     assert read == {"a": {""}, "b": {"get_b"}, "c": {"f"}, "d": {"f"}}
     assert all(map(is_read, ("gradients_mean", "seed", "device_id", "callback_timeout")))
     assert not is_read("pipeline_stages") and not is_read("auto_num_workers") and not is_read("op_timeout")
