@@ -318,7 +318,7 @@ _parallel = Settings(
     "set_auto_parallel_context",
     {
         "device_num": (1, integer_in(1, 4096)),
-        "global_rank": (0, integer_in(0, 4095)),
+        "global_rank": (0, integer_in(0, 4095), "this program is one process, whose rank is 0"),
         "gradients_mean": (False, flag),
         "gradient_fp32_sync": (True, flag, "gradients are summed in the type that they have"),
         "loss_repeated_mean": (True, flag, _ONE_PROCESS),
@@ -353,7 +353,7 @@ def set_auto_parallel_context(**kwargs):
 
     Args:
         device_num (int): Number of devices, in [1, 4096]. Default: 1.
-        global_rank (int): Number of this device, in [0, 4095]. Default: 0.
+        global_rank (int): Number of this device, in [0, 4095]; no effect in one process. Default: 0.
         gradients_mean (bool): Whether gradients are averaged over devices rather than summed. Default: False.
         gradient_fp32_sync (bool): Whether float16 gradients are summed in float32; no effect yet. Default: True.
         loss_repeated_mean (bool): Whether a loss that several devices repeat is divided by their number; no effect yet.
