@@ -68,7 +68,7 @@ def attributes_read():
 
 def definition(function):
     """Definition of a function of msnb, None of any other."""
-    code = getattr(function, "__code__", None)
+    code = getattr(inspect.unwrap(function) if callable(function) else function, "__code__", None)
     if code is None or not code.co_filename.startswith((str(ROOT), str(SAMPLES))):
         return None
     return survey(code.co_filename)[0].get(code.co_firstlineno)
@@ -77,7 +77,7 @@ def definition(function):
 def place(function):
     """File and line, as an error names them."""
     node = definition(function)
-    return f"{Path(function.__code__.co_filename).relative_to(ROOT.parent)}:{node.lineno}"
+    return f"{Path(inspect.unwrap(function).__code__.co_filename).relative_to(ROOT.parent)}:{node.lineno}"
 
 
 def parameters(node):

@@ -1,5 +1,7 @@
 """No public argument is silent: each does something, says once that it has no effect, or is refused."""
 
+import inspect
+
 import argument_samples
 import argument_uses as uses
 import public_signatures as public
@@ -16,7 +18,7 @@ def silent_arguments():
     """[(name, parameter, place)], and how many were looked at."""
     found, looked = [], 0
     declared = public.operators().values()
-    inner = {op.fn for op in declared}
+    inner = {inspect.unwrap(op.fn) for op in declared}
     for function, name in public.functions().items():
         node = uses.definition(function)
         if node is None or function in inner or uses.is_exempt(node):

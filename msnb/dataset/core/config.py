@@ -251,7 +251,8 @@ def load(file):
             found[name] = value
     set_monitor_sampling_interval(found.pop("monitor_sampling_interval", get_monitor_sampling_interval()))
     vars(settings).update(found)
-    log.unused("dataset.config.load", "the engine has no such setting", **dict.fromkeys(values.keys() - _FILE_KEYS, True))
+    others = dict.fromkeys(values.keys() - _FILE_KEYS, True)
+    log.unused("dataset.config.load", "the engine has no such setting", **others)
 
 
 # --- settings that have no effect here: kept, given back, and said once to have none ---------------------------------
