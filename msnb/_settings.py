@@ -1,9 +1,11 @@
-"""A table of settings: which keys there are, what each may hold, what each holds now."""
+"""A table of settings: which keys there are, what each may hold, what has no effect and why, what each holds now."""
 
 import difflib
 import os
 import re
 from types import SimpleNamespace
+
+from msnb import log
 
 # --- checks: (key, value) -> value as it is kept ------------------------------------------------------------------
 
@@ -98,17 +100,33 @@ def ascending_indices(key, value):
     return list(value)
 
 
+def only(accepted, check, instead):
+    """`accepted` and no other value that `check` lets through: NotImplementedError says what to do `instead`."""
+
+    def checked(key, value):
+        if check(key, value) != accepted:
+            raise NotImplementedError(f"{key}={value!r} is not available in msnb yet; {instead}.")
+        return value
+
+    return checked
+
+
 # --- tables of settings ---------------------------------------------------------------------------------------------
 
 
 class Settings:
-    """A table of settings: `rows` maps each key to (default, check); `values` has one attribute per key."""
+    """A table of settings; `values` has one attribute per key.
 
-    def __init__(self, what, rows, aliases=()):
+    `table` maps each key to (default, check), or to (default, check, why it has no effect), which is said once when
+    another value than the default is assigned.
+    """
+
+    def __init__(self, what, table, aliases=()):
         self.what = what
-        self.rows = rows
+        self.rows = {key: row[:2] for key, row in table.items()}
+        self.no_effect = {key: row[2] for key, row in table.items() if len(row) > 2}
         self.aliases = dict(aliases)
-        self.values = SimpleNamespace(**{key: default for key, (default, _) in rows.items()})
+        self.values = SimpleNamespace(**{key: default for key, (default, _) in self.rows.items()})
         self.assigned = set()
 
     def find(self, key):
@@ -125,6 +143,8 @@ class Settings:
         return {key: self.rows[key][1](key, value) for key, value in found.items()}
 
     def assign(self, checked):
+        for key in checked.keys() & self.no_effect.keys():
+            log.unused(self.what, self.no_effect[key], **{key: checked[key] != self.rows[key][0]})
         vars(self.values).update(checked)
         self.assigned.update(checked)
 

@@ -20,6 +20,7 @@ from msnb._settings import (
     integer_in,
     mapping,
     one_of,
+    only,
     text,
 )
 
@@ -100,103 +101,65 @@ def _device_target(key, value):
     return value
 
 
+_XLA_DECIDES = "XLA decides this by itself"
+_OF_ASCEND = "it is a setting of Ascend chips"
+
+# (default, check), and why it changes nothing here if it does not.
 _ROWS = {
     "mode": (PYNATIVE_MODE, _mode),
     "device_target": (None, _device_target),
     "device_id": (0, integer_in(0, 4095)),
     "save_graphs": (False, flag_or_level),
     "save_graphs_path": (".", directory),
-    "print_file_path": ("", file),
+    "print_file_path": ("", file, "ops.Print writes to the screen"),
     "reserve_class_name_in_scope": (True, flag),
-    "max_call_depth": (1000, integer_in(1, 2**31 - 1)),
-    "check_bprop": (False, flag),
+    "max_call_depth": (1000, integer_in(1, 2**31 - 1), "calls are limited by Python's own recursion limit"),
+    "check_bprop": (False, flag, "a bprop is checked while it is traced"),
     "check_indices": (False, flag),
-    "enable_sparse": (False, flag),
-    "precompile_only": (False, flag),
-    "enable_auto_mixed_precision": (False, flag),
-    "enable_graph_kernel": (False, flag),
-    "enable_reduce_precision": (True, flag),
-    "enable_dump": (False, flag),
-    "save_dump_path": (".", text),
-    "enable_profiling": (False, flag),
-    "profiling_options": ("training_trace", text),
-    "variable_memory_max_size": ("0GB", gigabytes(31)),
-    "max_device_memory": ("1024GB", gigabytes(float("inf"))),
-    "enable_debug_runtime": (False, flag),
+    "enable_sparse": (False, flag, "sparse Tensors need no switch"),
+    "precompile_only": (False, flag, "programs compile when they are called"),
+    "enable_auto_mixed_precision": (
+        False,
+        flag,
+        'choose the precision with Model(..., amp_level="O2") or Cell.to_float',
+    ),
+    "enable_graph_kernel": (False, flag, "XLA fuses operators in any case"),
+    "enable_reduce_precision": (True, flag, _OF_ASCEND),
+    "enable_dump": (False, flag, "look at values with save_graphs, hooks or plain print"),
+    "save_dump_path": (".", text, "there is no dump here"),
+    "enable_profiling": (False, flag, "use mindspore.profiler"),
+    "profiling_options": ("training_trace", text, "use mindspore.profiler"),
+    "variable_memory_max_size": ("0GB", gigabytes(31), _XLA_DECIDES),
+    "max_device_memory": ("1024GB", gigabytes(float("inf")), "set XLA_PYTHON_CLIENT_MEM_FRACTION before Python starts"),
+    "enable_debug_runtime": (False, flag, _XLA_DECIDES),
     # 2.x
     "enable_compile_cache": (None, instance_of(bool, str)),
     "compile_cache_path": ("./compile_cache", directory),
-    "pynative_synchronize": (False, flag),
-    "deterministic": ("OFF", one_of("ON", "OFF")),
-    "jit_level": ("", one_of("O0", "O1", "O2")),
-    "jit_syntax_level": (2, integer_in(0, 2)),
-    "jit_config": ({}, mapping),
-    "ascend_config": ({}, mapping),
-    "gpu_config": ({}, mapping),
-    "jit_enable_inplace_ops": (True, flag),
-    "debug_level": (0, integer_in(0, 1)),
-    "grad_for_scalar": (False, flag),
-    "inter_op_parallel_num": (0, integer_in(0, 2**31 - 1)),
-    "runtime_num_threads": (0, integer_in(0, 2**31 - 1)),
-    "op_timeout": (900, integer_in(0, 2**31 - 1)),
-    "memory_optimize_level": ("O0", one_of("O0", "O1")),
-    "memory_offload": ("OFF", one_of("ON", "OFF")),
-    "mempool_block_size": ("1GB", gigabytes(float("inf"))),
-    "graph_kernel_flags": ("", text),
-    "support_binary": (False, flag),
-    "env_config_path": ("", text),
-    "aoe_tune_mode": ("", text),
-    "aoe_config": ({}, mapping),
-    "auto_tune_mode": ("NO_TUNE", text),
-    "exec_order": ("bfs", one_of("bfs", "dfs", "gpto")),
-    "disable_format_transform": (False, flag),
-    "enable_mem_offload": (False, flag),
-}
-
-# Why a setting changes nothing here; a listener registered for the key takes it off this list.
-_XLA_DECIDES = "XLA decides this by itself"
-_NO_EFFECT = {
-    "enable_auto_mixed_precision": 'choose the precision with Model(..., amp_level="O2") or Cell.to_float',
-    "enable_graph_kernel": "XLA fuses operators in any case",
-    "enable_reduce_precision": "it is a setting of Ascend chips",
-    "enable_dump": "look at values with save_graphs, hooks or plain print",
-    "save_dump_path": "there is no dump here",
-    "enable_profiling": "use mindspore.profiler",
-    "profiling_options": "use mindspore.profiler",
-    "variable_memory_max_size": _XLA_DECIDES,
-    "enable_sparse": "sparse Tensors need no switch",
-    "max_device_memory": "set XLA_PYTHON_CLIENT_MEM_FRACTION before Python starts",
-    "precompile_only": "programs compile when they are called",
-    "check_bprop": "a bprop is checked while it is traced",
-    "print_file_path": "ops.Print writes to the screen",
-    "max_call_depth": "calls are limited by Python's own recursion limit",
-    "enable_debug_runtime": _XLA_DECIDES,
-    "pynative_synchronize": "errors of an operator surface where it is called",
-    "deterministic": "set XLA_FLAGS=--xla_gpu_deterministic_ops=true",
-    **dict.fromkeys(
-        (
-            "jit_level",
-            "jit_config",
-            "memory_optimize_level",
-            "memory_offload",
-            "mempool_block_size",
-            "graph_kernel_flags",
-            "inter_op_parallel_num",
-            "runtime_num_threads",
-            "op_timeout",
-            "exec_order",
-            "disable_format_transform",
-            "enable_mem_offload",
-            "gpu_config",
-            "debug_level",
-            "jit_syntax_level",
-        ),
-        _XLA_DECIDES,
-    ),
-    **dict.fromkeys(
-        ("ascend_config", "aoe_tune_mode", "aoe_config", "auto_tune_mode", "support_binary", "env_config_path"),
-        "it is a setting of Ascend chips",
-    ),
+    "pynative_synchronize": (False, flag, "errors of an operator surface where it is called"),
+    "deterministic": ("OFF", one_of("ON", "OFF"), "set XLA_FLAGS=--xla_gpu_deterministic_ops=true"),
+    "jit_level": ("", one_of("O0", "O1", "O2"), _XLA_DECIDES),
+    "jit_syntax_level": (2, integer_in(0, 2), _XLA_DECIDES),
+    "jit_config": ({}, mapping, _XLA_DECIDES),
+    "ascend_config": ({}, mapping, _OF_ASCEND),
+    "gpu_config": ({}, mapping, _XLA_DECIDES),
+    "jit_enable_inplace_ops": (True, flag, _XLA_DECIDES),
+    "debug_level": (0, integer_in(0, 1), _XLA_DECIDES),
+    "grad_for_scalar": (False, flag, "numbers among the inputs of a gradient always get one"),
+    "inter_op_parallel_num": (0, integer_in(0, 2**31 - 1), _XLA_DECIDES),
+    "runtime_num_threads": (0, integer_in(0, 2**31 - 1), _XLA_DECIDES),
+    "op_timeout": (900, integer_in(0, 2**31 - 1), _XLA_DECIDES),
+    "memory_optimize_level": ("O0", one_of("O0", "O1"), _XLA_DECIDES),
+    "memory_offload": ("OFF", one_of("ON", "OFF"), _XLA_DECIDES),
+    "mempool_block_size": ("1GB", gigabytes(float("inf")), _XLA_DECIDES),
+    "graph_kernel_flags": ("", text, _XLA_DECIDES),
+    "support_binary": (False, flag, _OF_ASCEND),
+    "env_config_path": ("", text, _OF_ASCEND),
+    "aoe_tune_mode": ("", text, _OF_ASCEND),
+    "aoe_config": ({}, mapping, _OF_ASCEND),
+    "auto_tune_mode": ("NO_TUNE", text, _OF_ASCEND),
+    "exec_order": ("bfs", one_of("bfs", "dfs", "gpto"), _XLA_DECIDES),
+    "disable_format_transform": (False, flag, _XLA_DECIDES),
+    "enable_mem_offload": (False, flag, _XLA_DECIDES),
 }
 
 _settings = Settings("set_context", _ROWS)
@@ -245,9 +208,6 @@ def set_context(**kwargs):
     """
     checked = _settings.check(kwargs)
     old = {key: getattr(_state, key) for key in checked}
-    for key, value in checked.items():
-        if key in _NO_EFFECT and key not in _listeners and value != _ROWS[key][0]:
-            log.once(f"context.set_context({key}=...) has no effect here: {_NO_EFFECT[key]}.")
     _settings.assign(checked)
     for key, value in checked.items():
         if value != old[key]:
@@ -356,31 +316,41 @@ for _key in ("enable_compile_cache", "compile_cache_path"):
 
 # --- several devices ------------------------------------------------------------------------------------------------
 
+_ONE_PROCESS = "this program is one process, which computes a loss once"
+_NO_SEARCH = "msnb does not search for strategies; a sharding says how Tensors are spread"
+
 _parallel = Settings(
     "set_auto_parallel_context",
     {
         "device_num": (1, integer_in(1, 4096)),
-        "global_rank": (0, integer_in(0, 4095)),
+        "global_rank": (0, integer_in(0, 4095), "this program is one process, whose rank is 0"),
         "gradients_mean": (False, flag),
-        "gradient_fp32_sync": (True, flag),
-        "loss_repeated_mean": (True, flag),
-        "pipeline_stages": (1, integer_in(1, 4096)),
+        "gradient_fp32_sync": (True, flag, "gradients are summed in the type that they have"),
+        "loss_repeated_mean": (True, flag, _ONE_PROCESS),
+        "pipeline_stages": (
+            1,
+            only(1, integer_in(1, 4096), "leave it at 1: every device then runs the whole network on its rows"),
+        ),
         "parallel_mode": (ParallelMode.STAND_ALONE, one_of(*ParallelMode.MODE_LIST)),
         "auto_parallel_search_mode": (
             "dynamic_programming",
             one_of("dynamic_programming", "recursive_programming", "sharding_propagation"),
+            _NO_SEARCH,
         ),
         "parameter_broadcast": (False, flag),
-        "strategy_ckpt_load_file": ("", text),
-        "strategy_ckpt_save_file": ("", file_in_new_folder),
+        "strategy_ckpt_load_file": ("", text, _NO_SEARCH),
+        "strategy_ckpt_save_file": ("", file_in_new_folder, f"{_NO_SEARCH}, and the file is not written"),
         "full_batch": (False, flag),
         "enable_parallel_optimizer": (False, flag),
-        "all_reduce_fusion_config": ([], ascending_indices),
+        "all_reduce_fusion_config": ([], ascending_indices, "XLA groups communication by itself"),
     },
     aliases={"parallel_stages": "pipeline_stages", "search_mode": "auto_parallel_search_mode"},
 )
 
-_ps = Settings("set_ps_context", {"enable_ps": (False, flag)})
+_ps = Settings(
+    "set_ps_context",
+    {"enable_ps": (False, only(False, flag, "there are no parameter servers: train in one process without"))},
+)
 
 
 def set_auto_parallel_context(**kwargs):
@@ -388,24 +358,27 @@ def set_auto_parallel_context(**kwargs):
 
     Args:
         device_num (int): Number of devices, in [1, 4096]. Default: 1.
-        global_rank (int): Number of this device, in [0, 4095]. Default: 0.
+        global_rank (int): Number of this device, in [0, 4095]; no effect in one process. Default: 0.
         gradients_mean (bool): Whether gradients are averaged over devices rather than summed. Default: False.
-        gradient_fp32_sync (bool): Whether float16 gradients are summed in float32. Default: True.
-        loss_repeated_mean (bool): Whether a loss that several devices repeat is divided by their number. Default: True.
+        gradient_fp32_sync (bool): Whether float16 gradients are summed in float32; no effect yet. Default: True.
+        loss_repeated_mean (bool): Whether a loss that several devices repeat is divided by their number; no effect yet.
+            Default: True.
         parallel_mode (str): One of ``ParallelMode.MODE_LIST``. Default: "stand_alone".
-        auto_parallel_search_mode (str): "dynamic_programming" or "recursive_programming". Default: the former.
+        auto_parallel_search_mode (str): "dynamic_programming" or "recursive_programming"; no effect yet. Default: the
+            former.
         parameter_broadcast (bool): Whether device 0 hands its initial parameters to the others. Default: False.
-        strategy_ckpt_load_file (str): File to read strategies from. Default: "".
-        strategy_ckpt_save_file (str): File to write strategies to. Default: "".
+        strategy_ckpt_load_file (str): File to read strategies from; no effect yet. Default: "".
+        strategy_ckpt_save_file (str): File to write strategies to; no effect yet. Default: "".
         full_batch (bool): Whether every device is given the whole batch. Default: False.
         enable_parallel_optimizer (bool): Whether optimizer state is spread over devices. Default: False.
         all_reduce_fusion_config (list): Parameter indices, ascending, at which gradients are grouped for
-            communication. Default: [].
-        pipeline_stages (int): Number of pipeline stages. Default: 1.
+            communication; no effect, XLA groups it. Default: [].
+        pipeline_stages (int): Number of pipeline stages; only 1 yet. Default: 1.
 
     Raises:
         ValueError: If a key is unknown or a value out of range.
         TypeError: If a value has another type than the setting.
+        NotImplementedError: If `pipeline_stages` is more than 1.
 
     Examples:
         >>> from mindspore import context
@@ -434,13 +407,7 @@ def set_ps_context(**kwargs):
         ValueError: If a key is unknown.
         NotImplementedError: If `enable_ps` is True.
     """
-    checked = _ps.check(kwargs)
-    if checked.get("enable_ps"):
-        raise NotImplementedError(
-            "set_ps_context(enable_ps=True): parameter servers are not part of msnb yet; "
-            "train on one process, or leave enable_ps=False."
-        )
-    _ps.assign(checked)
+    _ps.assign(_ps.check(kwargs))
 
 
 def get_ps_context(attr_key):

@@ -148,6 +148,17 @@ def once(msg, *args):
         _log(logging.WARNING, "%s", (text,), {"stacklevel": _frames_to_user()})
 
 
+def unused(where, why, **given):
+    """Say once, of each argument whose entry in `given` is true, that it has no effect in `where`, and `why`.
+
+    The one sentence for what programs may ask for and nothing here acts on; `given` says whether they did:
+    ``log.unused("FileReader", "one thread reads", num_consumer=num_consumer != 4)``.
+    """
+    for name, asked in given.items():
+        if asked:
+            once(f"{where}: '{name}' has no effect here: {why}.")
+
+
 def _frames_to_user():
     """stacklevel of the nearest frame outside this package: the line of the user's that brought the message up."""
     frame, level = sys._getframe(2), 1

@@ -8,6 +8,7 @@ import numbers
 
 import numpy as np
 
+from msnb import log
 from msnb.common import dtype as mstype
 from msnb.core._jax_private import is_tracer
 
@@ -55,6 +56,22 @@ def _varies(value):
     array = getattr(value, "_array", None)
     return (array is not None and array.ndim == 0 and array.dtype.kind in "iufV"  # V: bfloat16
             and (is_tracer(array) or value._node is not None))
+
+
+class _OneMeant(Kind):
+    """A Kind of which a single value has a meaning here: another is taken, and said to have no effect, once."""
+
+    __slots__ = ("meant", "otherwise")
+
+    def __init__(self, kind, meant, otherwise):
+        super().__init__(kind.expects, kind.accept)
+        self.meant = meant
+        self.otherwise = otherwise
+
+    def __call__(self, value, argument, op):
+        value = super().__call__(value, argument, op)
+        log.unused(op, self.otherwise, **{argument: value != self.meant})
+        return value
 
 
 def _show(value):
@@ -188,8 +205,16 @@ def hashable(value):
     return value
 
 
-def OneOf(*choices, fold=False):
-    """One of a few values; with `fold`, strings are compared without regard to case."""
+def OneOf(*choices, fold=False, otherwise=None, among=None):
+    """One of a few values; with `fold`, strings are compared without regard to case.
+
+    A single value with `otherwise` declares an argument that has no effect here: other values of its type (or those
+    of the Kind `among`) are taken, and the reason `otherwise` is said once when the operator is made with one.
+    """
+    if otherwise is not None:
+        (meant,) = choices
+        return _OneMeant(among or _OF_TYPE[type(meant)], meant, otherwise)
+
     def accept(value):
         if isinstance(value, str) and fold:
             for choice in choices:
@@ -197,10 +222,10 @@ def OneOf(*choices, fold=False):
                     return choice
         elif any(type(value) is type(c) and value == c for c in choices):
             return value
-        if not any(isinstance(value, type(c)) for c in choices):
+        if not any(isinstance(value, type(c)) and isinstance(value, bool) == isinstance(c, bool) for c in choices):
             raise TypeError
         raise ValueError
-    return Kind(f"one of {', '.join(map(repr, choices))}", accept)
+    return Kind(f"{'one of ' if len(choices) > 1 else ''}{', '.join(map(repr, choices))}", accept)
 
 
 def Optional(kind):
@@ -251,4 +276,5 @@ Axis = Kind("an int or a tuple of int", _axis)
 Number = Kind("a number", _number, traced=True)
 DType = Kind("a mindspore dtype", _dtype)
 Value = Kind("a constant", lambda value: value)
+_OF_TYPE = {bool: Bool, int: Int, float: Float, str: Str}
 Tensors = Kind("a tuple or list of Tensors", tuple, many=True)

@@ -70,6 +70,7 @@ class Operator:
         self.written = tuple(self.positions[w] for w in writes)
         self.returns_written = returns == "written"
         self.kernels = Recent()
+        self.variant = None  # (another Operator, when it is taken instead), see msnb.ops.nn._variant
         self.signature = inspect.Signature([p.replace(annotation=p.empty) for p in parameters])
         self.plain = (not self.written and not random_key
                       and all(i.kind is None and not i.many and i.default is _ABSENT for i in self.inputs))

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from msnb import log
 from msnb.common import dtype as mstype
 from msnb.core import trace
 from msnb.core._jax_private import strengthen
@@ -276,7 +277,7 @@ class Parameter(Tensor):
         self.set_data(data)
 
     def init_data(self, layout=None, set_sliced=False):
-        """The Parameter itself: its data is there from the beginning.
+        """The Parameter itself: its data is there from the beginning, and whole whatever `set_sliced` says.
 
         Raises:
             ValueError: If a `layout` of a distributed Tensor is given.
@@ -284,6 +285,7 @@ class Parameter(Tensor):
         if layout is not None:
             raise ValueError("For 'init_data', a 'layout' belongs to distributed Parameters, which are placed by "
                              "sharding here; leave it None.")
+        log.unused("Parameter.init_data", "a Parameter is always whole", set_sliced=set_sliced)
         return self
 
     def clone(self, init="same"):

@@ -38,7 +38,7 @@ class Primitive:
         self.name = name
         self.attrs = {}
         self.init_attrs = {"name": name}
-        self.instance_name = None
+        self._instance_name = None
         self.const_value = None
         self.input_names, self.output_names = [], []
 
@@ -61,10 +61,15 @@ class Primitive:
 
     def set_prim_instance_name(self, instance_name):
         """Name this instance and return self."""
-        self.instance_name = instance_name
+        self._instance_name = instance_name
         return self
 
     set_instance_name = set_prim_instance_name
+
+    @property
+    def instance_name(self):
+        """What `set_prim_instance_name` was given, None before."""
+        return self._instance_name
 
     def set_stage(self, stage):
         """Pipeline stage of this operator; kept as an attribute for the parallel planner. Returns self."""

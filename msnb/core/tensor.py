@@ -5,6 +5,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.initializer import register_boxer
 from msnb.core import late, trace
@@ -250,22 +251,31 @@ class Tensor:
         return Tensor(array)
 
     # ------------------------------------------------------------------ lazily filled Tensors: data is always there
-    def to_tensor(self, slice_index=None, shape=None, opt_shard_group=None):
-        """The Tensor itself: an initialised Tensor holds its data from the beginning."""
+    def init_data(self, slice_index=None, shape=None, opt_shard_group=None):
+        """The Tensor itself: an initialised Tensor holds its data from the beginning, and is never one slice.
+
+        Raises:
+            ValueError: If a `shape` is given that is not that of the Tensor.
+        """
+        if shape is not None and tuple(shape) != self.shape:
+            raise ValueError(f"For 'init_data', the Tensor holds data of shape {self.shape} already, but 'shape' is "
+                             f"{tuple(shape)}; cut a slice by indexing, or make it with initializer(init, shape).")
+        _say_whole("Tensor.init_data", slice_index, opt_shard_group)
         return self
 
-    def init_data(self, slice_index=None, shape=None, opt_shard_group=None):
-        """The Tensor itself: an initialised Tensor holds its data from the beginning."""
-        return self
+    def to_tensor(self, slice_index=None, shape=None, opt_shard_group=None):
+        """Older name of `init_data`."""
+        return Tensor.init_data(self, slice_index, shape, opt_shard_group)
 
     def is_init(self):
         """Whether data is there: always True."""
         return True
 
     def set_init_flag(self, flag):
-        """Accepted for MindSpore's interface; data is there whatever the flag says."""
+        """No effect: data is there whatever the flag says."""
         if not isinstance(flag, bool):
             raise TypeError(f"For 'set_init_flag', 'flag' should be bool, but got {type(flag).__name__}.")
+        log.unused("Tensor.set_init_flag", "the data is there already", flag=not flag)
 
     init_flag = True
     has_init = False
@@ -404,6 +414,11 @@ def _from_pickle(array):
     return Tensor(array)
 
 
+def _say_whole(where, slice_index, opt_shard_group):
+    log.unused(where, "this program is one process, which holds the whole Tensor",
+               slice_index=slice_index is not None, opt_shard_group=opt_shard_group)
+
+
 class _MetaTensorType(type):
     """A Tensor counts as a MetaTensor whose data is there: initializers return Tensors at once."""
 
@@ -433,6 +448,7 @@ class MetaTensor(metaclass=_MetaTensorType):
         """
         if self.init is None:
             raise TypeError("This MetaTensor has no initializer, so it cannot become a Tensor.")
+        _say_whole("MetaTensor.to_tensor", slice_index, opt_shard_group)
         from msnb.common.initializer import initializer
         return initializer(self.init, shape or self.shape, self.dtype)
 

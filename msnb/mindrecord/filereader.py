@@ -1,8 +1,9 @@
 """``FileReader``: goes through the rows of MindRecord files."""
 
+from msnb import log
 from msnb.mindrecord._reader import Records
 from msnb.mindrecord.common.exceptions import ParamTypeError
-from msnb.mindrecord.shardutils import check_consumers, check_filenames
+from msnb.mindrecord.shardutils import ONE_THREAD, check_consumers, check_filenames
 
 __all__ = ["FileReader"]
 
@@ -12,9 +13,9 @@ class FileReader:
 
     Args:
         file_name (Union[str, list[str]]): A file, whose other shards are read too, or a list of files.
-        num_consumer (int, optional): Accepted; one thread reads. Default: 4.
+        num_consumer (int, optional): No effect: one thread reads. Default: 4.
         columns (list[str], optional): Fields to read. Default: None, all.
-        operator (int, optional): Reserved. Default: None.
+        operator (int, optional): No effect, as in MindSpore. Default: None.
 
     Raises:
         ParamValueError: If a name or number is wrong.
@@ -32,6 +33,8 @@ class FileReader:
     def __init__(self, file_name, num_consumer=4, columns=None, operator=None):
         check_filenames(file_name)
         check_consumers(num_consumer)
+        log.unused("FileReader", ONE_THREAD, num_consumer=num_consumer != 4)
+        log.unused("FileReader", "MindSpore keeps it for later, too", operator=operator is not None)
         if columns and not isinstance(columns, list):
             raise ParamTypeError("columns", "list")
         self._columns = columns or None

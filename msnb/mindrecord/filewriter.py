@@ -66,7 +66,6 @@ class FileWriter:
             raise ParamValueError(
                 f"Shard number should between {MIN_SHARD_COUNT} and {MAX_SHARD_COUNT}, but got {shard_num}."
             )
-        self._file_name = file_name
         self._shard_num = shard_num
         width = len(str(shard_num - 1))
         self._paths = [file_name] if shard_num == 1 else [f"{file_name}{i:0{width}d}" for i in range(shard_num)]
@@ -97,9 +96,14 @@ class FileWriter:
         return writer
 
     def init_append(self, file_name, header):
-        """Go on with the files that `header` (the opened records) describes."""
-        self._file_name = file_name
+        """Go on with the files that `header` (the opened records) describes.
+
+        Raises:
+            ParamValueError: If `file_name` is none of them.
+        """
         self._paths = [f.path for f in header.files]
+        if os.path.realpath(file_name) not in map(os.path.realpath, self._paths):
+            raise ParamValueError(f"File {file_name!r} is none of those that were opened: {self._paths}.")
         self._shard_num = len(self._paths)
         self._header_size, self._page_size = header.header["header_size"], header.header["page_size"]
         self._desc = header.header["schema"][0].get("desc", "")
@@ -253,7 +257,7 @@ class FileWriter:
 
         Args:
             raw_data (list[dict]): The rows.
-            parallel_writer (bool, optional): Accepted; the disk is the limit. Default: False.
+            parallel_writer (bool, optional): No effect: one thread writes. Default: False.
 
         Returns:
             int, 0.
@@ -263,6 +267,7 @@ class FileWriter:
             MRMWriteDatasetError: If a row is larger than a page.
         """
         _check_list(raw_data, "raw_data", dict, "raw_data item")
+        log.unused("FileWriter.write_raw_data", "one thread writes", parallel_writer=parallel_writer)
         self.open_and_set_header()
         rows = []
         for number, row in enumerate(raw_data):

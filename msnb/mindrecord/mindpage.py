@@ -11,7 +11,7 @@ from msnb.mindrecord.common.exceptions import (
     ParamTypeError,
     ParamValueError,
 )
-from msnb.mindrecord.shardutils import SUCCESS, check_consumers, check_filenames
+from msnb.mindrecord.shardutils import ONE_THREAD, SUCCESS, check_consumers, check_filenames
 
 __all__ = ["MindPage"]
 
@@ -21,7 +21,7 @@ class MindPage:
 
     Args:
         file_name (Union[str, list[str]]): A file, whose other shards are read too, or a list of files.
-        num_consumer (int, optional): Accepted; one thread reads. Default: 4.
+        num_consumer (int, optional): No effect: one thread reads. Default: 4.
 
     Raises:
         ParamValueError: If a name or number is wrong.
@@ -31,6 +31,7 @@ class MindPage:
     def __init__(self, file_name, num_consumer=4):
         check_filenames(file_name)
         check_consumers(num_consumer)
+        log.unused("MindPage", ONE_THREAD, num_consumer=num_consumer != 4)
         self._records = Records(file_name)
         self._category_field = None
         self._by_name = None

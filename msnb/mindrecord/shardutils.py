@@ -10,6 +10,7 @@ MIN_HEADER_SIZE, MAX_HEADER_SIZE = 1 << 14, 1 << 27
 MIN_PAGE_SIZE, MAX_PAGE_SIZE = 1 << 15, 1 << 28
 MIN_SHARD_COUNT, MAX_SHARD_COUNT = 1, 1000
 MIN_CONSUMER_COUNT = 1
+ONE_THREAD = "one thread reads; ds.MindDataset(..., num_parallel_workers=n) reads with several"
 VALID_ARRAY_ATTRIBUTES = [f"{kind}{bits}" for kind in ("int", "float") for bits in (32, 64)]
 VALID_ATTRIBUTES = [*VALID_ARRAY_ATTRIBUTES, "string", "bytes"]
 # What a value of a Python or numpy type may become.

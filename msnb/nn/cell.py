@@ -105,10 +105,10 @@ class Cell:
         return compile.parameter_names(self.construct)
 
     def _traced_call(self, args, kwargs):
-        """Within a graph: under a scope named after the attribute that holds the Cell, and its class."""
+        """Within a graph: under a scope named after the attribute that holds the Cell."""
         _thread.frame.cells[id(self)] = self
         name = type(self).__name__
-        with jax.named_scope(f"{self._attr_name}-{name}" if self._attr_name else name):
+        with jax.named_scope(_scope_name(self._attr_name, name)):
             return self._run(args, kwargs)
 
     def _run(self, args, kwargs):
@@ -447,7 +447,7 @@ class Cell:
         """Give every sub-Cell the scope that graphs show it under."""
         for name, cell in self._cells.items():
             if cell is not None:
-                cell.__dict__["_scope"] = f"{self._scope or 'Default'}/{name}-{type(cell).__name__}"
+                cell.__dict__["_scope"] = f"{self._scope or 'Default'}/{_scope_name(name, type(cell).__name__)}"
                 cell.generate_scope()
 
     def get_scope(self):
@@ -609,7 +609,8 @@ class Cell:
         """Nothing to do: checkpoints are written from the Parameters, not by a graph."""
 
     def init_parameters_data(self, auto_parallel_mode=False):
-        """Dictionary from each Parameter to itself: their data is there from the beginning."""
+        """Dictionary from each Parameter to itself: their data is there from the beginning, and whole in any mode."""
+        log.unused("Cell.init_parameters_data", "a Parameter is always whole", auto_parallel_mode=auto_parallel_mode)
         return {param: param for param in self.get_parameters()}
 
     def register_backward_hook(self, fn):
@@ -637,6 +638,11 @@ class Cell:
         lines += [f"({name}): {cell!r}" for name, cell in self._cells.items()]
         body = "\n".join(lines).replace("\n", "\n  ")
         return f"{type(self).__name__}<\n  {body}\n  >"
+
+
+def _scope_name(attribute, kind):
+    """Scope of a Cell: the attribute that holds it and, unless the context says otherwise, its class."""
+    return f"{attribute}-{kind}" if attribute and _state.reserve_class_name_in_scope else attribute or kind
 
 
 class GraphKernel(Cell):

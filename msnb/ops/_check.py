@@ -18,6 +18,8 @@ NUMBER = INT | FLOAT | COMPLEX
 ANY = NUMBER | BOOL
 INDEX = _dtypes(mstype.int32, mstype.int64)
 
+NO_RACE = "updates here never interleave"  # why `use_locking` changes nothing
+
 _NAMES = ((BOOL, "bool"), (SIGNED, "int"), (UNSIGNED, "uint"), (FLOAT, "float"), (COMPLEX, "complex"))
 
 

@@ -2,7 +2,7 @@
 
 Data that is split over several devices of one process is reduced by the compiler, where a sharding asks for it.
 """
-from msnb.core.kinds import Int, OneOf, Str, Tensors
+from msnb.core.kinds import Int, OneOf, Tensors
 from msnb.core.operator import REGISTRY
 from msnb.core.primitive import operator
 from msnb.ops._check import FLOAT, INT, dtype_in
@@ -39,15 +39,17 @@ class _Constant:
 
 REGISTRY["ReduceOp"] = _Constant(ReduceOp)
 Reduction = OneOf("sum", "max", "min", "prod")
+ONE_PROCESS = "this program is one process, whose own values are the result"
 
 
 @operator("AllReduce")
-def all_reduce(input_x, *, op: Reduction = ReduceOp.SUM, group: Str = WORLD):
+def all_reduce(input_x, *, op: OneOf(ReduceOp.SUM, otherwise=ONE_PROCESS, among=Reduction) = ReduceOp.SUM,
+               group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
     """The values of all processes of a group joined, the same in each of them.
 
     Args:
-        op (str): How, one of ReduceOp. Default: ReduceOp.SUM.
-        group (str): Name of the group. Default: "hccl_world_group".
+        op (str): How, one of ReduceOp; no effect in one process. Default: ReduceOp.SUM.
+        group (str): Name of the group; no effect in one process. Default: "hccl_world_group".
 
     Inputs:
         - **input_x** (Tensor) - Numbers.
@@ -67,11 +69,11 @@ def all_reduce(input_x, *, op: Reduction = ReduceOp.SUM, group: Str = WORLD):
 
 
 @operator("AllGather")
-def all_gather(input_x, *, group: Str = WORLD):
+def all_gather(input_x, *, group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
     """The values of all processes of a group, one after another along the first dimension.
 
     Args:
-        group (str): Name of the group. Default: "hccl_world_group".
+        group (str): Name of the group; no effect in one process. Default: "hccl_world_group".
 
     Inputs:
         - **input_x** (Tensor) - Numbers, of at least 1 dimension.
@@ -93,12 +95,13 @@ def all_gather(input_x, *, group: Str = WORLD):
 
 
 @operator("ReduceScatter")
-def reduce_scatter(input_x, *, op: Reduction = ReduceOp.SUM, group: Str = WORLD):
+def reduce_scatter(input_x, *, op: OneOf(ReduceOp.SUM, otherwise=ONE_PROCESS, among=Reduction) = ReduceOp.SUM,
+                   group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
     """The values of all processes of a group joined, and each process's part of the result.
 
     Args:
-        op (str): How, one of ReduceOp. Default: ReduceOp.SUM.
-        group (str): Name of the group. Default: "hccl_world_group".
+        op (str): How, one of ReduceOp; no effect in one process. Default: ReduceOp.SUM.
+        group (str): Name of the group; no effect in one process. Default: "hccl_world_group".
 
     Inputs:
         - **input_x** (Tensor) - Numbers, of at least 1 dimension.
@@ -120,12 +123,12 @@ def reduce_scatter(input_x, *, op: Reduction = ReduceOp.SUM, group: Str = WORLD)
 
 
 @operator("Broadcast")
-def broadcast(input_x: Tensors, *, root_rank: Int, group: Str = WORLD):
+def broadcast(input_x: Tensors, *, root_rank: Int, group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
     """The values of one process, the same in all processes of a group.
 
     Args:
         root_rank (int): Number of that process.
-        group (str): Name of the group. Default: "hccl_world_group".
+        group (str): Name of the group; no effect in one process. Default: "hccl_world_group".
 
     Inputs:
         - **input_x** (tuple[Tensor]) - Numbers.
@@ -148,11 +151,11 @@ def broadcast(input_x: Tensors, *, root_rank: Int, group: Str = WORLD):
 
 
 @operator("AllSwap")
-def all_swap(tensor_in, send_size, recv_size, *, group: Str = WORLD):
+def all_swap(tensor_in, send_size, recv_size, *, group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
     """Rows exchanged between all processes of a group.
 
     Args:
-        group (str): Name of the group. Default: "hccl_world_group".
+        group (str): Name of the group; no effect in one process. Default: "hccl_world_group".
 
     Inputs:
         - **tensor_in** (Tensor) - Of 2 dimensions.

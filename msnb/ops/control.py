@@ -27,9 +27,12 @@ class Depend(HostPrimitive):
         return value
 
 
+_ORDER = "has no effect here: operators run in the order in which the program calls them."
+
+
 @host_operator()
 class ControlDepend(HostPrimitive):
-    """Says that one operation happens before another, as the order of the program says already.
+    """Says that one operation happens before another; no effect, the order of the program decides.
 
     Args:
         depend_mode (int): 0 if only the results themselves count, 1 if their users do, too. Default: 0.
@@ -52,6 +55,7 @@ class ControlDepend(HostPrimitive):
         super().__init__()
         if isinstance(depend_mode, bool) or depend_mode not in (0, 1):
             raise ValueError(f"For 'ControlDepend', 'depend_mode' should be 0 or 1, but got {describe(depend_mode)}.")
+        log.once(f"ControlDepend {_ORDER}")
         self.add_prim_attr("depend_mode", depend_mode)
 
     def __call__(self, src, dst):
@@ -60,7 +64,7 @@ class ControlDepend(HostPrimitive):
 
 @functional("control_depend")
 def control_depend(src, dst):
-    """Says that `src` happens before `dst`, as the order of the program says already.
+    """Says that `src` happens before `dst`; no effect, the order of the program decides.
 
     Args:
         src (Any): Result of what comes first.
@@ -72,6 +76,7 @@ def control_depend(src, dst):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
+    log.once(f"control_depend {_ORDER}")
     return src
 
 

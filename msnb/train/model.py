@@ -289,13 +289,14 @@ class Model:
         Args:
             train_dataset (Dataset): Batches for training. Default: None.
             valid_dataset (Dataset): Batches for evaluation. Default: None.
-            sink_size (int): Accepted; the graphs do not depend on it. Default: -1.
-            epoch (int): Accepted; the graphs do not depend on it. Default: 1.
+            sink_size (int): No effect: the graphs do not depend on it. Default: -1.
+            epoch (int): No effect: the graphs do not depend on it. Default: 1.
 
         Raises:
             RuntimeError: In PYNATIVE mode, or without metrics for `valid_dataset`.
             ValueError: If both datasets are None.
         """
+        log.unused("Model.build", "the graphs do not depend on it", sink_size=sink_size != -1, epoch=epoch != 1)
         if context.get_context("mode") == context.PYNATIVE_MODE:
             raise RuntimeError("Networks are compiled beforehand in GRAPH mode only: "
                                "context.set_context(mode=context.GRAPH_MODE).")

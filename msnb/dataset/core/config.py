@@ -1,10 +1,12 @@
 """Settings of the data engine: ``mindspore.dataset.config``."""
 
+import inspect
 import os
 import random
 
 import numpy as np
 
+from msnb import log
 from msnb.common.seed import on_seed
 from msnb.formats import reading
 
@@ -56,10 +58,7 @@ class _Settings:
         self.seed = UNSEEDED
         self.workers = 8
         self.prefetch = 16
-        self.monitor_interval = 1000
         self.callback_timeout = 60
-        self.auto_workers = False
-        self.numa = False
         self.cache_budget = None
         self.max_pixels = 30_000_000  # decoders take up to ten bytes a pixel (progressive JPEG): under 300 MB
         self.extra = {}
@@ -154,48 +153,6 @@ def get_num_parallel_workers():
     return settings.workers
 
 
-def set_numa_enable(numa_enable):
-    """Accepted for MindSpore's sake: threads share memory here, so there is nothing to bind.
-
-    Args:
-        numa_enable (bool): Whether MindSpore would bind processes to memory nodes.
-    """
-    settings.numa = _boolean(numa_enable, "numa_enable")
-
-
-def get_numa_enable():
-    """The value given to :func:`set_numa_enable`."""
-    return settings.numa
-
-
-def set_monitor_sampling_interval(interval):
-    """Milliseconds between two samples of the profiler.
-
-    Args:
-        interval (int): At least 1.
-    """
-    settings.monitor_interval = _in_range(interval, 1, INT32_MAX, "Interval")
-
-
-def get_monitor_sampling_interval():
-    """Milliseconds between two samples of the profiler."""
-    return settings.monitor_interval
-
-
-def set_auto_num_workers(enable):
-    """Let the engine choose the number of workers of every operator that names none.
-
-    Args:
-        enable (bool): Whether to choose.
-    """
-    settings.auto_workers = _boolean(enable, "enable")
-
-
-def get_auto_num_workers():
-    """Whether the engine chooses the number of workers."""
-    return settings.auto_workers
-
-
 def set_callback_timeout(timeout):
     """Seconds that a waiting callback or ``sync_wait`` lets pass before it gives up.
 
@@ -258,7 +215,7 @@ _FILE_KEYS = {  # the setting, its least and its largest value; MindSpore's file
     "numParallelWorkers": ("workers", 1, INT32_MAX),
     "opConnectorSize": ("prefetch", 1, INT32_MAX),
     "seed": ("seed", 0, UINT32_MAX),
-    "monitorSamplingInterval": ("monitor_interval", 1, INT32_MAX),
+    "monitorSamplingInterval": ("monitor_sampling_interval", 1, INT32_MAX),
 }
 
 
@@ -292,21 +249,39 @@ def load(file):
             )
         if key in values:
             found[name] = value
+    set_monitor_sampling_interval(found.pop("monitor_sampling_interval", get_monitor_sampling_interval()))
     vars(settings).update(found)
+    others = dict.fromkeys(values.keys() - _FILE_KEYS, True)
+    log.unused("dataset.config.load", "the engine has no such setting", **others)
 
 
-def _pair(name, default, check):
-    """A setting of 2.x that is kept and given back."""
+# --- settings that have no effect here: kept, given back, and said once to have none ---------------------------------
 
-    def setter(value):
-        settings.extra[name] = check(value, name)
+
+def _pair(name, arguments, default, check, why):
+    """(setter, getter) of a setting that changes nothing, because of `why`.
+
+    The setter takes `arguments`, of which the first is the value and the others may be left out.
+    """
+    argument, *more = arguments.split()
+    positional = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    signature = inspect.Signature(
+        [inspect.Parameter(argument, positional), *(inspect.Parameter(a, positional, default=None) for a in more)]
+    )
+
+    def setter(*args, **kwargs):
+        given = signature.bind(*args, **kwargs).arguments
+        value = check(given[argument], argument)
+        log.unused("dataset.config", why, **{name: value != default or len(given) > 1})
+        settings.extra[name] = value
 
     def getter():
         return settings.extra.get(name, default)
 
     setter.__name__, getter.__name__ = f"set_{name}", f"get_{name}"
-    setter.__doc__ = f"Keep `{name}` for :func:`get_{name}`; the engine here needs no such switch."
-    getter.__doc__ = f"The value given to :func:`set_{name}`."
+    setter.__signature__ = signature
+    setter.__doc__ = f"Keep `{argument}` for :func:`get_{name}`; no effect here: {why}."
+    getter.__doc__ = f"The value given to :func:`set_{name}`; {default} before."
     return setter, getter
 
 
@@ -314,12 +289,33 @@ def _positive(value, what):
     return _in_range(value, 1, INT32_MAX, what)
 
 
-set_enable_autotune, get_enable_autotune = _pair("enable_autotune", False, _boolean)
-set_dynamic_shape, get_dynamic_shape = _pair("dynamic_shape", False, _boolean)
-set_auto_offload, get_auto_offload = _pair("auto_offload", False, _boolean)
-set_enable_watchdog, get_enable_watchdog = _pair("enable_watchdog", True, _boolean)
-set_fast_recovery, get_fast_recovery = _pair("fast_recovery", True, _boolean)
-set_multiprocessing_timeout_interval, get_multiprocessing_timeout_interval = _pair(
-    "multiprocessing_timeout_interval", 300, _positive
+def _not_negative(value, what):
+    return _in_range(value, 0, INT32_MAX, what)
+
+
+_SHARED = "workers share memory, so that there is nothing to bind"
+_MEASURED = "a pipeline is measured while somebody looks, at every batch"
+_WORKERS = "each operator has the number of workers that it names, or that of set_num_parallel_workers"
+_PLANNED = "the engine makes a plan of every pipeline; dataset.explain() shows it"
+_NO_WATCHDOG = "the error of a worker is raised where its rows are asked for"
+
+set_numa_enable, get_numa_enable = _pair("numa_enable", "numa_enable", False, _boolean, _SHARED)
+set_monitor_sampling_interval, get_monitor_sampling_interval = _pair(
+    "monitor_sampling_interval", "interval", 1000, _positive, _MEASURED
 )
-set_autotune_interval, get_autotune_interval = _pair("autotune_interval", 0, _positive)
+set_auto_num_workers, get_auto_num_workers = _pair("auto_num_workers", "enable", False, _boolean, _WORKERS)
+set_enable_autotune, get_enable_autotune = _pair(
+    "enable_autotune", "enable filepath_prefix", False, _boolean, _PLANNED
+)
+set_autotune_interval, get_autotune_interval = _pair("autotune_interval", "interval", 0, _not_negative, _PLANNED)
+set_auto_offload, get_auto_offload = _pair("auto_offload", "offload", False, _boolean, _PLANNED)
+set_dynamic_shape, get_dynamic_shape = _pair(
+    "dynamic_shape", "is_dynamic", False, _boolean, "batches may differ in shape in any case"
+)
+set_enable_watchdog, get_enable_watchdog = _pair("enable_watchdog", "enable", True, _boolean, _NO_WATCHDOG)
+set_fast_recovery, get_fast_recovery = _pair(
+    "fast_recovery", "fast_recovery", True, _boolean, "a pipeline that was left is made anew"
+)
+set_multiprocessing_timeout_interval, get_multiprocessing_timeout_interval = _pair(
+    "multiprocessing_timeout_interval", "interval", 300, _positive, "nothing is logged while a worker is at work"
+)

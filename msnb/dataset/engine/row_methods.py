@@ -419,5 +419,4 @@ def _parameters(function):
 
 
 def _say_unused(max_rowsize):
-    if max_rowsize != 16:
-        log.once("'max_rowsize' has no effect: processes pass rows of any size.")
+    log.unused("Dataset", "processes pass rows of any size", max_rowsize=max_rowsize != 16)

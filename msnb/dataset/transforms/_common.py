@@ -20,7 +20,7 @@ from msnb.dataset.engine.padding import pad_to
 _SCALAR = (str, float, bool, int, bytes)
 
 
-def one_hot_arguments(num_classes, smoothing_rate):
+def check_one_hot(num_classes, smoothing_rate):
     """Checks of a number of classes and of the share of the 1 that is spread over them."""
     type_check(num_classes, (int,), "num_classes")
     type_check(smoothing_rate, (int, float), "smoothing_rate")
@@ -47,7 +47,7 @@ class OneHot(TensorOp):
     """
 
     def __init__(self, num_classes, smoothing_rate=0.0):
-        one_hot_arguments(num_classes, smoothing_rate)
+        check_one_hot(num_classes, smoothing_rate)
         self.num_classes = num_classes
         self.smoothing_rate = smoothing_rate
 

@@ -2,7 +2,7 @@
 
 from msnb.dataset.core.validator_helpers import check_value, type_check
 from msnb.dataset.transforms import py_transforms_util as util
-from msnb.dataset.transforms._common import one_hot_arguments
+from msnb.dataset.transforms._common import check_one_hot
 
 __all__ = ["OneHotOp", "Compose", "RandomApply", "RandomChoice", "RandomOrder"]
 
@@ -31,7 +31,7 @@ class OneHotOp:
     """
 
     def __init__(self, num_classes, smoothing_rate=0.0):
-        one_hot_arguments(num_classes, 0.0 if smoothing_rate is None else smoothing_rate)
+        check_one_hot(num_classes, 0.0 if smoothing_rate is None else smoothing_rate)
         self.num_classes = num_classes
         self.smoothing_rate = smoothing_rate
 

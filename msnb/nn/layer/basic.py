@@ -2,6 +2,7 @@
 
 import math
 
+from msnb import log
 from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
@@ -91,7 +92,7 @@ class Dropout(Cell):
 
     Args:
         keep_prob (float): The probability of KEEPING an element, in (0, 1]. Default: 0.5.
-        dtype (:class:`mindspore.dtype`): Of the input; checked only. Default: mindspore.float32.
+        dtype (:class:`mindspore.dtype`): No effect: the result has the type of the input. Default: mindspore.float32.
         p (float): The probability of dropping, in [0, 1), as newer versions have it; instead of `keep_prob`.
 
     Inputs:
@@ -126,6 +127,7 @@ class Dropout(Cell):
             raise ValueError(f"dropout probability should be a number in range (0, 1], but got {keep_prob}.")
         Validator.check_value_type("keep_prob", keep_prob, [float], self.cls_name)
         Validator.check_subclass("dtype", dtype, mstype.number_type, self.cls_name)
+        log.unused(self.cls_name, "the result has the type of the input", dtype=dtype != mstype.float32)
         self.keep_prob = keep_prob
         self.dropout = P.Dropout(keep_prob)
 

@@ -100,9 +100,7 @@ class _BatchNorm(_FeatureNorm):
         self.group = Validator.check_positive_int(device_num_each_group, "device_num_each_group", self.cls_name)
         # `momentum` is the share of the old value that is kept; the operator wants the share of the new one.
         self.momentum = 1.0 - momentum
-        self.bn_train = P.FusedBatchNormEx(
-            mode=1, epsilon=self.eps, momentum=self.momentum, data_format=self.format
-        )
+        self.bn_train = P.FusedBatchNormEx(epsilon=self.eps, momentum=self.momentum, data_format=self.format)
         self.bn_infer = P.BatchNorm(is_training=False, epsilon=self.eps, data_format=self.format)
 
     def construct(self, x):

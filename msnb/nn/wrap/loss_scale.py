@@ -215,22 +215,23 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return tensor_grad_scale(scale, grad)
 
     def start_overflow_check(self, pre_cond, compute_input):
-        """Begin to watch for overflow; nothing has to be set up here.
+        """Begin to watch for overflow, after `pre_cond`; nothing has to be set up here.
 
         Args:
             pre_cond (Tensor): What has to be computed before.
             compute_input (Union[Tensor, tuple[Tensor]]): Input of what is watched.
 
         Returns:
-            tuple, a status for `get_overflow_status`, and `compute_input`.
+            tuple, False as the status for `get_overflow_status`, and `compute_input`.
         """
-        return False, compute_input
+        return P.Depend()(False, pre_cond), compute_input
 
     def get_overflow_status(self, status, compute_output):
-        """Whether a Tensor of `compute_output` holds an infinite value or NaN.
+        """Whether there was an overflow already, or a Tensor of `compute_output` holds an infinite value or NaN.
 
         Args:
-            status (object): First result of `start_overflow_check`.
+            status (Union[bool, Tensor]): First result of `start_overflow_check`; of a Tensor, any element but zero is
+                an overflow.
             compute_output (Union[Tensor, tuple[Tensor]]): Output of what is watched.
 
         Returns:
@@ -238,6 +239,9 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         """
         outputs = compute_output if isinstance(compute_output, tuple) else (compute_output,)
         flags = [_row_tensor_grad_overflow(x) if isinstance(x, RowTensor) else grad_overflow(x) for x in outputs]
+        if status is not False:
+            status = status if isinstance(status, Tensor) else Tensor(status)
+            flags.append(P.Cast()(P.ReduceAny()(P.Cast()(status, mstype.bool_)), mstype.float32).reshape(1))
         return self.less_equal(self.base, self.reduce_sum(self.concat(flags)))
 
     def process_loss_scale(self, overflow):

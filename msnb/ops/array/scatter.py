@@ -9,9 +9,9 @@ import jax.numpy as jnp
 
 from msnb.core.checks import index, position
 from msnb.core.dtype import result_type
-from msnb.core.kinds import Bool, Int, OneOf, Shape
+from msnb.core.kinds import Int, OneOf, Shape
 from msnb.core.primitive import operator
-from msnb.ops._check import ANY, INDEX, NUMBER, axis_in, dtype_in, same_dtype
+from msnb.ops._check import ANY, INDEX, NO_RACE, NUMBER, axis_in, dtype_in, same_dtype
 from msnb.ops._half import in_float32
 
 _DROP = {"mode": "drop", "wrap_negative_indices": False}  # a negative index is out of range too
@@ -73,7 +73,7 @@ _IN_PLACE = """Slices of a Parameter {verb} others, in place.
     Indices that name one slice several times all take effect, one after another.
 
     Args:
-        use_locking (bool): Accepted for MindSpore's interface; updates never race here. Default: {locking}.
+        use_locking (bool): No effect: updates here never interleave. Default: {locking}.
 
     Inputs:
         - **input_x** (Parameter) - What is written.
@@ -126,7 +126,7 @@ def _in_place(name, mode, locking, by_position=False, allowed=NUMBER, functional
     verb, update = _UPDATES[mode]
     place = _position if by_position else _rows
 
-    def kernel(input_x, indices, updates, *, use_locking: Bool = locking):
+    def kernel(input_x, indices, updates, *, use_locking: OneOf(locking, otherwise=NO_RACE) = locking):
         dtype_in(name, "input_x", input_x, allowed)
         dtype_in(name, "indices", indices, INDEX)
         updates = _in_type_of(name, input_x, updates)

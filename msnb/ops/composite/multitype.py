@@ -1,6 +1,7 @@
 """Overloads by type (`MultitypeFuncGraph`) and maps over nested tuples (`HyperMap`)."""
 import functools
 
+from msnb import log
 from msnb.common import dtype as mstype
 from msnb.core import script
 from msnb.core.errors import describe
@@ -46,7 +47,7 @@ class MultitypeFuncGraph:
 
     Args:
         name (str): Name shown in errors.
-        read_value (bool): Whether Parameters are passed by value; they always are. Default: False.
+        read_value (bool): No effect: a Parameter is passed as it is, and is read where it is used. Default: False.
 
     Raises:
         ValueError: If no registered combination fits a call.
@@ -64,8 +65,9 @@ class MultitypeFuncGraph:
     """
 
     def __init__(self, name, read_value=False):
+        log.unused("MultitypeFuncGraph", "a Parameter is passed as it is, and is read where it is used",
+                   read_value=read_value)
         self.name = name
-        self.read_value = read_value
         self.entries = []
 
     def register(self, *type_names):

@@ -1,5 +1,5 @@
 """Kinds that only neural-network operators need: windows, paddings, fractions."""
-from msnb.core.kinds import Between, ConstantAt, Float, Int, Kind, NonNegInt, OneOf, PositiveInt, Static, StrictFloat
+from msnb.core.kinds import Between, ConstantAt, Float, Kind, NonNegInt, OneOf, PositiveInt, Static, StrictFloat
 
 PadMode = OneOf("valid", "same", "pad", fold=True)
 PoolMode = OneOf("valid", "same", fold=True)
@@ -84,12 +84,3 @@ def _form_pads(dims):
 Pads1, Pads2, Pads3 = _form_pads(1), _form_pads(2), _form_pads(3)
 Window1 = _window(1)
 Offsets2 = _offsets(2)
-
-
-def Exactly(number):
-    """The int `number` and nothing else: MindSpore's `mode` arguments."""
-    def accept(value):
-        if Int.accept(value) != number:
-            raise ValueError
-        return number
-    return Kind(f"{number}", accept)

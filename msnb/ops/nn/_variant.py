@@ -18,6 +18,7 @@ def variant(name, fn, when, writes=(), random=False):
     """
     cls = REGISTRY[name].primitive
     usual, other = cls.__call__, declared(fn, name, writes, "results", random)
+    REGISTRY[name].variant = other, when
 
     def call(self, *args, **kwargs):
         if when(self._attributes):

@@ -6,7 +6,7 @@ from msnb.core.kinds import OneOf, PositiveInt, Shape
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops.nn import conv_primitive
-from msnb.ops.nn._kinds import Exactly, Layout, Offsets3, PadMode, Sides2, Sides3, Window2, Window3
+from msnb.ops.nn._kinds import Layout, Offsets3, PadMode, Sides2, Sides3, Window2, Window3
 from msnb.ops.nn._variant import refuse
 from msnb.ops.nn.conv_lowering import Geometry, direct
 
@@ -44,10 +44,22 @@ def _check_images(op, x, w, dims, group):
                          f"{group} needs {w.shape[1] * group}.")
 
 
-def _check_weight(op, w, out_channel, kernel_size):
+def check_weight(op, w, out_channel, kernel_size, name="weight"):
+    """`w` (or what has its shape), if that is what the attributes say; ValueError otherwise."""
     if w.shape[0] != out_channel or tuple(w.shape[2:]) != kernel_size:
-        raise ValueError(f"For '{op}', 'weight' should have shape ({out_channel}, *, {', '.join(map(str, kernel_size))}"
+        raise ValueError(f"For '{op}', '{name}' should have shape ({out_channel}, *, {', '.join(map(str, kernel_size))}"
                          f"), as out_channel and kernel_size say, but got {w.shape}.")
+    return w
+
+
+def check_depthwise(op, w, channels, channel_multiplier, kernel_size, group, name="weight"):
+    """`w` (or what has its shape), if that is what attributes and images say; ValueError otherwise."""
+    expected = (channel_multiplier, channels, *kernel_size)
+    if tuple(w.shape) != expected:
+        raise ValueError(f"For '{op}', '{name}' should have shape {expected}, but got {tuple(w.shape)}.")
+    if group not in (1, channels):
+        raise ValueError(f"For '{op}', 'group' should be 1 or {channels}, the channels of the images, each of which is "
+                         f"its own group, but got {group}.")
     return w
 
 
@@ -59,7 +71,7 @@ def _check_output(op, geometry, image, kernel):
 
 
 @operator("Conv2D")
-def conv2d_op(x, weight, *, out_channel: PositiveInt, kernel_size: Window2, mode: Exactly(1) = 1,
+def conv2d_op(x, weight, *, out_channel: PositiveInt, kernel_size: Window2, mode: OneOf(1) = 1,
               pad_mode: PadMode = "valid", pad: Sides2 = (0, 0, 0, 0), stride: Window2 = (1, 1),
               dilation: Window2 = (1, 1), group: PositiveInt = 1, data_format: Layout = "NCHW"):
     """Cross-correlation of images with a bank of filters.
@@ -100,7 +112,7 @@ def conv2d_op(x, weight, *, out_channel: PositiveInt, kernel_size: Window2, mode
     if last:
         _check.rank("Conv2D", "x", x, 4)
         x, weight = jnp.moveaxis(x, -1, 1), jnp.moveaxis(weight, -1, 1)
-    y = _conv2d("Conv2D", x, _check_weight("Conv2D", weight, out_channel, kernel_size), pad_mode, pad, stride,
+    y = _conv2d("Conv2D", x, check_weight("Conv2D", weight, out_channel, kernel_size), pad_mode, pad, stride,
                 dilation, group)
     return jnp.moveaxis(y, 1, -1) if last else y
 
@@ -116,7 +128,7 @@ def _conv2d(op, x, w, pad_mode, pad, stride, dilation, group):
 
 
 @operator("DepthwiseConv2dNative")
-def depthwise_conv2d_native(x, weight, *, channel_multiplier: PositiveInt, kernel_size: Window2, mode: Exactly(3) = 3,
+def depthwise_conv2d_native(x, weight, *, channel_multiplier: PositiveInt, kernel_size: Window2, mode: OneOf(3) = 3,
                             pad_mode: PadMode = "valid", pad: Sides2 = (0, 0, 0, 0), stride: Window2 = (1, 1),
                             dilation: Window2 = (1, 1), group: PositiveInt = 1):
     """Convolution of each channel with its own `channel_multiplier` filters.
@@ -129,7 +141,7 @@ def depthwise_conv2d_native(x, weight, *, channel_multiplier: PositiveInt, kerne
         pad (Union[int, tuple[int]]): padding at top, bottom, left, right for "pad". Default: 0.
         stride (Union[int, tuple[int]]): step of the window, equal in both directions. Default: 1.
         dilation (Union[int, tuple[int]]): spacing of the taps, equal in both directions. Default: 1.
-        group (int): taken for MindSpore's signature; every channel is its own group. Default: 1.
+        group (int): 1 or C: every channel is its own group in either case. Default: 1.
 
     Inputs:
         - **x** (Tensor) - (N, C, H, W).
@@ -144,9 +156,7 @@ def depthwise_conv2d_native(x, weight, *, channel_multiplier: PositiveInt, kerne
     op = "DepthwiseConv2dNative"
     _check.rank(op, "x", x, 4)
     _check.rank(op, "weight", weight, 4)
-    if tuple(weight.shape) != (channel_multiplier, x.shape[1], *kernel_size):
-        raise ValueError(f"For '{op}', 'weight' should have shape {(channel_multiplier, x.shape[1], *kernel_size)}, "
-                         f"but got {weight.shape}.")
+    weight = check_depthwise(op, weight, x.shape[1], channel_multiplier, kernel_size, group)
     filters = jnp.swapaxes(weight, 0, 1).reshape(-1, 1, *kernel_size)
     return _conv2d(op, x, filters, pad_mode, pad, stride, dilation, x.shape[1])
 
@@ -154,7 +164,7 @@ def depthwise_conv2d_native(x, weight, *, channel_multiplier: PositiveInt, kerne
 @operator("Conv2DBackpropInput", aliases=("Conv2DTranspose",))
 def conv2d_backprop_input(out_backprop, filter, input_sizes: Shape, *, out_channel: PositiveInt, 
                           kernel_size: Window2, pad_mode: PadMode = "valid", pad: Sides2 = (0, 0, 0, 0),
-                          pad_list: OneOf(None) = None, mode: Exactly(1) = 1, stride: Window2 = (1, 1),
+                          pad_list: OneOf(None) = None, mode: OneOf(1) = 1, stride: Window2 = (1, 1),
                           dilation: Window2 = (1, 1), group: PositiveInt = 1, data_format: Layout = "NCHW"):
     """Gradient of Conv2D with respect to its images, which is also the transposed convolution.
 
@@ -163,7 +173,7 @@ def conv2d_backprop_input(out_backprop, filter, input_sizes: Shape, *, out_chann
         kernel_size (Union[int, tuple[int]]): height and width of a filter.
         pad_mode (str): "valid", "same" or "pad". Default: "valid".
         pad (Union[int, tuple[int]]): padding of the forward convolution for "pad". Default: 0.
-        pad_list (None): taken for MindSpore's signature. Default: None.
+        pad_list (None): only None: it follows from `pad_mode` and `pad`. Default: None.
         mode (int): only 1. Default: 1.
         stride (Union[int, tuple[int]]): stride of the forward convolution. Default: 1.
         dilation (Union[int, tuple[int]]): spacing of the taps. Default: 1.
@@ -186,6 +196,7 @@ def conv2d_backprop_input(out_backprop, filter, input_sizes: Shape, *, out_chann
     if last:
         out_backprop, w = jnp.moveaxis(out_backprop, -1, 1), jnp.moveaxis(w, -1, 1)
         input_sizes = (input_sizes[0], input_sizes[3], input_sizes[1], input_sizes[2])
+    w = check_weight(op, w, out_channel, kernel_size, "filter")
     geometry = _backward_geometry(op, out_backprop, w, input_sizes, pad_mode, pad, stride, dilation, group)
     dx = conv_primitive.conv_input_grad(out_backprop, w, input_sizes, geometry)
     return jnp.moveaxis(dx, 1, -1) if last else dx
@@ -194,7 +205,7 @@ def conv2d_backprop_input(out_backprop, filter, input_sizes: Shape, *, out_chann
 @operator("Conv2DBackpropFilter")
 def conv2d_backprop_filter(out_backprop, input_x, filter_sizes: Shape, *, out_channel: PositiveInt,
                            kernel_size: Window2, pad_mode: PadMode = "valid", pad: Sides2 = (0, 0, 0, 0),
-                           pad_list: Sides2 = (0, 0, 0, 0), mode: Exactly(1) = 1, stride: Window2 = (1, 1),
+                           pad_list: Sides2 = (0, 0, 0, 0), mode: OneOf(1) = 1, stride: Window2 = (1, 1),
                            dilation: Window2 = (1, 1), group: PositiveInt = 1, data_format: Layout = "NCHW"):
     """Gradient of Conv2D with respect to its weights.
 
@@ -203,7 +214,8 @@ def conv2d_backprop_filter(out_backprop, input_x, filter_sizes: Shape, *, out_ch
         kernel_size (Union[int, tuple[int]]): height and width of a filter.
         pad_mode (str): "valid", "same" or "pad". Default: "valid".
         pad (Union[int, tuple[int]]): padding of the forward convolution for "pad". Default: 0.
-        pad_list (tuple): taken for MindSpore's signature. Default: (0, 0, 0, 0).
+        pad_list (tuple): zeros, or the padding at top, bottom, left, right that follows from `pad_mode` and `pad`.
+            Default: (0, 0, 0, 0).
         mode (int): only 1. Default: 1.
         stride (Union[int, tuple[int]]): stride of the forward convolution. Default: 1.
         dilation (Union[int, tuple[int]]): spacing of the taps. Default: 1.
@@ -227,9 +239,19 @@ def conv2d_backprop_filter(out_backprop, input_x, filter_sizes: Shape, *, out_ch
         out_backprop, input_x = jnp.moveaxis(out_backprop, -1, 1), jnp.moveaxis(input_x, -1, 1)
         filter_sizes = (filter_sizes[0], filter_sizes[3], filter_sizes[1], filter_sizes[2])
     w = jax.ShapeDtypeStruct(filter_sizes, input_x.dtype)
+    w = check_weight(op, w, out_channel, kernel_size, "filter_sizes")
     geometry = _backward_geometry(op, out_backprop, w, input_x.shape, pad_mode, pad, stride, dilation, group)
+    compare_pad_list(op, pad_list, geometry.padding)
     dw = conv_primitive.conv_filter_grad(input_x, out_backprop, filter_sizes, geometry)
     return jnp.moveaxis(dw, 1, -1) if last else dw
+
+
+def compare_pad_list(op, pad_list, padding):
+    """ValueError unless a `pad_list` is zeros, as if not given, or what the other attributes say."""
+    expected = tuple(n for sides in padding for n in sides)
+    if any(pad_list) and pad_list != expected:
+        raise ValueError(f"For '{op}', 'pad_list' should be zeros or {expected}, as 'pad_mode' and 'pad' say, but got "
+                         f"{pad_list}.")
 
 
 def _backward_geometry(op, dy, w, image, pad_mode, pad, stride, dilation, group):
@@ -249,7 +271,7 @@ def _backward_geometry(op, dy, w, image, pad_mode, pad, stride, dilation, group)
 
 # ---------------------------------------------------------------------- three dimensions
 @operator("Conv3D")
-def conv3d_op(x, weight, *, out_channel: PositiveInt, kernel_size: Window3, mode: Exactly(1) = 1,
+def conv3d_op(x, weight, *, out_channel: PositiveInt, kernel_size: Window3, mode: OneOf(1) = 1,
               pad_mode: PadMode = "valid", pad: Sides3 = (0,) * 6, stride: Window3 = (1, 1, 1),
               dilation: Window3 = (1, 1, 1), group: PositiveInt = 1, data_format: OneOf("NCDHW") = "NCDHW"):
     """Cross-correlation of volumes with a bank of filters.
@@ -276,7 +298,8 @@ def conv3d_op(x, weight, *, out_channel: PositiveInt, kernel_size: Window3, mode
         ``CPU`` ``GPU`` ``TPU``
     """
     op = "Conv3D"
-    _check_images(op, x, _check_weight(op, weight, out_channel, kernel_size), 3, group)
+    weight = check_weight(op, weight, out_channel, kernel_size)
+    _check_images(op, x, weight, 3, group)
     geometry = Geometry(stride, pads(op, pad_mode, pad, x.shape[2:], kernel_size, stride, dilation), dilation, group)
     _check_output(op, geometry, x.shape[2:], kernel_size)
     return direct(x, weight, geometry)
@@ -284,7 +307,7 @@ def conv3d_op(x, weight, *, out_channel: PositiveInt, kernel_size: Window3, mode
 
 @operator("Conv3DBackpropInput")
 def conv3d_backprop_input(weight, dout, input_size: Shape, *, out_channel: PositiveInt, kernel_size: Window3,
-                          mode: Exactly(1) = 1, pad_mode: PadMode = "valid", pad: Sides3 = (0,) * 6,
+                          mode: OneOf(1) = 1, pad_mode: PadMode = "valid", pad: Sides3 = (0,) * 6,
                           stride: Window3 = (1, 1, 1), dilation: Window3 = (1, 1, 1), group: PositiveInt = 1,
                           data_format: OneOf("NCDHW") = "NCDHW"):
     """Gradient of Conv3D with respect to its volumes.
@@ -311,13 +334,15 @@ def conv3d_backprop_input(weight, dout, input_size: Shape, *, out_channel: Posit
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    padding = pads("Conv3DBackpropInput", pad_mode, pad, input_size[2:], kernel_size, stride, dilation)
+    op = "Conv3DBackpropInput"
+    weight = check_weight(op, weight, out_channel, kernel_size)
+    padding = pads(op, pad_mode, pad, input_size[2:], kernel_size, stride, dilation)
     return _transposed3d(dout, weight, input_size, Geometry(stride, padding, dilation, group))
 
 
 @operator("Conv3DTranspose")
 def conv3d_transpose_op(dout, weight, *, in_channel: PositiveInt, out_channel: PositiveInt, kernel_size: Window3,
-                        mode: Exactly(1) = 1, pad: Sides3 = (0,) * 6, stride: Window3 = (1, 1, 1),
+                        mode: OneOf(1) = 1, pad: Sides3 = (0,) * 6, stride: Window3 = (1, 1, 1),
                         dilation: Window3 = (1, 1, 1), group: PositiveInt = 1, output_padding: Offsets3 = (0, 0, 0),
                         data_format: OneOf("NCDHW") = "NCDHW"):
     """Transposed convolution of volumes.
@@ -346,7 +371,7 @@ def conv3d_transpose_op(dout, weight, *, in_channel: PositiveInt, out_channel: P
     """
     op = "Conv3DTranspose"
     _check.rank(op, "dout", dout, 5)
-    _check_weight(op, weight, in_channel, kernel_size)
+    weight = check_weight(op, weight, in_channel, kernel_size)
     for extra, s, d in zip(output_padding, stride, dilation, strict=True):
         if extra >= max(s, d):
             raise ValueError(f"For '{op}', 'output_padding' should be smaller than stride or dilation, but got "

@@ -2,8 +2,9 @@
 import jax.numpy as jnp
 from jax import lax
 
+from msnb import log
 from msnb.core.checks import index
-from msnb.core.kinds import Bool, Float, Int, Kind, Number, OneOf, Optional, PositiveInt, Shape
+from msnb.core.kinds import Bool, Float, Int, Kind, Number, OneOf, Optional, PositiveFloat, PositiveInt, Shape, Value
 from msnb.core.primitive import FUNCTIONAL, REGISTRY, operator
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
@@ -153,20 +154,56 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
         input (Tensor): Indices, int32 or int64.
         weight (Parameter): The table, (rows, features).
         padding_idx (int): A row that gets no gradient. Default: None.
-        max_norm (float): Only None.
-        norm_type (float): Degree of the norm for `max_norm`. Default: 2.0.
+        max_norm (float): Named rows whose norm is larger are scaled down to it, in place in the table. Default: None.
+        norm_type (float): Degree of that norm; no effect without `max_norm`. Default: 2.0.
         scale_grad_by_freq (bool): Only False.
 
     Returns:
         Tensor, shape of `input` followed by (features,).
 
+    Raises:
+        TypeError: If `weight` is no Parameter though `max_norm` is given, or a type is wrong.
+        ValueError: If `max_norm` is not positive, or `scale_grad_by_freq` is True.
+
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    if max_norm is not None or scale_grad_by_freq:
-        raise ValueError("For 'embedding', 'max_norm' and 'scale_grad_by_freq' are not supported; normalise the table "
-                         "with ops.clip_by_norm, or scale its gradient.")
+    if scale_grad_by_freq:
+        raise ValueError("For 'embedding', 'scale_grad_by_freq' is not supported; scale the gradient of the table.")
+    if max_norm is not None:
+        _shorten_rows(weight, input, max_norm, norm_type)
+    else:
+        log.unused("ops.embedding", "there is no 'max_norm' to hold a norm against", norm_type=norm_type != 2.0)
     return _embedding(input, weight, padding_idx)
+
+
+Degree = Kind(Float.expects, Float.accept)  # each degree is a formula of its own
+
+
+@operator("EmbeddingRenorm", writes=("weight",), checks=[index("input", of="weight", negative=False)])
+def _embedding_renorm(weight, input, *, max_norm: PositiveFloat, norm_type: Degree = 2.0):
+    """Scales rows of a table down to a norm, in place; gradients pass as if nothing had been scaled.
+
+    Args:
+        max_norm (float): the largest norm that a named row keeps.
+        norm_type (float): degree of the norm. Default: 2.0.
+
+    Inputs:
+        - **weight** (Parameter) - the table, (rows, features); updated in place.
+        - **input** (Tensor) - indices of the named rows, int32 or int64.
+
+    Outputs:
+        The table, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.rank("embedding", "weight", weight, 2)
+    table = lax.stop_gradient(weight)
+    norm = jnp.linalg.norm(widened(table), norm_type, axis=1)
+    named = jnp.zeros(table.shape[0], bool).at[input.reshape(-1)].set(True)
+    factor = jnp.where(named & (norm > max_norm), max_norm / (norm + 1e-7), 1)
+    return weight + (table * factor[:, None].astype(table.dtype) - table)
 
 
 @operator("Embedding", checks=[index("input", of="weight", negative=False)])
@@ -321,14 +358,20 @@ def pad(input_x, *, padding: Padding, mode: OneOf("constant", "reflect", "replic
     return jnp.pad(input_x, pairs, mode={"reflect": "reflect", "replicate": "edge", "circular": "wrap"}[mode])
 
 
-def _size_or_scale(op, x, size, scale_factor):
+def _size_and_steps(op, x, size, scale_factor, recompute_scale_factor):
+    """(new lengths, how far apart the new pixels lie in old ones); no steps where they follow from the lengths."""
     spatial = x.ndim - 2
     if (size is None) == (scale_factor is None):
         raise ValueError(f"For '{op}', give exactly one of 'size' and 'scale_factor'.")
     if size is not None:
-        return (size,) * spatial if isinstance(size, int) else tuple(size)
+        if recompute_scale_factor:
+            raise ValueError(f"For '{op}', recompute_scale_factor=True computes the scales from the lengths that "
+                             f"'scale_factor' gives, but 'size' was given; leave one of them out.")
+        return ((size,) * spatial if isinstance(size, int) else tuple(size)), None
     scales = (scale_factor,) * spatial if isinstance(scale_factor, (int, float)) else tuple(scale_factor)
-    return tuple(int(n * s) for n, s in zip(x.shape[2:], scales, strict=True))
+    new = tuple(int(n * s) for n, s in zip(x.shape[2:], scales, strict=True))
+    whole = all(n * s == m for n, s, m in zip(x.shape[2:], scales, new, strict=True))
+    return new, None if whole or recompute_scale_factor else tuple(1 / s for s in scales)
 
 
 @functional("interpolate")
@@ -343,10 +386,15 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
         mode (str): "nearest", "linear", "bilinear", "trilinear" or "area". Default: "nearest".
         align_corners (bool): Whether the centres of the corner pixels stay where they are; only for the linear modes.
             Default: None, False.
-        recompute_scale_factor (bool): Sizes are used either way. Default: None.
+        recompute_scale_factor (bool): Whether pixels lie old length / new length apart rather than 1 / `scale_factor`;
+            these differ where a new length was rounded down. Not together with `size`. Default: None, False.
 
     Returns:
         Tensor.
+
+    Raises:
+        TypeError: If an argument has a wrong type.
+        ValueError: If `size` and `scale_factor` are both given or both missing, or `mode` does not fit.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -354,7 +402,8 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     mode = OneOf("nearest", "linear", "bilinear", "trilinear", "area")(mode, "mode", "interpolate")
     if not isinstance(input, Tensor) or input.ndim not in (3, 4, 5):
         raise ValueError("For 'interpolate', 'input' should be a Tensor of 3 to 5 dimensions.")
-    size = _size_or_scale("interpolate", input, size, scale_factor)
+    recompute = Optional(Bool)(recompute_scale_factor, "recompute_scale_factor", "interpolate")
+    size, steps = _size_and_steps("interpolate", input, size, scale_factor, recompute)
     ranks = {"linear": 3, "bilinear": 4, "trilinear": 5}
     if mode in ranks and input.ndim != ranks[mode]:
         raise ValueError(f"For 'interpolate', mode '{mode}' needs {ranks[mode]} dimensions, but got {input.shape}.")
@@ -362,20 +411,21 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
         return FUNCTIONAL[f"adaptive_avg_pool{input.ndim - 2}d"](input, size)
     if mode == "nearest" and align_corners is not None:
         raise ValueError("For 'interpolate', 'align_corners' is for the linear modes.")
-    return _resize(input, size, mode != "nearest", bool(align_corners))
+    return _resize(input, size, mode != "nearest", bool(align_corners), steps)
 
 
 FUNCTIONAL["upsample"] = interpolate
 
 
 @operator("ResizeForm")
-def _resize_op(x, *, size: Shape, linear: Bool, align_corners: Bool):
+def _resize_op(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Optional(Value) = None):
     """Linear (half-pixel centres unless corners are aligned) or nearest resize of all trailing axes.
 
     Args:
         size (tuple[int]): new lengths.
         linear (bool): linear or nearest.
         align_corners (bool): whether corner pixels stay where they are.
+        steps (tuple[float]): how far apart the new pixels lie in old ones. Default: None, old length / new length.
 
     Inputs:
         - **x** (Tensor) - (N, C, ...).
@@ -386,15 +436,15 @@ def _resize_op(x, *, size: Shape, linear: Bool, align_corners: Bool):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    for axis, new in enumerate(size, start=2):
+    for axis, (new, step) in enumerate(zip(size, steps or (None,) * len(size), strict=True), start=2):
         old = x.shape[axis]
         if linear:
-            matrix = jnp.asarray(resize.lerp_matrix(old, new, align_corners, not align_corners), x.dtype)
+            matrix = jnp.asarray(resize.lerp_matrix(old, new, align_corners, not align_corners, step), x.dtype)
             x = jnp.moveaxis(jnp.tensordot(x, matrix, ((axis,), (1,)), precision=lax.Precision.HIGHEST), -1, axis)
-        elif new % old == 0:
+        elif new % old == 0 and step is None:
             x = jnp.repeat(x, new // old, axis=axis)
         else:
-            x = jnp.take(x, resize.nearest_index(old, new, False), axis=axis)
+            x = jnp.take(x, resize.nearest_index(old, new, False, step=step), axis=axis)
     return x
 
 
@@ -549,5 +599,6 @@ def unfold(input, *, kernel_size: Shape, dilation: Shape = (1,), padding: Shape 
 
 
 _embedding = REGISTRY["Embedding"].functional
+_shorten_rows = REGISTRY["EmbeddingRenorm"].functional
 _resize = REGISTRY["ResizeForm"].functional
 _top_k = REGISTRY["TopK"].primitive(True)

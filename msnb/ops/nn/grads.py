@@ -16,6 +16,9 @@ from msnb.ops.nn import activation, loss, norm
 from msnb.ops.nn._kinds import Epsilon, KeepProb, Layout, Momentum, Reduction
 from msnb.ops.nn.pad import MirrorPaddings
 
+BOTH_GRADIENTS = "both gradients are returned; XLA leaves out the one that nobody uses"
+FROM_FORWARD = "the statistics that the forward operator returned hold it already"
+
 
 def pull(fn, *primals):
     """Pullback of `fn` at `primals`: takes a cotangent of the result, returns a tuple, one for each primal."""
@@ -168,13 +171,15 @@ def dropout_grad(dy, mask, *, keep_prob: KeepProb = 0.5):
 
 
 @operator("MaximumGrad")
-def maximum_grad(x, y, dout, *, grad_x: Bool = True, grad_y: Bool = True):
+def maximum_grad(x, y, dout, *, grad_x: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
+                 grad_y: OneOf(True, otherwise=BOTH_GRADIENTS) = True):
     """Gradients of Maximum; where both are equal the first takes it."""
     return _choice_grad(x >= y, x, y, dout)
 
 
 @operator("MinimumGrad")
-def minimum_grad(x, y, dout, *, grad_x: Bool = True, grad_y: Bool = True):
+def minimum_grad(x, y, dout, *, grad_x: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
+                 grad_y: OneOf(True, otherwise=BOTH_GRADIENTS) = True):
     """Gradients of Minimum; where both are equal the first takes it."""
     return _choice_grad(x <= y, x, y, dout)
 
@@ -297,30 +302,35 @@ def batch_norm_grad(y_backprop, x, scale, saved_mean, saved_variance, *, is_trai
 
 
 @operator("FusedBatchNormGrad")
-def fused_batch_norm_grad(dy, x, scale, save_mean, save_inv_variance, *, epsilon: Float = 0.0,
-                          momentum: Momentum = 0.1):
+def fused_batch_norm_grad(dy, x, scale, save_mean, save_inv_variance, *,
+                          epsilon: OneOf(0.0, otherwise=FROM_FORWARD, among=Float) = 0.0,
+                          momentum: OneOf(0.1, otherwise=FROM_FORWARD, among=Momentum) = 0.1):
     """Gradients of FusedBatchNorm with respect to input, scale and bias."""
     return _batch_norm_grad(dy, x, scale, save_mean, save_inv_variance, 1, True)
 
 
 @operator("FusedBatchNormGradCPU")
-def fused_batch_norm_grad_cpu(dy, x, scale, bias, save_mean, save_inv_variance, *, epsilon: Float = 0.0,
-                              momentum: Momentum = 0.1):
+def fused_batch_norm_grad_cpu(dy, x, scale, bias, save_mean, save_inv_variance, *,
+                              epsilon: OneOf(0.0, otherwise=FROM_FORWARD, among=Float) = 0.0,
+                              momentum: OneOf(0.1, otherwise=FROM_FORWARD, among=Momentum) = 0.1):
     """Gradients of FusedBatchNorm with respect to input, scale and bias."""
     return _batch_norm_grad(dy, x, scale, save_mean, save_inv_variance, 1, True)
 
 
 @operator("FusedBatchNormGradEx")
-def fused_batch_norm_grad_ex(dy, x, scale, save_mean, save_inv_variance, reserve, *, epsilon: Float = 0.0,
-                             momentum: Momentum = 0.1, data_format: Layout = "NCHW"):
+def fused_batch_norm_grad_ex(dy, x, scale, save_mean, save_inv_variance, reserve, *,
+                             epsilon: OneOf(0.0, otherwise=FROM_FORWARD, among=Float) = 0.0,
+                             momentum: OneOf(0.1, otherwise=FROM_FORWARD, among=Momentum) = 0.1,
+                             data_format: Layout = "NCHW"):
     """Gradients of FusedBatchNormEx with respect to input, scale and bias."""
     axis = x.ndim - 1 if data_format == "NHWC" else 1
     return _batch_norm_grad(dy, x, scale, save_mean, save_inv_variance, axis, True)
 
 
 @operator("InstanceNormGrad")
-def instance_norm_grad(dy, x, gamma, save_mean, save_variance, *, is_training: Bool = True, epsilon: Float = 0.0,
-                       momentum: Momentum = 0.1):
+def instance_norm_grad(dy, x, gamma, save_mean, save_variance, *, is_training: Bool = True,
+                       epsilon: OneOf(0.0, otherwise=FROM_FORWARD, among=Float) = 0.0,
+                       momentum: OneOf(0.1, otherwise=FROM_FORWARD, among=Momentum) = 0.1):
     """Gradients of InstanceNorm with respect to input, gamma and beta, from the inverse deviation it returned."""
     n, c = x.shape[:2]
     flat = (1, n * c, -1)

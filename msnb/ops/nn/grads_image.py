@@ -6,8 +6,8 @@ from msnb.core.kinds import Bool, OneOf, PositiveInt, Shape, StrictFloat
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops.nn import pool, resize, rnn
-from msnb.ops.nn._kinds import Exactly, Layout, PadMode, PoolMode, Sides2, Sides3, Window2, Window3
-from msnb.ops.nn.conv import _conv2d, pads
+from msnb.ops.nn._kinds import Layout, PadMode, PoolMode, Sides2, Sides3, Window2, Window3
+from msnb.ops.nn.conv import _conv2d, check_depthwise, check_weight, compare_pad_list, pads
 from msnb.ops.nn.conv_lowering import Geometry, direct
 from msnb.ops.nn.grads import pull
 from msnb.ops.nn.max_pool import max_pool
@@ -42,11 +42,25 @@ def max_pool_grad_grad(x_origin, out_origin, grad, *, kernel_size: Window2 = (1,
     return jax.jvp(_max_pool(kernel_size, strides, pad_mode), (x_origin,), (grad,))[1]
 
 
+def _same_windows(op, x, kernel, strides, pad_mode, **windows):
+    """ValueError unless what holds an entry for each window has as many as the attributes cut out of `x`."""
+    _check.rank(op, "x", x, 4)
+    padding = pool.window_pads(op, pad_mode, x.shape[2:], kernel, strides)
+    expected = (*x.shape[:2], *((n + sum(p) - k) // s + 1
+                                for n, p, k, s in zip(x.shape[2:], padding, kernel, strides, strict=True)))
+    for name, array in windows.items():
+        if tuple(array.shape) != expected:
+            raise ValueError(f"For '{op}', '{name}' should have shape {expected}, from windows of {kernel} every "
+                             f"{strides} pixels of 'x' of shape {x.shape} in pad_mode '{pad_mode}', but got "
+                             f"{array.shape}.")
+
+
 @operator("MaxPoolGradWithArgmax")
 def max_pool_grad_with_argmax(x, grad, argmax, *, kernel_size: Window2 = (1, 1), strides: Window2 = (1, 1),
                               pad_mode: PoolMode = "valid"):
     """Gradient of MaxPoolWithArgmax from its input, the cotangent and the positions it returned."""
     n = x.shape[0]
+    _same_windows("MaxPoolGradWithArgmax", x, kernel_size, strides, pad_mode, grad=grad, argmax=argmax)
     flat = jnp.zeros((n, x.size // n), grad.dtype)
     rows = jnp.arange(n)[:, None]
     return flat.at[rows, argmax.reshape(n, -1)].add(grad.reshape(n, -1)).reshape(x.shape)
@@ -57,6 +71,7 @@ def max_pool_grad_grad_with_argmax(x, grad, argmax, *, kernel_size: Window2 = (1
                                    pad_mode: PoolMode = "valid"):
     """Gradient of MaxPoolGradWithArgmax: the elements of `grad` at the positions."""
     n = x.shape[0]
+    _same_windows("MaxPoolGradGradWithArgmax", x, kernel_size, strides, pad_mode, argmax=argmax)
     return jnp.take_along_axis(grad.reshape(n, -1), argmax.reshape(n, -1), axis=1).reshape(argmax.shape)
 
 
@@ -83,21 +98,27 @@ def avg_pool_grad_of(x_origin, out_origin, grad, *, kernel_size: Window2 = (1, 1
 @operator("DepthwiseConv2dNativeBackpropFilter")
 def depthwise_conv2d_native_backprop_filter(x, filter_size: Shape, dout, *, channel_multiplier: PositiveInt,
                                             kernel_size: Window2, pad_mode: PadMode = "valid", pad: Sides2 = (0,) * 4,
-                                            pad_list: Sides2 = (0,) * 4, mode: Exactly(3) = 3,
+                                            pad_list: Sides2 = (0,) * 4, mode: OneOf(3) = 3,
                                             stride: Window2 = (1, 1), dilation: Window2 = (1, 1),
                                             group: PositiveInt = 1):
     """Gradient of DepthwiseConv2dNative with respect to its weights."""
-    return _transpose(lambda w: _depthwise(x, w, pad_mode, pad, stride, dilation), filter_size, dout)
+    op, w = "DepthwiseConv2dNativeBackpropFilter", jax.ShapeDtypeStruct(filter_size, dout.dtype)
+    w = check_depthwise(op, w, x.shape[1], channel_multiplier, kernel_size, group, "filter_size")
+    compare_pad_list(op, pad_list, pads(op, pad_mode, pad, x.shape[2:], kernel_size, stride, dilation))
+    return _transpose(lambda w: _depthwise(x, w, pad_mode, pad, stride, dilation), w.shape, dout)
 
 
 @operator("DepthwiseConv2dNativeBackpropInput")
 def depthwise_conv2d_native_backprop_input(input_size: Shape, filter, dout, *, 
                                            channel_multiplier: PositiveInt, kernel_size: Window2,
                                            pad_mode: PadMode = "valid", pad: Sides2 = (0,) * 4,
-                                           pad_list: Sides2 = (0,) * 4, mode: Exactly(3) = 3,
+                                           pad_list: Sides2 = (0,) * 4, mode: OneOf(3) = 3,
                                            stride: Window2 = (1, 1), dilation: Window2 = (1, 1),
                                            group: PositiveInt = 1):
     """Gradient of DepthwiseConv2dNative with respect to its images."""
+    op = "DepthwiseConv2dNativeBackpropInput"
+    filter = check_depthwise(op, filter, input_size[1], channel_multiplier, kernel_size, group, "filter")
+    compare_pad_list(op, pad_list, pads(op, pad_mode, pad, input_size[2:], kernel_size, stride, dilation))
     return _transpose(lambda x: _depthwise(x, filter, pad_mode, pad, stride, dilation), input_size, dout)
 
 
@@ -108,13 +129,15 @@ def _depthwise(x, w, pad_mode, pad, stride, dilation):
 
 @operator("Conv3DBackpropFilter")
 def conv3d_backprop_filter(x, out_backprop, filter_size: Shape, *, out_channel: PositiveInt, kernel_size: Window3,
-                           mode: Exactly(1) = 1, pad_mode: PadMode = "valid", pad: Sides3 = (0,) * 6,
+                           mode: OneOf(1) = 1, pad_mode: PadMode = "valid", pad: Sides3 = (0,) * 6,
                            stride: Window3 = (1, 1, 1), dilation: Window3 = (1, 1, 1), group: PositiveInt = 1,
                            data_format: OneOf("NCDHW") = "NCDHW"):
     """Gradient of Conv3D with respect to its weights."""
-    padding = pads("Conv3DBackpropFilter", pad_mode, pad, x.shape[2:], kernel_size, stride, dilation)
+    op, w = "Conv3DBackpropFilter", jax.ShapeDtypeStruct(filter_size, out_backprop.dtype)
+    w = check_weight(op, w, out_channel, kernel_size, "filter_size")
+    padding = pads(op, pad_mode, pad, x.shape[2:], kernel_size, stride, dilation)
     geometry = Geometry(stride, padding, dilation, group)
-    return _transpose(lambda w: direct(x, w, geometry), filter_size, out_backprop)
+    return _transpose(lambda w: direct(x, w, geometry), w.shape, out_backprop)
 
 
 # ---------------------------------------------------------------------- images

@@ -10,6 +10,8 @@ from msnb.ops._half import widened
 from msnb.ops.nn._kinds import Epsilon, Layout, Momentum
 from msnb.ops.nn._variant import variant
 
+PER_CHANNEL = "the statistics are per channel in either mode"
+
 
 def _channel_axis(op, x, data_format):
     _check.dtype_in(op, "x", x, _check.FLOAT)
@@ -116,14 +118,14 @@ def _fused(op, x, scale, bias, mean, variance, epsilon, momentum, data_format="N
 
 
 @operator("FusedBatchNorm", writes=("mean", "variance"))
-def fused_batch_norm(x, scale, b, mean, variance, *, mode: OneOf(0, 1) = 0, epsilon: Epsilon = 1e-5,
-                     momentum: Momentum = 0.1):
+def fused_batch_norm(x, scale, b, mean, variance, *, mode: OneOf(0, otherwise=PER_CHANNEL, among=OneOf(0, 1)) = 0,
+                     epsilon: Epsilon = 1e-5, momentum: Momentum = 0.1):
     """Batch normalisation in training: also moves the running mean and variance.
 
     running = (1 - momentum) * running + momentum * batch, with the unbiased variance of the batch.
 
     Args:
-        mode (int): 0 or 1, both per channel here. Default: 0.
+        mode (int): 0 or 1; no effect, both are per channel here. Default: 0.
         epsilon (float): added to the variance. Default: 1e-5.
         momentum (float): weight of the batch in the running statistics. Default: 0.1.
 
@@ -142,12 +144,12 @@ def fused_batch_norm(x, scale, b, mean, variance, *, mode: OneOf(0, 1) = 0, epsi
 
 
 @operator("FusedBatchNormEx", writes=("mean", "variance"))
-def fused_batch_norm_ex(x, scale, b, mean, variance, *, mode: OneOf(0, 1) = 0, epsilon: Epsilon = 1e-5,
-                        momentum: Momentum = 0.1, data_format: Layout = "NCHW"):
+def fused_batch_norm_ex(x, scale, b, mean, variance, *, mode: OneOf(0, otherwise=PER_CHANNEL, among=OneOf(0, 1)) = 0,
+                        epsilon: Epsilon = 1e-5, momentum: Momentum = 0.1, data_format: Layout = "NCHW"):
     """FusedBatchNorm with a choice of layout and one more output, reserved.
 
     Args:
-        mode (int): 0 or 1, both per channel here. Default: 0.
+        mode (int): 0 or 1; no effect, both are per channel here. Default: 0.
         epsilon (float): added to the variance. Default: 1e-5.
         momentum (float): weight of the batch in the running statistics. Default: 0.1.
         data_format (str): "NCHW" or "NHWC". Default: "NCHW".
@@ -211,12 +213,13 @@ def bn_training_reduce(x):
 
 
 @operator("BNTrainingUpdate", writes=("mean", "variance"))
-def bn_training_update(x, sum, square_sum, scale, offset, mean, variance, *, isRef: Bool = True, 
+def bn_training_update(x, sum, square_sum, scale, offset, mean, variance, *,
+                       isRef: OneOf(True, otherwise="mean and variance are always written in place") = True,
                        epsilon: Epsilon = 1e-5, factor: Momentum = 0.1):
     """Batch normalisation from the sums of BNTrainingReduce; moves the running statistics.
 
     Args:
-        isRef (bool): taken for MindSpore's signature. Default: True.
+        isRef (bool): no effect: mean and variance are always written in place. Default: True.
         epsilon (float): added to the variance. Default: 1e-5.
         factor (float): weight of the batch in the running statistics. Default: 0.1.
 

@@ -2,9 +2,10 @@
 import jax.numpy as jnp
 from jax import lax
 
-from msnb.core.kinds import Bool, ConstantAt, Float, StrictFloat, is_constant
+from msnb.core.kinds import Bool, ConstantAt, Float, OneOf, StrictFloat, is_constant
 from msnb.core.primitive import operator
 from msnb.ops import _check
+from msnb.ops._check import NO_RACE
 from msnb.ops._half import in_float32
 from msnb.ops.nn._variant import refuse
 
@@ -30,12 +31,13 @@ def same_shapes(op, **arrays):
 @operator("ApplyMomentum", writes=("variable", "accumulation"))
 @in_float32
 def apply_momentum(variable, accumulation, learning_rate, gradient, momentum, *, use_nesterov: Bool = False,
-                   use_locking: Bool = False, gradient_scale: ConstantAt(StrictFloat, 1.0) = 1.0):
+                   use_locking: OneOf(False, otherwise=NO_RACE) = False,
+                   gradient_scale: ConstantAt(StrictFloat, 1.0) = 1.0):
     """Momentum: a = a * momentum + g; v -= lr * a, or v -= lr * (g + momentum * a) with Nesterov.
 
     Args:
         use_nesterov (bool): whether to look ahead. Default: False.
-        use_locking (bool): updates here never interleave, so both values mean the same. Default: False.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
         gradient_scale (float): multiplies the gradient. Default: 1.0.
 
     Inputs:
@@ -73,12 +75,12 @@ def adam_rate(lr, beta1_power, beta2_power):
 
 @operator("Adam", writes=("var", "m", "v"), returns="written")
 @in_float32
-def adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradient, *, use_locking: Bool = False,
-         use_nesterov: Bool = False):
+def adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradient, *,
+         use_locking: OneOf(False, otherwise=NO_RACE) = False, use_nesterov: Bool = False):
     """Adam (arXiv:1412.6980): var -= lr * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(v) + epsilon).
 
     Args:
-        use_locking (bool): updates here never interleave, so both values mean the same. Default: False.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
         use_nesterov (bool): whether the step looks ahead. Default: False.
 
     Inputs:
@@ -103,11 +105,11 @@ def adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradien
 @operator("AdamNoUpdateParam", writes=("m", "v"))
 @in_float32
 def adam_no_update_param(m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradient, *,
-                         use_locking: Bool = False, use_nesterov: Bool = False):
+                         use_locking: OneOf(False, otherwise=NO_RACE) = False, use_nesterov: Bool = False):
     """Adam that returns what is to be added to the variable instead of adding it.
 
     Args:
-        use_locking (bool): updates here never interleave, so both values mean the same. Default: False.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
         use_nesterov (bool): whether the step looks ahead. Default: False.
 
     Inputs:
@@ -131,11 +133,12 @@ def adam_no_update_param(m, v, beta1_power, beta2_power, lr, beta1, beta2, epsil
 
 @operator("AdamWeightDecay", writes=("var", "m", "v"), returns="written")
 @in_float32
-def adam_weight_decay(var, m, v, lr, beta1, beta2, epsilon, decay, gradient, *, use_locking: Bool = False):
+def adam_weight_decay(var, m, v, lr, beta1, beta2, epsilon, decay, gradient, *,
+                      use_locking: OneOf(False, otherwise=NO_RACE) = False):
     """Adam without bias correction and with decoupled weight decay (arXiv:1711.05101).
 
     Args:
-        use_locking (bool): updates here never interleave, so both values mean the same. Default: False.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
 
     Inputs:
         - **var**, **m**, **v** (Parameter) - one shape; updated in place.
@@ -202,11 +205,11 @@ refuse("SGD", _check_sgd)
 @operator("ApplyRMSProp", writes=("var", "mean_square", "moment"))
 @in_float32
 def apply_rms_prop(var, mean_square, moment, learning_rate, grad, decay, momentum, epsilon, *,
-                   use_locking: Bool = False):
+                   use_locking: OneOf(False, otherwise=NO_RACE) = False):
     """RMSProp: s = decay * s + (1 - decay) * g^2; m = momentum * m + lr * g / sqrt(s + epsilon); var -= m.
 
     Args:
-        use_locking (bool): updates here never interleave, so both values mean the same. Default: False.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
 
     Inputs:
         - **var**, **mean_square**, **moment** (Parameter) - one shape; updated in place.
@@ -230,11 +233,11 @@ def apply_rms_prop(var, mean_square, moment, learning_rate, grad, decay, momentu
 @operator("ApplyCenteredRMSProp", writes=("var", "mean_gradient", "mean_square", "moment"))
 @in_float32
 def apply_centered_rms_prop(var, mean_gradient, mean_square, moment, grad, learning_rate, decay, momentum, epsilon, *,
-                            use_locking: Bool = False):
+                            use_locking: OneOf(False, otherwise=NO_RACE) = False):
     """RMSProp that divides by the deviation of the gradient: sqrt(mean of g^2 - (mean of g)^2 + epsilon).
 
     Args:
-        use_locking (bool): updates here never interleave, so both values mean the same. Default: False.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
 
     Inputs:
         - **var**, **mean_gradient**, **mean_square**, **moment** (Parameter) - one shape; updated in place.
@@ -270,11 +273,12 @@ def ftrl_rule(var, accum, linear, g, lr, l1, l2, lr_power, shrinkage=0.0):
 
 @operator("ApplyFtrl", writes=("var", "accum", "linear"))
 @in_float32
-def apply_ftrl(var, accum, linear, grad, lr, l1, l2, lr_power, *, use_locking: Bool = False):
+def apply_ftrl(var, accum, linear, grad, lr, l1, l2, lr_power, *,
+               use_locking: OneOf(False, otherwise=NO_RACE) = False):
     """FTRL-proximal.
 
     Args:
-        use_locking (bool): updates here never interleave, so both values mean the same. Default: False.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
 
     Inputs:
         - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.
@@ -350,11 +354,11 @@ def proximal(point, rate, l1, l2):
 
 @operator("ApplyProximalAdagrad", writes=("var", "accum"), returns="written")
 @in_float32
-def apply_proximal_adagrad(var, accum, lr, l1, l2, grad, *, use_locking: Bool = False):
+def apply_proximal_adagrad(var, accum, lr, l1, l2, grad, *, use_locking: OneOf(False, otherwise=NO_RACE) = False):
     """Adagrad followed by a proximal step for l1 |var| + l2/2 var^2.
 
     Args:
-        use_locking (bool): updates here never interleave, so both values mean the same. Default: False.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
 
     Inputs:
         - **var**, **accum** (Parameter) - one shape; updated in place.

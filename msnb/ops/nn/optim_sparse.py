@@ -3,9 +3,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.core.checks import index
-from msnb.core.kinds import Bool, ConstantAt, StrictFloat
+from msnb.core.kinds import Bool, ConstantAt, OneOf, StrictFloat
 from msnb.core.primitive import operator
 from msnb.ops import _check
+from msnb.ops._check import NO_RACE
 from msnb.ops._half import in_float32
 from msnb.ops.nn._kinds import AboveZero, LrPower, NonNegFloat
 from msnb.ops.nn.optim import adam_rate, adam_rule, ftrl_rule, like, proximal, same_shapes, scalar
@@ -40,11 +41,11 @@ def _take(slot, rows):
 @operator("FusedSparseAdam", writes=("var", "m", "v"), returns="written", checks=_CHECKS)
 @in_float32
 def fused_sparse_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, indices, *,
-                      use_locking: Bool = False, use_nesterov: Bool = False):
+                      use_locking: OneOf(False, otherwise=NO_RACE) = False, use_nesterov: Bool = False):
     """Adam for a sparse gradient: moments of all rows decay and all rows move, as if missing rows had gradient 0.
 
     Args:
-        use_locking (bool): updates here never interleave, so both values mean the same. Default: False.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
         use_nesterov (bool): whether the step looks ahead. Default: False.
 
     Inputs:
@@ -70,11 +71,11 @@ def fused_sparse_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, eps
 @operator("FusedSparseLazyAdam", writes=("var", "m", "v"), returns="written", checks=_CHECKS)
 @in_float32
 def fused_sparse_lazy_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, indices, *,
-                           use_locking: Bool = False, use_nesterov: Bool = False):
+                           use_locking: OneOf(False, otherwise=NO_RACE) = False, use_nesterov: Bool = False):
     """Adam that leaves rows without a gradient, and their moments, as they are.
 
     Args:
-        use_locking (bool): updates here never interleave, so both values mean the same. Default: False.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
         use_nesterov (bool): whether the step looks ahead. Default: False.
 
     Inputs:
@@ -106,7 +107,7 @@ def _sparse_ftrl(op, var, accum, linear, grad, indices, lr, l1, l2, lr_power, sh
 @operator("FusedSparseFtrl", writes=("var", "accum", "linear"), returns="written", checks=_CHECKS)
 @in_float32
 def fused_sparse_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: NonNegFloat, l2: NonNegFloat,
-                      lr_power: LrPower, use_locking: Bool = False):
+                      lr_power: LrPower, use_locking: OneOf(False, otherwise=NO_RACE) = False):
     """FTRL-proximal on the named rows.
 
     Args:
@@ -114,7 +115,7 @@ def fused_sparse_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: N
         l1 (float): L1 strength, at least 0.
         l2 (float): L2 strength, at least 0.
         lr_power (float): how the rate falls, at most 0.
-        use_locking (bool): updates here never interleave, so both values mean the same. Default: False.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
 
     Inputs:
         - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.
@@ -133,7 +134,7 @@ def fused_sparse_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: N
 @operator("SparseApplyFtrl", writes=("var", "accum", "linear"), returns="written", checks=_CHECKS)
 @in_float32
 def sparse_apply_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: NonNegFloat, l2: NonNegFloat,
-                      lr_power: LrPower, use_locking: Bool = False):
+                      lr_power: LrPower, use_locking: OneOf(False, otherwise=NO_RACE) = False):
     """FTRL-proximal on the named rows.
 
     Args:
@@ -141,7 +142,7 @@ def sparse_apply_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: N
         l1 (float): L1 strength, at least 0.
         l2 (float): L2 strength, at least 0.
         lr_power (float): how the rate falls, at most 0.
-        use_locking (bool): updates here never interleave, so both values mean the same. Default: False.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
 
     Inputs:
         - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.
@@ -160,7 +161,8 @@ def sparse_apply_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: N
 @operator("SparseApplyFtrlV2", writes=("var", "accum", "linear"), returns="written", checks=_CHECKS)
 @in_float32
 def sparse_apply_ftrl_v2(var, accum, linear, grad, indices, *, lr: AboveZero, l1: NonNegFloat, l2: NonNegFloat,
-                         l2_shrinkage: ConstantAt(StrictFloat, 0.0), lr_power: LrPower, use_locking: Bool = False):
+                         l2_shrinkage: ConstantAt(StrictFloat, 0.0), lr_power: LrPower,
+                         use_locking: OneOf(False, otherwise=NO_RACE) = False):
     """FTRL-proximal on the named rows, with an L2 shrinkage of the gradient.
 
     Args:
@@ -169,7 +171,7 @@ def sparse_apply_ftrl_v2(var, accum, linear, grad, indices, *, lr: AboveZero, l1
         l2 (float): L2 strength, at least 0.
         l2_shrinkage (float): weight of the variable added to the gradient.
         lr_power (float): how the rate falls, at most 0.
-        use_locking (bool): updates here never interleave, so both values mean the same. Default: False.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
 
     Inputs:
         - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.
@@ -195,11 +197,12 @@ def _sparse_proximal(op, var, accum, lr, l1, l2, grad, indices):
 
 @operator("FusedSparseProximalAdagrad", writes=("var", "accum"), returns="written", checks=_CHECKS)
 @in_float32
-def fused_sparse_proximal_adagrad(var, accum, lr, l1, l2, grad, indices, *, use_locking: Bool = False):
+def fused_sparse_proximal_adagrad(var, accum, lr, l1, l2, grad, indices, *,
+                                  use_locking: OneOf(False, otherwise=NO_RACE) = False):
     """Adagrad and a proximal step on the named rows.
 
     Args:
-        use_locking (bool): updates here never interleave, so both values mean the same. Default: False.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
 
     Inputs:
         - **var**, **accum** (Parameter) - one shape; updated in place.
@@ -218,11 +221,12 @@ def fused_sparse_proximal_adagrad(var, accum, lr, l1, l2, grad, indices, *, use_
 
 @operator("SparseApplyProximalAdagrad", writes=("var", "accum"), returns="written", checks=_CHECKS)
 @in_float32
-def sparse_apply_proximal_adagrad(var, accum, lr, l1, l2, grad, indices, *, use_locking: Bool = False):
+def sparse_apply_proximal_adagrad(var, accum, lr, l1, l2, grad, indices, *,
+                                  use_locking: OneOf(False, otherwise=NO_RACE) = False):
     """Adagrad and a proximal step on the named rows.
 
     Args:
-        use_locking (bool): updates here never interleave, so both values mean the same. Default: False.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
 
     Inputs:
         - **var**, **accum** (Parameter) - one shape; updated in place.
@@ -250,13 +254,13 @@ def _sparse_adagrad(op, var, accum, grad, indices, lr, update_slots, epsilon=0.0
 @operator("SparseApplyAdagrad", writes=("var", "accum"), returns="written", checks=_CHECKS)
 @in_float32
 def sparse_apply_adagrad(var, accum, grad, indices, *, lr: StrictFloat, update_slots: Bool = True,
-                         use_locking: Bool = False):
+                         use_locking: OneOf(False, otherwise=NO_RACE) = False):
     """Adagrad on the named rows.
 
     Args:
         lr (float): learning rate.
         update_slots (bool): whether `accum` changes. Default: True.
-        use_locking (bool): updates here never interleave, so both values mean the same. Default: False.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
 
     Inputs:
         - **var**, **accum** (Parameter) - one shape; updated in place.
@@ -275,13 +279,13 @@ def sparse_apply_adagrad(var, accum, grad, indices, *, lr: StrictFloat, update_s
 @operator("SparseApplyAdagradV2", writes=("var", "accum"), returns="written", checks=_CHECKS)
 @in_float32
 def sparse_apply_adagrad_v2(var, accum, grad, indices, *, lr: StrictFloat, epsilon: StrictFloat,
-                            use_locking: Bool = False, update_slots: Bool = True):
+                            use_locking: OneOf(False, otherwise=NO_RACE) = False, update_slots: Bool = True):
     """Adagrad on the named rows, with `epsilon` added to the root.
 
     Args:
         lr (float): learning rate.
         epsilon (float): added to the root.
-        use_locking (bool): updates here never interleave, so both values mean the same. Default: False.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
         update_slots (bool): whether `accum` changes. Default: True.
 
     Inputs:

@@ -19,18 +19,21 @@ def _accept_size(value):
 Size = Kind("a tuple or list of 2 positive ints", _accept_size)
 
 
-def positions(old, new, align_corners, half_pixel_centers):
-    """Where the pixels of an axis of length `new` lie on one of length `old` (float32, as MindSpore computes)."""
+def positions(old, new, align_corners, half_pixel_centers, step=None):
+    """Where the pixels of an axis of length `new` lie on one of length `old` (float32, as MindSpore computes).
+
+    They are `step` apart, unless corners are aligned; old / new where none is given.
+    """
     places = np.arange(new, dtype=np.float32)
     if align_corners:
         return places * np.float32((old - 1) / (new - 1) if new > 1 else 0)
-    scale = np.float32(old) / np.float32(new)
+    scale = np.float32(old) / np.float32(new) if step is None else np.float32(step)
     return (places + np.float32(0.5)) * scale - np.float32(0.5) if half_pixel_centers else places * scale
 
 
-def lerp_matrix(old, new, align_corners, half_pixel_centers=False):
+def lerp_matrix(old, new, align_corners, half_pixel_centers=False, step=None):
     """(new, old) matrix of linear interpolation along one axis."""
-    where = np.maximum(positions(old, new, align_corners, half_pixel_centers), 0)
+    where = np.maximum(positions(old, new, align_corners, half_pixel_centers, step), 0)
     low = np.minimum(where.astype(np.int64), old - 1)
     high = np.minimum(low + 1, old - 1)
     share = (where - low).astype(np.float32)
@@ -75,14 +78,14 @@ def resize_bilinear(x, *, size: Size, align_corners: Bool = False, half_pixel_ce
     return bilinear(x, size, align_corners, half_pixel_centers)
 
 
-def nearest_index(old, new, align_corners, half_pixel_centers=False):
+def nearest_index(old, new, align_corners, half_pixel_centers=False, step=None):
     """For each pixel of an axis of length `new`, its nearest on one of length `old`."""
     if align_corners:
         where = np.floor(positions(old, new, True, False) + np.float32(0.5))  # half away from zero
     elif half_pixel_centers:
         where = np.floor((np.arange(new, dtype=np.float32) + np.float32(0.5)) * np.float32(old / new))
     else:
-        where = np.floor(positions(old, new, False, False))
+        where = np.floor(positions(old, new, False, False, step))
     return np.clip(where.astype(np.int64), 0, old - 1)
 
 

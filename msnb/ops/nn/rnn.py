@@ -11,6 +11,7 @@ from msnb.ops.nn._kinds import Probability
 from msnb.ops.nn._variant import variant
 from msnb.ops.nn.dropout import drop
 
+GATES_ANYWAY = "the gates are returned either way"
 Share = ConstantAt(Probability, 0.0)  # of what is dropped: with 0 nothing, and no key is drawn
 Keep = ConstantAt(Probability, 1.0)
 OnlyOne = Static(StrictFloat)  # one value is supported
@@ -203,7 +204,7 @@ def dynamic_rnn(x, w, b, seq_length=None, init_h=None, init_c=None, *, cell_type
                 direction: OneOf("UNIDIRECTIONAL") = "UNIDIRECTIONAL", cell_depth: Int = 1, use_peephole: Bool = False,
                 keep_prob: OnlyOne = 1.0, cell_clip: ConstantAt(StrictFloat, -1.0) = -1.0, num_proj: NonNegInt = 0,
                 time_major: Bool = True, activation: OneOf("tanh") = "tanh", forget_bias: StrictFloat = 0.0,
-                is_training: Bool = True):
+                is_training: OneOf(True, otherwise=GATES_ANYWAY) = True):
     """An LSTM over a sequence, with fused weights, that returns every gate of every step.
 
     Args:
@@ -217,7 +218,7 @@ def dynamic_rnn(x, w, b, seq_length=None, init_h=None, init_c=None, *, cell_type
         time_major (bool): only True. Default: True.
         activation (str): "tanh". Default: "tanh".
         forget_bias (float): added to the forget gate. Default: 0.0.
-        is_training (bool): gates are returned either way. Default: True.
+        is_training (bool): no effect: the gates are returned either way. Default: True.
 
     Inputs:
         - **x** (Tensor) - (T, N, input_size).
@@ -270,7 +271,8 @@ def dynamic_gru_v2(x, weight_input, weight_hidden, bias_input=None, bias_hidden=
                    direction: OneOf("UNIDIRECTIONAL") = "UNIDIRECTIONAL", cell_depth: Int = 1,
                    keep_prob: OnlyOne = 1.0, cell_clip: OnlyOne = -1.0, num_proj: NonNegInt = 0,
                    time_major: Bool = True, activation: OneOf("tanh") = "tanh", gate_order: OneOf("rzh", "zrh") = "rzh",
-                   reset_after: Bool = True, is_training: Bool = True):
+                   reset_after: Bool = True,
+                   is_training: OneOf(True, otherwise=GATES_ANYWAY) = True):
     """A gated recurrent unit over a sequence that returns every gate of every step.
 
     Args:
@@ -283,7 +285,7 @@ def dynamic_gru_v2(x, weight_input, weight_hidden, bias_input=None, bias_hidden=
         activation (str): "tanh". Default: "tanh".
         gate_order (str): "rzh" or "zrh", the order of reset and update gate in the weights. Default: "rzh".
         reset_after (bool): whether the reset gate acts after the hidden product. Default: True.
-        is_training (bool): gates are returned either way. Default: True.
+        is_training (bool): no effect: the gates are returned either way. Default: True.
 
     Inputs:
         - **x** (Tensor) - (T, N, input_size).

@@ -5,14 +5,17 @@ from itertools import chain, islice, repeat
 
 import numpy as np
 
+from msnb import log
 from msnb.dataset.core.datatypes import numpy_type
 from msnb.dataset.core.shares import say_undivided
 from msnb.dataset.core.tensor_op import as_array
 from msnb.dataset.core.validator_helpers import (
+    INT32_MAX,
     as_list,
     check_columns,
     check_optional,
     check_pos_int32,
+    check_value,
     type_check,
     type_check_list,
 )
@@ -280,7 +283,7 @@ class GeneratorDataset(MappableDataset):
         shard_id (int, optional): Number of this share. Default: None.
         python_multiprocessing (bool, optional): Whether several workers are processes rather than threads. Default:
             True.
-        max_rowsize (int, optional): Accepted for 2.x's sake. Default: 6.
+        max_rowsize (int, optional): No effect: processes pass rows of any size. Default: 6.
 
     Raises:
         TypeError: If `source` is nothing to get samples from.
@@ -346,6 +349,9 @@ class GeneratorDataset(MappableDataset):
             self.schema = schema if isinstance(schema, Schema) else Schema(schema)
             self.column_names = self.schema.names()
         self.python_multiprocessing = python_multiprocessing
+        type_check(max_rowsize, (int,), "max_rowsize")
+        check_value(max_rowsize, (-1, INT32_MAX), "max_rowsize")
+        log.unused("GeneratorDataset", "processes pass rows of any size", max_rowsize=max_rowsize != 6)
         self._indexed = indexed
         if hasattr(source, "__len__") and not indexed:
             self.dataset_size = len(source) if num_samples is None else min(len(source), num_samples)

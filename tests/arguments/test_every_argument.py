@@ -1,0 +1,66 @@
+"""No public argument is silent: each does something, says once that it has no effect, or is refused."""
+
+import inspect
+
+import argument_samples
+import argument_uses as uses
+import public_signatures as public
+import pytest
+
+EXPLAINED = {
+    ("DistributedGradReducer", "parameters"): "says what the gradients belong to, which nothing has to know here",
+    ("Signature", "rw"): "kept on the object for the program that reads it, and so is that of make_sig",
+    ("ops.signature.make_sig", "rw"): "see Signature",
+}
+
+
+def silent_arguments():
+    """[(name, parameter, place)], and how many were looked at."""
+    found, looked = [], 0
+    declared = public.operators().values()
+    inner = {inspect.unwrap(op.fn) for op in declared}
+    for function, name in public.functions().items():
+        node = uses.definition(function)
+        if node is None or function in inner or uses.is_exempt(node):
+            continue
+        for parameter, fate in uses.fates(function).items():
+            if parameter not in ("self", "cls") and not parameter.startswith("_"):
+                looked += 1
+                if uses.silent(fate):
+                    found.append((name, parameter, uses.place(function)))
+    for op in declared:
+        for attribute, kind in op.attributes.items():
+            looked += 1
+            if uses.silent(uses.operator_fate(op, attribute)) and not uses.is_declared(*kind):
+                found.append((op.name, attribute, uses.place(op.fn)))
+    return found, looked
+
+
+def test_no_public_argument_is_silent():
+    found, looked = silent_arguments()
+    assert looked > 3000
+    unexplained = [row for row in found if row[:2] not in EXPLAINED]
+    assert not unexplained, "\n".join(f"{place}: {name}({argument}=) has no effect and says nothing; make it work, "
+                                      f"declare it (log.unused, OneOf(..., otherwise=...)), or raise"
+                                      for name, argument, place in unexplained)
+    assert {row[:2] for row in found} == set(EXPLAINED), "an explanation is no longer needed"
+
+
+def sample_parameters():
+    functions = [f for f in vars(argument_samples).values() if callable(f) and f.__module__ == argument_samples.__name__
+                 and not isinstance(f, type)]
+    methods = [argument_samples.Box.__init__, argument_samples.Box.method, argument_samples.Wide.__init__]
+    for function in functions + methods:
+        for parameter, fate in uses.fates(function).items():
+            word = parameter.partition("_")[0]
+            if word in ("used", "said", "silent", "kept"):
+                yield pytest.param(word, fate, id=f"{function.__qualname__}-{parameter}")
+
+
+@pytest.mark.parametrize(("word", "fate"), list(sample_parameters()))
+def test_the_walk_knows_what_becomes_of_a_parameter(word, fate):
+    assert uses.silent(fate) == (word == "silent")
+    if word == "said":
+        assert uses.SAID in fate
+    if word in ("used", "kept"):
+        assert fate & {uses.ACTS, uses.RETURNED}
