@@ -127,11 +127,11 @@ def difference(got, want):
         return None
     if not np.isfinite(got[fits]).all():
         return f"not finite: {got[fits][~np.isfinite(got[fits])][0]} for {want[fits][~np.isfinite(got[fits])][0]}"
-    worst = np.max(np.abs(got - want)[fits] - 1e-2 * np.abs(want[fits]))
+    worst = np.max(np.abs(got[fits] - want[fits]) - 1e-2 * np.abs(want[fits]))
     largest = np.abs(want[fits]).max()
     if worst > 5e-3 * largest + 1e-5:
-        at = np.argmax(np.where(fits, np.abs(got - want) - 1e-2 * np.abs(want), -1))
-        return f"{got.ravel()[at]} for {want.ravel()[at]}"
+        at = np.argmax(np.abs(got[fits] - want[fits]) - 1e-2 * np.abs(want[fits]))
+        return f"{got[fits][at]} for {want[fits][at]}"
     return None
 
 
@@ -164,7 +164,8 @@ def test_what_fits_in_float16_is_finite_and_right(key):
     make, case = CASES[key]
     subject = make(case)
     want, _ = run(subject, jnp.float32)
-    first_only = np.mean([np.mean(np.abs(w) < LARGEST) for w in want[0] if w.size]) < 0.5
+    sizes = np.concatenate([np.abs(w).ravel() for w in want[0]] or [np.zeros(1)])
+    first_only = np.count_nonzero(sizes < LARGEST) < sizes.size / 2
     if first_only:  # products of two large inputs fit nowhere
         want, _ = run(subject, jnp.float32, first_only)
     got, _ = run(subject, jnp.float16, first_only)
@@ -184,6 +185,9 @@ def test_the_result_of_a_layer_keeps_its_element_type():
 def test_the_cases_that_were_wrong_are_right_in_both_halves(dtype):
     x = Tensor(np.random.default_rng(1).normal(size=(2, 4, 6, 6)).astype(np.float32) * 300).astype(dtype)
     wide = x.astype(ms.float32)
-    for layer in (ms.nn.GroupNorm(2, 4), ms.nn.Norm(), lambda x: ms.nn.ClipByNorm()(x, Tensor(1.0)), ms.ops.std):
+    layers = [ms.nn.GroupNorm(2, 4), ms.nn.Norm(), ms.ops.std]
+    if dtype == ms.float16:  # ClipByNorm refuses bfloat16
+        layers.append(lambda x: ms.nn.ClipByNorm()(x, Tensor(1.0)))
+    for layer in layers:
         got, want = layer(x).astype(ms.float32).asnumpy(), layer(wide).asnumpy()
         np.testing.assert_allclose(got, want, rtol=1e-2, atol=1e-2 * np.abs(want).max())
