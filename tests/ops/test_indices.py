@@ -90,6 +90,7 @@ CASES = {
     "GatherDGrad": reads(lambda i: P.GatherDGrad(0, (4,))(i, f32(2)), unchecked="other"),
     "GatherNd": reads(lambda i: P.GatherNd()(f32(4, 3), i), lambda b: [[0, 1], [b, 2]], (4, -1), (3,)),
     "Embedding": reads(lambda i: ops.embedding(i, f32(4, 2)), bad=(4, -1), good=(3,)),
+    "EmbeddingRenorm": writes(lambda p, i: REGISTRY["EmbeddingRenorm"].primitive(max_norm=1.0)(p, i)),
     "TensorGetItem": reads(lambda i: f32(3, 4)[:, i]),
     "TensorSetItem": reads(set_item, unchecked="other"),
     "IndexFill": reads(lambda i: ops.index_fill(f32(4), 0, i, 9.0), unchecked="other"),

@@ -201,7 +201,7 @@ def _embedding_renorm(weight, input, *, max_norm: PositiveFloat, norm_type: Degr
     _check.rank("embedding", "weight", weight, 2)
     table = lax.stop_gradient(weight)
     norm = jnp.linalg.norm(widened(table), norm_type, axis=1)
-    named = jnp.zeros(table.shape[0], bool).at[input.reshape(-1)].set(True)
+    named = jnp.zeros(table.shape[0], bool).at[input.reshape(-1)].set(True, mode="drop", wrap_negative_indices=False)
     factor = jnp.where(named & (norm > max_norm), max_norm / (norm + 1e-7), 1)
     return weight + (table * factor[:, None].astype(table.dtype) - table)
 
