@@ -201,6 +201,10 @@ class Operator:
             out = kernel.run(*arrays)
         except BaseException as error:
             return self.failed(error, kernel, boxes, arrays, targets)
+        return self.finish(out, kernel, boxes, arrays, targets)
+
+    def finish(self, out, kernel, boxes, arrays, targets=()):
+        """Box and record what `kernel` gave for `arrays`, rebind the `targets`."""
         if type(out) is not tuple:
             if _thread.frame is None:
                 out = own(out, arrays)

@@ -165,7 +165,7 @@ def _fast_call(op):
             return general(self, args, kwargs)
     elif count == 1:
         def call(self, *args, **kwargs):
-            if len(args) == 1 and type(args[0]) is Tensor and not _thread.looking:
+            if len(args) == 1 and type(args[0]) is Tensor and not kwargs and not _thread.looking:
                 array = args[0]._array
                 try:
                     out = self._kernel.run(array)
@@ -175,7 +175,7 @@ def _fast_call(op):
                     tensor = _new(Tensor)
                     tensor._array, tensor._node = out, None
                     return tensor
-                return op.run(self._kernel, args, [array])
+                return op.finish(out, self._kernel, args, [array])
             return general(self, args, kwargs)
     elif count == 2:
         def call(self, *args, **kwargs):
@@ -191,7 +191,7 @@ def _fast_call(op):
                     tensor = _new(Tensor)
                     tensor._array, tensor._node = out, None
                     return tensor
-                return op.run(self._kernel, args, [a, b])
+                return op.finish(out, self._kernel, args, [a, b])
             return general(self, args, kwargs)
     else:
         def call(self, *args, **kwargs):

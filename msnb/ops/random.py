@@ -410,7 +410,7 @@ def log_uniform_candidate_sampler(key, true_classes, *, num_true: PositiveInt = 
 
     Examples:
         >>> sampler = ops.LogUniformCandidateSampler(2, 5, True, 5)
-        >>> print(sampler(Tensor([[1, 7], [0, 4], [3, 3]]))[1].shape)
+        >>> print(sampler(Tensor([[1, 2], [0, 4], [3, 3]]))[1].shape)
         (3, 2)
     """
     _sampler_inputs("LogUniformCandidateSampler", true_classes, num_true, num_sampled, unique, range_max)

@@ -1,7 +1,7 @@
 """Model: train, eval, predict, and what they tell callbacks."""
 
 import signal
-import time
+import sys
 
 import numpy as np
 import pytest
@@ -367,22 +367,23 @@ def test_dataset_helper_gives_one_pass_per_loop(batches):
 
 
 def test_the_training_loop_costs_little_beside_the_step(make_model, batches):
+    """In calls of Python functions, which do not depend on what else the machine does."""
     context.set_context(mode=context.GRAPH_MODE)
-    model, data = make_model(), batches(steps=500)
+    model, data = make_model(), batches(steps=200)
     model.train(1, data)
     network, row = model.train_network, data.rows[0]
 
-    def seconds(run):
-        best = 9.0
-        for _ in range(3):
-            start = time.perf_counter()
+    def calls(run):
+        seen = []
+        sys.setprofile(lambda frame, event, arg: seen.append(1) if event == "call" else None)
+        try:
             run()
-            best = min(best, time.perf_counter() - start)
-        return best
+        finally:
+            sys.setprofile(None)
+        return len(seen)
 
     def bare():
-        for _ in range(500):
+        for _ in range(200):
             network(*row)
 
-    overhead = (seconds(lambda: model.train(1, data)) - seconds(bare)) / 500
-    assert overhead < 50e-6, f"{overhead * 1e6:.0f} microseconds per step"
+    assert (calls(lambda: model.train(1, data)) - calls(bare)) / 200 < 16
