@@ -64,13 +64,13 @@ class _OneMeant(Kind):
     __slots__ = ("meant", "otherwise")
 
     def __init__(self, kind, meant, otherwise):
-        super().__init__(kind.expects, kind.accept)
+        super().__init__(kind.expects, kind.accept, traced=kind.traced, constants=kind.constants)
         self.meant = meant
         self.otherwise = otherwise
 
     def __call__(self, value, argument, op):
         value = super().__call__(value, argument, op)
-        log.unused(op, self.otherwise, **{argument: value != self.meant})
+        log.unused(op, self.otherwise, **{argument: getattr(value, "_array", None) is not None or value != self.meant})
         return value
 
 
