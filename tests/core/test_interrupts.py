@@ -67,7 +67,9 @@ def test_a_stop_waits_until_what_is_whole_is_done():
     assert interrupts.whole(lambda: 3) == 3
 
 
-def test_a_stop_in_a_finalizer_is_sent_again():
+def test_a_stop_in_a_finalizer_is_sent_again(monkeypatch):
+    monkeypatch.setattr(sys, "unraisablehook", interrupts._send_again)  # pytest may have put its own there
+
     class Thing:
         def __del__(self):
             raise KeyboardInterrupt
