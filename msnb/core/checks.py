@@ -237,7 +237,7 @@ class Checked:
         checks (tuple): The checks. Each kernel knows where in its arrays the inputs that they name stand.
     """
 
-    checks = ()
+    checks: tuple = ()
 
     def _build(self, attributes, layout, statics):
         kernel = super()._build(attributes, layout, statics)
@@ -248,7 +248,7 @@ class Checked:
             elif entry == 0:
                 known[inp.name] = None
             else:
-                width = 1 if entry == 1 else entry[0]
+                width = entry[0] if isinstance(entry, tuple) else 1
                 spots.append((inp.name, at if entry == 1 else slice(at, at + width)))
                 at += width
         kernel.checked = known, spots

@@ -296,7 +296,7 @@ class Program:
             if _state.mode != _GRAPH and self.run is self._own_run:
                 arrays = _unshared(arrays)
             results.extend(map(self.run, (arrays,), (read,), *rest))
-            outs = results[-1][1]
+            outs = results[-1][1]  # type: ignore[misc] - a finished step is (arrays, results)
             results.append((results[-1][0],))
             return outs
         arrays, taken = _unshared([p._stored() for p in self.written], 1), []
