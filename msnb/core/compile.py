@@ -67,11 +67,8 @@ class _Entry:
         self.same = reads.same if reads.seal(program.name, program.cells) else None
         self.keep = keep
         self.checked = context._state.check_indices
-        before = {}  # the trace may have set attributes; what counts is the state that it started from
-        for cell, name, value, _ in program.settings:
-            before.setdefault(id(cell), {})[name] = value
-        self.state = [cell._fingerprint(before.get(id(cell), ())) for cell in program.cells]
-        self.epoch = -1 if before else trace.epoch.value
+        self.epoch = trace.epoch.value
+        self.state = self.current_state()
 
     def current_state(self):
         return [cell._fingerprint() for cell in self.program.cells]
@@ -86,12 +83,6 @@ class _Entry:
             self.epoch = now
             return True
         return False
-
-    def repeat_settings(self):
-        """Set the attributes that the trace has set: a call does so every time."""
-        for cell, name, _, after in self.program.settings:
-            if after is not trace.ABSENT and vars(cell).get(name, trace.ABSENT) is not after:
-                setattr(cell, name, after)
 
     def change(self):
         """In words, what has changed since the trace; empty if nothing did."""
@@ -168,9 +159,10 @@ def call(root, fn, args, kwargs, name, extra=()):
         extra (tuple): Further parts of the key; no id() of anything.
     """
     program, arrays, boxes = find(root, fn, args, kwargs, name, extra)
-    if _thread.recording:
-        return program.run_recorded(arrays, boxes)
-    return program(arrays)
+    out = program.run_recorded(arrays, boxes) if _thread.recording else program(arrays)
+    if program.settings:
+        program.apply_settings()
+    return out
 
 
 def find(root, fn, args, kwargs, name, extra=()):
@@ -195,8 +187,6 @@ def find(root, fn, args, kwargs, name, extra=()):
     if entries is not None:
         for entry in entries:
             if (entry.epoch == trace.epoch.value or entry.valid()) and (entry.same is None or entry.same()):
-                if entry.program.settings:
-                    entry.repeat_settings()
                 return entry.program, arrays, boxes
     return _compile(programs, root, fn, args, kwargs, name, key), arrays, boxes
 
@@ -223,7 +213,7 @@ def _compile(programs, root, fn, args, kwargs, name, key):
         from msnb import log
         log.warning(f"{name} has been compiled {programs.compiled} times, the last time because: {program.reason}. A "
                     f"Python number that changes in each call, or inputs of ever new shapes, cause this; pass changing "
-                    f"numbers as Tensors, keep them as Parameters.")
+                    f"numbers as Tensors, or keep them as Parameters.")
     return program
 
 

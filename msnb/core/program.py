@@ -69,7 +69,7 @@ class Program:
         jaxpr (ClosedJaxpr): The traced graph; inputs are described by `inputs`.
         inputs (list): Per jaxpr input ("param", name, requires_grad), ("arg", name) or ("random", "number").
         written (list): Parameters whose new values the graph returns, after the results.
-        settings (list): (Cell, name, value before, value after) of the attributes that the trace has set.
+        settings (list): (Cell, name, value) of the attributes that construct sets, which a call sets when it has run.
         reason (str): Why it was compiled.
         seconds (dict): "trace" and "compile" time.
     """
@@ -146,16 +146,11 @@ class Program:
         values = [leaves[i]._array if isinstance(leaves[i], Tensor) else leaves[i] for i in spots]
         try:
             closed = jax.make_jaxpr(traced)(avals, 0, values)
-        except BaseException:
-            if "frame" in note:
-                note["frame"].undo_settings()
-            raise
+        finally:
+            self.settings = note["frame"].take_settings() if "frame" in note else []
         frame = note["frame"]
         if frame.missing:
-            frame.undo_settings()
             return list(frame.missing.values())
-        self.settings = [(cell, name, before, vars(cell).get(name, trace.ABSENT))
-                         for cell, name, before in frame.settings.values()]
         self.cells = list(frame.cells.values())
         self.errors = frame.errors if frame.error is not None else []
         self.waits = not all(isinstance(e, Finding) and e.late for e, _ in self.errors)  # for its error
@@ -416,6 +411,12 @@ class Program:
             self._report(outs[self.n_results - 1]._array)
         results = iter(outs[:self.n_results])
         return self.rebuild([next(results) if s is None else s[0] for s in self.static])
+
+    def apply_settings(self):
+        """Set what construct sets in Python."""
+        for cell, name, value in self.settings:
+            if vars(cell).get(name, trace.ABSENT) is not value:
+                setattr(cell, name, value)
 
     # ------------------------------------------------------------------ looking at it
     def example_arguments(self):

@@ -187,14 +187,18 @@ class Frame:
                 array = jax.random.wrap_key_data(array)
             setattr(self, name, array)
 
-    def undo_settings(self):
-        """Give the attributes of Cells that this trace has set the values that they had before."""
+    def take_settings(self):
+        """Give the attributes of Cells that this trace has set the values that they had before; returns
+        (Cell, name, value set) of each: a call of the program sets them."""
+        taken = []
         for cell, name, before in self.settings.values():
+            taken.append((cell, name, cell.__dict__.get(name, ABSENT)))
             if before is ABSENT:
                 cell.__dict__.pop(name, None)
             else:
                 cell.__dict__[name] = before
         self.settings.clear()
+        return taken
 
     def __enter__(self):
         self._outer = thread.frame

@@ -132,7 +132,7 @@ def traced_call(op):
     else:
         def call(self, *args, **kwargs):
             numbers = self._numbers
-            if (numbers is None or kwargs or len(args) != 1 or type(args[0]) is not Tensor or _thread.recording
+            if (numbers is None or kwargs or len(args) != 1 or type(args[0]) is not Tensor or _thread.looking
                     or _thread.frame is not None):
                 return general(self, args, kwargs)
             array = args[0]._array

@@ -231,7 +231,7 @@ class Cell:
         _epoch.bump()
 
     def _set_while_traced(self, name, value):
-        """Python's state changes once, when the graph is built; the program remembers it and does it in each call."""
+        """What construct sets in Python is noted while the graph is built, and set by each call of the program."""
         if any(is_traced(leaf) for leaf in flatten(value)[0]):
             raise TypeError(f"'{name}' of {type(self).__name__} is no Parameter, so a graph cannot keep a Tensor "
                             f"in it. Make it a Parameter, or return the value from construct.")
@@ -282,15 +282,10 @@ class Cell:
         self.__dict__["_id"] = next(_ids)
 
     # ------------------------------------------------------------------ does a compiled program still fit?
-    def _fingerprint(self, instead=()):
-        """What a graph of this Cell alone (not its sub-Cells) depends on, comparable by ==.
-
-        Args:
-            instead (dict): Values of attributes that count instead of those they have, `trace.ABSENT` for none.
-        """
+    def _fingerprint(self):
+        """What a graph of this Cell alone (not its sub-Cells) depends on, comparable by ==."""
         construct = getattr(type(self).construct, "__code__", None)
-        values = {**dict(self._own_attributes()), **dict(instead)}
-        return _Same(construct), {k: _normal(v) for k, v in values.items() if v is not trace.ABSENT}
+        return _Same(construct), {k: _normal(v) for k, v in self._own_attributes()}
 
     def _own_attributes(self):
         """(name, value) of the attributes that a graph may depend on."""

@@ -6,6 +6,7 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, context, log, nn, ops
+from msnb.core import compile
 from msnb.core.script import reads
 
 X = Tensor(np.float32([1.0]))
@@ -142,6 +143,26 @@ def test_an_attribute_that_construct_counts_up_counts_calls():
     cell = Counts()
     assert [float(cell(X).asnumpy()[0]) for _ in range(3)] == [1, 2, 3] and cell.calls == 3
     assert ops.grad(cell)(X).asnumpy() == 4
+
+
+def test_looking_at_a_program_or_compiling_it_counts_no_call():
+    cell = Counts()
+    cell.compile(X)
+    compile.program_of(cell, X)
+    assert cell.calls == 0 and cell(X).asnumpy() == 1 and cell.calls == 1 and cell._programs.compiled == 1
+
+
+def test_a_call_that_is_refused_after_its_trace_sets_nothing():
+    class Keeps(Counts):
+        def construct(self, x):
+            self.calls = self.calls + 1
+            self.seen.append(x)
+            return x
+
+    cell = Keeps()
+    with pytest.raises(TypeError, match="outlives the graph"):
+        cell(X)
+    assert cell.calls == 0
 
 
 def test_an_attribute_that_construct_toggles_needs_two_programs():

@@ -211,7 +211,7 @@ def _plain(value):
     if kind.__name__ in _SPACES:
         return hasattr(value, "__dict__")
     return (hasattr(value, "__dict__") and not isinstance(value, (type, types.FunctionType, Tensor))
-            and not hasattr(value, "_fingerprint") and not is_library_module(kind.__module__))
+            and not hasattr(kind, "_fingerprint") and not is_library_module(kind.__module__))
 
 
 def _leaked(value):
