@@ -34,12 +34,11 @@ for _key in ("device_target", "device_id"):
 class Programs:
     """The programs of one Cell or function, by signature of the arguments."""
 
-    __slots__ = ("table", "epoch", "compiled", "warned", "extras", "__weakref__")
+    __slots__ = ("table", "compiled", "warned", "extras", "__weakref__")
 
     def __init__(self):
         self.table = {}  # signature -> list of (dependencies, Program)
         self.extras = {}  # what tools make for this Cell or function, to find it again in the next call
-        self.epoch = -1
         self.compiled = 0
         self.warned = False
 
