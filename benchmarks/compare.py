@@ -9,6 +9,7 @@ time is the median over rounds in which all rows take turns. What is printed is 
 and its 95 % bootstrap interval. A row is slower when the interval's lower end is above the limit; then the exit status
 is 1. Rows that only time JAX are controls: they are the same code on both sides.
 """
+
 import argparse
 import contextlib
 import importlib
@@ -50,8 +51,13 @@ def measure(name):
 
 def run(checkout, name):
     """What `measure` gives in a fresh process on a checkout."""
-    done = subprocess.run([sys.executable, __file__, "--measure", name], text=True, capture_output=True, cwd=HERE,
-                          env={**os.environ, "PYTHONPATH": f"{checkout}{os.pathsep}{HERE}"})
+    done = subprocess.run(
+        [sys.executable, __file__, "--measure", name],
+        text=True,
+        capture_output=True,
+        cwd=HERE,
+        env={**os.environ, "PYTHONPATH": f"{checkout}{os.pathsep}{HERE}"},
+    )
     if done.returncode:
         raise SystemExit(f"{name} failed on {checkout}:\n{done.stderr[-2000:]}")
     answer = json.loads(done.stdout.splitlines()[-1])
@@ -108,9 +114,12 @@ def main():
                 middle, low, high = interval([b / a for a, b in zip(before, after)])
                 worse = low > options.limit
                 slower += worse
-                print(f"{name:10} {row:28} {statistics.median(before) * 1e6:9.1f} -> "
-                      f"{statistics.median(after) * 1e6:9.1f} us   {middle:5.3f}x  [{low:5.3f}, {high:5.3f}]  "
-                      f"{'SLOWER' if worse else 'ok'}", flush=True)
+                print(
+                    f"{name:10} {row:28} {statistics.median(before) * 1e6:9.1f} -> "
+                    f"{statistics.median(after) * 1e6:9.1f} us   {middle:5.3f}x  [{low:5.3f}, {high:5.3f}]  "
+                    f"{'SLOWER' if worse else 'ok'}",
+                    flush=True,
+                )
     return int(slower > 0)
 
 

@@ -6,6 +6,7 @@ Runs of both sides are interleaved and medians compared, so that another process
 that the choice is faster than lax. With --ways every lowering is timed, which is how the thresholds of
 `msnb/ops/nn/conv_choice.py` were found.
 """
+
 import argparse
 import math
 import statistics
@@ -26,29 +27,49 @@ def _bottlenecks(batch, side):
     rows = [("7x7/2", (batch, 3, 4 * side, 4 * side), (64, 3, 7, 7), 2, 3, 1)]
     for stage, (outer, inner) in enumerate(((256, 64), (512, 128), (1024, 256), (2048, 512))):
         n = side >> stage
-        rows += [("1x1", (batch, outer, n, n), (inner, outer, 1, 1), 1, 0, 1),
-                 ("3x3", (batch, inner, n, n), (inner, inner, 3, 3), 1, 1, 1),
-                 ("1x1", (batch, inner, n, n), (outer, inner, 1, 1), 1, 0, 1)]
+        rows += [
+            ("1x1", (batch, outer, n, n), (inner, outer, 1, 1), 1, 0, 1),
+            ("3x3", (batch, inner, n, n), (inner, inner, 3, 3), 1, 1, 1),
+            ("1x1", (batch, inner, n, n), (outer, inner, 1, 1), 1, 0, 1),
+        ]
         if stage:
-            rows += [("3x3/2", (batch, inner, 2 * n, 2 * n), (inner, inner, 3, 3), 2, 1, 1),
-                     ("1x1/2", (batch, outer // 2, 2 * n, 2 * n), (outer, outer // 2, 1, 1), 2, 0, 1)]
+            rows += [
+                ("3x3/2", (batch, inner, 2 * n, 2 * n), (inner, inner, 3, 3), 2, 1, 1),
+                ("1x1/2", (batch, outer // 2, 2 * n, 2 * n), (outer, outer // 2, 1, 1), 2, 0, 1),
+            ]
     return rows
 
 
 NETWORKS = {
-    "lenet": [("5x5", (32, 1, 32, 32), (6, 1, 5, 5), 1, 0, 1), ("5x5", (32, 6, 14, 14), (16, 6, 5, 5), 1, 0, 1),
-              ("5x5 same", (32, 1, 28, 28), (6, 1, 5, 5), 1, 2, 1), ("5x5 b1", (1, 1, 32, 32), (6, 1, 5, 5), 1, 0, 1)],
+    "lenet": [
+        ("5x5", (32, 1, 32, 32), (6, 1, 5, 5), 1, 0, 1),
+        ("5x5", (32, 6, 14, 14), (16, 6, 5, 5), 1, 0, 1),
+        ("5x5 same", (32, 1, 28, 28), (6, 1, 5, 5), 1, 2, 1),
+        ("5x5 b1", (1, 1, 32, 32), (6, 1, 5, 5), 1, 0, 1),
+    ],
     "resnet64": _bottlenecks(8, 16),
     "resnet224": _bottlenecks(1, 56),
-    "mobilenet": [("dw", (b, c, n, n), (c, 1, 3, 3), s, 1, c) for b, m in ((8, 16), (1, 56))
-                  for c, n in ((32, 2 * m), (96, m), (576, m // 4)) for s in (1, 2)],
-    "grouped": [("resnext", (8, 128, 16, 16), (128, 4, 3, 3), 1, 1, 32),
-                ("alexnet", (8, 96, 8, 8), (256, 48, 5, 5), 1, 2, 2),
-                ("shuffle", (8, 240, 8, 8), (60, 80, 1, 1), 1, 0, 3)],
-    "odd": [("3x3", (4, 3, 9, 9), (5, 3, 3, 3), 1, 1, 1), ("3x3/2", (2, 16, 7, 7), (8, 16, 3, 3), 2, 1, 1),
-            ("2x2", (16, 4, 8, 8), (4, 4, 2, 2), 1, 0, 1), ("vgg", (8, 64, 32, 32), (64, 64, 3, 3), 1, 1, 1),
-            ("vgg 1", (8, 3, 32, 32), (64, 3, 3, 3), 1, 1, 1), ("1d", (16, 64, 1, 100), (64, 64, 1, 3), 1, (0, 1), 1),
-            ("cifar", (32, 16, 32, 32), (16, 16, 3, 3), 1, 1, 1), ("alex 1", (8, 3, 64, 64), (96, 3, 11, 11), 4, 2, 1)],
+    "mobilenet": [
+        ("dw", (b, c, n, n), (c, 1, 3, 3), s, 1, c)
+        for b, m in ((8, 16), (1, 56))
+        for c, n in ((32, 2 * m), (96, m), (576, m // 4))
+        for s in (1, 2)
+    ],
+    "grouped": [
+        ("resnext", (8, 128, 16, 16), (128, 4, 3, 3), 1, 1, 32),
+        ("alexnet", (8, 96, 8, 8), (256, 48, 5, 5), 1, 2, 2),
+        ("shuffle", (8, 240, 8, 8), (60, 80, 1, 1), 1, 0, 3),
+    ],
+    "odd": [
+        ("3x3", (4, 3, 9, 9), (5, 3, 3, 3), 1, 1, 1),
+        ("3x3/2", (2, 16, 7, 7), (8, 16, 3, 3), 2, 1, 1),
+        ("2x2", (16, 4, 8, 8), (4, 4, 2, 2), 1, 0, 1),
+        ("vgg", (8, 64, 32, 32), (64, 64, 3, 3), 1, 1, 1),
+        ("vgg 1", (8, 3, 32, 32), (64, 3, 3, 3), 1, 1, 1),
+        ("1d", (16, 64, 1, 100), (64, 64, 1, 3), 1, (0, 1), 1),
+        ("cifar", (32, 16, 32, 32), (16, 16, 3, 3), 1, 1, 1),
+        ("alex 1", (8, 3, 64, 64), (96, 3, 11, 11), 4, 2, 1),
+    ],
 }
 
 
@@ -70,13 +91,17 @@ def medians(functions, seconds):
 def _passes(way, image, kernel, geometry):
     """The three computations with one way to convolve; None stands for the primitives, which choose."""
     if way is None:
-        return {"forward": lambda x, w: conv_primitive.conv(x, w, geometry),
-                "input": lambda dy, w: conv_primitive.conv_input_grad(dy, w, image, geometry),
-                "filter": lambda x, dy: conv_primitive.conv_filter_grad(x, dy, kernel, geometry)}
+        return {
+            "forward": lambda x, w: conv_primitive.conv(x, w, geometry),
+            "input": lambda dy, w: conv_primitive.conv_input_grad(dy, w, image, geometry),
+            "filter": lambda x, dy: conv_primitive.conv_filter_grad(x, dy, kernel, geometry),
+        }
     spec = lambda shape: jax.ShapeDtypeStruct(shape, jnp.float32)
-    return {"forward": lambda x, w: way(x, w, geometry),
-            "input": lambda dy, w: jax.linear_transpose(lambda x: way(x, w, geometry), spec(image))(dy)[0],
-            "filter": lambda x, dy: jax.linear_transpose(lambda w: way(x, w, geometry), spec(kernel))(dy)[0]}
+    return {
+        "forward": lambda x, w: way(x, w, geometry),
+        "input": lambda dy, w: jax.linear_transpose(lambda x: way(x, w, geometry), spec(image))(dy)[0],
+        "filter": lambda x, dy: jax.linear_transpose(lambda w: way(x, w, geometry), spec(kernel))(dy)[0],
+    }
 
 
 def _candidates(kernel, geometry, every):
@@ -104,8 +129,10 @@ def measure(row, seconds, every):
     choices = {"forward": conv_choice.forward, "input": conv_choice.input_grad, "filter": conv_choice.filter_grad}
     ratios = []
     for what, args in operands.items():
-        sides = {side: (jax.jit(_passes(way, image, kernel, geometry)[what]), args)
-                 for side, way in _candidates(kernel, geometry, every).items()}
+        sides = {
+            side: (jax.jit(_passes(way, image, kernel, geometry)[what]), args)
+            for side, way in _candidates(kernel, geometry, every).items()
+        }
         took = medians(sides, seconds)
         ratio = took["lax"] / took["chosen"]
         ratios.append(ratio)
@@ -114,8 +141,11 @@ def measure(row, seconds, every):
             way = "by group"
         others = "  ".join(f"{k} {v * 1e6:.0f}" for k, v in took.items() if k not in ("lax", "chosen"))
         label = f"{name} {image[1]}->{kernel[0]} @{image[2]}x{image[3]} b{image[0]}" if what == "forward" else ""
-        print(f"{label:34s} {what:8s} lax {took['lax'] * 1e6:9.0f} us   {way:16s} {took['chosen'] * 1e6:9.0f} us"
-              f"   {ratio:6.2f}x   {others}", flush=True)
+        print(
+            f"{label:34s} {what:8s} lax {took['lax'] * 1e6:9.0f} us   {way:16s} {took['chosen'] * 1e6:9.0f} us"
+            f"   {ratio:6.2f}x   {others}",
+            flush=True,
+        )
     return ratios
 
 

@@ -48,8 +48,14 @@ def make_files(folder):
         rows[:, 0] %= 10
         rows.tofile(f"{folder}/cifar/data_batch_{i}.bin")
     jpegs = make_jpegs(folder, rng)
-    parts = ["the quick brown fox jumps over the lazy dog", "hello world , mindspore notebook kit", "data engine",
-             "unbelievable tokenization !", "it's 2026 , x = 3", "Tokenization of hello World"]
+    parts = [
+        "the quick brown fox jumps over the lazy dog",
+        "hello world , mindspore notebook kit",
+        "data engine",
+        "unbelievable tokenization !",
+        "it's 2026 , x = 3",
+        "Tokenization of hello World",
+    ]
     with open(f"{folder}/text.txt", "w", encoding="utf-8") as file:
         for _ in range(40000):
             file.write(" ".join(parts[i] for i in rng.integers(0, len(parts), 3)) + "\n")
@@ -85,22 +91,25 @@ def make_records(folder, jpegs, rng):
     lengths = {"input_ids": 128, "input_mask": 128, "segment_ids": 128, "masked_lm_positions": 20, "masked_lm_ids": 20}
     schema = {name: {"type": "int32", "shape": [n]} for name, n in lengths.items()}
     writer.add_schema({**schema, "next_sentence_labels": {"type": "int32"}}, "features")
-    writer.write_raw_data([
-        {
-            "input_ids": rng.integers(0, 30000, 128, np.int32),
-            "input_mask": (np.arange(128) < rng.integers(20, 128)).astype(np.int32),
-            "segment_ids": (np.arange(128) > 60).astype(np.int32),
-            "masked_lm_positions": np.sort(rng.integers(0, 128, 20, np.int32)),
-            "masked_lm_ids": rng.integers(0, 30000, 20, np.int32),
-            "next_sentence_labels": int(rng.integers(0, 2)),
-        }
-        for _ in range(8000)
-    ])
+    writer.write_raw_data(
+        [
+            {
+                "input_ids": rng.integers(0, 30000, 128, np.int32),
+                "input_mask": (np.arange(128) < rng.integers(20, 128)).astype(np.int32),
+                "segment_ids": (np.arange(128) > 60).astype(np.int32),
+                "masked_lm_positions": np.sort(rng.integers(0, 128, 20, np.int32)),
+                "masked_lm_ids": rng.integers(0, 30000, 20, np.int32),
+                "next_sentence_labels": int(rng.integers(0, 2)),
+            }
+            for _ in range(8000)
+        ]
+    )
     writer.commit()
     writer = FileWriter(f"{folder}/images.mindrecord")
     writer.add_schema({"data": {"type": "bytes"}, "label": {"type": "int32"}, "name": {"type": "string"}}, "images")
-    writer.write_raw_data([{"data": jpegs[i % 300][: 3000 + i], "label": i % 10, "name": f"{i}.jpg"}
-                           for i in range(6000)])
+    writer.write_raw_data(
+        [{"data": jpegs[i % 300][: 3000 + i], "label": i % 10, "name": f"{i}.jpg"} for i in range(6000)]
+    )
     writer.commit()
 
 
@@ -124,8 +133,13 @@ def facade(base, folder):
 
     def cifar():
         d = ds.Cifar10Dataset(f"{folder}/cifar", usage="train", shuffle=True)
-        ops = [V.RandomCrop((32, 32), (4, 4, 4, 4)), V.RandomHorizontalFlip(0.5), V.Rescale(1 / 255, 0),
-               V.Normalize([0.4914, 0.4822, 0.4465], [0.2023, 0.1994, 0.2010]), V.HWC2CHW()]
+        ops = [
+            V.RandomCrop((32, 32), (4, 4, 4, 4)),
+            V.RandomHorizontalFlip(0.5),
+            V.Rescale(1 / 255, 0),
+            V.Normalize([0.4914, 0.4822, 0.4465], [0.2023, 0.1994, 0.2010]),
+            V.HWC2CHW(),
+        ]
         d = d.map(ops, "image", num_parallel_workers=2).map(C.TypeCast(ms.int32), "label", num_parallel_workers=2)
         return d.batch(32, drop_remainder=True), 20000
 
@@ -485,9 +499,14 @@ class Side:
         if name != "msnb":
             environment.pop("PYTHONPATH", None)
         self.name = name
-        self.process = subprocess.Popen([python, os.path.abspath(__file__), "--serve", name, folder],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
-                                        env=environment)
+        self.process = subprocess.Popen(
+            [python, os.path.abspath(__file__), "--serve", name, folder],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            env=environment,
+        )
         self.pipelines = self._answer() or []
         if not self.pipelines:
             print(f"{name}: {python} cannot run it (see --log)", file=sys.stderr)
@@ -573,8 +592,7 @@ def main():
                     line += f"{shown(pair[0]):>11}{shown(pair[1]):>9}" if pair else f"{'-':>20}"
                 for s in sides[1:]:
                     ours, pair = rates.get("msnb"), rates.get(s.name)
-                    line += (f"{ours[0] / pair[0]:12.1f}x{ours[1] / pair[1]:7.1f}x" if ours and pair
-                             else f"{'-':>21}")
+                    line += f"{ours[0] / pair[0]:12.1f}x{ours[1] / pair[1]:7.1f}x" if ours and pair else f"{'-':>21}"
                 print(line, flush=True)
         finally:
             for side in sides:

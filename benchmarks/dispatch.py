@@ -1,7 +1,8 @@
 """GRAPH dispatch beside hand-written JAX: the same step as a flat, donated `jax.jit`, interleaved, medians.
 
-    python benchmarks/dispatch.py
+python benchmarks/dispatch.py
 """
+
 import statistics
 import time
 
@@ -108,8 +109,11 @@ def leaves(count=640):
 
 
 # What `compare.py` times.
-TIMED = {"MLP step": lambda: mlp()["msnb GRAPH"], "640 scalar leaves": lambda: leaves()["msnb GRAPH"],
-         "MLP step, JAX (control)": lambda: mlp()["hand-written jax.jit"]}
+TIMED = {
+    "MLP step": lambda: mlp()["msnb GRAPH"],
+    "640 scalar leaves": lambda: leaves()["msnb GRAPH"],
+    "MLP step, JAX (control)": lambda: mlp()["hand-written jax.jit"],
+}
 
 
 def main():
@@ -119,8 +123,10 @@ def main():
         result = interleaved(make())
         base = result["hand-written jax.jit"]
         for what, seconds in result.items():
-            print(f"{name:20} {what:22} {seconds * 1e6:8.1f} us   {seconds / base:5.2f}x   "
-                  f"{(seconds - base) * 1e6:+6.1f} us")
+            print(
+                f"{name:20} {what:22} {seconds * 1e6:8.1f} us   {seconds / base:5.2f}x   "
+                f"{(seconds - base) * 1e6:+6.1f} us"
+            )
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 
 The two options name interpreters that have MindSpore or PyTorch; without them their rows are left out.
 """
+
 import argparse
 import json
 import subprocess
@@ -26,17 +27,23 @@ def median(fn, rounds=30, repeat=200):
         times.append((time.perf_counter() - start) / repeat)
     return statistics.median(times)
 """
-_MINDSPORE = _RIVAL + """
+_MINDSPORE = (
+    _RIVAL
+    + """
 import mindspore as ms
 ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU", pynative_synchronize=True)
 x = ms.Tensor(np.ones(16, np.float32))
 print(json.dumps(median(lambda: x + x)))
 """
-_TORCH = _RIVAL + """
+)
+_TORCH = (
+    _RIVAL
+    + """
 import torch
 x = torch.ones(16)
 print(json.dumps(median(lambda: x + x)))
 """
+)
 
 
 class LeNet5(nn.Cell):
@@ -71,6 +78,7 @@ def gradients(batch=4):
         def call():
             context.set_context(mode=mode)
             return [g._array for g in grad(x, y)]
+
         return call
 
     return {"compiled (GRAPH)": run(context.GRAPH_MODE), "tape (PYNATIVE)": run(context.PYNATIVE_MODE)}
@@ -85,9 +93,12 @@ def binary():
 
 
 # What `compare.py` times.
-TIMED = {"LeNet gradient, compiled": lambda: gradients()["compiled (GRAPH)"],
-         "LeNet gradient, tape": lambda: gradients()["tape (PYNATIVE)"],
-         "x + x": lambda: binary()["msnb"], "x + x, JAX (control)": lambda: binary()["jnp"]}
+TIMED = {
+    "LeNet gradient, compiled": lambda: gradients()["compiled (GRAPH)"],
+    "LeNet gradient, tape": lambda: gradients()["tape (PYNATIVE)"],
+    "x + x": lambda: binary()["msnb"],
+    "x + x, JAX (control)": lambda: binary()["jnp"],
+}
 
 
 def rival(python, code):
@@ -107,8 +118,10 @@ def main():
     for name, seconds in result.items():
         print(f"LeNet gradient, batch 4   {name:18} {seconds * 1e6:9.1f} us   {seconds / base:5.2f}x")
     result = interleaved(binary(), rounds=30, repeat=500)
-    for name, python, code in (("MindSpore, synchronous", options.mindspore, _MINDSPORE),
-                               ("PyTorch", options.torch, _TORCH)):
+    for name, python, code in (
+        ("MindSpore, synchronous", options.mindspore, _MINDSPORE),
+        ("PyTorch", options.torch, _TORCH),
+    ):
         if python:
             result[name] = rival(python, code)
     for name, seconds in result.items():

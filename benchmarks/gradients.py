@@ -1,7 +1,8 @@
 """What recording gradients costs a LeNet step of 32 samples: with and without a GradientMonitor, in turns.
 
-    python benchmarks/gradients.py
+python benchmarks/gradients.py
 """
+
 import contextlib
 import statistics
 import time
@@ -20,8 +21,9 @@ class LeNet5(nn.Cell):
         super().__init__()
         self.conv1 = nn.Conv2d(1, 6, 5, pad_mode="valid", weight_init="HeNormal")
         self.conv2 = nn.Conv2d(6, 16, 5, pad_mode="valid", weight_init="HeNormal")
-        self.fc1, self.fc2, self.fc3 = (nn.Dense(i, o, weight_init="HeNormal")
-                                        for i, o in ((400, 120), (120, 84), (84, 10)))
+        self.fc1, self.fc2, self.fc3 = (
+            nn.Dense(i, o, weight_init="HeNormal") for i, o in ((400, 120), (120, 84), (84, 10))
+        )
         self.relu, self.pool, self.flatten = nn.ReLU(), nn.MaxPool2d(2, 2), nn.Flatten()
 
     def construct(self, x):
@@ -90,9 +92,11 @@ def main():
             times, own, observed = measure(level)
             off, on, again = (statistics.median(t) for t in times.values())
             low_off, low_on, low_again = (min(t) for t in times.values())
-            print(f"{measure.__name__.upper():<9} {level:<11} {off * 1e3:6.2f} ms {on * 1e3:6.2f} ms "
-                  f"{again * 1e3:6.2f} ms {on / min(off, again) - 1:+9.0%} {low_on / min(low_off, low_again) - 1:+9.0%}"
-                  f"      {own:.1f} s, {observed:.1f} s")
+            print(
+                f"{measure.__name__.upper():<9} {level:<11} {off * 1e3:6.2f} ms {on * 1e3:6.2f} ms "
+                f"{again * 1e3:6.2f} ms {on / min(off, again) - 1:+9.0%} {low_on / min(low_off, low_again) - 1:+9.0%}"
+                f"      {own:.1f} s, {observed:.1f} s"
+            )
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 
 Headless chromium draws without a GPU, so frame rates are a lower bound. Needs playwright and chromium.
 """
+
 import importlib.util
 import json
 import pathlib
@@ -39,7 +40,7 @@ class Attention(nn.Cell):
     def construct(self, x):
         batch, length, width = x.shape
         query, key, value = (self.split(layer(x), batch, length) for layer in (self.query, self.key, self.value))
-        weights = self.softmax(self.transposed(query, key) / self.size ** 0.5)
+        weights = self.softmax(self.transposed(query, key) / self.size**0.5)
         mixed = ops.transpose(self.product(weights, value), (0, 2, 1, 3))
         return self.project(ops.reshape(mixed, (batch, length, width)))
 
@@ -148,9 +149,13 @@ def made(blocks):
         reading.append(time.thread_time() - started)
         data, _ = view._repr_mimebundle_()
         showing.append(time.thread_time() - started)
-    found = {"nodes": len(view.graph), "trace, ms": 1000 * tracing, "python: read, pack, CPU ms": 1000 * min(reading),
-             "python: and all saved forms, CPU ms": 1000 * min(showing),
-             "payload, bytes/node": len(payload) / len(view.graph)}
+    found = {
+        "nodes": len(view.graph),
+        "trace, ms": 1000 * tracing,
+        "python: read, pack, CPU ms": 1000 * min(reading),
+        "python: and all saved forms, CPU ms": 1000 * min(showing),
+        "payload, bytes/node": len(payload) / len(view.graph),
+    }
     module = pathlib.Path(graph_view.__file__).with_name("widget.js").stat().st_size
     state = len(view.saved_payload) * 4 / 3 + module
     found["notebook grows by, kB"] = (len(json.dumps(data)) + state) / 1000

@@ -6,6 +6,7 @@ A key is pressed in the cell of a network of about 300 operators whose graph is 
 browser has drawn the new operator. It holds the quarter of a second for which the extension waits for the next key.
 Needs chromium, playwright and JupyterLab, as the tests in a browser do.
 """
+
 import pathlib
 import statistics
 import sys

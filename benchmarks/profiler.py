@@ -6,6 +6,7 @@ Attributed: kernels that XLA names and that can be what it says, or whose operat
 Replay: groups of operators, as XLA fused them, each run as one compiled function, against the whole step run between
 them. Both take the step on two cores or more as it comes; on a busy machine run it twice.
 """
+
 import sys
 import time
 
@@ -135,14 +136,16 @@ def main(names):
         of_step = (how["measured"] + how["fused"]) * made.busy / total
         started = time.perf_counter()
         replayed = made.replay()
-        print(f"{name:12} step {made.step_seconds * 1e3:7.2f} ms; kernels: {100 * how['measured']:.0f} % one operator, "
-              f"{100 * how['fused']:.0f} % fused, {100 * how['xla']:.0f} % XLA's copies, {100 * how['inferred']:.1f} % "
-              f"inferred; measured on operators: {100 * of_step:.0f} % of the step\n"
-              f"{'':12} replay of {len(replayed.groups)} groups ({replayed.compiled} functions, "
-              f"{time.perf_counter() - started:.0f} s): {replayed.total * 1e3:.2f} ms (one by one "
-              f"{replayed.alone * 1e3:.2f}) + copies, gaps and call {replayed.rest * 1e3:.2f} ms, "
-              f"step {replayed.step * 1e3:.2f} ms: {100 * replayed.difference:+.0f} %",
-              flush=True)
+        print(
+            f"{name:12} step {made.step_seconds * 1e3:7.2f} ms; kernels: {100 * how['measured']:.0f} % one operator, "
+            f"{100 * how['fused']:.0f} % fused, {100 * how['xla']:.0f} % XLA's copies, {100 * how['inferred']:.1f} % "
+            f"inferred; measured on operators: {100 * of_step:.0f} % of the step\n"
+            f"{'':12} replay of {len(replayed.groups)} groups ({replayed.compiled} functions, "
+            f"{time.perf_counter() - started:.0f} s): {replayed.total * 1e3:.2f} ms (one by one "
+            f"{replayed.alone * 1e3:.2f}) + copies, gaps and call {replayed.rest * 1e3:.2f} ms, "
+            f"step {replayed.step * 1e3:.2f} ms: {100 * replayed.difference:+.0f} %",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

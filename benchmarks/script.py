@@ -1,7 +1,8 @@
 """Source transformation: milliseconds per function, and trace time against nesting depth, which should grow linearly.
 
-    python benchmarks/script.py
+python benchmarks/script.py
 """
+
 import builtins
 import linecache
 import statistics
@@ -49,8 +50,10 @@ def main():
                 transforms.append(time.perf_counter() - start)
                 times.append(compile.program_of(ms.ms_function(f), x, n).seconds["trace"])
             transform, trace = statistics.median(transforms) * 1e3, statistics.median(times) * 1e3
-            print(f"{kind:5} nested {depth}: transform {transform:5.2f} ms, trace {trace:6.1f} ms, "
-                  f"{trace / depth:5.1f} a level")
+            print(
+                f"{kind:5} nested {depth}: transform {transform:5.2f} ms, trace {trace:6.1f} ms, "
+                f"{trace / depth:5.1f} a level"
+            )
 
 
 if __name__ == "__main__":

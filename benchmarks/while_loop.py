@@ -1,7 +1,8 @@
 """The differentiable `while` beside equinox's bounded loop: gradient of tanh(w @ x) repeated n times, w 64x64, x 64.
 
-    python benchmarks/while_loop.py        (equinox is measured where it is installed)
+python benchmarks/while_loop.py        (equinox is measured where it is installed)
 """
+
 import time
 
 import jax
@@ -37,6 +38,7 @@ def make(n):
             def body(state):
                 i, x = state
                 return i + 1, jnp.tanh(w @ x)
+
             return eqxi.while_loop(lambda s: s[0] < n, body, (jnp.int32(0), x), kind="bounded", max_steps=1024)[1].sum()
 
         compiled = jax.jit(jax.grad(bounded, argnums=(0, 1)))
@@ -55,8 +57,11 @@ def main():
             jax.block_until_ready(fn())
         compile_seconds = time.perf_counter() - start
         result = interleaved(calls, rounds=7, repeat=3)
-        print(f"n = {n:5}: " + ", ".join(f"{k} {v * 1e3:.2f} ms" for k, v in result.items())
-              + f" (first calls together {compile_seconds:.1f} s)")
+        print(
+            f"n = {n:5}: "
+            + ", ".join(f"{k} {v * 1e3:.2f} ms" for k, v in result.items())
+            + f" (first calls together {compile_seconds:.1f} s)"
+        )
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 `import msnb as ms` is `import mindspore as ms`; in a notebook `%load_ext msnb` adds `%%mindspore` and the views.
 """
+
 from importlib import import_module as _import_module
 
 from msnb import (
@@ -67,22 +68,80 @@ context.on_change("save_graphs", lambda on: on and _import_module("msnb.ir.save"
 
 # Loaded when first asked for: name -> the module that has it.
 _LATER = {
-    **dict.fromkeys((
-        "Model", "DatasetHelper", "connect_network_with_dataset", "build_train_network", "LossScaleManager",
-        "FixedLossScaleManager", "DynamicLossScaleManager", "save_checkpoint", "load_checkpoint",
-        "load_param_into_net", "export", "parse_print", "build_searched_strategy", "merge_sliced_parameter",
-        "load_distributed_checkpoint", "async_ckpt_thread_status", "amp"), "msnb.train"),
-    **dict.fromkeys(("Callback", "LossMonitor", "TimeMonitor", "ModelCheckpoint", "CheckpointConfig", "RunContext",
-                     "LearningRateScheduler", "SummaryCollector"), "msnb.train.callback"),
-    **dict.fromkeys(("set_auto_parallel_context", "get_auto_parallel_context", "reset_auto_parallel_context",
-                     "set_ps_context", "get_ps_context", "reset_ps_context"), "msnb.context"),
+    **dict.fromkeys(
+        (
+            "Model",
+            "DatasetHelper",
+            "connect_network_with_dataset",
+            "build_train_network",
+            "LossScaleManager",
+            "FixedLossScaleManager",
+            "DynamicLossScaleManager",
+            "save_checkpoint",
+            "load_checkpoint",
+            "load_param_into_net",
+            "export",
+            "parse_print",
+            "build_searched_strategy",
+            "merge_sliced_parameter",
+            "load_distributed_checkpoint",
+            "async_ckpt_thread_status",
+            "amp",
+        ),
+        "msnb.train",
+    ),
+    **dict.fromkeys(
+        (
+            "Callback",
+            "LossMonitor",
+            "TimeMonitor",
+            "ModelCheckpoint",
+            "CheckpointConfig",
+            "RunContext",
+            "LearningRateScheduler",
+            "SummaryCollector",
+        ),
+        "msnb.train.callback",
+    ),
+    **dict.fromkeys(
+        (
+            "set_auto_parallel_context",
+            "get_auto_parallel_context",
+            "reset_auto_parallel_context",
+            "set_ps_context",
+            "get_ps_context",
+            "reset_ps_context",
+        ),
+        "msnb.context",
+    ),
     **dict.fromkeys(("Profiler",), "msnb.profiler"),
     **dict.fromkeys(("inspect_gradients", "GradientMonitor"), "msnb.notebook.gradients"),
     **dict.fromkeys(("jvp", "vjp", "jacfwd", "jacrev", "vmap"), "msnb.core.transforms"),
 }
-_SUBMODULES = frozenset((
-    "alias", "common", "communication", "compression", "core", "dataset", "explainer", "formats", "insight", "ir",
-    "mindrecord", "nn", "notebook", "numpy", "parallel", "profiler", "samples", "train", "_checkparam", "_extends"))
+_SUBMODULES = frozenset(
+    (
+        "alias",
+        "common",
+        "communication",
+        "compression",
+        "core",
+        "dataset",
+        "explainer",
+        "formats",
+        "insight",
+        "ir",
+        "mindrecord",
+        "nn",
+        "notebook",
+        "numpy",
+        "parallel",
+        "profiler",
+        "samples",
+        "train",
+        "_checkparam",
+        "_extends",
+    )
+)
 
 
 def __getattr__(name):
@@ -99,8 +158,10 @@ def __getattr__(name):
         return _import_module("msnb.common.dtype")
     if name == "view":
         return _import_module("msnb.notebook.graph").view
-    raise AttributeError(f"module 'mindspore' has no attribute '{name}' in msnb: MindSpore's name is unknown here, or "
-                         f"it comes in a later version of msnb.")
+    raise AttributeError(
+        f"module 'mindspore' has no attribute '{name}' in msnb: MindSpore's name is unknown here, or "
+        f"it comes in a later version of msnb."
+    )
 
 
 def __dir__():

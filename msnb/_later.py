@@ -1,4 +1,5 @@
 """Names of r1.1 whose feature comes in a later version: they import, and say so in one line when they are used."""
+
 import sys
 from types import ModuleType
 
@@ -11,12 +12,16 @@ def placeholder(name, path, why):
         path (str): MindSpore's path of it.
         why (str): What is missing and what to do instead.
     """
+
     def refuse(*args, **kwargs):
         raise NotImplementedError(f"{path}.{name} is not available yet: {why}")
 
-    members = {"__init__": refuse, "__init_subclass__": classmethod(refuse),
-               "__module__": path.replace("mindspore", "msnb", 1),
-               "__doc__": f"{name}: not available yet, raises NotImplementedError."}
+    members = {
+        "__init__": refuse,
+        "__init_subclass__": classmethod(refuse),
+        "__module__": path.replace("mindspore", "msnb", 1),
+        "__doc__": f"{name}: not available yet, raises NotImplementedError.",
+    }
     return type(name, (), members)
 
 

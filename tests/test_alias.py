@@ -72,7 +72,8 @@ def test_a_pickle_made_under_the_alias_loads_without_it():
 
 
 def test_an_installed_mindspore_is_hidden_with_one_warning_and_comes_back(real):
-    lines, errors = python("""
+    lines, errors = python(
+        """
         import mindspore, mindspore.nn
         from mindspore import nn as before
         import msnb.alias
@@ -83,7 +84,9 @@ def test_an_installed_mindspore_is_hidden_with_one_warning_and_comes_back(real):
             msnb.alias.uninstall()
             import mindspore, mindspore.nn
             print(mindspore.__version__, mindspore.nn is before, msnb.alias.installed())
-        """, real)
+        """,
+        real,
+    )
     assert lines == ["1.1.1 False MindSpore 2.7.1", "2.7.1 True False"] * 2
     assert errors.count("is hidden until msnb.alias.uninstall()") == 1
 
@@ -107,8 +110,10 @@ def test_what_msnb_lacks_is_an_error_of_one_sentence_that_helps():
                 print(type(error).__name__, error)
         print(hasattr(mindspore, "nosuch"))
         """)
-    assert lines[0] == ("ModuleNotFoundError msnb has no mindspore.nosuch: it is misspelt, or belongs to a part of "
-                        "MindSpore that is not here yet. dir(mindspore) lists what is there.")
+    assert lines[0] == (
+        "ModuleNotFoundError msnb has no mindspore.nosuch: it is misspelt, or belongs to a part of "
+        "MindSpore that is not here yet. dir(mindspore) lists what is there."
+    )
     assert "mindspore.nosuch:" in lines[1]
     assert "msnb has no mindspore.Tenser" in lines[2] and "Did you mean Tensor?" in lines[2]
     assert "msnb has no mindspore.nn.Conv2dd" in lines[3] and "Did you mean Conv2d" in lines[3]
@@ -133,7 +138,7 @@ def test_a_broken_module_of_msnb_is_not_called_missing(tmp_path):
     lines, _ = python(f"""
         import msnb.common, msnb.alias
         msnb.common.__path__.append({str(tmp_path)!r})
-        open({str(tmp_path / 'broken.py')!r}, "w").write("import no_such_dependency")
+        open({str(tmp_path / "broken.py")!r}, "w").write("import no_such_dependency")
         msnb.alias.install()
         try:
             import mindspore.common.broken
@@ -157,6 +162,12 @@ def test_a_script_runs_as_it_is(tmp_path):
     script = tmp_path / "train.py"
     script.write_text("import sys, mindspore as ms\nfrom helper import t\nprint(ms.__version__, t, *sys.argv[1:])")
     (tmp_path / "helper.py").write_text("from mindspore import Tensor\nt = Tensor([1, 2])\n")
-    done = subprocess.run([sys.executable, "-m", "msnb", "run", str(script), "a"], capture_output=True, text=True,
-                          timeout=120, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    done = subprocess.run(
+        [sys.executable, "-m", "msnb", "run", str(script), "a"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
     assert done.stdout == "1.1.1 [1 2] a\n", done.stderr

@@ -75,8 +75,12 @@ def test_a_device_is_written_to_as_it_is():
 def test_what_a_killed_process_left_goes_and_what_a_living_one_writes_stays(tmp_path):
     program = "import sys, time\nfrom msnb._atomic import Draft\nd = Draft(sys.argv[1])\nprint(d.name, flush=True)\n"
     program += "time.sleep(60)"
-    process = subprocess.Popen([sys.executable, "-c", program, str(tmp_path / "net.ckpt")], stdout=subprocess.PIPE,
-                               text=True, env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)})
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path / "net.ckpt")],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
+    )
     try:
         left = process.stdout.readline().strip()
         write(tmp_path / "a.txt")
@@ -138,13 +142,20 @@ def _writes(path):
         if not isinstance(node, ast.Call):
             continue
         name = getattr(node.func, "id", getattr(node.func, "attr", ""))
-        modes = [a.value for a in [*node.args[1:2], *(k.value for k in node.keywords if k.arg == "mode")]
-                 if isinstance(a, ast.Constant) and isinstance(a.value, str)]
+        modes = [
+            a.value
+            for a in [*node.args[1:2], *(k.value for k in node.keywords if k.arg == "mode")]
+            if isinstance(a, ast.Constant) and isinstance(a.value, str)
+        ]
         if name in ("write_text", "write_bytes") or name == "open" and any(set(m) & set("wxa") for m in modes):
             yield node.lineno, ast.unparse(node)
 
 
 def test_every_writer_of_msnb_writes_through_this_module():
-    found = {f"{path.relative_to(PACKAGE)}:{line}: {call}" for path in PACKAGE.rglob("*.py") for line, call in
-             _writes(path) if path.name != "_atomic.py" and "draft.descriptor" not in call}
+    found = {
+        f"{path.relative_to(PACKAGE)}:{line}: {call}"
+        for path in PACKAGE.rglob("*.py")
+        for line, call in _writes(path)
+        if path.name != "_atomic.py" and "draft.descriptor" not in call
+    }
     assert not found, found

@@ -1,4 +1,5 @@
 """`benchmarks/compare.py`: what it calls slower."""
+
 import importlib.util
 import subprocess
 from pathlib import Path

@@ -1,4 +1,5 @@
 """The programs msnb was asked for, as MindSpore r1.1 spells them, in both modes."""
+
 import logging
 
 import jax.numpy as jnp
@@ -30,6 +31,7 @@ def test_the_derivative_of_a_cube_prints_12_and_the_third_derivative_6(mode, cap
     def df2_func(x):
         def cube(x):
             return x * x * x
+
         return grad_all(cube)(x)
 
     print(df2_func(ms.Tensor(2, ms.float32)))

@@ -1,4 +1,5 @@
 """MindSpore's data types: small immutable objects, one per type, that print and compare as MindSpore users expect."""
+
 import numpy as np
 from ml_dtypes import bfloat16 as _np_bfloat16
 
@@ -127,15 +128,35 @@ uint_type = (uint8, uint16, uint32, uint64)
 float_type = (float16, float32, float64)
 number_type = int_type + uint_type + float_type
 # From narrow to wide: the order in which MindSpore converts operands implicitly.
-implicit_conversion_seq = {t: i for i, t in enumerate((
-    bool_, int8, uint8, int16, int32, int64, float16, float32, float64))}
+implicit_conversion_seq = {
+    t: i for i, t in enumerate((bool_, int8, uint8, int16, int32, int64, float16, float32, float64))
+}
 
 _ARRAY_TYPES = (bool_, *int_type, *uint_type, *float_type, bfloat16, complex64, complex128)
 _BY_NUMPY = {t._np: t for t in _ARRAY_TYPES}
-_BY_PYTHON = {bool: bool_, int: int64, float: float64, str: string, list: list_, tuple: tuple_, dict: dict_,
-              type(None): type_none, slice: slice_, type(Ellipsis): ellipsis_}
-_TO_PYTHON = {bool_: bool, int_: int, float_: float, string: str, list_: list, tuple_: tuple, dict_: dict,
-              type_none: type(None), slice_: slice}
+_BY_PYTHON = {
+    bool: bool_,
+    int: int64,
+    float: float64,
+    str: string,
+    list: list_,
+    tuple: tuple_,
+    dict: dict_,
+    type(None): type_none,
+    slice: slice_,
+    type(Ellipsis): ellipsis_,
+}
+_TO_PYTHON = {
+    bool_: bool,
+    int_: int,
+    float_: float,
+    string: str,
+    list_: list,
+    tuple_: tuple,
+    dict_: dict,
+    type_none: type(None),
+    slice_: slice,
+}
 
 
 def _lookup(name):
@@ -150,8 +171,9 @@ def np_dtype(type_):
     """
     if isinstance(type_, Type):
         if type_._np is None:
-            raise TypeError(f"{type_!r} is not the type of Tensor elements; use one of "
-                            f"{', '.join(t._name for t in _ARRAY_TYPES)}.")
+            raise TypeError(
+                f"{type_!r} is not the type of Tensor elements; use one of {', '.join(t._name for t in _ARRAY_TYPES)}."
+            )
         return type_._np
     if type_ is float:
         return np.dtype(np.float32)

@@ -188,8 +188,9 @@ class _Formula(Initializer):
     def _initialize(self, arr):
         if self.rank is not None and arr.ndim not in self.rank:
             expected = ", ".join(map(str, self.rank)) if len(self.rank) < 9 else f"at least {self.rank[0]}"
-            raise ValueError(f"For '{type(self).__name__}', the tensor must have {expected} dimensions, "
-                             f"but got {arr.ndim}.")
+            raise ValueError(
+                f"For '{type(self).__name__}', the tensor must have {expected} dimensions, but got {arr.ndim}."
+            )
         arr[...] = self._values(arr.shape)
 
     def _values(self, shape):

@@ -1,4 +1,5 @@
 """A face: Parameter and ParameterTuple."""
+
 from msnb.core.parameter import Parameter, ParameterTuple
 
 PARAMETER_NAME_DEFAULT = "Parameter"

@@ -1,4 +1,5 @@
 """Quantisation-aware training: the paths and names are here, the feature comes in a later version."""
+
 from enum import Enum
 
 from msnb._later import submodules
@@ -32,13 +33,19 @@ class QuantDtype(Enum):
 
 
 _WHY = "quantisation-aware training comes in a later version; train the float network."
-submodules(globals(), {
-    "common": "", "common.constant": "", "export": "",
-    "quant": "QuantizationAwareTraining create_quant_config OptimizeOption load_nonquant_param_into_quant_net",
-    "quant.quant_utils": "load_nonquant_param_into_quant_net",
-    "quant.quantizer": "OptimizeOption",
-    "export.quant_export": "ExportToQuantInferNetwork ExportManualQuantNetwork",
-}, _WHY)
+submodules(
+    globals(),
+    {
+        "common": "",
+        "common.constant": "",
+        "export": "",
+        "quant": "QuantizationAwareTraining create_quant_config OptimizeOption load_nonquant_param_into_quant_net",
+        "quant.quant_utils": "load_nonquant_param_into_quant_net",
+        "quant.quantizer": "OptimizeOption",
+        "export.quant_export": "ExportToQuantInferNetwork ExportManualQuantNetwork",
+    },
+    _WHY,
+)
 for _module in (common, common.constant):  # noqa: F821 - made by submodules()
     _module.QuantDtype = QuantDtype
     _module.__all__ = ["QuantDtype"]

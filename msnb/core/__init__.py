@@ -1,5 +1,6 @@
 """The execution core: boxes, operators, tape, compilation, source transformation. x64 is switched on here, before any
 array exists, because MindSpore has 64-bit types; MSNB_X64=0 keeps JAX's own setting."""
+
 import os as _os
 
 import jax as _jax

@@ -1,4 +1,5 @@
 """The one module that touches JAX's private API; each use says what it falls back to."""
+
 import functools
 
 import jax
@@ -61,8 +62,15 @@ def from_numpy(array):
         device = jax.local_devices()[0]
     if not isinstance(device, jax.Device):  # the name of a platform
         return jnp.array(array)
-    return _put(_shaped(array.shape, array.dtype), _only_on(device), [array], [device], False, False,
-                _Semantics.IMMUTABLE_ONLY_DURING_CALL)
+    return _put(
+        _shaped(array.shape, array.dtype),
+        _only_on(device),
+        [array],
+        [device],
+        False,
+        False,
+        _Semantics.IMMUTABLE_ONLY_DURING_CALL,
+    )
 
 
 _shaped = functools.lru_cache(maxsize=1024)(jax.core.ShapedArray)
@@ -76,8 +84,15 @@ def from_float(number):
     device = jax.config.jax_default_device or jax.local_devices()[0]
     if not isinstance(device, jax.Device):
         return None
-    return _put(_shaped((), np.dtype("float64"), weak_type=True), _only_on(device), [np.float64(number)], [device],
-                False, False, _Semantics.IMMUTABLE_ONLY_DURING_CALL)
+    return _put(
+        _shaped((), np.dtype("float64"), weak_type=True),
+        _only_on(device),
+        [np.float64(number)],
+        [device],
+        False,
+        False,
+        _Semantics.IMMUTABLE_ONLY_DURING_CALL,
+    )
 
 
 def strengthen(array):
@@ -194,8 +209,9 @@ def weak_scalar(value):
     """A traced number as one that does not widen what it meets, as a Python float does not."""
     if getattr(value, "weak_type", True) or _convert_element_type is None:
         return value
-    return _convert_element_type(value, value.dtype if value.dtype.kind not in "iu" else np.dtype("float64"),
-                                 weak_type=True)
+    return _convert_element_type(
+        value, value.dtype if value.dtype.kind not in "iu" else np.dtype("float64"), weak_type=True
+    )
 
 
 _PRINTS = frozenset(("debug_callback", "debug_print"))

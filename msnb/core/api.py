@@ -1,4 +1,5 @@
 """`ms_function` / `jit`: a Python function that runs as a compiled graph in both modes."""
+
 import functools
 import types
 
@@ -53,12 +54,15 @@ class JitFunction:
     def _check(self, args):
         expected = self.input_signature or ()
         if len(args) != len(expected):
-            raise ValueError(f"{self.name} has an input_signature of {len(expected)} inputs, "
-                             f"but was called with {len(args)}.")
+            raise ValueError(
+                f"{self.name} has an input_signature of {len(expected)} inputs, but was called with {len(args)}."
+            )
         for i, (arg, said) in enumerate(zip(args, expected)):
             if not isinstance(arg, Tensor) or arg.shape != tuple(said.shape) or arg.dtype != said.dtype:
-                raise ValueError(f"Input {i} of {self.name} should be Tensor[{said.dtype}]{tuple(said.shape)} "
-                                 f"by its input_signature, but got {describe(arg)}.")
+                raise ValueError(
+                    f"Input {i} of {self.name} should be Tensor[{said.dtype}]{tuple(said.shape)} "
+                    f"by its input_signature, but got {describe(arg)}."
+                )
 
     def __get__(self, instance, owner=None):
         if instance is None:
@@ -182,6 +186,7 @@ def jit(fn=None, input_signature=None, hash_args=None, jit_config=None, mode="PS
     """
     if hash_args is not None or jit_config is not None or mode != "PSJit" or kwargs:
         from msnb import log
+
         log.once("jit(hash_args, jit_config, ...) have no effect: XLA compiles the whole function.")
     if fn is None:
         return functools.partial(ms_function, input_signature=input_signature)

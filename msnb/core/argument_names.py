@@ -1,4 +1,5 @@
 """What the inputs of a graph are called: the names of the function's parameters that they are passed for."""
+
 import inspect
 
 from msnb.core.tree import flatten
@@ -36,7 +37,10 @@ def parameter_names(fn):
     """Names of the positional parameters of a function, a star before one that takes the rest."""
     try:
         parameters = inspect.signature(fn).parameters.values()
-        return [f"*{p.name}" if p.kind is p.VAR_POSITIONAL else p.name for p in parameters
-                if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL)]
+        return [
+            f"*{p.name}" if p.kind is p.VAR_POSITIONAL else p.name
+            for p in parameters
+            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL)
+        ]
     except (TypeError, ValueError):
         return []

@@ -1,4 +1,5 @@
 """Derivatives: one front over the tape (PYNATIVE) and `jax.vjp` (inside a graph)."""
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -43,8 +44,10 @@ class Gradient:
         positions = range(len(args)) if self.positions is None else self.positions
         for position in positions:
             if not -len(args) <= position < len(args):
-                raise ValueError(f"The gradient is asked for with respect to argument {position}, "
-                                 f"but the function was called with {len(args)} arguments.")
+                raise ValueError(
+                    f"The gradient is asked for with respect to argument {position}, "
+                    f"but the function was called with {len(args)} arguments."
+                )
         positions = [p % len(args) for p in positions]
         run = _traced if _thread.frame is not None else _taped
         return run(self.fn, args, kwargs or {}, positions, self.weights or (), sens, self.has_aux)
@@ -95,14 +98,19 @@ def _cotangents(outputs, sens):
     checked = []
     for cotangent, tensor in zip(given, tensors):
         if not isinstance(cotangent, Tensor):
-            raise TypeError(f"'sens' should be a Tensor like the output {describe(tensor)}, "
-                            f"but got {describe(cotangent)}.")
+            raise TypeError(
+                f"'sens' should be a Tensor like the output {describe(tensor)}, but got {describe(cotangent)}."
+            )
         if cotangent.shape != tensor.shape:
             if cotangent.size != 1 and cotangent.size != tensor.size:
-                raise ValueError(f"'sens' should have the shape of the output {tensor.shape}, "
-                                 f"but got {cotangent.shape}.")
-            cotangent = box(jnp.broadcast_to(cotangent._array.reshape(-1), (tensor.size,)).reshape(tensor.shape)
-                            if cotangent.size == 1 else cotangent._array.reshape(tensor.shape))
+                raise ValueError(
+                    f"'sens' should have the shape of the output {tensor.shape}, but got {cotangent.shape}."
+                )
+            cotangent = box(
+                jnp.broadcast_to(cotangent._array.reshape(-1), (tensor.size,)).reshape(tensor.shape)
+                if cotangent.size == 1
+                else cotangent._array.reshape(tensor.shape)
+            )
         if cotangent._array.dtype != tensor._array.dtype:
             fitted = box(cotangent._array.astype(tensor._array.dtype))
             fitted._node = cotangent._node if is_inexact(tensor._array.dtype) else None
@@ -183,8 +191,11 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
             shape["static"] = [None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves]
             shape["picked"] = picked
             shape["hidden"] = frame.hidden_names()
-            aux = ([r for r, s in zip(rest, shape["static"]) if s is None], [a for _, a in writes],
-                   frame.hidden_arrays(shape["hidden"]))
+            aux = (
+                [r for r, s in zip(rest, shape["static"]) if s is None],
+                [a for _, a in writes],
+                frame.hidden_arrays(shape["hidden"]),
+            )
             return tuple(leaf._array for leaf in picked), aux  # here: the frame's end undoes what was set in place
 
     weight_arrays = [w._array for w in weights]
@@ -196,8 +207,10 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
     values = iter(values)
     result = shape["rebuild"]([box(next(values)) if s is None else s[0] for s in shape["static"]])
     outputs, cotangents = _cotangents([box(o) for o in out], sens)
-    cotangents = tuple(c._array if is_inexact(o._array.dtype) else np.zeros(o._array.shape, jax.dtypes.float0)
-                       for c, o in zip(cotangents, outputs))
+    cotangents = tuple(
+        c._array if is_inexact(o._array.dtype) else np.zeros(o._array.shape, jax.dtypes.float0)
+        for c, o in zip(cotangents, outputs)
+    )
     array_grads, weight_grads = vjp(cotangents)
     if _thread.looking:
         float_status.note([*array_grads, *weight_grads])
@@ -240,16 +253,21 @@ def _checked_bprop(cell, args, out, dout):
     grads = script.call(cell.bprop)(*args, out, dout)
     grads = grads if isinstance(grads, tuple) else (grads,)
     if len(grads) != len(args):
-        raise TypeError(f"bprop of {type(cell).__name__} should return one gradient per input ({len(args)}), "
-                        f"but returned {len(grads)}.")
+        raise TypeError(
+            f"bprop of {type(cell).__name__} should return one gradient per input ({len(args)}), "
+            f"but returned {len(grads)}."
+        )
     for grad, arg in zip(grads, args):
         if isinstance(grad, Tensor) and isinstance(arg, Tensor) and is_inexact(arg._array.dtype):
             if grad.shape != arg.shape:
-                raise ValueError(f"bprop of {type(cell).__name__} returned a gradient of shape {grad.shape} for an "
-                                 f"input of shape {arg.shape}.")
+                raise ValueError(
+                    f"bprop of {type(cell).__name__} returned a gradient of shape {grad.shape} for an "
+                    f"input of shape {arg.shape}."
+                )
             if grad._array.dtype != arg._array.dtype:
-                raise TypeError(f"bprop of {type(cell).__name__} returned a {grad.dtype} gradient for a {arg.dtype} "
-                                f"input.")
+                raise TypeError(
+                    f"bprop of {type(cell).__name__} returned a {grad.dtype} gradient for a {arg.dtype} input."
+                )
     return [g if isinstance(g, Tensor) else None for g in grads]
 
 
@@ -272,8 +290,11 @@ def _bprop_traced(cell, args):
             shape["written"] = [p for p, _ in writes]
             shape["leaves"] = [None if isinstance(leaf, Tensor) else (leaf,) for leaf in leaves]
             shape["hidden"] = frame.hidden_names()
-            return (tuple(leaf._array for leaf in leaves if isinstance(leaf, Tensor)), tuple(a for _, a in writes),
-                    frame.hidden_arrays(shape["hidden"]))
+            return (
+                tuple(leaf._array for leaf in leaves if isinstance(leaf, Tensor)),
+                tuple(a for _, a in writes),
+                frame.hidden_arrays(shape["hidden"]),
+            )
 
     @jax.custom_vjp
     def run(param_arrays, arrays):
@@ -293,8 +314,10 @@ def _bprop_traced(cell, args):
             dout = dout[0] if len(dout) == 1 else tuple(dout)
             grads = _checked_bprop(cell, fill(arrays), result, dout)
         by_tensor = [g for g, a in zip(grads, args) if isinstance(a, Tensor)]
-        return ([jnp.zeros(p.shape, p.dtype) for p in param_arrays],
-                tuple(_as_cotangent(g, a) for g, a in zip(by_tensor, arrays)))
+        return (
+            [jnp.zeros(p.shape, p.dtype) for p in param_arrays],
+            tuple(_as_cotangent(g, a) for g, a in zip(by_tensor, arrays)),
+        )
 
     run.defvjp(forward, back)
     outs, written, hidden = run([p._array for p in params], tuple(t._array for t in tensors))
@@ -315,6 +338,7 @@ def with_backward_hook(tensors, hook):
     """The same Tensors; on the way back their cotangents (a list) pass through `hook`, which returns a list of Tensors
     and None."""
     if _thread.frame is not None:
+
         @jax.custom_vjp
         def identity(*arrays):
             return arrays
@@ -328,8 +352,10 @@ def with_backward_hook(tensors, hook):
     twins = [box(t._array) for t in tensors]
     inputs = tuple(t._node for t in tensors)
     if _thread.recording and any(i is not None for i in inputs):
+
         def backward(cotangents):
             return [c if f is None else f for c, f in zip(cotangents, hook(cotangents))]
+
         node = tape.Custom(backward, inputs, tuple((t._array.shape, t._array.dtype) for t in twins))
         for index, twin in enumerate(twins):
             twin._node = (node, index)

@@ -8,6 +8,7 @@ A declaration names them beside its kernel: ``@operator("Gather", checks=[index(
   label leaves every Parameter as it was. Everything else is checked where ``set_context(check_indices=True)`` or
   ``%%mindspore --check`` asks for it; the call of the program then raises. Constants are checked while it is traced.
 """
+
 import os
 from typing import NamedTuple
 
@@ -74,11 +75,13 @@ def index(name, of, axis=0, negative=True, error=RuntimeError):
         negative (bool): Whether -1 is the last place. Default: True.
         error (type): The class of the error. Default: RuntimeError.
     """
+
     def ranges(given):
         shape, along = np.shape(given[of]), given[axis] if isinstance(axis, str) else axis
         if not -len(shape) <= along < len(shape):
             return ()
         return [Range(given[name], shape[along], -shape[along] if negative else 0)]
+
     return Check(name, ranges, error)
 
 
@@ -90,11 +93,13 @@ def position(name, of, error=RuntimeError):
         of (str): The input that they point into, or one that is its shape.
         error (type): The class of the error. Default: RuntimeError.
     """
+
     def ranges(given):
         values, whole = given[name], given[of]
         shape = tuple(getattr(whole, "shape", whole))
         depth = (np.shape(values) or (0,))[-1]
         return [Range(values, shape[:depth])] if 0 < depth <= len(shape) else ()
+
     return Check(name, ranges, error)
 
 
@@ -108,8 +113,10 @@ def label(name, classes, ignored=None, error=RuntimeError, always=True):
         error (type): The class of the error. Default: RuntimeError.
         always (bool): Whether GRAPH mode checks without being asked. Default: True.
     """
+
     def ranges(given):
         return [Range(given[name], classes(given), 0, given[ignored] if ignored else None)]
+
     return Check(name, ranges, error, always, "labels")
 
 
@@ -203,8 +210,10 @@ def examine(op, check, bounds):
         if found is not None:
             raise Finding(op, check, bounds, False).error(found)
     else:
-        late.defer(_verdicts[check.what].call(*_passed(bounds, 1, _NO_ERROR)),
-                   _Report(Finding(op, check, bounds, True), user_line()))
+        late.defer(
+            _verdicts[check.what].call(*_passed(bounds, 1, _NO_ERROR)),
+            _Report(Finding(op, check, bounds, True), user_line()),
+        )
 
 
 def _in_graph(frame, op, check, bounds):

@@ -4,6 +4,7 @@ The first call with a new signature traces a `Program`. Later calls find it by a
 argument signature. What the trace depended on is checked: attributes of Cells when the epoch has moved, other Python
 values (`script.reads`) in each call.
 """
+
 import types
 import weakref
 from collections import OrderedDict
@@ -22,8 +23,18 @@ from msnb.core.program import Program, dynamic, off_compile, on_compile
 from msnb.core.tensor import Tensor
 from msnb.core.tree import flatten, structure
 
-__all__ = ["Program", "all_programs", "call", "find", "forget", "off_compile", "on_compile", "parameter_names",
-           "program_of", "programs_of"]
+__all__ = [
+    "Program",
+    "all_programs",
+    "call",
+    "find",
+    "forget",
+    "off_compile",
+    "on_compile",
+    "parameter_names",
+    "program_of",
+    "programs_of",
+]
 
 _thread = trace.thread
 
@@ -77,8 +88,11 @@ class _Entry:
         now = trace.epoch.value
         if self.epoch == now:
             return True
-        if self.checked == context._state.check_indices and self.reads.same_code() \
-                and self.state == self.current_state():
+        if (
+            self.checked == context._state.check_indices
+            and self.reads.same_code()
+            and self.state == self.current_state()
+        ):
             self.epoch = now
             return True
         return False
@@ -133,8 +147,9 @@ def _new_programs():
 
 def all_programs():
     """Every live program of this process, newest signature last."""
-    return [entry.program for programs in list(_all_programs) for entries in programs.table.values()
-            for entry in entries]
+    return [
+        entry.program for programs in list(_all_programs) for entries in programs.table.values() for entry in entries
+    ]
 
 
 def forget():
@@ -200,8 +215,11 @@ def _compile(programs, root, fn, args, kwargs, name, key):
         more += [c for _, c in root.cells_and_names()]
     program.cells += {id(c): c for c in more if id(c) not in known}.values()
     entries = programs.table.setdefault(key, [])
-    program.reason = entries[-1].change() if entries else (
-        "new input signature" if any(k[0] == key[0] for k in programs.table if k != key) else "first call")
+    program.reason = (
+        entries[-1].change()
+        if entries
+        else ("new input signature" if any(k[0] == key[0] for k in programs.table if k != key) else "first call")
+    )
     entries[:] = entries[-3:]  # variants of one signature: training on and off, a flag or two
     if len(programs.table) > _MOST_SIGNATURES:
         programs.table.pop(next(iter(programs.table)))
@@ -210,9 +228,12 @@ def _compile(programs, root, fn, args, kwargs, name, key):
     if programs.compiled >= 12 and not programs.warned:
         programs.warned = True
         from msnb import log
-        log.warning(f"{name} has been compiled {programs.compiled} times, the last time because: {program.reason}. A "
-                    f"Python number that changes in each call, or inputs of ever new shapes, cause this; pass changing "
-                    f"numbers as Tensors, or keep them as Parameters.")
+
+        log.warning(
+            f"{name} has been compiled {programs.compiled} times, the last time because: {program.reason}. A "
+            f"Python number that changes in each call, or inputs of ever new shapes, cause this; pass changing "
+            f"numbers as Tensors, or keep them as Parameters."
+        )
     return program
 
 
@@ -234,8 +255,10 @@ def _sign(value, key, arrays, boxes):
         elif isinstance(leaf, (bool, int, str, bytes, type(None), mstype.Type, complex)):
             key += (type(leaf), leaf)
         elif isinstance(leaf, np.ndarray):
-            raise TypeError(f"The inputs of a graph should be Tensors, but got a numpy array of shape {leaf.shape}; "
-                            f"wrap it: Tensor(x).")
+            raise TypeError(
+                f"The inputs of a graph should be Tensors, but got a numpy array of shape {leaf.shape}; "
+                f"wrap it: Tensor(x)."
+            )
         elif isinstance(leaf, (jax.Array, np.generic)):
             raise TypeError(f"The inputs of a graph should be Tensors, but got {describe(leaf)}; wrap it: Tensor(x).")
         else:
@@ -252,5 +275,6 @@ def program_of(root, *args, **kwargs):
         return find(root, *root._graph_call(args, kwargs))[0]
     if callable(root):
         from msnb.core.api import jit
+
         return program_of(jit(root), *args, **kwargs)
     raise TypeError(f"A graph is made of a Cell or a function, but got {describe(root)}.")

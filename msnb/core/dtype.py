@@ -4,6 +4,7 @@ With x64 on, jnp's standard promotion equals MindSpore's on every pair of Tensor
 measured). The exceptions: unsigned types wider than 8 bits do not mix with other types; a Python float meeting an
 integer Tensor gives float32; a Python int never widens a Tensor; dividing integers gives float32.
 """
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -58,8 +59,10 @@ def result_type(x, y, op):
     if dx == dy:
         return _F32 if wx and is_float(dx) else dx
     if (dx in _LONE_UNSIGNED or dy in _LONE_UNSIGNED) and _BOOL not in (dx, dy):
-        raise TypeError(f"For '{op}', {name(dx)} and {name(dy)} are not converted to a common type implicitly; "
-                        f"cast one of them with ops.cast first.")
+        raise TypeError(
+            f"For '{op}', {name(dx)} and {name(dy)} are not converted to a common type implicitly; "
+            f"cast one of them with ops.cast first."
+        )
     return np.dtype(jnp.promote_types(dx, dy))
 
 

@@ -1,4 +1,5 @@
 """Errors that teach: what was given, what was expected, and the line of the user's code."""
+
 import inspect
 import linecache
 import os
@@ -38,15 +39,22 @@ def why_python(frame=None):
     code = frame.f_code if frame is not None else None
     comprehension = code is not None and code.co_name in ("<listcomp>", "<genexpr>", "<setcomp>", "<dictcomp>")
     if code is not None and code.co_flags & inspect.CO_GENERATOR and not comprehension:
-        return (f"in the generator '{code.co_name}', which runs as plain Python while the graph is built, so what it "
-                f"yields cannot depend on it. Write its loop where it is used, or return a list from a function.")
+        return (
+            f"in the generator '{code.co_name}', which runs as plain Python while the graph is built, so what it "
+            f"yields cannot depend on it. Write its loop where it is used, or return a list from a function."
+        )
     from msnb.core.script.convert import is_lowered
+
     if code is not None and (comprehension or is_lowered(code)):
-        return ("where a graph cannot branch: in the 'if' of a comprehension (how many elements it has must be known), "
-                "in 'match', or in a Python function that asks for a bool. Use an 'if' statement, a conditional "
-                "expression, or ops.select(condition, x, y).")
-    return ("in code that msnb has not converted into a graph, so the branch cannot depend on it. Move the condition "
-            "into construct or a function decorated with ms_function, or use ops.select(condition, x, y).")
+        return (
+            "where a graph cannot branch: in the 'if' of a comprehension (how many elements it has must be known), "
+            "in 'match', or in a Python function that asks for a bool. Use an 'if' statement, a conditional "
+            "expression, or ops.select(condition, x, y)."
+        )
+    return (
+        "in code that msnb has not converted into a graph, so the branch cannot depend on it. Move the condition "
+        "into construct or a function decorated with ms_function, or use ops.select(condition, x, y)."
+    )
 
 
 def place(filename, line, owner=None):
@@ -62,6 +70,7 @@ def describe(value):
     array = getattr(value, "_array", value)
     if hasattr(array, "dtype") and hasattr(array, "shape"):
         from msnb.core.dtype import name
+
         kind = "Tensor" if array is not value else type(value).__name__
         if kind.endswith("Tracer") or kind == "ArrayImpl":
             kind = "Tensor"
@@ -79,8 +88,9 @@ def explain_kernel_error(error, op, args):
     if isinstance(error, KeyboardInterrupt):
         return error
     text = str(error)
-    if text.startswith(("For '", "for '")) or not isinstance(error, (TypeError, ValueError, IndexError,
-                                                                       ZeroDivisionError, AssertionError)):
+    if text.startswith(("For '", "for '")) or not isinstance(
+        error, (TypeError, ValueError, IndexError, ZeroDivisionError, AssertionError)
+    ):
         return error
     given = ", ".join(describe(a) for a in args)
     first = text.split("\n")[0]

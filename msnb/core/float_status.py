@@ -3,6 +3,7 @@
 `begin` to `end` is a stretch of the program: of what runs in PYNATIVE mode, of what is traced into a graph otherwise.
 Who never begins pays nothing: results only pass here while `thread.looking` keeps calls off their fast path.
 """
+
 import jax.numpy as jnp
 
 from msnb.core import tape, trace

@@ -1,4 +1,5 @@
 """The public gradients: `GradOperation` as in r1.1, `grad` and `value_and_grad` as in 2.x."""
+
 import jax
 
 from msnb import context
@@ -49,8 +50,7 @@ class GradOperation:
         return _GradFunction(self, fn, weights)
 
     def __repr__(self):
-        return (f"GradOperation(get_all={self.get_all}, get_by_list={self.get_by_list}, "
-                f"sens_param={self.sens_param})")
+        return f"GradOperation(get_all={self.get_all}, get_by_list={self.get_by_list}, sens_param={self.sens_param})"
 
 
 class _GradFunction:
@@ -99,8 +99,10 @@ class _GradFunction:
             if "sens" in kwargs:
                 sens = kwargs.pop("sens")
             elif not args:
-                raise TypeError("With sens_param=True the last argument should be the cotangent of the output, "
-                                "but the gradient function was called without arguments.")
+                raise TypeError(
+                    "With sens_param=True the last argument should be the cotangent of the output, "
+                    "but the gradient function was called without arguments."
+                )
             else:
                 *args, sens = args
         positions = None if get_all else ((0,) if args and not get_by_list else ())
@@ -243,6 +245,7 @@ def stop_gradient(value):
     """
     from msnb.core.kernel import Kernel
     from msnb.core.tensor import box
+
     if not isinstance(value, Tensor):
         return value
     global _stop

@@ -4,6 +4,7 @@ address once the first one is gone, so no key and no table may hold one.
 What is remembered of a Cell or function stands on itself, so that reference cycles through it can be collected; what
 is remembered of any other object stands in an `IdentityMap`.
 """
+
 import weakref
 
 

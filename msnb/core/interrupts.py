@@ -1,4 +1,5 @@
 """Stop (Ctrl-C): what it may not tear apart, what has to be thrown away after it, and Stops that Python would lose."""
+
 import _thread
 import signal
 import sys

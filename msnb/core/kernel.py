@@ -1,4 +1,5 @@
 """`Kernel`: a pure function of arrays under a name, compiled once per signature, and its pullbacks."""
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -50,8 +51,9 @@ class Kernel:
         each input that `needs` (tuple of bool) marks."""
         kernel = self._pullbacks.get(needs)
         if kernel is None:
-            kernel = self._pullbacks[needs] = Kernel(self.name.replace(".", "Grad.") if "." in self.name
-                                                     else self.name + "Grad", self._pull_fn(needs))
+            kernel = self._pullbacks[needs] = Kernel(
+                self.name.replace(".", "Grad.") if "." in self.name else self.name + "Grad", self._pull_fn(needs)
+            )
         return kernel
 
     def _pull_fn(self, needs):
@@ -68,8 +70,10 @@ class Kernel:
 
             out, vjp = jax.vjp(part, *[arrays[i] for i in wanted])
             outs = out if type(out) is tuple else (out,)
-            cotangents = tuple(c.astype(o.dtype) if is_inexact(o.dtype) else np.zeros(o.shape, jax.dtypes.float0)
-                               for c, o in zip(cotangents, outs))
+            cotangents = tuple(
+                c.astype(o.dtype) if is_inexact(o.dtype) else np.zeros(o.shape, jax.dtypes.float0)
+                for c, o in zip(cotangents, outs)
+            )
             return tuple(vjp(cotangents if type(out) is tuple else cotangents[0]))
 
         return pull

@@ -4,6 +4,7 @@ A number is traced: as an attribute it is an input of the operator's program, so
 (`core.traced`), and the declared function gets a scalar without a value to branch on. `ConstantAt` and `Static` are
 the words for a number on which more depends than arithmetic.
 """
+
 import numbers
 
 import numpy as np
@@ -43,8 +44,9 @@ class Kind:
             number = self.accept(_concrete(value))
         except (TypeError, ValueError) as problem:
             detail = f" ({problem})" if problem.args else ""
-            raise type(problem)(f"For '{op}', '{argument}' should be {self.expects}, but got {_show(value)}{detail}."
-                                ) from None
+            raise type(problem)(
+                f"For '{op}', '{argument}' should be {self.expects}, but got {_show(value)}{detail}."
+            ) from None
         return value if stays else number
 
     def __repr__(self):
@@ -54,8 +56,12 @@ class Kind:
 def _varies(value):
     """Whether `value` is a Tensor of one real number that the number cannot replace."""
     array = getattr(value, "_array", None)
-    return (array is not None and array.ndim == 0 and array.dtype.kind in "iufV"  # V: bfloat16
-            and (is_tracer(array) or value._node is not None))
+    return (
+        array is not None
+        and array.ndim == 0
+        and array.dtype.kind in "iufV"  # V: bfloat16
+        and (is_tracer(array) or value._node is not None)
+    )
 
 
 class _OneMeant(Kind):
@@ -103,6 +109,7 @@ def _bounded_int(low):
         if value < low:
             raise ValueError
         return value
+
     return accept
 
 
@@ -225,24 +232,35 @@ def OneOf(*choices, fold=False, otherwise=None, among=None):
         if not any(isinstance(value, type(c)) and isinstance(value, bool) == isinstance(c, bool) for c in choices):
             raise TypeError
         raise ValueError
+
     return Kind(f"{'one of ' if len(choices) > 1 else ''}{', '.join(map(repr, choices))}", accept)
 
 
 def Optional(kind):
     """`kind`, or None."""
-    return Kind(f"{kind.expects} or None", lambda value: None if value is None else kind.accept(value),
-                traced=kind.traced, constants=(None, *kind.constants))
+    return Kind(
+        f"{kind.expects} or None",
+        lambda value: None if value is None else kind.accept(value),
+        traced=kind.traced,
+        constants=(None, *kind.constants),
+    )
 
 
 def Between(kind, low, high, low_in=True, high_in=True):
     """`kind` between two numbers, which belong to it unless `low_in` or `high_in` says otherwise."""
+
     def accept(value):
         value = kind.accept(value)
         if not (low <= value if low_in else low < value) or not (value <= high if high_in else value < high):
             raise ValueError
         return value
-    return Kind(f"{kind.expects} in {'[' if low_in else '('}{low}, {high}{']' if high_in else ')'}", accept,
-                traced=kind.traced, constants=kind.constants)
+
+    return Kind(
+        f"{kind.expects} in {'[' if low_in else '('}{low}, {high}{']' if high_in else ')'}",
+        accept,
+        traced=kind.traced,
+        constants=kind.constants,
+    )
 
 
 def ConstantAt(kind, *values):

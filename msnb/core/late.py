@@ -3,6 +3,7 @@
 A check of data, of labels say, ends in a small array on the device. Waiting for it would stop the stream of calls; it
 is kept instead, thread by thread and in the order of the calls, together with a function that says what it means.
 """
+
 import atexit
 from collections import deque
 

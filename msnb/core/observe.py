@@ -11,6 +11,7 @@ An observed program leaves the arrays that it reads alive: whoever keeps `Run.in
 observers weakly, so that what one has recorded goes when its owner lets go of it. A program that is run under a
 PYNATIVE gradient is one node of the tape and is not observed.
 """
+
 from typing import NamedTuple
 
 from msnb.core import trace

@@ -4,6 +4,7 @@ The parameters of the declared function say what is what: without annotation a T
 input given at the call, keyword-only with a `Kind` an attribute given to the class. Attributes that are numbers are
 `core.traced`'s matter. See CONTRIBUTING.md.
 """
+
 import hashlib
 import inspect
 import weakref
@@ -61,32 +62,47 @@ class Operator:
         parameters = list(inspect.signature(fn).parameters.values())
         if random_key:
             parameters = parameters[1:]
-        self.inputs = [Input(p.name, None if p.annotation is p.empty else p.annotation,
-                             _ABSENT if p.default is p.empty else p.default)
-                       for p in parameters if p.kind is not p.KEYWORD_ONLY]
-        self.attributes = {p.name: (p.annotation, _ABSENT if p.default is p.empty else p.default)
-                           for p in parameters if p.kind is p.KEYWORD_ONLY}
+        self.inputs = [
+            Input(
+                p.name,
+                None if p.annotation is p.empty else p.annotation,
+                _ABSENT if p.default is p.empty else p.default,
+            )
+            for p in parameters
+            if p.kind is not p.KEYWORD_ONLY
+        ]
+        self.attributes = {
+            p.name: (p.annotation, _ABSENT if p.default is p.empty else p.default)
+            for p in parameters
+            if p.kind is p.KEYWORD_ONLY
+        }
         self.positions = {inp.name: i for i, inp in enumerate(self.inputs)}
         self.written = tuple(self.positions[w] for w in writes)
         self.returns_written = returns == "written"
         self.kernels = Recent()
         self.variant = None  # (another Operator, when it is taken instead), see msnb.ops.nn._variant
         self.signature = inspect.Signature([p.replace(annotation=p.empty) for p in parameters])
-        self.plain = (not self.written and not random_key
-                      and all(i.kind is None and not i.many and i.default is _ABSENT for i in self.inputs))
+        self.plain = (
+            not self.written
+            and not random_key
+            and all(i.kind is None and not i.many and i.default is _ABSENT for i in self.inputs)
+        )
 
     # ------------------------------------------------------------------ attributes
     def bind_attributes(self, args, kwargs):
         """Normal form of attributes given as to a constructor: a dict in order of declaration."""
         names = list(self.attributes)
         if len(args) > len(names):
-            raise TypeError(f"For '{self.name}', at most {len(names)} attributes are taken "
-                            f"({', '.join(names) or 'none'}), but got {len(args)}.")
+            raise TypeError(
+                f"For '{self.name}', at most {len(names)} attributes are taken "
+                f"({', '.join(names) or 'none'}), but got {len(args)}."
+            )
         given = dict(zip(names, args))
         for key, value in kwargs.items():
             if key not in self.attributes:
-                raise TypeError(f"For '{self.name}', there is no attribute '{key}'; "
-                                f"it takes {', '.join(names) or 'none'}.")
+                raise TypeError(
+                    f"For '{self.name}', there is no attribute '{key}'; it takes {', '.join(names) or 'none'}."
+                )
             if key in given:
                 raise TypeError(f"For '{self.name}', the attribute '{key}' is given twice.")
             given[key] = value
@@ -223,7 +239,7 @@ class Operator:
         for target, new in zip(targets, results):
             target._assign(new._array)
             target._node = new._node
-        rest = results[len(targets):]
+        rest = results[len(targets) :]
         if self.returns_written or not rest:
             return targets[0] if len(targets) == 1 or not self.returns_written else tuple(targets)
         return rest[0] if len(rest) == 1 else rest
@@ -234,15 +250,18 @@ class Operator:
         for position in self.written:
             target = args[position]
             if not isinstance(target, Tensor):
-                raise TypeError(f"For '{self.name}', '{self.inputs[position].name}' is written in place and should be "
-                                f"a Parameter, but got {describe(target)}.")
+                raise TypeError(
+                    f"For '{self.name}', '{self.inputs[position].name}' is written in place and should be "
+                    f"a Parameter, but got {describe(target)}."
+                )
             targets.append(target)
         return targets
 
     def _many(self, inp, arg):
         if not isinstance(arg, (tuple, list)):
-            raise TypeError(f"For '{self.name}', '{inp.name}' should be a tuple or list of Tensors, "
-                            f"but got {describe(arg)}.")
+            raise TypeError(
+                f"For '{self.name}', '{inp.name}' should be a tuple or list of Tensors, but got {describe(arg)}."
+            )
         return list(arg)
 
     def failed(self, error, kernel, boxes, arrays, targets=()):
@@ -259,20 +278,26 @@ class Operator:
 
     def _bind(self, args, kwargs):
         if len(args) > len(self.inputs):
-            raise TypeError(f"For '{self.name}', {len(self.inputs)} inputs are taken "
-                            f"({', '.join(i.name for i in self.inputs)}), but got {len(args)}.")
+            raise TypeError(
+                f"For '{self.name}', {len(self.inputs)} inputs are taken "
+                f"({', '.join(i.name for i in self.inputs)}), but got {len(args)}."
+            )
         bound = list(args)
-        for inp in self.inputs[len(args):]:
+        for inp in self.inputs[len(args) :]:
             if inp.name in kwargs:
                 bound.append(kwargs.pop(inp.name))
             elif inp.default is not _ABSENT:
                 bound.append(inp.default)
             else:
-                raise TypeError(f"For '{self.name}', the input '{inp.name}' is missing; "
-                                f"it takes {', '.join(i.name for i in self.inputs)}.")
+                raise TypeError(
+                    f"For '{self.name}', the input '{inp.name}' is missing; "
+                    f"it takes {', '.join(i.name for i in self.inputs)}."
+                )
         if kwargs:
-            raise TypeError(f"For '{self.name}', there is no input '{next(iter(kwargs))}'; "
-                            f"it takes {', '.join(i.name for i in self.inputs)}.")
+            raise TypeError(
+                f"For '{self.name}', there is no input '{next(iter(kwargs))}'; "
+                f"it takes {', '.join(i.name for i in self.inputs)}."
+            )
         return bound
 
 
@@ -288,8 +313,10 @@ def operand(value, op, name):
     if isinstance(value, jax.Array):
         return value
     if isinstance(value, np.ndarray):
-        raise TypeError(f"For '{op}', '{name}' should be a Tensor, but got a numpy array of shape {value.shape}; "
-                        f"wrap it: Tensor({name}).")
+        raise TypeError(
+            f"For '{op}', '{name}' should be a Tensor, but got a numpy array of shape {value.shape}; "
+            f"wrap it: Tensor({name})."
+        )
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"For '{op}', '{name}' should be a Tensor or a number, but got {describe(value)}.")

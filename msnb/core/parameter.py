@@ -4,6 +4,7 @@ A `Store` keeps the arrays of several Parameters in one list, so that a compiled
 back in one move, however many there are. The list lives inside the last result of the step that made it: taking that
 result over is one C-level operation, which an interrupt cannot split.
 """
+
 import itertools
 from collections import deque
 
@@ -69,8 +70,9 @@ class Parameter(Tensor):
 
     def __init__(self, default_input, name=None, requires_grad=True, layerwise_parallel=False):
         if isinstance(default_input, (bool, np.bool_)):
-            raise ValueError("For 'Parameter', 'default_input' should be a Tensor, a number or a numpy array, "
-                             "but got a bool.")
+            raise ValueError(
+                "For 'Parameter', 'default_input' should be a Tensor, a number or a numpy array, but got a bool."
+            )
         if default_input is None:
             raise ValueError("For 'Parameter', 'default_input' is None; give a Tensor, a number or a numpy array.")
         if isinstance(default_input, MetaTensor):
@@ -168,8 +170,9 @@ class Parameter(Tensor):
         if name is None:
             name = "Parameter"
         if not isinstance(name, str):
-            raise ValueError(f"For 'Parameter', 'name' should be a string, but got {name!r} "
-                             f"of type {type(name).__name__}.")
+            raise ValueError(
+                f"For 'Parameter', 'name' should be a string, but got {name!r} of type {type(name).__name__}."
+            )
         name = name.strip()
         if not name or len(name) > 1024:
             raise ValueError(f"For 'Parameter', 'name' should have 1 to 1024 characters, but got {name!r}.")
@@ -208,8 +211,10 @@ class Parameter(Tensor):
         """Marks the class for MindSpore's compiler; nothing to do here."""
 
     def __str__(self):
-        return (f"Parameter (name={self._name}, shape={self.shape}, dtype={self.dtype}, "
-                f"requires_grad={self._requires_grad})")
+        return (
+            f"Parameter (name={self._name}, shape={self.shape}, dtype={self.dtype}, "
+            f"requires_grad={self._requires_grad})"
+        )
 
     __repr__ = __str__
 
@@ -232,13 +237,17 @@ class Parameter(Tensor):
         if isinstance(data, MetaTensor):
             data = data.to_tensor()
         if not isinstance(data, (Tensor, np.ndarray, int, float)) or isinstance(data, bool):
-            raise TypeError(f"For 'set_data', 'data' should be a Tensor or a number, "
-                            f"but got {data!r} of type {type(data).__name__}.")
+            raise TypeError(
+                f"For 'set_data', 'data' should be a Tensor or a number, "
+                f"but got {data!r} of type {type(data).__name__}."
+            )
         current = self._array
         array = to_array(data)
         if not slice_shape and array.shape != current.shape:
-            raise ValueError(f"For 'set_data' of Parameter '{self._name}', the shape should be "
-                             f"{tuple(current.shape)}, but got {tuple(array.shape)}.")
+            raise ValueError(
+                f"For 'set_data' of Parameter '{self._name}', the shape should be "
+                f"{tuple(current.shape)}, but got {tuple(array.shape)}."
+            )
         if array.dtype != current.dtype:
             if isinstance(data, Tensor):
                 check_not_narrowed(current.dtype, array.dtype, self._name)
@@ -283,8 +292,10 @@ class Parameter(Tensor):
             ValueError: If a `layout` of a distributed Tensor is given.
         """
         if layout is not None:
-            raise ValueError("For 'init_data', a 'layout' belongs to distributed Parameters, which are placed by "
-                             "sharding here; leave it None.")
+            raise ValueError(
+                "For 'init_data', a 'layout' belongs to distributed Parameters, which are placed by "
+                "sharding here; leave it None."
+            )
         log.unused("Parameter.init_data", "a Parameter is always whole", set_sliced=set_sliced)
         return self
 
@@ -298,8 +309,10 @@ class Parameter(Tensor):
             twin = Parameter(self, self._name, self._requires_grad, self.layerwise_parallel)
         else:
             from msnb.common.initializer import initializer
-            twin = Parameter(initializer(init, self.shape, self.dtype), self._name, self._requires_grad,
-                             self.layerwise_parallel)
+
+            twin = Parameter(
+                initializer(init, self.shape, self.dtype), self._name, self._requires_grad, self.layerwise_parallel
+            )
         return twin
 
     def value(self):
@@ -374,9 +387,11 @@ _ORDER = {np.dtype(t._np): i for t, i in mstype.implicit_conversion_seq.items()}
 def check_not_narrowed(target, given, name):
     """Raise TypeError if writing dtype `given` into a Parameter of dtype `target` would lose values."""
     if _ORDER.get(np.dtype(given), 99) > _ORDER.get(np.dtype(target), 99):
-        raise TypeError(f"Parameter '{name}' is {mstype.from_numpy_dtype(np.dtype(target))} and is not widened when it "
-                        f"is written, but the new value is {mstype.from_numpy_dtype(np.dtype(given))}; cast the value "
-                        f"first.")
+        raise TypeError(
+            f"Parameter '{name}' is {mstype.from_numpy_dtype(np.dtype(target))} and is not widened when it "
+            f"is written, but the new value is {mstype.from_numpy_dtype(np.dtype(given))}; cast the value "
+            f"first."
+        )
 
 
 def _check_bool(name, value):

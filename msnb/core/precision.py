@@ -1,4 +1,5 @@
 """Mixed precision: the casts on the way into operators."""
+
 from msnb.core import float_status, tape
 from msnb.core.kernel import Kernel
 from msnb.core.tensor import Tensor, box

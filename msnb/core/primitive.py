@@ -3,6 +3,7 @@
 A class is generated from each declaration. Users write their own by deriving from `PrimitiveWithInfer` and giving the
 computation as a method `kernel` over jax arrays.
 """
+
 import functools
 import inspect
 from typing import Any
@@ -20,8 +21,17 @@ from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
 from msnb.core.traced import TracedOperator, declared, traced_call
 
-__all__ = ["Primitive", "PrimitiveWithInfer", "PrimitiveWithCheck", "prim_attr_register", "operator", "Kernel",
-           "REGISTRY", "FUNCTIONAL", "attributes_of"]
+__all__ = [
+    "Primitive",
+    "PrimitiveWithInfer",
+    "PrimitiveWithCheck",
+    "prim_attr_register",
+    "operator",
+    "Kernel",
+    "REGISTRY",
+    "FUNCTIONAL",
+    "attributes_of",
+]
 
 _thread = trace.thread
 _new = object.__new__
@@ -161,9 +171,11 @@ def _fast_call(op):
         return op.run(self._kernel, args, arrays)
 
     if isinstance(op, Checked):
+
         def call(self, *args, **kwargs):
             return general(self, args, kwargs)
     elif count == 1:
+
         def call(self, *args, **kwargs):
             if len(args) == 1 and type(args[0]) is Tensor and not kwargs and not _thread.looking:
                 array = args[0]._array
@@ -178,6 +190,7 @@ def _fast_call(op):
                 return op.finish(out, self._kernel, args, [array])
             return general(self, args, kwargs)
     elif count == 2:
+
         def call(self, *args, **kwargs):
             if len(args) == 2 and not kwargs and not _thread.looking and _thread.compute_dtype is None:
                 x, y = args
@@ -194,8 +207,10 @@ def _fast_call(op):
                 return op.finish(out, self._kernel, args, [a, b])
             return general(self, args, kwargs)
     else:
+
         def call(self, *args, **kwargs):
             return general(self, args, kwargs)
+
     return call
 
 
@@ -216,14 +231,14 @@ def operator(name, *, functional=None, methods=(), aliases=(), writes=(), return
     Returns:
         Decorator; the decorated function stays the pure function.
     """
+
     def declare(fn):
         op = declared(fn, name, writes, returns, random, checks=checks)
         members = {"operator": op, "__doc__": fn.__doc__, "__module__": "msnb.ops.operations"}
         if op.plain:
             members["__call__"] = traced_call(op) if isinstance(op, TracedOperator) else _fast_call(op)
         cls = type(name, (DeclaredPrimitive,), members)
-        cls.__signature__ = inspect.Signature([p for p in op.signature.parameters.values()
-                                               if p.kind is p.KEYWORD_ONLY])
+        cls.__signature__ = inspect.Signature([p for p in op.signature.parameters.values() if p.kind is p.KEYWORD_ONLY])
         op.primitive = cls
         for key in (name, *aliases):
             if key in REGISTRY:
@@ -252,6 +267,7 @@ def _functional_form(op, name):
             def function(*args, **kwargs):
                 return call(prim, *args, **kwargs)
         else:
+
             def function(*args, **kwargs):
                 return op({}, args, kwargs)
     else:
@@ -259,12 +275,14 @@ def _functional_form(op, name):
         names = list(op.attributes)
 
         def function(*args, **kwargs):
-            extra = args[len(order):]
+            extra = args[len(order) :]
             given = {k: kwargs.pop(k) for k in names if k in kwargs} if kwargs else {}
             if extra:
                 if len(extra) > len(names):
-                    raise TypeError(f"For '{op.name}', at most {len(order) + len(names)} arguments are taken "
-                                    f"({', '.join(order + names)}), but got {len(args)}.")
+                    raise TypeError(
+                        f"For '{op.name}', at most {len(order) + len(names)} arguments are taken "
+                        f"({', '.join(order + names)}), but got {len(args)}."
+                    )
                 given.update(zip(names, extra))
             key = key_of(given) if given else ()
             try:
@@ -278,12 +296,14 @@ def _functional_form(op, name):
                 prim = op.primitive(**given)
                 if not any(isinstance(v, Tensor) for v in given.values()):  # its value may change
                     cache.keep(key, prim)
-            return prim(*args[:len(order)], **kwargs)
+            return prim(*args[: len(order)], **kwargs)
+
     function.__name__ = function.__qualname__ = name
     function.__doc__ = op.fn.__doc__
     function.__module__ = "msnb.ops.functional"
     function.__signature__ = inspect.Signature(
-        [p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in _defaults_last(op.signature.parameters.values(), defaults)])
+        [p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in _defaults_last(op.signature.parameters.values(), defaults)]
+    )
     return function
 
 
@@ -307,9 +327,11 @@ _COMPARISONS = {"__eq__": False, "__ne__": True}
 def _method(op, form, name):
     """A Tensor method; binary dunders leave operands that are no numbers to Python."""
     if not (name.startswith("__") and len(op.inputs) == 2):
+
         @functools.wraps(form)
         def method(self, *args, **kwargs):
             return form(self, *args, **kwargs)
+
         method.__name__ = method.__qualname__ = name
         return method
     swap = name.startswith("__r") and name not in ("__rshift__",)
@@ -401,8 +423,10 @@ class PrimitiveWithInfer(Primitive):
         Raises:
             NotImplementedError: If the subclass gives none.
         """
-        raise NotImplementedError(f"The operator '{self.name}' has no kernel: define `def kernel(self, *arrays)`, "
-                                  f"a pure function over jax arrays, in class {type(self).__name__}.")
+        raise NotImplementedError(
+            f"The operator '{self.name}' has no kernel: define `def kernel(self, *arrays)`, "
+            f"a pure function over jax arrays, in class {type(self).__name__}."
+        )
 
     def check_inputs(self, arrays):
         """Run `infer_shape` and `infer_dtype`; return what they say of the outputs."""
@@ -485,10 +509,10 @@ def _check_outputs(name, out, shapes, dtypes):
         out, shapes, dtypes = (out,), None if shapes is None else (shapes,), None if dtypes is None else (dtypes,)
     for i, array in enumerate(out):
         if shapes is not None and tuple(shapes[i]) != tuple(array.shape):
-            raise ValueError(f"For '{name}', infer_shape says {tuple(shapes[i])} but the kernel returned "
-                             f"{tuple(array.shape)}.")
+            raise ValueError(
+                f"For '{name}', infer_shape says {tuple(shapes[i])} but the kernel returned {tuple(array.shape)}."
+            )
         if dtypes is not None:
             said = dtypes[i].element if isinstance(dtypes[i], mstype.TensorType) else dtypes[i]
             if said is not None and mstype.np_dtype(said) != array.dtype:
                 raise TypeError(f"For '{name}', infer_dtype says {said} but the kernel returned {describe(array)}.")
-

@@ -1,4 +1,5 @@
 """How Tensors print: MindSpore's text, on top of numpy's."""
+
 import numpy as np
 
 
@@ -22,4 +23,5 @@ def _array_text(array):
 def traced_text(array):
     """A traced value has no elements yet: its type and shape stand for them."""
     from msnb.core.errors import describe
+
     return f"{describe(array)} traced"

@@ -4,6 +4,7 @@ Tracing Python once gives a jaxpr (`program.jaxpr`, which msnb.ir reads). Parame
 list in and a new list out; those that were only read are a second list. Running it hands these lists over without
 looking at any Parameter, and rebinds what was written.
 """
+
 import copy
 import functools
 import inspect
@@ -100,14 +101,16 @@ class Program:
             raise RecursionError(
                 f"Building the graph of {self.name} needs more than Python's {sys.getrecursionlimit()} nested calls: "
                 f"its Cells stand too deep in one another, or one calls itself. Nest less, or raise the limit with "
-                f"sys.setrecursionlimit().") from None
+                f"sys.setrecursionlimit()."
+            ) from None
         finally:  # a Stop may have come when a context manager was about to put back what it had set
             _thread.frame, _thread.recording = frame, recording
             _thread.compute_dtype, _thread.forward_mode = dtype, forward
             trace.settle()
             restore_trace_state(state)
-        raise RuntimeError(f"Tracing {self.name} reads other Parameters each time; "
-                           f"give it the Cell that holds them as an attribute.")
+        raise RuntimeError(
+            f"Tracing {self.name} reads other Parameters each time; give it the Cell that holds them as an attribute."
+        )
 
     def _trace_once(self, fn, leaves, rebuild, params):
         """Trace; return Parameters that were read without being inputs yet (then trace again)."""
@@ -131,8 +134,10 @@ class Program:
                     if isinstance(result, Undefined):
                         result.complain()
                     if inspect.isgenerator(result) or inspect.isawaitable(result):
-                        raise TypeError(f"{self.name} is a generator or async: a graph returns its results at once. "
-                                        f"Collect them in a list and return it.")
+                        raise TypeError(
+                            f"{self.name} is a generator or async: a graph returns its results at once. "
+                            f"Collect them in a list and return it."
+                        )
                 writes = frame.writes()
                 arrays = [r._array for r in results if isinstance(r, Tensor)]
                 written = [a for _, a in writes]
@@ -173,16 +178,20 @@ class Program:
         self.written = [written[i] for i in order]
         self.read = [p for p, v in zip(params, jaxpr.invars) if v in used and id(p) not in written_ids]
         keep_params = [(p, v) for p, v in zip(params, jaxpr.invars) if v in used]
-        arg_vars = jaxpr.invars[n_params + 1:]
+        arg_vars = jaxpr.invars[n_params + 1 :]
         self.random = random_used
         invars = [v for _, v in keep_params] + ([jaxpr.invars[n_params]] if random_used else []) + list(arg_vars)
         outvars = list(jaxpr.outvars[:n_results]) + [jaxpr.outvars[n_results + i] for i in order]
         debug = jaxpr.debug_info.with_unknown_names() if hasattr(jaxpr.debug_info, "with_unknown_names") else None
-        self.jaxpr = jax.extend.core.ClosedJaxpr(jaxpr.replace(invars=invars, outvars=outvars, debug_info=debug),
-                                                 closed.consts)
+        self.jaxpr = jax.extend.core.ClosedJaxpr(
+            jaxpr.replace(invars=invars, outvars=outvars, debug_info=debug), closed.consts
+        )
         self.params = [p for p, _ in keep_params]
-        self.inputs = ([("param", p.name, p.requires_grad) for p in self.params]
-                       + ([("random", "number")] if random_used else []) + [("arg", n) for n in arg_names])
+        self.inputs = (
+            [("param", p.name, p.requires_grad) for p in self.params]
+            + ([("random", "number")] if random_used else [])
+            + [("arg", n) for n in arg_names]
+        )
         self.n_results = n_results
         self.rebuild, self.static = note["rebuild"], note["static"]
         self.single = self.static == [None] and structure(self.rebuild([0])) == 0
@@ -230,8 +239,11 @@ class Program:
         self._observed = tuple((weakref.ref(o), len(graph.jaxpr.outvars) - own) for o, graph in asked)
         if not _same(graphs, [graph for _, graph in asked]):  # who asks for the same finds it compiled
             graphs = [graph for _, graph in asked]
-            self.run = self._own_run if not graphs else self._jitted(
-                _flat(graphs, self.n_results, self.copied, self._kept, own))
+            self.run = (
+                self._own_run
+                if not graphs
+                else self._jitted(_flat(graphs, self.n_results, self.copied, self._kept, own))
+            )
         self._form = self._observers, graphs, self.run, self._observed
 
     def _unobserved(self):
@@ -247,9 +259,9 @@ class Program:
         for observer, count in self._observed:
             looking = observer()
             if looking is not None:
-                looking.receive(self, observe.Run(inputs, [*outs[:self.n_results], *new], outs[at:at + count]))
+                looking.receive(self, observe.Run(inputs, [*outs[: self.n_results], *new], outs[at : at + count]))
             at += count
-        return outs[:self.n_results]
+        return outs[: self.n_results]
 
     # ------------------------------------------------------------------ running
     def __call__(self, arrays):
@@ -404,12 +416,12 @@ class Program:
             outs = [box(own(o, values)) for o in self._kernel.call(*values)]
         self.calls += 1
         tape.record(self._kernel, [b._node if isinstance(b, Tensor) else None for b in boxes], values, outs)
-        for p, new in zip(self.written, outs[self.n_results:]):
+        for p, new in zip(self.written, outs[self.n_results :]):
             p._assign(new._array)
             p._node = new._node
         if self.errors:
             self._report(outs[self.n_results - 1]._array)
-        results = iter(outs[:self.n_results])
+        results = iter(outs[: self.n_results])
         return self.rebuild([next(results) if s is None else s[0] for s in self.static])
 
     def apply_settings(self):
@@ -421,12 +433,14 @@ class Program:
     # ------------------------------------------------------------------ looking at it
     def example_arguments(self):
         """Shapes and dtypes of the arguments of `run`."""
+
         def spec(v):
             return jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype)
+
         by_param = dict(zip(map(id, self.params), self.jaxpr.jaxpr.invars))
         written = [jax.ShapeDtypeStruct(p._stored().shape, p._stored().dtype) for p in self.written]
         read = [spec(by_param[id(p)]) for p in self.read]
-        return written, read, *[spec(v) for v in self.jaxpr.jaxpr.invars[len(self.params):]]
+        return written, read, *[spec(v) for v in self.jaxpr.jaxpr.invars[len(self.params) :]]
 
     def lowered(self):
         """The program as StableHLO (`jax.stages.Lowered`)."""
@@ -442,8 +456,11 @@ class Program:
         stats = self.compiled().memory_analysis()
         if stats is None:
             return None
-        return {"arguments": stats.argument_size_in_bytes - stats.alias_size_in_bytes,
-                "results": stats.output_size_in_bytes, "temporary": stats.temp_size_in_bytes}
+        return {
+            "arguments": stats.argument_size_in_bytes - stats.alias_size_in_bytes,
+            "results": stats.output_size_in_bytes,
+            "temporary": stats.temp_size_in_bytes,
+        }
 
     @property
     def outputs(self):
@@ -486,6 +503,7 @@ def _jitted(name, plan, use_random, flat, donate=False):
 
     A call that donates writes the new Parameters where the old ones were.
     """
+
     def step(written, read, *rest):
         extra, arrays = (rest[:1], rest[1:]) if use_random else ((), rest)
         lists = (written, read)

@@ -5,6 +5,7 @@ its number as an argument, folds it into a key and splits that key as it goes (s
 program after the same seed gives the same values, and two calls of it differ. Without a seed the stream starts at a
 number drawn from the operating system.
 """
+
 import os
 import threading
 

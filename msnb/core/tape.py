@@ -4,6 +4,7 @@ Values stay concrete throughout, so print, pdb, asnumpy() and hooks see real num
 its inputs is tracked. While an outer gradient is being recorded the backward pass is recorded as well, which gives
 derivatives of any order.
 """
+
 import contextlib
 import heapq
 import itertools

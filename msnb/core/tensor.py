@@ -1,4 +1,5 @@
 """`Tensor`: a box around one `jax.Array`. Operators are attached to it by their declarations."""
+
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -48,6 +49,7 @@ class Tensor:
     if TYPE_CHECKING:  # slots, and what the operators' declarations attach
         _array: Any
         _node: Any
+
         def __getattr__(self, name: str) -> Any: ...
         def __getitem__(self, index: Any) -> "Tensor": ...
         def __setitem__(self, index: Any, value: Any) -> None: ...
@@ -69,6 +71,7 @@ class Tensor:
             if init is None:
                 raise TypeError("For 'Tensor', give 'input_data', or 'shape', 'dtype' and 'init' together.")
             from msnb.common.initializer import initializer
+
             input_data = initializer(init, shape, dtype if dtype is not None else mstype.float32)
         self._array = to_array(input_data, dtype)
         self._node = None
@@ -153,14 +156,17 @@ class Tensor:
             raise RuntimeError(
                 f"{what} needs the value of a Tensor{at}, but in a graph ({traced_text(array)}) values exist only when "
                 f"it runs. Return the Tensor and look at it outside, use ops.Print or print(), or switch to PYNATIVE "
-                f"mode (context.set_context(mode=context.PYNATIVE_MODE)) to step through.")
+                f"mode (context.set_context(mode=context.PYNATIVE_MODE)) to step through."
+            )
         return array
 
     def __bool__(self):
         array = self._array
         if array.size != 1 or array.ndim > 1:
-            raise ValueError(f"Only a Tensor with one element has a truth value, but the shape is {self.shape}; "
-                             f"use .any() or .all().")
+            raise ValueError(
+                f"Only a Tensor with one element has a truth value, but the shape is {self.shape}; "
+                f"use .any() or .all()."
+            )
         if is_tracer(array):
             where = user_line()
             at = f" at {place(*where[:2])}" if where else ""
@@ -258,8 +264,10 @@ class Tensor:
             ValueError: If a `shape` is given that is not that of the Tensor.
         """
         if shape is not None and tuple(shape) != self.shape:
-            raise ValueError(f"For 'init_data', the Tensor holds data of shape {self.shape} already, but 'shape' is "
-                             f"{tuple(shape)}; cut a slice by indexing, or make it with initializer(init, shape).")
+            raise ValueError(
+                f"For 'init_data', the Tensor holds data of shape {self.shape} already, but 'shape' is "
+                f"{tuple(shape)}; cut a slice by indexing, or make it with initializer(init, shape)."
+            )
         _say_whole("Tensor.init_data", slice_index, opt_shard_group)
         return self
 
@@ -326,8 +334,10 @@ def to_array(data, dtype=None):
     elif isinstance(data, (list, tuple)):
         array = _from_list(data)
     else:
-        raise TypeError(f"For 'Tensor', 'input_data' should be a Tensor, numpy.ndarray, list, tuple, float, int or "
-                        f"bool, but got {data!r} of type {type(data).__name__}.")
+        raise TypeError(
+            f"For 'Tensor', 'input_data' should be a Tensor, numpy.ndarray, list, tuple, float, int or "
+            f"bool, but got {data!r} of type {type(data).__name__}."
+        )
     if dtype is not None:
         if isinstance(dtype, mstype.TensorType) and dtype.element is not None:
             dtype = dtype.element
@@ -340,8 +350,10 @@ def to_array(data, dtype=None):
     return strengthen(array)
 
 
-_NARROWER = {np.dtype(a): np.dtype(b) for a, b in (("int64", "int32"), ("uint64", "uint32"), ("float64", "float32"),
-                                                   ("complex128", "complex64"))}
+_NARROWER = {
+    np.dtype(a): np.dtype(b)
+    for a, b in (("int64", "int32"), ("uint64", "uint32"), ("float64", "float32"), ("complex128", "complex64"))
+}
 
 
 def available(dtype):
@@ -349,6 +361,7 @@ def available(dtype):
     if jax.config.jax_enable_x64 or dtype not in _NARROWER:
         return dtype
     from msnb import log
+
     log.once("64-bit Tensors become 32-bit, because MSNB_X64=0 keeps jax_enable_x64 off.")
     return _NARROWER[dtype]
 
@@ -360,8 +373,10 @@ def _small(array):
 
 def _from_numpy(array):
     if array.dtype not in _MS_DTYPE:
-        raise TypeError(f"For 'Tensor', numpy arrays of dtype {array.dtype} are not supported; "
-                        f"use bool, int8-64, uint8-64, float16-64 or complex.")
+        raise TypeError(
+            f"For 'Tensor', numpy arrays of dtype {array.dtype} are not supported; "
+            f"use bool, int8-64, uint8-64, float16-64 or complex."
+        )
     dtype = available(array.dtype)
     return from_numpy(array) if dtype == array.dtype else jnp.array(array, dtype)
 
@@ -372,8 +387,9 @@ def _from_list(data):
     try:
         array = np.array(data)
     except ValueError:
-        raise TypeError("For 'Tensor', the lists of 'input_data' are nested unevenly; "
-                        "all rows need the same length.") from None
+        raise TypeError(
+            "For 'Tensor', the lists of 'input_data' are nested unevenly; all rows need the same length."
+        ) from None
     if array.dtype == object:
         raise TypeError("For 'Tensor', 'input_data' holds something other than numbers.")
     if not _holds_numpy(data):
@@ -415,8 +431,12 @@ def _from_pickle(array):
 
 
 def _say_whole(where, slice_index, opt_shard_group):
-    log.unused(where, "this program is one process, which holds the whole Tensor",
-               slice_index=slice_index is not None, opt_shard_group=opt_shard_group)
+    log.unused(
+        where,
+        "this program is one process, which holds the whole Tensor",
+        slice_index=slice_index is not None,
+        opt_shard_group=opt_shard_group,
+    )
 
 
 class _MetaTensorType(type):
@@ -450,6 +470,7 @@ class MetaTensor(metaclass=_MetaTensorType):
             raise TypeError("This MetaTensor has no initializer, so it cannot become a Tensor.")
         _say_whole("MetaTensor.to_tensor", slice_index, opt_shard_group)
         from msnb.common.initializer import initializer
+
         return initializer(self.init, shape or self.shape, self.dtype)
 
 
@@ -491,6 +512,7 @@ jax.tree_util.register_pytree_node(Tensor, lambda t: ((t._array,), None), lambda
 def __getattr__(name):
     if name in ("Parameter", "ParameterTuple"):
         from msnb.core import parameter
+
         return getattr(parameter, name)
     raise AttributeError(name)
 

@@ -3,6 +3,7 @@
 Tracing never changes a Parameter's box. While a function is traced, a `Frame` maps Parameters to the arrays that stand
 in for them, remembers which were written, and falls back to its parent for those it does not hold.
 """
+
 import threading
 from typing import Any
 
@@ -39,9 +40,28 @@ class Frame:
         parent (Frame): Where reads go that this frame does not hold; None for the frame of a whole program.
     """
 
-    __slots__ = ("values", "parent", "written", "missing", "tensors", "cells", "key", "key_used", "number", "error",
-                 "errors", "hints", "calls", "handlers", "refused", "branch", "settings", "status", "checking",
-                 "_outer")
+    __slots__ = (
+        "values",
+        "parent",
+        "written",
+        "missing",
+        "tensors",
+        "cells",
+        "key",
+        "key_used",
+        "number",
+        "error",
+        "errors",
+        "hints",
+        "calls",
+        "handlers",
+        "refused",
+        "branch",
+        "settings",
+        "status",
+        "checking",
+        "_outer",
+    )
 
     def __init__(self, params=(), arrays=(), parent=None):
         self.parent = parent

@@ -4,6 +4,7 @@ Outside of a graph such an attribute is an input of the operator's program, a sc
 program serves every value. In a graph, which is compiled for its constants anyway, it is a constant, so that XLA
 can fold it and a reader sees it at its node; unless it is a Tensor, which is an input in both.
 """
+
 import copy
 import inspect
 
@@ -59,8 +60,13 @@ class TracedOperator(Operator):
 
     def opened(self, attributes, graph):
         """(names, operator): the attributes that are inputs now, and the operator that takes them as its last ones."""
-        names = tuple([name for name, constants in self.traced.items()
-                       if isinstance(attributes[name], Tensor) or not graph and attributes[name] not in constants])
+        names = tuple(
+            [
+                name
+                for name, constants in self.traced.items()
+                if isinstance(attributes[name], Tensor) or not graph and attributes[name] not in constants
+            ]
+        )
         found = self._opened.get(names)
         if found is None:
             found = self._opened[names] = self._open(names) if names else self
@@ -115,8 +121,13 @@ def traced_call(op):
 
     def general(self, args, kwargs):
         kernel = self._kernel
-        if (kernel is None or kwargs or len(args) != count or _thread.frame is not None
-                or _thread.compute_dtype is not None):
+        if (
+            kernel is None
+            or kwargs
+            or len(args) != count
+            or _thread.frame is not None
+            or _thread.compute_dtype is not None
+        ):
             return op(self._attributes, args, kwargs)
         numbers = self._numbers
         if numbers is None:
@@ -127,13 +138,21 @@ def traced_call(op):
         return op.run(kernel, (*args, *numbers), (*arrays, *numbers))
 
     if count != 1 or type(op).run is not Operator.run:
+
         def call(self, *args, **kwargs):
             return general(self, args, kwargs)
     else:
+
         def call(self, *args, **kwargs):
             numbers = self._numbers
-            if (numbers is None or kwargs or len(args) != 1 or type(args[0]) is not Tensor or _thread.looking
-                    or _thread.frame is not None):
+            if (
+                numbers is None
+                or kwargs
+                or len(args) != 1
+                or type(args[0]) is not Tensor
+                or _thread.looking
+                or _thread.frame is not None
+            ):
                 return general(self, args, kwargs)
             array = args[0]._array
             try:

@@ -2,6 +2,7 @@
 
 All of them run compiled, in both modes: the function is traced into the graph and JAX transforms it there.
 """
+
 import contextlib
 
 import jax
@@ -49,8 +50,10 @@ def _pure(fn, like):
             out = script.call(fn)(*rebuild([box(next(arrays)) if isinstance(v, Tensor) else v for v in leaves]))
             results, note["rebuild"] = flatten(out)
             if frame.written:
-                raise RuntimeError("A function that writes Parameters cannot be transformed by jvp, jacfwd, jacrev or "
-                                   "vmap; return the new values instead.")
+                raise RuntimeError(
+                    "A function that writes Parameters cannot be transformed by jvp, jacfwd, jacrev or "
+                    "vmap; return the new values instead."
+                )
             for result in results:
                 if not isinstance(result, Tensor):
                     raise TypeError(f"The function should return Tensors, but it returned {describe(result)}.")
@@ -94,8 +97,9 @@ def jvp(fn, inputs, v, has_aux=False):
     def run(inputs, v):
         with _forward_mode():
             pure, arrays, note = _pure(fn, tuple(inputs))
-            out, tangent, error = jax.jvp(pure, arrays, [d._array.astype(a.dtype) for d, a in zip(v, arrays)],
-                                          has_aux=True)
+            out, tangent, error = jax.jvp(
+                pure, arrays, [d._array.astype(a.dtype) for d, a in zip(v, arrays)], has_aux=True
+            )
             _adopt(error)
         value, change = (note["rebuild"]([box(o) for o in part]) for part in (out, tangent))
         return (value[0], change[0], value[1:]) if has_aux else (value, change)
@@ -120,10 +124,12 @@ def vjp(fn, *inputs, weights=None, has_aux=False):
 
     def pull(*cotangents):
         sens = cotangents[0] if len(cotangents) == 1 else cotangents
+
         def run(sens, *inputs):
             _, grads, weight_grads = Gradient(fn, None, params, has_aux)(inputs, {}, sens)
             grads = grads[0] if len(grads) == 1 else grads
             return (grads, weight_grads) if params is not None else grads
+
         return _compiled(fn, run, "Vjp", (has_aux, numbers(params)), (sens, *inputs))
 
     if has_aux:
@@ -156,6 +162,7 @@ def _jacobian(transform, name):
                 rows = tuple(box(r) for r in rows)
                 rows = rows[0] if isinstance(grad_position, int) else rows
                 return (rows, aux) if has_aux else rows
+
             return _compiled(fn, run, name, (positions, has_aux), args)
 
         return derivative
@@ -190,6 +197,7 @@ def vmap(fn, in_axes=0, out_axes=0):
     Returns:
         Callable with the arguments of `fn`.
     """
+
     def mapped(*args):
         axes = in_axes if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
         if len(axes) != len(args):
@@ -206,5 +214,3 @@ def vmap(fn, in_axes=0, out_axes=0):
         return _compiled(fn, run, "Vmap", (tuple(axes), out_axes), args)
 
     return mapped
-
-

@@ -1,4 +1,5 @@
 """Nested tuples, lists and dicts of Tensors and anything else: apart and together again."""
+
 from collections import OrderedDict
 
 _LEAF = object()

@@ -1,9 +1,14 @@
 """Saliency explanations: the paths and names are here, the feature comes in a later version."""
+
 from msnb._later import fill, submodules
 
 _WHY = "explanations of image classifiers come in a later version."
 fill(globals(), "ImageClassificationRunner", _WHY)
-submodules(globals(), {
-    "benchmark": "ClassSensitivity Faithfulness Localization Robustness",
-    "explanation": "Gradient Deconvolution GuidedBackprop GradCAM Occlusion RISE",
-}, _WHY)
+submodules(
+    globals(),
+    {
+        "benchmark": "ClassSensitivity Faithfulness Localization Robustness",
+        "explanation": "Gradient Deconvolution GuidedBackprop GradCAM Occlusion RISE",
+    },
+    _WHY,
+)

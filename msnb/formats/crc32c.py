@@ -38,7 +38,7 @@ class _Ready:
         self.table = _tables()
         self.flat = self.table.ravel()
         self.row = np.arange(_BLOCK - 1, -1, -1) * 256
-        self.last = self.table[: -5 : -1].tolist()
+        self.last = self.table[:-5:-1].tolist()
         step = self.table[0].tolist()
         self.start = [0xFFFFFFFF]  # the state after 0, 1, ... zero bytes
         for _ in range(_BLOCK):

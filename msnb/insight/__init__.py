@@ -1,4 +1,5 @@
 """What a view needs to know about a network and its training, without drawing it."""
+
 import importlib
 
 _PARTS = ("gradients", "profile")

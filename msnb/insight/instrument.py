@@ -6,6 +6,7 @@ caller's: gradient summaries, watchpoints and summaries of tensors stand on it a
 A value inside a loop is measured in each round, and the rounds are merged; one inside a branch is measured when the
 branch runs. Values in the condition of a `while` cannot be measured: they are listed in `Instrumented.missed`.
 """
+
 import dataclasses
 
 import jax
@@ -110,9 +111,11 @@ def instrument(closed, choose, measure, inputs=None, name="main"):
         label = eqn.params["name"] if node is None else ""
         key = (*path, id(eqn))
         nested = any(kinds[number] not in _TRANSPARENT for number, _ in path)
-        found = [Point(node, slot, tuple(var.aval.shape), var.aval.dtype, label, nested)
-                 for slot, var in enumerate(eqn.outvars)
-                 if type(var).__name__ != "DropVar" and hasattr(var.aval, "shape")]
+        found = [
+            Point(node, slot, tuple(var.aval.shape), var.aval.dtype, label, nested)
+            for slot, var in enumerate(eqn.outvars)
+            if type(var).__name__ != "DropVar" and hasattr(var.aval, "shape")
+        ]
         sites[key] = found
         order.append((key, found))
 
@@ -126,10 +129,12 @@ def instrument(closed, choose, measure, inputs=None, name="main"):
         if picked:
             wanted[key] = picked
             for end in range(1, len(key)):
-                around.setdefault((*key[:end - 1], key[end - 1][0]), []).append(key)
+                around.setdefault((*key[: end - 1], key[end - 1][0]), []).append(key)
     run = _Run(wanted, around, measure)
-    shapes = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype, weak_type=getattr(v.aval, "weak_type", False))
-              for v in closed.jaxpr.invars]
+    shapes = [
+        jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype, weak_type=getattr(v.aval, "weak_type", False))
+        for v in closed.jaxpr.invars
+    ]
     note = {}
 
     def traced(*args):
@@ -141,14 +146,25 @@ def instrument(closed, choose, measure, inputs=None, name="main"):
 
     made = jax.make_jaxpr(traced)(*shapes)
     measured = {id(point) for point in note["points"]}
-    return Instrumented(made, note["points"],
-                        [p for p in everything if id(p) in chosen and id(p) not in measured], graph)
+    return Instrumented(
+        made, note["points"], [p for p in everything if id(p) in chosen and id(p) not in measured], graph
+    )
 
 
 # Equations that are taken apart where something inside them is measured: nothing is lost but a name.
-_TRANSPARENT = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
-                "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "custom_vjp_call_jaxpr": "fun_jaxpr",
-                "custom_lin": "call_jaxpr", "remat2": "jaxpr", "remat": "jaxpr", "checkpoint": "jaxpr"}
+_TRANSPARENT = {
+    "jit": "jaxpr",
+    "pjit": "jaxpr",
+    "closed_call": "call_jaxpr",
+    "core_call": "call_jaxpr",
+    "custom_jvp_call": "call_jaxpr",
+    "custom_vjp_call": "call_jaxpr",
+    "custom_vjp_call_jaxpr": "fun_jaxpr",
+    "custom_lin": "call_jaxpr",
+    "remat2": "jaxpr",
+    "remat": "jaxpr",
+    "checkpoint": "jaxpr",
+}
 _REMAT = ("remat2", "remat", "checkpoint")
 
 
@@ -204,12 +220,12 @@ class _Run:
         """Evaluate equations that nothing is measured inside of, with their scopes and source lines."""
         made = [v for eqn in eqns for v in eqn.outvars if type(v).__name__ != "DropVar"]
         own = set(made)
-        free = list(dict.fromkeys(v for eqn in eqns for v in eqn.invars
-                                  if not isinstance(v, Literal) and v not in own))
+        free = list(dict.fromkeys(v for eqn in eqns for v in eqn.invars if not isinstance(v, Literal) and v not in own))
         effects = set().union(*[eqn.effects for eqn in eqns])
         debug = jaxpr.debug_info.with_unknown_names() if hasattr(jaxpr.debug_info, "with_unknown_names") else None
-        part = jaxpr.replace(constvars=[], invars=free, outvars=made, eqns=list(eqns), effects=effects,
-                             debug_info=debug)
+        part = jaxpr.replace(
+            constvars=[], invars=free, outvars=made, eqns=list(eqns), effects=effects, debug_info=debug
+        )
         env.update(zip(made, eval_jaxpr(part, (), *[env[v] for v in free])))
 
     def _special(self, eqn, args, path):
@@ -224,8 +240,12 @@ class _Run:
     def _points(self, path, eqn, index=None):
         """Points inside an equation, in the order in which they are measured there."""
         start = (*path, (id(eqn), index))
-        return [point for key in self.around.get((*path, id(eqn)), ())
-                if index is None or key[:len(start)] == start for point in self.wanted[key]]
+        return [
+            point
+            for key in self.around.get((*path, id(eqn)), ())
+            if index is None or key[: len(start)] == start
+            for point in self.wanted[key]
+        ]
 
     def _inside(self, jaxpr, consts, args, path, points):
         """Results, and the measurements as a list in the order of `points` (those missed are empty)."""
@@ -239,8 +259,7 @@ class _Run:
         def body(*values):
             return self._inside(*_parts(inner), values, (*path, (id(eqn), 0)), points)
 
-        outs, values = jax.checkpoint(body, prevent_cse=eqn.params["prevent_cse"],
-                                      policy=eqn.params["policy"])(*args)
+        outs, values = jax.checkpoint(body, prevent_cse=eqn.params["prevent_cse"], policy=eqn.params["policy"])(*args)
         return outs, list(zip(points, values))
 
     def _cond(self, eqn, args, path):
@@ -254,7 +273,7 @@ class _Run:
 
     def _while(self, eqn, args, path):
         first, second = eqn.params["cond_nconsts"], eqn.params["body_nconsts"]
-        cond_consts, body_consts, carry = args[:first], args[first:first + second], args[first + second:]
+        cond_consts, body_consts, carry = args[:first], args[first : first + second], args[first + second :]
         condition, body = eqn.params["cond_jaxpr"], eqn.params["body_jaxpr"]
         points = self._points(path, eqn, 1)
 
@@ -271,17 +290,19 @@ class _Run:
     def _scan(self, eqn, args, path):
         params = eqn.params
         n_consts, n_carry = params["num_consts"], params["num_carry"]
-        consts, carry, rows = args[:n_consts], args[n_consts:n_consts + n_carry], args[n_consts + n_carry:]
+        consts, carry, rows = args[:n_consts], args[n_consts : n_consts + n_carry], args[n_consts + n_carry :]
         points = self._points(path, eqn)
 
         def round(state, row):
-            outs, values = self._inside(*_parts(params["jaxpr"]), [*consts, *state[0], *row],
-                                        (*path, (id(eqn), 0)), points)
+            outs, values = self._inside(
+                *_parts(params["jaxpr"]), [*consts, *state[0], *row], (*path, (id(eqn), 0)), points
+            )
             return (outs[:n_carry], self._merge(points, state[1], values)), outs[n_carry:]
 
         start = list(carry), [self.rule.empty(p) for p in points]
-        (outs, values), stacked = jax.lax.scan(round, start, list(rows), length=params["length"],
-                                               reverse=params["reverse"], unroll=params["unroll"])
+        (outs, values), stacked = jax.lax.scan(
+            round, start, list(rows), length=params["length"], reverse=params["reverse"], unroll=params["unroll"]
+        )
         return [*outs, *stacked], list(zip(points, values))
 
     def _merge(self, points, before, now):

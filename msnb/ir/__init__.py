@@ -2,6 +2,7 @@
 
 ``text``, ``dot``, ``svg`` and ``graph`` take a Cell or a function and its inputs; ``read`` takes a jaxpr.
 """
+
 from .anf import AnfNode, CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 from .api import dot, graph, svg, text
 from .compare import Comparison, compare
@@ -9,5 +10,20 @@ from .hlo import read_hlo
 from .read import read
 from .stablehlo import read_stablehlo
 
-__all__ = ["AnfNode", "CNode", "Comparison", "FuncGraph", "ParameterNode", "TensorType", "ValueNode", "compare", "dot",
-           "graph", "read", "read_hlo", "read_stablehlo", "svg", "text"]
+__all__ = [
+    "AnfNode",
+    "CNode",
+    "Comparison",
+    "FuncGraph",
+    "ParameterNode",
+    "TensorType",
+    "ValueNode",
+    "compare",
+    "dot",
+    "graph",
+    "read",
+    "read_hlo",
+    "read_stablehlo",
+    "svg",
+    "text",
+]

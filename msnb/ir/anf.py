@@ -1,4 +1,5 @@
 """The functional graph: parameters, constants and calls, under MindSpore's names for them."""
+
 import math
 
 
@@ -111,11 +112,42 @@ class CNode(AnfNode):
         origins (tuple): for such a kernel, (scope, operator, backward, (file, line)) of every operator fused into it.
     """
 
-    __slots__ = ("op", "attrs", "inputs", "slots", "scope", "direction", "source", "graphs", "id", "flops", "nbytes",
-                 "kernel", "instruction", "origins")
+    __slots__ = (
+        "op",
+        "attrs",
+        "inputs",
+        "slots",
+        "scope",
+        "direction",
+        "source",
+        "graphs",
+        "id",
+        "flops",
+        "nbytes",
+        "kernel",
+        "instruction",
+        "origins",
+    )
 
-    def __init__(self, op, inputs, slots, types, *, attrs=None, scope="", direction="forward", source=None, graphs=(),
-                 id=0, flops=0, nbytes=0, kernel=None, instruction=None, origins=()):
+    def __init__(
+        self,
+        op,
+        inputs,
+        slots,
+        types,
+        *,
+        attrs=None,
+        scope="",
+        direction="forward",
+        source=None,
+        graphs=(),
+        id=0,
+        flops=0,
+        nbytes=0,
+        kernel=None,
+        instruction=None,
+        origins=(),
+    ):
         super().__init__(types)
         self.op = op
         self.inputs = inputs

@@ -1,4 +1,5 @@
 """The entry functions: from a Cell or a function and its inputs to a graph, a text or a picture."""
+
 from .anf import FuncGraph, ValueNode
 from .graphviz import to_dot
 from .picture import to_svg
@@ -34,9 +35,12 @@ def graph(net, *inputs):
     if hasattr(net, "jaxpr"):
         return of_program(net) if hasattr(net, "inputs") else read(net)
     if not callable(net):
-        raise TypeError(f"For 'ir.graph', 'net' should be a Cell, a function, a FuncGraph or a ClosedJaxpr, but got "
-                        f"{type(net).__name__}.")
+        raise TypeError(
+            f"For 'ir.graph', 'net' should be a Cell, a function, a FuncGraph or a ClosedJaxpr, but got "
+            f"{type(net).__name__}."
+        )
     from msnb.core.compile import program_of  # reading a jaxpr does not need the execution core
+
     return of_program(program_of(net, *inputs), name_of(net))
 
 

@@ -1,4 +1,5 @@
 """The boxes a graph is drawn in."""
+
 ROOT, LANE, SCOPE, CONTROL, FOLD, UNIT, CROWD, PAGE = range(8)
 LANES = ("forward", "backward", "update")
 

@@ -1,4 +1,5 @@
 """Tells apart the calls of a Cell that is called more than once."""
+
 from .boxes import LANES
 
 
@@ -24,7 +25,7 @@ def calls(nodes):
         same = 0
         while same < min(len(parts), len(before)) and parts[same] == before[same]:
             same += 1
-        chain = chain[:same + 1]
+        chain = chain[: same + 1]
         for part in parts[same:]:
             runs = chain[-1].inside.setdefault(part, [])
             runs.append(_Call(part, chain[-1], len(runs) + 1))

@@ -1,4 +1,5 @@
 """What two graphs have in common: two stages of a program, two networks, two versions of a cell."""
+
 import difflib
 
 from .hierarchy import Hierarchy, signature
@@ -26,8 +27,13 @@ class Comparison:
     def counts(self):
         """{"same": n, "changed": n, "fused": n, "removed": n, "added": n}"""
         count = self.first.count
-        return {SAME: count(SAME), CHANGED: count(CHANGED), FUSED: count(FUSED), "removed": count(ONLY),
-                "added": self.second.count(ONLY)}
+        return {
+            SAME: count(SAME),
+            CHANGED: count(CHANGED),
+            FUSED: count(FUSED),
+            "removed": count(ONLY),
+            "added": self.second.count(ONLY),
+        }
 
     def __repr__(self):
         return f"Comparison({', '.join(f'{key}: {value}' for key, value in self.counts().items() if value)})"
@@ -92,8 +98,10 @@ def _alike(first, second, old, new):
     # the rest, in order, by what it computes: a renamed layer is still the same layer
     rest_old = [number for number in range(len(old)) if number not in links]
     rest_new = [number for number in range(len(new)) if number not in partner]
-    tokens = [[(nodes[number].direction, keys[number][1]) for number in rest]
-              for nodes, keys, rest in ((old, old_keys, rest_old), (new, new_keys, rest_new))]
+    tokens = [
+        [(nodes[number].direction, keys[number][1]) for number in rest]
+        for nodes, keys, rest in ((old, old_keys, rest_old), (new, new_keys, rest_new))
+    ]
     matcher = difflib.SequenceMatcher(None, *tokens, autojunk=False)
     for block in matcher.get_matching_blocks():
         for step in range(block.size):

@@ -1,11 +1,42 @@
 """Arithmetic and memory traffic of an equation, counted from its shapes (not from a compiler's cost model)."""
+
 import math
 
-_FREE = frozenset((
-    "reshape", "broadcast_in_dim", "transpose", "squeeze", "expand_dims", "slice", "dynamic_slice", "concatenate",
-    "pad", "rev", "gather", "dynamic_update_slice", "copy", "copy_p", "convert_element_type", "bitcast_convert_type",
-    "iota", "stop_gradient", "select_n", "device_put", "empty", "empty2", "split", "pvary", "optimization_barrier",
-    "sharding_constraint", "name", "random_wrap", "random_unwrap", "mesh_cast", "layout_constraint"))
+_FREE = frozenset(
+    (
+        "reshape",
+        "broadcast_in_dim",
+        "transpose",
+        "squeeze",
+        "expand_dims",
+        "slice",
+        "dynamic_slice",
+        "concatenate",
+        "pad",
+        "rev",
+        "gather",
+        "dynamic_update_slice",
+        "copy",
+        "copy_p",
+        "convert_element_type",
+        "bitcast_convert_type",
+        "iota",
+        "stop_gradient",
+        "select_n",
+        "device_put",
+        "empty",
+        "empty2",
+        "split",
+        "pvary",
+        "optimization_barrier",
+        "sharding_constraint",
+        "name",
+        "random_wrap",
+        "random_unwrap",
+        "mesh_cast",
+        "layout_constraint",
+    )
+)
 
 
 def _size(var):
@@ -83,9 +114,11 @@ def _conv(eqn):
 
 def _msnb_conv(spot):
     """msnb's own convolution and its two gradients do the same work: that of each output element forward."""
+
     def rule(eqn):
         var = eqn.outvars[0] if spot is None else eqn.invars[spot]
         return 2 * _size(var) * math.prod(eqn.params["kernel"][1:])
+
     return rule
 
 
@@ -108,10 +141,21 @@ def _scatter(eqn):
 
 
 _RULES = {
-    "conv": _msnb_conv(None), "conv_input_grad": _msnb_conv(0), "conv_filter_grad": _msnb_conv(1),
-    "dot_general": _dot, "conv_general_dilated": _conv, "sort": _sort,
-    "reduce_window": _window, "reduce_window_sum": _window, "reduce_window_max": _window, "reduce_window_min": _window,
-    "select_and_scatter_add": _scatter_window, "select_and_gather_add": _window,
-    "scatter": _scatter, "scatter-add": _scatter, "scatter-mul": _scatter, "scatter-min": _scatter,
+    "conv": _msnb_conv(None),
+    "conv_input_grad": _msnb_conv(0),
+    "conv_filter_grad": _msnb_conv(1),
+    "dot_general": _dot,
+    "conv_general_dilated": _conv,
+    "sort": _sort,
+    "reduce_window": _window,
+    "reduce_window_sum": _window,
+    "reduce_window_max": _window,
+    "reduce_window_min": _window,
+    "select_and_scatter_add": _scatter_window,
+    "select_and_gather_add": _window,
+    "scatter": _scatter,
+    "scatter-add": _scatter,
+    "scatter-mul": _scatter,
+    "scatter-min": _scatter,
     "scatter-max": _scatter,
 }

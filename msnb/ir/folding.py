@@ -1,4 +1,5 @@
 """Keeps a drawing small: repeated blocks become one, many calls of one operator a crowd, endless scopes pages."""
+
 from .anf import CNode
 from .boxes import CONTROL, CROWD, FOLD, PAGE, ROOT, SCOPE, UNIT, Scope
 
@@ -41,10 +42,16 @@ class Folding:
             return self.tree.signature_of[child.id]
         base = [node.id for node in child.leaves()]
         inside = {number: place for place, number in enumerate(base)}
-        return (child.kind, tuple(
-            (self.tree.signature_of[number], tuple(place - inside[source] for source in self.tree.feeders[number]
-                                              if source in inside))
-            for place, number in enumerate(base)))
+        return (
+            child.kind,
+            tuple(
+                (
+                    self.tree.signature_of[number],
+                    tuple(place - inside[source] for source in self.tree.feeders[number] if source in inside),
+                )
+                for place, number in enumerate(base)
+            ),
+        )
 
     def _fold_repeats(self, scope):
         children = scope.children
@@ -52,20 +59,23 @@ class Folding:
         result, at = [], 0
         while at < len(children):
             period, repeats = _best_pattern(tokens, children, at)
-            nodes = sum(child.size if isinstance(child, Scope) else 1 for child in children[at:at + period * repeats])
-            if not repeats or nodes < _WORTH or not (repeats >= _CROWD
-                                                     or self._chained(children[at:at + 2 * period], period)):
+            nodes = sum(child.size if isinstance(child, Scope) else 1 for child in children[at : at + period * repeats])
+            if (
+                not repeats
+                or nodes < _WORTH
+                or not (repeats >= _CROWD or self._chained(children[at : at + 2 * period], period))
+            ):
                 result.append(children[at])
                 at += 1
                 continue
-            members = children[at:at + period * repeats]
+            members = children[at : at + period * repeats]
             fold = Scope("", FOLD, scope)
             if period == 1:
                 fold.children = members
             else:
                 for index in range(repeats):
                     unit = Scope(f"{index}", UNIT, fold)
-                    unit.children = members[index * period:(index + 1) * period]
+                    unit.children = members[index * period : (index + 1) * period]
                     for child in unit.children:
                         if isinstance(child, Scope):
                             child.parent = unit
@@ -74,14 +84,21 @@ class Folding:
             fold.name = _fold_name(members, period, repeats)
             result.append(fold)
             at += period * repeats
-        if len(result) > 1 or not (result and isinstance(result[0], Scope) and result[0].kind == FOLD
-                                   and scope.kind == CONTROL):
+        if len(result) > 1 or not (
+            result and isinstance(result[0], Scope) and result[0].kind == FOLD and scope.kind == CONTROL
+        ):
             scope.children = result
 
     def _chained(self, children, period):
         """Whether the second repeat works on what the first one made; heads of an attention do not, and stay apart."""
-        first, second = ({node.id for child in children[start:start + period] for node in
-                          (child.leaves() if isinstance(child, Scope) else (child,))} for start in (0, period))
+        first, second = (
+            {
+                node.id
+                for child in children[start : start + period]
+                for node in (child.leaves() if isinstance(child, Scope) else (child,))
+            }
+            for start in (0, period)
+        )
         return any(source in first for number in second for source in self.tree.feeders[number])
 
     def _tokens(self, children):
@@ -90,8 +107,10 @@ class Folding:
         for child in children:
             if isinstance(child, Scope):
                 sizes[child.size] = sizes.get(child.size, 0) + 1
-        return [self._token(child) if not isinstance(child, Scope) or sizes[child.size] > 1 else object()
-                for child in children]
+        return [
+            self._token(child) if not isinstance(child, Scope) or sizes[child.size] > 1 else object()
+            for child in children
+        ]
 
     def _fold_crowds(self, scope):
         """Many independent calls of one operator, such as an optimizer's update of each weight, become one box."""
@@ -116,7 +135,7 @@ class Folding:
         pages = []
         for start in range(0, len(scope.children), _PAGE):
             page = Scope("", PAGE, scope)
-            page.children = scope.children[start:start + _PAGE]
+            page.children = scope.children[start : start + _PAGE]
             _adopt(page)
             numbers = [node.id for node in page.leaves()]
             page.name = f"%{min(numbers)} … %{max(numbers)}"
@@ -144,13 +163,13 @@ def _best_pattern(tokens, children, at):
     """(period, repeats) of the repetition that covers most from `at` on; (0, 0) when there is none worth folding."""
     best = (0, 0)
     for period in range(1, _LONGEST_PATTERN + 1):
-        unit = tokens[at:at + period]
+        unit = tokens[at : at + period]
         if len(unit) < period:
             break
         repeats = 1
-        while tokens[at + repeats * period:at + (repeats + 1) * period] == unit:
+        while tokens[at + repeats * period : at + (repeats + 1) * period] == unit:
             repeats += 1
-        leaves_only = not any(isinstance(child, Scope) for child in children[at:at + period])
+        leaves_only = not any(isinstance(child, Scope) for child in children[at : at + period])
         if repeats >= (4 if leaves_only else 3) and repeats * period > best[0] * best[1]:
             best = period, repeats
     return best

@@ -1,4 +1,5 @@
 """The program before it was differentiated: the forward part of a graph that holds a gradient."""
+
 from .anf import CNode, FuncGraph, ParameterNode
 
 
@@ -66,8 +67,9 @@ class _Copy:
         for node in parameters:
             self.made[node] = ParameterNode(node.name, node.types, node.is_weight, node.requires_grad)
         made = [self.node(node) for node in nodes]
-        return FuncGraph(name, [self.made[node] for node in parameters], made, [self.use(*pair) for pair in outputs],
-                         feeds, free)
+        return FuncGraph(
+            name, [self.made[node] for node in parameters], made, [self.use(*pair) for pair in outputs], feeds, free
+        )
 
     def use(self, source, slot):
         return self.made.get(source, source), self.slots.get(source, {}).get(slot, slot)
@@ -79,11 +81,26 @@ class _Copy:
         graphs = ()
         if node.graphs:  # a loop's results are its body's: all stay
             slots = list(range(len(node.types)))
-            graphs = tuple(self.graph(inner.name, inner.parameters, inner.nodes, inner.outputs, inner.feeds, inner.free)
-                           for inner in node.graphs)
-        copy = CNode(node.op, tuple(source for source, _ in inputs), tuple(slot for _, slot in inputs),
-                     tuple(node.types[slot] for slot in slots), attrs=node.attrs, scope=node.scope,
-                     direction=node.direction, source=node.source, graphs=graphs, id=number, flops=node.flops,
-                     nbytes=node.nbytes, kernel=node.kernel, instruction=node.instruction, origins=node.origins)
+            graphs = tuple(
+                self.graph(inner.name, inner.parameters, inner.nodes, inner.outputs, inner.feeds, inner.free)
+                for inner in node.graphs
+            )
+        copy = CNode(
+            node.op,
+            tuple(source for source, _ in inputs),
+            tuple(slot for _, slot in inputs),
+            tuple(node.types[slot] for slot in slots),
+            attrs=node.attrs,
+            scope=node.scope,
+            direction=node.direction,
+            source=node.source,
+            graphs=graphs,
+            id=number,
+            flops=node.flops,
+            nbytes=node.nbytes,
+            kernel=node.kernel,
+            instruction=node.instruction,
+            origins=node.origins,
+        )
         self.made[node], self.slots[node] = copy, {slot: place for place, slot in enumerate(slots)}
         return copy

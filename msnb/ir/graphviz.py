@@ -1,4 +1,5 @@
 """The graph in the dot language, one cluster per scope."""
+
 from .anf import CNode, ParameterNode, ValueNode
 from .printer import show_value
 
@@ -7,9 +8,12 @@ _FILL = {"forward": "#dbe9f6", "backward": "#f7dfd4", "update": "#dff0de"}
 
 def to_dot(graph):
     """A FuncGraph as a dot document: clusters are scopes, ellipses parameters, boxes CNodes."""
-    lines = [f"digraph {_quote(graph.name)} {{", "  rankdir=TB; compound=true;",
-             '  node [shape=box, style="rounded,filled", fontname="Helvetica", fontsize=10];',
-             '  edge [color="#7a8794", arrowsize=0.6];']
+    lines = [
+        f"digraph {_quote(graph.name)} {{",
+        "  rankdir=TB; compound=true;",
+        '  node [shape=box, style="rounded,filled", fontname="Helvetica", fontsize=10];',
+        '  edge [color="#7a8794", arrowsize=0.6];',
+    ]
     edges, scopes = [], {}
     _collect(graph, "", {}, scopes, edges, lines)
     lines += _clusters(scopes, 1)
@@ -31,8 +35,7 @@ def _collect(graph, prefix, names, scopes, edges, lines, feeding=None):
         label = f"{node.name}\\n{node.types[0].short() if node.types else ''}"
         tip = ", ".join(f"{key}: {show_value(value)}" for key, value in node.attrs.items())
         path = tuple(part for part in f"{prefix}{node.scope}".split("/") if part)
-        text = (f"n{node.id} [fillcolor={_quote(_FILL[node.direction])}, label={_quote(label)}, "
-                f"tooltip={_quote(tip)}];")
+        text = f"n{node.id} [fillcolor={_quote(_FILL[node.direction])}, label={_quote(label)}, tooltip={_quote(tip)}];"
         _place(scopes, path, text)
         for source in node.inputs:
             start = names.get(source)
@@ -40,8 +43,9 @@ def _collect(graph, prefix, names, scopes, edges, lines, feeding=None):
                 edges.append(f"  {start} -> n{node.id};")
         for inner in node.graphs:
             inside = [names.get(node.inputs[feed]) if feed < len(node.inputs) else None for feed in inner.feeds]
-            _collect(inner, f"{prefix}{node.scope}/{node.op}-op{node.id}/{inner.name}/", names, scopes, edges, lines,
-                     inside)
+            _collect(
+                inner, f"{prefix}{node.scope}/{node.op}-op{node.id}/{inner.name}/", names, scopes, edges, lines, inside
+            )
     if feeding is None:
         for index, (node, _) in enumerate(graph.outputs):
             if isinstance(node, (CNode, ParameterNode)):
@@ -63,8 +67,12 @@ def _clusters(scopes, depth, counter=None):
             lines += [indent + text for text in inside]
             continue
         counter[0] += 1
-        lines += [f"{indent}subgraph cluster_{counter[0]} {{", f"{indent}  label={_quote(name)}; color=\"#b8c2cf\";",
-                  *_clusters(inside, depth + 1, counter), f"{indent}}}"]
+        lines += [
+            f"{indent}subgraph cluster_{counter[0]} {{",
+            f'{indent}  label={_quote(name)}; color="#b8c2cf";',
+            *_clusters(inside, depth + 1, counter),
+            f"{indent}}}",
+        ]
     return lines
 
 

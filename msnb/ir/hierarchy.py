@@ -3,6 +3,7 @@
 Every edge is lifted to the innermost scope that holds both its ends, so a closed scope hides everything inside it, and
 the layout of one scope never depends on another.
 """
+
 from .anf import CNode, ValueNode
 from .boxes import CONTROL, FOLD, LANE, LANES, ROOT, SCOPE, Scope
 from .calls import calls
@@ -11,8 +12,10 @@ from .folding import Folding
 
 def signature(node):
     """What makes two calls the same but for their place: operator, types, attributes, constant inputs."""
-    constants = tuple(repr(source.value) if isinstance(source, ValueNode) and source.types and source.types[0].size <= 8
-                      else None for source in node.inputs)
+    constants = tuple(
+        repr(source.value) if isinstance(source, ValueNode) and source.types and source.types[0].size <= 8 else None
+        for source in node.inputs
+    )
     taken = tuple(source.types[slot] if source.types else None for source, slot in node.uses)
     return node.op, tuple(node.types), taken, constants, repr(node.attrs) if node.attrs else ""
 
@@ -79,7 +82,7 @@ class Hierarchy:
             scope = base or self.root.named[node.direction]
             path = node.scope
             if base is not None and path.startswith(skipped):
-                path = path[len(skipped):]
+                path = path[len(skipped) :]
             for part in self.calls[node.id] if base is None and self.calls else path.split("/"):
                 if part:
                     scope = scope.child(part)
@@ -108,6 +111,7 @@ class Hierarchy:
 
     def _measure(self):
         """Number of nodes and first node of every scope; children in the order of their first node."""
+
         def visit(scope):
             scope.size, scope.start = 0, len(self.nodes)
             for child in scope.children:
@@ -120,6 +124,7 @@ class Hierarchy:
                     scope.start = min(scope.start, child.id)
             if scope.kind not in (ROOT, CONTROL, FOLD):
                 scope.children.sort(key=lambda child: child.start if isinstance(child, Scope) else child.id)
+
         visit(self.root)
 
     def _rehome(self):
@@ -157,8 +162,13 @@ def _merge_single(scope, twin):
         if not isinstance(child, Scope):
             continue
         mate = twin.named.get(child.name) if twin is not None else None
-        while child.kind == SCOPE and len(child.children) == 1 and isinstance(child.children[0], Scope) \
-                and child.children[0].kind == SCOPE and _agrees(mate, child.children[0].name):
+        while (
+            child.kind == SCOPE
+            and len(child.children) == 1
+            and isinstance(child.children[0], Scope)
+            and child.children[0].kind == SCOPE
+            and _agrees(mate, child.children[0].name)
+        ):
             only = child.children[0]
             mate_only = mate.named.get(only.name) if mate is not None else None
             old = child.name

@@ -4,38 +4,101 @@ Each instruction carries the name stack of what it came from, so that a fused ke
 one CNode; ``attrs["fused"]`` names the operations inside, and `origins` says which operators of the traced graph they
 came from.
 """
+
 import re
 
 from .anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 from .read import is_library, mark_updates
 from .scope import is_backward, parse
 
-_TYPES = {"pred": ("Bool", 1), "bf16": ("BFloat16", 2), "f16": ("Float16", 2), "f32": ("Float32", 4),
-          "f64": ("Float64", 8), "s4": ("Int4", 1), "u4": ("UInt4", 1),
-          "c64": ("Complex64", 8), "c128": ("Complex128", 16)}
-_TYPES.update({f"{short}{bits}": (f"{name}{bits}", bits // 8) for short, name in (("s", "Int"), ("u", "UInt"))
-               for bits in (8, 16, 32, 64)})
+_TYPES = {
+    "pred": ("Bool", 1),
+    "bf16": ("BFloat16", 2),
+    "f16": ("Float16", 2),
+    "f32": ("Float32", 4),
+    "f64": ("Float64", 8),
+    "s4": ("Int4", 1),
+    "u4": ("UInt4", 1),
+    "c64": ("Complex64", 8),
+    "c128": ("Complex128", 16),
+}
+_TYPES.update(
+    {
+        f"{short}{bits}": (f"{name}{bits}", bits // 8)
+        for short, name in (("s", "Int"), ("u", "UInt"))
+        for bits in (8, 16, 32, 64)
+    }
+)
 _COMPUTATION = re.compile(r"^(ENTRY )?%?([\w.\-]+) .*\{\s*$")
 _INSTRUCTION = re.compile(r"^\s+(ROOT )?%?([\w.\-]+) = ")
 _ARRAY = re.compile(r"(\w+)\[([\d,]*)\]")
 _CALLED = re.compile(r"(?:calls|to_apply|body|condition|branch_computations)=(\{[^}]*\}|%?[\w.\-]+)")
-_METADATA = re.compile(r'metadata=\{([^}]*)\}')
+_METADATA = re.compile(r"metadata=\{([^}]*)\}")
 _TOLD = re.compile(r"(?:window|dimensions|dim_labels|custom_call_target|direction)=(\{[^}]*\}|[^,\s]+)")
 _JIT = re.compile(r"^jit\((.*)\)$")
 _PASSED_ON = frozenset(("bitcast", "get-tuple-element", "tuple", "opt-barrier", "copy-start", "copy-done"))
-_FREE = frozenset(("copy", "transpose", "reshape", "broadcast", "slice", "concatenate", "pad", "iota", "convert",
-                   "gather", "dynamic-slice", "dynamic-update-slice", "select", "reverse", "parameter",
-                   "constant", "bitcast"))
+_FREE = frozenset(
+    (
+        "copy",
+        "transpose",
+        "reshape",
+        "broadcast",
+        "slice",
+        "concatenate",
+        "pad",
+        "iota",
+        "convert",
+        "gather",
+        "dynamic-slice",
+        "dynamic-update-slice",
+        "select",
+        "reverse",
+        "parameter",
+        "constant",
+        "bitcast",
+    )
+)
 _SCALAR_BODIES = frozenset(("reduce", "reduce-window", "scatter", "sort", "map", "select-and-scatter", "all-reduce"))
-_COSTLY = frozenset(("exponential", "log", "tanh", "power", "logistic", "sine", "cosine", "erf", "divide", "sqrt",
-                     "rsqrt", "exponential-minus-one", "log-plus-one", "cbrt", "atan2", "tan"))
+_COSTLY = frozenset(
+    (
+        "exponential",
+        "log",
+        "tanh",
+        "power",
+        "logistic",
+        "sine",
+        "cosine",
+        "erf",
+        "divide",
+        "sqrt",
+        "rsqrt",
+        "exponential-minus-one",
+        "log-plus-one",
+        "cbrt",
+        "atan2",
+        "tan",
+    )
+)
 _SHARED = frozenset(("constant", "broadcast", "iota", "parameter"))
 _UNSAID = frozenset(("parameter", "constant", "bitcast", "tuple", "get-tuple-element", "broadcast", "fusion", "call"))
 
 
 class _Instruction:
-    __slots__ = ("name", "types", "opcode", "operands", "rest", "root", "called", "segments", "operator", "last",
-                 "backward", "frame", "literal")
+    __slots__ = (
+        "name",
+        "types",
+        "opcode",
+        "operands",
+        "rest",
+        "root",
+        "called",
+        "segments",
+        "operator",
+        "last",
+        "backward",
+        "frame",
+        "literal",
+    )
 
 
 class _Module:
@@ -106,7 +169,7 @@ def _instruction(found, line):
     opening = line.index("(", end)
     made.opcode = line[end:opening].strip()
     close = _balanced(line, opening)
-    inside, made.rest = line[opening + 1:close - 1], line[close:]
+    inside, made.rest = line[opening + 1 : close - 1], line[close:]
     made.literal = inside if made.opcode in ("constant", "parameter") else None
     made.operands = [] if made.literal is not None else re.findall(r"%([\w.\-]+)", inside)
     made.called = [name for group in _CALLED.findall(made.rest) for name in re.findall(r"[\w.\-]+", group)]
@@ -251,13 +314,25 @@ class _Builder:
         known = [one for one in (*told[1:], item) if one.operator or one.last]
         # equal constants are merged, whoever asked for them: one inside a kernel does not say where the kernel is from
         known = [one for one in known if one.opcode not in _SHARED] or known
-        origins = dict.fromkeys(("/".join(one.segments), one.operator or one.last, one.backward, self.line(one.frame))
-                                for one in known)
-        return CNode(_title(item, origins, words), tuple(node for node, _ in flow), tuple(slot for _, slot in flow),
-                     item.types, attrs=attrs, scope="/".join(main.segments),
-                     direction="backward" if main.backward else "forward",
-                     source=self.module.source(frame) if frame else None, graphs=graphs, id=number, flops=flops,
-                     nbytes=moved, instruction=item.name, origins=tuple(origins))
+        origins = dict.fromkeys(
+            ("/".join(one.segments), one.operator or one.last, one.backward, self.line(one.frame)) for one in known
+        )
+        return CNode(
+            _title(item, origins, words),
+            tuple(node for node, _ in flow),
+            tuple(slot for _, slot in flow),
+            item.types,
+            attrs=attrs,
+            scope="/".join(main.segments),
+            direction="backward" if main.backward else "forward",
+            source=self.module.source(frame) if frame else None,
+            graphs=graphs,
+            id=number,
+            flops=flops,
+            nbytes=moved,
+            instruction=item.name,
+            origins=tuple(origins),
+        )
 
     def line(self, frame):
         """(file, line) of the user's call: it tells apart the calls of a Cell that is called several times."""
@@ -332,7 +407,7 @@ def _contracted(item, module):
     if item.opcode == "dot":
         axes = re.search(r"lhs_contracting_dims=\{([\d,]*)\}", item.rest)
         total = 1
-        for axis in (axes.group(1).split(",") if axes and axes.group(1) else ()):
+        for axis in axes.group(1).split(",") if axes and axes.group(1) else ():
             total *= operands[0][int(axis)]
         return total
     labels = re.search(r"dim_labels=\w+_(\w+)->", item.rest)

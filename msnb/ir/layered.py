@@ -1,4 +1,5 @@
 """A small layered layout (Sugiyama's scheme): ranks by longest path, order by barycentres, places by least squares."""
+
 import bisect
 
 GAP_X, GAP_Y = 18.0, 26.0
@@ -169,14 +170,15 @@ def _crossings(layers, below, place):
 
 def _swap(layers, above, below, place):
     def gain(first, second, near):
-        return sum((place[a] > place[b]) - (place[a] < place[b]) for a in near.get(first, ())
-                   for b in near.get(second, ()))
+        return sum(
+            (place[a] > place[b]) - (place[a] < place[b]) for a in near.get(first, ()) for b in near.get(second, ())
+        )
 
     for layer in layers:
         for index in range(len(layer) - 1):
-            first, second = layer[index:index + 2]
+            first, second = layer[index : index + 2]
             if gain(first, second, above) + gain(first, second, below) > 0:
-                layer[index:index + 2] = second, first
+                layer[index : index + 2] = second, first
                 place[first], place[second] = index + 1, index
 
 

@@ -2,6 +2,7 @@
 
 What the picture does here, the widget does in `notebook/graph/src/colour.js`; both use the same ramps.
 """
+
 import math
 import numbers
 
@@ -10,11 +11,15 @@ from .compare import SAME, compare
 FOLDS, SCALES = ("sum", "max"), ("linear", "log")
 LEVELS = 9
 # from light to dark, told apart by colour-blind readers; the second is for dark pages
-_RAMPS = (((247, 244, 226), (233, 208, 130), (205, 142, 75), (148, 73, 71), (82, 28, 66)),
-          ((38, 38, 46), (84, 42, 80), (156, 66, 84), (214, 130, 82), (244, 214, 140)))
+_RAMPS = (
+    ((247, 244, 226), (233, 208, 130), (205, 142, 75), (148, 73, 71), (82, 28, 66)),
+    ((38, 38, 46), (84, 42, 80), (156, 66, 84), (214, 130, 82), (244, 214, 140)),
+)
 # below and above nothing: blue, neutral, orange
-_TWO_SIDED = (((33, 88, 158), (146, 184, 220), (245, 243, 238), (232, 170, 116), (166, 78, 20)),
-              ((126, 178, 234), (54, 92, 138), (38, 40, 46), (140, 80, 40), (240, 160, 92)))
+_TWO_SIDED = (
+    ((33, 88, 158), (146, 184, 220), (245, 243, 238), (232, 170, 116), (166, 78, 20)),
+    ((126, 178, 234), (54, 92, 138), (38, 40, 46), (140, 80, 40), (240, 160, 92)),
+)
 _DECADES = 1e6  # what a logarithmic scale spans at most
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
@@ -35,33 +40,45 @@ def checked(key, column, count):
     """
     unknown = set(column) - {"label", "unit", "values", "note", "fold", "scale"}
     if unknown or "values" not in column:
-        raise ValueError(f"For 'GraphView', column '{key}' should have 'values' and may have 'label', 'unit', 'note', "
-                         f"'fold' and 'scale', but got {sorted(column)}.")
-    made = {"label": str(column.get("label", key)), "unit": str(column.get("unit", "")),
-            "fold": column.get("fold", "sum"), "scale": column.get("scale", "linear")}
+        raise ValueError(
+            f"For 'GraphView', column '{key}' should have 'values' and may have 'label', 'unit', 'note', "
+            f"'fold' and 'scale', but got {sorted(column)}."
+        )
+    made = {
+        "label": str(column.get("label", key)),
+        "unit": str(column.get("unit", "")),
+        "fold": column.get("fold", "sum"),
+        "scale": column.get("scale", "linear"),
+    }
     for name, known in (("fold", FOLDS), ("scale", SCALES)):
         if made[name] not in known:
-            raise ValueError(f"For 'GraphView', '{name}' of column '{key}' should be one of {', '.join(known)}, but "
-                             f"got {made[name]!r}.")
+            raise ValueError(
+                f"For 'GraphView', '{name}' of column '{key}' should be one of {', '.join(known)}, but "
+                f"got {made[name]!r}."
+            )
     for name in ("values", "note"):
         given = column.get(name)
         if given is None and name == "note":
             continue
         given = list(given)
         if len(given) != count:
-            raise ValueError(f"For 'GraphView', '{name}' of column '{key}' should have one value per node ({count}), "
-                             f"but got {len(given)}.")
+            raise ValueError(
+                f"For 'GraphView', '{name}' of column '{key}' should have one value per node ({count}), "
+                f"but got {len(given)}."
+            )
         made[name] = given
     for value in made["values"]:
         if value is not None and not isinstance(value, numbers.Real) and not hasattr(value, "__float__"):
-            raise TypeError(f"For 'GraphView', 'values' of column '{key}' should be numbers or None, but got "
-                            f"{value!r}.")
+            raise TypeError(
+                f"For 'GraphView', 'values' of column '{key}' should be numbers or None, but got {value!r}."
+            )
     made["values"] = [None if value is None else float(value) for value in made["values"]]
     return made
 
 
 def packed(column, order=None):
     """A column ready for JSON, four digits of each number; JSON knows neither NaN nor Inf, which become text."""
+
     def short(value):
         if value is None:
             return None
@@ -167,8 +184,15 @@ def human(value, unit=""):
     if unit in _SECONDS:
         value *= _SECONDS[unit]
         size = abs(value)
-        step, unit = (1.0, "s") if size >= 1 or not value else (1e-3, "ms") if size >= 1e-3 else \
-            (1e-6, "µs") if size >= 1e-6 else (1e-9, "ns")
+        step, unit = (
+            (1.0, "s")
+            if size >= 1 or not value
+            else (1e-3, "ms")
+            if size >= 1e-3
+            else (1e-6, "µs")
+            if size >= 1e-6
+            else (1e-9, "ns")
+        )
         return f"{_digits(value / step)} {unit}"
     for letter in ("", "k", "M", "G", "T", "P"):
         if abs(value) < 999.5 or letter == "P":

@@ -4,6 +4,7 @@ A node costs a handful of small integers: its scope, its signature (operator, ty
 calls that look alike), its source line and where its inputs come from, each as the difference to the node before. That
 compresses to a few bytes per node, and the same graph gives the same bytes in every run.
 """
+
 import gzip
 import json
 import linecache
@@ -71,13 +72,21 @@ def stage(graph, name="traced", tree=None, columns=None, folded=False):
         row = [node.name, taken, [kind.short() for kind in node.types], attrs, node.flops, node.nbytes, main[node.id]]
         rows.append((scope_number[id(tree.home[node.id])], signatures.number(row), lines[node.source]))
     made = {
-        "name": name, "graph": graph.name, "compiled": int(any(node.instruction for node in tree.nodes)),
-        "params": [[node.name, node.types[0].short() if node.types else "", int(node.is_weight),
-                    int(node.requires_grad)] for node in graph.parameters],
-        "scopes": {"name": [scope.name for scope in scopes],
-                   "parent": [scope_number[id(scope.parent)] if scope.parent else -1 for scope in scopes],
-                   "kind": [scope.kind for scope in scopes]},
-        "sigs": signatures.rows, "srcs": sources.rows, "extra": extra,
+        "name": name,
+        "graph": graph.name,
+        "compiled": int(any(node.instruction for node in tree.nodes)),
+        "params": [
+            [node.name, node.types[0].short() if node.types else "", int(node.is_weight), int(node.requires_grad)]
+            for node in graph.parameters
+        ],
+        "scopes": {
+            "name": [scope.name for scope in scopes],
+            "parent": [scope_number[id(scope.parent)] if scope.parent else -1 for scope in scopes],
+            "kind": [scope.kind for scope in scopes],
+        },
+        "sigs": signatures.rows,
+        "srcs": sources.rows,
+        "extra": extra,
         "nodes": {key: _differences(row[index] for row in rows) for index, key in enumerate(("scope", "sig", "src"))},
         "outputs": [_output(node, slot, parameters, lambda at: number[stands[at]]) for node, slot in graph.outputs],
         "written": graph.written,
@@ -121,8 +130,13 @@ def difference(first, second, comparison):
     """The columns of a Comparison of stages number `first` and `second`."""
     letters = {SAME: "s", CHANGED: "c", FUSED: "f", ONLY: "o"}
     columns = [_differences(link[side] for link in comparison.links) for side in (0, 1)]
-    return {"a": first, "b": second, "links": columns, "first": "".join(map(letters.get, comparison.first)),
-            "second": "".join(map(letters.get, comparison.second))}
+    return {
+        "a": first,
+        "b": second,
+        "links": columns,
+        "first": "".join(map(letters.get, comparison.first)),
+        "second": "".join(map(letters.get, comparison.second)),
+    }
 
 
 def listings(graphs, most=400):

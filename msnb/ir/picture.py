@@ -1,4 +1,5 @@
 """A picture of a graph as SVG, laid out here: for places where no script runs."""
+
 from html import escape
 
 from .anf import CNode, ParameterNode
@@ -61,10 +62,15 @@ class _Heat:
 
     def css(self):
         def rules(dark):
-            return "".join(f".v{n}{{fill:{fill};stroke:#98a3ae}}.k{n}{{fill:{ink}}}"
-                           for n, (fill, ink) in enumerate(self.scale.colours(dark)))
-        return (f"{rules(False)}.w{{fill:none;stroke:#98a3ae;stroke-dasharray:3 3}}.vx{{fill:#c81e78;stroke:#98a3ae}}"
-                f".kx{{fill:#fff}}@media (prefers-color-scheme:dark){{{rules(True)}}}")
+            return "".join(
+                f".v{n}{{fill:{fill};stroke:#98a3ae}}.k{n}{{fill:{ink}}}"
+                for n, (fill, ink) in enumerate(self.scale.colours(dark))
+            )
+
+        return (
+            f"{rules(False)}.w{{fill:none;stroke:#98a3ae;stroke-dasharray:3 3}}.vx{{fill:#c81e78;stroke:#98a3ae}}"
+            f".kx{{fill:#fff}}@media (prefers-color-scheme:dark){{{rules(True)}}}"
+        )
 
 
 def _opened(root, budget):
@@ -132,16 +138,23 @@ class _Drawing:
         for node in self.tree.nodes:
             chain = [*self.tree.home[node.id].ancestors(), node]
             for source in node.inputs:
-                if isinstance(source, ParameterNode) and not source.is_weight and source.func_graph is self.tree.graph \
-                        and chain[1] is lane:
+                if (
+                    isinstance(source, ParameterNode)
+                    and not source.is_weight
+                    and source.func_graph is self.tree.graph
+                    and chain[1] is lane
+                ):
                     readers.setdefault(source, {})[id(chain[2])] = chain[2]
         return readers if len(readers) <= _MOST_ARGUMENTS else {}
 
     def results(self, lane):
         """{box of a result: child of the lane that makes it}; new values of Parameters are none."""
         graph = self.tree.graph
-        given = [(place, *pair) for place, pair in enumerate(graph.outputs[:len(graph.outputs) - graph.written])
-                 if isinstance(pair[0], CNode)]
+        given = [
+            (place, *pair)
+            for place, pair in enumerate(graph.outputs[: len(graph.outputs) - graph.written])
+            if isinstance(pair[0], CNode)
+        ]
         made = {}
         for place, node, slot in given if len(given) <= _MOST_ARGUMENTS else ():
             chain = [*self.tree.home[node.id].ancestors(), node]
@@ -174,8 +187,11 @@ class _Drawing:
         arguments, results = arguments or {}, results or {}
         boxes = [self.box(child) for child in (*arguments, *_drawn(scope), *results)]
         number = {id(box.item): index for index, box in enumerate(boxes)}
-        edges = [(number[id(a)], number[id(b)]) for a, b in self.lifted.get(scope.index, {})
-                 if id(a) in number and id(b) in number]
+        edges = [
+            (number[id(a)], number[id(b)])
+            for a, b in self.lifted.get(scope.index, {})
+            if id(a) in number and id(b) in number
+        ]
         edges += [(number[id(source)], number[reader]) for source, near in arguments.items() for reader in near]
         edges += [(number[id(maker)], number[id(result)]) for result, maker in results.items()]
         centres, routes, size = layered([(box.width, box.height) for box in boxes], edges)
@@ -213,11 +229,13 @@ class _Drawing:
         name = escape(self.tree.graph.name)
         summary = f"Graph of {name}: {len(self.tree.nodes)} nodes"
         style = _STYLE + (self.heat.css() if self.heat is not None else "")
-        return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-                f'height="{height:.0f}" role="img" aria-label="{summary}" font-family="{_FAMILY}" font-size="11">'
-                f"<title>{summary}</title><style>{style}</style><defs><marker id=\"msnb-arrow\" viewBox=\"0 0 8 8\" "
-                'refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="a" d="M0,1L8,4L0,7z"/>'
-                f'</marker></defs><rect class="p" width="100%" height="100%"/>{"".join(self.parts)}</svg>')
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+            f'height="{height:.0f}" role="img" aria-label="{summary}" font-family="{_FAMILY}" font-size="11">'
+            f'<title>{summary}</title><style>{style}</style><defs><marker id="msnb-arrow" viewBox="0 0 8 8" '
+            'refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="a" d="M0,1L8,4L0,7z"/>'
+            f'</marker></defs><rect class="p" width="100%" height="100%"/>{"".join(self.parts)}</svg>'
+        )
 
     def draw(self, inner, x, y, lane):
         boxes, (centres, routes), _ = inner
@@ -257,17 +275,23 @@ class _Drawing:
         self.text(x + 22 * LEVELS, y + 25, human(scale.high, column["unit"]), "s", 9, "end")
 
     def rect(self, x, y, width, height, style, radius):
-        self.parts.append(f'<rect class="{style}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" '
-                          f'rx="{radius}"/>')
+        self.parts.append(
+            f'<rect class="{style}" x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="{radius}"/>'
+        )
 
     def text(self, x, y, text, style, size, anchor="middle"):
-        self.parts.append(f'<text class="{style}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" '
-                          f'font-size="{size}">{escape(text)}</text>')
+        self.parts.append(
+            f'<text class="{style}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" '
+            f'font-size="{size}">{escape(text)}</text>'
+        )
 
     def path(self, points):
         commands = [f"M{points[0][0]:.1f},{points[0][1]:.1f}"]
         for (ax, ay), (bx, by) in zip(points, points[1:], strict=False):
             middle = (ay + by) / 2  # leave and arrive vertically
-            commands.append(f"L{bx:.1f},{by:.1f}" if abs(ax - bx) < 0.5 else
-                            f"C{ax:.1f},{middle:.1f} {bx:.1f},{middle:.1f} {bx:.1f},{by:.1f}")
+            commands.append(
+                f"L{bx:.1f},{by:.1f}"
+                if abs(ax - bx) < 0.5
+                else f"C{ax:.1f},{middle:.1f} {bx:.1f},{middle:.1f} {bx:.1f},{by:.1f}"
+            )
         self.parts.append(f'<path class="e" d="{"".join(commands)}" marker-end="url(#msnb-arrow)"/>')

@@ -1,4 +1,5 @@
 """The text form: parameters first, then one numbered line per CNode."""
+
 from .anf import CNode, ParameterNode, ValueNode, show_constant
 from .source import show
 
@@ -73,15 +74,21 @@ def _function(node, depth):
     path = node.scope.split("/")
     for end in range(depth, len(path)):
         if path[end].partition(" ")[0].endswith("()"):
-            return path[:end + 1]
+            return path[: end + 1]
     return None
 
 
 def _free(nodes, names):
     """What a block takes from around it, in the order of use."""
     inside = set(nodes)
-    return list(dict.fromkeys(_use(source, slot, names) for node in nodes for source, slot in node.uses
-                              if source not in inside and not isinstance(source, ValueNode)))
+    return list(
+        dict.fromkeys(
+            _use(source, slot, names)
+            for node in nodes
+            for source, slot in node.uses
+            if source not in inside and not isinstance(source, ValueNode)
+        )
+    )
 
 
 def _statement(node, names, indent):
@@ -91,11 +98,14 @@ def _statement(node, names, indent):
     for inner in reversed(node.graphs) if node.op == "Switch" else node.graphs:
         names = dict(outside)
         # a free variable keeps the name it has outside
-        for parameter, feed in zip(inner.parameters[:inner.free], inner.feeds, strict=False):
+        for parameter, feed in zip(inner.parameters[: inner.free], inner.feeds, strict=False):
             names[parameter] = _use(*given[feed], names)
-        own = _parameters(inner.parameters[inner.free:], names, indent + "    ")
-        lines += [f"{indent}  @{inner.name}.{node.id}(", *own, f"{indent}  ) {{"] if own else [
-            f"{indent}  @{inner.name}.{node.id}() {{"]
+        own = _parameters(inner.parameters[inner.free :], names, indent + "    ")
+        lines += (
+            [f"{indent}  @{inner.name}.{node.id}(", *own, f"{indent}  ) {{"]
+            if own
+            else [f"{indent}  @{inner.name}.{node.id}() {{"]
+        )
         lines += _body(inner, names, indent + "    ")
         lines.append(f"{indent}  }}")
     return lines
@@ -118,8 +128,9 @@ def _call(node, names):
     text = f"{names[node]}([CNode]) = {called}"
     if node.attrs:
         text += f" {{{', '.join(f'{key}: {show_value(value)}' for key, value in node.attrs.items())}}}"
-    taken = ", ".join(str(source.types[slot]) for source, slot in node.uses
-                      if source.types and not isinstance(source, ValueNode))  # a constant says its type itself
+    taken = ", ".join(
+        str(source.types[slot]) for source, slot in node.uses if source.types and not isinstance(source, ValueNode)
+    )  # a constant says its type itself
     given = ", ".join(map(str, node.types))
     text += f" : ({taken}) -> {given if len(node.types) == 1 else f'({given})'}"
     if node.scope:
@@ -147,6 +158,14 @@ def show_value(value):
 
 def node_inputs(node):
     """(text, AnfNode) of each input, for a table."""
-    return [(source.name if isinstance(source, ParameterNode) else
-             show_constant(source) if isinstance(source, ValueNode) else source.fullname, source)
-            for source in node.inputs]
+    return [
+        (
+            source.name
+            if isinstance(source, ParameterNode)
+            else show_constant(source)
+            if isinstance(source, ValueNode)
+            else source.fullname,
+            source,
+        )
+        for source in node.inputs
+    ]

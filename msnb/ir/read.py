@@ -3,6 +3,7 @@
 An operator of msnb is one named ``jax.jit`` in the jaxpr, and becomes one CNode. Any other nested jit, a rematerialised
 block and a function with its own gradient are inlined; branches and loops become CNodes with sub-graphs.
 """
+
 import os
 
 import numpy as np
@@ -14,16 +15,47 @@ from .anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 from .scope import is_backward, parse
 
 _TITLES = {"bool": "Bool", "bfloat16": "BFloat16", "float0": "Zero"}
-_CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr",
-          "remat2": "jaxpr", "remat": "jaxpr", "checkpoint": "jaxpr", "custom_jvp_call": "call_jaxpr",
-          "custom_vjp_call": "call_jaxpr", "custom_vjp_call_jaxpr": "fun_jaxpr", "custom_lin": "call_jaxpr"}
+_CALLS = {
+    "jit": "jaxpr",
+    "pjit": "jaxpr",
+    "closed_call": "call_jaxpr",
+    "core_call": "call_jaxpr",
+    "remat2": "jaxpr",
+    "remat": "jaxpr",
+    "checkpoint": "jaxpr",
+    "custom_jvp_call": "call_jaxpr",
+    "custom_vjp_call": "call_jaxpr",
+    "custom_vjp_call_jaxpr": "fun_jaxpr",
+    "custom_lin": "call_jaxpr",
+}
 _BRANCHES = {"cond": "branches", "while": ("cond_jaxpr", "body_jaxpr"), "scan": ("jaxpr",)}
 # a sum of gradients is AddN in MindSpore's graphs
 _NAMES = {"cond": "Switch", "while": "While", "scan": "Scan", "add_any": "AddN"}
 # parameters of XLA's operations that say how it is compiled, not what is computed
-_NOISE = frozenset(("accuracy", "out_sharding", "sharding", "weak_type", "precision", "preferred_element_type", "mode",
-                    "fill_value", "donated_invars", "ctx_mesh", "keep_unused", "inline", "linear", "cond_nconsts",
-                    "body_nconsts", "num_consts", "num_carry", "_split_transpose", "memory_space", "effects"))
+_NOISE = frozenset(
+    (
+        "accuracy",
+        "out_sharding",
+        "sharding",
+        "weak_type",
+        "precision",
+        "preferred_element_type",
+        "mode",
+        "fill_value",
+        "donated_invars",
+        "ctx_mesh",
+        "keep_unused",
+        "inline",
+        "linear",
+        "cond_nconsts",
+        "body_nconsts",
+        "num_consts",
+        "num_carry",
+        "_split_transpose",
+        "memory_space",
+        "effects",
+    )
+)
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 exclude_from_source_links(_LIBRARY)  # a node's line is the user's, not that of the layer they called
@@ -48,6 +80,7 @@ def default_operator_of(name):
     if not name[:1].isupper() and "." not in name:
         return None
     from msnb.core.operator import attributes_of
+
     return attributes_of(name)
 
 
@@ -75,8 +108,10 @@ def read(closed, name="main", inputs=None, operator_of=default_operator_of, expa
         FuncGraph(main: 1 parameters, 1 nodes)
     """
     if not hasattr(closed, "jaxpr") or not hasattr(closed, "consts"):
-        raise TypeError(f"For 'ir.read', 'closed' should be a ClosedJaxpr (what jax.make_jaxpr returns), but got "
-                        f"{type(closed).__name__}.")
+        raise TypeError(
+            f"For 'ir.read', 'closed' should be a ClosedJaxpr (what jax.make_jaxpr returns), but got "
+            f"{type(closed).__name__}."
+        )
     return _Reader(operator_of, expand, visit).graph(closed, name, inputs)
 
 
@@ -95,14 +130,19 @@ class _Reader:
     def graph(self, closed, name, inputs=None):
         jaxpr, consts = _unwrapped(closed, self)
         if inputs is not None and len(inputs) != len(jaxpr.invars):
-            raise ValueError(f"For 'ir.read', 'inputs' should have one entry per input of the jaxpr "
-                             f"({len(jaxpr.invars)}), but got {len(inputs)}.")
+            raise ValueError(
+                f"For 'ir.read', 'inputs' should have one entry per input of the jaxpr "
+                f"({len(jaxpr.invars)}), but got {len(inputs)}."
+            )
         parameters = []
         for index, var in enumerate(jaxpr.invars):
             entry = inputs[index] if inputs is not None else ("arg", f"x{index}")
             weight = entry[0] == "param"
-            parameters.append(ParameterNode(str(entry[1]), self.type_of(var), weight,
-                                            bool(entry[2]) if weight and len(entry) > 2 else False))
+            parameters.append(
+                ParameterNode(
+                    str(entry[1]), self.type_of(var), weight, bool(entry[2]) if weight and len(entry) > 2 else False
+                )
+            )
             if entry[0] == "random":
                 parameters[-1].name = "random_number"
         env = dict(zip(jaxpr.invars, ((node, 0) for node in parameters), strict=False))
@@ -177,8 +217,13 @@ class _Reader:
         self.bind_constants(jaxpr, getattr(inner, "consts", ()), within)
         name = eqn.params.get("name") or ""
         # a function of the user's that is jitted for itself is a scope; helpers of jax.numpy are not
-        named = (not self.expand and eqn.primitive.name in ("jit", "pjit") and name.isidentifier() and name[0] != "_"
-                 and len(jaxpr.eqns) > 8)
+        named = (
+            not self.expand
+            and eqn.primitive.name in ("jit", "pjit")
+            and name.isidentifier()
+            and name[0] != "_"
+            and len(jaxpr.eqns) > 8
+        )
         around, self.path = self.path, (*self.path, (id(eqn), 0))
         self.walk(jaxpr, within, nodes, (*scope, name) if named else scope, backward)
         self.path = around
@@ -199,11 +244,20 @@ class _Reader:
         if operator is None and kind in _BRANCHES:
             graphs = self.sub_graphs(eqn, kind, scope, backward)
         node = CNode(
-            op, tuple(node for node, _ in found), tuple(slot for _, slot in found),
-            tuple(kind for var in eqn.outvars for kind in self.type_of(var)), attrs=attrs, scope="/".join(scope),
-            direction="backward" if backward else "forward", source=self.source_of(eqn), graphs=graphs, id=number,
-            flops=cost.flops(eqn, self.memo), nbytes=cost.nbytes(eqn),
-            kernel=eqn.params.get("jaxpr") if operator is not None else None)
+            op,
+            tuple(node for node, _ in found),
+            tuple(slot for _, slot in found),
+            tuple(kind for var in eqn.outvars for kind in self.type_of(var)),
+            attrs=attrs,
+            scope="/".join(scope),
+            direction="backward" if backward else "forward",
+            source=self.source_of(eqn),
+            graphs=graphs,
+            id=number,
+            flops=cost.flops(eqn, self.memo),
+            nbytes=cost.nbytes(eqn),
+            kernel=eqn.params.get("jaxpr") if operator is not None else None,
+        )
         nodes.append(node)
         if self.visit is not None:
             self.visit(node, eqn, self.path)
@@ -223,8 +277,10 @@ class _Reader:
         for index, (title, closed, feed, captured) in enumerate(zip(titles, inner, feeds, free, strict=False)):
             jaxpr = cost.open_jaxpr(closed)
             names = dict(enumerate(named, captured))
-            parameters = [ParameterNode(names.get(number, f"{title}_{number}"), self.type_of(var))
-                          for number, var in enumerate(jaxpr.invars)]
+            parameters = [
+                ParameterNode(names.get(number, f"{title}_{number}"), self.type_of(var))
+                for number, var in enumerate(jaxpr.invars)
+            ]
             env = dict(zip(jaxpr.invars, ((node, 0) for node in parameters), strict=False))
             self.bind_constants(jaxpr, getattr(closed, "consts", ()), env)
             nodes = []
@@ -254,8 +310,11 @@ def _feeds(eqn, kind, count):
 
 def _indices(jaxpr):
     """What only turns a Bool into the number of a branch: a Switch is read as choosing by the Bool."""
-    made = {eqn.outvars[0] for eqn in jaxpr.eqns
-            if eqn.primitive.name == "convert_element_type" and eqn.invars[0].aval.dtype == bool}
+    made = {
+        eqn.outvars[0]
+        for eqn in jaxpr.eqns
+        if eqn.primitive.name == "convert_element_type" and eqn.invars[0].aval.dtype == bool
+    }
     if made:
         for eqn in jaxpr.eqns:
             taken = eqn.invars[1:] if eqn.primitive.name == "cond" else eqn.invars
@@ -267,7 +326,7 @@ def _indices(jaxpr):
 def _carried(scope):
     """Names of the variables that a `while` of the user's carries, which its innermost scope is called after."""
     last = scope[-1] if scope else ""
-    return last[len("while("):-1].split(", ") if last.startswith("while(") and last.endswith(")") else []
+    return last[len("while(") : -1].split(", ") if last.startswith("while(") and last.endswith(")") else []
 
 
 def mark_updates(nodes):
@@ -287,8 +346,12 @@ def mark_updates(nodes):
             _mark_update(node)
     for node in reversed(nodes):  # what only they read, in the same scope, is part of them: a learning rate's shape
         near = readers.get(node, ())
-        if node.direction == "forward" and (node.scope, node.op) not in mirrored and any(
-                reader.scope == node.scope for reader in near) and all(reader.direction == "update" for reader in near):
+        if (
+            node.direction == "forward"
+            and (node.scope, node.op) not in mirrored
+            and any(reader.scope == node.scope for reader in near)
+            and all(reader.direction == "update" for reader in near)
+        ):
             _mark_update(node)
 
 
@@ -303,7 +366,7 @@ def _unwrapped(closed, reader):
     while len(jaxpr.eqns) == 1 and jaxpr.eqns[0].primitive.name in ("jit", "pjit"):
         eqn = jaxpr.eqns[0]
         inner = eqn.params["jaxpr"]
-        same = (not consts and list(eqn.invars) == list(jaxpr.invars) and list(eqn.outvars) == list(jaxpr.outvars))
+        same = not consts and list(eqn.invars) == list(jaxpr.invars) and list(eqn.outvars) == list(jaxpr.outvars)
         if not same or reader.operator(eqn.params.get("name")) is not None:
             break
         reader.path += ((id(eqn), 0),)

@@ -1,4 +1,5 @@
 """`context.set_context(save_graphs=True)`: writes the graphs of every network that is compiled into files."""
+
 import itertools
 import os
 import re
@@ -16,6 +17,7 @@ _numbers = itertools.count()
 def install():
     """Write graphs from now on, whenever ``save_graphs`` is on. Calling it again changes nothing."""
     from msnb.core.compile import on_compile
+
     if not install.done:
         install.done = True
         on_compile(_write)

@@ -7,11 +7,26 @@
 JAX wraps a transformation around the first scope that follows it: ``transpose(jvp(Default/network))/conv1-Conv2d``.
 Any other name may contain whatever its author wrote, parentheses included.
 """
+
 import functools
 import re
 
-TRANSFORMS = frozenset(("jvp", "transpose", "vmap", "pmap", "xmap", "shard_map", "linearize", "remat",
-                        "checkpoint", "rematted_computation", "custom_jvp_call", "custom_vjp_call"))
+TRANSFORMS = frozenset(
+    (
+        "jvp",
+        "transpose",
+        "vmap",
+        "pmap",
+        "xmap",
+        "shard_map",
+        "linearize",
+        "remat",
+        "checkpoint",
+        "rematted_computation",
+        "custom_jvp_call",
+        "custom_vjp_call",
+    )
+)
 _OPENING = re.compile(rf"({'|'.join(sorted(TRANSFORMS))})\(")
 
 

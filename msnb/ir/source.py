@@ -1,4 +1,5 @@
 """How a file of the user's code is called when it is shown."""
+
 import os
 import re
 

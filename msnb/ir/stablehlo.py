@@ -3,6 +3,7 @@
 The module is walked through MLIR's own bindings. Each operator of msnb is a function of its own in it; its calls are
 opened up, and become the scope that holds the operations.
 """
+
 import math
 import re
 
@@ -11,14 +12,46 @@ from .hlo import place_of
 from .read import is_library, mark_updates
 
 _TENSOR = re.compile(r"tensor<((?:[\d?]+x)*)(.+)>$")
-_TYPES = {"i1": ("Bool", 1), "bf16": ("BFloat16", 2), "f16": ("Float16", 2), "f32": ("Float32", 4),
-          "f64": ("Float64", 8), "complex<f32>": ("Complex64", 8), "complex<f64>": ("Complex128", 16)}
-_TYPES.update({f"{short}{bits}": (f"{name}{bits}", bits // 8) for short, name in (("i", "Int"), ("ui", "UInt"))
-               for bits in (8, 16, 32, 64)})
+_TYPES = {
+    "i1": ("Bool", 1),
+    "bf16": ("BFloat16", 2),
+    "f16": ("Float16", 2),
+    "f32": ("Float32", 4),
+    "f64": ("Float64", 8),
+    "complex<f32>": ("Complex64", 8),
+    "complex<f64>": ("Complex128", 16),
+}
+_TYPES.update(
+    {
+        f"{short}{bits}": (f"{name}{bits}", bits // 8)
+        for short, name in (("i", "Int"), ("ui", "UInt"))
+        for bits in (8, 16, 32, 64)
+    }
+)
 _TITLES = {"while": "While", "case": "Switch", "if": "Switch"}
-_FREE = frozenset(("reshape", "broadcast_in_dim", "transpose", "slice", "dynamic_slice", "dynamic_update_slice",
-                   "concatenate", "pad", "reverse", "gather", "convert", "bitcast_convert", "iota", "select",
-                   "custom_call", "optimization_barrier", "while", "case", "if"))
+_FREE = frozenset(
+    (
+        "reshape",
+        "broadcast_in_dim",
+        "transpose",
+        "slice",
+        "dynamic_slice",
+        "dynamic_update_slice",
+        "concatenate",
+        "pad",
+        "reverse",
+        "gather",
+        "convert",
+        "bitcast_convert",
+        "iota",
+        "select",
+        "custom_call",
+        "optimization_barrier",
+        "while",
+        "case",
+        "if",
+    )
+)
 _NOISE = ("mhlo.", "jax.", "precision_config", "backend_config", "api_version", "channel_handle", "operandSegmentSizes")
 _PLACE = re.compile(r'"([^"]*)"\("([^"]*)":(\d+):')
 _LONGEST = 80  # letters of an attribute
@@ -42,8 +75,10 @@ def read_stablehlo(module, name="main"):
         if operation.operation.name == "func.func":
             functions[str(operation.attributes["sym_name"]).strip('"')] = operation
     if "main" not in functions:
-        raise ValueError("For 'ir.read_stablehlo', 'module' should have a function 'main', but it has "
-                         f"{', '.join(functions) or 'no functions'}.")
+        raise ValueError(
+            "For 'ir.read_stablehlo', 'module' should have a function 'main', but it has "
+            f"{', '.join(functions) or 'no functions'}."
+        )
     return _Builder(functions).graph(functions["main"], name)
 
 
@@ -109,27 +144,46 @@ class _Builder:
         attrs = {key: _short(value) for key, value in _attributes(operation) if not key.startswith(_NOISE)}
         graphs = ()
         if kind in _TITLES:
-            graphs = tuple(self.body(region, index, kind, operands, env, stack, source)
-                           for index, region in enumerate(operation.regions))
+            graphs = tuple(
+                self.body(region, index, kind, operands, env, stack, source)
+                for index, region in enumerate(operation.regions)
+            )
         elif len(operation.regions):  # what a reduction or a sort does with two elements
-            attrs["computes"] = ", ".join(dict.fromkeys(
-                inner.operation.name.partition(".")[2] for block in operation.regions[0].blocks
-                for inner in block.operations if not inner.operation.name.endswith("return")))
+            attrs["computes"] = ", ".join(
+                dict.fromkeys(
+                    inner.operation.name.partition(".")[2]
+                    for block in operation.regions[0].blocks
+                    for inner in block.operations
+                    if not inner.operation.name.endswith("return")
+                )
+            )
         moved = sum(kept.nbytes for kept in types) + sum(node.types[slot].nbytes for node, slot in operands)
         line = source[:2] if source else None
-        return CNode(_TITLES.get(kind, kind), tuple(node for node, _ in operands), tuple(slot for _, slot in operands),
-                     types, attrs=attrs, scope="/".join(scope), direction="backward" if backward else "forward",
-                     source=source, graphs=graphs, id=number, nbytes=moved,
-                     flops=_flops(kind, operation, types, operands),
-                     origins=(("/".join(scope), primitive or kind, backward, line),))
+        return CNode(
+            _TITLES.get(kind, kind),
+            tuple(node for node, _ in operands),
+            tuple(slot for _, slot in operands),
+            types,
+            attrs=attrs,
+            scope="/".join(scope),
+            direction="backward" if backward else "forward",
+            source=source,
+            graphs=graphs,
+            id=number,
+            nbytes=moved,
+            flops=_flops(kind, operation, types, operands),
+            origins=(("/".join(scope), primitive or kind, backward, line),),
+        )
 
     def body(self, region, index, kind, operands, env, stack, source):
         """A loop's or a branch's region; it may read values from around it directly."""
         titles = ("condition", "body") if kind == "while" else ("true", "false") if kind == "if" else ()
         title = titles[index] if titles else f"case{index}"
         (block,) = region.blocks
-        parameters = [ParameterNode(f"{title}_{number}", (self.type_of(argument),))
-                      for number, argument in enumerate(block.arguments)]
+        parameters = [
+            ParameterNode(f"{title}_{number}", (self.type_of(argument),))
+            for number, argument in enumerate(block.arguments)
+        ]
         within = dict(env)
         within.update((argument, (node, 0)) for argument, node in zip(block.arguments, parameters, strict=True))
         nodes = []
@@ -167,7 +221,7 @@ def _short(attribute):
     text = re.sub(r"\s+", " ", str(attribute))
     found = _WRAPPED.match(text)
     text = (next((part for part in found.groups() if part is not None), "") if found else text).strip('"')
-    return text if len(text) <= _LONGEST else text[:_LONGEST - 1] + "…"
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def _literal(text):
@@ -188,8 +242,9 @@ def _flops(kind, operation, types, operands):
         return 0
     shapes = [node.types[slot].shape for node, slot in operands]
     if kind == "dot_general":
-        found = re.search(r"lhs_contracting_dimensions = \[([\d, ]*)\]", str(operation.attributes[
-            "dot_dimension_numbers"]))
+        found = re.search(
+            r"lhs_contracting_dimensions = \[([\d, ]*)\]", str(operation.attributes["dot_dimension_numbers"])
+        )
         axes = [int(axis) for axis in found.group(1).split(",")] if found and found.group(1).strip() else []
         return 2 * size * math.prod(shapes[0][axis] for axis in axes)
     if kind == "convolution":

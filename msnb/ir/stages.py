@@ -1,4 +1,5 @@
 """What becomes of a program on its way to the machine: the graphs of one compilation, stage by stage."""
+
 import functools
 import re
 
@@ -52,8 +53,10 @@ class Stages:
             ValueError: If there is no such stage.
         """
         if stage not in self.offered:
-            raise ValueError(f"For 'ir.stages', a stage should be one of {', '.join(self.offered)}, but got "
-                             f"{stage!r}" + (": this program takes no gradient." if stage in STAGES else "."))
+            raise ValueError(
+                f"For 'ir.stages', a stage should be one of {', '.join(self.offered)}, but got "
+                f"{stage!r}" + (": this program takes no gradient." if stage in STAGES else ".")
+            )
         if stage not in self._made:
             self._made[stage] = self._make(stage)
         return self._made[stage]
@@ -71,7 +74,7 @@ class Stages:
             made = read_hlo(self.program.compiled().as_text(), self.name)
         _name_parameters(made, self.program)
         made.written = len(self.program.written)
-        made.outputs = made.outputs[made.written:] + made.outputs[:made.written]  # there the results come last
+        made.outputs = made.outputs[made.written :] + made.outputs[: made.written]  # there the results come last
         if stage == "optimised":
             _take_calls(made, self.whole)
         return made

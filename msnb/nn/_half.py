@@ -1,4 +1,5 @@
 """Half precision in layers of several operators: computed in float32, rounded once (see msnb/ops/_half.py)."""
+
 from msnb.common import dtype as mstype
 from msnb.core.tensor import Tensor
 from msnb.ops import operations as P

@@ -1,4 +1,5 @@
 """`Cell`: a node of a network, with Parameters, sub-Cells and a `construct` that computes."""
+
 import difflib
 import inspect
 import itertools
@@ -24,9 +25,25 @@ _ids = itertools.count()
 _set = object.__setattr__
 
 # What a Cell keeps for itself: never part of the question whether a compiled program still fits.
-_INTERNAL = frozenset((
-    "_params", "_cells", "_programs", "_attr_name", "_id", "_auto_prefix", "_param_prefix", "_scope", "_phase",
-    "cell_init_args", "_create_time", "_bprop_debug", "_parallel_inputs", "_func_graph_flags", "_has_bprop"))
+_INTERNAL = frozenset(
+    (
+        "_params",
+        "_cells",
+        "_programs",
+        "_attr_name",
+        "_id",
+        "_auto_prefix",
+        "_param_prefix",
+        "_scope",
+        "_phase",
+        "cell_init_args",
+        "_create_time",
+        "_bprop_debug",
+        "_parallel_inputs",
+        "_func_graph_flags",
+        "_has_bprop",
+    )
+)
 
 
 class Cell:
@@ -63,10 +80,25 @@ class Cell:
         _set(self, "_cells", OrderedDict())
         values = self.__dict__
         values.update(
-            _programs=None, _attr_name="", _id=next(_ids), _auto_prefix=auto_prefix, _param_prefix="", _scope=None,
-            _phase="train", _func_graph_flags={}, _compute=None, _hook=None, training=False, requires_grad=False,
-            cell_type=None, cell_init_args="", _has_bprop=None, _bprop_debug=False, parameter_layout_dict={},
-            _create_time=next(_ids))
+            _programs=None,
+            _attr_name="",
+            _id=next(_ids),
+            _auto_prefix=auto_prefix,
+            _param_prefix="",
+            _scope=None,
+            _phase="train",
+            _func_graph_flags={},
+            _compute=None,
+            _hook=None,
+            training=False,
+            requires_grad=False,
+            cell_type=None,
+            cell_init_args="",
+            _has_bprop=None,
+            _bprop_debug=False,
+            parameter_layout_dict={},
+            _create_time=next(_ids),
+        )
         if flags:
             self.add_flags(**flags)
 
@@ -178,10 +210,16 @@ class Cell:
         """
         signature = inspect.signature(self.construct)
         for p in signature.parameters.values():
-            if p.kind is p.VAR_KEYWORD and set(kwargs) - set(signature.parameters) or \
-                    p.kind is p.KEYWORD_ONLY and p.name in kwargs:
-                raise ValueError(f"In GRAPH mode construct of {type(self).__name__} takes positional arguments; "
-                                 f"'{p.name}' can only be given by keyword. Make it a positional parameter.")
+            if (
+                p.kind is p.VAR_KEYWORD
+                and set(kwargs) - set(signature.parameters)
+                or p.kind is p.KEYWORD_ONLY
+                and p.name in kwargs
+            ):
+                raise ValueError(
+                    f"In GRAPH mode construct of {type(self).__name__} takes positional arguments; "
+                    f"'{p.name}' can only be given by keyword. Make it a positional parameter."
+                )
         bound = signature.bind(*args, **kwargs)
         bound.apply_defaults()
         return bound.args, {}
@@ -199,8 +237,9 @@ class Cell:
         values = self.__dict__
         params, cells = values.get("_params"), values.get("_cells")
         if isinstance(value, (Parameter, Cell, ParameterTuple)) and params is None:
-            raise AttributeError(f"Call super().__init__() in {type(self).__name__}.__init__ before assigning "
-                                 f"Parameters or Cells.")
+            raise AttributeError(
+                f"Call super().__init__() in {type(self).__name__}.__init__ before assigning Parameters or Cells."
+            )
         if params is None or name in _INTERNAL:
             _set(self, name, value)
             return
@@ -222,8 +261,10 @@ class Cell:
         else:
             if name in cells:
                 if value is not None:
-                    raise TypeError(f"'{name}' is a Cell of {type(self).__name__} and can be replaced by a Cell or "
-                                    f"None, but got {describe(value)}.")
+                    raise TypeError(
+                        f"'{name}' is a Cell of {type(self).__name__} and can be replaced by a Cell or "
+                        f"None, but got {describe(value)}."
+                    )
                 cells[name] = None
             elif _thread.frame is not None:
                 self._set_while_traced(name, value)
@@ -233,12 +274,16 @@ class Cell:
     def _set_while_traced(self, name, value):
         """What construct sets in Python is noted while the graph is built, and set by each call of the program."""
         if any(is_traced(leaf) for leaf in flatten(value)[0]):
-            raise TypeError(f"'{name}' of {type(self).__name__} is no Parameter, so a graph cannot keep a Tensor "
-                            f"in it. Make it a Parameter, or return the value from construct.")
+            raise TypeError(
+                f"'{name}' of {type(self).__name__} is no Parameter, so a graph cannot keep a Tensor "
+                f"in it. Make it a Parameter, or return the value from construct."
+            )
         before = self.__dict__.get(name, trace.ABSENT)
         if _thread.frame.conditional() and (before is trace.ABSENT or _normal(before) != _normal(value)):
-            raise TypeError(f"'{name}' of {type(self).__name__} is set under a condition or in a loop that only the "
-                            f"graph knows, where a Python value cannot change. Make it a Parameter.")
+            raise TypeError(
+                f"'{name}' of {type(self).__name__} is set under a condition or in a loop that only the "
+                f"graph knows, where a Python value cannot change. Make it a Parameter."
+            )
         _thread.frame.root().settings.setdefault((id(self), name), (self, name, before))
 
     def _assign_parameter(self, name, value):
@@ -248,8 +293,10 @@ class Cell:
         elif isinstance(value, (Tensor, int, float)) and not isinstance(value, bool):
             self._params[name].set_data(value if isinstance(value, Tensor) else Tensor(value, self._params[name].dtype))
         else:
-            raise TypeError(f"'{name}' is a Parameter of {type(self).__name__} and can be set to a Parameter, a Tensor "
-                            f"or None, but got {describe(value)}.")
+            raise TypeError(
+                f"'{name}' is a Parameter of {type(self).__name__} and can be set to a Parameter, a Tensor "
+                f"or None, but got {describe(value)}."
+            )
 
     def _forget(self, name):
         self._params.pop(name, None)
@@ -311,8 +358,10 @@ class Cell:
         if "_params" not in self.__dict__:
             raise AttributeError(f"Call super().__init__() in {type(self).__name__}.__init__ first.")
         if hasattr(self, param_name) and param_name not in self._params:
-            raise KeyError(f"For 'insert_param_to_cell', {type(self).__name__} already has an attribute "
-                           f"'{param_name}' that is no Parameter.")
+            raise KeyError(
+                f"For 'insert_param_to_cell', {type(self).__name__} already has an attribute "
+                f"'{param_name}' that is no Parameter."
+            )
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(f"For 'insert_param_to_cell', 'param' should be a Parameter, but got {describe(param)}.")
         if param is not None and param.name == "Parameter":
@@ -333,14 +382,17 @@ class Cell:
             TypeError: If `child_cell` is no Cell.
         """
         if not child_name or "." in child_name:
-            raise KeyError(f"For 'insert_child_to_cell', 'child_name' should be a name without '.', "
-                           f"but got '{child_name}'.")
+            raise KeyError(
+                f"For 'insert_child_to_cell', 'child_name' should be a name without '.', but got '{child_name}'."
+            )
         if hasattr(self, child_name) and child_name not in self._cells:
-            raise KeyError(f"For 'insert_child_to_cell', {type(self).__name__} already has an attribute "
-                           f"'{child_name}'.")
+            raise KeyError(
+                f"For 'insert_child_to_cell', {type(self).__name__} already has an attribute '{child_name}'."
+            )
         if child_cell is not None and not isinstance(child_cell, Cell):
-            raise TypeError(f"For 'insert_child_to_cell', 'child_cell' should be a Cell, "
-                            f"but got {describe(child_cell)}.")
+            raise TypeError(
+                f"For 'insert_child_to_cell', 'child_cell' should be a Cell, but got {describe(child_cell)}."
+            )
         self._cells[child_name] = child_cell
         self.__dict__[child_name] = child_cell
         if child_cell is not None:
@@ -451,11 +503,11 @@ class Cell:
 
     def get_func_graph_proto(self):
         """The functional IR of the last compiled program as text, None when nothing has been compiled."""
-        programs = [e.program for entries in (self._programs.table.values() if self._programs else ())
-                    for e in entries]
+        programs = [e.program for entries in (self._programs.table.values() if self._programs else ()) for e in entries]
         if not programs:
             return None
         from msnb.ir import api
+
         return api.text(api.of_program(programs[-1]))
 
     @property
@@ -475,7 +527,7 @@ class Cell:
 
     @property
     def phase(self):
-        """"train" or "predict", after the last `set_train`."""
+        """ "train" or "predict", after the last `set_train`."""
         return self._phase
 
     @phase.setter
@@ -552,8 +604,9 @@ class Cell:
             ValueError: If `dst_type` is neither mindspore.float16 nor mindspore.float32.
         """
         if dst_type not in (mstype.float16, mstype.float32):
-            raise ValueError(f"For 'to_float', 'dst_type' should be mindspore.float16 or mindspore.float32, "
-                             f"but got {dst_type!r}.")
+            raise ValueError(
+                f"For 'to_float', 'dst_type' should be mindspore.float16 or mindspore.float32, but got {dst_type!r}."
+            )
         return self.add_flags_recursive(fp16=dst_type == mstype.float16, fp32=dst_type == mstype.float32)
 
     def cast_inputs(self, inputs, dst_type):
@@ -593,8 +646,10 @@ class Cell:
 
     def load_parameter_slice(self, params):
         """Refused: Parameters are placed by sharding, there are no slices to load."""
-        raise RuntimeError("load_parameter_slice() is not available: Parameters are sharded by XLA; load the whole "
-                           "checkpoint with load_param_into_net().")
+        raise RuntimeError(
+            "load_parameter_slice() is not available: Parameters are sharded by XLA; load the whole "
+            "checkpoint with load_param_into_net()."
+        )
 
     def auto_parallel_compile_and_run(self):
         """Whether calls are planned by automatic parallelism."""

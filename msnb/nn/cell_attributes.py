@@ -1,4 +1,5 @@
 """`cell_attr_register`: a Cell remembers the arguments it was built with."""
+
 import functools
 import inspect
 
@@ -21,7 +22,8 @@ def cell_attr_register(fn=None, attrs=None):
         bound.apply_defaults()
         values = list(bound.arguments.items())[1:]
         fn(self, *args, **kwargs)
-        self.cell_init_args = type(self).__name__ + str([(k, str(v)) for k, v in values
-                                                         if wanted is None or k in wanted])
+        self.cell_init_args = type(self).__name__ + str(
+            [(k, str(v)) for k, v in values if wanted is None or k in wanted]
+        )
 
     return init

@@ -1,4 +1,5 @@
 """Learning rates computed from the number of the step: Cells that an optimizer calls with its `global_step`."""
+
 import math
 
 from msnb._checkparam import Validator
@@ -6,8 +7,14 @@ from msnb.common import dtype as mstype
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P
 
-__all__ = ["ExponentialDecayLR", "NaturalExpDecayLR", "InverseDecayLR", "CosineDecayLR", "PolynomialDecayLR",
-           "WarmUpLR"]
+__all__ = [
+    "ExponentialDecayLR",
+    "NaturalExpDecayLR",
+    "InverseDecayLR",
+    "CosineDecayLR",
+    "PolynomialDecayLR",
+    "WarmUpLR",
+]
 
 
 class LearningRateSchedule(Cell):
@@ -33,8 +40,9 @@ class LearningRateSchedule(Cell):
 
     def construct(self, global_step):
         """Learning rate of step `global_step`."""
-        raise NotImplementedError(f"'{self.cls_name}' should define construct(global_step), the learning rate of a "
-                                  f"step.")
+        raise NotImplementedError(
+            f"'{self.cls_name}' should define construct(global_step), the learning rate of a step."
+        )
 
 
 def _check_decay(learning_rate, decay_rate, decay_steps, is_stair, name):
@@ -207,8 +215,9 @@ class CosineDecayLR(LearningRateSchedule):
         _check_positive("max_lr", max_lr, self.cls_name)
         Validator.check_positive_int(decay_steps, "decay_steps", self.cls_name)
         if min_lr >= max_lr:
-            raise ValueError(f"For '{self.cls_name}', 'max_lr' should be greater than 'min_lr', "
-                             f"but got {max_lr} and {min_lr}.")
+            raise ValueError(
+                f"For '{self.cls_name}', 'max_lr' should be greater than 'min_lr', but got {max_lr} and {min_lr}."
+            )
         self.min_lr = min_lr
         self.max_lr = max_lr
         self.decay_steps = decay_steps

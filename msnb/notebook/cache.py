@@ -52,9 +52,19 @@ class Listing:
     _HEAD = ("program", "compiled because", "trace s", "compile s", "nodes", "Parameters", "calls", "memory")
 
     def __init__(self, programs):
-        self.rows = [(p.name, p.reason, f"{p.seconds.get('trace', 0):.3f}",
-                      f"{p.seconds['compile']:.3f}" if "compile" in p.seconds else "not run",
-                      str(len(p.jaxpr.jaxpr.eqns)), str(len(p.params)), str(p.calls), _memory(p)) for p in programs]
+        self.rows = [
+            (
+                p.name,
+                p.reason,
+                f"{p.seconds.get('trace', 0):.3f}",
+                f"{p.seconds['compile']:.3f}" if "compile" in p.seconds else "not run",
+                str(len(p.jaxpr.jaxpr.eqns)),
+                str(len(p.params)),
+                str(p.calls),
+                _memory(p),
+            )
+            for p in programs
+        ]
 
     def __repr__(self):
         if not self.rows:

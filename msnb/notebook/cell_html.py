@@ -20,8 +20,11 @@ def cell_html(cell):
         facts.append(f"{count(fixed)} fixed")
     facts.append(size(sum(p.nbytes for p in parameters)))
     facts.append("training" if cell.training else "evaluating")
-    head = (f'<div class="head"><b>{escape(type(cell).__name__)}</b>'
-            + "".join(f'<span class="dim">{fact}</span>' for fact in facts) + "</div>")
+    head = (
+        f'<div class="head"><b>{escape(type(cell).__name__)}</b>'
+        + "".join(f'<span class="dim">{fact}</span>' for fact in facts)
+        + "</div>"
+    )
     return framed(head + _Tree().draw("", cell, 0), f"Cell {type(cell).__name__}")
 
 
@@ -43,7 +46,7 @@ class _Tree:
         if not inside:
             return f'<div class="leaf">{line}</div>'
         is_open = " open" if level < _OPEN and (level == 0 or cell._cells) else ""
-        return f'<details{is_open}><summary>{line}</summary><div>{"".join(inside)}</div></details>'
+        return f"<details{is_open}><summary>{line}</summary><div>{''.join(inside)}</div></details>"
 
     def _children(self, cell, level):
         children = [(n, c) for n, c in cell._cells.items() if c is not None]
@@ -51,8 +54,9 @@ class _Tree:
         while position < len(children):
             name, child = children[position]
             times = 1
-            while (position + times < len(children)
-                   and self._signature(children[position + times][1]) == self._signature(child)):
+            while position + times < len(children) and self._signature(
+                children[position + times][1]
+            ) == self._signature(child):
                 times += 1
             if times < _REPEATS:
                 times = 1
@@ -65,18 +69,22 @@ class _Tree:
         about = _about(cell)
         named = f'<span class="mono">{escape(name if times == 1 else f"{name} … {until}")}</span> ' if name else ""
         repeated = f" <b>× {times}</b>" if times > 1 else ""
-        return (f"{named}<b>{escape(type(cell).__name__)}</b>{repeated}"
-                + (f' <span class="mono dim">{escape(about)}</span>' if about else "")
-                + (f' <span class="num">· {count(numbers)}{" each" if times > 1 else ""}</span>' if numbers else ""))
+        return (
+            f"{named}<b>{escape(type(cell).__name__)}</b>{repeated}"
+            + (f' <span class="mono dim">{escape(about)}</span>' if about else "")
+            + (f' <span class="num">· {count(numbers)}{" each" if times > 1 else ""}</span>' if numbers else "")
+        )
 
     def _signature(self, cell):
         """Equal for Cells that look the same from here."""
         known = self.signatures.get(id(cell))
         if known is None:
             known = self.signatures[id(cell)] = (
-                type(cell), _about(cell),
+                type(cell),
+                _about(cell),
                 tuple((n, p.shape, p.dtype, p.requires_grad) for n, p in cell._params.items() if p is not None),
-                tuple((n, self._signature(c)) for n, c in cell._cells.items() if c is not None))
+                tuple((n, self._signature(c)) for n, c in cell._cells.items() if c is not None),
+            )
         return known
 
 
@@ -87,6 +95,8 @@ def _about(cell):
 
 def _parameter(name, parameter):
     fixed = "" if parameter.requires_grad else " · not trained"
-    return (f'<div class="leaf"><span class="mono">{escape(name)}</span> '
-            f'<span class="mono dim">{parameter.shape} {escape(str(parameter.dtype))}</span>'
-            f'<span class="num"> · {count(parameter.size)}{fixed}</span></div>')
+    return (
+        f'<div class="leaf"><span class="mono">{escape(name)}</span> '
+        f'<span class="mono dim">{parameter.shape} {escape(str(parameter.dtype))}</span>'
+        f'<span class="num"> · {count(parameter.size)}{fixed}</span></div>'
+    )

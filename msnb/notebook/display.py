@@ -1,6 +1,5 @@
 """Rich displays of Tensors, Parameters and Cells; what `repr` and `print` give stays as MindSpore has it."""
 
-
 from msnb import log
 
 # Named, not imported: a class that the session never loads needs no display.

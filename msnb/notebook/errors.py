@@ -145,8 +145,10 @@ def hint(error):
     alias = importlib.import_module("msnb.alias")  # beside the floors
     name = getattr(error, "name", None) or ""
     if isinstance(error, ModuleNotFoundError) and name.split(".")[0] == "mindspore" and not alias.installed():
-        return ("Begin the cell with %%mindspore, and its imports of mindspore are msnb; "
-                "after %mindspore on, those of imported files are too.")
+        return (
+            "Begin the cell with %%mindspore, and its imports of mindspore are msnb; "
+            "after %mindspore on, those of imported files are too."
+        )
     module = getattr(error, "obj", None)
     if isinstance(error, AttributeError) and isinstance(module, types.ModuleType):
         if module.__name__.startswith("msnb.") and str(error).startswith("module 'msnb."):
@@ -201,8 +203,12 @@ def install(shell):
 
     @functools.wraps(show)
     def showtraceback(exc_tuple=None, filename=None, tb_offset=None, exception_only=False, running_compiled_code=False):
-        options = dict(filename=filename, tb_offset=tb_offset, exception_only=exception_only,
-                       running_compiled_code=running_compiled_code)
+        options = dict(
+            filename=filename,
+            tb_offset=tb_offset,
+            exception_only=exception_only,
+            running_compiled_code=running_compiled_code,
+        )
         _, error, tb = exc_tuple or sys.exc_info()
         if error is None or exception_only or hasattr(error, "_render_traceback_"):
             return show(exc_tuple, **options)
@@ -215,8 +221,14 @@ def install(shell):
                 if short is not None and left_out:
                     _state.last = error
                     frames = f"{left_out} frame{'s' * (left_out > 1)}"
-                    return _show(shell, show, error, short, options,
-                                 [*notes, f"({frames} inside msnb and JAX left out; %ms_traceback prints them)"])
+                    return _show(
+                        shell,
+                        show,
+                        error,
+                        short,
+                        options,
+                        [*notes, f"({frames} inside msnb and JAX left out; %ms_traceback prints them)"],
+                    )
         if notes:
             return _show(shell, show, error, tb, options, notes)
         return show(exc_tuple, **options)

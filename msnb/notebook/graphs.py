@@ -115,6 +115,8 @@ def show_expression(expression, space):
     net = value(tree)
     programs = [p for p in compile.all_programs() if p.root() is net]
     if not programs:
-        raise UsageError(f"%ms_ir {expression.strip()}: nothing is known about its inputs yet; give it a call to look "
-                         f"at, such as: %ms_ir {expression.strip()}(x)")
+        raise UsageError(
+            f"%ms_ir {expression.strip()}: nothing is known about its inputs yet; give it a call to look "
+            f"at, such as: %ms_ir {expression.strip()}(x)"
+        )
     show(programs[-1], net)

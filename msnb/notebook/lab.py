@@ -76,11 +76,17 @@ def _cells():
     found = []
     for name, cell in _named_cells().items():
         parameters = list(cell.get_parameters())
-        found.append({
-            "name": name, "kind": type(cell).__name__, "numbers": sum(p.size for p in parameters),
-            "bytes": sum(p.nbytes for p in parameters), "training": cell.training,
-            "programs": len([p for p in compile.all_programs() if p.root() is cell]), **_place(type(cell).construct),
-        })
+        found.append(
+            {
+                "name": name,
+                "kind": type(cell).__name__,
+                "numbers": sum(p.size for p in parameters),
+                "bytes": sum(p.nbytes for p in parameters),
+                "training": cell.training,
+                "programs": len([p for p in compile.all_programs() if p.root() is cell]),
+                **_place(type(cell).construct),
+            }
+        )
     return found
 
 
@@ -89,13 +95,20 @@ def _programs():
     for program in compile.all_programs():
         if program.calls:
             root = program.root()
-            found.append({
-                "name": program.name, "nodes": len(program.jaxpr.jaxpr.eqns), "calls": program.calls,
-                "seconds": sum(program.seconds.values()),
-                "inputs": [f"{v.aval.dtype.name}{list(v.aval.shape)}" for v, i in
-                           zip(program.jaxpr.jaxpr.invars, program.inputs, strict=True) if i[0] == "arg"],
-                **_place(type(root).construct if isinstance(root, Cell) else getattr(root, "fn", None)),
-            })
+            found.append(
+                {
+                    "name": program.name,
+                    "nodes": len(program.jaxpr.jaxpr.eqns),
+                    "calls": program.calls,
+                    "seconds": sum(program.seconds.values()),
+                    "inputs": [
+                        f"{v.aval.dtype.name}{list(v.aval.shape)}"
+                        for v, i in zip(program.jaxpr.jaxpr.invars, program.inputs, strict=True)
+                        if i[0] == "arg"
+                    ],
+                    **_place(type(root).construct if isinstance(root, Cell) else getattr(root, "fn", None)),
+                }
+            )
     return found[-50:]
 
 
@@ -103,9 +116,14 @@ def _memory():
     arrays = [a for a in jax.live_arrays() if not a.is_deleted()]
     stats = context.device().memory_stats() or {}
     parameters = {id(p): p.nbytes for cell in _named_cells().values() for p in cell.get_parameters()}
-    return {"arrays": len(arrays), "bytes": sum(a.nbytes for a in arrays), "parameters": sum(parameters.values()),
-            "in_use": stats.get("bytes_in_use"), "peak": stats.get("peak_bytes_in_use"),
-            "limit": stats.get("bytes_limit")}
+    return {
+        "arrays": len(arrays),
+        "bytes": sum(a.nbytes for a in arrays),
+        "parameters": sum(parameters.values()),
+        "in_use": stats.get("bytes_in_use"),
+        "peak": stats.get("peak_bytes_in_use"),
+        "limit": stats.get("bytes_limit"),
+    }
 
 
 def change(mode=None, device=None):

@@ -50,12 +50,25 @@ class MindSporeMagics(Magics):
 
     @no_var_expand
     @magic_arguments("%mindspore")
-    @argument("-m", "--mode", type=_choice("mode", MODES), metavar="graph|pynative",
-              help="Run this cell in GRAPH or in PYNATIVE mode.")
-    @argument("-d", "--device", type=_choice("device", (*DEVICES, "Ascend")), metavar="CPU|GPU|TPU",
-              help="Run this cell on this kind of device.")
-    @argument("--check", action="store_true",
-              help="Let compiled graphs raise at an index out of range, as PYNATIVE mode does.")
+    @argument(
+        "-m",
+        "--mode",
+        type=_choice("mode", MODES),
+        metavar="graph|pynative",
+        help="Run this cell in GRAPH or in PYNATIVE mode.",
+    )
+    @argument(
+        "-d",
+        "--device",
+        type=_choice("device", (*DEVICES, "Ascend")),
+        metavar="CPU|GPU|TPU",
+        help="Run this cell on this kind of device.",
+    )
+    @argument(
+        "--check",
+        action="store_true",
+        help="Let compiled graphs raise at an index out of range, as PYNATIVE mode does.",
+    )
     @argument("--ir", action="store_true", help="Show the graph of each Cell and compiled function that the cell ran.")
     @argument("--time", action="store_true", help="Show the cell's wall, compile and run seconds.")
     @cell_magic("mindspore")
@@ -100,8 +113,9 @@ class MindSporeMagics(Magics):
         ends that; `%mindspore` says how it is."""
         alias, wish = _alias(), line.strip().lower()
         if wish not in ("", *_SWITCHES):
-            raise UsageError(f"%mindspore takes on or off, but got {line.strip()!r}. "
-                             f"For one cell, begin it with %%mindspore.")
+            raise UsageError(
+                f"%mindspore takes on or off, but got {line.strip()!r}. For one cell, begin it with %%mindspore."
+            )
         real = alias.hidden()
         if wish == "on":
             alias.install(warn=False)

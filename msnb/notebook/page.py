@@ -1,4 +1,5 @@
 """The forms in which a view reaches its reader: a page of its own, a frame around that page, a notebook's bundle."""
+
 import base64
 import functools
 import gzip
@@ -47,14 +48,17 @@ def page(title, module, parts, draw, style=FILLS):
         '.pipeThrough(new DecompressionStream("gzip"))).text();'
         'const made=await import(URL.createObjectURL(new Blob([source],{type:"text/javascript"})));'
         f'const view=document.getElementById("view");{draw}'
-        "</script></body></html>")
+        "</script></body></html>"
+    )
 
 
 def frame(content, title, height):
     """A page inside an iframe of its own, which neither sees nor disturbs the notebook around it."""
-    return (f'<iframe srcdoc="{html.escape(content, quote=True)}" sandbox="allow-scripts allow-downloads" '
-            f'allow="clipboard-write; fullscreen" title="{html.escape(title, quote=True)}" '
-            f'style="width:100%;height:{height}px;border:0;display:block"></iframe>')
+    return (
+        f'<iframe srcdoc="{html.escape(content, quote=True)}" sandbox="allow-scripts allow-downloads" '
+        f'allow="clipboard-write; fullscreen" title="{html.escape(title, quote=True)}" '
+        f'style="width:100%;height:{height}px;border:0;display:block"></iframe>'
+    )
 
 
 def bundle(widget, plain, picture, framed):

@@ -72,8 +72,12 @@ def _summary(values):
         finite = wide[np.isfinite(wide)]
         if finite.size:
             low, high = finite.min(), finite.max()
-            parts += [f"min {number(low)}", f"max {number(high)}", f"mean {number(finite.mean())}",
-                      f"std {number(finite.std())}"]
+            parts += [
+                f"min {number(low)}",
+                f"max {number(high)}",
+                f"mean {number(finite.mean())}",
+                f"std {number(finite.std())}",
+            ]
         zeros = float((wide == 0).mean())
         if zeros:
             parts.append(f"{zeros:.1%} zeros")
@@ -104,12 +108,16 @@ def _histogram(values, bins=40, width=320, height=56):
         if c
         for h in (max(1.0, c / top * height),)
     )
-    axis = (f'<line x1="0" x2="{width}" y1="{height}.5" y2="{height}.5" stroke="currentColor" stroke-opacity=".4"/>'
-            f'<text x="0" y="{height + 14}">{number(edges[0])}</text>'
-            f'<text x="{width}" y="{height + 14}" text-anchor="end">{number(edges[-1])}</text>')
-    return (f'<svg role="img" aria-label="histogram of the values" viewBox="0 0 {width} {height + 18}" width="{width}" '
-            f'height="{height + 18}" style="font-size:11px"><g fill="#2b8cc4">{bars}</g>'
-            f'<g fill="currentColor" fill-opacity=".7">{axis}</g></svg>')
+    axis = (
+        f'<line x1="0" x2="{width}" y1="{height}.5" y2="{height}.5" stroke="currentColor" stroke-opacity=".4"/>'
+        f'<text x="0" y="{height + 14}">{number(edges[0])}</text>'
+        f'<text x="{width}" y="{height + 14}" text-anchor="end">{number(edges[-1])}</text>'
+    )
+    return (
+        f'<svg role="img" aria-label="histogram of the values" viewBox="0 0 {width} {height + 18}" width="{width}" '
+        f'height="{height + 18}" style="font-size:11px"><g fill="#2b8cc4">{bars}</g>'
+        f'<g fill="currentColor" fill-opacity=".7">{axis}</g></svg>'
+    )
 
 
 def _cell(value):
@@ -195,5 +203,7 @@ def _png(image, scale, position):
     file = io.BytesIO()
     picture.save(file, "PNG")
     data = base64.b64encode(file.getvalue()).decode()
-    return (f'<img alt="image {position}" title="image {position}" width="{picture.width * scale}" '
-            f'src="data:image/png;base64,{data}">')
+    return (
+        f'<img alt="image {position}" title="image {position}" width="{picture.width * scale}" '
+        f'src="data:image/png;base64,{data}">'
+    )

@@ -2,6 +2,7 @@
 
 Every module beside this file that declares operators is imported here; what they declare fills the faces.
 """
+
 # ruff: noqa: E402 - the faces are filled by what was imported before
 import importlib as _importlib
 import pkgutil as _pkgutil
@@ -38,7 +39,27 @@ from msnb.ops.op_info_register import (
 )
 from msnb.ops.operations import *  # noqa: F403
 
-__all__ = ["Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "attributes_of", "operator", "prim_attr_register",
-           "operations", "functional", "composite", "GradOperation", "grad", "stop_gradient", "value_and_grad",
-           "AiCPURegOp", "AkgAscendRegOp", "AkgGpuRegOp", "DataType", "TBERegOp", "op_info_register",
-           *operations.__all__, *functional.__all__, *composite.__all__]
+__all__ = [
+    "Primitive",
+    "PrimitiveWithCheck",
+    "PrimitiveWithInfer",
+    "attributes_of",
+    "operator",
+    "prim_attr_register",
+    "operations",
+    "functional",
+    "composite",
+    "GradOperation",
+    "grad",
+    "stop_gradient",
+    "value_and_grad",
+    "AiCPURegOp",
+    "AkgAscendRegOp",
+    "AkgGpuRegOp",
+    "DataType",
+    "TBERegOp",
+    "op_info_register",
+    *operations.__all__,
+    *functional.__all__,
+    *composite.__all__,
+]

@@ -1,4 +1,5 @@
 """Checks that several operators share: element types, ranks, axes. Each raises with the operator's name."""
+
 import numpy as np
 
 from msnb.common import dtype as mstype
@@ -41,16 +42,18 @@ def dtype_name(x):
 def tensor_only(op, argument, x):
     """Raise TypeError if a Python number was given where only a Tensor is meant."""
     if getattr(x, "weak_type", False):
-        raise TypeError(f"For '{op}', '{argument}' should be a Tensor, but got a Python number; "
-                        f"write Tensor({argument}) for it.")
+        raise TypeError(
+            f"For '{op}', '{argument}' should be a Tensor, but got a Python number; write Tensor({argument}) for it."
+        )
 
 
 def dtype_in(op, argument, x, allowed):
     """Raise TypeError if `x` is a Python number or its element type is not in `allowed`."""
     tensor_only(op, argument, x)
     if x.dtype not in allowed:
-        raise TypeError(f"For '{op}', '{argument}' should be a Tensor of {_describe(allowed)}, "
-                        f"but got {dtype_name(x)}.")
+        raise TypeError(
+            f"For '{op}', '{argument}' should be a Tensor of {_describe(allowed)}, but got {dtype_name(x)}."
+        )
 
 
 def same_dtype(op, **arrays):

@@ -1,4 +1,5 @@
 """Names of MindSpore's scalar and tuple primitives, as `mindspore.ops._constants`."""
+
 kScalarAdd = "ScalarAdd"
 kScalarSub = "ScalarSub"
 kScalarMul = "ScalarMul"

@@ -3,6 +3,7 @@
 Whoever multiplies, divides or sums numbers of half precision takes float32 for it and rounds the result once; then the
 gradient is computed wide as well. A sum over many numbers in bfloat16 or float16 would lose most of its digits, too.
 """
+
 import functools
 
 import jax.numpy as jnp
@@ -20,6 +21,7 @@ def in_float32(function):
 
     Element types that differ are left alone: the function converts them itself, or refuses them.
     """
+
     @functools.wraps(function)
     def wide(*args, **settings):
         arrays = [a for arg in args for a in (arg if type(arg) is tuple else (arg,)) if hasattr(a, "dtype")]

@@ -2,6 +2,7 @@
 
 `host_operator` gives such a class its place beside the declared operators.
 """
+
 import inspect
 
 from msnb.core.operator import FUNCTIONAL, REGISTRY
@@ -36,6 +37,7 @@ class HostPrimitive(Primitive):
 
 def host_operator(functional=None, aliases=()):
     """Class decorator: register a Primitive under its name and, as an instance, under `functional`."""
+
     def declare(cls):
         op = HostOperator(cls)
         cls.__module__ = "msnb.ops.operations"
@@ -46,14 +48,17 @@ def host_operator(functional=None, aliases=()):
         if functional:
             op.functional = FUNCTIONAL[functional] = cls()
         return cls
+
     return declare
 
 
 def functional(name):
     """Decorator: register a plain Python function as functional form `name`."""
+
     def declare(fn):
         if name in FUNCTIONAL:
             raise ValueError(f"The functional form {name} is declared twice.")
         FUNCTIONAL[name] = fn
         return fn
+
     return declare

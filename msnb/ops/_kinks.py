@@ -1,4 +1,5 @@
 """Functions with kinks, with MindSpore's gradients at them; JAX's own differ there, so operators take these."""
+
 import jax.numpy as jnp
 
 

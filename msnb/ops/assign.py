@@ -1,4 +1,5 @@
 """Operators that give a Parameter a new value."""
+
 import jax.numpy as jnp
 
 from msnb.core.dtype import is_inexact
@@ -33,8 +34,10 @@ _DOC = """{summary}
 def _scalar(name, variable, value):
     """A Python number in the type of `variable`."""
     if is_inexact(value.dtype) and not is_inexact(variable.dtype):
-        raise TypeError(f"For '{name}', a float does not go into a Parameter of {dtype_name(variable)}; "
-                        f"convert it with int() first.")
+        raise TypeError(
+            f"For '{name}', a float does not go into a Parameter of {dtype_name(variable)}; "
+            f"convert it with int() first."
+        )
     return value.astype(variable.dtype)
 
 
@@ -43,8 +46,9 @@ def _assign(name, variable, value):
     if value.weak_type:
         return jnp.broadcast_to(_scalar(name, variable, value), variable.shape)
     if value.shape != variable.shape:
-        raise ValueError(f"For '{name}', 'value' should have the shape of the Parameter, {variable.shape}, "
-                         f"but got {value.shape}.")
+        raise ValueError(
+            f"For '{name}', 'value' should have the shape of the Parameter, {variable.shape}, but got {value.shape}."
+        )
     return value
 
 
@@ -59,23 +63,38 @@ def _change(combine):
         except ValueError:
             fits = False
         if not fits:
-            raise ValueError(f"For '{name}', 'value' should broadcast to the shape of the Parameter, {variable.shape}, "
-                             f"but got {value.shape}.")
+            raise ValueError(
+                f"For '{name}', 'value' should broadcast to the shape of the Parameter, {variable.shape}, "
+                f"but got {value.shape}."
+            )
         return combine(variable, value)
+
     return compute
 
 
 def _declare(name, compute, functional, summary, value, shown):
     def kernel(variable, value):
         return compute(name, variable, value)
+
     kernel.__name__ = kernel.__qualname__ = functional
     kernel.__doc__ = _DOC.format(name=name, summary=summary, value=value, shown=shown)
     return operator(name, functional=functional, writes=("variable",))(kernel)
 
 
-_declare("Assign", _assign, "assign", "A Parameter set to a value.", "The value, of the shape of `variable`",
-         "[2. 2.]")
-_declare("AssignAdd", _change(lambda x, y: x + y), "assign_add", "A Parameter increased by a value.",
-         "What is added, of a shape that broadcasts to that of `variable`", "[3. 4.]")
-_declare("AssignSub", _change(lambda x, y: x - y), "assign_sub", "A Parameter decreased by a value.",
-         "What is subtracted, of a shape that broadcasts to that of `variable`", "[-1.  0.]")
+_declare("Assign", _assign, "assign", "A Parameter set to a value.", "The value, of the shape of `variable`", "[2. 2.]")
+_declare(
+    "AssignAdd",
+    _change(lambda x, y: x + y),
+    "assign_add",
+    "A Parameter increased by a value.",
+    "What is added, of a shape that broadcasts to that of `variable`",
+    "[3. 4.]",
+)
+_declare(
+    "AssignSub",
+    _change(lambda x, y: x - y),
+    "assign_sub",
+    "A Parameter decreased by a value.",
+    "What is subtracted, of a shape that broadcasts to that of `variable`",
+    "[-1.  0.]",
+)

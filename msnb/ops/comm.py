@@ -2,6 +2,7 @@
 
 Data that is split over several devices of one process is reduced by the compiler, where a sharding asks for it.
 """
+
 from msnb.core.kinds import Int, OneOf, Tensors
 from msnb.core.operator import REGISTRY
 from msnb.core.primitive import operator
@@ -43,8 +44,12 @@ ONE_PROCESS = "this program is one process, whose own values are the result"
 
 
 @operator("AllReduce")
-def all_reduce(input_x, *, op: OneOf(ReduceOp.SUM, otherwise=ONE_PROCESS, among=Reduction) = ReduceOp.SUM,
-               group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
+def all_reduce(
+    input_x,
+    *,
+    op: OneOf(ReduceOp.SUM, otherwise=ONE_PROCESS, among=Reduction) = ReduceOp.SUM,
+    group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD,
+):
     """The values of all processes of a group joined, the same in each of them.
 
     Args:
@@ -95,8 +100,12 @@ def all_gather(input_x, *, group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
 
 
 @operator("ReduceScatter")
-def reduce_scatter(input_x, *, op: OneOf(ReduceOp.SUM, otherwise=ONE_PROCESS, among=Reduction) = ReduceOp.SUM,
-                   group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
+def reduce_scatter(
+    input_x,
+    *,
+    op: OneOf(ReduceOp.SUM, otherwise=ONE_PROCESS, among=Reduction) = ReduceOp.SUM,
+    group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD,
+):
     """The values of all processes of a group joined, and each process's part of the result.
 
     Args:

@@ -1,4 +1,5 @@
 """Operators that order other operators. Here values flow in the order of the program, so they only pass them on."""
+
 import functools
 
 from msnb import log
@@ -160,8 +161,12 @@ class GetNext(_Refused):
 
     def __init__(self, types, shapes, output_num, shared_name):
         super().__init__()
-        for name, value in (("types", types), ("shapes", shapes), ("output_num", output_num),
-                            ("shared_name", shared_name)):
+        for name, value in (
+            ("types", types),
+            ("shapes", shapes),
+            ("output_num", output_num),
+            ("shared_name", shared_name),
+        ):
             self.add_prim_attr(name, value)
 
 
@@ -211,8 +216,10 @@ class Partial(HostPrimitive):
 
     def __call__(self, *args):
         if not args or not callable(args[0]):
-            raise TypeError(f"For 'Partial', the first input should be callable, but got "
-                            f"{describe(args[0]) if args else 'nothing'}.")
+            raise TypeError(
+                f"For 'Partial', the first input should be callable, but got "
+                f"{describe(args[0]) if args else 'nothing'}."
+            )
         return functools.partial(*args)
 
 
@@ -302,10 +309,13 @@ class Assert(HostPrimitive):
 
     def __call__(self, condition, input_data):
         from msnb.core._jax_private import is_tracer
+
         if is_tracer(getattr(condition, "_array", condition)):
-            log.once("Assert: the condition is known only when the graph runs, where an operator cannot stop it; write "
-                     "`assert` or `raise` in construct, or run in PYNATIVE mode.")
+            log.once(
+                "Assert: the condition is known only when the graph runs, where an operator cannot stop it; write "
+                "`assert` or `raise` in construct, or run in PYNATIVE mode."
+            )
             return
         if not condition:
-            shown = "; ".join(str(x.asnumpy().reshape(-1)[:self.summarize]) for x in input_data)
+            shown = "; ".join(str(x.asnumpy().reshape(-1)[: self.summarize]) for x in input_data)
             raise RuntimeError(f"For 'Assert', the condition does not hold; data: {shown}")

@@ -1,4 +1,5 @@
 """Operators for looking into a running program: printing, summaries, hooks on gradients."""
+
 import types
 
 import jax
@@ -71,6 +72,7 @@ def _flatten(values):
     def rebuild(found):
         def put(node):
             return found[node] if isinstance(node, int) else node[0](put(n) for n in node[1])
+
         return put(shape)
 
     return leaves, rebuild

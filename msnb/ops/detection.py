@@ -1,4 +1,5 @@
 """Operators on boxes and labels: encoding, overlap, validity, confusion counts."""
+
 import jax.numpy as jnp
 
 from msnb.core.checks import label
@@ -47,8 +48,9 @@ def _centres(boxes):
 
 
 @operator("BoundingBoxEncode", functional="bounding_box_encode")
-def bounding_box_encode(anchor_box, groundtruth_box, *, means: FourFloats = (0.0, 0.0, 0.0, 0.0),
-                        stds: FourFloats = (1.0, 1.0, 1.0, 1.0)):
+def bounding_box_encode(
+    anchor_box, groundtruth_box, *, means: FourFloats = (0.0, 0.0, 0.0, 0.0), stds: FourFloats = (1.0, 1.0, 1.0, 1.0)
+):
     """Boxes as offsets from anchors: shift of the centre over the anchor's size, and logarithm of the size ratio.
 
     Args:
@@ -89,9 +91,15 @@ def bounding_box_encode(anchor_box, groundtruth_box, *, means: FourFloats = (0.0
 
 
 @operator("BoundingBoxDecode", functional="bounding_box_decode")
-def bounding_box_decode(anchor_box, deltas, *, max_shape: Optional(ImageShape),
-                        means: FourFloats = (0.0, 0.0, 0.0, 0.0), stds: FourFloats = (1.0, 1.0, 1.0, 1.0),
-                        wh_ratio_clip: AboveZero = 0.016):
+def bounding_box_decode(
+    anchor_box,
+    deltas,
+    *,
+    max_shape: Optional(ImageShape),
+    means: FourFloats = (0.0, 0.0, 0.0, 0.0),
+    stds: FourFloats = (1.0, 1.0, 1.0, 1.0),
+    wh_ratio_clip: AboveZero = 0.016,
+):
     """Boxes from their offsets to anchors, the inverse of BoundingBoxEncode, clipped to the image.
 
     Args:
@@ -223,8 +231,14 @@ _CLASSES = [label(name, classes=lambda given: given["num_classes"], always=False
 
 
 @operator("ConfusionMatrix", checks=_CLASSES)
-def confusion_matrix(labels, predictions, weights=None, *, num_classes: PositiveInt,
-                     dtype: OneOf("int32", "int64", "float16", "float32", "float64") = "int32"):
+def confusion_matrix(
+    labels,
+    predictions,
+    weights=None,
+    *,
+    num_classes: PositiveInt,
+    dtype: OneOf("int32", "int64", "float16", "float32", "float64") = "int32",
+):
     """How often each class (rows) was predicted as each class (columns).
 
     Args:

@@ -1,4 +1,5 @@
 """Functional forms that arrange elements: joining, splitting, turning, rolling, repeating."""
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -148,8 +149,9 @@ def split(tensor, split_size_or_sections, axis=0):
     else:
         sections = Ints(split_size_or_sections, "split_size_or_sections", "split")
         if sum(sections) != length or min(sections, default=0) < 0:
-            raise ValueError(f"For 'split', the lengths {sections} should add up to {length}, the length of axis "
-                             f"{axis}.")
+            raise ValueError(
+                f"For 'split', the lengths {sections} should add up to {length}, the length of axis {axis}."
+            )
     ends = np.cumsum(sections)
     before = (slice(None),) * axis
     return tuple(tensor[(*before, slice(int(end - n), int(end)))] for n, end in zip(sections, ends, strict=True))
@@ -312,8 +314,12 @@ def repeat_interleave(input, repeats: IntOrTuple, axis: Axis = ()):
     """
     tensor_only("repeat_interleave", "input", input)
     total = None if isinstance(repeats, int) else sum(repeats)
-    return jnp.repeat(input, repeats if isinstance(repeats, int) else jnp.asarray(repeats),
-                      None if axis == () else axis_in("repeat_interleave", axis, input.ndim), total_repeat_length=total)
+    return jnp.repeat(
+        input,
+        repeats if isinstance(repeats, int) else jnp.asarray(repeats),
+        None if axis == () else axis_in("repeat_interleave", axis, input.ndim),
+        total_repeat_length=total,
+    )
 
 
 @functional("repeat_elements")
@@ -445,6 +451,8 @@ def narrow(input, axis, start, length):
     """
     axis = axis_in("narrow", axis, input.ndim)
     if start < 0 or length < 0 or start + length > input.shape[axis]:
-        raise ValueError(f"For 'narrow', the stretch from {start} of length {length} should lie within axis {axis} of "
-                         f"shape {input.shape}.")
+        raise ValueError(
+            f"For 'narrow', the stretch from {start} of length {length} should lie within axis {axis} of "
+            f"shape {input.shape}."
+        )
     return input[(slice(None),) * axis + (slice(start, start + length),)]

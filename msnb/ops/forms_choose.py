@@ -1,4 +1,5 @@
 """Functional forms that choose elements by condition, index or order, and that look at single values."""
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -33,8 +34,9 @@ def where_(condition, x, y):
     try:
         return jnp.where(condition != 0 if condition.dtype != bool else condition, x, y)
     except ValueError:
-        raise ValueError(f"For 'where', the shapes do not broadcast: {condition.shape}, {x.shape} and "
-                         f"{y.shape}.") from None
+        raise ValueError(
+            f"For 'where', the shapes do not broadcast: {condition.shape}, {x.shape} and {y.shape}."
+        ) from None
 
 
 _where = REGISTRY["Where"].primitive()
@@ -120,8 +122,10 @@ def _known(op, x):
     if not isinstance(x, Tensor):
         raise TypeError(f"For '{op}', the input should be a Tensor, but got {describe(x)}.")
     if is_tracer(x._array):
-        raise RuntimeError(f"For '{op}', the shape of the result depends on values, which a compiled graph does not "
-                           f"know; use ops.select or ops.where, or call it in PYNATIVE mode.")
+        raise RuntimeError(
+            f"For '{op}', the shape of the result depends on values, which a compiled graph does not "
+            f"know; use ops.select or ops.where, or call it in PYNATIVE mode."
+        )
     return np.asarray(x._array)
 
 

@@ -1,4 +1,5 @@
 """Functional forms that make Tensors: constants, ranges, and random numbers with given parameters."""
+
 import jax
 import jax.numpy as jnp
 
@@ -92,6 +93,7 @@ def _like(name, primitive, word):
             return type(input)(name == "ones_like")
         result = primitive(input)
         return result if dtype is None else _cast(result, dtype)
+
     form.__name__ = form.__qualname__ = name
     form.__doc__ = f"""A Tensor of {word}, of the shape of another.
 
@@ -222,12 +224,18 @@ def _documented(name, summary, result, call, **parameters):
         lines = "".join(f"        {p} (Tensor): {text}.\n" for p, text in parameters.items())
         fn.__doc__ = _RANDOM.format(name=name, summary=summary, parameters=lines, result=result, call=call)
         return functional(name)(fn)
+
     return decorate
 
 
-@_documented("normal", "Numbers of normal distributions.", "float32",
-             "Tensor(1., mindspore.float32), Tensor(1., mindspore.float32)", mean="Mean, of numbers",
-             stddev="Standard deviation, of numbers")
+@_documented(
+    "normal",
+    "Numbers of normal distributions.",
+    "float32",
+    "Tensor(1., mindspore.float32), Tensor(1., mindspore.float32)",
+    mean="Mean, of numbers",
+    stddev="Standard deviation, of numbers",
+)
 def normal(shape, mean, stddev, seed=None):
     allowed = (*mstype.int_type, mstype.float16, mstype.float32)
     mean, stddev = _parameter(mean), _parameter(stddev)
@@ -243,9 +251,14 @@ def _parameter(value):
     return value
 
 
-@_documented("laplace", "Numbers of Laplace distributions.", "float32",
-             "Tensor(1., mindspore.float32), Tensor(1., mindspore.float32)", mean="Mean, float32",
-             lambda_param="Scale, float32")
+@_documented(
+    "laplace",
+    "Numbers of Laplace distributions.",
+    "float32",
+    "Tensor(1., mindspore.float32), Tensor(1., mindspore.float32)",
+    mean="Mean, float32",
+    lambda_param="Scale, float32",
+)
 def laplace(shape, mean, lambda_param, seed=None):
     _number_type("laplace", "mean", mean, (mstype.float32,))
     _number_type("laplace", "lambda_param", lambda_param, (mstype.float32,))
@@ -288,15 +301,21 @@ def uniform(shape, minval, maxval, seed=None, dtype=mstype.float32):
     return REGISTRY["UniformReal"].primitive(seed)(shape) * (maxval - minval) + minval
 
 
-@_documented("gamma", "Numbers of Gamma distributions.", "float32",
-             "Tensor(1., mindspore.float32), Tensor(1., mindspore.float32)", alpha="Shape parameter, float32",
-             beta="Rate, float32")
+@_documented(
+    "gamma",
+    "Numbers of Gamma distributions.",
+    "float32",
+    "Tensor(1., mindspore.float32), Tensor(1., mindspore.float32)",
+    alpha="Shape parameter, float32",
+    beta="Rate, float32",
+)
 def gamma(shape, alpha, beta, seed=None):
     return REGISTRY["Gamma"].primitive(_seed("gamma", seed))(shape, alpha, beta)
 
 
-@_documented("poisson", "Numbers of Poisson distributions.", "int32", "Tensor(5., mindspore.float32)",
-             mean="Mean, float32")
+@_documented(
+    "poisson", "Numbers of Poisson distributions.", "int32", "Tensor(5., mindspore.float32)", mean="Mean, float32"
+)
 def poisson(shape, mean, seed=None):
     return REGISTRY["Poisson"].primitive(_seed("poisson", seed))(shape, mean)
 
@@ -322,8 +341,10 @@ def multinomial_without_replacement(key, inputs, num_samples: PositiveInt, *, se
     dtype_in(op, "inputs", inputs, FLOAT)
     rank(op, "inputs", inputs, 1, 2)
     if num_samples > inputs.shape[-1]:
-        raise ValueError(f"For '{op}', without replacement 'num_sample' should be at most {inputs.shape[-1]}, the "
-                         f"number of classes, but got {num_samples}.")
+        raise ValueError(
+            f"For '{op}', without replacement 'num_sample' should be at most {inputs.shape[-1]}, the "
+            f"number of classes, but got {num_samples}."
+        )
     noise = jax.random.gumbel(stream(key, seed), inputs.shape, jnp.float32)
     return jax.lax.top_k(jnp.log(jnp.maximum(inputs, 0)) + noise, num_samples)[1].astype(jnp.int32)
 

@@ -1,4 +1,5 @@
 """Functional forms of arithmetic: matrix products of several kinds, clamping, interpolation, rounding."""
+
 import jax.numpy as jnp
 
 from msnb.core.dtype import promote
@@ -19,14 +20,36 @@ _tensor_dot = REGISTRY["TensorDot"]
 _maximum, _minimum = REGISTRY["Maximum"].primitive(), REGISTRY["Minimum"].primitive()
 
 # Names that r1.1's functional module gives to operators.
-for _name, _operator in (("tensor_add", "add"), ("tensor_sub", "sub"), ("tensor_mul", "mul"), ("tensor_pow", "pow"),
-                         ("tensor_floordiv", "floor_div"), ("tensor_mod", "floor_mod"), ("neg_tensor", "neg"),
-                         ("tensor_lt", "less"), ("tensor_le", "less_equal"), ("tensor_gt", "greater"),
-                         ("tensor_ge", "greater_equal"), ("floor_divide", "floor_div"), ("gt", "greater"),
-                         ("ge", "greater_equal"), ("lt", "less"), ("le", "less_equal"), ("eq", "equal"),
-                         ("ne", "not_equal"), ("arccos", "acos"), ("arcsin", "asin"), ("arctan", "atan"),
-                         ("arctan2", "atan2"), ("negative", "neg"), ("absolute", "abs"), ("remainder", "floor_mod"),
-                         ("fmod", "mod"), ("subtract", "sub"), ("multiply", "mul")):
+for _name, _operator in (
+    ("tensor_add", "add"),
+    ("tensor_sub", "sub"),
+    ("tensor_mul", "mul"),
+    ("tensor_pow", "pow"),
+    ("tensor_floordiv", "floor_div"),
+    ("tensor_mod", "floor_mod"),
+    ("neg_tensor", "neg"),
+    ("tensor_lt", "less"),
+    ("tensor_le", "less_equal"),
+    ("tensor_gt", "greater"),
+    ("tensor_ge", "greater_equal"),
+    ("floor_divide", "floor_div"),
+    ("gt", "greater"),
+    ("ge", "greater_equal"),
+    ("lt", "less"),
+    ("le", "less_equal"),
+    ("eq", "equal"),
+    ("ne", "not_equal"),
+    ("arccos", "acos"),
+    ("arcsin", "asin"),
+    ("arctan", "atan"),
+    ("arctan2", "atan2"),
+    ("negative", "neg"),
+    ("absolute", "abs"),
+    ("remainder", "floor_mod"),
+    ("fmod", "mod"),
+    ("subtract", "sub"),
+    ("multiply", "mul"),
+):
     functional(_name)(FUNCTIONAL[_operator])
 functional("tensor_div")(REGISTRY["RealDiv"].primitive())
 functional("real_div")(FUNCTIONAL["tensor_div"])
@@ -256,8 +279,9 @@ def einsum_(operands: Tensors, *, equation: Str):
     try:
         return jnp.einsum(equation, *operands)
     except (TypeError, IndexError) as problem:
-        raise ValueError(f"For 'einsum', the equation {equation!r} does not fit shapes "
-                         f"{[x.shape for x in operands]}: {problem}") from None
+        raise ValueError(
+            f"For 'einsum', the equation {equation!r} does not fit shapes {[x.shape for x in operands]}: {problem}"
+        ) from None
 
 
 @functional("einsum")
@@ -330,7 +354,7 @@ def round_(input, *, decimals=0):
     form = REGISTRY["Round"].primitive()
     if not decimals:
         return form(input)
-    scale = 10.0 ** decimals
+    scale = 10.0**decimals
     return form(input * scale) / scale
 
 
@@ -360,6 +384,7 @@ def _scaled(name, combine, formula):
         a, b = promote(tensor1, tensor2, op=name)
         x, y = promote(input, combine(a, b), op=name)
         return x + jnp.asarray(value, x.dtype) * y
+
     kernel.__name__ = kernel.__qualname__ = name
     kernel.__doc__ = f"""{formula}
 
@@ -386,6 +411,7 @@ def _pairwise(name, function, summary):
     def kernel(input, other):
         x, y = promote(input, other, op=name)
         return in_float32(function)(floating(x), floating(y))
+
     kernel.__name__ = kernel.__qualname__ = name
     kernel.__doc__ = f"""{summary}
 

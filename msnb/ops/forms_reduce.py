@@ -1,4 +1,5 @@
 """Functional forms of reductions: ops.sum, mean, max, std, norm, cumsum, argmax, and the Tensor methods alike."""
+
 import jax
 import jax.numpy as jnp
 
@@ -146,6 +147,7 @@ def _extreme(name, reduce, arg, summary):
         if keepdims:
             return value, place
         return FUNCTIONAL["squeeze"](value, axis), index
+
     form.__name__ = form.__qualname__ = name
     form.__doc__ = f"""{summary} along an axis, and where they stand.
 
@@ -174,6 +176,7 @@ min_ = _extreme("min", _min, _argmin, "The smallest elements")
 def _plain_extreme(name, reduce, summary):
     def form(input, axis=None, keepdims=False):
         return reduce(_tensor(name, input), _axis(axis), keepdims)
+
     form.__name__ = form.__qualname__ = name
     form.__doc__ = f"""{summary} over axes.
 
@@ -202,6 +205,7 @@ def _arg(name, primitive, word):
             input, dim, keepdim = FUNCTIONAL["reshape"](input, (-1,)), 0, False
         index = primitive(axis=dim, output_type=mstype.int64)(input)
         return FUNCTIONAL["expand_dims"](index, dim) if keepdim else index
+
     form.__name__ = form.__qualname__ = name
     form.__doc__ = f"""Index of the {word} element along an axis, the first one of equals.
 
@@ -233,6 +237,7 @@ def _logic(name, reduce, word):
         if input.dtype != mstype.bool_:
             input = _cast(input, mstype.bool_)
         return reduce(input, _axis(axis), keep_dims)
+
     form.__name__ = form.__qualname__ = name
     form.__doc__ = f"""Whether {word} over axes are True, where 0 counts as False and every other number as True.
 
@@ -258,6 +263,7 @@ def _running(name, primitive, word):
     def form(x, axis, dtype=None):
         _tensor(name, x)
         return primitive(x if dtype is None else _cast(x, dtype), axis)
+
     form.__name__ = form.__qualname__ = name
     form.__doc__ = f"""Running {word} along an axis.
 
@@ -364,8 +370,7 @@ NormOrder = Kind("a number, 'fro', 'nuc' or None", _order)
 
 @operator("Norm", functional="norm", methods=("norm",))
 @in_float32
-def norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = False, *,
-         dtype: Optional(DType) = None):
+def norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = False, *, dtype: Optional(DType) = None):
     """Norm of vectors or matrices.
 
     Args:

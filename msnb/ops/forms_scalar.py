@@ -1,4 +1,5 @@
 """Functional forms on Python values: scalars, tuples, lists, dicts, types. They compute at once, in both modes."""
+
 import math
 import operator as py
 
@@ -12,6 +13,7 @@ from msnb.ops._host import functional
 def _register(name, fn, summary):
     def form(*args):
         return fn(*args)
+
     form.__name__ = form.__qualname__ = name
     form.__doc__ = summary + "\n\n    Supported Platforms:\n        ``CPU`` ``GPU`` ``TPU``\n    "
     functional(name)(form)
@@ -22,35 +24,47 @@ def _scalar_log(x):
 
 
 for _name, _fn, _summary in (
-        ("scalar_add", py.add, "Sum of two numbers."), ("scalar_sub", py.sub, "Difference of two numbers."),
-        ("scalar_mul", py.mul, "Product of two numbers."), ("scalar_div", py.truediv, "Quotient of two numbers."),
-        ("scalar_floordiv", py.floordiv, "Quotient of two numbers, rounded down."),
-        ("scalar_mod", py.mod, "Remainder of two numbers."), ("scalar_pow", py.pow, "Power of two numbers."),
-        ("scalar_log", _scalar_log, "Natural logarithm of a number."),
-        ("scalar_uadd", py.pos, "A number itself."), ("scalar_usub", py.neg, "A number with its sign changed."),
-        ("scalar_gt", py.gt, "Whether the first number is larger."), ("scalar_lt", py.lt, "Whether it is smaller."),
-        ("scalar_ge", py.ge, "Whether the first number is not smaller."),
-        ("scalar_le", py.le, "Whether the first number is not larger."),
-        ("scalar_eq", py.eq, "Whether two numbers are equal."), ("scalar_ne", py.ne, "Whether two numbers differ."),
-        ("string_eq", py.eq, "Whether two strings are equal."), ("string_concat", py.add, "Two strings joined."),
-        ("bool_not", py.not_, "Negation of a bool."), ("bool_eq", py.eq, "Whether two bools are equal."),
-        ("bool_or", lambda x, y: x or y, "Whether one of two bools is True."),
-        ("bool_and", lambda x, y: x and y, "Whether both of two bools are True."),
-        ("is_", py.is_, "Whether two values are one object."),
-        ("is_not", py.is_not, "Whether two values are different objects."),
-        ("in_dict", lambda key, d: key in d, "Whether a dict has a key."),
-        ("not_in_dict", lambda key, d: key not in d, "Whether a dict lacks a key."),
-        ("tuple_getitem", py.getitem, "An element of a tuple."), ("list_getitem", py.getitem, "An element of a list."),
-        ("dict_getitem", py.getitem, "The value of a key in a dict."), ("tuple_len", len, "Length of a tuple."),
-        ("list_len", len, "Length of a list."), ("tuple_equal", py.eq, "Whether two tuples are equal."),
-        ("list_equal", py.eq, "Whether two lists are equal."),
-        ("make_range", lambda *a: tuple(range(*a)), "The numbers of a range, as a tuple."),
-        ("make_tuple", lambda *a: a, "A tuple of the arguments."),
-        ("make_list", lambda *a: list(a), "A list of the arguments."),
-        ("make_dict", lambda keys, values: dict(zip(keys, values, strict=True)), "A dict of keys and values."),
-        ("make_slice", slice, "A slice of start, stop and step."),
-        ("tuple_reversed", lambda t: tuple(reversed(t)), "A tuple in reverse order."),
-        ("shape_mul", math.prod, "Product of the entries of a shape.")):
+    ("scalar_add", py.add, "Sum of two numbers."),
+    ("scalar_sub", py.sub, "Difference of two numbers."),
+    ("scalar_mul", py.mul, "Product of two numbers."),
+    ("scalar_div", py.truediv, "Quotient of two numbers."),
+    ("scalar_floordiv", py.floordiv, "Quotient of two numbers, rounded down."),
+    ("scalar_mod", py.mod, "Remainder of two numbers."),
+    ("scalar_pow", py.pow, "Power of two numbers."),
+    ("scalar_log", _scalar_log, "Natural logarithm of a number."),
+    ("scalar_uadd", py.pos, "A number itself."),
+    ("scalar_usub", py.neg, "A number with its sign changed."),
+    ("scalar_gt", py.gt, "Whether the first number is larger."),
+    ("scalar_lt", py.lt, "Whether it is smaller."),
+    ("scalar_ge", py.ge, "Whether the first number is not smaller."),
+    ("scalar_le", py.le, "Whether the first number is not larger."),
+    ("scalar_eq", py.eq, "Whether two numbers are equal."),
+    ("scalar_ne", py.ne, "Whether two numbers differ."),
+    ("string_eq", py.eq, "Whether two strings are equal."),
+    ("string_concat", py.add, "Two strings joined."),
+    ("bool_not", py.not_, "Negation of a bool."),
+    ("bool_eq", py.eq, "Whether two bools are equal."),
+    ("bool_or", lambda x, y: x or y, "Whether one of two bools is True."),
+    ("bool_and", lambda x, y: x and y, "Whether both of two bools are True."),
+    ("is_", py.is_, "Whether two values are one object."),
+    ("is_not", py.is_not, "Whether two values are different objects."),
+    ("in_dict", lambda key, d: key in d, "Whether a dict has a key."),
+    ("not_in_dict", lambda key, d: key not in d, "Whether a dict lacks a key."),
+    ("tuple_getitem", py.getitem, "An element of a tuple."),
+    ("list_getitem", py.getitem, "An element of a list."),
+    ("dict_getitem", py.getitem, "The value of a key in a dict."),
+    ("tuple_len", len, "Length of a tuple."),
+    ("list_len", len, "Length of a list."),
+    ("tuple_equal", py.eq, "Whether two tuples are equal."),
+    ("list_equal", py.eq, "Whether two lists are equal."),
+    ("make_range", lambda *a: tuple(range(*a)), "The numbers of a range, as a tuple."),
+    ("make_tuple", lambda *a: a, "A tuple of the arguments."),
+    ("make_list", lambda *a: list(a), "A list of the arguments."),
+    ("make_dict", lambda keys, values: dict(zip(keys, values, strict=True)), "A dict of keys and values."),
+    ("make_slice", slice, "A slice of start, stop and step."),
+    ("tuple_reversed", lambda t: tuple(reversed(t)), "A tuple in reverse order."),
+    ("shape_mul", math.prod, "Product of the entries of a shape."),
+):
     _register(_name, _fn, _summary)
 
 
@@ -200,6 +214,7 @@ def isconstant(value):
         ``CPU`` ``GPU`` ``TPU``
     """
     from msnb.core._jax_private import is_tracer
+
     return not (isinstance(value, Tensor) and is_tracer(value._array))
 
 
@@ -317,15 +332,30 @@ def switch_layer(index, layers):
 
 def _internal(name):
     def form(*args):
-        raise NotImplementedError(f"'{name}' is part of MindSpore's compiler and computes nothing by itself; "
-                                  f"use ops.GradOperation for gradients and plain Python for everything else "
-                                  f"(got {', '.join(map(describe, args)) or 'no arguments'}).")
+        raise NotImplementedError(
+            f"'{name}' is part of MindSpore's compiler and computes nothing by itself; "
+            f"use ops.GradOperation for gradients and plain Python for everything else "
+            f"(got {', '.join(map(describe, args)) or 'no arguments'})."
+        )
+
     form.__name__ = form.__qualname__ = name
-    form.__doc__ = (f"`{name}` is part of MindSpore's compiler. It has a name here, and raises NotImplementedError.\n\n"
-                    "    Supported Platforms:\n        None\n    ")
+    form.__doc__ = (
+        f"`{name}` is part of MindSpore's compiler. It has a name here, and raises NotImplementedError.\n\n"
+        "    Supported Platforms:\n        None\n    "
+    )
     functional(name)(form)
 
 
-for _name in ("array_reduce", "distribute", "embed", "ref_to_embed", "env_setitem", "env_getitem", "env_add",
-              "env_get", "J", "make_ref"):
+for _name in (
+    "array_reduce",
+    "distribute",
+    "embed",
+    "ref_to_embed",
+    "env_setitem",
+    "env_getitem",
+    "env_add",
+    "env_get",
+    "J",
+    "make_ref",
+):
     _internal(_name)

@@ -1,4 +1,5 @@
 """A face: the functional form of every operator that has one, as `mindspore.ops.functional`."""
+
 from functools import partial
 
 from msnb.core.grad import grad, stop_gradient, value_and_grad

@@ -3,6 +3,7 @@
 An index is split into a plan, which is static and names the kernel, and numbers that are passed to it: whole numbers
 and slice starts are traced scalars, so that ``x[i]`` in a loop runs one compiled kernel for every `i`.
 """
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -63,8 +64,16 @@ def _window(x, starts, plan):
 def _numpy_index(tensors, plan):
     """The index of a plan with arrays, for jnp; its slices are (start, stop, step)."""
     arrays = iter(tensors)
-    return tuple(wide(next(arrays)) if entry == ARRAY else None if entry == NEW else slice(None) if entry == ALL
-                 else slice(*entry) for entry in plan)
+    return tuple(
+        wide(next(arrays))
+        if entry == ARRAY
+        else None
+        if entry == NEW
+        else slice(None)
+        if entry == ALL
+        else slice(*entry)
+        for entry in plan
+    )
 
 
 def _index_ranges(given):
@@ -101,8 +110,10 @@ def tensor_get_item(x, starts: Tensors, tensors: Tensors, plan: Value):
         return x.at[_numpy_index(tensors, plan)].get(mode="fill")
     if starts:
         x = jax.lax.dynamic_slice(x, *_window(x, starts, plan))
-    rest = tuple(0 if entry == NUMBER else None if entry == NEW else slice(None) if entry == ALL
-                 else slice(None, None, entry[1]) for entry in plan)
+    rest = tuple(
+        0 if entry == NUMBER else None if entry == NEW else slice(None) if entry == ALL else slice(None, None, entry[1])
+        for entry in plan
+    )
     return x[rest]
 
 
@@ -114,8 +125,10 @@ def _fitted(value, shape, dtype):
     try:
         return jnp.broadcast_to(value, shape)
     except ValueError:
-        raise ValueError(f"For 'Tensor assignment', a value of shape {value.shape} does not broadcast to the indexed "
-                         f"part of shape {tuple(shape)}.") from None
+        raise ValueError(
+            f"For 'Tensor assignment', a value of shape {value.shape} does not broadcast to the indexed "
+            f"part of shape {tuple(shape)}."
+        ) from None
 
 
 @operator("TensorSetItem", checks=[_IN_RANGE])
@@ -158,8 +171,10 @@ def tensor_set_item(x, value, starts: Tensors, tensors: Tensors, plan: Value):
         return x
     # A window runs upwards; a slice that runs downwards begins at its end.
     first = [b if s > 0 else b + n - 1 for b, n, s in zip(begins, lengths, steps, strict=True)]
-    mesh = [(f + s * jnp.arange(c)).reshape([-1 if e == d else 1 for e in range(x.ndim)])
-            for d, (f, s, c) in enumerate(zip(first, steps, counts, strict=True))]
+    mesh = [
+        (f + s * jnp.arange(c)).reshape([-1 if e == d else 1 for e in range(x.ndim)])
+        for d, (f, s, c) in enumerate(zip(first, steps, counts, strict=True))
+    ]
     return x.at[tuple(mesh)].set(block)
 
 
@@ -179,7 +194,7 @@ def tensor_set_mask(x, mask, value):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    rest = x.shape[mask.ndim:]
+    rest = x.shape[mask.ndim :]
     spread = mask.reshape(mask.shape + (1,) * len(rest))
     value = cast_array(value, x.dtype)
     if value.shape == x.shape:
@@ -227,8 +242,10 @@ def _entry(item):
         return box(item)
     if isinstance(item, jax.Array):
         return box(item)
-    raise IndexError(f"A Tensor is indexed by int, slice, ..., None, bool, Tensor, or lists and tuples of them, "
-                     f"but got {describe(item)}.")
+    raise IndexError(
+        f"A Tensor is indexed by int, slice, ..., None, bool, Tensor, or lists and tuples of them, "
+        f"but got {describe(item)}."
+    )
 
 
 def _listed(items):
@@ -244,9 +261,11 @@ def _listed(items):
 def _mask_positions(mask):
     """Index Tensors of the True places of a mask."""
     if is_tracer(mask._array):
-        raise ValueError("x[mask] has as many elements as the mask has True places, which a compiled graph does not "
-                         "know. Write ops.select(mask, x, other) to keep the shape, x[mask] = value to assign, or "
-                         "ops.masked_select in PYNATIVE mode.")
+        raise ValueError(
+            "x[mask] has as many elements as the mask has True places, which a compiled graph does not "
+            "know. Write ops.select(mask, x, other) to keep the shape, x[mask] = value to assign, or "
+            "ops.masked_select in PYNATIVE mode."
+        )
     return [box(places) for places in np.nonzero(np.asarray(mask._array))]
 
 
@@ -275,11 +294,13 @@ def plan_of(index, shape):
         raise IndexError("An index holds at most one ellipsis (...).")
     missing = len(shape) - sum(map(_width, items))
     if missing < 0:
-        raise IndexError(f"The index has {len(shape) - missing} places for a Tensor of {len(shape)} dimensions, "
-                         f"shape {tuple(shape)}.")
+        raise IndexError(
+            f"The index has {len(shape) - missing} places for a Tensor of {len(shape)} dimensions, "
+            f"shape {tuple(shape)}."
+        )
     for place, item in enumerate(items):
         if item is Ellipsis:
-            items[place:place + 1] = [slice(None)] * missing
+            items[place : place + 1] = [slice(None)] * missing
             break
     else:
         items += [slice(None)] * missing
@@ -295,10 +316,11 @@ def plan_of(index, shape):
         elif isinstance(item, Tensor):
             found = [item]
             if item._array.dtype == bool:
-                wanted = shape[dimension:dimension + item.ndim]
+                wanted = shape[dimension : dimension + item.ndim]
                 if item.shape != tuple(wanted):
-                    raise IndexError(f"A mask of shape {item.shape} does not fit dimensions of lengths "
-                                     f"{tuple(wanted)}.")
+                    raise IndexError(
+                        f"A mask of shape {item.shape} does not fit dimensions of lengths {tuple(wanted)}."
+                    )
                 if not item.ndim:
                     plan.append(NEW)
                 found = _mask_positions(item)
@@ -312,8 +334,10 @@ def plan_of(index, shape):
             dimension += 1
             if isinstance(item, int):
                 if not -length <= item < length:
-                    raise IndexError(f"The index {item} is out of range for dimension {dimension - 1} of length "
-                                     f"{length}, shape {tuple(shape)}.")
+                    raise IndexError(
+                        f"The index {item} is out of range for dimension {dimension - 1} of length "
+                        f"{length}, shape {tuple(shape)}."
+                    )
                 item = item + length if item < 0 else item
                 (tensors if gather else numbers).append(item)
                 plan.append(ARRAY if gather else NUMBER)
@@ -393,15 +417,21 @@ def setitem(x, index, value):
 
 
 def _assign_mask(x, mask, value):
-    if mask.shape != x.shape[:mask.ndim]:
+    if mask.shape != x.shape[: mask.ndim]:
         raise IndexError(f"A mask of shape {mask.shape} does not fit a Tensor of shape {x.shape}.")
     rest = x.ndim - mask.ndim
-    if isinstance(value, Tensor) and value.ndim == rest + 1 and value.shape[0] != 1 and value.shape != x.shape \
-            and not is_tracer(mask._array):
+    if (
+        isinstance(value, Tensor)
+        and value.ndim == rest + 1
+        and value.shape[0] != 1
+        and value.shape != x.shape
+        and not is_tracer(mask._array)
+    ):
         count = int(np.count_nonzero(np.asarray(mask._array)))
         if value.shape[0] != count:
-            raise ValueError(f"For 'Tensor assignment', the mask marks {count} elements, but there are "
-                             f"{value.shape[0]} values.")
+            raise ValueError(
+                f"For 'Tensor assignment', the mask marks {count} elements, but there are {value.shape[0]} values."
+            )
     return _set_mask(x, mask, value)
 
 

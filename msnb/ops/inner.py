@@ -1,4 +1,5 @@
 """Operators that MindSpore keeps for its own tests and layers, under `mindspore.ops.operations._inner_ops`."""
+
 import jax.numpy as jnp
 
 from msnb.core.kinds import Optional, StrictFloat
@@ -37,8 +38,10 @@ def _check_range(attributes):
     start, limit, delta = attributes.values()
     start, limit = (0.0, start) if limit is None else (start, limit)
     if delta == 0 or start == limit or (limit > start) != (delta > 0):
-        raise ValueError(f"For 'Range', 'delta' should lead from 'start' to 'limit', but got start {start}, limit "
-                         f"{limit} and delta {delta}.")
+        raise ValueError(
+            f"For 'Range', 'delta' should lead from 'start' to 'limit', but got start {start}, limit "
+            f"{limit} and delta {delta}."
+        )
 
 
 refuse("Range", _check_range)

@@ -1,4 +1,5 @@
 """Descriptions of hand-written Ascend kernels: accepted, so that code which registers them imports; XLA needs none."""
+
 from msnb import log
 
 BUILT_IN_OPS_REGISTER_PATH = "mindspore/ops/_op_impl"
@@ -78,6 +79,7 @@ class AiCPURegOp(RegOp):
 def _setter(key):
     def setter(self, value=None):
         return self._keep(key, value)
+
     setter.__name__ = key
     setter.__doc__ = f"Set `{key}`."
     return setter
@@ -87,9 +89,20 @@ class TBERegOp(RegOp):
     """Description of a TBE kernel."""
 
 
-for _key in ("async_flag", "binfile_name", "compute_cost", "kernel_name", "partial_flag", "reshape_type",
-             "dynamic_format", "op_pattern",
-             "fusion_type", "dynamic_shape", "need_check_supported", "is_dynamic_format"):
+for _key in (
+    "async_flag",
+    "binfile_name",
+    "compute_cost",
+    "kernel_name",
+    "partial_flag",
+    "reshape_type",
+    "dynamic_format",
+    "op_pattern",
+    "fusion_type",
+    "dynamic_shape",
+    "need_check_supported",
+    "is_dynamic_format",
+):
     setattr(TBERegOp, _key, _setter(_key))
 AiCPURegOp.fusion_type = RegOp.fusion_type = _setter("fusion_type")
 
@@ -98,11 +111,36 @@ class DataType:
     """Pairs of type and layout, ``DataType.F32_NCHW == ("float32", "NCHW")``."""
 
 
-_TYPES = {"None": "", "BOOL": "bool", "I8": "int8", "U8": "uint8", "I16": "int16", "U16": "uint16", "I32": "int32",
-          "U32": "uint32", "I64": "int64", "U64": "uint64", "F16": "float16", "F32": "float32", "F64": "float64"}
-_LAYOUTS = {"None": "", "Default": "DefaultFormat", "5HD": "NC1HWC0", "FracZ": "FRACTAL_Z", "FracNZ": "FRACTAL_NZ",
-            "C1HWNCoC0": "C1HWNCoC0", "NCHW": "NCHW", "NHWC": "NHWC", "HWCN": "HWCN", "NDHWC": "NDHWC",
-            "ChannelLast": "ChannelLast", "FracNZLSTM": "FRACTAL_NZ", "FracZNLSTM": "FRACTAL_ZN_LSTM"}
+_TYPES = {
+    "None": "",
+    "BOOL": "bool",
+    "I8": "int8",
+    "U8": "uint8",
+    "I16": "int16",
+    "U16": "uint16",
+    "I32": "int32",
+    "U32": "uint32",
+    "I64": "int64",
+    "U64": "uint64",
+    "F16": "float16",
+    "F32": "float32",
+    "F64": "float64",
+}
+_LAYOUTS = {
+    "None": "",
+    "Default": "DefaultFormat",
+    "5HD": "NC1HWC0",
+    "FracZ": "FRACTAL_Z",
+    "FracNZ": "FRACTAL_NZ",
+    "C1HWNCoC0": "C1HWNCoC0",
+    "NCHW": "NCHW",
+    "NHWC": "NHWC",
+    "HWCN": "HWCN",
+    "NDHWC": "NDHWC",
+    "ChannelLast": "ChannelLast",
+    "FracNZLSTM": "FRACTAL_NZ",
+    "FracZNLSTM": "FRACTAL_ZN_LSTM",
+}
 for _type, _dtype in _TYPES.items():
     for _layout, _format in _LAYOUTS.items():
         setattr(DataType, f"{_type}_{_layout}", (_dtype, _format))

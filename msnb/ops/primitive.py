@@ -1,4 +1,5 @@
 """A face: the bases of operators, as `mindspore.ops.primitive`, and `constexpr`, which belongs to no floor below."""
+
 import functools
 
 from msnb.core.errors import describe

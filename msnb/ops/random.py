@@ -3,6 +3,7 @@
 Every call takes the next key of the stream that `set_seed` fixes. The attributes `seed` and `seed2` pick another stream
 of it: two operators with different seeds differ, and a program repeats itself after the same `set_seed`.
 """
+
 import jax
 import jax.numpy as jnp
 
@@ -78,8 +79,10 @@ def _common_shape(op, shape, *parameters):
     try:
         return jnp.broadcast_shapes(shape, *(p.shape for p in parameters))
     except ValueError:
-        raise ValueError(f"For '{op}', the parameters of shapes {', '.join(str(p.shape) for p in parameters)} should "
-                         f"broadcast with 'shape' {shape}.") from None
+        raise ValueError(
+            f"For '{op}', the parameters of shapes {', '.join(str(p.shape) for p in parameters)} should "
+            f"broadcast with 'shape' {shape}."
+        ) from None
 
 
 def _as_float(op, argument, x):
@@ -106,27 +109,50 @@ def _uniform_int(key, shape: PositiveShape, minval, maxval, *, seed: NonNegInt =
         if not value.weak_type:
             dtype_in("UniformInt", argument, value, frozenset({jnp.dtype("int32")}))
         rank("UniformInt", argument, value, 0)
-    return jax.random.randint(stream(key, seed, seed2), shape, minval.astype(jnp.int32), maxval.astype(jnp.int32),
-                              jnp.int32)
+    return jax.random.randint(
+        stream(key, seed, seed2), shape, minval.astype(jnp.int32), maxval.astype(jnp.int32), jnp.int32
+    )
 
 
-_declare("StandardNormal", "Numbers of the normal distribution with mean 0 and standard deviation 1.",
-         _standard_normal, "float32, of shape `shape`")
-_declare("StandardLaplace", "Numbers of the Laplace distribution with mean 0 and scale 1.", _standard_laplace,
-         "float32, of shape `shape`")
-_declare("UniformReal", "Numbers of the uniform distribution over [0, 1).", _uniform_real,
-         "float32, of shape `shape`")
-_declare("Gamma", "Numbers of Gamma distributions.", _gamma, "float32, of the broadcast shape of all inputs",
-         "\n        - **alpha** (Tensor) - Shape parameter, float32, positive."
-         "\n        - **beta** (Tensor) - Rate, the inverse of the scale, float32, positive.",
-         "(2, 2), Tensor(1., mindspore.float32), Tensor(1., mindspore.float32)")
-_declare("Poisson", "Numbers of Poisson distributions.", _poisson, "int32, of the broadcast shape of the inputs",
-         "\n        - **mean** (Tensor) - Means, float32, positive.", "(2, 2), Tensor(5., mindspore.float32)")
-_declare("UniformInt", "Whole numbers of the uniform distribution over [minval, maxval).", _uniform_int,
-         "int32, of shape `shape`",
-         "\n        - **minval** (Tensor) - The smallest number, an int32 scalar."
-         "\n        - **maxval** (Tensor) - The number above the largest, an int32 scalar.",
-         "(2, 2), Tensor(1, mindspore.int32), Tensor(5, mindspore.int32)")
+_declare(
+    "StandardNormal",
+    "Numbers of the normal distribution with mean 0 and standard deviation 1.",
+    _standard_normal,
+    "float32, of shape `shape`",
+)
+_declare(
+    "StandardLaplace",
+    "Numbers of the Laplace distribution with mean 0 and scale 1.",
+    _standard_laplace,
+    "float32, of shape `shape`",
+)
+_declare("UniformReal", "Numbers of the uniform distribution over [0, 1).", _uniform_real, "float32, of shape `shape`")
+_declare(
+    "Gamma",
+    "Numbers of Gamma distributions.",
+    _gamma,
+    "float32, of the broadcast shape of all inputs",
+    "\n        - **alpha** (Tensor) - Shape parameter, float32, positive."
+    "\n        - **beta** (Tensor) - Rate, the inverse of the scale, float32, positive.",
+    "(2, 2), Tensor(1., mindspore.float32), Tensor(1., mindspore.float32)",
+)
+_declare(
+    "Poisson",
+    "Numbers of Poisson distributions.",
+    _poisson,
+    "int32, of the broadcast shape of the inputs",
+    "\n        - **mean** (Tensor) - Means, float32, positive.",
+    "(2, 2), Tensor(5., mindspore.float32)",
+)
+_declare(
+    "UniformInt",
+    "Whole numbers of the uniform distribution over [minval, maxval).",
+    _uniform_int,
+    "int32, of shape `shape`",
+    "\n        - **minval** (Tensor) - The smallest number, an int32 scalar."
+    "\n        - **maxval** (Tensor) - The number above the largest, an int32 scalar.",
+    "(2, 2), Tensor(1, mindspore.int32), Tensor(5, mindspore.int32)",
+)
 
 
 @operator("TruncatedNormal", random=True)
@@ -214,8 +240,7 @@ CategoricalType = Kind("mindspore.int16, mindspore.int32 or mindspore.int64", _c
 
 
 @operator("RandomCategorical", functional="random_categorical", random=True)
-def random_categorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *,
-                       dtype: CategoricalType = mstype.int64):
+def random_categorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *, dtype: CategoricalType = mstype.int64):
     """Samples of categorical distributions given by logits.
 
     Args:
@@ -317,19 +342,32 @@ def _sampler_inputs(op, true_classes, num_true, num_sampled, unique, range_max):
     dtype_in(op, "true_classes", true_classes, INDEX)
     rank(op, "true_classes", true_classes, 2)
     if true_classes.shape[1] != num_true:
-        raise ValueError(f"For '{op}', 'true_classes' should have shape (N, {num_true}) for num_true {num_true}, "
-                         f"but got {true_classes.shape}.")
+        raise ValueError(
+            f"For '{op}', 'true_classes' should have shape (N, {num_true}) for num_true {num_true}, "
+            f"but got {true_classes.shape}."
+        )
     if unique and num_sampled > range_max:
-        raise ValueError(f"For '{op}', {num_sampled} different classes cannot be drawn from {range_max}: lower "
-                         f"'num_sampled' or set 'unique' to False.")
+        raise ValueError(
+            f"For '{op}', {num_sampled} different classes cannot be drawn from {range_max}: lower "
+            f"'num_sampled' or set 'unique' to False."
+        )
 
 
 _TRUE_CLASSES = [label("true_classes", classes=lambda given: given["range_max"], always=False)]
 
 
 @operator("UniformCandidateSampler", functional="uniform_candidate_sampler", random=True, checks=_TRUE_CLASSES)
-def uniform_candidate_sampler(key, true_classes, *, num_true: Int, num_sampled: PositiveInt, unique: Bool,
-                              range_max: PositiveInt, seed: NonNegInt = 0, remove_accidental_hits: Bool = False):
+def uniform_candidate_sampler(
+    key,
+    true_classes,
+    *,
+    num_true: Int,
+    num_sampled: PositiveInt,
+    unique: Bool,
+    range_max: PositiveInt,
+    seed: NonNegInt = 0,
+    remove_accidental_hits: Bool = False,
+):
     """Classes drawn uniformly from [0, range_max), and how often each class is expected.
 
     Args:
@@ -375,13 +413,24 @@ def uniform_candidate_sampler(key, true_classes, *, num_true: Int, num_sampled: 
         places = jnp.cumsum(allowed)
         drawn = jnp.searchsorted(places, jax.random.randint(key, (num_sampled,), 1, places[-1] + 1))
     expected = jnp.float32(num_sampled / range_max)
-    return (drawn.astype(true_classes.dtype), jnp.full(true_classes.shape, expected),
-            jnp.full((num_sampled,), expected))
+    return (
+        drawn.astype(true_classes.dtype),
+        jnp.full(true_classes.shape, expected),
+        jnp.full((num_sampled,), expected),
+    )
 
 
 @operator("LogUniformCandidateSampler", functional="log_uniform_candidate_sampler", random=True, checks=_TRUE_CLASSES)
-def log_uniform_candidate_sampler(key, true_classes, *, num_true: PositiveInt = 1, num_sampled: PositiveInt = 5,
-                                  unique: Bool = True, range_max: PositiveInt = 5, seed: NonNegInt = 0):
+def log_uniform_candidate_sampler(
+    key,
+    true_classes,
+    *,
+    num_true: PositiveInt = 1,
+    num_sampled: PositiveInt = 5,
+    unique: Bool = True,
+    range_max: PositiveInt = 5,
+    seed: NonNegInt = 0,
+):
     """Classes drawn from [0, range_max) with probabilities log((c + 2) / (c + 1)) / log(range_max + 1).
 
     Args:
@@ -470,15 +519,16 @@ def no_repeat_n_gram(state_seq, log_probs, *, ngram_size: PositiveInt = 1):
     rank(op, "log_probs", log_probs, 3)
     length = state_seq.shape[2]
     if state_seq.shape[:2] != log_probs.shape[:2]:
-        raise ValueError(f"For '{op}', batch and beam should agree, but got shapes {state_seq.shape} and "
-                         f"{log_probs.shape}.")
+        raise ValueError(
+            f"For '{op}', batch and beam should agree, but got shapes {state_seq.shape} and {log_probs.shape}."
+        )
     if ngram_size > length:
         raise ValueError(f"For '{op}', 'ngram_size' should be at most the length {length}, but got {ngram_size}.")
     starts = jnp.arange(length - ngram_size + 1)
     grams = state_seq[..., starts[:, None] + jnp.arange(ngram_size)]
-    tail = state_seq[..., length - ngram_size + 1:]
+    tail = state_seq[..., length - ngram_size + 1 :]
     same = jnp.all(grams[..., :-1] == tail[..., None, :], axis=-1)
     banned = jnp.zeros(log_probs.shape, bool)
-    batch, beam = jnp.ogrid[:log_probs.shape[0], :log_probs.shape[1]]
+    batch, beam = jnp.ogrid[: log_probs.shape[0], : log_probs.shape[1]]
     banned = banned.at[batch[..., None], beam[..., None], grams[..., -1]].max(same)
     return jnp.where(banned, jnp.finfo(log_probs.dtype).min, log_probs)

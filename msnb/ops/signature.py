@@ -2,6 +2,7 @@
 
 MindSpore's compiler reads them to convert arguments; here they are kept on the class for programs that look at them.
 """
+
 import enum
 
 
@@ -42,8 +43,13 @@ class Signature:
         self.name, self.rw, self.kind, self.default, self.dtype = name, rw, kind, default, dtype
 
 
-def make_sig(name="var", rw=sig_rw.RW_READ, kind=sig_kind.KIND_POSITIONAL_KEYWORD,
-             default=sig_kind.KIND_EMPTY_DEFAULT_VALUE, dtype=sig_dtype.T_EMPTY_DEFAULT_VALUE):
+def make_sig(
+    name="var",
+    rw=sig_rw.RW_READ,
+    kind=sig_kind.KIND_POSITIONAL_KEYWORD,
+    default=sig_kind.KIND_EMPTY_DEFAULT_VALUE,
+    dtype=sig_dtype.T_EMPTY_DEFAULT_VALUE,
+):
     """The signature of one argument.
 
     Args:

@@ -1,4 +1,5 @@
 """Operators on sparse Tensors and on rows of Tensors."""
+
 import jax.numpy as jnp
 
 from msnb.core.checks import position
@@ -42,8 +43,10 @@ def sparse_to_dense(indices, values, dense_shape: Shape):
     rank("SparseToDense", "indices", indices, 2)
     rank("SparseToDense", "values", values, 1)
     if indices.shape != (values.shape[0], len(dense_shape)) or any(n < 1 for n in dense_shape):
-        raise ValueError(f"For 'SparseToDense', 'indices' should have shape {(values.shape[0], len(dense_shape))} for "
-                         f"{values.shape[0]} values and the positive shape {dense_shape}, but got {indices.shape}.")
+        raise ValueError(
+            f"For 'SparseToDense', 'indices' should have shape {(values.shape[0], len(dense_shape))} for "
+            f"{values.shape[0]} values and the positive shape {dense_shape}, but got {indices.shape}."
+        )
     zeros = jnp.zeros(dense_shape, values.dtype)
     return zeros.at[tuple(indices.T)].set(values, mode="drop", wrap_negative_indices=False)
 
@@ -53,6 +56,7 @@ def _part(kind, name, part):
         if not isinstance(tensor, kind):
             raise TypeError(f"For '{name}', the input should be a {kind.__name__}, but got {describe(tensor)}.")
         return getattr(tensor, part)
+
     get.__name__ = get.__qualname__ = name
     get.__doc__ = f"The {part.replace('_', ' ')} of a {kind.__name__}."
     functional(name)(get)
@@ -61,6 +65,7 @@ def _part(kind, name, part):
 def _maker(kind, name):
     def make(indices, values, dense_shape):
         return kind(indices, values, dense_shape)
+
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"A {kind.__name__} of indices, values and the shape of the dense Tensor."
     functional(name)(make)

@@ -1,5 +1,6 @@
 """Methods and operators of Tensor that are more than one declared operator: reductions with numpy's arguments, shapes
 given as several arguments, conversion, comparison with anything."""
+
 import numpy as np
 
 from msnb.common import dtype as mstype
@@ -18,6 +19,7 @@ def _method(*names):
         for name in names:
             setattr(Tensor, name, fn)
         return fn
+
     return attach
 
 
@@ -112,14 +114,23 @@ def type_as(self, other):
 def _converter(name, dtype):
     def convert(self):
         return F["cast"](self, dtype)
+
     convert.__name__ = name
     convert.__doc__ = f"The Tensor as {dtype}."
     setattr(Tensor, name, convert)
 
 
-for _name, _dtype in (("float", mstype.float32), ("half", mstype.float16), ("double", mstype.float64),
-                      ("int", mstype.int32), ("long", mstype.int64), ("short", mstype.int16), ("byte", mstype.uint8),
-                      ("bool", mstype.bool_), ("bfloat16", mstype.bfloat16)):
+for _name, _dtype in (
+    ("float", mstype.float32),
+    ("half", mstype.float16),
+    ("double", mstype.float64),
+    ("int", mstype.int32),
+    ("long", mstype.int64),
+    ("short", mstype.int16),
+    ("byte", mstype.uint8),
+    ("bool", mstype.bool_),
+    ("bfloat16", mstype.bfloat16),
+):
     _converter(_name, _dtype)
 
 
@@ -153,8 +164,9 @@ def itemset(self, *args):
             index = tuple(int(i) for i in np.unravel_index(index, self.shape))
         self[index] = args[1]
     else:
-        raise TypeError(f"For 'itemset', there should be a value, or an index and a value, but got {len(args)} "
-                        f"arguments.")
+        raise TypeError(
+            f"For 'itemset', there should be a value, or an index and a value, but got {len(args)} arguments."
+        )
     return self
 
 
@@ -246,8 +258,9 @@ def view(self, *shape):
     if not shape:
         raise ValueError("For 'view', a shape should be given, but got none. The shape variable should not be empty.")
     if isinstance(shape[0], (tuple, list)) and len(shape) > 1:
-        raise ValueError(f"For 'view', the shape should be ints or one tuple, but got {shape}. "
-                         f"Only one tuple is needed.")
+        raise ValueError(
+            f"For 'view', the shape should be ints or one tuple, but got {shape}. Only one tuple is needed."
+        )
     if isinstance(shape[0], list):
         raise TypeError("For 'view', the shape should be a tuple or several ints, but got a list.")
     return F["reshape"](self, _spread("view", shape))
@@ -325,7 +338,7 @@ def flatten(self, order="C", *, start_dim=0, end_dim=-1):
     if not x.ndim:
         return F["reshape"](x, (1,))
     start, end = start_dim % x.ndim, end_dim % x.ndim
-    return F["reshape"](x, (*x.shape[:start], -1, *x.shape[end + 1:]))
+    return F["reshape"](x, (*x.shape[:start], -1, *x.shape[end + 1 :]))
 
 
 @_method("ravel")
@@ -383,19 +396,50 @@ def _forward(name, doc, form=None):
 
     def method(self, *args, **kwargs):
         return form(self, *args, **kwargs)
+
     method.__name__ = name
     method.__doc__ = doc
     setattr(Tensor, name, method)
 
 
-for _name, _form in (("chunk", None), ("unbind", None), ("unstack", None), ("index_select", None), ("prod", None),
-                     ("gather_elements", None), ("clamp", None), ("clip", None), ("round", None), ("nonzero", None),
-                     ("masked_select", None), ("count_nonzero", None), ("argsort", None), ("mm", None), ("bmm", None),
-                     ("amax", None), ("amin", None), ("unique", None), ("fmod", None), ("remainder", None),
-                     ("tensordot", None), ("median", None), ("narrow", None), ("argwhere", None), ("allclose", None),
-                     ("addmm", None), ("baddbmm", None), ("inner", None), ("nansum", None), ("topk", None),
-                     ("sigmoid", None), ("softmax", None), ("relu", None), ("tanh", None), ("bincount", None),
-                     ("diff", None)):
+for _name, _form in (
+    ("chunk", None),
+    ("unbind", None),
+    ("unstack", None),
+    ("index_select", None),
+    ("prod", None),
+    ("gather_elements", None),
+    ("clamp", None),
+    ("clip", None),
+    ("round", None),
+    ("nonzero", None),
+    ("masked_select", None),
+    ("count_nonzero", None),
+    ("argsort", None),
+    ("mm", None),
+    ("bmm", None),
+    ("amax", None),
+    ("amin", None),
+    ("unique", None),
+    ("fmod", None),
+    ("remainder", None),
+    ("tensordot", None),
+    ("median", None),
+    ("narrow", None),
+    ("argwhere", None),
+    ("allclose", None),
+    ("addmm", None),
+    ("baddbmm", None),
+    ("inner", None),
+    ("nansum", None),
+    ("topk", None),
+    ("sigmoid", None),
+    ("softmax", None),
+    ("relu", None),
+    ("tanh", None),
+    ("bincount", None),
+    ("diff", None),
+):
     if (_form or _name) in F and not hasattr(Tensor, _name):
         _forward(_name, f"As `ops.{_form or _name}`.", _form)
 
@@ -538,8 +582,9 @@ def any_(self, axis=(), keep_dims=False):
 
 
 def _extreme(name, plain):
-    def method(self, axis=None, keepdims=False, *, initial=None, where=True, return_indices=False, dim=None,
-               keepdim=None):
+    def method(
+        self, axis=None, keepdims=False, *, initial=None, where=True, return_indices=False, dim=None, keepdim=None
+    ):
         if dim is not None:
             return F[name](self, dim, bool(keepdim))
         if where is not True or initial is not None:
@@ -549,6 +594,7 @@ def _extreme(name, plain):
             return F[name](self, axis, keepdims)
         found = F[plain](self, axis, keepdims)
         return found if initial is None else F[f"{name}imum"](found, initial)
+
     method.__name__ = name
     method.__doc__ = f"""The {name}imum over axes.
 
@@ -572,6 +618,7 @@ _extreme("min", "amin")
 def _arg(name):
     def method(self, axis=None, keepdims=False, *, dim=None, keepdim=None):
         return F[name](self, axis if dim is None else dim, bool(_keep(keepdims, keepdim, None)))
+
     method.__name__ = name
     method.__doc__ = f"As `ops.{name}`: an index, int64; through all elements if no axis is given."
     setattr(Tensor, name, method)
@@ -584,6 +631,7 @@ _arg("argmin")
 def _spread_of(name):
     def method(self, axis=None, ddof=0, keepdims=False):
         return F[name](self, axis, int(ddof), keepdims)
+
     method.__name__ = name
     method.__doc__ = f"As `ops.{name}`, over all elements if no axis is given."
     setattr(Tensor, name, method)
@@ -598,6 +646,7 @@ def _running(name):
         axis = axis if dim is None else dim
         x = ravel(self) if axis is None else self
         return F[name](x, 0 if axis is None else axis, dtype)
+
     method.__name__ = name
     method.__doc__ = f"As `ops.{name}`, of the flattened Tensor if no axis is given."
     setattr(Tensor, name, method)

@@ -1,4 +1,5 @@
 """`Profiler`: begin before training, `analyse()` after it."""
+
 import enum
 import os
 
@@ -7,6 +8,8 @@ from msnb._atomic import writing
 from msnb.insight.profile import Profile, Recorder, machine
 
 INIT_OP_NAME = "Default/InitDataSetQueue"
+
+
 class ProfileOption(enum.Enum):
     """What `Profiler.profile` counts."""
 
@@ -46,8 +49,10 @@ class Profiler:
 
     def __init__(self, output_path=None, start_profile=True, steps=30, **kwargs):
         for name in kwargs:
-            log.once(f"Profiler: '{name}' has no effect here; it takes output_path, start_profile and steps, and "
-                     f"measures everything.")
+            log.once(
+                f"Profiler: '{name}' has no effect here; it takes output_path, start_profile and steps, and "
+                f"measures everything."
+            )
         if output_path is not None and not isinstance(output_path, (str, os.PathLike)):
             raise TypeError(f"For 'Profiler', 'output_path' should be a str, but got {type(output_path).__name__}.")
         if not isinstance(start_profile, bool):
@@ -107,8 +112,10 @@ class Profiler:
             ValueError: If `offline_path` is given.
         """
         if offline_path is not None:
-            raise ValueError("For 'Profiler.analyse', 'offline_path' should be None: a profile is made from what this "
-                             "process has measured. Saved timelines open in https://ui.perfetto.dev.")
+            raise ValueError(
+                "For 'Profiler.analyse', 'offline_path' should be None: a profile is made from what this "
+                "process has measured. Saved timelines open in https://ui.perfetto.dev."
+            )
         if pretty or step_list is not None or mode != "sync":
             log.once("Profiler.analyse: 'pretty', 'step_list' and 'mode' have no effect here.")
         if self._recorder is not None:
@@ -144,8 +151,10 @@ class Profiler:
             value (str): What it says.
         """
         if not isinstance(key, str) or not isinstance(value, str):
-            raise TypeError(f"For 'add_metadata', key and value should be str, but got {type(key).__name__} and "
-                            f"{type(value).__name__}.")
+            raise TypeError(
+                f"For 'add_metadata', key and value should be str, but got {type(key).__name__} and "
+                f"{type(value).__name__}."
+            )
         self._metadata[key] = value
 
     add_metadata_json = add_metadata
@@ -167,8 +176,10 @@ class Profiler:
         if network is None or not hasattr(network, "parameters_dict"):
             raise ValueError("For 'Profiler.profile', 'network' should be a Cell.")
         if profile_option != ProfileOption.trainable_parameters:
-            raise ValueError("For 'Profiler.profile', 'profile_option' should be ProfileOption.trainable_parameters, "
-                             f"but got {profile_option!r}.")
+            raise ValueError(
+                "For 'Profiler.profile', 'profile_option' should be ProfileOption.trainable_parameters, "
+                f"but got {profile_option!r}."
+            )
         return {"trainable_parameters": len(network.parameters_dict())}
 
     def _write(self, made):
@@ -182,9 +193,22 @@ class Profiler:
         timeline["otherData"].update(self._metadata)
         with writing(folder / "timeline.json", "w", encoding="utf-8") as file:
             file.write(json.dumps(timeline, separators=(",", ":")))
-        for name, records in (("operators", [_record(row) for row in made.rows]),
-                              ("cells", [{"cell": c.scope, "seconds": c.seconds, "forward": c.forward,
-                                          "backward": c.backward, "update": c.update} for c in made.cells])):
+        for name, records in (
+            ("operators", [_record(row) for row in made.rows]),
+            (
+                "cells",
+                [
+                    {
+                        "cell": c.scope,
+                        "seconds": c.seconds,
+                        "forward": c.forward,
+                        "backward": c.backward,
+                        "update": c.update,
+                    }
+                    for c in made.cells
+                ],
+            ),
+        ):
             with writing(folder / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
                 writer = csv.DictWriter(file, list(records[0]) if records else ["nothing"])
                 writer.writeheader()
@@ -209,6 +233,14 @@ def _record(row):
     """A row as plain values."""
     from msnb.ir.source import show
 
-    return {"op": row.op, "direction": row.direction, "cell": row.scope, "line": show(row.source),
-            "seconds": row.seconds, "calls": row.calls, "flops": int(row.flops), "bytes": int(row.nbytes),
-            "how": row.how}
+    return {
+        "op": row.op,
+        "direction": row.direction,
+        "cell": row.scope,
+        "line": show(row.source),
+        "seconds": row.seconds,
+        "calls": row.calls,
+        "flops": int(row.flops),
+        "bytes": int(row.nbytes),
+        "how": row.how,
+    }

@@ -1,4 +1,5 @@
 """Training: `Model`, callbacks, mixed precision, loss scale, checkpoints."""
+
 from msnb.nn.metrics import (  # 2.x has the metrics and callbacks here
     F1,
     MAE,
@@ -41,7 +42,22 @@ from msnb.train.serialization import (
     save_checkpoint,
 )
 
-__all__ = ["Model", "DatasetHelper", "amp", "connect_network_with_dataset", "build_train_network", "LossScaleManager",
-           "FixedLossScaleManager", "DynamicLossScaleManager", "save_checkpoint", "load_checkpoint",
-           "load_param_into_net", "export", "parse_print", "build_searched_strategy", "merge_sliced_parameter",
-           "load_distributed_checkpoint", "async_ckpt_thread_status"]
+__all__ = [
+    "Model",
+    "DatasetHelper",
+    "amp",
+    "connect_network_with_dataset",
+    "build_train_network",
+    "LossScaleManager",
+    "FixedLossScaleManager",
+    "DynamicLossScaleManager",
+    "save_checkpoint",
+    "load_checkpoint",
+    "load_param_into_net",
+    "export",
+    "parse_print",
+    "build_searched_strategy",
+    "merge_sliced_parameter",
+    "load_distributed_checkpoint",
+    "async_ckpt_thread_status",
+]

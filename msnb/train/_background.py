@@ -1,4 +1,5 @@
 """The thread that writes checkpoints while training goes on: one is written, one waits, a third has to wait itself."""
+
 import os
 import threading
 

@@ -1,4 +1,5 @@
 """The callback that lets `Model.fit` evaluate between epochs."""
+
 import functools
 
 from msnb.train.callback import Callback
@@ -31,5 +32,5 @@ class Evaluation(Callback):
 
 
 def _watches_evaluation(callback):
-    own = type(callback).__mro__[:type(callback).__mro__.index(Callback)]
+    own = type(callback).__mro__[: type(callback).__mro__.index(Callback)]
     return any(name.startswith("on_eval_") for cls in own for name in vars(cls))

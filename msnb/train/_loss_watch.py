@@ -1,4 +1,5 @@
 """Says once that the loss of a training is not finite any more, without ever making a step wait."""
+
 import numpy as np
 
 from msnb import log
@@ -42,9 +43,14 @@ class LossWatch:
         if not wrong.size or _was_skipped(outputs):
             return
         self._told = True
-        log.warning("The loss is not finite (%s) in step %d, epoch %d of Model.train, maybe since an earlier one, and "
-                    "training goes on. Is the learning rate too high, or is there a NaN in the data? LossMonitor() "
-                    "stops at the first such step.", wrong[0], step, epoch)
+        log.warning(
+            "The loss is not finite (%s) in step %d, epoch %d of Model.train, maybe since an earlier one, and "
+            "training goes on. Is the learning rate too high, or is there a NaN in the data? LossMonitor() "
+            "stops at the first such step.",
+            wrong[0],
+            step,
+            epoch,
+        )
 
 
 def _is_scaled(outputs):

@@ -1,4 +1,5 @@
 """Small helpers of training."""
+
 import os
 
 import numpy as np
@@ -43,8 +44,9 @@ def _make_directory(path):
         try:
             os.makedirs(path, exist_ok=True)
         except PermissionError:
-            raise TypeError(f"The folder {path!r} does not exist and must not be made: no permission to "
-                            f"write.") from None
+            raise TypeError(
+                f"The folder {path!r} does not exist and must not be made: no permission to write."
+            ) from None
     return path
 
 

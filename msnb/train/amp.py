@@ -1,4 +1,5 @@
 """Mixed precision: `build_train_network` puts network, loss and optimizer together at a level of precision."""
+
 import numpy as np
 
 from msnb import context, nn
@@ -12,8 +13,17 @@ from msnb.parallel._utils import _get_parallel_mode
 from msnb.train.loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
 from msnb.train.loss_scaler import DynamicLossScaler, LossScaler, StaticLossScaler, all_finite
 
-__all__ = ["build_train_network", "auto_mixed_precision", "DynamicLossScaleManager", "FixedLossScaleManager",
-           "LossScaleManager", "DynamicLossScaler", "StaticLossScaler", "LossScaler", "all_finite"]
+__all__ = [
+    "build_train_network",
+    "auto_mixed_precision",
+    "DynamicLossScaleManager",
+    "FixedLossScaleManager",
+    "LossScaleManager",
+    "DynamicLossScaler",
+    "StaticLossScaler",
+    "LossScaler",
+    "all_finite",
+]
 
 _FLOAT32 = np.dtype(np.float32)
 _LEVELS = ("O0", "O2", "O3", "auto")
@@ -80,21 +90,30 @@ def _do_keep_batchnorm_fp32(network):
 
 def _level_options(level):
     """What a level stands for; each network gets a loss scale manager of its own."""
-    return {"O0": lambda: {"keep_batchnorm_fp32": False, "cast_model_type": mstype.float32, "loss_scale_manager": None},
-            "O2": lambda: {"keep_batchnorm_fp32": True, "cast_model_type": mstype.float16,
-                           "loss_scale_manager": DynamicLossScaleManager()},
-            "O3": lambda: {"keep_batchnorm_fp32": False, "cast_model_type": mstype.float16, "loss_scale_manager": None},
-            }[level]()
+    return {
+        "O0": lambda: {"keep_batchnorm_fp32": False, "cast_model_type": mstype.float32, "loss_scale_manager": None},
+        "O2": lambda: {
+            "keep_batchnorm_fp32": True,
+            "cast_model_type": mstype.float16,
+            "loss_scale_manager": DynamicLossScaleManager(),
+        },
+        "O3": lambda: {"keep_batchnorm_fp32": False, "cast_model_type": mstype.float16, "loss_scale_manager": None},
+    }[level]()
 
 
 def _check_options(options):
     unknown = [name for name in options if name not in _OPTIONS]
     if unknown:
-        raise ValueError(f"For 'build_train_network', the options are {', '.join(map(repr, _OPTIONS))}, "
-                         f"but got '{unknown[0]}'.")
+        raise ValueError(
+            f"For 'build_train_network', the options are {', '.join(map(repr, _OPTIONS))}, but got '{unknown[0]}'."
+        )
     defaults = _level_options("O0")
-    Validator.check_type_name("cast_model_type", (defaults | options)["cast_model_type"],
-                              [mstype.float16, mstype.float32], "build_train_network")
+    Validator.check_type_name(
+        "cast_model_type",
+        (defaults | options)["cast_model_type"],
+        [mstype.float16, mstype.float32],
+        "build_train_network",
+    )
     for name, expected in (("keep_batchnorm_fp32", bool), ("loss_scale_manager", (LossScaleManager, type(None)))):
         Validator.check_value_type(name, (defaults | options)[name], expected, "build_train_network")
 
@@ -103,8 +122,10 @@ def _recommended():
     """Level that MindSpore recommends for the device."""
     target = context.get_context("device_target")
     if target not in ("GPU", "Ascend"):
-        raise ValueError(f"For 'build_train_network', level 'auto' is O2 on GPU and O3 on Ascend, but the device "
-                         f"target is '{target}': choose 'O0' (float32), which is the fastest there, 'O2' or 'O3'.")
+        raise ValueError(
+            f"For 'build_train_network', level 'auto' is O2 on GPU and O3 on Ascend, but the device "
+            f"target is '{target}': choose 'O0' (float32), which is the fastest there, 'O2' or 'O3'."
+        )
     return "O2" if target == "GPU" else "O3"
 
 

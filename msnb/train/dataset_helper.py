@@ -1,4 +1,5 @@
 """`DatasetHelper`: the batches of a dataset, epoch by epoch."""
+
 from msnb import log
 from msnb._checkparam import Validator
 from msnb.train._utils import _get_types_and_shapes
@@ -31,8 +32,9 @@ def connect_network_with_dataset(network, dataset_helper):
         ...     net(*inputs)
     """
     if isinstance(dataset_helper.iter, _DatasetIterNormal):
-        raise RuntimeError("Only a DatasetHelper in sink mode can be connected with a network: give it "
-                           "dataset_sink_mode=True.")
+        raise RuntimeError(
+            "Only a DatasetHelper in sink mode can be connected with a network: give it dataset_sink_mode=True."
+        )
     return network
 
 
@@ -66,8 +68,10 @@ class DatasetHelper:
         if sink_size < -1 or sink_size == 0:
             raise ValueError(f"For 'DatasetHelper', 'sink_size' should be -1 or positive, but got {sink_size}.")
         if not hasattr(dataset, "create_tuple_iterator"):
-            raise TypeError(f"For 'DatasetHelper', 'dataset' should be a mindspore.dataset Dataset, "
-                            f"but got {type(dataset).__name__}.")
+            raise TypeError(
+                f"For 'DatasetHelper', 'dataset' should be a mindspore.dataset Dataset, "
+                f"but got {type(dataset).__name__}."
+            )
         if dataset_sink_mode:
             log.info("Dataset sink mode: there are no device queues, batches go to the device one by one.")
             self.iter = _DatasetIterSink(dataset, sink_size, epoch_num)

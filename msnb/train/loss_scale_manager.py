@@ -1,4 +1,5 @@
 """Loss scale managers: what the loss is multiplied by in mixed precision, and how that moves."""
+
 from msnb._checkparam import Validator
 from msnb.nn.wrap.loss_scale import DynamicLossScaleUpdateCell, FixedLossScaleUpdateCell
 
@@ -101,7 +102,7 @@ class DynamicLossScaleManager(LossScaleManager):
         >>> model = Model(net, loss_fn=loss, loss_scale_manager=manager, optimizer=optim)
     """
 
-    def __init__(self, init_loss_scale=2 ** 24, scale_factor=2, scale_window=2000):
+    def __init__(self, init_loss_scale=2**24, scale_factor=2, scale_window=2000):
         name = "DynamicLossScaleManager"
         self.loss_scale = _number(name, "init_loss_scale", init_loss_scale, at_least=1)
         self.scale_factor = _number(name, "scale_factor", scale_factor, above=0)
@@ -127,8 +128,10 @@ class DynamicLossScaleManager(LossScaleManager):
         elif self._good % self.scale_window == 0:
             self.loss_scale *= self.scale_factor
         if self._bad > _PATIENCE:
-            raise RuntimeError(f"{self._bad} steps in a row overflowed, whatever the loss scale: the gradients are "
-                               f"infinite or NaN for another reason.")
+            raise RuntimeError(
+                f"{self._bad} steps in a row overflowed, whatever the loss scale: the gradients are "
+                f"infinite or NaN for another reason."
+            )
 
     def get_drop_overflow_update(self):
         """Whether a step that overflows is skipped: always."""

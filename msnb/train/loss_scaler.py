@@ -1,4 +1,5 @@
 """Loss scalers of 2.x: scale the loss and unscale the gradients in training functions that users write."""
+
 import abc
 
 from msnb._checkparam import Validator
@@ -139,8 +140,9 @@ class DynamicLossScaler(StaticLossScaler):
 
 def _check_scale(name, value):
     if not isinstance(value, (int, float)) or isinstance(value, bool):
-        raise TypeError(f"For '{name}', 'scale_value' should be a number, but got {value!r} "
-                        f"of type {type(value).__name__}.")
+        raise TypeError(
+            f"For '{name}', 'scale_value' should be a number, but got {value!r} of type {type(value).__name__}."
+        )
     Validator.check_finite(value, "scale_value", name)
     if value <= 0:
         raise ValueError(f"For '{name}', 'scale_value' should be positive, but got {value}.")

@@ -1,4 +1,5 @@
 """`Model`: trains, evaluates and predicts."""
+
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -87,8 +88,17 @@ class Model:
         >>> model.eval(unseen_digits)
     """
 
-    def __init__(self, network, loss_fn=None, optimizer=None, metrics=None, eval_network=None, eval_indexes=None,
-                 amp_level="O0", **kwargs):
+    def __init__(
+        self,
+        network,
+        loss_fn=None,
+        optimizer=None,
+        metrics=None,
+        eval_network=None,
+        eval_indexes=None,
+        amp_level="O0",
+        **kwargs,
+    ):
         unknown = kwargs.keys() - {"loss_scale_manager", "keep_batchnorm_fp32"}
         if unknown:
             raise ValueError(f"For 'Model', there is no argument {', '.join(map(repr, sorted(unknown)))}.")
@@ -139,8 +149,10 @@ class Model:
         if network is None:
             network, indexes = nn.WithEvalCell(self._network, self._loss_fn, half), [0, 1, 2]
         if indexes is not None and (not isinstance(indexes, list) or len(indexes) != 3):
-            raise ValueError(f"For 'Model', 'eval_indexes' should be a list of three (the places of loss, prediction "
-                             f"and label) or None, but got {indexes!r}.")
+            raise ValueError(
+                f"For 'Model', 'eval_indexes' should be a list of three (the places of loss, prediction "
+                f"and label) or None, but got {indexes!r}."
+            )
         if self._parallel.automatic and self._optimizer is not None:
             network = _VirtualDatasetCell(network)
         return self._parallel.mark(network), indexes
@@ -188,18 +200,28 @@ class Model:
             log.info("Model.train: there are no device queues here, the dataset is not sunk.")
 
         cb_params = self._moment(
-            "train", callbacks, batch_num=sink_size if sink else dataset_size, epoch_num=epoch,
-            train_network=self._train_network, train_dataset=train_dataset, train_dataset_element=None,
-            loss_fn=self._loss_fn, optimizer=self._optimizer, parallel_mode=self._parallel.mode,
-            device_number=self._parallel.devices, dataset_sink_mode=dataset_sink_mode)
+            "train",
+            callbacks,
+            batch_num=sink_size if sink else dataset_size,
+            epoch_num=epoch,
+            train_network=self._train_network,
+            train_dataset=train_dataset,
+            train_dataset_element=None,
+            loss_fn=self._loss_fn,
+            optimizer=self._optimizer,
+            parallel_mode=self._parallel.mode,
+            device_number=self._parallel.devices,
+            dataset_sink_mode=dataset_sink_mode,
+        )
         with _CallbackManager(callbacks) as list_callback:
             helper = DatasetHelper(train_dataset, sink, sink_size, epoch)
             self._train_process(epoch, train_dataset, helper, list_callback, cb_params)
 
     def _moment(self, mode, callbacks, **values):
         """What callbacks are told, at the beginning."""
-        return _InternalCallbackParam(mode=mode, network=self._network, list_callback=_as_list(callbacks),
-                                      cur_step_num=0, **values)
+        return _InternalCallbackParam(
+            mode=mode, network=self._network, list_callback=_as_list(callbacks), cur_step_num=0, **values
+        )
 
     def _train_process(self, epoch, train_dataset, helper, callbacks, cb_params):
         network = self._train_network
@@ -217,8 +239,10 @@ class Model:
                     if isinstance(element, Tensor):
                         element = (element,)
                     if with_loss and len(element) != 2:
-                        raise ValueError(f"With a loss_fn, each batch of the dataset should have two columns, data and "
-                                         f"label, but got {len(element)}.")
+                        raise ValueError(
+                            f"With a loss_fn, each batch of the dataset should have two columns, data and "
+                            f"label, but got {len(element)}."
+                        )
                     cb_params.cur_step_num += 1
                     cb_params.train_dataset_element = element
                     for callback in step_begin:
@@ -246,11 +270,23 @@ class Model:
     def _follows_overflow(self):
         """Whether the manager has to be told of each overflow, which costs waiting for every step."""
         manager = self._loss_scale_manager
-        return (manager is not None and manager.get_drop_overflow_update()
-                and type(manager).update_loss_scale not in _INERT_UPDATES)
+        return (
+            manager is not None
+            and manager.get_drop_overflow_update()
+            and type(manager).update_loss_scale not in _INERT_UPDATES
+        )
 
-    def fit(self, epoch, train_dataset, valid_dataset=None, valid_frequency=1, callbacks=None, dataset_sink_mode=False,
-            valid_dataset_sink_mode=False, sink_size=-1):
+    def fit(
+        self,
+        epoch,
+        train_dataset,
+        valid_dataset=None,
+        valid_frequency=1,
+        callbacks=None,
+        dataset_sink_mode=False,
+        valid_dataset_sink_mode=False,
+        sink_size=-1,
+    ):
         """Train the network and evaluate it between epochs. LossMonitor prints the metrics.
 
         Args:
@@ -274,8 +310,9 @@ class Model:
             >>> model.fit(2, digits, unseen_digits, callbacks=LossMonitor(100))
         """
         if not isinstance(valid_frequency, (int, list)) or isinstance(valid_frequency, bool):
-            raise TypeError(f"For 'Model.fit', 'valid_frequency' should be an int or a list of int, "
-                            f"but got {valid_frequency!r}.")
+            raise TypeError(
+                f"For 'Model.fit', 'valid_frequency' should be an int or a list of int, but got {valid_frequency!r}."
+            )
         if valid_dataset is not None:
             if not self._metric_fns:
                 raise ValueError("Model.fit with a 'valid_dataset' needs metrics, but this Model has none.")
@@ -298,16 +335,20 @@ class Model:
         """
         log.unused("Model.build", "the graphs do not depend on it", sink_size=sink_size != -1, epoch=epoch != 1)
         if context.get_context("mode") == context.PYNATIVE_MODE:
-            raise RuntimeError("Networks are compiled beforehand in GRAPH mode only: "
-                               "context.set_context(mode=context.GRAPH_MODE).")
+            raise RuntimeError(
+                "Networks are compiled beforehand in GRAPH mode only: context.set_context(mode=context.GRAPH_MODE)."
+            )
         if not train_dataset and not valid_dataset:
-            raise ValueError("For 'Model.build', 'train_dataset' or 'valid_dataset' should be given, but both are "
-                             "None.")
+            raise ValueError(
+                "For 'Model.build', 'train_dataset' or 'valid_dataset' should be given, but both are None."
+            )
         if valid_dataset and not self._metric_fns:
             raise RuntimeError("For 'Model.build', 'valid_dataset' needs a Model with metrics.")
         self._parallel.check(training=bool(train_dataset))
-        for dataset, network, is_train in ((train_dataset, self._train_network, True),
-                                           (valid_dataset, self.eval_network, False)):
+        for dataset, network, is_train in (
+            (train_dataset, self._train_network, True),
+            (valid_dataset, self.eval_network, False),
+        ):
             if dataset:
                 self._prepare(network, is_train)
                 for inputs in DatasetHelper(dataset, False):
@@ -337,10 +378,17 @@ class Model:
         Validator.check_bool(dataset_sink_mode, "dataset_sink_mode", "Model.eval")
         self._parallel.check()
         if not self._metric_fns:
-            raise ValueError("Model.eval needs metrics, for example Model(net, loss_fn, metrics={'accuracy'}), "
-                             "but this Model has none.")
-        cb_params = self._moment("eval", callbacks, batch_num=_size_of(valid_dataset, "valid_dataset"),
-                                 eval_network=self._eval_network, valid_dataset=valid_dataset)
+            raise ValueError(
+                "Model.eval needs metrics, for example Model(net, loss_fn, metrics={'accuracy'}), "
+                "but this Model has none."
+            )
+        cb_params = self._moment(
+            "eval",
+            callbacks,
+            batch_num=_size_of(valid_dataset, "valid_dataset"),
+            eval_network=self._eval_network,
+            valid_dataset=valid_dataset,
+        )
         for metric in self._metric_fns.values():
             metric.clear()
         if dataset_sink_mode:
@@ -378,8 +426,10 @@ class Model:
                 metric.update(*outputs)
             return
         if len(outputs) < 3:
-            raise ValueError(f"The evaluation network should return at least loss, prediction and label, but returned "
-                             f"{len(outputs)} outputs.")
+            raise ValueError(
+                f"The evaluation network should return at least loss, prediction and label, but returned "
+                f"{len(outputs)} outputs."
+            )
         loss, prediction, label = (outputs[i] for i in self._eval_indexes)
         for metric in self._metric_fns.values():
             if isinstance(metric, Loss):
@@ -440,11 +490,14 @@ class Model:
     @staticmethod
     def _refuse_layout(name):
         if context.get_context("mode") != context.GRAPH_MODE:
-            raise RuntimeError(f"'Model.{name}' works in GRAPH mode only: "
-                               f"context.set_context(mode=context.GRAPH_MODE).")
+            raise RuntimeError(
+                f"'Model.{name}' works in GRAPH mode only: context.set_context(mode=context.GRAPH_MODE)."
+            )
         if _get_parallel_mode() not in _AUTO_PARALLEL:
-            raise RuntimeError(f"'Model.{name}' works in the parallel modes 'semi_auto_parallel' and 'auto_parallel' "
-                               f"only, but the mode is '{_get_parallel_mode()}'.")
+            raise RuntimeError(
+                f"'Model.{name}' works in the parallel modes 'semi_auto_parallel' and 'auto_parallel' "
+                f"only, but the mode is '{_get_parallel_mode()}'."
+            )
         raise NotImplementedError(f"'Model.{name}' is not available in msnb yet.")
 
 

@@ -1,4 +1,5 @@
 """Checkpoints: save the Parameters of a network, and load them."""
+
 import os
 import stat
 
@@ -13,23 +14,59 @@ from msnb.core.tensor import Tensor
 from msnb.formats import checkpoint
 from msnb.train._background import writer
 
-__all__ = ["save_checkpoint", "load_checkpoint", "load_param_into_net", "export", "parse_print",
-           "build_searched_strategy", "merge_sliced_parameter", "load_distributed_checkpoint",
-           "async_ckpt_thread_status"]
+__all__ = [
+    "save_checkpoint",
+    "load_checkpoint",
+    "load_param_into_net",
+    "export",
+    "parse_print",
+    "build_searched_strategy",
+    "merge_sliced_parameter",
+    "load_distributed_checkpoint",
+    "async_ckpt_thread_status",
+]
 
-tensor_to_ms_type = {"Int8": mstype.int8, "Uint8": mstype.uint8, "Int16": mstype.int16, "Uint16": mstype.uint16,
-                     "Int32": mstype.int32, "Uint32": mstype.uint32, "Int64": mstype.int64, "Uint64": mstype.uint64,
-                     "Float16": mstype.float16, "Float32": mstype.float32, "Float64": mstype.float64,
-                     "Bool": mstype.bool_}
-tensor_to_np_type = {"Int8": np.int8, "Uint8": np.uint8, "Int16": np.int16, "Uint16": np.uint16, "Int32": np.int32,
-                     "Uint32": np.uint32, "Int64": np.int64, "Uint64": np.uint64, "Float16": np.float16,
-                     "Float32": np.float32, "Float64": np.float64, "Bool": np.bool_}
+tensor_to_ms_type = {
+    "Int8": mstype.int8,
+    "Uint8": mstype.uint8,
+    "Int16": mstype.int16,
+    "Uint16": mstype.uint16,
+    "Int32": mstype.int32,
+    "Uint32": mstype.uint32,
+    "Int64": mstype.int64,
+    "Uint64": mstype.uint64,
+    "Float16": mstype.float16,
+    "Float32": mstype.float32,
+    "Float64": mstype.float64,
+    "Bool": mstype.bool_,
+}
+tensor_to_np_type = {
+    "Int8": np.int8,
+    "Uint8": np.uint8,
+    "Int16": np.int16,
+    "Uint16": np.uint16,
+    "Int32": np.int32,
+    "Uint32": np.uint32,
+    "Int64": np.int64,
+    "Uint64": np.uint64,
+    "Float16": np.float16,
+    "Float32": np.float32,
+    "Float64": np.float64,
+    "Bool": np.bool_,
+}
 SLICE_SIZE = 512 * 1024 * 1024
 
 
 # ---------------------------------------------------------------------- saving
-def save_checkpoint(save_obj, ckpt_file_name, integrated_save=True, async_save=False, append_dict=None,
-                    choice_func=None, crc_check=False):
+def save_checkpoint(
+    save_obj,
+    ckpt_file_name,
+    integrated_save=True,
+    async_save=False,
+    append_dict=None,
+    choice_func=None,
+    crc_check=False,
+):
     """Save Parameters to a checkpoint file, which MindSpore reads too.
 
     The file gets its name only when all of it is on the disk, and is read-only. What it replaces stays until then.
@@ -61,11 +98,14 @@ def save_checkpoint(save_obj, ckpt_file_name, integrated_save=True, async_save=F
     if isinstance(save_obj, dict):
         save_obj = [{"name": name, "data": data} for name, data in save_obj.items()]
     if not isinstance(save_obj, (nn.Cell, list)):
-        raise TypeError(f"For 'save_checkpoint', 'save_obj' should be a Cell, a list of dicts or a dict, "
-                        f"but got {type(save_obj).__name__}.")
+        raise TypeError(
+            f"For 'save_checkpoint', 'save_obj' should be a Cell, a list of dicts or a dict, "
+            f"but got {type(save_obj).__name__}."
+        )
     if not isinstance(ckpt_file_name, (str, os.PathLike)):
-        raise TypeError(f"For 'save_checkpoint', 'ckpt_file_name' should be a string, "
-                        f"but got {type(ckpt_file_name).__name__}.")
+        raise TypeError(
+            f"For 'save_checkpoint', 'ckpt_file_name' should be a string, but got {type(ckpt_file_name).__name__}."
+        )
     for name, value in (("integrated_save", integrated_save), ("async_save", async_save), ("crc_check", crc_check)):
         Validator.check_bool(value, name, "save_checkpoint")
     _save(save_obj, os.fspath(ckpt_file_name), async_save, append_dict, choice_func, crc_check)
@@ -96,20 +136,26 @@ def _by_name(save_obj):
     values = {}
     for name, value in pairs:
         if values.setdefault(name, value) is not value:
-            raise ValueError(f"For 'save_checkpoint', two Parameters are named '{name}', of which the file could hold "
-                             f"one only. Rename one of them, or save a part that has one of them.")
+            raise ValueError(
+                f"For 'save_checkpoint', two Parameters are named '{name}', of which the file could hold "
+                f"one only. Rename one of them, or save a part that has one of them."
+            )
     return values
 
 
 def _pairs(items):
     for item in items:
         if not isinstance(item, dict) or not {"name", "data"} <= item.keys():
-            raise TypeError("For 'save_checkpoint', the list should hold dicts {'name': str, 'data': Tensor}, "
-                            f"but it holds {item!r:.80}.")
+            raise TypeError(
+                "For 'save_checkpoint', the list should hold dicts {'name': str, 'data': Tensor}, "
+                f"but it holds {item!r:.80}."
+            )
         name, data = item["name"], item["data"]
         if not (isinstance(name, str) and isinstance(data, Tensor)):
-            raise TypeError(f"For 'save_checkpoint', an entry of the list should be a name (str) with data (Tensor or "
-                            f"Parameter), but got {name!r} with {type(data).__name__}.")
+            raise TypeError(
+                f"For 'save_checkpoint', an entry of the list should be a name (str) with data (Tensor or "
+                f"Parameter), but got {name!r} with {type(data).__name__}."
+            )
         yield name, data
 
 
@@ -120,8 +166,10 @@ def _appended(append_dict):
         raise TypeError(f"For 'save_checkpoint', 'append_dict' should be a dict, but got {type(append_dict).__name__}.")
     for name, value in append_dict.items():
         if not (isinstance(name, str) and isinstance(value, (str, int, float, Tensor))):
-            raise TypeError(f"For 'save_checkpoint', 'append_dict' should hold numbers, strings and Tensors by name, "
-                            f"but it holds {name!r}: {type(value).__name__}.")
+            raise TypeError(
+                f"For 'save_checkpoint', 'append_dict' should hold numbers, strings and Tensors by name, "
+                f"but it holds {name!r}: {type(value).__name__}."
+            )
     return {name: value if isinstance(value, (str, Tensor)) else Tensor(value) for name, value in append_dict.items()}
 
 
@@ -146,8 +194,15 @@ def async_ckpt_thread_status():
 
 
 # ---------------------------------------------------------------------- loading
-def load_checkpoint(ckpt_file_name, net=None, strict_load=False, filter_prefix=None, specify_prefix=None,
-                    choice_func=None, crc_check=False):
+def load_checkpoint(
+    ckpt_file_name,
+    net=None,
+    strict_load=False,
+    filter_prefix=None,
+    specify_prefix=None,
+    choice_func=None,
+    crc_check=False,
+):
     """Load the Parameters of a checkpoint file, written by msnb or by any MindSpore.
 
     Args:
@@ -184,13 +239,18 @@ def load_checkpoint(ckpt_file_name, net=None, strict_load=False, filter_prefix=N
         raise ValueError(f"The checkpoint file {path!r} cannot be read: {error}") from None
     parameters = {}
     for name, value in entries.items():
-        if (left_out and _check_param_prefix(left_out, name)) or (wanted and not _check_param_prefix(wanted, name)) \
-                or (choice_func is not None and not choice_func(name)):
+        if (
+            (left_out and _check_param_prefix(left_out, name))
+            or (wanted and not _check_param_prefix(wanted, name))
+            or (choice_func is not None and not choice_func(name))
+        ):
             continue
         parameters[name] = value if isinstance(value, str) else Parameter(value, name=name)
     if not parameters:
-        raise ValueError(f"Nothing is left of the {len(entries)} Parameters in {path!r} after filtering; "
-                         f"please check 'filter_prefix'.")
+        raise ValueError(
+            f"Nothing is left of the {len(entries)} Parameters in {path!r} after filtering; "
+            f"please check 'filter_prefix'."
+        )
     if net is not None:
         load_param_into_net(net, parameters, strict_load)
     return parameters
@@ -198,8 +258,9 @@ def load_checkpoint(ckpt_file_name, net=None, strict_load=False, filter_prefix=N
 
 def _check_checkpoint_file(ckpt_file_name):
     if not isinstance(ckpt_file_name, (str, os.PathLike)):
-        raise ValueError(f"For 'load_checkpoint', 'ckpt_file_name' should be a string, "
-                         f"but got {type(ckpt_file_name).__name__}.")
+        raise ValueError(
+            f"For 'load_checkpoint', 'ckpt_file_name' should be a string, but got {type(ckpt_file_name).__name__}."
+        )
     path = os.fspath(ckpt_file_name)
     if not os.path.exists(path):
         raise ValueError(f"The checkpoint file {path!r} does not exist.")
@@ -214,22 +275,27 @@ def _prefixes(argument, value):
     if value is None:
         return ()
     if not isinstance(value, (str, list, tuple)):
-        raise TypeError(f"For 'load_checkpoint', '{argument}' should be a string or a list of strings, "
-                        f"but got {type(value).__name__}.")
+        raise TypeError(
+            f"For 'load_checkpoint', '{argument}' should be a string or a list of strings, "
+            f"but got {type(value).__name__}."
+        )
     prefixes = (value,) if isinstance(value, str) else tuple(value)
     if not prefixes:
         raise ValueError(f"For 'load_checkpoint', '{argument}' should not be an empty list.")
     for prefix in prefixes:
         if not isinstance(prefix, str):
-            raise TypeError(f"For 'load_checkpoint', '{argument}' should hold strings, "
-                            f"but it holds {type(prefix).__name__}.")
+            raise TypeError(
+                f"For 'load_checkpoint', '{argument}' should hold strings, but it holds {type(prefix).__name__}."
+            )
     return prefixes
 
 
 def _check_param_prefix(filter_prefix, param_name):
     """Whether `param_name` is one of the prefixes, or goes on after it with a "."."""
-    return any(param_name.startswith(p) and (param_name == p or p.endswith(".") or param_name[len(p)] == ".")
-               for p in filter_prefix)
+    return any(
+        param_name.startswith(p) and (param_name == p or p.endswith(".") or param_name[len(p)] == ".")
+        for p in filter_prefix
+    )
 
 
 def load_param_into_net(net, parameter_dict, strict_load=False):
@@ -259,8 +325,10 @@ def load_param_into_net(net, parameter_dict, strict_load=False):
     if not isinstance(net, nn.Cell):
         raise TypeError(f"For 'load_param_into_net', 'net' should be a Cell, but got {type(net).__name__}.")
     if not isinstance(parameter_dict, dict):
-        raise TypeError(f"For 'load_param_into_net', 'parameter_dict' should be a dict of Parameters, "
-                        f"but got {type(parameter_dict).__name__}.")
+        raise TypeError(
+            f"For 'load_param_into_net', 'parameter_dict' should be a dict of Parameters, "
+            f"but got {type(parameter_dict).__name__}."
+        )
     Validator.check_bool(strict_load, "strict_load", "load_param_into_net")
     found, missing = [], []
     for param in net.get_parameters():
@@ -274,8 +342,11 @@ def load_param_into_net(net, parameter_dict, strict_load=False):
     for param, value in updates:
         param.set_data(value)
     if missing:
-        log.warning("%d of the network's Parameters are not in the checkpoint and were not loaded: %s.", len(missing),
-                    _some([p.name for p in missing]))
+        log.warning(
+            "%d of the network's Parameters are not in the checkpoint and were not loaded: %s.",
+            len(missing),
+            _some([p.name for p in missing]),
+        )
     return [p.name for p in missing]
 
 
@@ -303,22 +374,28 @@ def _prefixes_before(parameter_dict, missing):
         ending = "." + param.name
         for name in parameter_dict:
             if name.endswith(ending):
-                yield name[:-len(param.name)]
+                yield name[: -len(param.name)]
 
 
 def _fitting(param, new):
     """The value of `new`, when it fits `param`; axes of length 1 at the end may be too many."""
     if not isinstance(new, Parameter):
-        raise TypeError(f"For 'load_param_into_net', 'parameter_dict' should hold Parameters, but '{param.name}' is "
-                        f"{type(new).__name__}.")
+        raise TypeError(
+            f"For 'load_param_into_net', 'parameter_dict' should hold Parameters, but '{param.name}' is "
+            f"{type(new).__name__}."
+        )
     if new.dtype != param.dtype:
-        raise RuntimeError(f"The Parameter '{param.name}' is {param.dtype} in the network but {new.dtype} in the "
-                           f"checkpoint. Is it the checkpoint of another network?")
+        raise RuntimeError(
+            f"The Parameter '{param.name}' is {param.dtype} in the network but {new.dtype} in the "
+            f"checkpoint. Is it the checkpoint of another network?"
+        )
     if new.shape != param.shape:
         rank = len(param.shape)
         if new.shape[:rank] != param.shape or any(size != 1 for size in new.shape[rank:]):
-            raise RuntimeError(f"The Parameter '{param.name}' has shape {param.shape} in the network but {new.shape} "
-                               f"in the checkpoint. Is it the checkpoint of another network?")
+            raise RuntimeError(
+                f"The Parameter '{param.name}' has shape {param.shape} in the network but {new.shape} "
+                f"in the checkpoint. Is it the checkpoint of another network?"
+            )
         return Tensor(new.asnumpy().reshape(param.shape))
     return new
 
@@ -358,8 +435,9 @@ def export(net, *inputs, file_name, file_format="AIR", **kwargs):
     Validator.check_file_name_by_regular(file_name)
     if file_format not in ("AIR", "GEIR", "ONNX", "MINDIR"):
         raise ValueError(f"For 'export', 'file_format' should be 'AIR', 'ONNX' or 'MINDIR', but got {file_format!r}.")
-    raise NotImplementedError(f"export to {file_format} is not available in msnb yet; save_checkpoint keeps the "
-                              f"Parameters.")
+    raise NotImplementedError(
+        f"export to {file_format} is not available in msnb yet; save_checkpoint keeps the Parameters."
+    )
 
 
 def parse_print(print_file_name):
@@ -410,5 +488,6 @@ def load_distributed_checkpoint(network, checkpoint_filenames, predict_strategy=
     Raises:
         NotImplementedError: Always.
     """
-    raise NotImplementedError("load_distributed_checkpoint is not available in msnb yet; load_checkpoint reads the "
-                              "file of one device.")
+    raise NotImplementedError(
+        "load_distributed_checkpoint is not available in msnb yet; load_checkpoint reads the file of one device."
+    )

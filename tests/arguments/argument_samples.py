@@ -101,4 +101,5 @@ def closes_over(used, silent):
 
     def inner():
         return used
+
     return inner

@@ -118,6 +118,7 @@ def operator_fate(op, attribute):
 
 def is_declared(kind, default):
     """Whether an operator's declaration says that an attribute has no effect, or accepts its default alone."""
+
     def other(value):
         try:
             return kind.accept(value) != default
@@ -229,10 +230,19 @@ class _Body:
         """A test that only raises: comparing with something else is a use, refusing all values but one is said."""
         named = self.loads(test) & set(self.flags)
         others = any(isinstance(n, ast.Attribute | ast.Subscript) for n in nodes(test)) or len(named) > 1
-        kind = any(isinstance(n, ast.Call) and isinstance(n.func, ast.Name) and isinstance([*n.args, None][0], ast.Name)
-                   and n.func.id in ("isinstance", "issubclass", "callable", "type", "hasattr") for n in nodes(test))
-        ranges = any(isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE | ast.In | ast.NotIn)
-                     for n in nodes(test) if isinstance(n, ast.Compare) for op in n.ops)
+        kind = any(
+            isinstance(n, ast.Call)
+            and isinstance(n.func, ast.Name)
+            and isinstance([*n.args, None][0], ast.Name)
+            and n.func.id in ("isinstance", "issubclass", "callable", "type", "hasattr")
+            for n in nodes(test)
+        )
+        ranges = any(
+            isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE | ast.In | ast.NotIn)
+            for n in nodes(test)
+            if isinstance(n, ast.Compare)
+            for op in n.ops
+        )
         absent = error.exc is not None and "NotImplementedError" in ast.unparse(error.exc)
         for name in named:
             self.flags[name].add(TESTED)
@@ -297,9 +307,13 @@ class _Body:
                 for part in nodes(node):
                     if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
                         self.flags.setdefault(part.id, set())
-        return frozenset().union(*(self.load(child, flags | (self.of(node.target) if isinstance(node, ast.comprehension)
-                                                             else NOTHING)) for child in ast.iter_child_nodes(node)
-                                   if not isinstance(child, ast.expr_context)))
+        return frozenset().union(
+            *(
+                self.load(child, flags | (self.of(node.target) if isinstance(node, ast.comprehension) else NOTHING))
+                for child in ast.iter_child_nodes(node)
+                if not isinstance(child, ast.expr_context)
+            )
+        )
 
     # ------------------------------------------------------------------ calls
     def call(self, node, flags):
@@ -313,8 +327,11 @@ class _Body:
             return NOTHING
         known = self.known(callee, bound)
         if known is None:
-            pure = isinstance(callee, types.BuiltinFunctionType | type) and getattr(
-                callee, "__module__", "") == "builtins" and callee not in (setattr, exec, eval, print)
+            pure = (
+                isinstance(callee, types.BuiltinFunctionType | type)
+                and getattr(callee, "__module__", "") == "builtins"
+                and callee not in (setattr, exec, eval, print)
+            )
             for value in values:
                 self.load(value, flags if pure else ALL)
             self.load(node.func.value if isinstance(node.func, ast.Attribute) else node.func, ALL)
@@ -397,7 +414,14 @@ def is_exempt(node):
 
 def does_nothing(node):
     """A hook for users: no statement, or one that returns a constant."""
-    body = [s for s in node.body if not (isinstance(s, ast.Pass) or isinstance(s, ast.Expr) and
-                                         isinstance(s.value, ast.Constant))]
-    return not body or len(body) == 1 and isinstance(body[0], ast.Return) and (
-        body[0].value is None or isinstance(body[0].value, ast.Constant))
+    body = [
+        s
+        for s in node.body
+        if not (isinstance(s, ast.Pass) or isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))
+    ]
+    return (
+        not body
+        or len(body) == 1
+        and isinstance(body[0], ast.Return)
+        and (body[0].value is None or isinstance(body[0].value, ast.Constant))
+    )

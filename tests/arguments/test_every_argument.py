@@ -40,15 +40,20 @@ def test_no_public_argument_is_silent():
     found, looked = silent_arguments()
     assert looked > 3000
     unexplained = [row for row in found if row[:2] not in EXPLAINED]
-    assert not unexplained, "\n".join(f"{place}: {name}({argument}=) has no effect and says nothing; make it work, "
-                                      f"declare it (log.unused, OneOf(..., otherwise=...)), or raise"
-                                      for name, argument, place in unexplained)
+    assert not unexplained, "\n".join(
+        f"{place}: {name}({argument}=) has no effect and says nothing; make it work, "
+        f"declare it (log.unused, OneOf(..., otherwise=...)), or raise"
+        for name, argument, place in unexplained
+    )
     assert {row[:2] for row in found} == set(EXPLAINED), "an explanation is no longer needed"
 
 
 def sample_parameters():
-    functions = [f for f in vars(argument_samples).values() if callable(f) and f.__module__ == argument_samples.__name__
-                 and not isinstance(f, type)]
+    functions = [
+        f
+        for f in vars(argument_samples).values()
+        if callable(f) and f.__module__ == argument_samples.__name__ and not isinstance(f, type)
+    ]
     methods = [argument_samples.Box.__init__, argument_samples.Box.method, argument_samples.Wide.__init__]
     for function in functions + methods:
         for parameter, fate in uses.fates(function).items():

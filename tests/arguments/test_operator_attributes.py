@@ -39,8 +39,12 @@ def other_than(meant):
 
 
 def declared():
-    return {f"{op.name}.{name}" for op in REGISTRY.values() for name, (kind, _) in op.attributes.items()
-            if hasattr(kind, "otherwise")}
+    return {
+        f"{op.name}.{name}"
+        for op in REGISTRY.values()
+        for name, (kind, _) in op.attributes.items()
+        if hasattr(kind, "otherwise")
+    }
 
 
 @pytest.mark.parametrize("name", sorted(declared() | set(NO_EFFECT)))
@@ -72,10 +76,18 @@ def test_an_attribute_without_effect_is_said_of_a_functional_form_too(capsys):
     assert capsys.readouterr().err.count("ScatterAdd: 'use_locking' has no effect") == 1
 
 
-MODES = {"Conv2D": (1, (3, 3)), "Conv2DBackpropFilter": (1, (3, 3)), "Conv2DBackpropInput": (1, (3, 3)),
-         "Conv3D": (1, (3, 3)), "Conv3DBackpropFilter": (1, (3, 3)), "Conv3DBackpropInput": (1, (3, 3)),
-         "Conv3DTranspose": (1, (3, 3, 3)), "DepthwiseConv2dNative": (3, (3, 3)),
-         "DepthwiseConv2dNativeBackpropFilter": (3, (3, 3)), "DepthwiseConv2dNativeBackpropInput": (3, (3, 3))}
+MODES = {
+    "Conv2D": (1, (3, 3)),
+    "Conv2DBackpropFilter": (1, (3, 3)),
+    "Conv2DBackpropInput": (1, (3, 3)),
+    "Conv3D": (1, (3, 3)),
+    "Conv3DBackpropFilter": (1, (3, 3)),
+    "Conv3DBackpropInput": (1, (3, 3)),
+    "Conv3DTranspose": (1, (3, 3, 3)),
+    "DepthwiseConv2dNative": (3, (3, 3)),
+    "DepthwiseConv2dNativeBackpropFilter": (3, (3, 3)),
+    "DepthwiseConv2dNativeBackpropInput": (3, (3, 3)),
+}
 
 
 @pytest.mark.parametrize("op", MODES)
@@ -95,32 +107,72 @@ def ones(*shape):
 
 # operator, its attributes, its inputs; then attributes that the shapes contradict
 IMPLIED = [
-    (ops.Conv2DBackpropInput, dict(out_channel=4, kernel_size=3), (ones(1, 4, 3, 3), ones(4, 2, 3, 3), (1, 2, 5, 5)),
-     [dict(out_channel=5), dict(kernel_size=2)]),
-    (G.Conv2DBackpropFilter, dict(out_channel=4, kernel_size=3), (ones(1, 4, 3, 3), ones(1, 2, 5, 5), (4, 2, 3, 3)),
-     [dict(out_channel=5), dict(kernel_size=2), dict(pad_list=1), dict(pad_list=(0, 0, 1, 0))]),
-    (ops.Conv3D, dict(out_channel=4, kernel_size=3), (ones(1, 2, 5, 5, 5), ones(4, 2, 3, 3, 3)),
-     [dict(out_channel=5), dict(kernel_size=2)]),
-    (G.Conv3DBackpropFilter, dict(out_channel=4, kernel_size=3),
-     (ones(1, 2, 5, 5, 5), ones(1, 4, 3, 3, 3), (4, 2, 3, 3, 3)), [dict(out_channel=5), dict(kernel_size=2)]),
-    (ops.Conv3DBackpropInput, dict(out_channel=4, kernel_size=3),
-     (ones(4, 2, 3, 3, 3), ones(1, 4, 3, 3, 3), (1, 2, 5, 5, 5)), [dict(out_channel=5), dict(kernel_size=2)]),
-    (ops.Conv3DTranspose, dict(in_channel=4, out_channel=2, kernel_size=3), (ones(1, 4, 3, 3, 3), ones(4, 2, 3, 3, 3)),
-     [dict(in_channel=3), dict(kernel_size=2)]),
-    (ops.DepthwiseConv2dNative, dict(channel_multiplier=1, kernel_size=3), (ones(1, 2, 5, 5), ones(1, 2, 3, 3)),
-     [dict(channel_multiplier=2), dict(kernel_size=2), dict(group=3)]),
-    (G.DepthwiseConv2dNativeBackpropFilter, dict(channel_multiplier=1, kernel_size=3),
-     (ones(1, 2, 5, 5), (1, 2, 3, 3), ones(1, 2, 3, 3)),
-     [dict(channel_multiplier=2), dict(kernel_size=2), dict(group=3), dict(pad_list=1)]),
-    (G.DepthwiseConv2dNativeBackpropInput, dict(channel_multiplier=1, kernel_size=3),
-     ((1, 2, 5, 5), ones(1, 2, 3, 3), ones(1, 2, 3, 3)),
-     [dict(channel_multiplier=2), dict(kernel_size=2), dict(group=3), dict(pad_list=1)]),
-    (G.MaxPoolGradWithArgmax, dict(kernel_size=2, strides=2),
-     (ones(1, 1, 5, 5), ones(1, 1, 2, 2), Tensor(np.zeros((1, 1, 2, 2), np.int32))),
-     [dict(kernel_size=4), dict(strides=1), dict(pad_mode="same")]),
-    (G.MaxPoolGradGradWithArgmax, dict(kernel_size=2, strides=2),
-     (ones(1, 1, 5, 5), ones(1, 1, 5, 5), Tensor(np.zeros((1, 1, 2, 2), np.int32))),
-     [dict(kernel_size=4), dict(strides=1), dict(pad_mode="same")]),
+    (
+        ops.Conv2DBackpropInput,
+        dict(out_channel=4, kernel_size=3),
+        (ones(1, 4, 3, 3), ones(4, 2, 3, 3), (1, 2, 5, 5)),
+        [dict(out_channel=5), dict(kernel_size=2)],
+    ),
+    (
+        G.Conv2DBackpropFilter,
+        dict(out_channel=4, kernel_size=3),
+        (ones(1, 4, 3, 3), ones(1, 2, 5, 5), (4, 2, 3, 3)),
+        [dict(out_channel=5), dict(kernel_size=2), dict(pad_list=1), dict(pad_list=(0, 0, 1, 0))],
+    ),
+    (
+        ops.Conv3D,
+        dict(out_channel=4, kernel_size=3),
+        (ones(1, 2, 5, 5, 5), ones(4, 2, 3, 3, 3)),
+        [dict(out_channel=5), dict(kernel_size=2)],
+    ),
+    (
+        G.Conv3DBackpropFilter,
+        dict(out_channel=4, kernel_size=3),
+        (ones(1, 2, 5, 5, 5), ones(1, 4, 3, 3, 3), (4, 2, 3, 3, 3)),
+        [dict(out_channel=5), dict(kernel_size=2)],
+    ),
+    (
+        ops.Conv3DBackpropInput,
+        dict(out_channel=4, kernel_size=3),
+        (ones(4, 2, 3, 3, 3), ones(1, 4, 3, 3, 3), (1, 2, 5, 5, 5)),
+        [dict(out_channel=5), dict(kernel_size=2)],
+    ),
+    (
+        ops.Conv3DTranspose,
+        dict(in_channel=4, out_channel=2, kernel_size=3),
+        (ones(1, 4, 3, 3, 3), ones(4, 2, 3, 3, 3)),
+        [dict(in_channel=3), dict(kernel_size=2)],
+    ),
+    (
+        ops.DepthwiseConv2dNative,
+        dict(channel_multiplier=1, kernel_size=3),
+        (ones(1, 2, 5, 5), ones(1, 2, 3, 3)),
+        [dict(channel_multiplier=2), dict(kernel_size=2), dict(group=3)],
+    ),
+    (
+        G.DepthwiseConv2dNativeBackpropFilter,
+        dict(channel_multiplier=1, kernel_size=3),
+        (ones(1, 2, 5, 5), (1, 2, 3, 3), ones(1, 2, 3, 3)),
+        [dict(channel_multiplier=2), dict(kernel_size=2), dict(group=3), dict(pad_list=1)],
+    ),
+    (
+        G.DepthwiseConv2dNativeBackpropInput,
+        dict(channel_multiplier=1, kernel_size=3),
+        ((1, 2, 5, 5), ones(1, 2, 3, 3), ones(1, 2, 3, 3)),
+        [dict(channel_multiplier=2), dict(kernel_size=2), dict(group=3), dict(pad_list=1)],
+    ),
+    (
+        G.MaxPoolGradWithArgmax,
+        dict(kernel_size=2, strides=2),
+        (ones(1, 1, 5, 5), ones(1, 1, 2, 2), Tensor(np.zeros((1, 1, 2, 2), np.int32))),
+        [dict(kernel_size=4), dict(strides=1), dict(pad_mode="same")],
+    ),
+    (
+        G.MaxPoolGradGradWithArgmax,
+        dict(kernel_size=2, strides=2),
+        (ones(1, 1, 5, 5), ones(1, 1, 5, 5), Tensor(np.zeros((1, 1, 2, 2), np.int32))),
+        [dict(kernel_size=4), dict(strides=1), dict(pad_mode="same")],
+    ),
 ]
 
 

@@ -20,8 +20,22 @@ TABLES = {
     ),
     "set_ps_context": (context._ps, context.set_ps_context, context.get_ps_context),
 }
-OTHERS = (True, False, 1, 2, "2GB", "ON", "O1", "dfs", "CPU", "data_parallel", "recursive_programming", "x", [1, 2],
-          {"a": "b"})
+OTHERS = (
+    True,
+    False,
+    1,
+    2,
+    "2GB",
+    "ON",
+    "O1",
+    "dfs",
+    "CPU",
+    "data_parallel",
+    "recursive_programming",
+    "x",
+    [1, 2],
+    {"a": "b"},
+)
 # Where settings are kept under another name than that of their setter.
 KEPT_AS = {"num_parallel_workers": "workers", "prefetch_size": "prefetch"}
 
@@ -62,8 +76,9 @@ def is_read(key):
     """Whether a line reads the setting, or calls the function that only hands it on, or something listens."""
     names = READERS.get(KEPT_AS.get(key, key), set())
     handed_on = {name for name in names if name.lstrip("_").startswith("get_")}
-    called = any(source.count(f"{name}()") > source.count(f"def {name}()") for name in handed_on
-                 for source in SOURCES.values())
+    called = any(
+        source.count(f"{name}()") > source.count(f"def {name}()") for name in handed_on for source in SOURCES.values()
+    )
     return bool(names - handed_on) or called or bool(context._listeners.get(key))
 
 
@@ -153,8 +168,14 @@ def test_a_settings_file_says_which_of_its_keys_have_no_effect(tmp_path, capsys)
 
 def test_settings_of_the_table_are_all_that_is_said_or_refused():
     assert {"jit_enable_inplace_ops", "grad_for_scalar", "mempool_block_size"} <= set(context._settings.no_effect)
-    assert {"gradient_fp32_sync", "loss_repeated_mean", "auto_parallel_search_mode", "strategy_ckpt_load_file",
-            "strategy_ckpt_save_file", "all_reduce_fusion_config"} <= set(context._parallel.no_effect)
+    assert {
+        "gradient_fp32_sync",
+        "loss_repeated_mean",
+        "auto_parallel_search_mode",
+        "strategy_ckpt_load_file",
+        "strategy_ckpt_save_file",
+        "all_reduce_fusion_config",
+    } <= set(context._parallel.no_effect)
 
 
 def test_several_pipeline_stages_raise_and_change_nothing():

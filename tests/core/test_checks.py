@@ -1,4 +1,5 @@
 """Checks that only the data can answer: when they are done, and what they leave as it was."""
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -48,8 +49,20 @@ def test_a_step_with_a_wrong_label_changes_nothing_and_says_so_at_the_next_look(
     assert train(X, i32(0, 3)).asnumpy() > 0 and (net.weight.asnumpy() != before[0]).any()
 
 
-@pytest.mark.parametrize("look", [str, repr, float, bool, lambda t: t.asnumpy(), lambda t: f"{t:.2f}", np.asarray,
-                                  lambda t: t.tolist(), lambda t: t.data_sync()])
+@pytest.mark.parametrize(
+    "look",
+    [
+        str,
+        repr,
+        float,
+        bool,
+        lambda t: t.asnumpy(),
+        lambda t: f"{t:.2f}",
+        np.asarray,
+        lambda t: t.tolist(),
+        lambda t: t.data_sync(),
+    ],
+)
 def test_every_look_at_a_value_settles(look):
     _, _, train = step()
     train(X, i32(0, 9))
@@ -70,8 +83,9 @@ def test_a_verdict_that_is_there_is_reported_by_the_next_call_before_it_starts()
 def test_training_ends_with_the_error_of_a_wrong_label():
     net = nn.Dense(3, 4)
     data = ds.NumpySlicesDataset({"x": np.ones((4, 3), np.float32), "y": np.int32([0, 1, 2, 4])}, shuffle=False)
-    model = Model(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"),
-                  nn.SGD(net.trainable_params(), 0.1))
+    model = Model(
+        net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"), nn.SGD(net.trainable_params(), 0.1)
+    )
     with pytest.raises(RuntimeError, match="got 4"):
         model.train(1, data.batch(2), dataset_sink_mode=False)
     assert np.isfinite(net.weight.asnumpy()).all()
@@ -253,17 +267,20 @@ def test_operators_without_checks_run_as_before():
 
 
 # ---------------------------------------------------------------------- ranges
-VALUES = [np.array(v, d) for d in (np.int32, np.int64, np.int8, np.uint8)
-          for v in ([0], [3, 4], [[1, 2], [3, 100]], [])]
+VALUES = [
+    np.array(v, d) for d in (np.int32, np.int64, np.int8, np.uint8) for v in ([0], [3, 4], [[1, 2], [3, 100]], [])
+]
 
 
-@pytest.mark.parametrize("values", VALUES + [np.array([-1, 2, -100], np.int32), np.array([-2**31], np.int32)],
-                         ids=lambda v: f"{v.dtype}{v.tolist()}")
+@pytest.mark.parametrize(
+    "values",
+    VALUES + [np.array([-1, 2, -100], np.int32), np.array([-(2**31)], np.int32)],
+    ids=lambda v: f"{v.dtype}{v.tolist()}",
+)
 @pytest.mark.parametrize("bounds", [(4, 0, None), (4, -4, None), (4, None, None), (4, 0, 100), (900, 0, -9)], ids=str)
 def test_host_and_device_agree_on_what_is_out_of_range(values, bounds):
     high, low, ignored = bounds
-    bad = [v for v in values.reshape(-1).tolist()
-           if not ((low is None or low <= v) and v < high) and v != ignored]
+    bad = [v for v in values.reshape(-1).tolist() if not ((low is None or low <= v) and v < high) and v != ignored]
     found = checks.outside(values, high, low, ignored)
     assert found == (bad[0] if bad else None)
     verdict = np.asarray(checks._verdict(jnp.asarray(values), high, low, ignored, 7, np.zeros(2, np.int32)))

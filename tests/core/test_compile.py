@@ -1,4 +1,5 @@
 """GRAPH mode: what is compiled, when again, and who owns the arrays."""
+
 import builtins
 import copy
 import functools

@@ -1,4 +1,5 @@
 """PYNATIVE dispatch: what one call of an operator does."""
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -29,8 +30,11 @@ class Counting(Kernel):
 
 
 @pytest.mark.parametrize("make, inputs", [(ops.Square, (X,)), (ops.Add, (X, X))])
-@pytest.mark.parametrize("fn", [lambda *a: a[0] + 1, lambda *a: (a[0] + 1, a[0] * 2), lambda *a: a[0]],
-                         ids=["one result", "two results", "its input"])
+@pytest.mark.parametrize(
+    "fn",
+    [lambda *a: a[0] + 1, lambda *a: (a[0] + 1, a[0] * 2), lambda *a: a[0]],
+    ids=["one result", "two results", "its input"],
+)
 def test_an_operator_runs_once_whatever_it_returns(make, inputs, fn, monkeypatch):
     prim, kernel = make(), Counting(fn)
     monkeypatch.setattr(prim, "_kernel", kernel)
@@ -41,8 +45,9 @@ def test_an_operator_runs_once_whatever_it_returns(make, inputs, fn, monkeypatch
         assert got.asnumpy().tolist() == want.tolist() and got._array is not X._array
 
 
-@pytest.mark.parametrize("call", [lambda: ops.Square()(X, name="y"), lambda: ops.Add()(X, X, name="y"),
-                                  lambda: ops.square(X, other=1)])
+@pytest.mark.parametrize(
+    "call", [lambda: ops.Square()(X, name="y"), lambda: ops.Add()(X, X, name="y"), lambda: ops.square(X, other=1)]
+)
 def test_a_keyword_that_an_operator_does_not_have_is_refused(call):
     with pytest.raises(TypeError, match="there is no input"):
         call()

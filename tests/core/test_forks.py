@@ -1,4 +1,5 @@
 """Processes that are forked while JAX is in use."""
+
 import multiprocessing
 import os
 import subprocess
@@ -33,6 +34,7 @@ def differentiate():
 
 def use_jax():
     import jax.numpy as jnp
+
     return np.asarray(jnp.sin(np.ones(3)))
 
 
@@ -100,6 +102,7 @@ print(before, child())
 
 def test_a_process_that_was_forked_before_jax_was_used_computes():
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "JAX_PLATFORMS": "cpu"}
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", PROGRAM], capture_output=True, text=True, timeout=60,
-                          env=env)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PROGRAM], capture_output=True, text=True, timeout=60, env=env
+    )
     assert done.stdout.split() == ["0", "2"], done.stderr

@@ -1,4 +1,5 @@
 """Stop at the worst moment, and other threads."""
+
 import gc
 import signal
 import sys

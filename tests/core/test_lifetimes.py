@@ -1,4 +1,5 @@
 """What is remembered of an object is its own, and goes with it."""
+
 import copy
 import functools
 import gc
@@ -48,18 +49,21 @@ class Frozen(tuple):
 
 
 @pytest.mark.parametrize("kind", [Scales, lambda factor: Frozen([factor])], ids=["object", "tuple"])
-@pytest.mark.parametrize("of", [
-    lambda thing: ops.GradOperation()(thing.run)(X),
-    lambda thing: ops.grad(thing.run)(X),
-    lambda thing: ops.value_and_grad(thing.run)(X)[0],
-    lambda thing: ops.value_and_grad(thing.run)(X)[1],
-    lambda thing: ops.grad(functools.partial(thing.run))(X),
-    lambda thing: ops.grad(lambda x: thing.run(x))(X),
-    lambda thing: ms.ms_function(thing.run)(X),
-    lambda thing: transforms.vmap(thing.run)(X),
-    lambda thing: transforms.jacrev(thing.run)(X).reshape((1,)),
-    lambda thing: ops.grad(ops.grad(lambda x: thing.run(x) * x * x))(X) / 6,
-])
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda thing: ops.GradOperation()(thing.run)(X),
+        lambda thing: ops.grad(thing.run)(X),
+        lambda thing: ops.value_and_grad(thing.run)(X)[0],
+        lambda thing: ops.value_and_grad(thing.run)(X)[1],
+        lambda thing: ops.grad(functools.partial(thing.run))(X),
+        lambda thing: ops.grad(lambda x: thing.run(x))(X),
+        lambda thing: ms.ms_function(thing.run)(X),
+        lambda thing: transforms.vmap(thing.run)(X),
+        lambda thing: transforms.jacrev(thing.run)(X).reshape((1,)),
+        lambda thing: ops.grad(ops.grad(lambda x: thing.run(x) * x * x))(X) / 6,
+    ],
+)
 def test_a_new_object_gets_its_own_program_and_not_that_of_a_dead_one(mode, kind, of):
     for number in range(1, 9):
         thing = kind(float(number))
@@ -95,11 +99,13 @@ def test_a_network_its_parameters_and_functions_of_it_are_freed(mode):
 
 def test_code_and_constants_that_are_gone_are_forgotten():
     context.set_context(mode=context.GRAPH_MODE)
-    source = "class Fresh(nn.Cell):\n" \
-             "    def construct(self, x):\n" \
-             "        if x.sum() > 0:\n" \
-             "            return x * self.constant\n" \
-             "        return x\n"
+    source = (
+        "class Fresh(nn.Cell):\n"
+        "    def construct(self, x):\n"
+        "        if x.sum() > 0:\n"
+        "            return x * self.constant\n"
+        "        return x\n"
+    )
     linecache.cache["<fresh>"] = (len(source), None, source.splitlines(True), "<fresh>")
 
     def run():
@@ -134,6 +140,7 @@ def test_a_function_that_wraps_another_has_programs_of_its_own(mode):
 def test_the_programs_of_one_function_are_bounded():
     context.set_context(mode=context.GRAPH_MODE)
     from msnb.core import compile
+
     scale = ms.ms_function(lambda x, n: x * n)
     old, compile._MOST_SIGNATURES = compile._MOST_SIGNATURES, 4
     try:

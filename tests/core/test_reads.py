@@ -1,4 +1,5 @@
 """GRAPH mode sees what Python values a graph was built from, and when they change."""
+
 import types
 
 import numpy as np
@@ -49,16 +50,22 @@ PLACES = {
     "a global": (lambda cell, x: x * rate, set_global),
     "a global list": (lambda cell, x: x * table[0], lambda cell: table.__setitem__(0, 10.0)),
     "a namespace": (lambda cell, x: x * settings.rate, lambda cell: setattr(settings, "rate", 10.0)),
-    "a list in a dict in a namespace": (lambda cell, x: x * settings.inner["rate"][0],
-                                        lambda cell: settings.inner["rate"].__setitem__(0, 10.0)),
+    "a list in a dict in a namespace": (
+        lambda cell, x: x * settings.inner["rate"][0],
+        lambda cell: settings.inner["rate"].__setitem__(0, 10.0),
+    ),
     "a global array": (lambda cell, x: x * Tensor(array), lambda cell: array.fill(10)),
     "a global Tensor": (lambda cell, x: x * constant, lambda cell: constant.assign_value(Tensor([10.0]))),
     "a list of the Cell": (lambda cell, x: x * cell.rates[0], lambda cell: cell.rates.__setitem__(0, 10.0)),
     "an array of the Cell": (lambda cell, x: x * Tensor(cell.array), lambda cell: cell.array.fill(10)),
-    "a plain object of the Cell": (lambda cell, x: x * cell.config.rate,
-                                   lambda cell: setattr(cell.config, "rate", 10.0)),
-    "a list in a dict in a tuple": (lambda cell, x: x * cell.nested[0]["a"][0],
-                                    lambda cell: cell.nested[0]["a"].__setitem__(0, 10.0)),
+    "a plain object of the Cell": (
+        lambda cell, x: x * cell.config.rate,
+        lambda cell: setattr(cell.config, "rate", 10.0),
+    ),
+    "a list in a dict in a tuple": (
+        lambda cell, x: x * cell.nested[0]["a"][0],
+        lambda cell: cell.nested[0]["a"].__setitem__(0, 10.0),
+    ),
     "an attribute of the class": (lambda cell, x: x * cell.shared, lambda cell: setattr(Reads, "shared", 10.0)),
 }
 

@@ -1,4 +1,5 @@
 """Tensor and Parameter: creation, printing, interop, ownership."""
+
 import copy
 import pickle
 
@@ -13,10 +14,20 @@ from msnb import Parameter, ParameterTuple, Tensor
 from msnb.core._jax_private import from_numpy
 
 
-@pytest.mark.parametrize("value, dtype", [
-    (1, ms.int64), (1.5, ms.float32), (True, ms.bool_), ([1, 2], ms.int64), ([1.0, 2], ms.float32),
-    (np.float64(0.5), ms.float64), (np.ones(2, np.float16), ms.float16), (np.array([1, 2], np.uint8), ms.uint8),
-    (((1, 2), (3, 4)), ms.int64)])
+@pytest.mark.parametrize(
+    "value, dtype",
+    [
+        (1, ms.int64),
+        (1.5, ms.float32),
+        (True, ms.bool_),
+        ([1, 2], ms.int64),
+        ([1.0, 2], ms.float32),
+        (np.float64(0.5), ms.float64),
+        (np.ones(2, np.float16), ms.float16),
+        (np.array([1, 2], np.uint8), ms.uint8),
+        (((1, 2), (3, 4)), ms.int64),
+    ],
+)
 def test_python_and_numpy_values_get_mindspores_dtype(value, dtype):
     assert Tensor(value).dtype == dtype
 
@@ -95,9 +106,11 @@ def test_tensors_and_parameters_are_copied_and_pickled(make):
 
 def test_matplotlib_plots_a_tensor():
     import matplotlib
+
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
-    line, = plt.plot(Tensor([1.0, 4.0, 9.0]))
+
+    (line,) = plt.plot(Tensor([1.0, 4.0, 9.0]))
     assert line.get_ydata().tolist() == [1, 4, 9]
     plt.close("all")
 
@@ -138,14 +151,26 @@ def test_parameter_tuple_holds_parameters_and_clones_them():
     p = Parameter(1.0, name="w")
     with pytest.raises(TypeError):
         ParameterTuple([p, Tensor(1.0)])
-    twin, = ParameterTuple([p]).clone("moment", init="zeros")
+    (twin,) = ParameterTuple([p]).clone("moment", init="zeros")
     assert twin.name == "moment.w" and twin.asnumpy() == 0
 
 
-@pytest.mark.parametrize("array", (
-    np.arange(6).reshape(2, 3).T, np.zeros((0, 3)), np.arange(10)[::-2], np.array(True), np.arange(4, dtype="c8"),
-    np.asfortranarray(np.arange(20.0).reshape(4, 5)), np.broadcast_to(np.float32(2), (3, 4)), np.arange(3, dtype=">i4"),
-    np.arange(3, dtype=ml_dtypes.bfloat16), np.array(7)), ids=lambda a: f"{a.dtype}{a.shape}{a.strides}")
+@pytest.mark.parametrize(
+    "array",
+    (
+        np.arange(6).reshape(2, 3).T,
+        np.zeros((0, 3)),
+        np.arange(10)[::-2],
+        np.array(True),
+        np.arange(4, dtype="c8"),
+        np.asfortranarray(np.arange(20.0).reshape(4, 5)),
+        np.broadcast_to(np.float32(2), (3, 4)),
+        np.arange(3, dtype=">i4"),
+        np.arange(3, dtype=ml_dtypes.bfloat16),
+        np.array(7),
+    ),
+    ids=lambda a: f"{a.dtype}{a.shape}{a.strides}",
+)
 def test_arrays_of_every_layout_become_what_jax_makes_of_them(array):
     made, wanted = from_numpy(array), jnp.array(array, array.dtype.newbyteorder("="))
     np.testing.assert_array_equal(np.asarray(made), np.asarray(wanted))

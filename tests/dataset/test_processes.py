@@ -23,9 +23,7 @@ def pictures(workers, processes):
     images = np.random.RandomState(0).randint(0, 256, (50, 20, 20, 3)).astype(np.uint8)
     data = ds.NumpySlicesDataset({"image": images, "label": np.arange(50)}, shuffle=True, num_parallel_workers=workers)
     data = data.map([CV.RandomCrop(16), CV.RandomHorizontalFlip()], "image", num_parallel_workers=workers)
-    data = data.map(
-        lambda x: x + np.uint8(1), "image", num_parallel_workers=workers, python_multiprocessing=processes
-    )
+    data = data.map(lambda x: x + np.uint8(1), "image", num_parallel_workers=workers, python_multiprocessing=processes)
     data = data.shuffle(20).batch(8, num_parallel_workers=workers)
     rows = data.create_tuple_iterator(num_epochs=2, output_numpy=True)
     return [np.concatenate([column.ravel() for column in row]) for _ in range(2) for row in rows]
@@ -40,8 +38,13 @@ def test_the_rows_do_not_depend_on_the_number_of_workers(workers, processes):
 
 def test_a_generator_gives_its_rows_in_order_from_any_number_of_processes():
     for workers in (1, 3):
-        data = ds.GeneratorDataset([(np.array(i),) for i in range(23)], ["x"], shuffle=False,
-                                   num_parallel_workers=workers, python_multiprocessing=True)
+        data = ds.GeneratorDataset(
+            [(np.array(i),) for i in range(23)],
+            ["x"],
+            shuffle=False,
+            num_parallel_workers=workers,
+            python_multiprocessing=True,
+        )
         got = [int(row[0]) for row in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
         assert got == list(range(23))
 

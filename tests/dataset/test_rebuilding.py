@@ -21,23 +21,31 @@ def source(tmp_path):
 
 
 def mapped(source, **operation):
-    return {"op_type": "MapDataset", "op_module": "mindspore.dataset.engine.datasets", "children": [source],
-            "input_columns": ["text"], "operations": [operation]}
+    return {
+        "op_type": "MapDataset",
+        "op_module": "mindspore.dataset.engine.datasets",
+        "children": [source],
+        "input_columns": ["text"],
+        "operations": [operation],
+    }
 
 
-@pytest.mark.parametrize("module, name", [
-    ("mindspore.dataset.audio._base", "np.f2py.subprocess.Popen"),
-    ("mindspore.dataset.engine.cache_client", "os.system"),
-    ("os", "system"),
-    ("builtins", "eval"),
-    ("mindspore.dataset.core.config", "set_seed"),
-    (VISION, "check_value"),
-    (VISION, "__getattr__"),
-    (VISION, "Resize.__init__"),
-    (VISION, ""),
-    (None, None),
-    (7, ["Resize"]),
-])
+@pytest.mark.parametrize(
+    "module, name",
+    [
+        ("mindspore.dataset.audio._base", "np.f2py.subprocess.Popen"),
+        ("mindspore.dataset.engine.cache_client", "os.system"),
+        ("os", "system"),
+        ("builtins", "eval"),
+        ("mindspore.dataset.core.config", "set_seed"),
+        (VISION, "check_value"),
+        (VISION, "__getattr__"),
+        (VISION, "Resize.__init__"),
+        (VISION, ""),
+        (None, None),
+        (7, ["Resize"]),
+    ],
+)
 def test_only_transforms_of_the_library_can_be_named(source, module, name):
     with pytest.raises(DescriptionError, match="register_function.*operations.*of input_dict"):
         ds.deserialize(mapped(source, tensor_op_module=module, tensor_op_name=name))
@@ -50,26 +58,34 @@ def test_every_transform_that_can_be_named_is_a_class_of_the_library():
         assert isinstance(found, type) and found.__module__.startswith("msnb.dataset.") and "." not in name, module
 
 
-@pytest.mark.parametrize("change", [
-    {"sampler": {"sampler_module": "mindspore.dataset.engine.rebuilding", "sampler_name": "import_module"}},
-    {"sampler": {"sampler_module": "mindspore.dataset.engine.samplers", "sampler_name": "copy"}},
-    {"sampler": {"sampler_name": "SequentialSampler", "child_sampler": [1]}},
-    {"op_module": "os"},
-    {"op_type": "GeneratorDataset"},
-    {"op_type": "MappableDataset"},
-    {"op_type": "__class__"},
-    {"op_type": ["BatchDataset"]},
-    {"op_type": None},
-    {"op_type": "BatchDataset"},  # without a child
-    {"children": {"a": 1}},
-    {"children": ["x"]},
-    {"dataset_dir": 7},
-    {"num_samples": [1]},
-    {"shuffle": "sometimes"},
-])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sampler": {"sampler_module": "mindspore.dataset.engine.rebuilding", "sampler_name": "import_module"}},
+        {"sampler": {"sampler_module": "mindspore.dataset.engine.samplers", "sampler_name": "copy"}},
+        {"sampler": {"sampler_name": "SequentialSampler", "child_sampler": [1]}},
+        {"op_module": "os"},
+        {"op_type": "GeneratorDataset"},
+        {"op_type": "MappableDataset"},
+        {"op_type": "__class__"},
+        {"op_type": ["BatchDataset"]},
+        {"op_type": None},
+        {"op_type": "BatchDataset"},  # without a child
+        {"children": {"a": 1}},
+        {"children": ["x"]},
+        {"dataset_dir": 7},
+        {"num_samples": [1]},
+        {"shuffle": "sometimes"},
+    ],
+)
 def test_what_is_wrong_in_a_description_is_named_with_file_and_operator(tmp_path, change):
-    entry = {"op_type": "ImageFolderDataset", "op_module": "mindspore.dataset.engine.datasets", "children": [],
-             "dataset_dir": str(tmp_path), **change}
+    entry = {
+        "op_type": "ImageFolderDataset",
+        "op_module": "mindspore.dataset.engine.datasets",
+        "children": [],
+        "dataset_dir": str(tmp_path),
+        **change,
+    }
     (tmp_path / "pipeline.json").write_text(json.dumps(entry), encoding="utf-8")
     with pytest.raises((ValueError, TypeError, RuntimeError)) as caught:
         ds.deserialize(json_filepath=str(tmp_path / "pipeline.json"))
@@ -137,9 +153,18 @@ def test_only_what_has_a_name_is_registered(thing, error):
         ds.register_function(thing)
 
 
-@pytest.mark.parametrize("content", [
-    "[]", "3", '{"seed": -1}', '{"numParallelWorkers": "8"}', '{"opConnectorSize": 1e999}', "[" * 100_000, '{"seed"',
-])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[]",
+        "3",
+        '{"seed": -1}',
+        '{"numParallelWorkers": "8"}',
+        '{"opConnectorSize": 1e999}',
+        "[" * 100_000,
+        '{"seed"',
+    ],
+)
 def test_settings_that_are_wrong_are_named_and_none_is_taken_over(tmp_path, content):
     before = ds.config.get_seed(), ds.config.get_num_parallel_workers(), ds.config.get_prefetch_size()
     (tmp_path / "config.json").write_text(content, encoding="utf-8")

@@ -74,10 +74,12 @@ def files(wrong, folder):
 
 PIPELINES = {
     "source": source,
-    "threads": lambda k: ds.GeneratorDataset(Items(k), ["x"], shuffle=False, num_parallel_workers=3,
-                                             python_multiprocessing=False),
-    "processes": lambda k: ds.GeneratorDataset(Items(k), ["x"], shuffle=False, num_parallel_workers=3,
-                                               python_multiprocessing=True),
+    "threads": lambda k: ds.GeneratorDataset(
+        Items(k), ["x"], shuffle=False, num_parallel_workers=3, python_multiprocessing=False
+    ),
+    "processes": lambda k: ds.GeneratorDataset(
+        Items(k), ["x"], shuffle=False, num_parallel_workers=3, python_multiprocessing=True
+    ),
     "wrong answer": lambda k: ds.GeneratorDataset(Items(k, (1, 2)), ["x"], shuffle=False),
     "generator": generator,
     "wrong answer of a generator": lambda k: generator(k, {"x": 1}),

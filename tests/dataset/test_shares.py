@@ -106,8 +106,13 @@ def test_two_processes_of_jax_distributed_divide_the_rows(tmp_path):
     environment = {**os.environ, "JAX_PLATFORMS": "cpu", "PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", PROCESS, port]
     running = [
-        subprocess.Popen([*command, str(number), str(tmp_path / "rows.mindrecord")], env=environment, text=True,
-                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        subprocess.Popen(
+            [*command, str(number), str(tmp_path / "rows.mindrecord")],
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         for number in range(2)
     ]
     try:

@@ -4,6 +4,7 @@ make_kinks.py and the tests share them. A case is an expression over Tensors `x`
 msnb share, and where it is looked at. What is stored is the gradient of the sum of the result. No framework is imported
 here.
 """
+
 import numpy as np
 
 STEPS = (-6.0, -3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0, 6.0)
@@ -21,8 +22,29 @@ def case(expression, *inputs, key=None):
     CASES[key or expression] = expression, tuple(np.array(x, np.float32) for x in inputs)
 
 
-for _name in ("Abs", "Sign", "Floor", "Ceil", "Round", "Trunc", "Square", "Neg", "ReLU", "ReLU6", "Elu", "HSwish",
-              "HSigmoid", "HShrink", "SoftShrink", "Softsign", "Softplus", "Sigmoid", "Tanh", "GeLU", "Mish"):
+for _name in (
+    "Abs",
+    "Sign",
+    "Floor",
+    "Ceil",
+    "Round",
+    "Trunc",
+    "Square",
+    "Neg",
+    "ReLU",
+    "ReLU6",
+    "Elu",
+    "HSwish",
+    "HSigmoid",
+    "HShrink",
+    "SoftShrink",
+    "Softsign",
+    "Softplus",
+    "Sigmoid",
+    "Tanh",
+    "GeLU",
+    "Mish",
+):
     case(f"P.{_name}()(x)", STEPS)
 for _name in ("Sqrt", "Rsqrt", "Reciprocal", "Inv", "Log"):
     case(f"P.{_name}()(x)", (0.0, 1.0))

@@ -1,7 +1,8 @@
 """Writes kinks.json: MindSpore 2.7.1's gradients at the places of kink_cases.py, none where it refuses.
 
-    python tests/golden/make_kinks.py            # with an interpreter that has MindSpore
+python tests/golden/make_kinks.py            # with an interpreter that has MindSpore
 """
+
 import json
 import pathlib
 

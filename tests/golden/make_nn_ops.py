@@ -5,6 +5,7 @@
 A case names a class, its attributes and how to draw its inputs; the same seeds draw them again in the test. Stored are
 the outputs, the gradients of `wrt` under a drawn cotangent of output `of`, and what was written in place.
 """
+
 import pathlib
 import zlib
 
@@ -73,8 +74,23 @@ def add(key, cls, attrs=None, inputs=(), **options):
     CASES.append(Case(key, cls, attrs, inputs, **options))
 
 
-for _name in ("ReLU", "ReLU6", "Elu", "HSwish", "HSigmoid", "Sigmoid", "Tanh", "Softplus", "Softsign", "GeLU",
-              "FastGeLU", "Mish", "SeLU", "HShrink", "SoftShrink"):
+for _name in (
+    "ReLU",
+    "ReLU6",
+    "Elu",
+    "HSwish",
+    "HSigmoid",
+    "Sigmoid",
+    "Tanh",
+    "Softplus",
+    "Softsign",
+    "GeLU",
+    "FastGeLU",
+    "Mish",
+    "SeLU",
+    "HShrink",
+    "SoftShrink",
+):
     # MindSpore's tanh on CPU is an approximation; its gradient of SeLU is not that of its SeLU
     _tol, _wrt = {"Tanh": 2e-4, "Mish": 1e-3}.get(_name, 1e-5), None if _name == "SeLU" else (0,)
     add(_name, _name, {}, (F(3, 5, scale=3.0),), wrt=_wrt, tol=_tol)
@@ -91,27 +107,52 @@ add("LogSoftmax", "LogSoftmax", {}, (F(3, 5, scale=10),), wrt=(0,), tol=1e-4)
 add("LogSoftmax_0", "LogSoftmax", {"axis": 0}, (F(3, 5),), wrt=(0,))
 
 for _key, _x, _w, _a in (
-        ("3x3", (2, 3, 8, 8), (4, 3, 3, 3), {}), ("same", (2, 3, 8, 7), (4, 3, 3, 3), {"pad_mode": "same"}),
-        ("same_s2", (2, 3, 9, 8), (4, 3, 3, 3), {"pad_mode": "same", "stride": 2}),
-        ("same_4", (1, 3, 9, 8), (4, 3, 4, 4), {"pad_mode": "same", "stride": 2}),
-        ("pad", (2, 3, 8, 8), (4, 3, 5, 3), {"pad_mode": "pad", "pad": (2, 1, 0, 1)}),
-        ("dilated", (1, 2, 10, 10), (3, 2, 3, 3), {"dilation": 2, "pad_mode": "pad", "pad": 2}),
-        ("group", (2, 4, 6, 6), (6, 2, 3, 3), {"group": 2}), ("depthwise", (2, 4, 6, 6), (4, 1, 3, 3), {"group": 4}),
-        ("1x1", (2, 5, 4, 4), (7, 5, 1, 1), {}), ("1x1_s2", (2, 5, 5, 5), (7, 5, 1, 1), {"stride": 2}),
-        ("one_channel", (2, 1, 9, 9), (4, 1, 5, 5), {}), ("deep", (1, 40, 2, 2), (8, 40, 3, 3), {"pad_mode": "same"})):
-    add("Conv2D_" + _key, "Conv2D", {"out_channel": _w[0], "kernel_size": _w[2:], **_a}, (F(*_x), F(*_w)), wrt=(0, 1),
-        tol=3e-5)
-add("Conv2DBackpropInput", "Conv2DBackpropInput", {"out_channel": 4, "kernel_size": 3, "pad_mode": "same", "stride": 2},
-    (F(2, 4, 4, 4), F(4, 3, 3, 3), (2, 3, 8, 8)), wrt=(0, 1), tol=3e-5)
+    ("3x3", (2, 3, 8, 8), (4, 3, 3, 3), {}),
+    ("same", (2, 3, 8, 7), (4, 3, 3, 3), {"pad_mode": "same"}),
+    ("same_s2", (2, 3, 9, 8), (4, 3, 3, 3), {"pad_mode": "same", "stride": 2}),
+    ("same_4", (1, 3, 9, 8), (4, 3, 4, 4), {"pad_mode": "same", "stride": 2}),
+    ("pad", (2, 3, 8, 8), (4, 3, 5, 3), {"pad_mode": "pad", "pad": (2, 1, 0, 1)}),
+    ("dilated", (1, 2, 10, 10), (3, 2, 3, 3), {"dilation": 2, "pad_mode": "pad", "pad": 2}),
+    ("group", (2, 4, 6, 6), (6, 2, 3, 3), {"group": 2}),
+    ("depthwise", (2, 4, 6, 6), (4, 1, 3, 3), {"group": 4}),
+    ("1x1", (2, 5, 4, 4), (7, 5, 1, 1), {}),
+    ("1x1_s2", (2, 5, 5, 5), (7, 5, 1, 1), {"stride": 2}),
+    ("one_channel", (2, 1, 9, 9), (4, 1, 5, 5), {}),
+    ("deep", (1, 40, 2, 2), (8, 40, 3, 3), {"pad_mode": "same"}),
+):
+    add(
+        "Conv2D_" + _key,
+        "Conv2D",
+        {"out_channel": _w[0], "kernel_size": _w[2:], **_a},
+        (F(*_x), F(*_w)),
+        wrt=(0, 1),
+        tol=3e-5,
+    )
+add(
+    "Conv2DBackpropInput",
+    "Conv2DBackpropInput",
+    {"out_channel": 4, "kernel_size": 3, "pad_mode": "same", "stride": 2},
+    (F(2, 4, 4, 4), F(4, 3, 3, 3), (2, 3, 8, 8)),
+    wrt=(0, 1),
+    tol=3e-5,
+)
 add("Conv3D", "Conv3D", {"out_channel": 4, "kernel_size": 2}, (F(1, 3, 4, 5, 4), F(4, 3, 2, 2, 2)), tol=3e-5)
-add("Conv3DTranspose", "Conv3DTranspose", {"in_channel": 4, "out_channel": 3, "kernel_size": 2, "stride": 2},
-    (F(1, 4, 3, 3, 2), F(4, 3, 2, 2, 2)), tol=3e-5)
+add(
+    "Conv3DTranspose",
+    "Conv3DTranspose",
+    {"in_channel": 4, "out_channel": 3, "kernel_size": 2, "stride": 2},
+    (F(1, 4, 3, 3, 2), F(4, 3, 2, 2, 2)),
+    tol=3e-5,
+)
 
 for _name in ("MaxPool", "AvgPool"):
-    for _key, _a in (("2", {"kernel_size": 2, "strides": 2}), ("3s2same", {"kernel_size": 3, "strides": 2,
-                     "pad_mode": "same"}), ("3s1", {"kernel_size": (3, 2), "strides": (1, 2)}),
-                     ("4s2same", {"kernel_size": 4, "strides": 2, "pad_mode": "SAME"}),
-                     ("5s3", {"kernel_size": 5, "strides": 3})):
+    for _key, _a in (
+        ("2", {"kernel_size": 2, "strides": 2}),
+        ("3s2same", {"kernel_size": 3, "strides": 2, "pad_mode": "same"}),
+        ("3s1", {"kernel_size": (3, 2), "strides": (1, 2)}),
+        ("4s2same", {"kernel_size": 4, "strides": 2, "pad_mode": "SAME"}),
+        ("5s3", {"kernel_size": 5, "strides": 3}),
+    ):
         add(f"{_name}_{_key}", _name, _a, (T(2, 3, 8, 9),), wrt=(0,))
 add("MaxPoolWithArgmax", "MaxPoolWithArgmax", {"kernel_size": 2, "strides": 2}, (T(2, 3, 6, 6),), wrt=(0,))
 add("MaxPool3D", "MaxPool3D", {"kernel_size": 2, "strides": 2}, (T(1, 2, 4, 4, 6),), wrt=(0,))
@@ -119,94 +160,274 @@ add("AvgPool3D", "AvgPool3D", {"kernel_size": 2, "strides": 2, "pad_mode": "same
 
 _bn = (F(4, 3, 5, 5), U(3, low=0.5, high=2.0), F(3), F(3), U(3, low=0.5, high=2.0))
 add("BatchNorm_infer", "BatchNorm", {"is_training": False}, _bn, wrt=(0, 1, 2), outputs=(0,), tol=3e-5)
-add("BatchNorm_train", "BatchNorm", {"is_training": True, "momentum": 0.3}, _bn, wrt=(0, 1, 2), outputs=(0,),
-    writes=(3, 4), tol=3e-5)
-add("BatchNorm_2d", "BatchNorm", {"is_training": True, "epsilon": 1e-3}, (F(6, 3), *_bn[1:]), outputs=(0,), wrt=(0,),
-    writes=(3, 4), tol=3e-5)
+add(
+    "BatchNorm_train",
+    "BatchNorm",
+    {"is_training": True, "momentum": 0.3},
+    _bn,
+    wrt=(0, 1, 2),
+    outputs=(0,),
+    writes=(3, 4),
+    tol=3e-5,
+)
+add(
+    "BatchNorm_2d",
+    "BatchNorm",
+    {"is_training": True, "epsilon": 1e-3},
+    (F(6, 3), *_bn[1:]),
+    outputs=(0,),
+    wrt=(0,),
+    writes=(3, 4),
+    tol=3e-5,
+)
 add("LayerNorm", "LayerNorm", {"epsilon": 1e-5}, (F(3, 7), F(7), F(7)), wrt=(0, 1, 2), tol=3e-5)
-add("LayerNorm_3d", "LayerNorm", {"begin_norm_axis": -1, "begin_params_axis": -1}, (F(2, 3, 6), F(6), F(6)),
-    wrt=(0, 1, 2), tol=3e-5)
-add("LayerNorm_2axes", "LayerNorm", {"begin_norm_axis": 1, "begin_params_axis": 1, "epsilon": 1e-5},
-    (F(2, 3, 4), F(3, 4), F(3, 4)), wrt=(0, 1, 2), tol=3e-5)
+add(
+    "LayerNorm_3d",
+    "LayerNorm",
+    {"begin_norm_axis": -1, "begin_params_axis": -1},
+    (F(2, 3, 6), F(6), F(6)),
+    wrt=(0, 1, 2),
+    tol=3e-5,
+)
+add(
+    "LayerNorm_2axes",
+    "LayerNorm",
+    {"begin_norm_axis": 1, "begin_params_axis": 1, "epsilon": 1e-5},
+    (F(2, 3, 4), F(3, 4), F(3, 4)),
+    wrt=(0, 1, 2),
+    tol=3e-5,
+)
 add("L2Normalize", "L2Normalize", {"axis": 1}, (F(3, 5),), wrt=(0,))
 add("LRN", "LRN", {"depth_radius": 2, "bias": 1.0, "alpha": 0.1, "beta": 0.5}, (F(2, 7, 3, 3),), wrt=(0,))
 
 add("SoftmaxCrossEntropyWithLogits", "SoftmaxCrossEntropyWithLogits", {}, (F(4, 5), U(4, 5)), wrt=(0, 1))
 add("SparseSoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits", {}, (F(4, 5), I(4, high=5)), wrt=(0,))
-add("SparseSoftmaxCrossEntropyWithLogits_grad", "SparseSoftmaxCrossEntropyWithLogits", {"is_grad": True},
-    (F(4, 5), I(4, high=5)))
+add(
+    "SparseSoftmaxCrossEntropyWithLogits_grad",
+    "SparseSoftmaxCrossEntropyWithLogits",
+    {"is_grad": True},
+    (F(4, 5), I(4, high=5)),
+)
 add("SigmoidCrossEntropyWithLogits", "SigmoidCrossEntropyWithLogits", {}, (F(4, 5, scale=4), U(4, 5)), wrt=(0,))
 for _red in ("none", "mean"):
-    add("BinaryCrossEntropy_" + _red, "BinaryCrossEntropy", {"reduction": _red},
-        (U(4, 5, low=0.05, high=0.95), U(4, 5), U(4, 5)), wrt=(0,))
+    add(
+        "BinaryCrossEntropy_" + _red,
+        "BinaryCrossEntropy",
+        {"reduction": _red},
+        (U(4, 5, low=0.05, high=0.95), U(4, 5), U(4, 5)),
+        wrt=(0,),
+    )
     add("KLDivLoss_" + _red, "KLDivLoss", {"reduction": _red}, (F(4, 5), U(4, 5)), wrt=(0,))
     add("NLLLoss_" + _red, "NLLLoss", {"reduction": _red}, (F(4, 5), I(4, high=5), U(5)), wrt=(0,))
-    add("BCEWithLogitsLoss_" + _red, "BCEWithLogitsLoss", {"reduction": _red}, (F(4, 5), U(4, 5), U(4, 5), U(4, 5)),
-        wrt=(0,))
+    add(
+        "BCEWithLogitsLoss_" + _red,
+        "BCEWithLogitsLoss",
+        {"reduction": _red},
+        (F(4, 5), U(4, 5), U(4, 5), U(4, 5)),
+        wrt=(0,),
+    )
 add("SmoothL1Loss", "SmoothL1Loss", {"beta": 0.7}, (F(4, 5), F(4, 5)), wrt=(0, 1))
 add("L2Loss", "L2Loss", {}, (F(4, 5),), wrt=(0,))
 
 _p3 = (F(3, 4), F(3, 4), U(3, 4, low=0.1, high=1.0))
 add("ApplyMomentum", "ApplyMomentum", {}, (F(3, 4), F(3, 4), 0.1, F(3, 4), 0.9), writes=(0, 1), outputs=())
-add("ApplyMomentum_tensors", "ApplyMomentum", {}, (F(3, 4), F(3, 4), S(0.1), F(3, 4), S(0.9)), writes=(0, 1),
-    outputs=())
+add(
+    "ApplyMomentum_tensors", "ApplyMomentum", {}, (F(3, 4), F(3, 4), S(0.1), F(3, 4), S(0.9)), writes=(0, 1), outputs=()
+)
 add("Adam", "Adam", {}, (*_p3, 0.9, 0.999, 0.01, 0.9, 0.999, 1e-8, F(3, 4)), writes=(0, 1, 2), outputs=())
-add("Adam_nesterov", "Adam", {"use_nesterov": True}, (*_p3, 0.81, 0.99, 0.01, 0.9, 0.999, 1e-8, F(3, 4)),
-    writes=(0, 1, 2), outputs=())
-add("AdamWeightDecay", "AdamWeightDecay", {}, (*_p3, 0.01, 0.9, 0.999, 1e-6, 0.1, F(3, 4)), writes=(0, 1, 2),
-    outputs=())
-add("SGD", "SGD", {"dampening": 0.1, "weight_decay": 0.2}, (F(3, 4), F(3, 4), S(0.1), F(3, 4), S(0.9),
-    lambda r: np.zeros((3, 4), np.float32)), writes=(0, 3), outputs=())
-add("SGD_first", "SGD", {"weight_decay": 0.2, "nesterov": True}, (F(3, 4), F(3, 4), S(0.1), F(3, 4), S(0.9),
-    lambda r: np.ones((3, 4), np.float32)), writes=(0, 3, 5), outputs=())
-add("ApplyRMSProp", "ApplyRMSProp", {}, (F(3, 4), U(3, 4), F(3, 4), 0.1, F(3, 4), 0.9, 0.5, 1e-3), writes=(0, 1, 2),
-    outputs=(), tol=3e-4)
-add("ApplyCenteredRMSProp", "ApplyCenteredRMSProp", {}, (F(3, 4), U(3, 4, high=0.1), U(3, 4, low=0.5), F(3, 4), F(3, 4),
-    0.1, 0.9, 0.5, 1e-3), writes=(0, 1, 2, 3), outputs=())
+add(
+    "Adam_nesterov",
+    "Adam",
+    {"use_nesterov": True},
+    (*_p3, 0.81, 0.99, 0.01, 0.9, 0.999, 1e-8, F(3, 4)),
+    writes=(0, 1, 2),
+    outputs=(),
+)
+add(
+    "AdamWeightDecay", "AdamWeightDecay", {}, (*_p3, 0.01, 0.9, 0.999, 1e-6, 0.1, F(3, 4)), writes=(0, 1, 2), outputs=()
+)
+add(
+    "SGD",
+    "SGD",
+    {"dampening": 0.1, "weight_decay": 0.2},
+    (F(3, 4), F(3, 4), S(0.1), F(3, 4), S(0.9), lambda r: np.zeros((3, 4), np.float32)),
+    writes=(0, 3),
+    outputs=(),
+)
+add(
+    "SGD_first",
+    "SGD",
+    {"weight_decay": 0.2, "nesterov": True},
+    (F(3, 4), F(3, 4), S(0.1), F(3, 4), S(0.9), lambda r: np.ones((3, 4), np.float32)),
+    writes=(0, 3, 5),
+    outputs=(),
+)
+add(
+    "ApplyRMSProp",
+    "ApplyRMSProp",
+    {},
+    (F(3, 4), U(3, 4), F(3, 4), 0.1, F(3, 4), 0.9, 0.5, 1e-3),
+    writes=(0, 1, 2),
+    outputs=(),
+    tol=3e-4,
+)
+add(
+    "ApplyCenteredRMSProp",
+    "ApplyCenteredRMSProp",
+    {},
+    (F(3, 4), U(3, 4, high=0.1), U(3, 4, low=0.5), F(3, 4), F(3, 4), 0.1, 0.9, 0.5, 1e-3),
+    writes=(0, 1, 2, 3),
+    outputs=(),
+)
 add("ApplyAdagrad", "ApplyAdagrad", {}, (F(3, 4), U(3, 4), 0.1, F(3, 4)), writes=(0, 1), outputs=())
 add("ApplyAdagradV2", "ApplyAdagradV2", {"epsilon": 1e-3}, (F(3, 4), U(3, 4), 0.1, F(3, 4)), writes=(0, 1), outputs=())
-add("ApplyAdagradV2_frozen", "ApplyAdagradV2", {"epsilon": 1e-3, "update_slots": False},
-    (F(3, 4), U(3, 4), 0.1, F(3, 4)), writes=(0, 1), outputs=())
-add("ApplyProximalAdagrad", "ApplyProximalAdagrad", {}, (F(3, 4), U(3, 4), 0.1, 0.3, 0.2, F(3, 4)), writes=(0, 1),
-    outputs=())
+add(
+    "ApplyAdagradV2_frozen",
+    "ApplyAdagradV2",
+    {"epsilon": 1e-3, "update_slots": False},
+    (F(3, 4), U(3, 4), 0.1, F(3, 4)),
+    writes=(0, 1),
+    outputs=(),
+)
+add(
+    "ApplyProximalAdagrad",
+    "ApplyProximalAdagrad",
+    {},
+    (F(3, 4), U(3, 4), 0.1, 0.3, 0.2, F(3, 4)),
+    writes=(0, 1),
+    outputs=(),
+)
 add("ApplyAdaMax", "ApplyAdaMax", {}, (*_p3, 0.9, 0.01, 0.9, 0.99, 1e-8, F(3, 4)), writes=(0, 1, 2), outputs=())
-add("ApplyAdadelta", "ApplyAdadelta", {}, (F(3, 4), U(3, 4), U(3, 4), 0.1, 0.9, 1e-3, F(3, 4)), writes=(0, 1, 2),
-    outputs=())
+add(
+    "ApplyAdadelta",
+    "ApplyAdadelta",
+    {},
+    (F(3, 4), U(3, 4), U(3, 4), 0.1, 0.9, 1e-3, F(3, 4)),
+    writes=(0, 1, 2),
+    outputs=(),
+)
 add("ApplyAddSign", "ApplyAddSign", {}, (F(3, 4), F(3, 4), 0.1, 1.0, 0.9, 0.8, F(3, 4)), writes=(0, 1), outputs=())
 add("ApplyPowerSign", "ApplyPowerSign", {}, (F(3, 4), F(3, 4), 0.1, 2.0, 0.9, 0.8, F(3, 4)), writes=(0, 1), outputs=())
 add("ApplyGradientDescent", "ApplyGradientDescent", {}, (F(3, 4), 0.1, F(3, 4)), writes=(0,), outputs=())
-add("ApplyProximalGradientDescent", "ApplyProximalGradientDescent", {}, (F(3, 4), 0.1, 0.3, 0.2, F(3, 4)), writes=(0,),
-    outputs=())
+add(
+    "ApplyProximalGradientDescent",
+    "ApplyProximalGradientDescent",
+    {},
+    (F(3, 4), 0.1, 0.3, 0.2, F(3, 4)),
+    writes=(0,),
+    outputs=(),
+)
 add("LARSUpdate", "LARSUpdate", {}, (F(3, 4), F(3, 4), S(4.0), S(2.0), S(0.1), S(0.5)))
 _rows = (F(3, 4), lambda r: np.array([4, 1, 4], np.int32))
-add("FusedSparseAdam", "FusedSparseAdam", {}, (F(6, 4), F(6, 4), U(6, 4, low=0.1), S(0.9), S(0.999), S(0.01), S(0.9),
-    S(0.999), S(1e-8), *_rows), writes=(0, 1, 2), outputs=())
-add("FusedSparseLazyAdam", "FusedSparseLazyAdam", {}, (F(6, 4), F(6, 4), U(6, 4, low=0.1), S(0.9), S(0.999), S(0.01),
-    S(0.9), S(0.999), S(1e-8), *_rows), writes=(0, 1, 2), outputs=())
+add(
+    "FusedSparseAdam",
+    "FusedSparseAdam",
+    {},
+    (F(6, 4), F(6, 4), U(6, 4, low=0.1), S(0.9), S(0.999), S(0.01), S(0.9), S(0.999), S(1e-8), *_rows),
+    writes=(0, 1, 2),
+    outputs=(),
+)
+add(
+    "FusedSparseLazyAdam",
+    "FusedSparseLazyAdam",
+    {},
+    (F(6, 4), F(6, 4), U(6, 4, low=0.1), S(0.9), S(0.999), S(0.01), S(0.9), S(0.999), S(1e-8), *_rows),
+    writes=(0, 1, 2),
+    outputs=(),
+)
 _ftrl = {"lr": 0.1, "l1": 0.2, "l2": 0.1, "lr_power": -0.5}
-add("FusedSparseFtrl", "FusedSparseFtrl", _ftrl, (F(6, 4), U(6, 4, low=0.1), F(6, 4), *_rows), writes=(0, 1, 2),
-    outputs=(), tol=1e-4)
-add("SparseApplyFtrl", "SparseApplyFtrl", _ftrl, (F(6, 4), U(6, 4, low=0.1), F(6, 4), F(2, 4),
-    lambda r: np.array([4, 1], np.int32)), writes=(0, 1, 2), outputs=(), tol=1e-4)
-add("FusedSparseProximalAdagrad", "FusedSparseProximalAdagrad", {}, (F(6, 4), U(6, 4), S(0.1), S(0.3), S(0.2), *_rows),
-    writes=(0, 1), outputs=())
-add("SparseApplyProximalAdagrad", "SparseApplyProximalAdagrad", {}, (F(6, 4), U(6, 4), S(0.1), S(0.3), S(0.2), F(2, 4),
-    lambda r: np.array([4, 1], np.int32)), writes=(0, 1), outputs=())
-add("SparseApplyAdagrad", "SparseApplyAdagrad", {"lr": 0.1}, (F(6, 4), U(6, 4), F(2, 4),
-    lambda r: np.array([4, 1], np.int32)), writes=(0, 1), outputs=())
-add("SparseApplyAdagradV2", "SparseApplyAdagradV2", {"lr": 0.1, "epsilon": 1e-3}, (F(6, 4), U(6, 4), F(2, 4),
-    lambda r: np.array([4, 1], np.int32)), writes=(0, 1), outputs=(), tol=3e-4)
+add(
+    "FusedSparseFtrl",
+    "FusedSparseFtrl",
+    _ftrl,
+    (F(6, 4), U(6, 4, low=0.1), F(6, 4), *_rows),
+    writes=(0, 1, 2),
+    outputs=(),
+    tol=1e-4,
+)
+add(
+    "SparseApplyFtrl",
+    "SparseApplyFtrl",
+    _ftrl,
+    (F(6, 4), U(6, 4, low=0.1), F(6, 4), F(2, 4), lambda r: np.array([4, 1], np.int32)),
+    writes=(0, 1, 2),
+    outputs=(),
+    tol=1e-4,
+)
+add(
+    "FusedSparseProximalAdagrad",
+    "FusedSparseProximalAdagrad",
+    {},
+    (F(6, 4), U(6, 4), S(0.1), S(0.3), S(0.2), *_rows),
+    writes=(0, 1),
+    outputs=(),
+)
+add(
+    "SparseApplyProximalAdagrad",
+    "SparseApplyProximalAdagrad",
+    {},
+    (F(6, 4), U(6, 4), S(0.1), S(0.3), S(0.2), F(2, 4), lambda r: np.array([4, 1], np.int32)),
+    writes=(0, 1),
+    outputs=(),
+)
+add(
+    "SparseApplyAdagrad",
+    "SparseApplyAdagrad",
+    {"lr": 0.1},
+    (F(6, 4), U(6, 4), F(2, 4), lambda r: np.array([4, 1], np.int32)),
+    writes=(0, 1),
+    outputs=(),
+)
+add(
+    "SparseApplyAdagradV2",
+    "SparseApplyAdagradV2",
+    {"lr": 0.1, "epsilon": 1e-3},
+    (F(6, 4), U(6, 4), F(2, 4), lambda r: np.array([4, 1], np.int32)),
+    writes=(0, 1),
+    outputs=(),
+    tol=3e-4,
+)
 
 for _al in (False, True):
     for _size in ((3, 9), (1, 2)):
-        add(f"ResizeBilinear_{_al}_{_size[0]}", "ResizeBilinear", {"size": _size, "align_corners": _al},
-            (F(2, 3, 4, 6),), wrt=(0,))
-add("CropAndResize", "CropAndResize", {}, (F(2, 6, 7, 3), lambda r: np.array(
-    [[0.1, 0.2, 0.8, 0.9], [0.6, -0.2, 0.2, 1.1], [0, 0, 1, 1]], np.float32), I(3, high=2), (3, 4)), tol=2e-5)
-add("CropAndResize_nearest", "CropAndResize", {"method": "nearest", "extrapolation_value": 2.0}, (F(2, 6, 7, 3),
-    lambda r: np.array([[0.1, 0.2, 0.8, 0.9], [0.6, -0.2, 0.2, 1.1], [0, 0, 1, 1]], np.float32), I(3, high=2), (3, 4)))
-add("ROIAlign", "ROIAlign", {"pooled_height": 2, "pooled_width": 3, "spatial_scale": 0.5, "sample_num": 2},
-    (F(2, 3, 6, 7), lambda r: np.array([[0, 1, 2, 9, 10], [1, -3, 0, 14, 5]], np.float32)), wrt=(0,), tol=2e-5)
+        add(
+            f"ResizeBilinear_{_al}_{_size[0]}",
+            "ResizeBilinear",
+            {"size": _size, "align_corners": _al},
+            (F(2, 3, 4, 6),),
+            wrt=(0,),
+        )
+add(
+    "CropAndResize",
+    "CropAndResize",
+    {},
+    (
+        F(2, 6, 7, 3),
+        lambda r: np.array([[0.1, 0.2, 0.8, 0.9], [0.6, -0.2, 0.2, 1.1], [0, 0, 1, 1]], np.float32),
+        I(3, high=2),
+        (3, 4),
+    ),
+    tol=2e-5,
+)
+add(
+    "CropAndResize_nearest",
+    "CropAndResize",
+    {"method": "nearest", "extrapolation_value": 2.0},
+    (
+        F(2, 6, 7, 3),
+        lambda r: np.array([[0.1, 0.2, 0.8, 0.9], [0.6, -0.2, 0.2, 1.1], [0, 0, 1, 1]], np.float32),
+        I(3, high=2),
+        (3, 4),
+    ),
+)
+add(
+    "ROIAlign",
+    "ROIAlign",
+    {"pooled_height": 2, "pooled_width": 3, "spatial_scale": 0.5, "sample_num": 2},
+    (F(2, 3, 6, 7), lambda r: np.array([[0, 1, 2, 9, 10], [1, -3, 0, 14, 5]], np.float32)),
+    wrt=(0,),
+    tol=2e-5,
+)
 
 add("OneHot", "OneHot", {}, (I(3, 2, high=5), 4, S(1.0), S(0.5)))
 add("OneHot_0", "OneHot", {"axis": 0}, (I(3, 2, high=4), 4, S(2.0), S(0.0)))
@@ -217,10 +438,26 @@ add("BiasAdd_2d", "BiasAdd", {}, (F(2, 3), F(3)), wrt=(0, 1))
 add("Flatten", "Flatten", {}, (F(2, 3, 4),), wrt=(0,))
 add("Pad", "Pad", {"paddings": ((1, 2), (0, 3))}, (F(2, 3),), wrt=(0,))
 for _m in ("REFLECT", "SYMMETRIC"):
-    add("MirrorPad_" + _m, "MirrorPad", {"mode": _m}, (F(3, 4), lambda r: np.array([[1, 2], [2, 1]], np.int64)),
-        wrt=(0,))
-add("CTCLoss", "CTCLoss", {}, (F(6, 2, 5), lambda r: np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 2]], np.int64),
-    lambda r: np.array([1, 2, 3, 3, 0], np.int32), lambda r: np.array([6, 6], np.int32)), wrt=(0,), tol=3e-5)
+    add(
+        "MirrorPad_" + _m,
+        "MirrorPad",
+        {"mode": _m},
+        (F(3, 4), lambda r: np.array([[1, 2], [2, 1]], np.int64)),
+        wrt=(0,),
+    )
+add(
+    "CTCLoss",
+    "CTCLoss",
+    {},
+    (
+        F(6, 2, 5),
+        lambda r: np.array([[0, 0], [0, 1], [1, 0], [1, 1], [1, 2]], np.int64),
+        lambda r: np.array([1, 2, 3, 3, 0], np.int32),
+        lambda r: np.array([6, 6], np.int32),
+    ),
+    wrt=(0,),
+    tol=3e-5,
+)
 add("CTCGreedyDecoder", "CTCGreedyDecoder", {}, (F(6, 2, 4), lambda r: np.array([6, 4], np.int32)))
 
 
@@ -230,9 +467,19 @@ def add_form(name, inputs, attrs=None, suffix="", wrt=(0,), **options):
 
 
 _img = (F(2, 4, 6, 7),)
-for _name, _attrs in (("leaky_relu", {"alpha": 0.1}), ("silu", {}), ("logsigmoid", {}), ("hardtanh", {"max_val": 0.5}),
-                      ("threshold", {"thr": 0.2, "value": 3.0}), ("glu", {}), ("gelu", {}), ("softmax", {"axis": 0}),
-                      ("softmin", {}), ("celu", {"alpha": 0.7}), ("softshrink", {"lambd": 0.3})):
+for _name, _attrs in (
+    ("leaky_relu", {"alpha": 0.1}),
+    ("silu", {}),
+    ("logsigmoid", {}),
+    ("hardtanh", {"max_val": 0.5}),
+    ("threshold", {"thr": 0.2, "value": 3.0}),
+    ("glu", {}),
+    ("gelu", {}),
+    ("softmax", {"axis": 0}),
+    ("softmin", {}),
+    ("celu", {"alpha": 0.7}),
+    ("softshrink", {"lambd": 0.3}),
+):
     add_form(_name, (F(3, 6, scale=2),), _attrs, tol=1e-4 if _name in ("glu", "gelu") else 2e-5)
 add_form("gelu", (F(3, 6),), {"approximate": "tanh"}, "_tanh", tol=2e-4)
 add_form("softplus", (F(3, 6, scale=5),), {"beta": 2, "threshold": 4}, tol=2e-4)
@@ -255,8 +502,11 @@ add_form("binary_cross_entropy_with_logits", (F(4, 5), U(4, 5), U(4, 5), U(4, 5)
 add_form("conv1d", (F(2, 4, 9), F(6, 2, 3), F(6)), {"groups": 2, "stride": 2, "pad_mode": "same"}, tol=3e-5)
 add_form("conv2d", (*_img, F(5, 4, 3, 3), F(5)), {"pad_mode": "pad", "padding": (1, 2)}, wrt=(0, 1), tol=3e-5)
 add_form("conv3d", (F(1, 2, 4, 4, 5), F(3, 2, 2, 2, 2)), {}, wrt=None, tol=3e-5)
-for _key, _attrs in (("", {"kernel_size": 2, "stride": 2}), ("_pad", {"kernel_size": 3, "stride": 2, "padding": 1}),
-                     ("_ceil", {"kernel_size": 2, "stride": 2, "ceil_mode": True})):
+for _key, _attrs in (
+    ("", {"kernel_size": 2, "stride": 2}),
+    ("_pad", {"kernel_size": 3, "stride": 2, "padding": 1}),
+    ("_ceil", {"kernel_size": 2, "stride": 2, "ceil_mode": True}),
+):
     add_form("max_pool2d", (T(2, 3, 7, 7),), _attrs, _key)
     add_form("avg_pool2d", _img, _attrs, _key)
 add_form("avg_pool1d", (F(2, 3, 9),), {"kernel_size": 3, "stride": 2})
@@ -283,8 +533,19 @@ add_form("channel_shuffle", _img, {"groups": 2})
 for _mode in ("bilinear", "nearest"):
     add_form("grid_sample", (*_img, U(2, 3, 4, 2, low=-1.2, high=1.2)), {"mode": _mode}, "_" + _mode, tol=3e-5)
 add_form("unfold", _img, {"kernel_size": 2, "stride": 2})
-add_form("ctc_loss", (F(6, 2, 5, scale=0.1), I(2, 3, low=1, high=5), lambda r: np.array([6, 6], np.int32),
-    lambda r: np.array([3, 2], np.int32)), {"reduction": "none"}, wrt=None, outputs=(0,), tol=1e-4)
+add_form(
+    "ctc_loss",
+    (
+        F(6, 2, 5, scale=0.1),
+        I(2, 3, low=1, high=5),
+        lambda r: np.array([6, 6], np.int32),
+        lambda r: np.array([3, 2], np.int32),
+    ),
+    {"reduction": "none"},
+    wrt=None,
+    outputs=(0,),
+    tol=1e-4,
+)
 
 
 def _operator(case, ms):
@@ -336,6 +597,7 @@ def run_mindspore(case, ms):
 def main():
     """Run every case that this MindSpore has on CPU; say which it has not."""
     import mindspore as ms
+
     ms.set_context(mode=ms.PYNATIVE_MODE, device_target="CPU", pynative_synchronize=True)
     store = {}
     for case in CASES:

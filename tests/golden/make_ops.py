@@ -5,6 +5,7 @@
 ORACLE is a virtual environment with mindspore for the CPU. A case that this MindSpore does not support leaves no
 answer. Gradients are taken with respect to every floating point Tensor input, for the cotangent `cotangent(shape)`.
 """
+
 import pathlib
 import sys
 

@@ -3,6 +3,7 @@
 A case is (operator, attributes, inputs). An input is a numpy array (a Tensor), a tuple of arrays, or a Python value;
 `Written` marks an array that goes in as a Parameter. No framework is imported here: the oracle reads this file, too.
 """
+
 import dataclasses
 
 import numpy as np
@@ -59,8 +60,30 @@ def ints(*values, dtype=np.int32):
 
 
 # ------------------------------------------------------------------ element by element, one operand
-for _op in ("Exp", "Expm1", "Square", "Neg", "Sin", "Cos", "Tan", "Atan", "Sinh", "Cosh", "Asinh", "Erf", "Erfc",
-            "Floor", "Ceil", "Rint", "Round", "Abs", "Sign", "BesselI0e", "BesselI1e", "Identity"):
+for _op in (
+    "Exp",
+    "Expm1",
+    "Square",
+    "Neg",
+    "Sin",
+    "Cos",
+    "Tan",
+    "Atan",
+    "Sinh",
+    "Cosh",
+    "Asinh",
+    "Erf",
+    "Erfc",
+    "Floor",
+    "Ceil",
+    "Rint",
+    "Round",
+    "Abs",
+    "Sign",
+    "BesselI0e",
+    "BesselI1e",
+    "Identity",
+):
     case(_op, f32(2, 3))
 for _op in ("Log", "Log1p", "Sqrt", "Rsqrt", "Reciprocal", "Inv"):
     case(_op, f32(2, 3, low=0.2, high=3.0))
@@ -152,8 +175,12 @@ case("SquareSumAll", f32(3), f32(3), grad=False)
 case("InplaceAdd", f32(3, 2), f32(2, 2), indices=(0, 2), grad=False)
 case("InplaceSub", f32(3, 2), f32(2, 2), indices=(0, 2), grad=False)
 case("InplaceUpdate", f32(3, 2), f32(1, 2), indices=1, grad=False)
-case("NMSWithMask", np.array([[0, 0, 10, 10, .6], [0, 0, 10, 9, .9], [20, 20, 30, 30, .7], [0, 5, 10, 10, .8]],
-                             np.float32), iou_threshold=0.5, grad=False)
+case(
+    "NMSWithMask",
+    np.array([[0, 0, 10, 10, 0.6], [0, 0, 10, 9, 0.9], [20, 20, 30, 30, 0.7], [0, 5, 10, 10, 0.8]], np.float32),
+    iou_threshold=0.5,
+    grad=False,
+)
 
 # ------------------------------------------------------------------ shapes
 case("Reshape", f32(2, 3), (3, -1))
@@ -192,8 +219,17 @@ case("Unstack", f32(2, 3), axis=1)
 case("Split", f32(4, 3), axis=0, output_num=2)
 case("Slice", f32(3, 4), (1, 0), (2, 3))
 case("StridedSlice", f32(3, 4, 5), (0, 1, 4), (2, 3, 0), (1, 1, -2), grad=False)  # a negative step gives zeros there
-case("StridedSlice", f32(3, 4, 5), (0, 1, 4), (2, 3, 0), (1, 1, 1), begin_mask=2, end_mask=4, shrink_axis_mask=1,
-     grad=False)
+case(
+    "StridedSlice",
+    f32(3, 4, 5),
+    (0, 1, 4),
+    (2, 3, 0),
+    (1, 1, 1),
+    begin_mask=2,
+    end_mask=4,
+    shrink_axis_mask=1,
+    grad=False,
+)
 case("StridedSlice", f32(3, 4, 5), (1, 0, 1), (2, 0, 3), (1, 1, 1), ellipsis_mask=2, grad=False)
 case("StridedSlice", f32(3, 4), (0, 0, 1), (2, 0, 3), (1, 1, 1), new_axis_mask=2, grad=False)
 case("Select", flags(2, 3), f32(2, 3), f32(2, 3))
@@ -239,6 +275,14 @@ case("IOU", _boxes, _boxes[:2] + 1, mode="iof", grad=False)
 case("CheckValid", _boxes, np.array([12, 12, 1], np.float32), grad=False)
 case("BoundingBoxEncode", _boxes, _boxes[::-1].copy(), stds=(0.1, 0.1, 0.2, 0.2), grad=False)
 case("BoundingBoxDecode", _boxes, f32(3, 4, low=-1, high=1), max_shape=(40, 40), grad=False)
-case("EditDistance", np.array([[0, 0, 0], [1, 0, 1], [1, 1, 1]], np.int64), np.array([1, 2, 3], np.float32),
-     np.array([1, 1, 2], np.int64), np.array([[0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 0, 1]], np.int64),
-     np.array([1, 3, 2, 1], np.float32), np.array([2, 2, 2], np.int64), normalize=True, grad=False)
+case(
+    "EditDistance",
+    np.array([[0, 0, 0], [1, 0, 1], [1, 1, 1]], np.int64),
+    np.array([1, 2, 3], np.float32),
+    np.array([1, 1, 2], np.int64),
+    np.array([[0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 0, 1]], np.int64),
+    np.array([1, 3, 2, 1], np.float32),
+    np.array([2, 2, 2], np.int64),
+    normalize=True,
+    grad=False,
+)

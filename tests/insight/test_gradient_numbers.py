@@ -1,4 +1,5 @@
 """The numbers of a tensor: numpy's against XLA's, and both against float64."""
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -24,18 +25,22 @@ def test_moments_are_those_of_float64(arrays):
         top = np.abs(x).max()
         np.testing.assert_allclose(row[1:5], [x.mean(), x.std(), x.min(), x.max()], rtol=2e-5, atol=1e-6 * top)
         assert row[5] == pytest.approx((x == 0).mean()) and not row[6:8].any()
-        assert counts.sum() == len(x.ravel()[::summary.sample_stride(x.size)])
+        assert counts.sum() == len(x.ravel()[:: summary.sample_stride(x.size)])
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(hnp.arrays(np.float32, st.sampled_from([(7,), (40, 30), (300, 70)]), elements=values), min_size=1,
-                max_size=3))
+@given(
+    st.lists(
+        hnp.arrays(np.float32, st.sampled_from([(7,), (40, 30), (300, 70)]), elements=values), min_size=1, max_size=3
+    )
+)
 def test_both_ways_agree(arrays):
     arrays = [jnp.asarray(a) for a in arrays]
     later = [a * 1.5 + 1 for a in arrays]
-    (stats, bars, moved), (others, counts, ways) = (made.read() if hasattr(made, "read") else map(np.asarray, made)
-                                                    for made in (StepNumbers(arrays, arrays, later),
-                                                                 _on_device(arrays, arrays, later)))
+    (stats, bars, moved), (others, counts, ways) = (
+        made.read() if hasattr(made, "read") else map(np.asarray, made)
+        for made in (StepNumbers(arrays, arrays, later), _on_device(arrays, arrays, later))
+    )
     for number, array in enumerate(arrays):
         top = 1 + float(jnp.abs(array).max())
         np.testing.assert_allclose(stats[number], others[number], rtol=1e-4, atol=1e-5 * top)

@@ -1,4 +1,5 @@
 """What a GradientMonitor records, against gradients known otherwise; and what it says about them."""
+
 import warnings
 
 import numpy as np
@@ -37,8 +38,10 @@ class MLP(nn.Cell):
 
 def data(rows=32):
     rng = np.random.default_rng(0)
-    return (Tensor(rng.standard_normal((rows, 8)).astype(np.float32)),
-            Tensor(rng.integers(0, 3, rows).astype(np.int32)))
+    return (
+        Tensor(rng.standard_normal((rows, 8)).astype(np.float32)),
+        Tensor(rng.integers(0, 3, rows).astype(np.int32)),
+    )
 
 
 def step_of(net, rate=0.01):
@@ -80,8 +83,9 @@ def test_the_numbers_are_those_of_the_gradients(mode):
         if size:
             assert update == pytest.approx(moved / size, rel=1e-2)
         if param.name.endswith("weight"):
-            np.testing.assert_allclose(recording.tensor(f"parameter:{param.name}"), grad.asnumpy(), rtol=1e-4,
-                                       atol=1e-7)
+            np.testing.assert_allclose(
+                recording.tensor(f"parameter:{param.name}"), grad.asnumpy(), rtol=1e-4, atol=1e-7
+            )
         counts, edges = recording.histogram(row, step)
         assert counts.sum() == min(g.size, counts.sum()) > 0 and edges[0] == np.float32(g.min())
     np.testing.assert_array_equal(recording.tensor("weight:head.bias"), net.head.bias.asnumpy())
@@ -128,8 +132,12 @@ def test_both_modes_see_the_same():
         ms.set_context(mode=mode)
         ms.set_seed(7)
         recording = train(MLP(), steps=3, level="all").recording
-        tables.append({kind: ([r.name for r in recording.rows(kind)], recording.table("norm", kind))
-                       for kind in ("parameter", "output")})
+        tables.append(
+            {
+                kind: ([r.name for r in recording.rows(kind)], recording.table("norm", kind))
+                for kind in ("parameter", "output")
+            }
+        )
     assert tables[0]["parameter"][0] == tables[1]["parameter"][0]
     np.testing.assert_allclose(tables[0]["parameter"][1], tables[1]["parameter"][1], rtol=1e-3)
     first, second = (dict(zip(*t["output"])) for t in tables)
@@ -435,11 +443,15 @@ def test_model_train_takes_it_as_a_callback(mode):
     from msnb import dataset
 
     rng = np.random.default_rng(0)
-    batches = dataset.NumpySlicesDataset((rng.standard_normal((40, 8)).astype(np.float32),
-                                          rng.integers(0, 3, 40).astype(np.int32)), shuffle=False).batch(8)
+    batches = dataset.NumpySlicesDataset(
+        (rng.standard_normal((40, 8)).astype(np.float32), rng.integers(0, 3, 40).astype(np.int32)), shuffle=False
+    ).batch(8)
     net = MLP(depth=1)
-    model = ms.Model(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"),
-                     nn.Momentum(net.trainable_params(), 0.01, 0.9))
+    model = ms.Model(
+        net,
+        nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"),
+        nn.Momentum(net.trainable_params(), 0.01, 0.9),
+    )
     monitor = GradientMonitor()
     model.train(2, batches, callbacks=monitor, dataset_sink_mode=False)
     assert monitor.recording.numbers == list(range(1, 11))

@@ -1,4 +1,5 @@
 """Measurements that are added to a program: what they see, and that the program stays the same."""
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -33,8 +34,9 @@ def run(fn, *args, choose=lambda points: points, measure=None):
 
 
 def seen(made, outs):
-    return {f"{point.node.op}.{point.node.id}": tuple(np.asarray(value).tolist())
-            for point, value in zip(made.points, outs)}
+    return {
+        f"{point.node.op}.{point.node.id}": tuple(np.asarray(value).tolist()) for point, value in zip(made.points, outs)
+    }
 
 
 def test_every_value_of_a_straight_program_is_measured_in_order():
@@ -89,8 +91,11 @@ def test_what_stands_in_a_rematerialised_block_is_measured():
 def test_labelled_values_are_points_of_their_own():
     from jax.ad_checkpoint import checkpoint_name
 
-    made, outs = run(lambda x: checkpoint_name(jnp.sin(x), "here") + 1, jnp.ones(2),
-                     choose=lambda points: [p for p in points if p.label == "here"])
+    made, outs = run(
+        lambda x: checkpoint_name(jnp.sin(x), "here") + 1,
+        jnp.ones(2),
+        choose=lambda points: [p for p in points if p.label == "here"],
+    )
     np.testing.assert_allclose(outs[0], [2 * np.sin(1), 1], rtol=1e-6)
 
 

@@ -1,4 +1,5 @@
 """Where the time of a network goes: kernels joined to operators, parts of a step, advice, memory, timeline, replay."""
+
 import json
 import time
 
@@ -85,8 +86,13 @@ def read_plane(*lines, name="/host:CPU"):
 
 def test_a_kernel_that_is_split_over_threads_lasts_until_its_last_part_is_done():
     (kernel,), marks = read_plane(
-        Lane("tf_XLAEigen/1", Event("dot.1", 10, 5, hlo_op="dot.1", hlo_module="jit_f", program_id=1, run_id=2, _p=7),
-             Event("msnb:anchor", 0, 1)), Lane("tf_XLAEigen/2", Event("end: dot.1", 40, 2, _c=7)))
+        Lane(
+            "tf_XLAEigen/1",
+            Event("dot.1", 10, 5, hlo_op="dot.1", hlo_module="jit_f", program_id=1, run_id=2, _p=7),
+            Event("msnb:anchor", 0, 1),
+        ),
+        Lane("tf_XLAEigen/2", Event("end: dot.1", 40, 2, _c=7)),
+    )
     assert (kernel.start, kernel.end, kernel.op, kernel.run) == (10, 42, "dot.1", ("jit_f", 1, 2))
     assert marks[0][0] == "msnb:anchor"
 
@@ -115,9 +121,14 @@ def test_of_what_ran_beside_others_counts_what_it_lost_by_that():
 
 def test_of_a_device_only_the_streams_are_read():
     kernels, _ = read_plane(
-        Lane("Stream #13(Compute)", Event("fusion_1", 5, 3, hlo_op="fusion.1", hlo_module="jit_f"),
-             Event("MemcpyH2D", 1, 1)),
-        Lane("XLA Modules", Event("jit_f", 5, 3, hlo_op="jit_f", hlo_module="jit_f")), name="/device:GPU:0")
+        Lane(
+            "Stream #13(Compute)",
+            Event("fusion_1", 5, 3, hlo_op="fusion.1", hlo_module="jit_f"),
+            Event("MemcpyH2D", 1, 1),
+        ),
+        Lane("XLA Modules", Event("jit_f", 5, 3, hlo_op="jit_f", hlo_module="jit_f")),
+        name="/device:GPU:0",
+    )
     assert [(kernel.op, kernel.end, kernel.device) for kernel in kernels] == [("fusion.1", 8, True)]
 
 
@@ -139,8 +150,15 @@ def traced_graph():
     contraction = jax.make_jaxpr(operator)(np.ones((4, 4), np.float32), np.ones((4, 4), np.float32))
     source = ParameterNode("x", kind(4, 4))
     product = CNode("MatMul", (source, source), (0, 0), kind(4, 4), scope="Default/fc-Dense", id=0, kernel=contraction)
-    relu = CNode("ReLU", (product,), (0,), kind(4, 4), scope="Default/relu-ReLU", id=1,
-                 kernel=jax.make_jaxpr(jax.nn.relu)(np.ones((4, 4), np.float32)))
+    relu = CNode(
+        "ReLU",
+        (product,),
+        (0,),
+        kind(4, 4),
+        scope="Default/relu-ReLU",
+        id=1,
+        kernel=jax.make_jaxpr(jax.nn.relu)(np.ones((4, 4), np.float32)),
+    )
     return FuncGraph("traced", [source], [product, relu], [(relu, 0)])
 
 
@@ -155,13 +173,30 @@ def test_the_nameless_half_of_a_gradient_is_told_by_its_shapes():
     """A gradient is two products; XLA names the kernel of one, the other has the shapes of what is left."""
     narrow, wide = np.ones((4, 4), np.float32), np.ones((4, 8), np.float32)
     inputs = [ParameterNode("x", kind(4, 4)), ParameterNode("w", kind(4, 8))]
-    both = CNode("MatMul", inputs, (0, 0), [*kind(4, 4), *kind(4, 8)], scope="Default/fc-Dense", direction="backward",
-                 id=0, kernel=jax.make_jaxpr(lambda a, b: (a @ a, a @ b))(narrow, wide))
-    named = CNode("dot", (inputs[0], inputs[0]), (0, 0), kind(4, 4), instruction="dot.1", id=0,
-                  origins=(("Default/fc-Dense", "MatMul", True, None),))
+    both = CNode(
+        "MatMul",
+        inputs,
+        (0, 0),
+        [*kind(4, 4), *kind(4, 8)],
+        scope="Default/fc-Dense",
+        direction="backward",
+        id=0,
+        kernel=jax.make_jaxpr(lambda a, b: (a @ a, a @ b))(narrow, wide),
+    )
+    named = CNode(
+        "dot",
+        (inputs[0], inputs[0]),
+        (0, 0),
+        kind(4, 4),
+        instruction="dot.1",
+        id=0,
+        origins=(("Default/fc-Dense", "MatMul", True, None),),
+    )
     nameless = CNode("convolution", inputs, (0, 0), kind(4, 8), instruction="convolution.2", id=1)
-    found = attribute.owners(FuncGraph("traced", inputs, [both], [(both, 0)]),
-                             FuncGraph("compiled", inputs, [named, nameless], [(named, 0), (nameless, 0)]))
+    found = attribute.owners(
+        FuncGraph("traced", inputs, [both], [(both, 0)]),
+        FuncGraph("compiled", inputs, [named, nameless], [(named, 0), (nameless, 0)]),
+    )
     assert [(owner.nodes, owner.how) for owner in found.values()] == [([both], "measured")] * 2
     assert "only contraction" in found["convolution.2"].note
 

@@ -1,4 +1,5 @@
 """`Profiler` as MindSpore's users call it."""
+
 import csv
 import json
 

@@ -1,4 +1,5 @@
 """Small programs in the form the execution core traces them: one named jit per operator, one named scope per Cell."""
+
 import functools
 
 import jax
@@ -8,9 +9,11 @@ from jax import lax
 
 def operator(name):
     """An operator as the core makes it: a jit of that name."""
+
     def wrap(function):
         function.__name__ = name
         return jax.jit(function)
+
     return wrap
 
 

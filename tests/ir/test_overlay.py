@@ -17,10 +17,24 @@ def graph_of(layers=3, kind="step"):
     return ir.read(programs.traced(kind, layers), "Net", programs.inputs(kind, layers))
 
 
-@pytest.mark.parametrize(("value", "unit", "text"), [
-    (0.00042, "s", "420 µs"), (2.5, "ms", "2.5 ms"), (0, "s", "0 s"), (75e-9, "s", "75 ns"), (90, "s", "90 s"),
-    (1234567, "B", "1.23 MB"), (999.7, "", "1 k"), (12, "FLOP", "12 FLOP"), (0.0004, "", "4.0e-4"),
-    (-3.14159, "", "-3.14"), (None, "s", "–"), (math.nan, "", "NaN"), (-math.inf, "s", "-Inf")])
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (0.00042, "s", "420 µs"),
+        (2.5, "ms", "2.5 ms"),
+        (0, "s", "0 s"),
+        (75e-9, "s", "75 ns"),
+        (90, "s", "90 s"),
+        (1234567, "B", "1.23 MB"),
+        (999.7, "", "1 k"),
+        (12, "FLOP", "12 FLOP"),
+        (0.0004, "", "4.0e-4"),
+        (-3.14159, "", "-3.14"),
+        (None, "s", "–"),
+        (math.nan, "", "NaN"),
+        (-math.inf, "s", "-Inf"),
+    ],
+)
 def test_numbers_are_written_as_people_write_them(value, unit, text):
     assert human(value, unit) == text
 
@@ -73,14 +87,32 @@ def test_values_stay_with_the_nodes_that_compute_the_same():
 
 def test_edges_that_need_not_cross_do_not_cross():
     # a gradient of attention, where the order of execution alone leaves one crossing
-    edges = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (3, 7), (7, 8), (6, 9), (9, 10), (8, 10), (6, 11),
-             (11, 12), (10, 12)]
+    edges = [
+        (0, 1),
+        (1, 2),
+        (2, 3),
+        (3, 4),
+        (4, 5),
+        (5, 6),
+        (3, 7),
+        (7, 8),
+        (6, 9),
+        (9, 10),
+        (8, 10),
+        (6, 11),
+        (11, 12),
+        (10, 12),
+    ]
     _, routes, _ = layered([(60.0, 38.0)] * 13, edges)
     pieces = [(a, b) for route in routes.values() for a, b in zip(route, route[1:], strict=False)]
 
     def side(a, b, c):
         return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
-    crossed = [(p, q) for p in pieces for q in pieces if side(*p, q[0]) * side(*p, q[1]) < -1e-6
-               and side(*q, p[0]) * side(*q, p[1]) < -1e-6]
+    crossed = [
+        (p, q)
+        for p in pieces
+        for q in pieces
+        if side(*p, q[0]) * side(*p, q[1]) < -1e-6 and side(*q, p[0]) * side(*q, p[1]) < -1e-6
+    ]
     assert crossed == []

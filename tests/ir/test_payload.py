@@ -26,7 +26,7 @@ def running(differences):
 def test_what_is_packed_can_be_read_again():
     graph = graph_of(3)
     data = json.loads(gzip.decompress(pack([stage(graph)])))
-    made, = data["stages"]
+    (made,) = data["stages"]
     signatures = running(made["nodes"]["sig"])
     assert [made["sigs"][number][0] for number in signatures] == [node.name for node in graph.all_nodes()]
     tree = Hierarchy(graph)
@@ -67,8 +67,9 @@ def test_a_folded_copy_stands_for_every_node_and_keeps_the_sums():
 
     def total(made):
         times = made["nodes"].get("times") or [1] * len(graph)
-        return sum(made["sigs"][number][4] * many for number, many in zip(running(made["nodes"]["sig"]), times,
-                                                                          strict=True))
+        return sum(
+            made["sigs"][number][4] * many for number, many in zip(running(made["nodes"]["sig"]), times, strict=True)
+        )
 
     assert abs(total(whole) - total(folded)) <= 0.01 * total(whole)
     assert len(folded["scopes"]["name"]) == len(folded["scopes"]["count"]) < len(whole["scopes"]["name"])

@@ -37,7 +37,7 @@ def test_repeated_blocks_are_folded_in_both_lanes():
 
 
 def test_updates_of_many_weights_are_one_crowd():
-    crowd, = scopes(tree("step", 12), CROWD)
+    (crowd,) = scopes(tree("step", 12), CROWD)
     assert crowd.name == "ApplyMomentum" and len(crowd.children) == 12
 
 
@@ -69,6 +69,7 @@ def test_every_node_has_one_home_and_edges_join_siblings():
 def test_a_loop_is_a_box_around_its_body():
     import jax
     import jax.numpy as jnp
+
     graph = ir.read(jax.make_jaxpr(lambda x: jax.lax.fori_loop(0, 3, lambda i, v: programs.relu(v), x))(jnp.ones(3)))
     names = {scope.name for scope in Hierarchy(graph).root.scopes()}
     assert "body" in names
@@ -84,7 +85,7 @@ def test_boxes_of_a_layout_never_overlap_and_edges_point_down(seed):
     boxes = [(x - w / 2, y - h / 2, x + w / 2, y + h / 2) for (x, y), (w, h) in zip(places, sizes, strict=False)]
     for i, a in enumerate(boxes):
         assert a[0] >= -1e-6 and a[1] >= -1e-6 and a[2] <= width + 1e-6 and a[3] <= height + 1e-6
-        for b in boxes[i + 1:]:
+        for b in boxes[i + 1 :]:
             assert a[2] <= b[0] + 1e-6 or b[2] <= a[0] + 1e-6 or a[3] <= b[1] + 1e-6 or b[3] <= a[1] + 1e-6
     for (a, b), points in routes.items():
         assert points[0][1] < points[-1][1] and places[a][1] < places[b][1]
@@ -119,4 +120,5 @@ def test_a_wrong_number_of_boxes_is_refused(boxes):
 
 def test_an_empty_graph_is_drawn():
     import jax
+
     assert ElementTree.fromstring(ir.svg(ir.read(jax.make_jaxpr(lambda x: x)(1.0)))) is not None

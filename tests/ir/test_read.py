@@ -18,7 +18,11 @@ def test_every_operator_is_one_node_with_its_cell_as_scope():
 def test_weights_and_arguments_are_parameter_nodes():
     graph = ir.read(programs.traced(), "Net", programs.inputs())
     assert [(p.name, p.is_weight, p.requires_grad) for p in graph.parameters] == [
-        ("fc0.weight", True, True), ("fc1.weight", True, True), ("fc2.weight", True, True), ("x", False, False)]
+        ("fc0.weight", True, True),
+        ("fc1.weight", True, True),
+        ("fc2.weight", True, True),
+        ("x", False, False),
+    ]
     assert graph.nodes[0].inputs == (graph.parameters[3], graph.parameters[0])
 
 
@@ -67,8 +71,11 @@ def test_branches_and_loops_are_sub_graphs_fed_by_the_node_that_holds_them():
 
 def test_a_scan_counts_the_work_of_every_step():
     once = ir.read(jax.make_jaxpr(lambda x: programs.matmul(x, x))(jnp.ones((8, 8)))).nodes[0].flops
-    scanned = ir.read(jax.make_jaxpr(
-        lambda x: jax.lax.scan(lambda c, _: (programs.matmul(c, c), None), x, None, length=10)[0])(jnp.ones((8, 8))))
+    scanned = ir.read(
+        jax.make_jaxpr(lambda x: jax.lax.scan(lambda c, _: (programs.matmul(c, c), None), x, None, length=10)[0])(
+            jnp.ones((8, 8))
+        )
+    )
     assert once == 2 * 8 * 8 * 8
     assert next(node for node in scanned.nodes if node.op == "Scan").flops == 10 * once
 
@@ -97,7 +104,9 @@ def test_a_function_with_its_own_gradient_is_inlined_and_its_gradient_is_backwar
     assert forward.nodes[0].op == "MatMul" and forward.nodes[0].scope == "Default/square-Square"
     both = ir.read(jax.make_jaxpr(jax.value_and_grad(program))(jnp.ones((2, 2))))
     assert [(node.op, node.direction) for node in both.nodes if node.op == "MatMul"] == [
-        ("MatMul", "forward"), ("MatMul", "backward")]
+        ("MatMul", "forward"),
+        ("MatMul", "backward"),
+    ]
 
 
 def test_second_derivatives_are_read():

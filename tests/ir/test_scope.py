@@ -3,16 +3,19 @@ import pytest
 from msnb.ir.scope import is_backward, parse
 
 
-@pytest.mark.parametrize("text, segments, transforms", [
-    ("", (), ()),
-    ("Default/network-LeNet5/conv1-Conv2d", ("Default", "network-LeNet5", "conv1-Conv2d"), ()),
-    ("jvp(Default/network)/conv1-Conv2d", ("Default", "network", "conv1-Conv2d"), ("jvp",)),
-    ("transpose(jvp(Default/network))/conv1-Conv2d", ("Default", "network", "conv1-Conv2d"), ("transpose", "jvp")),
-    ("jvp()/a", ("a",), ("jvp",)),
-    ("transpose(jvp(vmap(a/b)))/c", ("a", "b", "c"), ("transpose", "jvp", "vmap")),
-    ("jvp(transpose(jvp(a)))", ("a",), ("jvp", "transpose", "jvp")),
-    ("rematted_computation(a)/b", ("a", "b"), ("rematted_computation",)),
-])
+@pytest.mark.parametrize(
+    "text, segments, transforms",
+    [
+        ("", (), ()),
+        ("Default/network-LeNet5/conv1-Conv2d", ("Default", "network-LeNet5", "conv1-Conv2d"), ()),
+        ("jvp(Default/network)/conv1-Conv2d", ("Default", "network", "conv1-Conv2d"), ("jvp",)),
+        ("transpose(jvp(Default/network))/conv1-Conv2d", ("Default", "network", "conv1-Conv2d"), ("transpose", "jvp")),
+        ("jvp()/a", ("a",), ("jvp",)),
+        ("transpose(jvp(vmap(a/b)))/c", ("a", "b", "c"), ("transpose", "jvp", "vmap")),
+        ("jvp(transpose(jvp(a)))", ("a",), ("jvp", "transpose", "jvp")),
+        ("rematted_computation(a)/b", ("a", "b"), ("rematted_computation",)),
+    ],
+)
 def test_a_name_stack_is_split_into_scopes_and_transformations(text, segments, transforms):
     assert parse(text) == (segments, transforms)
 

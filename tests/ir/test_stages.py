@@ -48,7 +48,11 @@ def test_traced_is_the_forward_program_of_what_is_differentiated(step):
     relu = [next(node for node in graph.all_nodes() if node.op == "ReLU") for graph in (traced, whole)]
     assert len(relu[0].types) == 1 < len(relu[1].types), "what its gradient needs is not part of it"
     assert [node.name for node in traced.parameters if node.is_weight] == [
-        "first.weight", "first.bias", "second.weight", "second.bias"]
+        "first.weight",
+        "first.bias",
+        "second.weight",
+        "second.bias",
+    ]
     loss, verdict = traced.outputs
     assert verdict[0].op == "CheckLabels", "whether a label is no class leaves the program too"
     assert loss[0].op == "SparseSoftmaxCrossEntropyWithLogits" and traced.written == 0 and whole.written == 8

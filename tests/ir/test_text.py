@@ -15,9 +15,11 @@ def test_parameters_come_first_and_nodes_are_numbered():
     lines = text.splitlines()
     assert lines[0] == "# FuncGraph Net   inputs: 1, parameters: 3, forward: 6"
     assert lines[2] == "  %para0_fc0.weight : Ref[Tensor[Float32][4, 4]]  # Parameter"
-    assert lines[7].startswith("  %0([CNode]) = MatMul(%x, %para0_fc0.weight) : (Tensor[Float32][2, 4], "
-                               "Tensor[Float32][4, 4]) -> Tensor[Float32][2, 4]  # Default/network-Net/fc0-Dense  # "
-                               "ir_programs.py:")
+    assert lines[7].startswith(
+        "  %0([CNode]) = MatMul(%x, %para0_fc0.weight) : (Tensor[Float32][2, 4], "
+        "Tensor[Float32][4, 4]) -> Tensor[Float32][2, 4]  # Default/network-Net/fc0-Dense  # "
+        "ir_programs.py:"
+    )
     assert lines[-2:] == ["  return(%5)", "}"]
 
 
@@ -26,8 +28,11 @@ def test_the_text_of_one_program_is_always_the_same():
 
 
 def test_no_address_of_an_object_gets_into_the_text():
-    graph = ir.read(jax.make_jaxpr(lambda x: jax.lax.custom_root(lambda y: y * y - x, x, lambda f, y: y,
-                                                                 lambda g, y: y / g(1.0)))(2.0))
+    graph = ir.read(
+        jax.make_jaxpr(lambda x: jax.lax.custom_root(lambda y: y * y - x, x, lambda f, y: y, lambda g, y: y / g(1.0)))(
+            2.0
+        )
+    )
     assert " at 0x" not in ir.text(graph)
     assert " at 0x" not in step_text()
 
@@ -55,8 +60,18 @@ def test_functions_as_values_are_blocks_that_name_what_they_take():
         return g(f, x)
 
     lines = [line.strip().partition(" : ")[0] for line in ir.text(ms.ms_function(outer), Tensor(2.0)).splitlines()]
-    assert lines[4:-1] == ["@g(%x) {", "@f(%x) {", "%0([CNode]) = Add(%x, %x)", "}", "@f 2(%x) {",
-                           "%1([CNode]) = Add(%x, %x)", "}", "%2([CNode]) = Mul(%0, %1)", "}", "return(%2)"]
+    assert lines[4:-1] == [
+        "@g(%x) {",
+        "@f(%x) {",
+        "%0([CNode]) = Add(%x, %x)",
+        "}",
+        "@f 2(%x) {",
+        "%1([CNode]) = Add(%x, %x)",
+        "}",
+        "%2([CNode]) = Mul(%0, %1)",
+        "}",
+        "return(%2)",
+    ]
 
 
 def test_a_loop_is_printed_with_the_names_of_its_variables():

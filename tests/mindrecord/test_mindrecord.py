@@ -173,8 +173,11 @@ def test_mnist_files_are_converted_as_far_as_images_and_labels_go(tmp_path):
         with gzip.open(tmp_path / f"{part}-labels-idx1-ubyte.gz", "wb") as file:
             file.write(struct.pack(">2i", 2049, 5) + bytes([3, 1, 4, 1, 5]))
     MnistToMR(str(tmp_path), str(tmp_path / "out")).transform()
-    rows = list(ds.MindDataset(str(tmp_path / "out_test.mindrecord"), shuffle=False).create_dict_iterator(
-        num_epochs=1, output_numpy=True))
+    rows = list(
+        ds.MindDataset(str(tmp_path / "out_test.mindrecord"), shuffle=False).create_dict_iterator(
+            num_epochs=1, output_numpy=True
+        )
+    )
     assert [int(r["label"]) for r in rows] == [3, 1, 4, 1]
     assert np.abs(cv2.imdecode(rows[2]["data"], 0).astype(int) - images[2]).mean() < 20
 

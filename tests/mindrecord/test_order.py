@@ -45,21 +45,30 @@ def above(top, below):
 @pytest.mark.parametrize(
     "make, wanted",
     [
-        (lambda: above(ds.DistributedSampler(2, 0), ds.RandomSampler()), [
-            [6, 3, 1, 2, 11, 10, 5],
-            [5, 2, 4, 3, 1, 7, 9],
-            [4, 12, 1, 8, 10, 0, 5],
-        ]),
-        (lambda: above(ds.RandomSampler(), ds.SequentialSampler(2, 6)), [
-            [4, 2, 6, 7, 3, 5],
-            [7, 3, 5, 2, 6, 4],
-            [4, 5, 2, 7, 3, 6],
-        ]),
-        (lambda: above(ds.SequentialSampler(1, 5), ds.RandomSampler()), [
-            [3, 1, 12, 2, 11],
-            [12, 2, 11, 3, 1],
-            [1, 12, 3, 2, 11],
-        ]),
+        (
+            lambda: above(ds.DistributedSampler(2, 0), ds.RandomSampler()),
+            [
+                [6, 3, 1, 2, 11, 10, 5],
+                [5, 2, 4, 3, 1, 7, 9],
+                [4, 12, 1, 8, 10, 0, 5],
+            ],
+        ),
+        (
+            lambda: above(ds.RandomSampler(), ds.SequentialSampler(2, 6)),
+            [
+                [4, 2, 6, 7, 3, 5],
+                [7, 3, 5, 2, 6, 4],
+                [4, 5, 2, 7, 3, 6],
+            ],
+        ),
+        (
+            lambda: above(ds.SequentialSampler(1, 5), ds.RandomSampler()),
+            [
+                [3, 1, 12, 2, 11],
+                [12, 2, 11, 3, 1],
+                [1, 12, 3, 2, 11],
+            ],
+        ),
     ],
 )
 def test_samplers_above_each_other_give_mindspores_order(path, make, wanted):
@@ -73,11 +82,15 @@ def test_samplers_above_each_other_give_mindspores_order(path, make, wanted):
     [
         (False, None, [[3, 0, 11, 10, 5, 9, 8, 6], [11, 6, 0, 8, 9, 3, 5, 10], [0, 10, 6, 5, 3, 11, 9, 8]]),
         (True, None, [[12, 9, 0, 7, 11, 6, 5, 4], [5, 12, 11, 6, 4, 7, 0, 9], [6, 4, 11, 9, 0, 7, 12, 5]]),
-        (False, lambda: ds.RandomSampler(), [
-            [11, 3, 5, 6, 0, 10, 8, 9],
-            [8, 10, 0, 9, 3, 6, 11, 5],
-            [8, 10, 11, 0, 5, 3, 9, 6],
-        ]),
+        (
+            False,
+            lambda: ds.RandomSampler(),
+            [
+                [11, 3, 5, 6, 0, 10, 8, 9],
+                [8, 10, 0, 9, 3, 6, 11, 5],
+                [8, 10, 11, 0, 5, 3, 9, 6],
+            ],
+        ),
         (False, lambda: ds.DistributedSampler(2, 1), [[3, 6, 10, 9], [5, 0, 6, 3], [11, 3, 8, 5]]),
     ],
 )

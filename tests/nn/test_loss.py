@@ -43,9 +43,7 @@ def test_sparse_and_one_hot_labels_mean_the_same(reduction, dtype):
     sparse = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction=reduction)
     dense = nn.SoftmaxCrossEntropyWithLogits(reduction=reduction)
     one_hot = _t(np.eye(3)[labels])
-    np.testing.assert_allclose(
-        sparse(logits, _t(labels, dtype)).asnumpy(), dense(logits, one_hot).asnumpy(), rtol=1e-6
-    )
+    np.testing.assert_allclose(sparse(logits, _t(labels, dtype)).asnumpy(), dense(logits, one_hot).asnumpy(), rtol=1e-6)
     np.testing.assert_allclose(
         ops.GradOperation()(sparse)(logits, _t(labels, dtype)).asnumpy(),
         ops.GradOperation()(dense)(logits, one_hot).asnumpy(),

@@ -138,8 +138,13 @@ def _names_and_values():
     scores, labels = np.array(SCORES, np.float32), np.array(LABELS, np.int32)
     for name in nn.metrics.names():
         metric = nn.get_metric_fn(name, 2) if name == "topk" else nn.get_metric_fn(name)
-        inputs = [scores[:, 0]] if name == "loss" else [scores[:, 0], scores[:, 1]] if name in ("mae", "mse") \
+        inputs = (
+            [scores[:, 0]]
+            if name == "loss"
+            else [scores[:, 0], scores[:, 1]]
+            if name in ("mae", "mse")
             else [scores, labels]
+        )
         yield name, metric, [ms.Tensor(x) for x in inputs]
     yield "Fbeta", nn.Fbeta(2), [ms.Tensor(scores), ms.Tensor(labels)]
 

@@ -10,28 +10,77 @@ from msnb.common import initializer
 from msnb.train import amp
 
 VALID = {
-    "accum": 0.1, "axis": 0, "beta": 1.0, "block_size": 2, "decay_epoch": 2, "decay_rate": 0.9, "decay_steps": 4,
-    "depth": 3, "embedding_size": 3, "end_learning_rate": 0.01, "hidden_size": 3, "in1_channels": 3, "in2_channels": 3,
-    "in_channels": 4, "init_loss_scale": 8.0, "input_size": 3, "k": 1, "kernel_size": 3, "learning_rate": 0.1,
-    "learning_rates": [0.1, 0.05], "loss_scale": 8.0, "loss_scale_value": 2.0, "max_lr": 0.1, "max_val": 1.0,
-    "milestone": [2, 5], "min_lr": 0.01, "momentum": 0.9, "normalized_shape": (4,), "num_channels": 4,
-    "num_features": 4, "num_groups": 2, "out_channels": 4, "power": 0.5, "scale_factor": 2, "scale_value": 2.0,
-    "scale_window": 3, "sparsity": 0.5, "step_per_epoch": 2, "total_step": 10, "value": 1.0, "vocab_size": 5,
-    "warmup_epoch": 2, "warmup_steps": 3,
+    "accum": 0.1,
+    "axis": 0,
+    "beta": 1.0,
+    "block_size": 2,
+    "decay_epoch": 2,
+    "decay_rate": 0.9,
+    "decay_steps": 4,
+    "depth": 3,
+    "embedding_size": 3,
+    "end_learning_rate": 0.01,
+    "hidden_size": 3,
+    "in1_channels": 3,
+    "in2_channels": 3,
+    "in_channels": 4,
+    "init_loss_scale": 8.0,
+    "input_size": 3,
+    "k": 1,
+    "kernel_size": 3,
+    "learning_rate": 0.1,
+    "learning_rates": [0.1, 0.05],
+    "loss_scale": 8.0,
+    "loss_scale_value": 2.0,
+    "max_lr": 0.1,
+    "max_val": 1.0,
+    "milestone": [2, 5],
+    "min_lr": 0.01,
+    "momentum": 0.9,
+    "normalized_shape": (4,),
+    "num_channels": 4,
+    "num_features": 4,
+    "num_groups": 2,
+    "out_channels": 4,
+    "power": 0.5,
+    "scale_factor": 2,
+    "scale_value": 2.0,
+    "scale_window": 3,
+    "sparsity": 0.5,
+    "step_per_epoch": 2,
+    "total_step": 10,
+    "value": 1.0,
+    "vocab_size": 5,
+    "warmup_epoch": 2,
+    "warmup_steps": 3,
 }
 NUMBERS = {"gain", "init_loss_scale", "negative_slope", "scale_factor", "scale_value"}  # whose defaults are ints
 # Values to fill with may be anything; these two hand on what the layers they are made of may not need.
 ANYTHING = {"OneHot", "Constant", "Conv2dBnAct", "DenseBnAct"}
 # An infinite bound is none, an infinite slope a strange, but a defined function.
-UNBOUNDED = {"CELU", "FocalLoss", "HShrink", "Hardtanh", "HuberLoss", "LeakyReLU", "MSSSIM", "SSIM", "SmoothL1Loss",
-             "SoftShrink"}
+UNBOUNDED = {
+    "CELU",
+    "FocalLoss",
+    "HShrink",
+    "Hardtanh",
+    "HuberLoss",
+    "LeakyReLU",
+    "MSSSIM",
+    "SSIM",
+    "SmoothL1Loss",
+    "SoftShrink",
+}
 
 
 def _arguments(signature):
     """Arguments that a constructor takes; None when it wants one that is not known here."""
     net = nn.Dense(2, 2)
-    made = {"params": net.trainable_params, "parameters": net.trainable_params, "network": lambda: net,
-            "optimizer": lambda: nn.SGD(net.trainable_params(), 0.1)}
+    made = {
+        "params": net.trainable_params,
+        "parameters": net.trainable_params,
+        "network": lambda: net,
+        "optimizer": lambda: nn.SGD(net.trainable_params(), 0.1),
+    }
     arguments = {}
     for name, parameter in signature.parameters.items():
         if parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
@@ -60,8 +109,11 @@ CASES = list(_cases())
 
 def test_the_walk_finds_the_constructors():
     names = {case.id.partition("-")[0] for case in CASES}
-    optimizers = {name for name in nn.__all__ if inspect.isclass(getattr(nn, name)) and issubclass(
-        getattr(nn, name), nn.Optimizer)} - {"Optimizer", "thor"}
+    optimizers = {
+        name
+        for name in nn.__all__
+        if inspect.isclass(getattr(nn, name)) and issubclass(getattr(nn, name), nn.Optimizer)
+    } - {"Optimizer", "thor"}
     assert optimizers <= names and len(CASES) > 120
 
 

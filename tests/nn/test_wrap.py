@@ -226,12 +226,19 @@ def test_a_loss_scale_in_one_place_only_is_said(monkeypatch):
         def construct(self, x):
             return x
 
-    for make in (lambda: nn.TrainOneStepCell(net, plain), lambda: nn.TrainOneStepCell(net, scaled, 64.0),
-                 lambda: nn.TrainOneStepWithLossScaleCell(net, plain, manager), lambda: Own(net, scaled)):
+    for make in (
+        lambda: nn.TrainOneStepCell(net, plain),
+        lambda: nn.TrainOneStepCell(net, scaled, 64.0),
+        lambda: nn.TrainOneStepWithLossScaleCell(net, plain, manager),
+        lambda: Own(net, scaled),
+    ):
         make()
     assert not said
-    for make in (lambda: nn.TrainOneStepCell(net, scaled), lambda: nn.TrainOneStepCell(net, plain, 64.0),
-                 lambda: nn.TrainOneStepWithLossScaleCell(net, scaled, manager)):
+    for make in (
+        lambda: nn.TrainOneStepCell(net, scaled),
+        lambda: nn.TrainOneStepCell(net, plain, 64.0),
+        lambda: nn.TrainOneStepWithLossScaleCell(net, scaled, manager),
+    ):
         make()
     assert len(said) == 3 and all("SGD" in text for text in said)
 

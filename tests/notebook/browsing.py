@@ -18,9 +18,16 @@ from nbformat.v4 import new_code_cell, new_notebook
 ROOT = Path(__file__).parents[2]
 EXTENSION = ROOT / "extensions" / "jupyterlab-msnb"
 CHROMIUM = os.environ.get("MSNB_CHROMIUM") or next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync"]
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 MISSING = "no chromium found: the tests in a browser did not run (apt-get install chromium)"
 TOKEN = "msnb"
 
@@ -81,14 +88,27 @@ def serve(folder, module, notebooks):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "JUPYTER_PATH": str(folder / "share"),
-                   "JUPYTER_CONFIG_DIR": str(folder / "config"), "IPYTHONDIR": str(folder / "ipython"),
-                   "JUPYTER_RUNTIME_DIR": str(folder / "runtime")}
-    options = ["--no-browser", "--allow-root", f"--port={port}", "--ServerApp.ip=127.0.0.1",
-               f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={work}", "--LabApp.news_url="]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "JUPYTER_PATH": str(folder / "share"),
+        "JUPYTER_CONFIG_DIR": str(folder / "config"),
+        "IPYTHONDIR": str(folder / "ipython"),
+        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+    }
+    options = [
+        "--no-browser",
+        "--allow-root",
+        f"--port={port}",
+        "--ServerApp.ip=127.0.0.1",
+        f"--IdentityProvider.token={TOKEN}",
+        f"--ServerApp.root_dir={work}",
+        "--LabApp.news_url=",
+    ]
     with open(folder / "log", "w") as log:
-        process = subprocess.Popen([sys.executable, "-m", module, *options], env=environment, stdout=log, stderr=log,
-                                   cwd=folder)
+        process = subprocess.Popen(
+            [sys.executable, "-m", module, *options], env=environment, stdout=log, stderr=log, cwd=folder
+        )
     address = f"http://127.0.0.1:{port}"
     for _ in range(120):
         try:
@@ -119,7 +139,8 @@ def run_all(page):
         menu(page, "Run", "Run All Cells")
         try:
             page.wait_for_function(
-                "() => /[0-9*]/.test(document.querySelector('.jp-CodeCell .jp-InputPrompt').innerText)", timeout=5000)
+                "() => /[0-9*]/.test(document.querySelector('.jp-CodeCell .jp-InputPrompt').innerText)", timeout=5000
+            )
             return
         except Exception as error:  # Playwright's own, which is not imported where it is missing
             if type(error).__name__ != "TimeoutError":

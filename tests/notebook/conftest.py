@@ -58,7 +58,10 @@ def notebook(plain):
 
 def pytest_terminal_summary(terminalreporter):
     """One line that nobody overlooks when the tests in a browser could not run."""
-    reasons = {str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", ())
-               if isinstance(report.longrepr, tuple) and "did not run" in str(report.longrepr[2])}
+    reasons = {
+        str(report.longrepr[2])
+        for report in terminalreporter.stats.get("skipped", ())
+        if isinstance(report.longrepr, tuple) and "did not run" in str(report.longrepr[2])
+    }
     for reason in sorted(reasons):
         terminalreporter.write_line(f"!!! {reason.removeprefix('Skipped: ')}", red=True, bold=True)

@@ -1,4 +1,5 @@
 """`%ms_cache`, and recompilation when another cell redefines what a graph used."""
+
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -13,9 +14,16 @@ def shell():
 
 
 def test_a_helper_redefined_in_another_cell_recompiles_what_used_it(shell):
-    for cell in ("import msnb as ms", "def helper(x):\n    return x + 1",
-                 "@ms.ms_function\ndef f(x):\n    return helper(x) * k", "k = 2\na = f(ms.Tensor(1.0))",
-                 "def helper(x):\n    return x + 10", "b = f(ms.Tensor(1.0))", "k = 3", "c = f(ms.Tensor(1.0))"):
+    for cell in (
+        "import msnb as ms",
+        "def helper(x):\n    return x + 1",
+        "@ms.ms_function\ndef f(x):\n    return helper(x) * k",
+        "k = 2\na = f(ms.Tensor(1.0))",
+        "def helper(x):\n    return x + 10",
+        "b = f(ms.Tensor(1.0))",
+        "k = 3",
+        "c = f(ms.Tensor(1.0))",
+    ):
         shell.run_cell(cell, store_history=True).raise_error()
     assert [float(shell.user_ns[n].asnumpy()) for n in "abc"] == [4, 22, 33]
     listing = shell.run_line_magic("ms_cache", "")
@@ -31,7 +39,9 @@ def test_the_cache_can_be_cleared(shell, capsys):
 
 
 def test_the_memory_of_a_program_that_ran_is_listed(shell):
-    shell.run_cell("import msnb as ms\nimport numpy as np\nh = ms.ms_function(lambda x: x + 1)\n"
-                   "y = h(ms.Tensor(np.ones((256, 1024), np.float32)))").raise_error()
+    shell.run_cell(
+        "import msnb as ms\nimport numpy as np\nh = ms.ms_function(lambda x: x + 1)\n"
+        "y = h(ms.Tensor(np.ones((256, 1024), np.float32)))"
+    ).raise_error()
     row = next(r for r in shell.run_line_magic("ms_cache", "").rows if r[0] == "<lambda>")
     assert row[-1] == "2 MiB"  # 1 MiB in, 1 MiB out

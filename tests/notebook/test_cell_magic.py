@@ -80,13 +80,16 @@ def test_a_mode_that_the_cell_sets_itself_stays(notebook):
     assert context.get_context("mode") == context.PYNATIVE_MODE
 
 
-@pytest.mark.parametrize(("options", "said"), [
-    ("-m grph", "a mode is one of graph, pynative, but got 'grph'. Did you mean graph?"),
-    ("-d TPU", "JAX finds no TPU on this machine"),
-    ("-d Gaudi", "a device is one of CPU, GPU, TPU"),
-    ("--irr", "unrecognized arguments: --irr"),
-    ("-m", "expected one argument"),
-])
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("-m grph", "a mode is one of graph, pynative, but got 'grph'. Did you mean graph?"),
+        ("-d TPU", "JAX finds no TPU on this machine"),
+        ("-d Gaudi", "a device is one of CPU, GPU, TPU"),
+        ("--irr", "unrecognized arguments: --irr"),
+        ("-m", "expected one argument"),
+    ],
+)
 def test_a_wrong_option_is_one_line_and_the_cell_does_not_run(notebook, options, said):
     notebook.run(f"%%mindspore {options}\nran = True")
     assert not notebook.result.success and "ran" not in notebook.shell.user_ns
@@ -110,8 +113,15 @@ def test_await_at_top_level_works(notebook):
     assert value == "1.1.1"
 
 
-@pytest.mark.parametrize("first", ["%%mindspore -m graph\n%%time", "%%time\n%%mindspore -m graph",
-                                   "%%mindspore -m graph\n%%capture seen", "%%capture seen\n%%mindspore -m graph"])
+@pytest.mark.parametrize(
+    "first",
+    [
+        "%%mindspore -m graph\n%%time",
+        "%%time\n%%mindspore -m graph",
+        "%%mindspore -m graph\n%%capture seen",
+        "%%capture seen\n%%mindspore -m graph",
+    ],
+)
 def test_other_cell_magics_combine_with_it(notebook, first):
     notebook.ok(f"{first}\nimport mindspore as ms\nmode = ms.get_context('mode')\nprint(ms.__version__)")
     assert notebook["mode"] == context.GRAPH_MODE
@@ -208,10 +218,17 @@ def test_autoreload_works_with_imported_files(notebook, tmp_path, monkeypatch):
 
 
 def traces(shell):
-    return (list(shell.ast_transformers), list(shell.input_transformer_manager.line_transforms),
-            list(shell.Completer.custom_matchers), {"run_ast_nodes", "showtraceback"} & set(vars(shell)),
-            list(sys.meta_path), set(shell.display_formatter.formatters["text/html"].deferred_printers),
-            list(source._namers), set(shell.magics_manager.magics["line"]), set(shell.magics_manager.magics["cell"]))
+    return (
+        list(shell.ast_transformers),
+        list(shell.input_transformer_manager.line_transforms),
+        list(shell.Completer.custom_matchers),
+        {"run_ast_nodes", "showtraceback"} & set(vars(shell)),
+        list(sys.meta_path),
+        set(shell.display_formatter.formatters["text/html"].deferred_printers),
+        list(source._namers),
+        set(shell.magics_manager.magics["line"]),
+        set(shell.magics_manager.magics["cell"]),
+    )
 
 
 def test_unloading_leaves_no_trace(plain):

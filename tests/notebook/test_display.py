@@ -71,8 +71,20 @@ def test_images_are_images(html, shape):
     assert tags.count("img") == (5 if len(shape) == 4 else 1)
 
 
-@pytest.mark.parametrize("value", [3.5, True, [], np.zeros((0, 3), np.float32), np.array([1 + 2j]), [1, 2, 3],
-                                   np.zeros((2, 3, 4, 5, 6), np.float16), np.arange(1000), np.full(100, np.nan)])
+@pytest.mark.parametrize(
+    "value",
+    [
+        3.5,
+        True,
+        [],
+        np.zeros((0, 3), np.float32),
+        np.array([1 + 2j]),
+        [1, 2, 3],
+        np.zeros((2, 3, 4, 5, 6), np.float16),
+        np.arange(1000),
+        np.full(100, np.nan),
+    ],
+)
 def test_every_kind_of_tensor_has_a_display(html, value):
     assert "Tensor" in read(html(Tensor(value)))[0]
 

@@ -52,11 +52,14 @@ def test_an_error_without_msnb_is_shown_as_ever(plain):
 
 
 def test_the_users_own_cause_is_kept(notebook):
-    notebook.run(NET + """try:
+    notebook.run(
+        NET
+        + """try:
     Net()(x)
 except ValueError as error:
     raise KeyError("mine") from error
-""")
+"""
+    )
     assert "direct cause" in notebook.shown
     assert "For 'MatMul'" in notebook.shown and "KeyError: 'mine'" in notebook.shown
     assert "msnb/core" not in notebook.shown
@@ -107,13 +110,16 @@ def test_a_mistyped_cell_is_shown_as_ever(notebook):
 
 
 def test_an_interrupt_is_short_too(notebook):
-    notebook.run(NET + """
+    notebook.run(
+        NET
+        + """
 def stop(*_):
     raise KeyboardInterrupt
 class Stopped(nn.Cell):
     def construct(self, x):
         stop()
-Stopped()(x)""")
+Stopped()(x)"""
+    )
     assert isinstance(notebook.error, KeyboardInterrupt)
     assert "KeyboardInterrupt" in notebook.shown and "msnb/nn" not in notebook.shown
 

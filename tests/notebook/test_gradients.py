@@ -1,4 +1,5 @@
 """`inspect_gradients`, `%ms_grad` and the forms of the gradient view that need no browser."""
+
 import gzip
 import json
 import subprocess
@@ -128,8 +129,10 @@ def test_wrong_arguments_say_what_is_expected():
 
 
 def test_importing_msnb_does_not_load_the_inspector():
-    code = ("import sys, msnb; assert not [m for m in sys.modules if 'gradients' in m];"
-            "msnb.inspect_gradients; msnb.GradientMonitor; assert 'msnb.notebook.gradients.view' in sys.modules")
+    code = (
+        "import sys, msnb; assert not [m for m in sys.modules if 'gradients' in m];"
+        "msnb.inspect_gradients; msnb.GradientMonitor; assert 'msnb.notebook.gradients.view' in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
@@ -143,8 +146,9 @@ def test_the_magic_takes_arguments_or_a_call(notebook):
     assert view.recording.numbers == [1, 2]
 
 
-@pytest.mark.parametrize("line, message", (("", "needs something to look at"), ("3", "begins with a Cell"),
-                                           ("net(", "%ms_grad net, loss")))
+@pytest.mark.parametrize(
+    "line, message", (("", "needs something to look at"), ("3", "begins with a Cell"), ("net(", "%ms_grad net, loss"))
+)
 def test_the_magic_says_how_it_is_written(notebook, line, message):
     notebook.run(f"%ms_grad {line}")
     assert message in notebook.shown
@@ -159,8 +163,14 @@ def view():
     net = Net(nn.Sigmoid(), depth=6)
     for layer in net.layers:
         layer.weight.set_data(Tensor(np.random.default_rng(0).normal(0, 0.02, (8, 8)).astype(np.float32)))
-    made = inspect_gradients(net, LOSS, batch(), steps=4, optimizer=nn.SGD(net.trainable_params(), 0.1),
-                             tensors=("layers.0.weight", "weight:layers.0.weight"))
+    made = inspect_gradients(
+        net,
+        LOSS,
+        batch(),
+        steps=4,
+        optimizer=nn.SGD(net.trainable_params(), 0.1),
+        tensors=("layers.0.weight", "weight:layers.0.weight"),
+    )
     ms.set_context(mode=before)
     return made
 
@@ -207,8 +217,13 @@ def test_a_saved_view_stays_small(view):
 def test_what_is_not_a_number_crosses_as_text():
     from msnb.notebook.gradients.payload import _short
 
-    assert [_short(v) for v in (float("inf"), -float("inf"), float("nan"), None, 0.123456)] \
-        == ["inf", "-inf", None, None, 0.1235]
+    assert [_short(v) for v in (float("inf"), -float("inf"), float("nan"), None, 0.123456)] == [
+        "inf",
+        "-inf",
+        None,
+        None,
+        0.1235,
+    ]
 
 
 def test_a_view_is_saved_by_the_suffix_of_the_file(view, tmp_path):
@@ -244,7 +259,8 @@ def test_inspecting_the_same_again_compiles_nothing(mode):
     data = Tensor(np.ones((2, 4), np.float32)), Tensor(np.ones((2, 2), np.float32))
     compiled = []
     jax.monitoring.register_event_duration_secs_listener(
-        lambda name, *_, **__: compiled.append(name) if "backend_compile" in name else None)
+        lambda name, *_, **__: compiled.append(name) if "backend_compile" in name else None
+    )
     counts = []
     for _ in range(2):
         for optimizer in (None, nn.Momentum(net.trainable_params(), 0.1, 0.9)) if not counts else (None,):

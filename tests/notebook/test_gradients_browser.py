@@ -1,4 +1,5 @@
 """The gradient view in a real browser, with every request to the network blocked."""
+
 import numpy as np
 import pytest
 from browsing import chromium, patience, picture
@@ -34,8 +35,9 @@ def recorded(mode, level="all"):
     step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), nn.Momentum(net.trainable_params(), 0.5, 0.9)).set_train()
     with GradientMonitor(level, tensors=("layers.1.weight", "weight:layers.1.weight")) as monitor:
         for _ in range(STEPS):
-            step(Tensor(rng.standard_normal((16, 8)).astype(np.float32)),
-                 Tensor(rng.integers(0, 3, 16).astype(np.int32)))
+            step(
+                Tensor(rng.standard_normal((16, 8)).astype(np.float32)), Tensor(rng.integers(0, 3, 16).astype(np.int32))
+            )
     ms.set_context(mode=before)
     return monitor.recording
 
@@ -192,8 +194,10 @@ def test_it_fits_narrow_and_wide_windows_light_and_dark(show, recording, tmp_pat
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         box = page.locator(".main").bounding_box()
         assert box["height"] > 150 and box["width"] <= width
-    background, ink = (page.evaluate(f"getComputedStyle(document.querySelector('.msnb-grad')).{name}")
-                       for name in ("backgroundColor", "color"))
+    background, ink = (
+        page.evaluate(f"getComputedStyle(document.querySelector('.msnb-grad')).{name}")
+        for name in ("backgroundColor", "color")
+    )
     assert (background == "rgb(22, 25, 29)") == dark and background != ink
 
 
@@ -201,7 +205,8 @@ def test_a_live_widget_draws_tells_the_step_and_goes_away(show, recording, tmp_p
     page = show(recording)
     view = GradientView(recording)
     values = {"payload": list(view.payload), "graph": list(view.graph_payload)}
-    page.evaluate("""async ({code, values}) => {
+    page.evaluate(
+        """async ({code, values}) => {
         document.body.innerHTML = '<div id="live" style="width:900px"></div>';
         const heard = {}; window.saved = {};
         const state = {...Object.fromEntries(Object.entries(values).map(([k, v]) =>
@@ -211,7 +216,9 @@ def test_a_live_widget_draws_tells_the_step_and_goes_away(show, recording, tmp_p
             on: (n, f) => { heard[n] = f; }, off: n => { delete heard[n]; }};
         const made = await import(URL.createObjectURL(new Blob([code], {type: 'text/javascript'})));
         window.away = made.default.render({model, el: document.getElementById('live')}); window.heard = heard;
-    }""", {"code": str(view.widget._esm), "values": values})
+    }""",
+        {"code": str(view.widget._esm), "values": values},
+    )
     page.wait_for_selector("#live .msnb-grad[data-ready]")
     assert page.evaluate("saved.step") == STEPS
     page.focus("#live .time input")

@@ -1,4 +1,5 @@
 """The graph view in a real browser, with every request to the network blocked."""
+
 import base64
 import json
 import pathlib
@@ -39,11 +40,13 @@ def show(browser, tmp_path):
         page.route("http*://**", lambda route: (asked.append(route.request.url), route.abort()))
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-        page.add_init_script("window.tasks=[];new PerformanceObserver(l=>{for(const e of l.getEntries())"
-                             "tasks.push(Math.round(e.duration))}).observe({entryTypes:['longtask']});"
-                             "new MutationObserver((_, o) => { if (document.querySelector('.msnb-graph[data-ready]'))"
-                             "{ window.readyAt = performance.now(); o.disconnect(); } }).observe(document,"
-                             "{subtree: true, childList: true, attributes: true})")
+        page.add_init_script(
+            "window.tasks=[];new PerformanceObserver(l=>{for(const e of l.getEntries())"
+            "tasks.push(Math.round(e.duration))}).observe({entryTypes:['longtask']});"
+            "new MutationObserver((_, o) => { if (document.querySelector('.msnb-graph[data-ready]'))"
+            "{ window.readyAt = performance.now(); o.disconnect(); } }).observe(document,"
+            "{subtree: true, childList: true, attributes: true})"
+        )
         page.goto(path.as_uri())
         page.wait_for_selector(".msnb-graph[data-ready]", timeout=20000)
         page.wait_for_timeout(60)
@@ -76,8 +79,16 @@ def test_a_click_on_a_node_shows_what_it_is_and_where_it_comes_from(show):
     page = show(view("forward"))
     box(page, "MatMul").click()
     shown = panel(page)
-    for expected in ("CNode %0, forward", "fc0-Dense", "fc0.weight", "Float32[4, 4]", "ir_programs.py, line",
-                     "return matmul(x, w)", "FLOPs", "%1 ReLU"):
+    for expected in (
+        "CNode %0, forward",
+        "fc0-Dense",
+        "fc0.weight",
+        "Float32[4, 4]",
+        "ir_programs.py, line",
+        "return matmul(x, w)",
+        "FLOPs",
+        "%1 ReLU",
+    ):
         assert expected in shown
 
 
@@ -203,8 +214,9 @@ def test_columns_are_summed_up_and_coloured_on_closed_scopes_and_written_with_th
     made = view("step")
     count = len(made.graph)
     made.set_column("time", {"unit": "s", "values": [1e-3] * count, "note": ["measured"] * count})
-    made.set_column("norm", {"values": [None] + [10.0 ** -k for k in range(1, count)], "fold": "max", "scale": "log"},
-                    colour=False)
+    made.set_column(
+        "norm", {"values": [None] + [10.0**-k for k in range(1, count)], "fold": "max", "scale": "log"}, colour=False
+    )
     page = show(made)
     box(page, "MatMul").click()
     assert f"time\t1 ms, {round(100 / count)} % of all\nmeasured" in panel(page) and "norm\t–" in panel(page)
@@ -222,8 +234,10 @@ def test_values_below_and_above_zero_get_two_hues_and_what_is_not_finite_stands_
     made = view("forward")
     made.set_column("mean", {"values": [-2.0, 0.0, 2.0, float("nan"), float("inf"), None], "fold": "max"})
     page = show(made)
-    fills = [box.evaluate("g => g.querySelector('rect:last-of-type').style.fill") for box in
-             (page.locator(f'.n[data-id="{number}"]') for number in range(6))]
+    fills = [
+        box.evaluate("g => g.querySelector('rect:last-of-type').style.fill")
+        for box in (page.locator(f'.n[data-id="{number}"]') for number in range(6))
+    ]
     assert fills[3] == fills[4] == "rgb(200, 30, 120)" and len(set(fills)) == 5
     blue, orange = ([int(part) for part in fills[at][4:-1].split(",")] for at in (0, 2))
     assert blue[2] > blue[0] and orange[0] > orange[2]
@@ -237,8 +251,10 @@ def test_nodes_are_filtered_by_type(show):
     page.select_option("select.types", "op:MatMul")
     page.wait_for_selector(".n.dim")
     assert page.locator(".n.hit").count() == 6 == int(page.inner_text(".hits"))
-    assert {label.split(",")[0] for label in page.locator(".n.hit").evaluate_all(
-        "list => list.map(g => g.getAttribute('aria-label'))")} == {"MatMul", "gradMatMul"}
+    assert {
+        label.split(",")[0]
+        for label in page.locator(".n.hit").evaluate_all("list => list.map(g => g.getAttribute('aria-label'))")
+    } == {"MatMul", "gradMatMul"}
     page.fill(".find input", "scope:fc1")
     page.wait_for_timeout(160)
     assert page.inner_text(".hits") == "2"
@@ -274,8 +290,9 @@ def test_every_control_has_a_name_and_every_box_says_what_it_is(show):
     reached = []
     for _ in range(16):
         page.keyboard.press("Tab")
-        reached.append(page.evaluate("document.activeElement.getAttribute('aria-label')"
-                                     " || document.activeElement.textContent"))
+        reached.append(
+            page.evaluate("document.activeElement.getAttribute('aria-label') || document.activeElement.textContent")
+        )
     for name in ("search nodes", "colour by", "filter by operator type", "expand", "full screen"):
         assert name in reached
     assert any(name.startswith("graph of Net") for name in reached)
@@ -303,14 +320,17 @@ window.made = true;
 def test_another_widget_can_hold_a_graph_and_lets_go_of_all_of_it(browser, tmp_path):
     made, module = view("step"), graph_module.read_text(encoding="utf-8")
     path = tmp_path / "mount.html"
-    path.write_text(MOUNT.replace("MODULE", json.dumps(module)).replace(
-        "PAYLOAD", base64.b64encode(made.payload).decode()), encoding="utf-8")
+    path.write_text(
+        MOUNT.replace("MODULE", json.dumps(module)).replace("PAYLOAD", base64.b64encode(made.payload).decode()),
+        encoding="utf-8",
+    )
     page = browser.new_page()
     page.goto(path.as_uri())
     page.wait_for_function("window.made")
     assert page.locator(".bar").is_hidden() and page.locator(".panel").is_hidden()
-    page.evaluate("n => handle.setColumn('norm', {label: 'norm', values: Array.from({length: n}, (_, i) => i)})",
-                  len(made.graph))
+    page.evaluate(
+        "n => handle.setColumn('norm', {label: 'norm', values: Array.from({length: n}, (_, i) => i)})", len(made.graph)
+    )
     assert "norm" in page.inner_text(".legend")
     page.evaluate("handle.select(3)")
     page.wait_for_selector(".n.sel")
@@ -329,8 +349,10 @@ def test_another_widget_can_hold_a_graph_and_lets_go_of_all_of_it(browser, tmp_p
     def alive(kind):
         session.send("HeapProfiler.collectGarbage")
         found = session.send("Runtime.queryObjects", {"prototypeObjectId": kinds[kind]})["objects"]["objectId"]
-        told = session.send("Runtime.callFunctionOn", {"objectId": found, "returnByValue": True,
-                                                       "functionDeclaration": "function() { return this.length; }"})
+        told = session.send(
+            "Runtime.callFunctionOn",
+            {"objectId": found, "returnByValue": True, "functionDeclaration": "function() { return this.length; }"},
+        )
         session.send("Runtime.releaseObject", {"objectId": found})
         return told["result"]["value"]
 
@@ -356,7 +378,7 @@ def test_two_networks_are_compared_side_by_side(show):
     new = ir.read(programs.traced("forward", 4), "Net", programs.inputs("forward", 4))
     page = show(GraphView({"old": old, "new": new}), width=1400)
     assert page.locator(".stage").count() == 2 and page.locator(".heading").all_inner_texts() == ["old", "new"]
-    assert page.locator('.stage >> nth=1 >> .n text', has_text="+ MatMul").count() == 1
+    assert page.locator(".stage >> nth=1 >> .n text", has_text="+ MatMul").count() == 1
     page.locator('.stage >> nth=0 >> .n[aria-label^="MatMul"] >> nth=1').click()
     page.wait_for_timeout(60)
     assert page.locator(".stage >> nth=1 >> .mate").count() == 1 and "new: matched" in panel(page).lower()
@@ -401,9 +423,17 @@ def synthetic(blocks, per_block=50):
     for block in range(blocks):
         for place in range(per_block):
             other = nodes[-(block % 5 + 2)] if len(nodes) > 8 else x
-            node = CNode(("MatMul", "Add", "ReLU", "Mul")[(place * place + block) % 4], (last, other), (0, 0), kind,
-                         scope=f"Default/net-Net/stage{block // 20}-Stage/block{block}-Block", id=len(nodes),
-                         source=("net.py", place, "construct"), flops=place * 1000 + block, nbytes=256)
+            node = CNode(
+                ("MatMul", "Add", "ReLU", "Mul")[(place * place + block) % 4],
+                (last, other),
+                (0, 0),
+                kind,
+                scope=f"Default/net-Net/stage{block // 20}-Stage/block{block}-Block",
+                id=len(nodes),
+                source=("net.py", place, "construct"),
+                flops=place * 1000 + block,
+                nbytes=256,
+            )
             nodes.append(node)
             last = node
     return FuncGraph("Synthetic", [x], nodes, [(last, 0)])
@@ -450,8 +480,15 @@ def test_an_empty_graph_is_shown(show):
 def test_names_that_look_like_markup_are_shown_as_they_are(show):
     kind = (TensorType("Float32", (2,), 4),)
     x = ParameterNode("<img src=x onerror=alert(1)>", kind)
-    node = CNode("</script><b>Op</b>", (x,), (0,), kind, scope='Default/"quoted" & <i>-Cell', attrs={"a": "</script>"},
-                 source=("<file>.py", 3, "<lambda>"))
+    node = CNode(
+        "</script><b>Op</b>",
+        (x,),
+        (0,),
+        kind,
+        scope='Default/"quoted" & <i>-Cell',
+        attrs={"a": "</script>"},
+        source=("<file>.py", 3, "<lambda>"),
+    )
     page = show(GraphView(FuncGraph("</script><h1>", [x], [node], [(node, 0)])))
     page.locator(".n").first.click()
     assert "</script><b>Op</b>" in panel(page) and page.locator("b, h1, img").count() == 0
@@ -463,8 +500,10 @@ def test_the_cursor_in_a_cell_lights_up_its_nodes_and_a_node_tells_its_line(show
     box(page, "MatMul").click()
     told = page.evaluate("window.told")
     assert told["file"] == "ir_programs.py" and told["line"] > 0
-    page.evaluate("line => window.dispatchEvent(new CustomEvent('msnb:cursor',"
-                  "{detail: {file: 'ir_programs.py', line}}))", told["line"])
+    page.evaluate(
+        "line => window.dispatchEvent(new CustomEvent('msnb:cursor',{detail: {file: 'ir_programs.py', line}}))",
+        told["line"],
+    )
     page.wait_for_timeout(60)
     assert page.locator(".n.hit").count() == 3
     page.evaluate("window.dispatchEvent(new CustomEvent('msnb:cursor', {detail: {file: 'ir_programs.py', line: 1}}))")
@@ -475,8 +514,9 @@ def test_the_cursor_in_a_cell_lights_up_its_nodes_and_a_node_tells_its_line(show
 def test_a_large_graph_is_saved_without_its_repeats_and_still_counts_them(show, monkeypatch):
     large = view("step", 1010)
     assert len(large.graph) > 5000 and len(large.saved_payload) < len(large.payload) / 4
-    monkeypatch.setattr(type(large), "html", lambda self: sys.modules[type(self).__module__]._page(
-        self.saved_payload, self.graph.name))
+    monkeypatch.setattr(
+        type(large), "html", lambda self: sys.modules[type(self).__module__]._page(self.saved_payload, self.graph.name)
+    )
     page = show(large)
     assert page.get_attribute(".msnb-graph", "data-nodes") == str(len(large.graph))
     assert int(page.get_attribute(".msnb-graph", "data-drawn")) < 100

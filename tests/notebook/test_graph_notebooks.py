@@ -85,14 +85,17 @@ def notebook(request, browser, tmp_path):
     run_all(page)
     try:
         try:
-            page.wait_for_function("() => document.querySelectorAll('.msnb-graph[data-ready]').length === 4",
-                                   timeout=90000)
+            page.wait_for_function(
+                "() => document.querySelectorAll('.msnb-graph[data-ready]').length === 4", timeout=90000
+            )
         except Exception:  # a view that is not there is explained by what its cell has printed
             page.screenshot(path=tmp_path / "failed.png", full_page=True)
             pytest.fail(page.locator(".jp-Notebook").inner_text()[-3000:])
         page.wait_for_function(f"() => {VIEW}?.querySelector('select.colour').value === 'time'")
-        page.wait_for_function("() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]"
-                               ".every(prompt => /[0-9]/.test(prompt.innerText))")
+        page.wait_for_function(
+            "() => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')]"
+            ".every(prompt => /[0-9]/.test(prompt.innerText))"
+        )
         page.wait_for_timeout(1000)  # the last cell is done, and its view has been replaced by a newer one
         yield Notebook(page, tmp_path, request.param)
         page.close()
@@ -177,8 +180,10 @@ def a_column_comes_to_a_view_that_is_open(notebook):
     line(page, "number = globals()").click()
     page.keyboard.press("Control+Enter")
     # the message comes at once; when the cell is done its output is replaced, with what was open and selected
-    page.wait_for_function(f"before => (now => now && now !== before)({VIEW}?.querySelector('.n.sel')?"
-                           ".getAttribute('aria-label'))", arg=before)
+    page.wait_for_function(
+        f"before => (now => now && now !== before)({VIEW}?.querySelector('.n.sel')?.getAttribute('aria-label'))",
+        arg=before,
+    )
     page.wait_for_timeout(500)
     assert view.locator(".n.sel").count() == 1 and camera.get_attribute("transform") == looked
     assert "of all" in view.locator(".panel").inner_text()
@@ -187,8 +192,13 @@ def a_column_comes_to_a_view_that_is_open(notebook):
 def stages_are_made_when_they_are_asked_for(notebook):
     page, view = notebook.page, notebook.view(3)
     options = view.locator("select.which option").all_text_contents()
-    assert [option.removesuffix(" …") for option in options] == ["traced", "differentiated", "primitives", "StableHLO",
-                                                                "optimised"]
+    assert [option.removesuffix(" …") for option in options] == [
+        "traced",
+        "differentiated",
+        "primitives",
+        "StableHLO",
+        "optimised",
+    ]
     view.locator("select.beside").select_option("optimised")
     page.wait_for_function(f"() => {VIEW}.querySelectorAll('.stage').length === 2")
     assert view.locator("select.colour").input_value() == "difference"

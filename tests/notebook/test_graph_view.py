@@ -92,6 +92,7 @@ def test_a_notebook_cell_is_called_by_its_number_and_found_by_its_id():
 
     from msnb.ir import source
     from msnb.notebook.graph import cells
+
     shell = InteractiveShell.instance() if InteractiveShell.initialized() else start_ipython()
     cells.install()
     number = shell.execution_count
@@ -104,6 +105,7 @@ def test_a_notebook_cell_is_called_by_its_number_and_found_by_its_id():
 
 def test_a_kernel_file_is_never_called_by_its_process_number():
     from msnb.ir import source
+
     assert source.label("/tmp/ipykernel_4711/123456789.py") == "cell"
 
 
@@ -163,9 +165,14 @@ def test_a_column_that_is_replaced_leaves_the_colour_to_the_reader():
 
 def test_a_column_that_is_wrong_is_refused():
     made = view("forward")
-    for wrong, match in (({"values": [1.0]}, "one value per node"), ({}, "should have 'values'"),
-                         (column(made, fold="mean"), "sum, max"), (column(made, scale="ln"), "linear, log"),
-                         (column(made, colour="red"), "should have 'values'"), (column(made, note=["a"]), "'note'")):
+    for wrong, match in (
+        ({"values": [1.0]}, "one value per node"),
+        ({}, "should have 'values'"),
+        (column(made, fold="mean"), "sum, max"),
+        (column(made, scale="ln"), "linear, log"),
+        (column(made, colour="red"), "should have 'values'"),
+        (column(made, note=["a"]), "'note'"),
+    ):
         with pytest.raises(ValueError, match=match):
             made.set_column("time", wrong)
     with pytest.raises(TypeError, match="'much'"):

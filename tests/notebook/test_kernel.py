@@ -62,8 +62,10 @@ def outputs(tmp_path_factory):
 
 
 def text(outputs):
-    parts = [o.get("text", "") or o.get("data", {}).get("text/plain", "") or "\n".join(o.get("traceback", []))
-             for o in outputs]
+    parts = [
+        o.get("text", "") or o.get("data", {}).get("text/plain", "") or "\n".join(o.get("traceback", []))
+        for o in outputs
+    ]
     return re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(parts))
 
 

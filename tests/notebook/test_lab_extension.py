@@ -9,7 +9,9 @@ from browsing import EXTENSION, TOKEN, chromium, line, menu, opened, picture, se
 
 browser = pytest.fixture(chromium, scope="module")
 
-CELLS = ["%load_ext msnb", """%%mindspore -m graph --ir
+CELLS = [
+    "%load_ext msnb",
+    """%%mindspore -m graph --ir
 import numpy as np
 import mindspore as ms
 from mindspore import nn, ops
@@ -21,7 +23,8 @@ class Net(nn.Cell):
         return self.dense(x)
 net = Net()
 x = ms.Tensor(np.ones((4, 3), np.float32))
-y = net(x)"""]
+y = net(x)""",
+]
 
 
 def test_what_is_built_is_made_of_these_sources():

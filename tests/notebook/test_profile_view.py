@@ -1,4 +1,5 @@
 """The profile in a notebook: magics, what is stored, and the view in a browser with the network blocked."""
+
 import base64
 import gzip
 import json
@@ -94,8 +95,13 @@ def test_the_picture_is_svg_with_the_headline_and_operators(made):
 
 
 def test_it_is_saved_in_the_form_that_the_name_asks_for(made, tmp_path):
-    for suffix, begin in ((".html", "<!doctype html"), (".svg", "<svg"), (".md", "**"), (".txt", "TrainOneStepCell"),
-                          (".json", '{"traceEvents"')):
+    for suffix, begin in (
+        (".html", "<!doctype html"),
+        (".svg", "<svg"),
+        (".md", "**"),
+        (".txt", "TrainOneStepCell"),
+        (".json", '{"traceEvents"'),
+    ):
         path = tmp_path / f"profile{suffix}"
         made.save(path)
         assert path.read_text(encoding="utf-8").startswith(begin)
@@ -127,8 +133,9 @@ def show(browser, made, tmp_path):
     path.write_text(made.html(), encoding="utf-8")
 
     def show(width=1400, dark=False):
-        page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light",
-                                accept_downloads=True)
+        page = browser.new_page(
+            viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", accept_downloads=True
+        )
         page.route("http*://**", lambda route: (asked.append(route.request.url), route.abort()))
         page.on("pageerror", lambda error: faults.append(str(error)))
         page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
@@ -178,8 +185,13 @@ def test_a_line_of_source_is_told_to_the_notebook(show):
 
 def test_every_tab_draws(show):
     page = show()
-    for tab, needed in (("cells", ".bar3"), ("roofline", "svg .roof"), ("memory", "svg .area"),
-                        ("timeline", "canvas"), ("graph", ".msnb-graph[data-ready]")):
+    for tab, needed in (
+        ("cells", ".bar3"),
+        ("roofline", "svg .roof"),
+        ("memory", "svg .area"),
+        ("timeline", "canvas"),
+        ("graph", ".msnb-graph[data-ready]"),
+    ):
         page.click(f'[data-tab="{tab}"]')
         page.wait_for_selector(f".panel {needed}", timeout=15000)
         assert page.get_attribute(f'[data-tab="{tab}"]', "aria-selected") == "true"
@@ -256,7 +268,9 @@ def test_it_fits_narrow_and_wide_pages_in_both_themes(show, width, dark):
     assert page.get_attribute(".msnb-profile", "data-theme") == ("dark" if dark else "light")
 
 
-LAB = ["%load_ext msnb", """%%mindspore
+LAB = [
+    "%load_ext msnb",
+    """%%mindspore
 import numpy as np
 from mindspore import Tensor, context, nn
 context.set_context(mode=context.GRAPH_MODE)
@@ -274,7 +288,9 @@ class LeNet(nn.Cell):
 net, loss = LeNet(), nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
 train = nn.TrainOneStepCell(nn.WithLossCell(net, loss), nn.Momentum(net.trainable_params(), 0.01, 0.9)).set_train()
 x = Tensor(np.random.default_rng(0).standard_normal((64, 1, 32, 32)).astype(np.float32))
-y = Tensor(np.arange(64, dtype=np.int32) % 10)""", "%ms_profile -n 8 train(x, y)"]
+y = Tensor(np.arange(64, dtype=np.int32) % 10)""",
+    "%ms_profile -n 8 train(x, y)",
+]
 
 
 def test_in_jupyterlab_the_widget_is_live_and_a_line_is_shown_in_its_cell(browser, tmp_path):

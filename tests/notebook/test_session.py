@@ -67,14 +67,17 @@ net, inputs = nn.Dense(3, 2), [Tensor(np.ones((4, 3), np.float32))]
     assert "give it a call" in notebook.err
 
 
-@pytest.mark.parametrize(("line", "offered"), [
-    ("%%mindspore ", ["--check", "--device", "--ir", "--mode", "--time"]),
-    ("%%mindspore --ir --t", ["--time"]),
-    ("%%mindspore -m ", ["graph", "pynative"]),
-    ("%%mindspore --device g", ["GPU"]),
-    ("%ms_mode p", ["pynative"]),
-    ("%mindspore of", ["off"]),
-])
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("%%mindspore ", ["--check", "--device", "--ir", "--mode", "--time"]),
+        ("%%mindspore --ir --t", ["--time"]),
+        ("%%mindspore -m ", ["graph", "pynative"]),
+        ("%%mindspore --device g", ["GPU"]),
+        ("%ms_mode p", ["pynative"]),
+        ("%mindspore of", ["off"]),
+    ],
+)
 def test_options_are_completed(notebook, line, offered):
     from IPython.core.completer import provisionalcompleter
 

@@ -1,4 +1,5 @@
 """Fixtures of the operator tests."""
+
 import pathlib
 import sys
 

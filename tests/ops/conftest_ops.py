@@ -1,4 +1,5 @@
 """The cases of tests/golden/ops_cases.py, and how msnb runs one."""
+
 import pathlib
 import sys
 

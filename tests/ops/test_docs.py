@@ -1,4 +1,5 @@
 """The examples in the documentation of the operators print what they say."""
+
 import doctest
 import re
 
@@ -28,7 +29,8 @@ class Checker(doctest.OutputChecker):
         same_words = NUMBER.sub("#", want).split() == NUMBER.sub("#", got).split()
         numbers = [np.array(NUMBER.findall(text), float) for text in (want, got)]
         return super().check_output(want, got, optionflags) or (
-            same_words and numbers[0].shape == numbers[1].shape and np.allclose(*numbers, rtol=1e-5, atol=1e-6))
+            same_words and numbers[0].shape == numbers[1].shape and np.allclose(*numbers, rtol=1e-5, atol=1e-6)
+        )
 
 
 @pytest.mark.parametrize("doc", DOCUMENTED, ids=DOCUMENTED.values())

@@ -153,6 +153,7 @@ def test_a_step_that_overflows_leaves_the_weights_as_they_were(scale, overflows)
 def test_an_operator_with_a_traced_number_is_watched_too():
     """It has a way of its own to be dispatched."""
     from msnb.core import float_status
+
     context.set_context(mode=context.PYNATIVE_MODE)
     leaky, x = P.LeakyReLU(1e30), Tensor(np.float32([-1e30]))
     leaky(x)  # its numbers are placed from now on

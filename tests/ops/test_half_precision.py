@@ -48,8 +48,9 @@ def operator_case(case):
     written = [v.array for v in case.inputs if isinstance(v, Written)]
     params = [Parameter(Tensor(a), name=f"p{i}") for i, a in enumerate(written)]
     left = iter(params)
-    inputs = [next(left) if isinstance(v, Written) else getattr(ms, v, v) if isinstance(v, str) else v
-              for v in case.inputs]
+    inputs = [
+        next(left) if isinstance(v, Written) else getattr(ms, v, v) if isinstance(v, str) else v for v in case.inputs
+    ]
     return Subject(primitive, inputs, params)
 
 
@@ -79,6 +80,7 @@ def layer_case(name):
 
 def run(subject, dtype, first_only=False):
     """(results, gradients) with the float inputs as `dtype`, holding numbers that float16 has, all in float32."""
+
     def cast(array, scale=1):
         array = jnp.asarray(array)
         if not jnp.issubdtype(array.dtype, jnp.floating):

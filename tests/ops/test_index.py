@@ -1,4 +1,5 @@
 """Indexing and assignment beside numpy, in both modes."""
+
 import numpy as np
 import pytest
 
@@ -10,12 +11,45 @@ T = np.array([2, 0])
 MASK, ROWS = A > 20, np.array([True, False, True])
 S = slice
 INDICES = [
-    0, -1, S(None), S(1, None), S(None, None, -1), S(3, 0, -2), S(5, 2), Ellipsis, None, True, (), (0, 1), (0, 1, 2),
-    (S(None), 1), (Ellipsis, -1), (None, Ellipsis, None), (1, S(None, None, 2)), (0, None, S(1, 3), -1),
-    (S(None, None, -2), Ellipsis, S(4, None, -3)), T, (T, T), (T, S(None), T), (S(None), T), (0, S(None), T), (T, 1),
-    (S(None), T, S(1, 3)), (T, None, T), T.reshape(2, 1), (S(1, None, -1), T), (np.array(1), S(None)),
-    (np.array(1), np.array([[0, 1], [1, 2]])), ([0, 2], [1, 1]), [0, 1], [0, -1], MASK, ROWS, (ROWS, 1),
-    (S(None), S(None), [True, False, True, False, True]), (S(0, 2), [1, 2], S(None)),
+    0,
+    -1,
+    S(None),
+    S(1, None),
+    S(None, None, -1),
+    S(3, 0, -2),
+    S(5, 2),
+    Ellipsis,
+    None,
+    True,
+    (),
+    (0, 1),
+    (0, 1, 2),
+    (S(None), 1),
+    (Ellipsis, -1),
+    (None, Ellipsis, None),
+    (1, S(None, None, 2)),
+    (0, None, S(1, 3), -1),
+    (S(None, None, -2), Ellipsis, S(4, None, -3)),
+    T,
+    (T, T),
+    (T, S(None), T),
+    (S(None), T),
+    (0, S(None), T),
+    (T, 1),
+    (S(None), T, S(1, 3)),
+    (T, None, T),
+    T.reshape(2, 1),
+    (S(1, None, -1), T),
+    (np.array(1), S(None)),
+    (np.array(1), np.array([[0, 1], [1, 2]])),
+    ([0, 2], [1, 1]),
+    [0, 1],
+    [0, -1],
+    MASK,
+    ROWS,
+    (ROWS, 1),
+    (S(None), S(None), [True, False, True, False, True]),
+    (S(0, 2), [1, 2], S(None)),
 ]
 
 
@@ -71,10 +105,22 @@ def test_an_assignment_in_a_graph_leaves_the_argument_alone():
     np.testing.assert_array_equal(x.asnumpy(), A)
 
 
-@pytest.mark.parametrize("index, error", [
-    (3, IndexError), (-4, IndexError), ((0, 4), IndexError), ((0, 0, 0, 0), IndexError), ("a", IndexError),
-    (1.5, IndexError), (False, IndexError), ((..., ...), IndexError), (Tensor([1.0]), IndexError),
-    (Tensor(np.ones((2, 4)) > 0), IndexError), (S(None, None, 0), ValueError)])
+@pytest.mark.parametrize(
+    "index, error",
+    [
+        (3, IndexError),
+        (-4, IndexError),
+        ((0, 4), IndexError),
+        ((0, 0, 0, 0), IndexError),
+        ("a", IndexError),
+        (1.5, IndexError),
+        (False, IndexError),
+        ((..., ...), IndexError),
+        (Tensor([1.0]), IndexError),
+        (Tensor(np.ones((2, 4)) > 0), IndexError),
+        (S(None, None, 0), ValueError),
+    ],
+)
 def test_a_bad_index_is_refused_with_a_clear_error(index, error):
     with pytest.raises(error):
         Tensor(A)[index]
@@ -143,6 +189,7 @@ def test_gradients_flow_through_indexing_and_assignment(mode):
 
 def test_every_whole_number_index_runs_one_kernel():
     from msnb.core.operator import REGISTRY
+
     x = Tensor(np.arange(8.0, dtype=np.float32).reshape(4, 2))
     x[0], x[1, 0]
     before = len(REGISTRY["TensorGetItem"].kernels)

@@ -1,4 +1,5 @@
 """Indices and labels out of range, for every operator that takes some, in both modes."""
+
 import re
 
 import numpy as np
@@ -56,6 +57,7 @@ def writes(call, shaped=lambda b: [0, b], bad=(4, -1), good=(3,), others=0):
     def make():
         target, rest = param(4, 2), [param(4, 2) for _ in range(others)]
         return lambda i: call(target, *rest, i), target
+
     return Case(make, shaped, bad, good, "left out")
 
 
@@ -94,16 +96,23 @@ CASES = {
     "TensorGetItem": reads(lambda i: f32(3, 4)[:, i]),
     "TensorSetItem": reads(set_item, unchecked="other"),
     "IndexFill": reads(lambda i: ops.index_fill(f32(4), 0, i, 9.0), unchecked="other"),
-    "CropAndResize": reads(lambda i: P.CropAndResize()(f32(4, 4, 4, 1), f32(2, 4) * 0, i, (2, 2)), bad=(4, -1),
-                           good=(3,)),
+    "CropAndResize": reads(
+        lambda i: P.CropAndResize()(f32(4, 4, 4, 1), f32(2, 4) * 0, i, (2, 2)), bad=(4, -1), good=(3,)
+    ),
     "ReverseSequence": reads(lambda i: P.ReverseSequence(1)(f32(2, 3), i), bad=(4, -1), good=(3,), unchecked="other"),
     **{f"UnsortedSegment{m}": segment(f"UnsortedSegment{m}") for m in ("Sum", "Prod", "Min", "Max")},
-    **{f"Scatter{m}": writes(lambda p, i, m=m: getattr(P, f"Scatter{m}")()(p, i, f32(2, 2)))
-       for m in ("Update", "Add", "Sub", "Mul", "Div", "Max", "Min")},
-    **{name: writes(lambda p, i, name=name: getattr(P, name)()(p, i, f32(2, 2)), lambda b: [[0], [b]])
-       for name in ("ScatterNdUpdate", "ScatterNdAdd", "ScatterNdSub", "ScatterNonAliasingAdd")},
-    **{f"TensorScatter{m}": copies(lambda i, m=m: getattr(P, f"TensorScatter{m}")()(f32(4, 2), i, f32(2, 2)))
-       for m in ("Update", "Add", "Sub", "Mul", "Div", "Max", "Min")},
+    **{
+        f"Scatter{m}": writes(lambda p, i, m=m: getattr(P, f"Scatter{m}")()(p, i, f32(2, 2)))
+        for m in ("Update", "Add", "Sub", "Mul", "Div", "Max", "Min")
+    },
+    **{
+        name: writes(lambda p, i, name=name: getattr(P, name)()(p, i, f32(2, 2)), lambda b: [[0], [b]])
+        for name in ("ScatterNdUpdate", "ScatterNdAdd", "ScatterNdSub", "ScatterNonAliasingAdd")
+    },
+    **{
+        f"TensorScatter{m}": copies(lambda i, m=m: getattr(P, f"TensorScatter{m}")()(f32(4, 2), i, f32(2, 2)))
+        for m in ("Update", "Add", "Sub", "Mul", "Div", "Max", "Min")
+    },
     "ScatterNd": copies(lambda i: P.ScatterNd()(i, f32(2), (4,))),
     "SparseToDense": copies(lambda i: P.SparseToDense()(i, f32(2), (4,))),
     "FusedSparseAdam": adam("FusedSparseAdam"),
@@ -111,17 +120,26 @@ CASES = {
     "FusedSparseFtrl": three(P.FusedSparseFtrl(0.1, 0.1, 0.1, -0.5)),
     "SparseApplyFtrl": three(P.SparseApplyFtrl(0.1, 0.1, 0.1, -0.5)),
     "SparseApplyFtrlV2": three(P.SparseApplyFtrlV2(0.1, 0.1, 0.1, 0.1, -0.5)),
-    **{name: writes(lambda p, a, i, name=name: getattr(P, name)()(p, a, 0.1, 0.1, 0.1, f32(2, 2), i), others=1)
-       for name in ("FusedSparseProximalAdagrad", "SparseApplyProximalAdagrad")},
+    **{
+        name: writes(lambda p, a, i, name=name: getattr(P, name)()(p, a, 0.1, 0.1, 0.1, f32(2, 2), i), others=1)
+        for name in ("FusedSparseProximalAdagrad", "SparseApplyProximalAdagrad")
+    },
     "SparseApplyAdagrad": writes(lambda p, a, i: P.SparseApplyAdagrad(0.1)(p, a, f32(2, 2), i), others=1),
     "SparseApplyAdagradV2": writes(lambda p, a, i: P.SparseApplyAdagradV2(0.1, 1e-6)(p, a, f32(2, 2), i), others=1),
     "ConfusionMatrix": reads(lambda i: P.ConfusionMatrix(4)(i, i32([0, 1])), bad=(4, -1), good=(3,), unchecked="other"),
-    "UniformCandidateSampler": reads(lambda i: P.UniformCandidateSampler(1, 2, True, 4)(i)[0], lambda b: [[0], [b]],
-                                     (4, -1), (3,), "other"),
-    "LogUniformCandidateSampler": reads(lambda i: P.LogUniformCandidateSampler(1, 2, True, 4)(i)[1],
-                                        lambda b: [[0], [b]], (4, -1), (3,), "other"),
-    "EditDistance": reads(lambda i: ops.edit_distance(i, i32([1, 2]), (1, 4), i32([[0, 0]]), i32([1]), (1, 4)),
-                          lambda b: [[0, 0], [b, 1]], (1, -1), (0,), "other"),
+    "UniformCandidateSampler": reads(
+        lambda i: P.UniformCandidateSampler(1, 2, True, 4)(i)[0], lambda b: [[0], [b]], (4, -1), (3,), "other"
+    ),
+    "LogUniformCandidateSampler": reads(
+        lambda i: P.LogUniformCandidateSampler(1, 2, True, 4)(i)[1], lambda b: [[0], [b]], (4, -1), (3,), "other"
+    ),
+    "EditDistance": reads(
+        lambda i: ops.edit_distance(i, i32([1, 2]), (1, 4), i32([[0, 0]]), i32([1]), (1, 4)),
+        lambda b: [[0, 0], [b, 1]],
+        (1, -1),
+        (0,),
+        "other",
+    ),
     "SparseSoftmaxCrossEntropyWithLogits": labels(lambda i: P.SparseSoftmaxCrossEntropyWithLogits()(LOGITS, i)),
     "NLLLoss": labels(lambda i: P.NLLLoss()(LOGITS, i, f32(4))[0], good=(3, -100)),
     "NLLLossForm": labels(lambda i: ops.nll_loss(LOGITS, i, ignore_index=-7), good=(3, -7)),
@@ -133,23 +151,35 @@ CASES = {
 
 # Inputs that are named as if they were indices or labels: why nothing is out of range there.
 WITHOUT = {
-    "BCEWithLogitsLoss": "labels are probabilities", "BinaryCrossEntropy": "labels are probabilities",
-    "BinaryCrossEntropyGrad": "labels are probabilities", "SigmoidCrossEntropyWithLogits": "labels are probabilities",
-    "SigmoidCrossEntropyWithLogitsGrad": "labels are probabilities", "KLDivLoss": "labels are probabilities",
-    "KLDivLossGrad": "labels are probabilities", "SoftmaxCrossEntropyWithLogits": "labels are probabilities",
-    "SmoothL1Loss": "the target is a value", "SmoothL1LossGrad": "the target is a value",
-    "MSELoss": "the target is a value", "L1Loss": "the target is a value", "HuberLoss": "the target is a value",
-    "GaussianNLLLoss": "the target is a value", "MarginRankingLoss": "the target is a sign",
-    "HingeEmbeddingLoss": "the target is a sign", "SoftMarginLoss": "the target is a sign",
+    "BCEWithLogitsLoss": "labels are probabilities",
+    "BinaryCrossEntropy": "labels are probabilities",
+    "BinaryCrossEntropyGrad": "labels are probabilities",
+    "SigmoidCrossEntropyWithLogits": "labels are probabilities",
+    "SigmoidCrossEntropyWithLogitsGrad": "labels are probabilities",
+    "KLDivLoss": "labels are probabilities",
+    "KLDivLossGrad": "labels are probabilities",
+    "SoftmaxCrossEntropyWithLogits": "labels are probabilities",
+    "SmoothL1Loss": "the target is a value",
+    "SmoothL1LossGrad": "the target is a value",
+    "MSELoss": "the target is a value",
+    "L1Loss": "the target is a value",
+    "HuberLoss": "the target is a value",
+    "GaussianNLLLoss": "the target is a value",
+    "MarginRankingLoss": "the target is a sign",
+    "HingeEmbeddingLoss": "the target is a sign",
+    "SoftMarginLoss": "the target is a sign",
     "CosineEmbeddingLoss": "the target is a sign",
     "EmbeddingLookup": "gives 0 for rows that another part of the table holds, as MindSpore documents",
     "OneHot": "gives the off value, as MindSpore documents",
     "Take": "takes the first or last, as MindSpore documents for mode 'clip'",
-    "TensorScatterElements": "leaves out, as MindSpore documents", "UpdateCache": "leaves out, as MindSpore documents",
-    "TensorGetRow": "the index is a number, which x[i] has checked", "SequenceMask": "any length has a mask",
+    "TensorScatterElements": "leaves out, as MindSpore documents",
+    "UpdateCache": "leaves out, as MindSpore documents",
+    "TensorGetRow": "the index is a number, which x[i] has checked",
+    "SequenceMask": "any length has a mask",
     "MaxPoolGradWithArgmax": "argmax comes from the forward operator",
     "MaxPoolGradGradWithArgmax": "argmax comes from the forward operator",
-    "DynamicRNN": "seq_length is None", "DynamicGRUV2": "seq_length is None",
+    "DynamicRNN": "seq_length is None",
+    "DynamicGRUV2": "seq_length is None",
 }
 _LIKE_AN_INDEX = re.compile(r"ind(ex|ices)|label|target|class|segment|argmax|tensors|seq_?len|lengths")
 
@@ -236,7 +266,7 @@ def test_a_graph_without_checks_shows_an_index_out_of_range_where_it_can(name):
 
 def test_integers_read_out_of_range_in_a_graph_are_the_smallest_of_their_type():
     context.set_context(mode=context.GRAPH_MODE)
-    assert Runs(lambda i: P.Gather()(i32([1, 2]), i, 0))(i32([1, 2])).asnumpy().tolist() == [2, -2**31]
+    assert Runs(lambda i: P.Gather()(i32([1, 2]), i, 0))(i32([1, 2])).asnumpy().tolist() == [2, -(2**31)]
     assert Runs(lambda i: Tensor(np.uint8([1, 2]))[i])(i32([1, 2])).asnumpy().tolist() == [2, 255]
 
 
@@ -266,11 +296,18 @@ def test_empty_indices_are_in_range_of_anything():
             assert Runs(lambda i: P.Gather()(f32(0, 2), i, 0))(i32([])).shape == (0, 2)
 
 
-@pytest.mark.parametrize("loss", [nn.SoftmaxCrossEntropyWithLogits(sparse=True),
-                                  nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"),
-                                  nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="sum"),
-                                  nn.CrossEntropyLoss(), nn.NLLLoss(), nn.FocalLoss()],
-                         ids=["none", "mean", "sum", "CrossEntropyLoss", "NLLLoss", "FocalLoss"])
+@pytest.mark.parametrize(
+    "loss",
+    [
+        nn.SoftmaxCrossEntropyWithLogits(sparse=True),
+        nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"),
+        nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="sum"),
+        nn.CrossEntropyLoss(),
+        nn.NLLLoss(),
+        nn.FocalLoss(),
+    ],
+    ids=["none", "mean", "sum", "CrossEntropyLoss", "NLLLoss", "FocalLoss"],
+)
 @pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE])
 def test_losses_raise_at_labels_outside_the_classes(loss, mode):
     context.set_context(mode=mode)

@@ -1,4 +1,5 @@
 """What r1.1 promises about operators of neural networks beyond numbers: defaults, updates in place, masks, errors."""
+
 import numpy as np
 import pytest
 
@@ -78,8 +79,10 @@ def test_inference_batch_norm_writes_nothing():
 @pytest.mark.parametrize("name", ["FusedBatchNorm", "FusedBatchNormEx"])
 def test_fused_batch_norm_returns_the_normalised_input_first(name):
     x = tensor(6, 3, 4, 4)
-    p = [Parameter(Tensor(v)) for v in (np.ones(3, np.float32), np.zeros(3, np.float32), np.zeros(3, np.float32),
-                                        np.ones(3, np.float32))]
+    p = [
+        Parameter(Tensor(v))
+        for v in (np.ones(3, np.float32), np.zeros(3, np.float32), np.zeros(3, np.float32), np.ones(3, np.float32))
+    ]
     y = getattr(P, name)(mode=1, epsilon=1e-5, momentum=0.1)(x, *p)[0].asnumpy()
     assert abs(y.mean((0, 2, 3))).max() < 1e-5 and abs(y.var((0, 2, 3)) - 1).max() < 1e-3
     assert abs(p[2].asnumpy()).max() > 0
@@ -97,8 +100,8 @@ def test_ftrl_follows_its_formula():
     p = [Parameter(Tensor([v])) for v in (var, accum, linear)]
     P.ApplyFtrl()(*p, Tensor([g]), 0.1, 0.2, 0.3, -0.5)
     new = accum + g * g
-    lin = linear + g - (new ** 0.5 - accum ** 0.5) / 0.1 * var
-    want = (np.sign(lin) * 0.2 - lin) / (new ** 0.5 / 0.1 + 0.6) if abs(lin) > 0.2 else 0.0
+    lin = linear + g - (new**0.5 - accum**0.5) / 0.1 * var
+    want = (np.sign(lin) * 0.2 - lin) / (new**0.5 / 0.1 + 0.6) if abs(lin) > 0.2 else 0.0
     np.testing.assert_allclose([q.asnumpy()[0] for q in p], [want, new, lin], rtol=1e-5)
 
 
@@ -193,8 +196,12 @@ def test_gru_with_zero_weights_halves_the_state():
 
 def test_transducer_loss_of_one_step_is_the_sum_over_its_only_path():
     acts = np.random.RandomState(0).randn(1, 1, 2, 4).astype(np.float32)
-    loss, grad = P.RNNTLoss()(Tensor(acts), Tensor(np.array([[2]], np.int32)), Tensor(np.array([1], np.int32)),
-                              Tensor(np.array([1], np.int32)))
+    loss, grad = P.RNNTLoss()(
+        Tensor(acts),
+        Tensor(np.array([[2]], np.int32)),
+        Tensor(np.array([1], np.int32)),
+        Tensor(np.array([1], np.int32)),
+    )
     log_p = acts - np.log(np.exp(acts).sum(-1, keepdims=True))
     np.testing.assert_allclose(loss.asnumpy(), [-(log_p[0, 0, 0, 2] + log_p[0, 0, 1, 0])], rtol=1e-5)
     assert grad.shape == acts.shape
@@ -204,25 +211,41 @@ def test_transducer_loss_of_one_step_is_the_sum_over_its_only_path():
 X = np.ones((2, 3, 4, 4), np.float32)
 
 
-@pytest.mark.parametrize("make, error", [
-    (lambda: P.Softmax(axis=1.0), TypeError), (lambda: P.Softmax(axis=4)(Tensor(X)), ValueError),
-    (lambda: P.LogSoftmax(axis="0"), TypeError), (lambda: P.Dropout(keep_prob=1.5), ValueError),
-    (lambda: P.Dropout(keep_prob=0.0), ValueError), (lambda: P.MaxPool(pad_mode="full"), ValueError),
-    (lambda: P.MaxPool(kernel_size=0), ValueError), (lambda: P.MaxPool(5, 1)(Tensor(X)), ValueError),
-    (lambda: P.AvgPool(2, 1)(Tensor(X[0])), ValueError), (lambda: P.Elu(alpha=2.0), ValueError),
-    (lambda: P.BatchNorm(momentum=2.0), ValueError), (lambda: P.BatchNorm(is_training=1), TypeError),
-    (lambda: P.LayerNorm(begin_norm_axis=1.5), TypeError), (lambda: P.Pad([[1, 1]]), TypeError),
-    (lambda: P.Pad(((1, 1),))(Tensor(X)), ValueError), (lambda: P.KLDivLoss(reduction="x"), ValueError),
-    (lambda: P.SmoothL1Loss(beta=0.0), ValueError), (lambda: P.ReLU()(X), TypeError),
-    (lambda: P.Sigmoid()(Tensor(np.array([1, 2]))), TypeError), (lambda: P.BiasAdd()(Tensor(X), Tensor([1.0, 2.0])),
-                                                                 ValueError),
-    (lambda: P.SGD(dampening=0.5, nesterov=True), ValueError),
-    (lambda: P.TopK()(Tensor(X), 9), ValueError), (lambda: P.PReLU()(Tensor(X), Tensor([1.0, 2.0])), ValueError),
-    (lambda: P.OneHot()(Tensor([0.5]), 3, Tensor(1.0), Tensor(0.0)), TypeError),
-    (lambda: P.ROIAlign(2, 2, 1.0, roi_end_mode=2), ValueError), (lambda: P.ResizeBilinear(size=3), TypeError),
-    (lambda: P.SoftmaxCrossEntropyWithLogits()(Tensor(X), Tensor(X[0])), ValueError),
-    (lambda: P.LSTM(3, 5, 1, True, False, 0.0)(*[Tensor(X[0])] * 4), ValueError),
-    (lambda: ops.dropout(Tensor(X), p=1.5), ValueError), (lambda: ops.interpolate(Tensor(X)), ValueError)])
+@pytest.mark.parametrize(
+    "make, error",
+    [
+        (lambda: P.Softmax(axis=1.0), TypeError),
+        (lambda: P.Softmax(axis=4)(Tensor(X)), ValueError),
+        (lambda: P.LogSoftmax(axis="0"), TypeError),
+        (lambda: P.Dropout(keep_prob=1.5), ValueError),
+        (lambda: P.Dropout(keep_prob=0.0), ValueError),
+        (lambda: P.MaxPool(pad_mode="full"), ValueError),
+        (lambda: P.MaxPool(kernel_size=0), ValueError),
+        (lambda: P.MaxPool(5, 1)(Tensor(X)), ValueError),
+        (lambda: P.AvgPool(2, 1)(Tensor(X[0])), ValueError),
+        (lambda: P.Elu(alpha=2.0), ValueError),
+        (lambda: P.BatchNorm(momentum=2.0), ValueError),
+        (lambda: P.BatchNorm(is_training=1), TypeError),
+        (lambda: P.LayerNorm(begin_norm_axis=1.5), TypeError),
+        (lambda: P.Pad([[1, 1]]), TypeError),
+        (lambda: P.Pad(((1, 1),))(Tensor(X)), ValueError),
+        (lambda: P.KLDivLoss(reduction="x"), ValueError),
+        (lambda: P.SmoothL1Loss(beta=0.0), ValueError),
+        (lambda: P.ReLU()(X), TypeError),
+        (lambda: P.Sigmoid()(Tensor(np.array([1, 2]))), TypeError),
+        (lambda: P.BiasAdd()(Tensor(X), Tensor([1.0, 2.0])), ValueError),
+        (lambda: P.SGD(dampening=0.5, nesterov=True), ValueError),
+        (lambda: P.TopK()(Tensor(X), 9), ValueError),
+        (lambda: P.PReLU()(Tensor(X), Tensor([1.0, 2.0])), ValueError),
+        (lambda: P.OneHot()(Tensor([0.5]), 3, Tensor(1.0), Tensor(0.0)), TypeError),
+        (lambda: P.ROIAlign(2, 2, 1.0, roi_end_mode=2), ValueError),
+        (lambda: P.ResizeBilinear(size=3), TypeError),
+        (lambda: P.SoftmaxCrossEntropyWithLogits()(Tensor(X), Tensor(X[0])), ValueError),
+        (lambda: P.LSTM(3, 5, 1, True, False, 0.0)(*[Tensor(X[0])] * 4), ValueError),
+        (lambda: ops.dropout(Tensor(X), p=1.5), ValueError),
+        (lambda: ops.interpolate(Tensor(X)), ValueError),
+    ],
+)
 def test_what_does_not_fit_is_refused_in_mindspores_error_class(make, error):
     with pytest.raises(error, match="For '|should|give|dimensions"):
         make()

@@ -1,4 +1,5 @@
 """Convolution: every lowering computes the same, at every order of differentiation; bad arguments are refused."""
+
 import itertools
 
 import jax
@@ -59,6 +60,7 @@ def test_derivatives_of_higher_order_and_forward_mode_equal_those_of_xla():
 
         def forward_over_reverse(x, w):
             return jax.jvp(lambda w: jax.grad(f)(x, w), (w,), (w,))[1]
+
         return jax.jit(lambda x, w: (jax.grad(second, (0, 1))(x, w), forward_over_reverse(x, w)))(x, w)
 
     close(run(conv_primitive.conv), run(ways.direct))
@@ -99,8 +101,9 @@ def test_half_precision_convolution_keeps_its_type():
     x, w = operands((1, 2, 5, 5), (3, 2, 3, 3))
     y = ops.Conv2D(3, 3)(Tensor(np.asarray(x, np.float16)), Tensor(np.asarray(w, np.float16)))
     assert y.dtype == msnb.float16
-    np.testing.assert_allclose(y.asnumpy(), np.asarray(ways.direct(x, w, Geometry((1, 1), ((0, 0),) * 2, (1, 1)))),
-                               rtol=2e-2, atol=2e-2)
+    np.testing.assert_allclose(
+        y.asnumpy(), np.asarray(ways.direct(x, w, Geometry((1, 1), ((0, 0),) * 2, (1, 1)))), rtol=2e-2, atol=2e-2
+    )
 
 
 def test_nhwc_equals_nchw():
@@ -111,13 +114,19 @@ def test_nhwc_equals_nchw():
     np.testing.assert_allclose(np.moveaxis(got, -1, 1), want, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("attributes, error", [
-    ({"out_channel": 0, "kernel_size": 3}, ValueError), ({"out_channel": 4.0, "kernel_size": 3}, TypeError),
-    ({"out_channel": 4, "kernel_size": (3, 3, 3)}, ValueError), ({"out_channel": 4, "kernel_size": 3, "pad_mode": "x"},
-                                                                   ValueError),
-    ({"out_channel": 4, "kernel_size": 3, "pad": -1}, ValueError), ({"out_channel": 4, "kernel_size": 3, "mode": 2},
-                                                                      ValueError),
-    ({"out_channel": 4, "kernel_size": "3"}, TypeError), ({"out_channel": 4, "kernel_size": 3, "pad": 1}, ValueError)])
+@pytest.mark.parametrize(
+    "attributes, error",
+    [
+        ({"out_channel": 0, "kernel_size": 3}, ValueError),
+        ({"out_channel": 4.0, "kernel_size": 3}, TypeError),
+        ({"out_channel": 4, "kernel_size": (3, 3, 3)}, ValueError),
+        ({"out_channel": 4, "kernel_size": 3, "pad_mode": "x"}, ValueError),
+        ({"out_channel": 4, "kernel_size": 3, "pad": -1}, ValueError),
+        ({"out_channel": 4, "kernel_size": 3, "mode": 2}, ValueError),
+        ({"out_channel": 4, "kernel_size": "3"}, TypeError),
+        ({"out_channel": 4, "kernel_size": 3, "pad": 1}, ValueError),
+    ],
+)
 def test_bad_attributes_are_refused_when_the_operator_is_made(attributes, error):
     with pytest.raises(error, match="For 'Conv2D'"):
         ops.Conv2D(**attributes)

@@ -1,4 +1,5 @@
 """Operators of neural networks give MindSpore's outputs, types, gradients and in-place updates."""
+
 import importlib.util
 import pathlib
 

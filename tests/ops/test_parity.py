@@ -1,4 +1,5 @@
 """msnb's operators beside real MindSpore's, on the cases of tests/golden/ops_cases.py."""
+
 import numpy as np
 import pytest
 from conftest_ops import boxed, run

@@ -1,4 +1,5 @@
 """A number that an operator has as an attribute is an input of its program: one program serves every value."""
+
 import contextlib
 import copy
 import gc
@@ -65,8 +66,11 @@ EXAMPLES = {
     "Dropout2D": ((f(4, 9, 2, 2),), {"keep_prob": (0.3, 0.7)}, {}),
     "Dropout3D": ((f(4, 9, 2, 2, 1),), {"keep_prob": (0.3, 0.7)}, {}),
     "DropoutGrad": ((f(9), up(9)), {"keep_prob": (0.3, 0.7)}, {}),
-    "DynamicRNN": ((f(3, 2, 3), f(5, 8), f(8), None, f(1, 2, 2), f(1, 2, 2)),
-                   {"cell_clip": (0.1, 0.3), "forget_bias": (0.5, 2.0)}, {}),
+    "DynamicRNN": (
+        (f(3, 2, 3), f(5, 8), f(8), None, f(1, 2, 2), f(1, 2, 2)),
+        {"cell_clip": (0.1, 0.3), "forget_bias": (0.5, 2.0)},
+        {},
+    ),
     "FusedBatchNorm": (_norm, {"epsilon": (0.1, 0.3), "momentum": (0.2, 0.7)}, {}),
     "FusedBatchNormEx": (_norm, {"epsilon": (0.1, 0.3), "momentum": (0.2, 0.7)}, {}),
     "FusedBatchNormGrad": ((f(4, 3), f(4, 3), *_norm[1:4]), {"epsilon": (0.1, 0.3), "momentum": (0.2, 0.7)}, {}),
@@ -81,8 +85,11 @@ EXAMPLES = {
     "HingeEmbeddingLoss": ((f(4), i(1, -1, 1, -1)), {"margin": (0.5, 2.0)}, {}),
     "HuberLoss": ((f(9), f(9)), {"delta": (0.3, 1.5)}, {}),
     "InstanceNorm": (_norm, {"epsilon": (0.1, 0.3), "momentum": (0.2, 0.7)}, {}),
-    "InstanceNormGrad": ((f(4, 3, 2), f(4, 3, 2), f(3), f(12), up(12)), {"epsilon": (0.1, 0.3), "momentum": (0.2, 0.7)},
-                         {}),
+    "InstanceNormGrad": (
+        (f(4, 3, 2), f(4, 3, 2), f(3), f(12), up(12)),
+        {"epsilon": (0.1, 0.3), "momentum": (0.2, 0.7)},
+        {},
+    ),
     "IsClose": ((f(9), f(9)), {"rtol": (0.3, 1.5), "atol": (0.1, 0.8)}, {}),
     "L2Normalize": ((f(3, 3),), {"epsilon": (1.5, 3.0)}, {}),
     "L2NormalizeGrad": ((f(3, 3), f(3, 3), f(3, 3)), {"epsilon": (1.5, 3.0)}, {}),
@@ -90,8 +97,11 @@ EXAMPLES = {
     "LRN": ((f(2, 4, 2, 2),), {"bias": (1.5, 3.0), "alpha": (0.5, 2.0), "beta": (0.75, 0.3)}, {}),
     "LRNGrad": ((f(2, 4, 2, 2),) * 3, {"bias": (1.5, 3.0), "alpha": (0.5, 2.0), "beta": (0.75, 0.3)}, {}),
     "LSTM": (_lstm, {"dropout": (0.3, 0.6)}, _sizes),
-    "LSTMGrad": ((*_lstm[:1], *(f(1, 1, 2),) * 2, f(56), f(2, 1, 2), *(f(1, 1, 2),) * 2, f(2, 1, 2),
-                  *(f(1, 1, 2),) * 2, f(1)), {"dropout": (0.3, 0.6)}, {**_sizes, "num_layers": 1}),
+    "LSTMGrad": (
+        (*_lstm[:1], *(f(1, 1, 2),) * 2, f(56), f(2, 1, 2), *(f(1, 1, 2),) * 2, f(2, 1, 2), *(f(1, 1, 2),) * 2, f(1)),
+        {"dropout": (0.3, 0.6)},
+        {**_sizes, "num_layers": 1},
+    ),
     "LayerNorm": ((f(3, 4), f(4), f(4)), {"epsilon": (0.1, 0.3)}, {}),
     "LayerNormForm": (_layer, {"eps": (0.1, 0.3)}, {}),
     "LeakyReLU": ((f(9),), {"alpha": (0.1, 0.3)}, {}),
@@ -112,8 +122,11 @@ EXAMPLES = {
     "SparseApplyAdagrad": ((f(6, 4), up(6, 4), *_rows), {"lr": (0.1, 0.2)}, {}),
     "SparseApplyAdagradV2": ((f(6, 4), up(6, 4), *_rows), {"lr": (0.1, 0.2), "epsilon": (0.1, 0.3)}, {}),
     "SparseApplyFtrl": (_ftrl, {"lr": (0.1, 0.2), "l1": (0.2, 0.0), "l2": (0.1, 0.3), "lr_power": (-0.4, -0.7)}, {}),
-    "SparseApplyFtrlV2": (_ftrl, {"lr": (0.1, 0.2), "l1": (0.2, 0.0), "l2": (0.1, 0.3), "l2_shrinkage": (0.1, 0.3),
-                                  "lr_power": (-0.4, -0.7)}, {}),
+    "SparseApplyFtrlV2": (
+        _ftrl,
+        {"lr": (0.1, 0.2), "l1": (0.2, 0.0), "l2": (0.1, 0.3), "l2_shrinkage": (0.1, 0.3), "lr_power": (-0.4, -0.7)},
+        {},
+    ),
     "Threshold": ((f(9),), {"thr": (-0.5, 0.5), "value": (3.0, -0.0)}, {}),
     "TripletMarginLoss": ((f(4, 3),) * 2 + (f(4, 3),), {"margin": (3.5, 4.0), "p": (1.5, 3.0), "eps": (0.1, 0.3)}, {}),
 }
@@ -164,8 +177,12 @@ def takes_floats(kind):
 
 def test_every_float_attribute_is_traced_or_known_to_be_a_constant():
     known = {(name, key) for name, (_, numbers, _) in EXAMPLES.items() for key in numbers} | set(STATIC)
-    found = {(name, key): kind.traced for name, op in declared() for key, (kind, _) in op.attributes.items()
-             if takes_floats(kind)}
+    found = {
+        (name, key): kind.traced
+        for name, op in declared()
+        for key, (kind, _) in op.attributes.items()
+        if takes_floats(kind)
+    }
     assert set(found) == known
     assert {key for key, traced in found.items() if not traced} == set(STATIC)
 
@@ -182,7 +199,7 @@ def case(name, which, dtype=np.float32):
 def structure(op, inputs):
     """(layout, statics, arrays) of the inputs."""
     layout, statics, arrays = [], [], []
-    for spec, value in zip(op.inputs, [*inputs, *[s.default for s in op.inputs[len(inputs):]]], strict=True):
+    for spec, value in zip(op.inputs, [*inputs, *[s.default for s in op.inputs[len(inputs) :]]], strict=True):
         if spec.kind is not None:
             layout.append(-1)
             statics.append(spec.kind(value, spec.name, op.name))
@@ -195,8 +212,10 @@ def structure(op, inputs):
 
 
 # What runs where something is dropped.
-DROPPING = {"LSTM": declared_operator(rnn._lstm_dropping, "LSTM", (), "results", True),
-            "BasicLSTMCell": declared_operator(rnn._basic_lstm_cell_dropping, "BasicLSTMCell", (), "results", True)}
+DROPPING = {
+    "LSTM": declared_operator(rnn._lstm_dropping, "LSTM", (), "results", True),
+    "BasicLSTMCell": declared_operator(rnn._basic_lstm_cell_dropping, "BasicLSTMCell", (), "results", True),
+}
 
 
 def both(name, which, dtype):
@@ -210,8 +229,12 @@ def both(name, which, dtype):
     assert set(names) == set(EXAMPLES[name][1])
     rest = {key: prim._attributes[key] for key in opened.attributes}
     more = layout if layout is None else (*layout, *[1] * len(names))
-    return (Operator.kernel(opened, rest, more, statics), [*arrays, *[prim._attributes[n] for n in names]],
-            Operator.kernel(op, prim._attributes, layout, statics), arrays)
+    return (
+        Operator.kernel(opened, rest, more, statics),
+        [*arrays, *[prim._attributes[n] for n in names]],
+        Operator.kernel(op, prim._attributes, layout, statics),
+        arrays,
+    )
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
@@ -383,8 +406,9 @@ def test_transformations_see_through_a_number():
     x, v = Tensor(X), Tensor(np.ones_like(X))
     for mode in (context.PYNATIVE_MODE, context.GRAPH_MODE):
         context.set_context(mode=mode)
-        np.testing.assert_allclose(ms.vmap(lambda x: ops.leaky_relu(x, 0.3))(x).asnumpy(), np.where(X > 0, X, 0.3 * X),
-                                   rtol=1e-6)
+        np.testing.assert_allclose(
+            ms.vmap(lambda x: ops.leaky_relu(x, 0.3))(x).asnumpy(), np.where(X > 0, X, 0.3 * X), rtol=1e-6
+        )
         value, tangent = ms.jvp(lambda x: ops.leaky_relu(x, 0.3), x, v)
         np.testing.assert_allclose(tangent.asnumpy(), np.where(X > 0, 1, 0.3), rtol=1e-6)
         rows = ms.jacrev(lambda x: ops.hardshrink(x, 0.5))(Tensor(X[0])).asnumpy()

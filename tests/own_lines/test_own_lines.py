@@ -1,4 +1,5 @@
 """msnb contains none of MindSpore's code and none of its prose: no run of tokens or words stands there too."""
+
 from pathlib import Path
 
 import ownlines
@@ -43,8 +44,11 @@ def test_no_folder_has_runs_of_mindspores_code(judged, monkeypatch, request):
 def test_no_sentence_of_a_docstring_is_mindspores(judged, monkeypatch, request):
     monkeypatch.chdir(request.config.rootpath)
     (_, _, prose), allowed = judged
-    prose = [r for r in prose if r.kind not in ownlines.APART and r.symbol not in allowed
-             and not r.path.startswith("msnb/nn")]
+    prose = [
+        r
+        for r in prose
+        if r.kind not in ownlines.APART and r.symbol not in allowed and not r.path.startswith("msnb/nn")
+    ]
     assert not prose, _where(prose)
 
 

@@ -1,15 +1,36 @@
 """Random programs of nested if, while and for over two small vectors, as source text."""
+
 import linecache
 import random
 import types
 
-_CONDITIONS = ("{a}.sum() > {c}", "{a}.sum() < {b}.sum()", "not {a}.sum() > {c}", "{a}.sum() > {c} and {b}.sum() > 0.1",
-               "{a}.sum() > {c} or n > 2", "n > 1", "0.0 < {a}.sum() < {c}", "k > 1")
-_VALUES = ("{a} * 0.5 + {b} * 0.25", "{a} * {b} * 0.3", "{b} - {a} * 0.4", "{a} + {c}",
-           "{a} * 0.7 if {b}.sum() > {c} else {b}", "-{a}", "{a} / ({b} * {b} + 1.5)")
-_ITEMS = ("{a}[0] = {b}[1] * 0.3", "{a}[1] += {c}", "{a}[0] *= {a}[1]", "{a}[0:1] = {b}[1:] * 0.4",
-          "{a}[{a} > {c}] = 0.5",
-          "{a}[1] = {a}[0] * {b}[0]")
+_CONDITIONS = (
+    "{a}.sum() > {c}",
+    "{a}.sum() < {b}.sum()",
+    "not {a}.sum() > {c}",
+    "{a}.sum() > {c} and {b}.sum() > 0.1",
+    "{a}.sum() > {c} or n > 2",
+    "n > 1",
+    "0.0 < {a}.sum() < {c}",
+    "k > 1",
+)
+_VALUES = (
+    "{a} * 0.5 + {b} * 0.25",
+    "{a} * {b} * 0.3",
+    "{b} - {a} * 0.4",
+    "{a} + {c}",
+    "{a} * 0.7 if {b}.sum() > {c} else {b}",
+    "-{a}",
+    "{a} / ({b} * {b} + 1.5)",
+)
+_ITEMS = (
+    "{a}[0] = {b}[1] * 0.3",
+    "{a}[1] += {c}",
+    "{a}[0] *= {a}[1]",
+    "{a}[0:1] = {b}[1:] * 0.4",
+    "{a}[{a} > {c}] = 0.5",
+    "{a}[1] = {a}[0] * {b}[0]",
+)
 _RETURNS = ("x + y * 0.5 + k * 0.01", "x", "y")
 
 

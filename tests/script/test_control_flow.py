@@ -1,4 +1,5 @@
 """Control flow over Tensors, compiled: the same as plain Python."""
+
 import ast
 import functools
 
@@ -310,7 +311,7 @@ def test_builtins_know_traced_tensors(capfd):
 
 def test_comprehensions_f_strings_and_slices():
     def f(x):
-        parts = [x[i:i + 1] * i for i in range(3) if i != 1]
+        parts = [x[i : i + 1] * i for i in range(3) if i != 1]
         table = {f"k{i}": p for i, p in enumerate(parts)}
         return ops.Concat()((table["k0"], table["k1"], x[::-1]))
 
@@ -405,7 +406,7 @@ def test_memory_stays_bounded_for_many_rounds():
         return x
 
     found = ops.GradOperation()(decay)(Tensor(1.0), Tensor(1000)).asnumpy()
-    assert np.isclose(found, 0.999 ** 1000, rtol=1e-3)
+    assert np.isclose(found, 0.999**1000, rtol=1e-3)
 
 
 def test_forward_mode_through_a_loop_and_jacobians():
@@ -460,6 +461,7 @@ def test_nested_control_flow_is_traced_once_per_block():
         source += "    " * (depth + 1) + f"if x.sum() > {depth}:\n" + "    " * (depth + 2) + "x = mark(x) + 1\n"
     source += "    return x\n"
     import linecache
+
     linecache.cache["<nested>"] = (len(source), None, source.splitlines(True), "<nested>")
     space = {"__name__": "user", "mark": mark}
     exec(compile(source, "<nested>", "exec"), space)

@@ -1,4 +1,5 @@
 """Laws: a random program means the same in plain Python, PYNATIVE and GRAPH, and so does its gradient."""
+
 import os
 
 import numpy as np
@@ -25,8 +26,14 @@ def _difference(f, step, n):
 
 
 @pytest.mark.filterwarnings("ignore")
-@settings(max_examples=COUNT, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, print_blob=True,
-          database=None)
+@settings(
+    max_examples=COUNT,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize=True,
+    print_blob=True,
+    database=None,
+)
 @given(st.integers(0, 2**32), st.integers(0, 3))
 def test_a_random_program_means_the_same_everywhere(seed, n):
     program = Program(seed)

@@ -1,4 +1,5 @@
 """What a graph refuses, and how it says so: the line, the variable, the two types, and what to write instead."""
+
 import contextlib
 
 import numpy as np

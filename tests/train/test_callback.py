@@ -109,9 +109,7 @@ def test_a_second_run_gets_a_number_behind_the_prefix(make_model, batches, tmp_p
 
 
 @pytest.mark.parametrize("asynchronous", [False, True])
-def test_a_checkpoint_of_training_restores_network_and_optimizer(
-    asynchronous, make_net, make_model, batches, tmp_path
-):
+def test_a_checkpoint_of_training_restores_network_and_optimizer(asynchronous, make_net, make_model, batches, tmp_path):
     context.set_context(mode=context.GRAPH_MODE)
     config = CheckpointConfig(save_checkpoint_steps=4, keep_checkpoint_max=10, async_save=asynchronous)
     whole = make_model()

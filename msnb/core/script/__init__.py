@@ -4,6 +4,7 @@
 and `loops` are what the rewritten code calls, `while_grad` differentiates a loop whose trip count is not known, `reads`
 remembers which Python values the graph was built from.
 """
+
 from msnb.core.script.calls import call
 from msnb.core.script.reads import collecting
 

@@ -1,4 +1,5 @@
 """Python's builtins in converted code, where their arguments may be Tensors that are not known yet."""
+
 import builtins
 
 import jax
@@ -25,8 +26,9 @@ def boolean(value, place):
     array = value._array
     if array.size != 1:
         where = f"{show_place(*place)}: " if place else ""
-        raise ValueError(f"{where}a condition should be a Tensor with one element, but got {describe(value)}; "
-                         f"use .any() or .all().")
+        raise ValueError(
+            f"{where}a condition should be a Tensor with one element, but got {describe(value)}; use .any() or .all()."
+        )
     array = array.reshape(()) if array.ndim else array
     return array if array.dtype == bool else array != 0
 
@@ -68,8 +70,13 @@ def print_(*args, sep=" ", end="\n", file=None, flush=False):
 
     def show(*arrays):
         arrays = iter(arrays)
-        builtins.print(*[Tensor(next(arrays)) if dynamic_then else a for a, dynamic_then in zip(args, marks)],
-                       sep=sep, end=end, file=file, flush=True)
+        builtins.print(
+            *[Tensor(next(arrays)) if dynamic_then else a for a, dynamic_then in zip(args, marks)],
+            sep=sep,
+            end=end,
+            file=file,
+            flush=True,
+        )
 
     marks = [dynamic(a) for a in args]
     jax.debug.callback(show, *[a._array for a in traced], ordered=True)
@@ -85,6 +92,7 @@ def _cast(builtin, dtype):
             array = value._array.reshape(())
             return box(array != 0 if builtin is bool else array.astype(dtype))
         return builtin(*args)
+
     convert.__name__ = builtin.__name__
     replace_builtin(builtin)(convert)
 
@@ -107,6 +115,7 @@ def _extreme(builtin, beats):
             a, b = result._array, item._array
             result = box(jnp.where(beats(b, a), b, a))  # of equal ones the first, which so has the whole gradient
         return result
+
     pick.__name__ = builtin.__name__
     replace_builtin(builtin)(pick)
 

@@ -1,4 +1,5 @@
 """Every call in converted code goes through `call`: the user's functions are converted, some builtins know Tensors."""
+
 import functools
 import inspect
 import types
@@ -14,9 +15,11 @@ _builtins = {}  # builtin -> what stands for it in a graph
 
 def replace_builtin(builtin):
     """Decorator: in converted code the decorated function stands for `builtin`."""
+
     def decorate(fn):
         _builtins[builtin] = fn
         return fn
+
     return decorate
 
 
@@ -84,8 +87,10 @@ class _Partial:
         code = getattr(getattr(partial.func, "__func__", partial.func), "__code__", None)
         if code is not None and kwargs:
             skip = 1 if isinstance(partial.func, types.MethodType) else 0
-            for name in code.co_varnames[skip:code.co_argcount][:len(args)]:
+            for name in code.co_varnames[skip : code.co_argcount][: len(args)]:
                 if name in kwargs:
-                    raise TypeError(f"Multiply values for specific argument: {name}. It is given by position and by "
-                                    f"keyword in a call of a partial of {partial.func.__name__}.")
+                    raise TypeError(
+                        f"Multiply values for specific argument: {name}. It is given by position and by "
+                        f"keyword in a call of a partial of {partial.func.__name__}."
+                    )
         return call(partial.func)(*args, **kwargs)

@@ -1,4 +1,5 @@
 """A function object becomes its lowered twin: same globals, same closure, same defaults, same lines."""
+
 import ast
 import functools
 import inspect
@@ -17,11 +18,54 @@ _codes = IdentityMap()  # code -> lowered code: code objects compare by value, w
 _lowered = IdentityMap()  # code that lowering produced -> True
 
 # Packages whose functions run as they are: they never branch on Tensors, or do it on purpose.
-_LIBRARIES = {"msnb", "jax", "jaxlib", "numpy", "scipy", "builtins", "functools", "itertools", "collections", "math",
-              "typing", "abc", "copy", "inspect", "os", "sys", "re", "time", "random", "logging", "warnings", "enum",
-              "dataclasses", "operator", "contextlib", "matplotlib", "IPython", "pytest", "tqdm", "pandas", "sklearn",
-              "torch", "PIL", "cv2", "threading", "weakref", "types", "ast", "pathlib", "json", "string", "unittest",
-              "hypothesis", "_pytest", "pluggy", "easydict"}
+_LIBRARIES = {
+    "msnb",
+    "jax",
+    "jaxlib",
+    "numpy",
+    "scipy",
+    "builtins",
+    "functools",
+    "itertools",
+    "collections",
+    "math",
+    "typing",
+    "abc",
+    "copy",
+    "inspect",
+    "os",
+    "sys",
+    "re",
+    "time",
+    "random",
+    "logging",
+    "warnings",
+    "enum",
+    "dataclasses",
+    "operator",
+    "contextlib",
+    "matplotlib",
+    "IPython",
+    "pytest",
+    "tqdm",
+    "pandas",
+    "sklearn",
+    "torch",
+    "PIL",
+    "cv2",
+    "threading",
+    "weakref",
+    "types",
+    "ast",
+    "pathlib",
+    "json",
+    "string",
+    "unittest",
+    "hypothesis",
+    "_pytest",
+    "pluggy",
+    "easydict",
+}
 _STDLIB = os.path.dirname(os.__file__) + os.sep
 
 
@@ -78,8 +122,9 @@ def _twin(fn, code):
             raise
     cells = dict(zip(code.co_freevars, fn.__closure__ or ()))
     cells[RUNTIME] = _runtime_cell()
-    twin = types.FunctionType(lowered, fn.__globals__, fn.__name__, fn.__defaults__,
-                              tuple(cells[n] for n in lowered.co_freevars))
+    twin = types.FunctionType(
+        lowered, fn.__globals__, fn.__name__, fn.__defaults__, tuple(cells[n] for n in lowered.co_freevars)
+    )
     twin.__kwdefaults__ = fn.__kwdefaults__
     twin.__module__, twin.__qualname__, twin.__doc__ = fn.__module__, fn.__qualname__, fn.__doc__
     return twin
@@ -88,12 +133,14 @@ def _twin(fn, code):
 @functools.cache
 def _runtime_cell():
     from msnb.core.script import runtime
+
     return types.CellType(runtime)
 
 
 def _straight(code):
     """Whether the code neither jumps nor calls Python functions that would have to be converted."""
     import dis
+
     jumps = set(dis.hasjrel) | set(dis.hasjabs)
     return not any(i.opcode in jumps for i in dis.get_instructions(code))
 

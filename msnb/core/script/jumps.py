@@ -6,6 +6,7 @@
 
 Flags stay Python bools while the conditions are known, so unrolled loops cost nothing.
 """
+
 import ast
 
 from msnb.core.script.names import always_leaves, assign, at, contains, load
@@ -52,10 +53,12 @@ class Jumps:
         returns = contains(node.body, ast.Return)
         before, after = [], []
         if breaks or returns or continues:
-            flags = Flags(self.fresh("break") if breaks or returns else None,
-                          self.fresh("continue") if continues else None,
-                          self.fresh("return") if returns else None,
-                          self.fresh(RETURN_VALUE[2:]) if returns else None)
+            flags = Flags(
+                self.fresh("break") if breaks or returns else None,
+                self.fresh("continue") if continues else None,
+                self.fresh("return") if returns else None,
+                self.fresh(RETURN_VALUE[2:]) if returns else None,
+            )
             body = flags.rewrite(node.body)
             if continues:
                 body.insert(0, assign(flags.skip, ast.Constant(False)))
@@ -78,7 +81,7 @@ class Jumps:
         """The block with every `if` that may return turned into one whose branches both return."""
         out = []
         for i, node in enumerate(block):
-            rest = block[i + 1:]
+            rest = block[i + 1 :]
             if isinstance(node, ast.If) and contains([node], ast.Return):
                 if always_leaves(node.body):
                     node.orelse = node.orelse + rest
@@ -122,7 +125,7 @@ def _after_raise(block):
                 setattr(node, field, _after_raise(getattr(node, field)))
         out.append(node)
         if isinstance(node, ast.If) and node.body and isinstance(node.body[-1], ast.Raise):
-            rest = _after_raise(block[i + 1:])
+            rest = _after_raise(block[i + 1 :])
             node.orelse = node.orelse + rest
             break
     return out
@@ -160,7 +163,7 @@ class Flags:
                         setattr(node, field, self.rewrite(getattr(node, field)))
                 for handler in getattr(node, "handlers", []):
                     handler.body = self.rewrite(handler.body)
-                rest = self.rewrite(block[i + 1:])
+                rest = self.rewrite(block[i + 1 :])
                 if rest:
                     out.append(at(rest[0], ast.If(self.going_on(), rest, [])))
                 return out
@@ -169,7 +172,8 @@ class Flags:
     def jumps(self, node):
         kinds = [ast.Return] if self.left else []
         return contains([node], *kinds) or (
-            bool(self.broken or self.skip) and contains([node], ast.Break, ast.Continue, into_loops=False))
+            bool(self.broken or self.skip) and contains([node], ast.Break, ast.Continue, into_loops=False)
+        )
 
     def going_on(self):
         """``not broken and not skip``: a leaving return sets `broken` too where there is a loop."""

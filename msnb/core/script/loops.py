@@ -3,6 +3,7 @@
 A loop runs in plain Python, unrolled, as long as its condition is known. From the first condition that is not, the body
 is traced once with everything it changes as a tracer, and the rest of the loop becomes one `while` of the graph.
 """
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -36,9 +37,11 @@ def while_(test, body, read, write, names, place):
         body()
         rounds += 1
         if rounds > _UNROLL_LIMIT:
-            raise RuntimeError(f"{show_place(*place)}: the loop was unrolled {rounds} times while the graph was built "
-                               f"and its condition is still known beforehand; make the counter a Tensor to get a loop "
-                               f"in the graph.")
+            raise RuntimeError(
+                f"{show_place(*place)}: the loop was unrolled {rounds} times while the graph was built "
+                f"and its condition is still known beforehand; make the counter a Tensor to get a loop "
+                f"in the graph."
+            )
     _Loop(test, body, read, write, names, place).run()
 
 
@@ -61,6 +64,7 @@ def for_(iterable, assign, body, going, read, write, names, place):
 
 def _guarded(condition, step, read, write, names, place):
     from msnb.core.script.runtime import if_
+
     if_(condition, step, lambda: None, read, write, names, place)
 
 
@@ -161,7 +165,7 @@ class _Loop:
         for v, k in self.spots[:most]:
             name = "item" if self.names[v].startswith("__") else self.names[v].replace("the loop counter", "counter")
             names.append(name if len(self.parts[v][0]) == 1 else f"{name}.{k}")
-        return names + [p.name for p in self.params[:most - len(names)]]
+        return names + [p.name for p in self.params[: most - len(names)]]
 
     def _array(self, leaf, hinted):
         if isinstance(leaf, Tensor):
@@ -175,10 +179,10 @@ class _Loop:
         for (v, k), array in zip(self.spots, carry):
             boxes[v][k] = box(array)
         self.write(copied(tuple(rebuild(b) for b, (_, rebuild, _) in zip(boxes, self.parts))))
-        rest = list(carry[len(self.spots):])
-        frame = trace.Frame(self.params, rest[:len(self.params)], self.outer)
+        rest = list(carry[len(self.spots) :])
+        frame = trace.Frame(self.params, rest[: len(self.params)], self.outer)
         frame.branch = True
-        frame.adopt_hidden(self.hidden, rest[len(self.params):])
+        frame.adopt_hidden(self.hidden, rest[len(self.params) :])
         return frame
 
     # ------------------------------------------------------------------ tracing
@@ -196,13 +200,14 @@ class _Loop:
                 note["written"] = {id(p): p for p, _ in frame.writes()}
                 note["hidden"] = frame.hidden_names()
                 if "raised" in note:
-                    outs = list(carry[:len(self.spots)])
+                    outs = list(carry[: len(self.spots)])
                 else:
                     outs = note["outs"] = self._collect(after, carry, note)
                 if note.get("again"):
                     return []
-                outs += [strengthen(p._array.astype(i.dtype)) for p, i in
-                         zip(self.params, self.init[len(self.spots):])]
+                outs += [
+                    strengthen(p._array.astype(i.dtype)) for p, i in zip(self.params, self.init[len(self.spots) :])
+                ]
                 return outs + frame.hidden_arrays(self.hidden)
 
         jaxpr = jax.make_jaxpr(step)(*self.init)
@@ -227,14 +232,18 @@ class _Loop:
             first, _, shape = self.parts[v]
             if len(first) == 1 and isinstance(first[0], Undefined):
                 if name.startswith("__rv") and not any(isinstance(x, Undefined) for x in leaves):
-                    self.hints[(self.place, "value", name)] = rebuild, [
-                        (x._array.shape, x._array.dtype) if isinstance(x, Tensor) else [x] for x in leaves]
+                    self.hints[(self.place, "value", name)] = (
+                        rebuild,
+                        [(x._array.shape, x._array.dtype) if isinstance(x, Tensor) else [x] for x in leaves],
+                    )
                     note["again"] = True
                 poisoned[v] = leaves
                 continue
             if structure(value) != shape:
-                raise TypeError(f"{self.at}: the variable '{name}' is {describe(self.before[v])} before the loop but "
-                                f"{describe(value)} after a round; its structure has to stay the same.")
+                raise TypeError(
+                    f"{self.at}: the variable '{name}' is {describe(self.before[v])} before the loop but "
+                    f"{describe(value)} after a round; its structure has to stay the same."
+                )
             for k, leaf in enumerate(leaves):
                 outs += self._leaf(name, v, k, first[k], leaf, carry, note)
         return outs
@@ -247,21 +256,33 @@ class _Loop:
                 self.hints[(self.place, "fixed", (name, k))] = False
                 note["again"] = True
                 return []
-            raise TypeError(f"{self.at}: the variable '{name}' is {describe(start)} before the loop but "
-                            f"{describe(leaf)} after a round; only Tensors and numbers can change in a loop of the "
-                            f"graph.")
+            raise TypeError(
+                f"{self.at}: the variable '{name}' is {describe(start)} before the loop but "
+                f"{describe(leaf)} after a round; only Tensors and numbers can change in a loop of the "
+                f"graph."
+            )
         if not isinstance(leaf, (Tensor, bool, int, float)):
-            raise TypeError(f"{self.at}: the variable '{name}' is {describe(start)} before the loop but "
-                            f"{describe(leaf)} after a round; dtype and shape have to stay the same.")
+            raise TypeError(
+                f"{self.at}: the variable '{name}' is {describe(start)} before the loop but "
+                f"{describe(leaf)} after a round; dtype and shape have to stay the same."
+            )
         position = self.spots.index((v, k))
         want = self.init[position]
-        if not isinstance(start, Tensor) and self._hint("fixed", (name, k)) is None and (
-                _same(leaf, start) or isinstance(leaf, Tensor) and leaf._array is carry[position]):
+        if (
+            not isinstance(start, Tensor)
+            and self._hint("fixed", (name, k)) is None
+            and (_same(leaf, start) or isinstance(leaf, Tensor) and leaf._array is carry[position])
+        ):
             self.hints[(self.place, "fixed", (name, k))] = True  # a number that the loop leaves alone stays known
             note["again"] = True
             return [want]
-        array = leaf._array if isinstance(leaf, Tensor) else jnp.asarray(
-            leaf, want.dtype if not (isinstance(leaf, float) and want.dtype.kind in "iub") else np.float32)
+        array = (
+            leaf._array
+            if isinstance(leaf, Tensor)
+            else jnp.asarray(
+                leaf, want.dtype if not (isinstance(leaf, float) and want.dtype.kind in "iub") else np.float32
+            )
+        )
         same_shape = array.shape == want.shape
         if same_shape and array.dtype == want.dtype:
             return [strengthen(array)]
@@ -273,7 +294,8 @@ class _Loop:
             f"{self.at}: the variable '{name}' is {describe(box(want))} before the loop but {describe(box(array))} "
             f"after a round; dtype and shape have to stay the same. Use ops.cast or ops.reshape, or give it its "
             f"final {'dtype' if same_shape else 'shape'} ({dtype_name(array.dtype)} {tuple(array.shape)}) before the "
-            f"loop.")
+            f"loop."
+        )
 
     def _trace_test(self):
         def check(*carry):
@@ -283,6 +305,7 @@ class _Loop:
                 if frame.has_error():  # after a `raise` no loop goes on
                     going = going & (frame.current_error()[0] == 0)
                 return going
+
         self.test_jaxpr = jax.make_jaxpr(check)(*self.init)
 
     # ------------------------------------------------------------------ afterwards
@@ -293,10 +316,13 @@ class _Loop:
         values = [rebuild(b) for b, (_, rebuild, _) in zip(boxes, self.parts)]
         for v, leaves in (self.end or {}).items():
             if not all(isinstance(x, Undefined) for x in leaves):
-                values[v] = Undefined(self.names[v], f"is first assigned inside the loop at {self.at} and has no value "
-                                                     f"if the loop does not run; assign it before the loop as well")
+                values[v] = Undefined(
+                    self.names[v],
+                    f"is first assigned inside the loop at {self.at} and has no value "
+                    f"if the loop does not run; assign it before the loop as well",
+                )
         self.write(tuple(values))
-        rest = results[len(self.spots):]
+        rest = results[len(self.spots) :]
         for p in self.params:
             p._assign(rest.pop(0))
         self.outer.adopt_hidden(self.hidden, rest)

@@ -4,6 +4,7 @@
 functions that read and write the variables the blocks bind. The code keeps the user's file name and line numbers, so
 tracebacks, pdb and the graph's source links need no map.
 """
+
 import ast
 
 from msnb.core.script.jumps import MISSING_RETURN, Jumps
@@ -76,11 +77,17 @@ class Lowering(ast.NodeTransformer):
         """Refuse what a graph cannot hold."""
         for inner in _own_nodes(node):
             if isinstance(inner, ast.Global):
-                raise SyntaxRefused(inner, "a graph cannot assign to a global name; return the value instead, or keep "
-                                           "it in a Parameter", self.filename)
+                raise SyntaxRefused(
+                    inner,
+                    "a graph cannot assign to a global name; return the value instead, or keep it in a Parameter",
+                    self.filename,
+                )
             if isinstance(inner, (ast.AsyncFor, ast.AsyncWith, ast.Await)):
-                raise SyntaxRefused(inner, "async code cannot be part of a graph; compute the value before calling the "
-                                           "Cell", self.filename)
+                raise SyntaxRefused(
+                    inner,
+                    "async code cannot be part of a graph; compute the value before calling the Cell",
+                    self.filename,
+                )
 
     def visit_FunctionDef(self, node):
         if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in _own_nodes(node)):
@@ -166,8 +173,9 @@ class Lowering(ast.NodeTransformer):
         body = self.closure("body", names, self.block(node.body))
         helpers, read, write = self.variables(names)
         going = _lambda(self.rt("not_", load(node.broken))) if node.broken else ast.Constant(None)
-        call = self.rt("for_", iterable, load(setter.name), load(body.name), going, read, write, _strings(names),
-                       self.place(node))
+        call = self.rt(
+            "for_", iterable, load(setter.name), load(body.name), going, read, write, _strings(names), self.place(node)
+        )
         return at(node, [*helpers, setter, body, ast.Expr(call)])
 
     def visit_Assert(self, node):
@@ -191,8 +199,11 @@ class Lowering(ast.NodeTransformer):
     # ------------------------------------------------------------------ assignments into Tensors
     def on_variable(self, target):
         """Whether a target is ``y[i]`` for a variable that may be rebound."""
-        return (isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name)
-                and target.value.id not in self.foreign)
+        return (
+            isinstance(target, ast.Subscript)
+            and isinstance(target.value, ast.Name)
+            and target.value.id not in self.foreign
+        )
 
     def visit_Assign(self, node):
         if len(node.targets) == 1 and self.on_variable(node.targets[0]):
@@ -211,8 +222,13 @@ class Lowering(ast.NodeTransformer):
             old = self.rt("get_item", load(target.value.id), load(key), self.place(node))
             value = ast.BinOp(old, node.op, self.visit(node.value))
             self.closed.setdefault(target.value.id)
-            return at(node, [assign(key, self.index(target.slice)),
-                             assign(target.value.id, self.rt("set_item", load(target.value.id), load(key), value))])
+            return at(
+                node,
+                [
+                    assign(key, self.index(target.slice)),
+                    assign(target.value.id, self.rt("set_item", load(target.value.id), load(key), value)),
+                ],
+            )
         self.generic_visit(node)
         return node
 
@@ -225,8 +241,14 @@ class Lowering(ast.NodeTransformer):
     def index(self, node):
         """The expression inside [ ] as an ordinary expression."""
         if isinstance(node, ast.Slice):
-            return at(node, ast.Call(load("slice"), [self.visit(p) if p else ast.Constant(None)
-                                                     for p in (node.lower, node.upper, node.step)], []))
+            return at(
+                node,
+                ast.Call(
+                    load("slice"),
+                    [self.visit(p) if p else ast.Constant(None) for p in (node.lower, node.upper, node.step)],
+                    [],
+                ),
+            )
         if isinstance(node, ast.Tuple):
             return at(node, ast.Tuple([self.index(e) for e in node.elts], ast.Load()))
         return self.visit(node)

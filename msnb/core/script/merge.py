@@ -1,4 +1,5 @@
 """Two traced branches become one: what each leaves behind is compared and brought together, variable by variable."""
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -121,10 +122,10 @@ class Branch:
     def replay(self):
         """(leaf position -> value, id(Parameter) -> array, name -> hidden state) with the graph's own values."""
         outs = eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts)
-        tensors, rest = outs[:self.count], outs[self.count:]
+        tensors, rest = outs[: self.count], outs[self.count :]
         values = {leaf: tensors[i] for leaf, i in self.spot.items()}
         written = {id(p): a for p, a in zip(self.boxes, rest)}
-        return values, written, dict(zip(self.hidden, rest[len(self.boxes):]))
+        return values, written, dict(zip(self.hidden, rest[len(self.boxes) :]))
 
 
 class _Out:
@@ -198,8 +199,15 @@ def _plan(predicate, yes, no, names, place):
         if structure(a) != structure(b):
             if any(v is MISSING for v in la + lb):
                 raise TypeError(_missing_return(place, la if lb[0] is MISSING else lb))
-            raise TypeError(_message(name, place, _words(la, a), _words(lb, b),
-                                     "Both branches have to give the same number and nesting of values."))
+            raise TypeError(
+                _message(
+                    name,
+                    place,
+                    _words(la, a),
+                    _words(lb, b),
+                    "Both branches have to give the same number and nesting of values.",
+                )
+            )
         entries = [_entry(predicate, name, place, yes, no, i, j, u, v, outs) for i, j, u, v in zip(ia, ib, la, lb)]
         plan.append((rebuild_a, entries))
     return plan, outs
@@ -239,8 +247,15 @@ def _entry(predicate, name, place, yes, no, i, j, u, v, outs):
     if u is MISSING or v is MISSING:
         raise TypeError(_missing_return(place, [v if u is MISSING else u]))
     if not (_number(u) and _number(v)):
-        raise TypeError(_message(name, place, describe(u), describe(v),
-                                 "Both branches have to give a Tensor or number of the same dtype and shape."))
+        raise TypeError(
+            _message(
+                name,
+                place,
+                describe(u),
+                describe(v),
+                "Both branches have to give a Tensor or number of the same dtype and shape.",
+            )
+        )
     a, b = _aval(yes, i, u), _aval(no, j, v)
     weak_a, weak_b = not isinstance(u, Tensor), not isinstance(v, Tensor)
     if weak_a and weak_b:
@@ -252,11 +267,26 @@ def _entry(predicate, name, place, yes, no, i, j, u, v, outs):
     else:
         dtype = a[1] if a[1] == b[1] else None
     if a[0] != b[0] or dtype is None:
-        raise TypeError(_message(name, place, _type_words(a), _type_words(b),
-                                 "Both branches have to give the same dtype and shape; use ops.cast, ops.reshape or "
-                                 "ops.broadcast_to in one of them."))
-    outs.append(_Out([("leaf", i) if isinstance(u, Tensor) else ("constant", u),
-                      ("leaf", j) if isinstance(v, Tensor) else ("constant", v)], a[0], dtype))
+        raise TypeError(
+            _message(
+                name,
+                place,
+                _type_words(a),
+                _type_words(b),
+                "Both branches have to give the same dtype and shape; use ops.cast, ops.reshape or "
+                "ops.broadcast_to in one of them.",
+            )
+        )
+    outs.append(
+        _Out(
+            [
+                ("leaf", i) if isinstance(u, Tensor) else ("constant", u),
+                ("leaf", j) if isinstance(v, Tensor) else ("constant", v),
+            ],
+            a[0],
+            dtype,
+        )
+    )
     return len(outs) - 1
 
 
@@ -275,14 +305,15 @@ def _run(predicate, yes, no, outs):
             found = [o.array(which, values) for o in outs]
             found += [strengthen(written.get(i, p._array)) for i, p in boxes.items()]
             return found + [hidden.get(n, s) for n, s in zip(names, start)]
+
         return run
 
     results = jax.lax.cond(predicate, side(yes, 0), side(no, 1))
-    rest = results[len(outs):]
+    rest = results[len(outs) :]
     for p in boxes.values():
         p._assign(rest.pop(0))
     frame.adopt_hidden(names, rest)
-    return results[:len(outs)]
+    return results[: len(outs)]
 
 
 def _aval(branch, position, value):
@@ -320,15 +351,23 @@ def _at(place):
 
 
 def _missing_return(place, leaves):
-    return f"Missing return statement in {place[2]} at {_at(place)}: one path returns " \
-           f"{describe(leaves[0]) if leaves else 'a value'}, another one falls off the end. Return a value of the " \
-           f"same dtype and shape on every path."
+    return (
+        f"Missing return statement in {place[2]} at {_at(place)}: one path returns "
+        f"{describe(leaves[0]) if leaves else 'a value'}, another one falls off the end. Return a value of the "
+        f"same dtype and shape on every path."
+    )
 
 
 def _message(name, place, yes, no, advice):
-    what = {"return": "the returned value", "expression": "the value", "and": "the value of 'and'",
-            "or": "the value of 'or'"}.get(name, f"the variable '{name}'")
+    what = {
+        "return": "the returned value",
+        "expression": "the value",
+        "and": "the value of 'and'",
+        "or": "the value of 'or'",
+    }.get(name, f"the variable '{name}'")
     if name.startswith("__rv"):
         what = "the returned value"
-    return f"{_at(place)}: {what} is {yes} in the true branch but {no} in the false branch of a condition on a " \
-           f"Tensor. {advice}"
+    return (
+        f"{_at(place)}: {what} is {yes} in the true branch but {no} in the false branch of a condition on a "
+        f"Tensor. {advice}"
+    )

@@ -1,4 +1,5 @@
 """Which names a block of statements binds, and small constructors for AST nodes."""
+
 import ast
 
 _MUTATORS = frozenset(("append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "reverse"))

@@ -1,4 +1,5 @@
 """`raise` and `assert` under a condition that only the running graph knows: the program returns which one was hit."""
+
 import contextlib
 
 from msnb.core.errors import place as show_place
@@ -41,12 +42,14 @@ def _refuse_handlers(root, what, place):
         root.refused = TypeError(
             f"{show_place(*place)}: whether this {what} happens depends on a Tensor, and the 'try' at "
             f"{show_place(*root.handlers[-1])} cannot catch it: a graph raises after it has run. "
-            f"Write what the handler does in an 'if', or catch the error around the call of the graph.")
+            f"Write what the handler does in an 'if', or catch the error around the call of the graph."
+        )
 
 
 def assert_(condition, message, place):
     """An `assert` statement; `message` is None or a function giving the message."""
     from msnb.core.script.builtin import dynamic
+
     text = message() if message is not None else f"assertion failed at {show_place(*place)}"
     if not dynamic(condition):
         if not condition:
@@ -58,6 +61,7 @@ def assert_(condition, message, place):
 def check(condition, error, place):
     """Raise `error` after the graph has run if `condition` (a traced Tensor) was false."""
     from msnb.core.script.builtin import boolean
+
     frame = thread.frame
     _refuse_handlers(frame.root(), type(error).__name__, place)
     errors = frame.root().errors

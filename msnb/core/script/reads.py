@@ -5,6 +5,7 @@ globals and closure variables of every function of the user's that was traced, a
 the attributes that those functions name, as far as it can change in place (lists, dictionaries, sets, numpy arrays,
 plain objects and modules of the user's). Each call of a compiled program asks `Reads.same`, in C where it can.
 """
+
 import contextlib
 import dis
 import functools
@@ -93,8 +94,11 @@ class Reads:
         if not self.functions:
             return False
         for space, found in self.globals.values():
-            found = {name: value for name, value in found.items() if not isinstance(value, types.ModuleType)
-                     or not is_library_module(value.__name__)}
+            found = {
+                name: value
+                for name, value in found.items()
+                if not isinstance(value, types.ModuleType) or not is_library_module(value.__name__)
+            }
             if found:
                 names = list(found)
                 getter = operator.itemgetter(*names, names[0])
@@ -111,29 +115,40 @@ class Reads:
                     self._watch(program, f"'{name}' of {type(cell).__name__}", value)
         for kind in {type(cell) for cell in cells}:
             for base, name in self._of_class(kind):
-                self._watch(program, f"'{name}' of class {base.__name__}", vars(base)[name],
-                            functools.partial(vars(base).get, name))
+                self._watch(
+                    program,
+                    f"'{name}' of class {base.__name__}",
+                    vars(base)[name],
+                    functools.partial(vars(base).get, name),
+                )
         self.objects = None  # weak from here on
         return bool(self.checks or self.closures or self.contents)
 
     def _of_class(self, kind):
         for base in kind.__mro__:
             if not is_library_module(base.__module__):
-                yield from ((base, n) for n, v in vars(base).items() if n in self.attributes
-                            and not callable(v) and not hasattr(v, "__get__"))
+                yield from (
+                    (base, n)
+                    for n, v in vars(base).items()
+                    if n in self.attributes and not callable(v) and not hasattr(v, "__get__")
+                )
 
     def _watch(self, program, label, value, get=None):
         """Compare, in each call, the contents of `value`; with `get`, what that gives."""
         leaked = _leaked(value)
         if leaked:
-            raise TypeError(f"{label} outlives the graph of {program}, and a graph cannot keep a Tensor in it: the "
-                            f"Tensor has no value there. Return it instead, or make it a Parameter.")
+            raise TypeError(
+                f"{label} outlives the graph of {program}, and a graph cannot keep a Tensor in it: the "
+                f"Tensor has no value there. Return it instead, or make it a Parameter."
+            )
         try:
             snapshot = _snapshot(value, self.attributes, _DEEPEST)
         except _TooLarge as size:
-            log.once(f"{program} has {label}, which is too large ({size}) to be compared in every call, as a constant "
-                     f"in its graph: what is changed inside it later is not seen. Hand it over as an input or make it "
-                     f"a Parameter.")
+            log.once(
+                f"{program} has {label}, which is too large ({size}) to be compared in every call, as a constant "
+                f"in its graph: what is changed inside it later is not seen. Hand it over as an input or make it "
+                f"a Parameter."
+            )
             return
         if get is not None or not isinstance(snapshot, _Is):
             self.contents.append((label, get or (lambda: value), snapshot))
@@ -210,12 +225,17 @@ def _plain(value):
     kind = type(value)
     if kind.__name__ in _SPACES:
         return hasattr(value, "__dict__")
-    return (hasattr(value, "__dict__") and not isinstance(value, (type, types.FunctionType, Tensor))
-            and not hasattr(kind, "_fingerprint") and not is_library_module(kind.__module__))
+    return (
+        hasattr(value, "__dict__")
+        and not isinstance(value, (type, types.FunctionType, Tensor))
+        and not hasattr(kind, "_fingerprint")
+        and not is_library_module(kind.__module__)
+    )
 
 
 def _leaked(value):
     """Take the Tensors of a trace out of a list, dictionary or set; returns whether there were any."""
+
     def traced(v):
         return isinstance(v, Tensor) and is_tracer(v._array)
 
@@ -257,8 +277,9 @@ def _snapshot(value, attributes, depth):
     if isinstance(value, Tensor) and not isinstance(value, Parameter):
         return _Box(value)
     if depth and _plain(value):
-        return _Object(value, {n: _snapshot(v, attributes, depth - 1) for n, v in list(vars(value).items())
-                               if n in attributes})
+        return _Object(
+            value, {n: _snapshot(v, attributes, depth - 1) for n, v in list(vars(value).items()) if n in attributes}
+        )
     return _Is(value)
 
 
@@ -336,8 +357,12 @@ class _Array:
 
     def holds(self, value):
         """See `_snapshot`."""
-        return (isinstance(value, np.ndarray) and value.shape == self.shape and value.dtype == self.dtype
-                and value.tobytes() == self.data)
+        return (
+            isinstance(value, np.ndarray)
+            and value.shape == self.shape
+            and value.dtype == self.dtype
+            and value.tobytes() == self.data
+        )
 
 
 class _Object:

@@ -3,6 +3,7 @@
 Where a condition is known while tracing, everything here is plain Python. Where it is not, each branch is traced once
 into a jaxpr of its own, what the two leave behind is brought together variable by variable, and `lax.cond` runs one.
 """
+
 import jax.numpy as jnp
 
 from msnb.core.errors import describe
@@ -14,9 +15,26 @@ from msnb.core.script.merge import MISSING, Undefined
 from msnb.core.script.raises import assert_, check, raising, trying
 from msnb.core.tensor import Tensor, box
 
-__all__ = ["MISSING", "Undefined", "and_", "assert_", "call", "contains", "for_", "get_item", "if_", "if_expression",
-           "if_function", "if_return", "not_",
-           "or_", "raising", "set_item", "trying", "while_"]
+__all__ = [
+    "MISSING",
+    "Undefined",
+    "and_",
+    "assert_",
+    "call",
+    "contains",
+    "for_",
+    "get_item",
+    "if_",
+    "if_expression",
+    "if_function",
+    "if_return",
+    "not_",
+    "or_",
+    "raising",
+    "set_item",
+    "trying",
+    "while_",
+]
 
 
 def if_(condition, then, otherwise, read, write, names, place):
@@ -30,6 +48,7 @@ def if_(condition, then, otherwise, read, write, names, place):
             write(merge.copied(before))
             fn()
             return read()
+
         return run
 
     try:
@@ -49,6 +68,7 @@ def if_return(condition, then, otherwise, read, write, names, place):
         def run():
             write(merge.copied(before))
             return (fn(),)
+
         return run
 
     try:
@@ -86,8 +106,9 @@ def and_(left, right):
     right = right()
     if isinstance(right, Tensor) or isinstance(right, bool):
         return box(jnp.logical_and(boolean(left, None), boolean(to_tensor(right), None)))
-    return merge.select(boolean(left, None), merge.Branch(lambda: (right,)), merge.Branch(lambda: (left,)),
-                        ("and",), None)[0]
+    return merge.select(
+        boolean(left, None), merge.Branch(lambda: (right,)), merge.Branch(lambda: (left,)), ("and",), None
+    )[0]
 
 
 def or_(left, right):
@@ -97,8 +118,9 @@ def or_(left, right):
     right = right()
     if isinstance(right, Tensor) or isinstance(right, bool):
         return box(jnp.logical_or(boolean(left, None), boolean(to_tensor(right), None)))
-    return merge.select(boolean(left, None), merge.Branch(lambda: (left,)), merge.Branch(lambda: (right,)),
-                        ("or",), None)[0]
+    return merge.select(
+        boolean(left, None), merge.Branch(lambda: (left,)), merge.Branch(lambda: (right,)), ("or",), None
+    )[0]
 
 
 def contains(item, container):
@@ -120,8 +142,11 @@ def get_item(container, index, place):
         return container[index]
     items = [container[i] for i in range(len(container))]
     position = index._array.reshape(()).astype(jnp.int32)
-    check(box((position >= -len(items)) & (position < len(items))),
-          IndexError(f"The index is out of range for {len(items)} elements."), place)
+    check(
+        box((position >= -len(items)) & (position < len(items))),
+        IndexError(f"The index is out of range for {len(items)} elements."),
+        place,
+    )
     position = jnp.where(position < 0, position + len(items), position)
     if all(callable(i) for i in items):
         return merge.Chosen(items, position, place)
@@ -129,8 +154,9 @@ def get_item(container, index, place):
         arrays = [to_tensor(i)._array for i in items]
         return box(jnp.stack(arrays)[position])
     except (TypeError, ValueError):
-        raise TypeError(f"A Tensor can only choose among functions, or among Tensors of one shape, but got "
-                        f"{describe(container)}.") from None
+        raise TypeError(
+            f"A Tensor can only choose among functions, or among Tensors of one shape, but got {describe(container)}."
+        ) from None
 
 
 def set_item(target, index, value):
@@ -142,5 +168,3 @@ def set_item(target, index, value):
         return twin
     target[index] = value
     return target
-
-

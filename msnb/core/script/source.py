@@ -1,4 +1,5 @@
 """From a function object to the AST node that defines it: the whole file or cell is parsed once."""
+
 import ast
 import functools
 import linecache
@@ -20,7 +21,8 @@ def definition(code, name):
         raise SourceMissing(
             f"The source of {name} ({code.co_filename}:{code.co_firstlineno}) cannot be found, so it cannot become "
             f"part of a graph. Define it in a file or a notebook cell; code given to exec() needs an entry in "
-            f"linecache.")
+            f"linecache."
+        )
     return found
 
 
@@ -44,8 +46,13 @@ def _python(text):
     """A cell's text without its magics: those lines become comments, so that line numbers stay."""
     if not any(line.lstrip().startswith(("%", "!", "?")) for line in text.splitlines()):
         return text
-    return "\n".join("#" + line if line.lstrip().startswith(("%", "!", "?")) and line == line.lstrip() else line
-                     for line in text.splitlines()) + "\n"
+    return (
+        "\n".join(
+            "#" + line if line.lstrip().startswith(("%", "!", "?")) and line == line.lstrip() else line
+            for line in text.splitlines()
+        )
+        + "\n"
+    )
 
 
 def _index(tree):

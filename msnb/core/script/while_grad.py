@@ -6,6 +6,7 @@ are computed once more, from the kept one before it, into a second buffer. Up to
 a half forward passes. All inner loops are this same operation, so their derivatives exist as well. Nothing here knows
 Tensors.
 """
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -27,8 +28,11 @@ def differentiable_while(test, body, init):
         init (tuple): Arrays of the first carry.
     """
     if thread.forward_mode:
-        return lax.while_loop(lambda c: eval_jaxpr(test.jaxpr, test.consts, *c)[0],
-                              lambda c: tuple(eval_jaxpr(body.jaxpr, body.consts, *c)), init)
+        return lax.while_loop(
+            lambda c: eval_jaxpr(test.jaxpr, test.consts, *c)[0],
+            lambda c: tuple(eval_jaxpr(body.jaxpr, body.consts, *c)),
+            init,
+        )
     return _loop(_Pure(test), _Pure(body), tuple(test.consts), tuple(body.consts), init)
 
 
@@ -62,8 +66,9 @@ def _loop(test, body, test_consts, body_consts, init):
             # A `cond` would copy the whole buffer in every round; a loop of at most one round, and a write that
             # puts back what was there, touch it only where it changes.
             full = rounds == SLOTS * stride
-            _, buffer = _while(lambda s: s[0], lambda s: (jnp.zeros((), bool), tuple(map(_thinned, s[1]))),
-                               (full, buffer))
+            _, buffer = _while(
+                lambda s: s[0], lambda s: (jnp.zeros((), bool), tuple(map(_thinned, s[1]))), (full, buffer)
+            )
             stride = jnp.where(full, stride * 2, stride)
             slot, keep = rounds // stride, rounds % stride == 0
             buffer = tuple(x.at[slot].set(jnp.where(keep, v, x[slot])) for x, v in zip(buffer, carry))
@@ -93,8 +98,9 @@ def _loop(test, body, test_consts, body_consts, init):
 
             # On entering a block its carries are computed once and kept; further steps back find them there.
             last = jnp.where(now == block, -1, index)
-            _, _, scratch = _while(lambda f: f[0] <= last, refill,
-                                   (kept * stride, tuple(x[kept] for x in buffer), scratch))
+            _, _, scratch = _while(
+                lambda f: f[0] <= last, refill, (kept * stride, tuple(x[kept] for x in buffer), scratch)
+            )
             carry = tuple(x[index - begin] for x in scratch)
 
             def part(consts, values):
@@ -110,13 +116,19 @@ def _loop(test, body, test_consts, body_consts, init):
             more, d_carry = pull(d_carry)
             return index - 1, d_carry, tuple(a + b for a, b in zip(d_consts, more)), now, scratch
 
-        start = (rounds - 1, tuple(cotangents[i] for i in smooth),
-                 tuple(jnp.zeros_like(body_consts[i]) for i in smooth_consts),
-                 jnp.int32(-1), tuple(jnp.zeros_like(x) for x in buffer))
+        start = (
+            rounds - 1,
+            tuple(cotangents[i] for i in smooth),
+            tuple(jnp.zeros_like(body_consts[i]) for i in smooth_consts),
+            jnp.int32(-1),
+            tuple(jnp.zeros_like(x) for x in buffer),
+        )
         _, d_carry, d_consts, _, _ = _while(lambda s: s[0] >= 0, step, start)
-        return (tuple(_zero(x) for x in test_consts),
-                _spread(d_consts, smooth_consts, body_consts),
-                _spread(d_carry, smooth, [x[0] for x in buffer]))
+        return (
+            tuple(_zero(x) for x in test_consts),
+            _spread(d_consts, smooth_consts, body_consts),
+            _spread(d_carry, smooth, [x[0] for x in buffer]),
+        )
 
     run.defvjp(forward, backward)
     return run(test_consts, body_consts, init)
@@ -124,7 +136,7 @@ def _loop(test, body, test_consts, body_consts, init):
 
 def _thinned(buffer):
     """Every second slot, in the first half; what stands in the second half no longer matters."""
-    return jnp.concatenate([buffer[::2], buffer[SLOTS // 2:]])
+    return jnp.concatenate([buffer[::2], buffer[SLOTS // 2 :]])
 
 
 def _while(going, step, state):

@@ -304,9 +304,7 @@ set_monitor_sampling_interval, get_monitor_sampling_interval = _pair(
     "monitor_sampling_interval", "interval", 1000, _positive, _MEASURED
 )
 set_auto_num_workers, get_auto_num_workers = _pair("auto_num_workers", "enable", False, _boolean, _WORKERS)
-set_enable_autotune, get_enable_autotune = _pair(
-    "enable_autotune", "enable filepath_prefix", False, _boolean, _PLANNED
-)
+set_enable_autotune, get_enable_autotune = _pair("enable_autotune", "enable filepath_prefix", False, _boolean, _PLANNED)
 set_autotune_interval, get_autotune_interval = _pair("autotune_interval", "interval", 0, _not_negative, _PLANNED)
 set_auto_offload, get_auto_offload = _pair("auto_offload", "offload", False, _boolean, _PLANNED)
 set_dynamic_shape, get_dynamic_shape = _pair(

@@ -163,7 +163,6 @@ class Dataset(RowMethods, TableMethods, QueryMethods):
         """Nothing to do: every iterator starts from the beginning."""
 
 
-
 def _copy_sampler(sampler):
     new = copy.copy(sampler)
     if getattr(new, "child_sampler", None) is not None:

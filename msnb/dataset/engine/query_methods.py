@@ -177,4 +177,3 @@ class QueryMethods:
         if num_batch is not None:
             num_batch *= self.get_batch_size()
         notifiers[condition_name](num_batch, data)
-

@@ -1,6 +1,5 @@
 """Operators that work on rows: batch, map, shuffle and what selects rows."""
 
-
 from msnb import log
 from msnb.dataset.core.validator_helpers import (
     INT32_MAX,

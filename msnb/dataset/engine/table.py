@@ -68,8 +68,10 @@ def look_up(table, images):
         return table[0][images] if len(table) == 1 else table[np.arange(channels), images]
     if len(table) == 1:
         return cv2().LUT(images.reshape(n * height, width * channels), table[0]).reshape(images.shape)
-    return cv2().LUT(images.reshape(n * height, width, channels), np.ascontiguousarray(table.T)[None]).reshape(
-        images.shape
+    return (
+        cv2()
+        .LUT(images.reshape(n * height, width, channels), np.ascontiguousarray(table.T)[None])
+        .reshape(images.shape)
     )
 
 

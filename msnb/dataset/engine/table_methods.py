@@ -237,4 +237,3 @@ class TableMethods:
         if file_type != "mindrecord":
             raise ValueError(f"{file_type} dataset format is not supported.")
         save(self, file_name, num_files)
-

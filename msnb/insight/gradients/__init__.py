@@ -1,4 +1,5 @@
 """The gradients of a training: recorded, summarised, and judged in words. Nothing here draws."""
+
 from .findings import Finding, find
 from .monitor import GradientMonitor
 from .recording import STATISTICS, NonFinite, Recording

@@ -2,6 +2,7 @@
 
 Magnitudes are compared per element (root mean square), so that a large layer is not taken for a large gradient.
 """
+
 import dataclasses
 import math
 
@@ -68,15 +69,18 @@ def describe_nonfinite(where):
     place = f" at {show(where.source)}" if where.source else ""
     if where.direction == "input":
         return f"Step {where.step}: {where.name} holds {where.what} before anything is computed."
-    pass_ = {"forward": "in the forward pass", "backward": "in the backward pass",
-             "update": "in the update of the Parameters"}[where.direction]
+    pass_ = {
+        "forward": "in the forward pass",
+        "backward": "in the backward pass",
+        "update": "in the update of the Parameters",
+    }[where.direction]
     return f"Step {where.step}: the first {where.what} comes from {where.name}{place}, {pass_}."
 
 
 # ---------------------------------------------------------------------- over the layers
 def _over_layers(recording):
     """Whether gradients fall or rise by orders of magnitude from the output toward the input."""
-    rows = [r for r in recording.rows("parameter") if len(r.shape) > 1 and r.order < 10 ** 6]
+    rows = [r for r in recording.rows("parameter") if len(r.shape) > 1 and r.order < 10**6]
     steps = _finite_steps(recording)[-RECENT:]
     if len(rows) < 3 or not steps:
         return []
@@ -96,21 +100,31 @@ def _over_layers(recording):
     if trend >= _TREND and fall >= _DECADES:
         a, b = rows[0], rows[-1]
         factor = 10 ** (fall / (len(rows) - 1))
-        text = (f"The gradients vanish toward the input: an element of {b.name} has {_num(level[-1])} (RMS), one of "
-                f"{a.name} {_num(level[0])}, {_times(10 ** min(fall, 300))} less over {len(rows)} layers "
-                f"(about {factor:.2g}x per layer). {_cause(recording, a, b)}")
+        text = (
+            f"The gradients vanish toward the input: an element of {b.name} has {_num(level[-1])} (RMS), one of "
+            f"{a.name} {_num(level[0])}, {_times(10 ** min(fall, 300))} less over {len(rows)} layers "
+            f"(about {factor:.2g}x per layer). {_cause(recording, a, b)}"
+        )
         return [Finding("vanishing", "error", text.strip(), tuple(r.name for r in rows), a.source)]
     if trend <= -_TREND and -fall >= _DECADES:
         a, b = rows[0], rows[-1]
         factor = 10 ** (-fall / (len(rows) - 1))
-        text = (f"The gradients explode toward the input: an element of {b.name} has {_num(level[-1])} (RMS), one of "
-                f"{a.name} {_num(level[0])}, {_times(10 ** min(-fall, 300))} more over {len(rows)} layers (about "
-                f"{factor:.2g}x per layer). Smaller initial weights, normalisation or clipping "
-                f"(ops.clip_by_global_norm) keep them in bounds.")
+        text = (
+            f"The gradients explode toward the input: an element of {b.name} has {_num(level[-1])} (RMS), one of "
+            f"{a.name} {_num(level[0])}, {_times(10 ** min(-fall, 300))} more over {len(rows)} layers (about "
+            f"{factor:.2g}x per layer). Smaller initial weights, normalisation or clipping "
+            f"(ops.clip_by_global_norm) keep them in bounds."
+        )
         return [Finding("exploding", "error", text, tuple(r.name for r in rows), a.source)]
     if (level[seen] < _TINY).all():
-        return [Finding("vanishing", "error", f"All gradients are below {_TINY:g} (RMS): the loss does not react to "
-                        f"any Parameter.", tuple(r.name for r in rows))]
+        return [
+            Finding(
+                "vanishing",
+                "error",
+                f"All gradients are below {_TINY:g} (RMS): the loss does not react to any Parameter.",
+                tuple(r.name for r in rows),
+            )
+        ]
     return []
 
 
@@ -125,11 +139,15 @@ def _cause(recording, first, last):
     between = [op for place, op in recording.operators if first.order <= place <= last.order]
     count = {op: between.count(op) for op in ("Sigmoid", "Tanh")}
     if count["Sigmoid"] > 1:
-        return (f"{count['Sigmoid']} Sigmoids stand between them, and each passes on at most a quarter of a gradient: "
-                f"ReLU with He initialisation (HeNormal), or BatchNorm before the Sigmoid, keeps it alive.")
+        return (
+            f"{count['Sigmoid']} Sigmoids stand between them, and each passes on at most a quarter of a gradient: "
+            f"ReLU with He initialisation (HeNormal), or BatchNorm before the Sigmoid, keeps it alive."
+        )
     if count["Tanh"] > 1:
-        return (f"{count['Tanh']} Tanh stand between them and pass on little where they are saturated: smaller initial "
-                f"weights (XavierUniform), BatchNorm or ReLU help.")
+        return (
+            f"{count['Tanh']} Tanh stand between them and pass on little where they are saturated: smaller initial "
+            f"weights (XavierUniform), BatchNorm or ReLU help."
+        )
     return "Larger initial weights (HeNormal), normalisation or residual connections help."
 
 
@@ -144,10 +162,18 @@ def _over_steps(recording):
     for at in range(4, len(steps)):
         before = np.median(total[:at])
         if before > 0 and total[at] > _JUMP * before and total[at] > 1:
-            return [Finding("exploding", "error",
-                            f"Step {steps[at].number}: the norm of all gradients jumps to {_num(total[at])}, "
-                            f"{_times(total[at] / before)} of the median before. A lower learning rate, or clipping "
-                            f"(ops.clip_by_global_norm), prevents it.", (), None, steps[at].number)]
+            return [
+                Finding(
+                    "exploding",
+                    "error",
+                    f"Step {steps[at].number}: the norm of all gradients jumps to {_num(total[at])}, "
+                    f"{_times(total[at] / before)} of the median before. A lower learning rate, or clipping "
+                    f"(ops.clip_by_global_norm), prevents it.",
+                    (),
+                    None,
+                    steps[at].number,
+                )
+            ]
     return []
 
 
@@ -155,10 +181,15 @@ def _missing(recording):
     """Parameters without a gradient."""
     found = []
     if recording.untrained:
-        found.append(Finding("missing", "warning",
-                             f"{_list(recording.untrained)}: trainable, but no gradient is taken with respect to "
-                             f"{'it' if len(recording.untrained) == 1 else 'them'}. Were they given to the optimizer?",
-                             tuple(recording.untrained)))
+        found.append(
+            Finding(
+                "missing",
+                "warning",
+                f"{_list(recording.untrained)}: trainable, but no gradient is taken with respect to "
+                f"{'it' if len(recording.untrained) == 1 else 'them'}. Were they given to the optimizer?",
+                tuple(recording.untrained),
+            )
+        )
     zero = []
     for row in recording.rows("parameter"):
         shares = [recording.values(row, s)[5] for s in recording.steps]
@@ -167,19 +198,41 @@ def _missing(recording):
             zero.append(row)
     all_rows = recording.rows("parameter")
     if zero and len(zero) == len(all_rows):
-        return [*found, Finding("missing", "error", "Every gradient is exactly zero in every step: the loss does not "
-                                "depend on the Parameters. Is it computed from the network's output, without "
-                                "ops.stop_gradient, argmax or rounding?", tuple(r.name for r in zero))]
+        return [
+            *found,
+            Finding(
+                "missing",
+                "error",
+                "Every gradient is exactly zero in every step: the loss does not "
+                "depend on the Parameters. Is it computed from the network's output, without "
+                "ops.stop_gradient, argmax or rounding?",
+                tuple(r.name for r in zero),
+            ),
+        ]
     unread = [r.name for r in zero if r.name in recording.unread]
     rest = [r for r in zero if r.name not in recording.unread]
     if unread:
-        found.append(Finding("missing", "warning", f"{_list(unread)}: not used by the forward pass, so no gradient "
-                             f"reaches {'it' if len(unread) == 1 else 'them'}.", tuple(unread)))
+        found.append(
+            Finding(
+                "missing",
+                "warning",
+                f"{_list(unread)}: not used by the forward pass, so no gradient "
+                f"reaches {'it' if len(unread) == 1 else 'them'}.",
+                tuple(unread),
+            )
+        )
     if rest:
-        found.append(Finding("missing", "warning", f"{_list([r.name for r in rest])}: the gradient is exactly zero in "
-                             f"every step. Nothing the loss depends on comes from there: look for ops.stop_gradient, "
-                             f"dead ReLUs or a product with zero after it.", tuple(r.name for r in rest),
-                             rest[0].source))
+        found.append(
+            Finding(
+                "missing",
+                "warning",
+                f"{_list([r.name for r in rest])}: the gradient is exactly zero in "
+                f"every step. Nothing the loss depends on comes from there: look for ops.stop_gradient, "
+                f"dead ReLUs or a product with zero after it.",
+                tuple(r.name for r in rest),
+                rest[0].source,
+            )
+        )
     return found
 
 
@@ -195,8 +248,15 @@ def _constant(recording):
             names.append(row.name)
     if not names:
         return []
-    return [Finding("constant", "warning", f"{_list(names)}: the gradient is the same in every step. Does the loss use "
-                    f"the data, and are the Parameters updated?", tuple(names))]
+    return [
+        Finding(
+            "constant",
+            "warning",
+            f"{_list(names)}: the gradient is the same in every step. Does the loss use "
+            f"the data, and are the Parameters updated?",
+            tuple(names),
+        )
+    ]
 
 
 def _updates(recording):
@@ -211,9 +271,16 @@ def _updates(recording):
     if not large:
         return []
     worst = max(large, key=lambda item: item[1])
-    return [Finding("update", "warning", f"{_list([n for n, _ in large])}: each step changes "
-                    f"{'it' if len(large) == 1 else 'them'} by more than all it is ({worst[0]}: {worst[1]:.0%} of its "
-                    f"norm; about 0.1 % is usual). The learning rate is too high.", tuple(n for n, _ in large))]
+    return [
+        Finding(
+            "update",
+            "warning",
+            f"{_list([n for n, _ in large])}: each step changes "
+            f"{'it' if len(large) == 1 else 'them'} by more than all it is ({worst[0]}: {worst[1]:.0%} of its "
+            f"norm; about 0.1 % is usual). The learning rate is too high.",
+            tuple(n for n, _ in large),
+        )
+    ]
 
 
 # ---------------------------------------------------------------------- activations
@@ -229,12 +296,21 @@ def _dead(recording):
         return []
     worst, dead = max(found, key=lambda item: item[1].mean())
     names = [row.name for row, _ in found]
-    text = (f"Dead ReLU: {dead.sum()} of {len(dead)} units of {worst.name} ({dead.mean():.0%}) are zero for every "
-            f"sample of the last {len(steps)} step{'s' * (len(steps) != 1)}, and pass no gradient on.")
+    text = (
+        f"Dead ReLU: {dead.sum()} of {len(dead)} units of {worst.name} ({dead.mean():.0%}) are zero for every "
+        f"sample of the last {len(steps)} step{'s' * (len(steps) != 1)}, and pass no gradient on."
+    )
     if len(found) > 1:
         text += f" {len(found) - 1} more: {_list([n for n in names if n != worst.name])}."
-    return [Finding("dead", "error" if dead.mean() > 0.9 else "warning", text + " A lower learning rate, other initial "
-                    "biases, or LeakyReLU helps.", tuple(names), worst.source)]
+    return [
+        Finding(
+            "dead",
+            "error" if dead.mean() > 0.9 else "warning",
+            text + " A lower learning rate, other initial biases, or LeakyReLU helps.",
+            tuple(names),
+            worst.source,
+        )
+    ]
 
 
 def _saturated(recording):
@@ -251,8 +327,15 @@ def _saturated(recording):
     text = f"Saturated: {share:.0%} of the outputs of {worst.name} lie at the ends of {worst.op}, where it is flat."
     if len(found) > 1:
         text += f" {len(found) - 1} more: {_list([row.name for row, _ in found if row is not worst])}."
-    return [Finding("saturated", "warning", text + " Smaller weights, or normalised inputs, bring it back.",
-                    tuple(row.name for row, _ in found), worst.source)]
+    return [
+        Finding(
+            "saturated",
+            "warning",
+            text + " Smaller weights, or normalised inputs, bring it back.",
+            tuple(row.name for row, _ in found),
+            worst.source,
+        )
+    ]
 
 
 # ---------------------------------------------------------------------- helpers
@@ -274,10 +357,12 @@ def _median(values):
 
 def _rank_correlation(a, b):
     """Spearman's: the correlation of ranks; equal values share the mean of theirs."""
+
     def ranks(values):
         _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
         ends = np.cumsum(counts)
         return (ends - (counts - 1) / 2)[place]
+
     x, y = ranks(np.asarray(a)), ranks(np.asarray(b))
     if x.std() == 0 or y.std() == 0:
         return 0.0

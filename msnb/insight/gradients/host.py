@@ -3,6 +3,7 @@
 The values are read where they are. Where float32 is not enough, because squares vanish or a mean is far larger than the
 deviation from it, they are read again in float64.
 """
+
 import numpy as np
 
 from msnb.insight.gradients.summary import BINS, COLUMNS, sample_stride
@@ -35,7 +36,7 @@ def _flat(array):
 
 def _square_sum(array):
     """The sum of squares, in pieces for which BLAS starts no threads."""
-    return sum(float(x.dot(x)) for x in (array[start:start + _PIECE] for start in range(0, array.size, _PIECE)))
+    return sum(float(x.dot(x)) for x in (array[start : start + _PIECE] for start in range(0, array.size, _PIECE)))
 
 
 def _moments(array):
@@ -62,7 +63,7 @@ def _rms(array):
 
 
 def _histograms(arrays, low, high):
-    samples = [a[::sample_stride(a.size)] for a in arrays]
+    samples = [a[:: sample_stride(a.size)] for a in arrays]
     row = np.repeat(np.arange(len(arrays)), [s.size for s in samples])
     samples = np.concatenate(samples, dtype=np.float64)
     scale = BINS / np.maximum(high.astype(np.float64) - low, 1e-37)

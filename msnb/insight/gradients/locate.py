@@ -1,4 +1,5 @@
 """Where a NaN or an infinity came from: the step is run once more, and each of its values is looked at."""
+
 import jax
 import jax.numpy as jnp
 
@@ -29,9 +30,16 @@ def locate(program, inputs, rows):
     Returns:
         NonFinite without its step; None if every value is finite, or an input has been written over since.
     """
+
     def choose(points):
-        return [p for p in points if is_real(p.dtype) and 0 not in p.shape and not p.nested
-                and (p.node is not None or p.label.startswith(LABEL))]
+        return [
+            p
+            for p in points
+            if is_real(p.dtype)
+            and 0 not in p.shape
+            and not p.nested
+            and (p.node is not None or p.label.startswith(LABEL))
+        ]
 
     made = instrument(program.jaxpr, choose, _Finiteness(), program.inputs, program.name)
     quiet = without_prints(made.jaxpr.jaxpr)
@@ -53,8 +61,15 @@ def _describe(place, what, rows):
         return NonFinite(0, what, f"{'Parameter' if place[0] == 'param' else 'input'} {place[1]}", "input")
     node = place.node
     if node is None:
-        row = next(row for row in rows if row.key == ("parameter", place.label[len(LABEL):]))
+        row = next(row for row in rows if row.key == ("parameter", place.label[len(LABEL) :]))
         return NonFinite(0, what, f"gradient of {row.name}", "backward", row.cell, row.source, row.node)
     scope = short_scope(node.scope)
-    return NonFinite(0, what, "/".join(p for p in (scope, node.op) if p), node.direction, scope.rpartition("/")[2],
-                     node.source, node.id)
+    return NonFinite(
+        0,
+        what,
+        "/".join(p for p in (scope, node.op) if p),
+        node.direction,
+        scope.rpartition("/")[2],
+        node.source,
+        node.id,
+    )

@@ -1,4 +1,5 @@
 """`GradientMonitor`: records the gradients of a training that it looks on."""
+
 import weakref
 
 from msnb.core import observe, tape
@@ -61,8 +62,9 @@ class GradientMonitor(Callback):
             raise TypeError(f"For 'GradientMonitor', 'tensors' should be names, but got {tensors!r}.")
         for name, value, least in (("keep", keep, 2), ("memory", memory, 0)):
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ValueError(f"For 'GradientMonitor', '{name}' should be an int of at least {least}, but got "
-                                 f"{value!r}.")
+                raise ValueError(
+                    f"For 'GradientMonitor', '{name}' should be an int of at least {least}, but got {value!r}."
+                )
         if net is not None and not hasattr(net, "trainable_params"):
             raise TypeError(f"For 'GradientMonitor', 'net' should be a Cell, but got {type(net).__name__}.")
         if not isinstance(locate, bool):
@@ -140,8 +142,9 @@ class GradientMonitor(Callback):
         with_backward = plan.has_gradients or plan.differentiates  # and not an optimizer that is a program of its own
         if with_backward and (recording.graph is None or len(plan.graph) > len(recording.graph)):
             recording.graph = plan.graph
-            recording.operators = [(place, node.op) for place, node in enumerate(plan.graph.all_nodes())
-                                   if node.direction == "forward"]
+            recording.operators = [
+                (place, node.op) for place, node in enumerate(plan.graph.all_nodes()) if node.direction == "forward"
+            ]
         with_gradient = {row.name for row in plan.rows if row.kind == "parameter"}
         if with_gradient:
             recording.mode = "GRAPH"

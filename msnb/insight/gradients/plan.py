@@ -1,4 +1,5 @@
 """What is measured in one compiled program, and how to read the arrays that come out of it."""
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -60,8 +61,14 @@ class Plan:
         outs = program.jaxpr.jaxpr.outvars
         known = labels_of(program.jaxpr.jaxpr)
         self.has_gradients = bool(known)
-        self.updates = [name for name in self._written if name in places and name in self._trained
-                        and name in (known or self._trained) and not isinstance(outs[self._written[name]], Literal)]
+        self.updates = [
+            name
+            for name in self._written
+            if name in places
+            and name in self._trained
+            and name in (known or self._trained)
+            and not isinstance(outs[self._written[name]], Literal)
+        ]
         self.differentiates = any("transpose(" in str(eqn.source_info.name_stack) for eqn in program.jaxpr.jaxpr.eqns)
         # an optimizer that is a program of its own only writes what it trains
         return self.has_gradients or self.differentiates or bool(self.updates)
@@ -87,10 +94,10 @@ class Plan:
         for point in points:
             if not point.label.startswith(LABEL):
                 continue
-            name = point.label[len(LABEL):]
+            name = point.label[len(LABEL) :]
             seen[name] = seen.get(name, 0) + 1
             title = name if seen[name] == 1 else f"{name} ({seen[name]})"
-            place, node = order.get(name, (10 ** 6 + len(seen), None))
+            place, node = order.get(name, (10**6 + len(seen), None))
             self._row(point, Row("parameter", title, point.shape, str(point.dtype), *_where(node), order=place))
 
     def _operators(self, root, graph_of, nodes):
@@ -115,9 +122,19 @@ class Plan:
         found = []
         for name in self.updates:
             like = known.get(name)
-            found.append(Row("weight", name, like.shape if like else (), like.dtype if like else "float32",
-                             like.op if like else "", like.cell if like else "", like.source if like else None,
-                             like.node if like else -1, like.order if like else 10 ** 6))
+            found.append(
+                Row(
+                    "weight",
+                    name,
+                    like.shape if like else (),
+                    like.dtype if like else "float32",
+                    like.op if like else "",
+                    like.cell if like else "",
+                    like.source if like else None,
+                    like.node if like else -1,
+                    like.order if like else 10**6,
+                )
+            )
         return found
 
     def collect(self, run):
@@ -129,12 +146,13 @@ class _Numbers:
     """Reads the numbers of one run of a Plan."""
 
     def __init__(self, plan, run):
-        gradients, self.rest = run.extras[:len(plan.gradients)], run.extras[len(plan.gradients):]
+        gradients, self.rest = run.extras[: len(plan.gradients)], run.extras[len(plan.gradients) :]
         self.plan = plan
         self.loss = run.outputs[plan.loss] if plan.loss is not None else None
         self.whole = [gradients[n] for n in plan.whole]
-        self.step = StepNumbers(gradients, [run.inputs[i] for i, _ in plan.moves],
-                                [run.outputs[o] for _, o in plan.moves])
+        self.step = StepNumbers(
+            gradients, [run.inputs[i] for i, _ in plan.moves], [run.outputs[o] for _, o in plan.moves]
+        )
 
     def ready(self):
         """Whether reading does not wait."""
@@ -162,8 +180,10 @@ class _Numbers:
             else:
                 made[part].update(zip(keys, value))
         others = [made["stats"][key][1:3] for key in plan.watched]
-        made["odd"] = not all(np.isfinite(numbers).all() for numbers in (
-            stats[:, 1:3], others, () if changes is None else changes, made["loss"] or 0.0))
+        made["odd"] = not all(
+            np.isfinite(numbers).all()
+            for numbers in (stats[:, 1:3], others, () if changes is None else changes, made["loss"] or 0.0)
+        )
         return made
 
 
@@ -172,7 +192,7 @@ def labels_of(jaxpr):
     found = set()
     for eqn in jaxpr.eqns:
         if eqn.primitive.name == "name" and str(eqn.params["name"]).startswith(LABEL):
-            found.add(eqn.params["name"][len(LABEL):])
+            found.add(eqn.params["name"][len(LABEL) :])
         for value in eqn.params.values():
             for inner in value if isinstance(value, (tuple, list)) else (value,):
                 inner = getattr(inner, "jaxpr", inner)
@@ -197,7 +217,7 @@ def _root(points):
 
 def _loss_output(program):
     """Number of the first result that is a single real number, None where there is none."""
-    for number, var in enumerate(program.jaxpr.jaxpr.outvars[:program.n_results - bool(program.errors)]):
+    for number, var in enumerate(program.jaxpr.jaxpr.outvars[: program.n_results - bool(program.errors)]):
         if var.aval.shape == () and naming.is_real(var.aval.dtype):
             return number
     return None
@@ -240,8 +260,9 @@ class _Measure(Measure):
         chosen = {row.key for row in naming.chosen(plan.patterns, plan.rows)}
         plan.whole = [n for n, row in enumerate(plan.gradients) if row.key in chosen]
         named = {row.key for row in plan.gradients}
-        plan.watched = [row.key for point in points for row in self._rows(point)
-                        if row.kind != "output" and row.key not in named]
+        plan.watched = [
+            row.key for point in points for row in self._rows(point) if row.kind != "output" and row.key not in named
+        ]
         top = [(p, m) for p, m in pairs if not p.label]
         if top:
             stats, bars = summary.summarised([m for _, m in top], [self._saturation(p) for p, _ in top])
@@ -262,7 +283,11 @@ class _Measure(Measure):
         return [m for _, m in own] + arrays
 
     def _units(self, top, add):
-        found = [(row.key, summary.living(m)) for p, m in top for row in self._rows(p)
-                 if row.kind == "output" and row.op.startswith("ReLU") and len(p.shape) > 1]
+        found = [
+            (row.key, summary.living(m))
+            for p, m in top
+            for row in self._rows(p)
+            if row.kind == "output" and row.op.startswith("ReLU") and len(p.shape) > 1
+        ]
         if found:
             add("units", [(key, units.size) for key, units in found], jnp.concatenate([u for _, u in found]))

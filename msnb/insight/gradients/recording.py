@@ -1,4 +1,5 @@
 """What was seen of a training: every step's numbers, some whole tensors, within a budget."""
+
 import fnmatch
 
 import numpy as np
@@ -119,7 +120,8 @@ class Recording:
             if node is not None and node.op == row.op:
                 row.node = node.id
                 row.maker = {"output": node.id, "gradient": mates[node.id][0].id if node.id in mates else -1}.get(
-                    row.kind, -1)
+                    row.kind, -1
+                )
         self.graph = graph
 
     def end_step(self, number=None):
@@ -172,6 +174,7 @@ class Recording:
             found.step = step.number
             self.nonfinite = found
             from msnb.insight.gradients.findings import describe_nonfinite
+
             log.warning("%s", describe_nonfinite(found))
 
     def _ill(self, stats):
@@ -206,8 +209,11 @@ class Recording:
             self._steps = [s for i, s in enumerate(self._steps) if i == last or self._wanted(s, i)]
 
     def _wanted(self, step, place):
-        return (step.number - 1) % self.stride == 0 or place == 0 \
+        return (
+            (step.number - 1) % self.stride == 0
+            or place == 0
             or (self.nonfinite is not None and self.nonfinite.step == step.number)
+        )
 
     def _keep_tensor(self, key, number, value):
         if (number - 1) % self.tensor_stride:
@@ -266,8 +272,9 @@ class Recording:
         for row in self.rows(kind):
             if row.name == name:
                 return row
-        raise KeyError(f"The recording has no row '{name}'; it has "
-                       f"{', '.join(dict.fromkeys(r.name for r in self.rows(kind)))}.")
+        raise KeyError(
+            f"The recording has no row '{name}'; it has {', '.join(dict.fromkeys(r.name for r in self.rows(kind)))}."
+        )
 
     def table(self, statistic, kind="parameter"):
         """A statistic as an array of shape (rows of that kind, steps), NaN where it is unknown.
@@ -280,11 +287,13 @@ class Recording:
             numpy.ndarray, float64.
         """
         if statistic not in STATISTICS:
-            raise ValueError(f"For 'table', 'statistic' should be one of {', '.join(STATISTICS)}, but got "
-                             f"{statistic!r}.")
+            raise ValueError(
+                f"For 'table', 'statistic' should be one of {', '.join(STATISTICS)}, but got {statistic!r}."
+            )
         rows, steps = self.rows(kind), self.steps
-        return np.array([[self.values(row, step)[_PLACE[statistic]] for step in steps] for row in rows],
-                        np.float64).reshape(len(rows), len(steps))
+        return np.array(
+            [[self.values(row, step)[_PLACE[statistic]] for step in steps] for row in rows], np.float64
+        ).reshape(len(rows), len(steps))
 
     def values(self, row, step):
         """The `STATISTICS` of one row in one step, NaN for what is unknown."""
@@ -353,8 +362,10 @@ class Recording:
         if self.stride > 1:
             found.append(f"{self._count} steps ran; every {_ordinal(self.stride)} one is kept (keep={self.keep}).")
         if self.dropped:
-            found.append(f"{_size(self.dropped)} of whole tensors did not fit into {_size(self.memory)}: every "
-                         f"{_ordinal(self.tensor_stride)} step has them (memory={self.memory}).")
+            found.append(
+                f"{_size(self.dropped)} of whole tensors did not fit into {_size(self.memory)}: every "
+                f"{_ordinal(self.tensor_stride)} step has them (memory={self.memory})."
+            )
         if self.missed:
             found.append(f"{len(self.missed)} operators in the condition of a while loop are not recorded.")
         return found
@@ -362,6 +373,7 @@ class Recording:
     def findings(self):
         """What is wrong, in words; see `msnb.insight.gradients.findings`."""
         from msnb.insight.gradients.findings import find
+
         return find(self)
 
     def __repr__(self):

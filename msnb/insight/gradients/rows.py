@@ -1,4 +1,5 @@
 """Which values of a train step are worth recording, and what they are called."""
+
 import dataclasses
 import fnmatch
 import functools
@@ -152,13 +153,22 @@ def _by_residuals(forwards, backwards):
 def _cotangent_of(forward, backward):
     shape = forward.shape
     for source, slot in reversed(list(backward.uses)):
-        if isinstance(source, CNode) and source.types and source.types[slot].shape == shape \
-                and source.direction != "forward":
+        if (
+            isinstance(source, CNode)
+            and source.types
+            and source.types[slot].shape == shape
+            and source.direction != "forward"
+        ):
             return source, slot
     return None
 
 
 def chosen(patterns, rows):
     """Rows whose name, or kind:name, one of the patterns of `fnmatch` matches."""
-    return [row for row in rows if any(fnmatch.fnmatchcase(text, pattern) for pattern in patterns
-                                       for text in (row.name, f"{row.kind}:{row.name}"))]
+    return [
+        row
+        for row in rows
+        if any(
+            fnmatch.fnmatchcase(text, pattern) for pattern in patterns for text in (row.name, f"{row.kind}:{row.name}")
+        )
+    ]

@@ -1,4 +1,5 @@
 """What is kept of the gradients of a step and of what it did to its Parameters, computed while the next step runs."""
+
 import jax
 import jax.numpy as jnp
 import numpy as np

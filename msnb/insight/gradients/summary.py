@@ -3,6 +3,7 @@
 The reductions are chosen for XLA's CPU backend, where two passes over the values are cheap and a scatter is not: a
 histogram counts by comparison, of an evenly spread sample. Counting NaN and Inf costs nothing while there are none.
 """
+
 import math
 
 import jax
@@ -55,9 +56,19 @@ def merged(first, second):
     top = jnp.maximum(jnp.max(jnp.abs(spread)), _TINY)
     a, b, c, d = spread / top
     std = top * jnp.sqrt(one * (a * a + b * b) + two * (c * c + d * d))
-    both = jnp.stack([total, mean, std, jnp.minimum(first[3], second[3]), jnp.maximum(first[4], second[4]),
-                      one * first[5] + two * second[5], first[6] + second[6], first[7] + second[7],
-                      one * first[8] + two * second[8]]).astype(jnp.float32)
+    both = jnp.stack(
+        [
+            total,
+            mean,
+            std,
+            jnp.minimum(first[3], second[3]),
+            jnp.maximum(first[4], second[4]),
+            one * first[5] + two * second[5],
+            first[6] + second[6],
+            first[7] + second[7],
+            one * first[8] + two * second[8],
+        ]
+    ).astype(jnp.float32)
     return jnp.where(n == 0, second, jnp.where(m == 0, first, both))
 
 
@@ -69,7 +80,7 @@ def nothing():
 def histogram(array, low, high):
     """uint16 counts of `BINS` equal bins from `low` to `high`, of at most about `SAMPLE` elements."""
     x = _wide(array).ravel()
-    x = x[::sample_stride(x.size)]
+    x = x[:: sample_stride(x.size)]
     width = jnp.maximum((high - low) / BINS, _TINY)
     place = jnp.clip(jnp.floor((x - low) / width), 0, BINS - 1)
     place = jnp.where(jnp.isfinite(x), place, -1.0)
@@ -91,6 +102,7 @@ def summarised(arrays, saturations):
         arrays (list): real arrays.
         saturations (list): "Sigmoid", "Tanh" or None for each.
     """
+
     def one(array, saturation):
         stats = moments(array, saturation, exact=False)
         return stats, histogram(array, stats[3], stats[4])
@@ -103,7 +115,7 @@ def summarised(arrays, saturations):
         return jnp.stack(_together(lambda a, _: jnp.stack([_count(jnp.isnan(a)), _count(jnp.isinf(a))]), arrays))
 
     counts = jax.lax.cond(jnp.any(odd), count, lambda: jnp.zeros((len(arrays), 2), jnp.float32))
-    return stats.at[:, _NAN:_INF + 1].set(counts), bars
+    return stats.at[:, _NAN : _INF + 1].set(counts), bars
 
 
 def finiteness(array):

@@ -1,4 +1,5 @@
 """The same numbers in PYNATIVE mode, taken operator by operator while the tape runs forth and back."""
+
 import functools
 import sys
 
@@ -23,8 +24,9 @@ def _measure(kinds, arrays):
         kinds (tuple): per array (kind of its row, operator).
         arrays (list): the tensors in the order in which they were made.
     """
-    stats, bars = summary.summarised(arrays, [
-        op if kind == "output" and op in naming.SATURATING else None for kind, op in kinds])
+    stats, bars = summary.summarised(
+        arrays, [op if kind == "output" and op in naming.SATURATING else None for kind, op in kinds]
+    )
     return stats, bars, [summary.living(a) for (kind, op), a in zip(kinds, arrays) if _has_units(kind, op, a.shape)]
 
 
@@ -59,8 +61,17 @@ class Tape:
         place = len(self.made_by)
         self.made_by.append((node, op, scope, source))  # keeps the node, and so its id, until the gradient is complete
         array = boxes[0]._array
-        self.nodes[id(node)] = row = Row("output", name, tuple(array.shape), naming.dtype_name(array.dtype), op,
-                                         naming.short_scope(scope).rpartition("/")[2], source, -1, place)
+        self.nodes[id(node)] = row = Row(
+            "output",
+            name,
+            tuple(array.shape),
+            naming.dtype_name(array.dtype),
+            op,
+            naming.short_scope(scope).rpartition("/")[2],
+            source,
+            -1,
+            place,
+        )
         self._watch(row, array, "forward")
 
     def pulled(self, node, cotangents):
@@ -69,8 +80,17 @@ class Tape:
         if like is None or not cotangents or cotangents[0] is None:
             return
         array = cotangents[0]._array
-        row = Row("gradient", like.name, tuple(array.shape), naming.dtype_name(array.dtype), like.op, like.cell,
-                  like.source, -1, like.order)
+        row = Row(
+            "gradient",
+            like.name,
+            tuple(array.shape),
+            naming.dtype_name(array.dtype),
+            like.op,
+            like.cell,
+            like.source,
+            -1,
+            like.order,
+        )
         self._watch(row, array, "backward")
 
     def _watch(self, row, array, direction):
@@ -91,11 +111,20 @@ class Tape:
             array = gradient._array
             if not naming.is_real(array.dtype) or not array.size:
                 continue
-            place, (_, op, scope, line) = reads.get(id(source), (10 ** 6 + number, (None, "", "", None)))
-            row = Row("parameter", weight.name, tuple(array.shape), naming.dtype_name(array.dtype), op,
-                      naming.short_scope(scope).rpartition("/")[2], line, -1, place)
+            place, (_, op, scope, line) = reads.get(id(source), (10**6 + number, (None, "", "", None)))
+            row = Row(
+                "parameter",
+                weight.name,
+                tuple(array.shape),
+                naming.dtype_name(array.dtype),
+                op,
+                naming.short_scope(scope).rpartition("/")[2],
+                line,
+                -1,
+                place,
+            )
             self.watched.append((row, "backward", array))
-            if place >= 10 ** 6 and weight.name not in recording.unread:
+            if place >= 10**6 and weight.name not in recording.unread:
                 recording.unread.append(weight.name)
             self.held[weight] = weight._array
         watched, patterns, everything = self.watched, self.monitor.tensors, self.monitor.level == "all"

@@ -3,6 +3,7 @@
 `profile` runs a network and measures it; a `Recorder` listens to whatever runs between its start and stop, and
 `Profile` says what it heard.
 """
+
 from .advice import Finding
 from .api import profile
 from .machine import Machine, machine

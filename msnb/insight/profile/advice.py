@@ -1,4 +1,5 @@
 """What to do about a profile, in words that name the share, the operator, its line and a remedy."""
+
 from msnb.ir.source import show as place_of
 
 _CONVOLUTIONS = frozenset(("Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", "DepthwiseConv2dNative", "Conv3D"))
@@ -33,8 +34,9 @@ def advice(profile):
     found = [*_waiting(profile), *_operators(profile), *_compiling(profile), *_spread(profile)]
     found.sort(key=lambda finding: -finding.share)
     if not found:
-        found.append(Finding(0.0, "Nothing stands out: no operator, wait or gap takes more than its part.",
-                             kind="fine"))
+        found.append(
+            Finding(0.0, "Nothing stands out: no operator, wait or gap takes more than its part.", kind="fine")
+        )
     return found
 
 
@@ -45,23 +47,42 @@ def _waiting(profile):
         return
     data, host, gaps = (parts[name] / total for name in ("data", "host", "gaps"))
     if gaps > 0.15:
-        yield Finding(gaps, f"{_percent(gaps)} of the step lies between kernels of a running program: they are so "
-                            f"short that handing them out takes longer, or other processes use the cores. A larger "
-                            f"batch makes each kernel longer.", kind="host")
+        yield Finding(
+            gaps,
+            f"{_percent(gaps)} of the step lies between kernels of a running program: they are so "
+            f"short that handing them out takes longer, or other processes use the cores. A larger "
+            f"batch makes each kernel longer.",
+            kind="host",
+        )
     if data > 0.1:
-        yield Finding(data, f"{_percent(data)} of the step the device waits for the dataset. Give map and batch more "
-                            f"num_parallel_workers, put batch before the operators that can work on whole batches, or "
-                            f"cache what is the same in each epoch.", kind="data")
+        yield Finding(
+            data,
+            f"{_percent(data)} of the step the device waits for the dataset. Give map and batch more "
+            f"num_parallel_workers, put batch before the operators that can work on whole batches, or "
+            f"cache what is the same in each epoch.",
+            kind="data",
+        )
     if host > 0.2 and profile.mode == "GRAPH":
-        why = ("Each step was waited for here: in a loop that does not read results (asnumpy, print) in every step "
-               "much of it overlaps." if profile.recording.steps else
-               "Do not read the loss (asnumpy, print) in every step.")
-        yield Finding(host, f"{_percent(host)} of the step no program runs: Python prepares the next call. {why} A "
-                            f"larger batch makes it a smaller part.", kind="host")
+        why = (
+            "Each step was waited for here: in a loop that does not read results (asnumpy, print) in every step "
+            "much of it overlaps."
+            if profile.recording.steps
+            else "Do not read the loss (asnumpy, print) in every step."
+        )
+        yield Finding(
+            host,
+            f"{_percent(host)} of the step no program runs: Python prepares the next call. {why} A "
+            f"larger batch makes it a smaller part.",
+            kind="host",
+        )
     elif host > 0.3:
-        yield Finding(host, f"{_percent(host)} of the step is Python and dispatch, as PYNATIVE mode has it. "
-                            f"set_context(mode=GRAPH_MODE), or ms_function on the inner loop, compiles it into one "
-                            f"call.", kind="host")
+        yield Finding(
+            host,
+            f"{_percent(host)} of the step is Python and dispatch, as PYNATIVE mode has it. "
+            f"set_context(mode=GRAPH_MODE), or ms_function on the inner loop, compiles it into one "
+            f"call.",
+            kind="host",
+        )
 
 
 def _operators(profile):
@@ -93,31 +114,44 @@ def _operators(profile):
         again = max((row.kernels / max(row.calls, 1) for row in rows if row.how == "fused"), default=0)
         if again >= 4:
             words.append(f"XLA has fused it into {again:.0f} kernels and computes it in each of them again")
-        yield Finding(share, "; ".join(words) + ". " + _remedy(op, compute, at_best, rows), rows[0].source,
-                      row=rows[0])
+        yield Finding(share, "; ".join(words) + ". " + _remedy(op, compute, at_best, rows), rows[0].source, row=rows[0])
     copies = sum(row.seconds for row in profile.rows if row.how == "xla") / total
     if copies > 0.1:
-        yield Finding(copies, f"{_percent(copies)} of the step XLA copies Parameters and inputs before they are "
-                              f"overwritten. A larger batch makes that a smaller part.", kind="copies")
+        yield Finding(
+            copies,
+            f"{_percent(copies)} of the step XLA copies Parameters and inputs before they are "
+            f"overwritten. A larger batch makes that a smaller part.",
+            kind="copies",
+        )
 
 
 def _remedy(op, compute, at_best, rows):
     calls = max(row.calls for row in rows)  # of one Cell: a loop, not a deep network
     if calls >= 16:
-        return (f"{calls} calls of it run one after the other: put the values together and call it once on a whole "
-                f"batch or sequence.")
+        return (
+            f"{calls} calls of it run one after the other: put the values together and call it once on a whole "
+            f"batch or sequence."
+        )
     if at_best is not None and at_best > 0.6:
-        return ("That is close to what this machine can do: only less work makes it faster. Is it needed at this size, "
-                "in this order, in every step?")
+        return (
+            "That is close to what this machine can do: only less work makes it faster. Is it needed at this size, "
+            "in this order, in every step?"
+        )
     if op in _CONVOLUTIONS:
-        return ("Few channels or small images leave the machine idle: take a larger batch or fewer, wider layers; a "
-                "larger stride or a smaller kernel earlier in the network is less work.")
+        return (
+            "Few channels or small images leave the machine idle: take a larger batch or fewer, wider layers; a "
+            "larger stride or a smaller kernel earlier in the network is less work."
+        )
     if op in _PRODUCTS and compute:
-        return ("Small or thin matrices do not fill the machine: take a larger batch, make one product out of several, "
-                "or group products so that the large one is never made.")
+        return (
+            "Small or thin matrices do not fill the machine: take a larger batch, make one product out of several, "
+            "or group products so that the large one is never made."
+        )
     if not compute:
-        return ("It moves memory and computes little: fewer passes over large values help (fuse it with its "
-                "neighbours in one Cell, lower precision with to_float(float16) on a GPU), or do it once and keep it.")
+        return (
+            "It moves memory and computes little: fewer passes over large values help (fuse it with its "
+            "neighbours in one Cell, lower precision with to_float(float16) on a GPU), or do it once and keep it."
+        )
     return "Look at it in the graph: whether it is needed at this size, and whether it can be done once for a batch."
 
 
@@ -125,9 +159,13 @@ def _compiling(profile):
     total = sum(profile.steps) + sum(profile.first)
     share = profile.compile_seconds / (total + profile.compile_seconds) if total else 0
     if len(profile.first) > 3:
-        yield Finding(share, f"{len(profile.first)} steps compiled something. Inputs of ever new shapes, or Python "
-                             f"numbers that change from call to call, cause this: pad to a fixed shape, pass changing "
-                             f"numbers as Tensors.", kind="compile")
+        yield Finding(
+            share,
+            f"{len(profile.first)} steps compiled something. Inputs of ever new shapes, or Python "
+            f"numbers that change from call to call, cause this: pad to a fixed shape, pass changing "
+            f"numbers as Tensors.",
+            kind="compile",
+        )
 
 
 def _spread(profile):
@@ -135,9 +173,12 @@ def _spread(profile):
         return
     low, high = profile.spread
     if high > 1.6 * low and high - low > 2e-4:
-        yield Finding(0.05, f"Steps differ: nine in ten take between {_ms(low)} and {_ms(high)}. Other programs on "
-                            f"this machine, a dataset that stalls, or inputs of different sizes cause this.",
-                      kind="spread")
+        yield Finding(
+            0.05,
+            f"Steps differ: nine in ten take between {_ms(low)} and {_ms(high)}. Other programs on "
+            f"this machine, a dataset that stalls, or inputs of different sizes cause this.",
+            kind="spread",
+        )
 
 
 def _percent(value):

@@ -1,4 +1,5 @@
 """`profile`: run a network a few times and say where its time goes."""
+
 import time
 
 from .machine import machine
@@ -39,8 +40,10 @@ def profile(net, *inputs, steps=10, warm_up=2, exact=False):
         True
     """
     if not callable(net):
-        raise TypeError(f"For 'profile', 'net' should be a Cell or a function, but got {type(net).__name__}. "
-                        f"Give the inputs separately: profile(net, x), not profile(net(x)).")
+        raise TypeError(
+            f"For 'profile', 'net' should be a Cell or a function, but got {type(net).__name__}. "
+            f"Give the inputs separately: profile(net, x), not profile(net(x))."
+        )
     for name, value, least in (("steps", steps, 1), ("warm_up", warm_up, 0)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise ValueError(f"For 'profile', '{name}' should be an int of at least {least}, but got {value!r}.")

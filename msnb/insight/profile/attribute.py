@@ -3,6 +3,7 @@
 XLA writes into most kernels where they came from, but loses it for others, convolutions on a CPU first of all. A name
 alone is not believed: a kernel that contracts, sorts or scatters must belong to an operator that can do that.
 """
+
 import re
 
 from msnb.ir.anf import CNode, ParameterNode
@@ -12,27 +13,71 @@ MEASURED, XLA, INFERRED = "measured", "xla", "inferred"
 
 # what a kernel does that only some operators can ask for
 _CONTRACTION, _WINDOW, _SORT, _SCATTER, _RANDOM, _FFT, _SOLVER = (
-    "contraction", "window", "sort", "scatter", "random", "fft", "solver")
-_OPCODES = {"convolution": _CONTRACTION, "dot": _CONTRACTION, "reduce-window": _WINDOW,
-            "select-and-scatter": _WINDOW, "sort": _SORT, "scatter": _SCATTER, "rng": _RANDOM,
-            "rng-bit-generator": _RANDOM, "fft": _FFT, "cholesky": _SOLVER, "triangular-solve": _SOLVER}
-_CUSTOM = (("gemm", _CONTRACTION), ("matmul", _CONTRACTION), ("conv", _CONTRACTION), ("topk", _SORT),
-           ("getrf", _SOLVER), ("potrf", _SOLVER), ("geqrf", _SOLVER), ("syevd", _SOLVER), ("fft", _FFT))
+    "contraction",
+    "window",
+    "sort",
+    "scatter",
+    "random",
+    "fft",
+    "solver",
+)
+_OPCODES = {
+    "convolution": _CONTRACTION,
+    "dot": _CONTRACTION,
+    "reduce-window": _WINDOW,
+    "select-and-scatter": _WINDOW,
+    "sort": _SORT,
+    "scatter": _SCATTER,
+    "rng": _RANDOM,
+    "rng-bit-generator": _RANDOM,
+    "fft": _FFT,
+    "cholesky": _SOLVER,
+    "triangular-solve": _SOLVER,
+}
+_CUSTOM = (
+    ("gemm", _CONTRACTION),
+    ("matmul", _CONTRACTION),
+    ("conv", _CONTRACTION),
+    ("topk", _SORT),
+    ("getrf", _SOLVER),
+    ("potrf", _SOLVER),
+    ("geqrf", _SOLVER),
+    ("syevd", _SOLVER),
+    ("fft", _FFT),
+)
 _PRIMITIVES = {
-    "dot_general": {_CONTRACTION}, "conv_general_dilated": {_CONTRACTION}, "conv": {_CONTRACTION},
-    "conv_input_grad": {_CONTRACTION}, "conv_filter_grad": {_CONTRACTION}, "ragged_dot": {_CONTRACTION},
-    "sort": {_SORT}, "top_k": {_SORT}, "approx_top_k": {_SORT}, "fft": {_FFT},
-    "select_and_scatter_add": {_WINDOW, _SCATTER}, "select_and_gather_add": {_WINDOW},
-    "random_bits": {_RANDOM}, "rng_bit_generator": {_RANDOM}, "threefry2x32": {_RANDOM}}
-_PREFIXES = (("reduce_window", {_WINDOW}), ("scatter", {_SCATTER}), ("cum", {_WINDOW}),
-             ("reduce", {_WINDOW}), ("arg", {_WINDOW}), ("random", {_RANDOM}))
+    "dot_general": {_CONTRACTION},
+    "conv_general_dilated": {_CONTRACTION},
+    "conv": {_CONTRACTION},
+    "conv_input_grad": {_CONTRACTION},
+    "conv_filter_grad": {_CONTRACTION},
+    "ragged_dot": {_CONTRACTION},
+    "sort": {_SORT},
+    "top_k": {_SORT},
+    "approx_top_k": {_SORT},
+    "fft": {_FFT},
+    "select_and_scatter_add": {_WINDOW, _SCATTER},
+    "select_and_gather_add": {_WINDOW},
+    "random_bits": {_RANDOM},
+    "rng_bit_generator": {_RANDOM},
+    "threefry2x32": {_RANDOM},
+}
+_PREFIXES = (
+    ("reduce_window", {_WINDOW}),
+    ("scatter", {_SCATTER}),
+    ("cum", {_WINDOW}),
+    ("reduce", {_WINDOW}),
+    ("arg", {_WINDOW}),
+    ("random", {_RANDOM}),
+)
 _BODIES = frozenset(("while", "body", "cond", "scan", "closed_call", "checkpoint", "rematted_computation"))
 _BRANCH = re.compile(r"branch_\d+_fun$")
 _ANYTHING = frozenset(_OPCODES.values())
 _SOLVERS = frozenset(("cholesky", "triangular_solve", "lu", "qr", "svd", "eigh", "householder_product", "geqrf"))
 _CONTRACTIONS = frozenset(name for name, classes in _PRIMITIVES.items() if _CONTRACTION in classes)
-_LAYOUT = frozenset(("copy", "transpose", "bitcast", "reshape", "pad", "convert", "slice", "broadcast", "concatenate",
-                     "reverse"))
+_LAYOUT = frozenset(
+    ("copy", "transpose", "bitcast", "reshape", "pad", "convert", "slice", "broadcast", "concatenate", "reverse")
+)
 CONTAINERS = frozenset(("while", "conditional", "call"))
 
 
@@ -92,12 +137,16 @@ class _Join:
         """Link kernels in the bodies of loops and branches, which stand in scopes that the traced graph has not."""
         places = {}
         for node in self.nodes:
-            places.setdefault((plain(node.scope), node.op.lower() if node.graphs else node.op,
-                               node.direction == "backward"), []).append(node)
+            places.setdefault(
+                (plain(node.scope), node.op.lower() if node.graphs else node.op, node.direction == "backward"), []
+            ).append(node)
         for kernel in self.kernels:
             if kernel.id not in self.named:
-                mates = dict.fromkeys(node for scope, op, backward, _ in kernel.origins
-                                      for node in places.get((plain(scope), op, backward), ()))
+                mates = dict.fromkeys(
+                    node
+                    for scope, op, backward, _ in kernel.origins
+                    for node in places.get((plain(scope), op, backward), ())
+                )
                 if kernel.op in CONTAINERS:  # what is left of it when its body has been told of is its own
                     mates = [node for node in mates if node.graphs] or mates
                 if mates:
@@ -155,17 +204,24 @@ class _Join:
             places = {(node.scope, node.op, node.direction, node.source) for node in mates}
             if len(places) == 1:
                 for kernel, nodes, _ in entries:
-                    self.found[kernel] = Owner(list(dict.fromkeys([*nodes, *mates])), MEASURED,
-                                               "the only contraction of these shapes")
+                    self.found[kernel] = Owner(
+                        list(dict.fromkeys([*nodes, *mates])), MEASURED, "the only contraction of these shapes"
+                    )
             elif len(mates) == len(entries) and _chained(mates) and _chained([kernel for kernel, _, _ in entries]):
                 for (kernel, nodes, _), mate in zip(entries, mates, strict=True):
-                    self.found[kernel] = Owner(list(dict.fromkeys([*nodes, mate])), MEASURED,
-                                               "contractions of these shapes depend on each other in one order")
+                    self.found[kernel] = Owner(
+                        list(dict.fromkeys([*nodes, mate])),
+                        MEASURED,
+                        "contractions of these shapes depend on each other in one order",
+                    )
             elif mates:
                 for number, (kernel, nodes, _) in enumerate(entries):
                     mate = mates[min(number * len(mates) // len(entries), len(mates) - 1)]
-                    self.found[kernel] = Owner(list(dict.fromkeys([*nodes, mate])), INFERRED,
-                                               f"one of {len(mates)} contractions of these shapes")
+                    self.found[kernel] = Owner(
+                        list(dict.fromkeys([*nodes, mate])),
+                        INFERRED,
+                        f"one of {len(mates)} contractions of these shapes",
+                    )
             else:
                 rest += entries
         return rest
@@ -174,9 +230,10 @@ class _Join:
         """The operators of the nearest kernel that is known and can do what this one does: readers, then producers."""
         if nodes and not needs:
             return Owner(nodes, INFERRED, "named by XLA")
-        for step, note in ((lambda one: self.readers.get(one, ()), "made for its reader"),
-                           (lambda one: [node for node in one.inputs if isinstance(node, CNode)],
-                            "made from its producer")):
+        for step, note in (
+            (lambda one: self.readers.get(one, ()), "made for its reader"),
+            (lambda one: [node for node in one.inputs if isinstance(node, CNode)], "made from its producer"),
+        ):
             seen, edge = {kernel}, [kernel]
             for _ in range(4):
                 edge = [near for one in edge for near in step(one) if near not in seen and not seen.add(near)]
@@ -256,8 +313,10 @@ def _size(var):
 
 
 def _shape_of(kernel):
-    return (kernel.types[0].size if kernel.types else 0,
-            tuple(sorted(node.types[slot].size for node, slot in kernel.uses if slot < len(node.types))))
+    return (
+        kernel.types[0].size if kernel.types else 0,
+        tuple(sorted(node.types[slot].size for node, slot in kernel.uses if slot < len(node.types))),
+    )
 
 
 def _is_copy(kernel):

@@ -4,6 +4,7 @@ While a `Watch` is open, the attribute `run` of every Kernel passes through it; 
 To tell one operator from the next each is waited for, so nothing overlaps and the step is a little longer than it is
 without a profile.
 """
+
 import sys
 import threading
 import time
@@ -109,8 +110,9 @@ class Watch:
         start = _clock()
         out = call()
         sent = _clock()
-        jax.block_until_ready([box._array for box in (out if isinstance(out, tuple) else (out,))
-                               if hasattr(box, "_array")])
+        jax.block_until_ready(
+            [box._array for box in (out if isinstance(out, tuple) else (out,)) if hasattr(box, "_array")]
+        )
         scope = "/".join(("Default", *self._scope))
         self.calls.append(Call(name, scope, _line(), False, start, sent, _clock(), (0, 0)))
         return out

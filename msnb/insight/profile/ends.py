@@ -4,6 +4,7 @@ On a CPU, XLA goes on with the next kernels from within the last part of one tha
 end only when it comes back from them: a convolution would seem to last until the end of the step. But what reads its
 result cannot have begun before it was there.
 """
+
 import bisect
 
 from msnb.ir.anf import CNode

@@ -1,4 +1,5 @@
 """What this machine can do at best: operations and bytes per second, measured once per process."""
+
 import functools
 import os
 import time
@@ -12,10 +13,10 @@ _BUDGET = 0.25  # seconds for each of the two measurements
 
 class Machine:
     """Attributes:
-        device (str): kind of device, ``"cpu"``, ``"gpu"`` or ``"tpu"``, and its name.
-        flops (float): float32 operations per second that a large matrix product reaches.
-        bandwidth (float): bytes per second that adding one to a large array reads and writes.
-        seconds (float): how long finding out took.
+    device (str): kind of device, ``"cpu"``, ``"gpu"`` or ``"tpu"``, and its name.
+    flops (float): float32 operations per second that a large matrix product reaches.
+    bandwidth (float): bytes per second that adding one to a large array reads and writes.
+    seconds (float): how long finding out took.
     """
 
     __slots__ = ("device", "flops", "bandwidth", "seconds")

@@ -1,4 +1,5 @@
 """Memory of a program: Parameters, what is kept for the gradient, the peak."""
+
 from msnb.ir.anf import CNode
 
 _SHOWN = 40
@@ -41,9 +42,13 @@ def of_program(program, graph):
     read = {node for inner in graph.all_nodes() if inner.direction != "update" for node in inner.inputs}
     # what only the update reads is the optimizer's, whatever it says of gradients
     own = {id(p) for p, node in zip(program.params, graph.parameters, strict=False) if node in read and p.requires_grad}
-    made.parameters = sorted(((p.name, int(p._stored().nbytes), id(p) in own) for p in
-                              {id(p): p for p in (*program.params, *program.written)}.values()),
-                             key=lambda entry: -entry[1])
+    made.parameters = sorted(
+        (
+            (p.name, int(p._stored().nbytes), id(p) in own)
+            for p in {id(p): p for p in (*program.params, *program.written)}.values()
+        ),
+        key=lambda entry: -entry[1],
+    )
     try:
         said = program.compiled().memory_analysis()
     except Exception:  # not every backend says
@@ -69,8 +74,14 @@ def _live(graph, made):
                     back.add((source, slot))
     for source, slot in graph.outputs:
         last[source, slot] = len(graph.nodes)
-    made.activations = sorted(((source.types[slot].nbytes, source.name, source.scope, source.source)
-                               for source, slot in back if slot < len(source.types)), key=lambda entry: -entry[0])
+    made.activations = sorted(
+        (
+            (source.types[slot].nbytes, source.name, source.scope, source.source)
+            for source, slot in back
+            if slot < len(source.types)
+        ),
+        key=lambda entry: -entry[0],
+    )
     ends, alive, curve, best = {}, {}, [], (0, {})
     for key, place in last.items():
         ends.setdefault(place, []).append(key)
@@ -86,8 +97,9 @@ def _live(graph, made):
         for key in ends.get(place, ()):
             total -= alive.pop(key, 0)
     made.curve = _thin(curve)
-    made.top = sorted(((size, node.name, node.scope, node.source) for (node, _), size in best[1].items()),
-                      key=lambda entry: -entry[0])[:_SHOWN]
+    made.top = sorted(
+        ((size, node.name, node.scope, node.source) for (node, _), size in best[1].items()), key=lambda entry: -entry[0]
+    )[:_SHOWN]
 
 
 def _thin(curve, most=200):
@@ -95,4 +107,4 @@ def _thin(curve, most=200):
     if len(curve) <= most:
         return curve
     stride = -(-len(curve) // most)
-    return [max(curve[at:at + stride], key=lambda point: point[1]) for at in range(0, len(curve), stride)]
+    return [max(curve[at : at + stride], key=lambda point: point[1]) for at in range(0, len(curve), stride)]

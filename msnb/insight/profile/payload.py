@@ -1,4 +1,5 @@
 """A profile as plain values that a page can draw: short keys, numbers rounded to what was measured."""
+
 import bisect
 
 from msnb.ir.source import label
@@ -18,31 +19,72 @@ def of_profile(profile):
     total = sum(profile.parts.values()) or 1.0
     low, high = profile.spread
     places = {}
-    rows = [{
-        "n": row.name, "o": row.op, "s": row.scope, "d": row.direction, "t": _round(row.seconds),
-        "m": _round(row.measured if row.how != "replayed" else row.seconds), "f": _round(row.fused),
-        "i": _round(row.inferred), "h": row.how, "w": int(row.flops), "b": int(row.nbytes), "k": row.kernels,
-        "c": row.calls, "p": _round(profile.of_peak(row)), "l": _place(row.source), "x": _round(row.dispatch),
-        "g": row.nodes if row.program == getattr(profile.program, "name", None) else [],
-        "a": sorted(row.mates)[:6],
-    } for row in profile.rows]
+    rows = [
+        {
+            "n": row.name,
+            "o": row.op,
+            "s": row.scope,
+            "d": row.direction,
+            "t": _round(row.seconds),
+            "m": _round(row.measured if row.how != "replayed" else row.seconds),
+            "f": _round(row.fused),
+            "i": _round(row.inferred),
+            "h": row.how,
+            "w": int(row.flops),
+            "b": int(row.nbytes),
+            "k": row.kernels,
+            "c": row.calls,
+            "p": _round(profile.of_peak(row)),
+            "l": _place(row.source),
+            "x": _round(row.dispatch),
+            "g": row.nodes if row.program == getattr(profile.program, "name", None) else [],
+            "a": sorted(row.mates)[:6],
+        }
+        for row in profile.rows
+    ]
     for number, row in enumerate(profile.rows):
         places.update({(row.program, ident): number for ident in row.nodes})
     machine = profile.machine
     return {
-        "name": profile.name, "mode": profile.mode, "headline": headline(profile), "steps": [_round(s) for s in
-                                                                                           profile.steps[:500]],
-        "first": [_round(s) for s in profile.first[:20]], "step": _round(profile.step_seconds),
-        "low": _round(low), "high": _round(high), "compile": _round(profile.compile_seconds), "total": _round(total),
+        "name": profile.name,
+        "mode": profile.mode,
+        "headline": headline(profile),
+        "steps": [_round(s) for s in profile.steps[:500]],
+        "first": [_round(s) for s in profile.first[:20]],
+        "step": _round(profile.step_seconds),
+        "low": _round(low),
+        "high": _round(high),
+        "compile": _round(profile.compile_seconds),
+        "total": _round(total),
         "parts": {name: _round(part) for name, part in profile.parts.items()},
         "how": {name: _round(part) for name, part in profile.attribution.items()} if profile.rows else {},
-        "advice": [{"t": f.text, "s": _round(f.share), "l": _place(f.source), "k": f.kind,
-                    "r": profile.rows.index(f.row) if f.row in profile.rows else -1} for f in profile.advice],
-        "notes": profile.notes, "rows": rows,
-        "cells": [{"s": cell.scope, "f": _round(cell.forward), "b": _round(cell.backward), "u": _round(cell.update),
-                   "o": _round(cell.own), "w": int(cell.flops), "l": _place(cell.source)} for cell in profile.cells],
+        "advice": [
+            {
+                "t": f.text,
+                "s": _round(f.share),
+                "l": _place(f.source),
+                "k": f.kind,
+                "r": profile.rows.index(f.row) if f.row in profile.rows else -1,
+            }
+            for f in profile.advice
+        ],
+        "notes": profile.notes,
+        "rows": rows,
+        "cells": [
+            {
+                "s": cell.scope,
+                "f": _round(cell.forward),
+                "b": _round(cell.backward),
+                "u": _round(cell.update),
+                "o": _round(cell.own),
+                "w": int(cell.flops),
+                "l": _place(cell.source),
+            }
+            for cell in profile.cells
+        ],
         "machine": {"device": machine.device, "flops": machine.flops, "bandwidth": machine.bandwidth},
-        "memory": _memory(profile.memory), "timeline": _timeline(profile, places),
+        "memory": _memory(profile.memory),
+        "timeline": _timeline(profile, places),
     }
 
 
@@ -59,14 +101,19 @@ def _memory(memory):
     if memory is None:
         return None
     return {
-        "arguments": memory.arguments, "outputs": memory.outputs, "temporary": memory.temporary,
-        "shared": memory.shared, "peak": memory.peak,
+        "arguments": memory.arguments,
+        "outputs": memory.outputs,
+        "temporary": memory.temporary,
+        "shared": memory.shared,
+        "peak": memory.peak,
         "parameters": [[name, size, int(trained)] for name, size, trained in memory.parameters[:_LIST]],
         "trained": sum(size for _, size, trained in memory.parameters if trained),
         "state": sum(size for _, size, trained in memory.parameters if not trained),
-        "activations": [[size, name, scope, _place(source)] for size, name, scope, source in
-                        memory.activations[:_LIST]],
-        "kept": memory.activation_bytes, "curve": [list(point) for point in memory.curve],
+        "activations": [
+            [size, name, scope, _place(source)] for size, name, scope, source in memory.activations[:_LIST]
+        ],
+        "kept": memory.activation_bytes,
+        "curve": [list(point) for point in memory.curve],
         "top": [[size, name, scope, _place(source)] for size, name, scope, source in memory.top],
     }
 
@@ -75,8 +122,15 @@ def _timeline(profile, places):
     """One step: its lanes, what the host did, and each kernel with the row that it belongs to."""
     recording = profile.recording
     window, count = profile._window()
-    steps = [step for step in profile._steps if not recording.traced or step[0] >= recording.traced[0]
-             and step[1] <= recording.traced[1]] if count or profile.mode == "PYNATIVE" else []
+    steps = (
+        [
+            step
+            for step in profile._steps
+            if not recording.traced or step[0] >= recording.traced[0] and step[1] <= recording.traced[1]
+        ]
+        if count or profile.mode == "PYNATIVE"
+        else []
+    )
     if not steps:
         return None
     start, end = sorted(steps, key=lambda step: step[1] - step[0])[len(steps) // 2]  # the middle one
@@ -98,8 +152,10 @@ def _timeline(profile, places):
         add("dataset", begun, ended, -1, "data", "next row")
     for begun, ended in recording.compiling:
         add("compiling", begun, ended, -1, "compile", "compile")
-    numbers = {(row.scope, row.op, row.direction, row.source and row.source[:2]): index
-               for index, row in enumerate(profile.rows)}
+    numbers = {
+        (row.scope, row.op, row.direction, row.source and row.source[:2]): index
+        for index, row in enumerate(profile.rows)
+    }
     called = []
     for call in recording.dispatched:
         op = call.name.partition(".")[0]
@@ -120,5 +176,8 @@ def _timeline(profile, places):
     if len(spans) > _SPANS:
         spans = sorted(spans, key=lambda span: -span[2])[:_SPANS]
     spans.sort(key=lambda span: span[1])
-    return {"lanes": lanes, "length": (end - start) / 1e3,
-            "spans": [[s[0], round(s[1], 2), round(s[2], 2), *s[3:]] for s in spans]}
+    return {
+        "lanes": lanes,
+        "length": (end - start) / 1e3,
+        "spans": [[s[0], round(s[1], 2), round(s[2], 2), *s[3:]] for s in spans],
+    }

@@ -1,4 +1,5 @@
 """Listens while networks run: when each step began, what it waited for, what was compiled, which kernels ran."""
+
 import shutil
 import tempfile
 import threading
@@ -70,8 +71,10 @@ class Recorder:
             RuntimeError: If another recording is going on.
         """
         if Recorder._active is not None:
-            raise RuntimeError("A profile is being taken already; end it with analyse() (or leave its `with` block) "
-                               "before another one begins.")
+            raise RuntimeError(
+                "A profile is being taken already; end it with analyse() (or leave its `with` block) "
+                "before another one begins."
+            )
         Recorder._active = self
         self.recording = made = Recording()
         self._owner = threading.get_ident()
@@ -123,8 +126,12 @@ class Recorder:
         from msnb.dataset.engine.iterators import Iterator
         from msnb.nn.cell import Cell
 
-        for owner, name, make in ((Cell, "__call__", self._called), (JitFunction, "__call__", self._called),
-                                  (Program, "__call__", self._ran), (Iterator, "__next__", self._asked)):
+        for owner, name, make in (
+            (Cell, "__call__", self._called),
+            (JitFunction, "__call__", self._called),
+            (Program, "__call__", self._ran),
+            (Iterator, "__next__", self._asked),
+        ):
             before = owner.__dict__[name]
             self._hooked.append((owner, name, before))
             setattr(owner, name, make(before))

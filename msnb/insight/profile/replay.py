@@ -4,6 +4,7 @@ Operators that XLA fused into one kernel are no longer there one by one: they ar
 function. What XLA made no kernel of, a reshape for one, is part of the functions that read it. Groups of the same
 operators on the same shapes are compiled and timed once.
 """
+
 import time
 
 import jax
@@ -47,11 +48,11 @@ class Group:
 
 class Replay:
     """Attributes:
-        groups (list[Group]): longest first; `total` is the sum of their seconds, `alone` of their runs one by one.
-        step (float): seconds of the whole program, run in turn with the groups. The shortest runs count.
-        rest (float): seconds of the step that no group holds: XLA's own copies and the gaps between kernels, by their
-            part of the traced step, and one empty call.
-        compiled (int): how many different functions the groups are.
+    groups (list[Group]): longest first; `total` is the sum of their seconds, `alone` of their runs one by one.
+    step (float): seconds of the whole program, run in turn with the groups. The shortest runs count.
+    rest (float): seconds of the step that no group holds: XLA's own copies and the gaps between kernels, by their
+        part of the traced step, and one empty call.
+    compiled (int): how many different functions the groups are.
     """
 
     __slots__ = ("groups", "step", "total", "alone", "rest", "compiled")
@@ -70,16 +71,20 @@ class Replay:
         return (self.total + self.rest) / self.step - 1
 
     def __repr__(self):
-        return (f"Replay({len(self.groups)} groups, {self.compiled} functions: {self.total * 1e3:.3f} ms, "
-                f"step {self.step * 1e3:.3f} ms, {100 * self.difference:+.0f} %)")
+        return (
+            f"Replay({len(self.groups)} groups, {self.compiled} functions: {self.total * 1e3:.3f} ms, "
+            f"step {self.step * 1e3:.3f} ms, {100 * self.difference:+.0f} %)"
+        )
 
 
 def replay(profile, rounds=5):
     """See `Profile.replay`."""
     program = profile.program
     if program is None or program not in profile.recording.programs:
-        raise RuntimeError("Nothing can be replayed: no compiled Cell or function was recorded in GRAPH mode, or the "
-                           "profile was closed.")
+        raise RuntimeError(
+            "Nothing can be replayed: no compiled Cell or function was recorded in GRAPH mode, or the "
+            "profile was closed."
+        )
     equations = {}
 
     def visit(node, equation, path):
@@ -143,8 +148,11 @@ def _beside(profile, graph, groups):
         for node in nodes:
             for inner in (node, *(inner for sub in node.graphs for inner in sub.all_nodes())):
                 outer[inner.id] = index
-    home = {op: outer.get(owner.nodes[0].id) for op, owner in profile._owners.get(profile.program, {}).items()
-            if owner.nodes}
+    home = {
+        op: outer.get(owner.nodes[0].id)
+        for op, owner in profile._owners.get(profile.program, {}).items()
+        if owner.nodes
+    }
     window, count = profile._window()
     spans, wall = {}, {}
     for kernel in profile._kernels(window):
@@ -156,8 +164,10 @@ def _beside(profile, graph, groups):
             wall[home[op]] = wall.get(home[op], 0.0) + seconds
     own = {index: shares.length(shares.union(mine)) * 1e-9 / max(count, 1) for index, mine in spans.items()}
     step = sum(profile.parts.values())
-    return [(min(wall.get(index, 0.0) / own[index], 1.0), own[index] / step) if own.get(index) else (1.0, 0.0)
-            for index in range(len(groups))]
+    return [
+        (min(wall.get(index, 0.0) / own[index], 1.0), own[index] / step) if own.get(index) else (1.0, 0.0)
+        for index in range(len(groups))
+    ]
 
 
 class _Parts:
@@ -193,8 +203,14 @@ class _Parts:
         for use in dict.fromkeys(use for node in loose for use in _uses(node)):
             read_by.setdefault(use, set()).add(None)
         for index, nodes in enumerate(groups):
-            self.outputs.append([(node, slot) for node in nodes for slot in range(len(node.types))
-                                 if read_by.get((node, slot), set()) - {index}])
+            self.outputs.append(
+                [
+                    (node, slot)
+                    for node in nodes
+                    for slot in range(len(node.types))
+                    if read_by.get((node, slot), set()) - {index}
+                ]
+            )
 
     def function(self, index):
         """One group as a function of arrays, in the order of `inputs`."""
@@ -239,8 +255,11 @@ class _Parts:
 def _overwritten(program, graph):
     """{result of the program: the input that it is written over}."""
     inputs = {id(p): (node, 0) for p, node in zip(program.params, graph.parameters, strict=False)}
-    return {use: inputs[id(p)] for p, use in zip(program.written, graph.outputs[program.n_results:], strict=True)
-            if id(p) in inputs}
+    return {
+        use: inputs[id(p)]
+        for p, use in zip(program.written, graph.outputs[program.n_results :], strict=True)
+        if id(p) in inputs
+    }
 
 
 def _uses(node):
@@ -262,8 +281,14 @@ def _bind(around, equation, values):
             given[var] = value if getattr(value, "dtype", dtype) == dtype else value.astype(dtype)
     kept = [var for var in equation.outvars if type(var).__name__ != "DropVar"]
     debug = around.debug_info
-    jaxpr = around.replace(constvars=[], invars=list(given), outvars=kept, eqns=[equation], effects=equation.effects,
-                           debug_info=debug.with_unknown_names() if hasattr(debug, "with_unknown_names") else None)
+    jaxpr = around.replace(
+        constvars=[],
+        invars=list(given),
+        outvars=kept,
+        eqns=[equation],
+        effects=equation.effects,
+        debug_info=debug.with_unknown_names() if hasattr(debug, "with_unknown_names") else None,
+    )
     made = iter(eval_jaxpr(jaxpr, (), *given.values()))
     return [None if type(var).__name__ == "DropVar" else next(made) for var in equation.outvars]
 
@@ -277,7 +302,7 @@ def _arguments(program, arrays):
 
 def _whole(program, arrays):
     """A function that runs the compiled program once, on copies of what it overwrites."""
-    rest = arrays[len(program.params):]
+    rest = arrays[len(program.params) :]
     read_arrays = [p._array for p in program.read]
     state = [[jax.numpy.array(p._array, copy=True) for p in program.written]]
 

@@ -1,4 +1,5 @@
 """`Profile`: where the time of a step went, by operator, Cell and kernel, with where each figure comes from."""
+
 import bisect
 import statistics
 
@@ -75,8 +76,10 @@ class Profile:
             (first if shares.clip(compiling, start, end) else clean).append((start, end))
         self.first = [(end - start) * _NS for start, end in first]
         if not clean:
-            self.notes.append("Every step compiled something: times hold no compiling, but the step is not a steady "
-                              "one. Run more steps.")
+            self.notes.append(
+                "Every step compiled something: times hold no compiling, but the step is not a steady "
+                "one. Run more steps."
+            )
             clean = steps
         elif len(clean) > 2 and not recording.steps:
             middle = statistics.median(end - start for start, end in clean)
@@ -88,8 +91,11 @@ class Profile:
                 self.notes.append("The calls returned before their work was done: each step is told as the mean.")
             # between two epochs an evaluation or a callback may stand: such a gap is no step, but a dataset's is
             waits = shares.union(recording.waits)
-            kept = [(start, end) for start, end in clean if end - start < 20 * middle
-                    or 2 * shares.length(shares.clip(waits, start, end)) > end - start]
+            kept = [
+                (start, end)
+                for start, end in clean
+                if end - start < 20 * middle or 2 * shares.length(shares.clip(waits, start, end)) > end - start
+            ]
             if len(kept) < len(clean):
                 self.notes.append(f"{len(clean) - len(kept)} pauses of more than 20 steps are left out.")
             clean = kept
@@ -191,15 +197,19 @@ class Profile:
             if self.program is None:
                 self.notes.append("No compiled Cell or function ran while this was recorded.")
             else:
-                self.notes.append("No steady step was traced, so that nothing is known about single operators. Run "
-                                  "three steps or more.")
+                self.notes.append(
+                    "No steady step was traced, so that nothing is known about single operators. Run "
+                    "three steps or more."
+                )
             self.parts = self._parts(self._steps, len(self._steps), [], compiling)
             self.parts["unknown"] = self.parts.pop("host")
             self.parts.update(compute=0.0, host=0.0)
             return
         if any(kernel.device for kernel in kernels):
-            self.notes.append("Kernels of a GPU that run inside a command buffer are traced as one: if few operators "
-                              "show, start Python with XLA_FLAGS=--xla_gpu_enable_command_buffer= and profile again.")
+            self.notes.append(
+                "Kernels of a GPU that run inside a command buffer are traced as one: if few operators "
+                "show, start Python with XLA_FLAGS=--xla_gpu_enable_command_buffer= and profile again."
+            )
         owners, opcodes, inside = {}, {}, {}
         for key, program in self._modules.items():
             stages = self._stages_of(program)
@@ -215,20 +225,31 @@ class Profile:
         self.parts = self._parts(window, count, busy, compiling, running)
         if len(self.steps) > count > 0:
             self._compare_traced(count)
-        outer = [index for index, kernel in enumerate(kernels) if kernel.run[:2] in opcodes
-                 and opcodes[kernel.run[:2]][kernel.op].op in attribute.CONTAINERS]
+        outer = [
+            index
+            for index, kernel in enumerate(kernels)
+            if kernel.run[:2] in opcodes and opcodes[kernel.run[:2]][kernel.op].op in attribute.CONTAINERS
+        ]
         wall = shares.shares(spans, outer)
         taken = {}
         for kernel, share in zip(kernels, wall, strict=True):
             key = (kernel.run[:2], kernel.op) if kernel.run[:2] in owners else (None, kernel.module)
             taken[key] = taken.get(key, 0.0) + share * _NS / count
-        self.kernel_seconds = {op: seconds for (key, op), seconds in taken.items()
-                               if key is not None and self._modules[key] is self.program}
+        self.kernel_seconds = {
+            op: seconds
+            for (key, op), seconds in taken.items()
+            if key is not None and self._modules[key] is self.program
+        }
         rows = {}
         for (key, op), seconds in taken.items():
             if key is None:  # a module that is no program of msnb's: an operator outside the graph, a conversion
-                self._add(rows, (None, op), Row(op.removeprefix("jit_"), op.removeprefix("jit_"), "", "forward", None),
-                          seconds, "measured")
+                self._add(
+                    rows,
+                    (None, op),
+                    Row(op.removeprefix("jit_"), op.removeprefix("jit_"), "", "forward", None),
+                    seconds,
+                    "measured",
+                )
             else:
                 self._spread(rows, self._modules[key], owners[key][op], seconds, inside[key].get(op, {}))
         self._count_work(rows)
@@ -244,15 +265,18 @@ class Profile:
         ratio = statistics.median(inside) / statistics.median(outside)
         self.steps = [(e - s) * _NS for s, e in self._steps if not (s >= traced[0] and e <= traced[1])]
         if ratio > 1.05:
-            self.notes.append(f"Tracing made a step {100 * (ratio - 1):.0f} % longer; the step time is that without "
-                              f"it, operators are measured with it.")
+            self.notes.append(
+                f"Tracing made a step {100 * (ratio - 1):.0f} % longer; the step time is that without "
+                f"it, operators are measured with it."
+            )
 
     def _spread(self, rows, program, owner, seconds, inside):
         """Give the time of one kernel to the operators in it, by the work of each."""
         if not owner.nodes:
             key = (program, owner.note)
-            row = rows.get(key) or Row("copy" if owner.how == attribute.XLA else "unknown", owner.note, "", "forward",
-                                       None, program.name)
+            row = rows.get(key) or Row(
+                "copy" if owner.how == attribute.XLA else "unknown", owner.note, "", "forward", None, program.name
+            )
             self._add(rows, key, row, seconds, owner.how)
             return
         parts = work(owner.nodes, inside)
@@ -266,8 +290,11 @@ class Profile:
             if node.id not in row.nodes:
                 row.nodes.append(node.id)
             self._add(rows, key, row, seconds * part / total, how, 1 if part else 0)
-            row.mates.update(f"{other.name} of {other.scope.rpartition('/')[2]}" for other in owner.nodes
-                             if (other.scope, other.op, other.direction) != (node.scope, node.op, node.direction))
+            row.mates.update(
+                f"{other.name} of {other.scope.rpartition('/')[2]}"
+                for other in owner.nodes
+                if (other.scope, other.op, other.direction) != (node.scope, node.op, node.direction)
+            )
             if program is self.program:
                 self.times[node.id] = (self.times[node.id] or 0.0) + seconds * part / total
 
@@ -315,8 +342,10 @@ class Profile:
         if len(self.steps) > count > 0 and traced:
             self._compare_traced(count)
         if calls:
-            self.notes.append("In PYNATIVE mode each operator was waited for, to tell it from the next: a step without "
-                              "a profile is shorter by what overlaps.")
+            self.notes.append(
+                "In PYNATIVE mode each operator was waited for, to tell it from the next: a step without "
+                "a profile is shorter by what overlaps."
+            )
         rows = {}
         for call in calls:
             op = operator_of(call.name)
@@ -324,8 +353,13 @@ class Profile:
             key = (call.scope, op, call.backward, call.source and call.source[:2])
             row = rows.get(key)
             if row is None:
-                row = rows[key] = Row(op, f"grad{op}" if call.backward else op, call.scope,
-                                      "backward" if call.backward else "forward", call.source)
+                row = rows[key] = Row(
+                    op,
+                    f"grad{op}" if call.backward else op,
+                    call.scope,
+                    "backward" if call.backward else "forward",
+                    call.source,
+                )
             row.seconds += (call.done - call.start) * _NS / count
             row.measured += (call.done - call.start) * _NS / count
             row.dispatch += (call.done - call.start - call.busy) * _NS / count
@@ -378,9 +412,12 @@ class Profile:
         """
         total = self.busy or 1.0
         xla = sum(row.seconds for row in self.rows if row.how == "xla")
-        return {"measured": (sum(row.measured for row in self.rows) - xla) / total,
-                "fused": sum(row.fused for row in self.rows) / total, "xla": xla / total,
-                "inferred": sum(row.inferred for row in self.rows) / total}
+        return {
+            "measured": (sum(row.measured for row in self.rows) - xla) / total,
+            "fused": sum(row.fused for row in self.rows) / total,
+            "xla": xla / total,
+            "inferred": sum(row.inferred for row in self.rows) / total,
+        }
 
     def of_peak(self, row):
         """How much of what the machine could do at best a row (or Cell) reaches, from 0 to 1; None without work."""

@@ -1,4 +1,5 @@
 """The rows of a profile: what one operator, or one Cell, takes of a step."""
+
 from . import attribute
 
 
@@ -21,8 +22,27 @@ class Row:
         nodes (list[int]): ids of its nodes in the graph.
     """
 
-    __slots__ = ("op", "name", "scope", "direction", "source", "seconds", "measured", "fused", "inferred", "how",
-                 "flops", "nbytes", "kernels", "calls", "nodes", "dispatch", "replayed", "mates", "program")
+    __slots__ = (
+        "op",
+        "name",
+        "scope",
+        "direction",
+        "source",
+        "seconds",
+        "measured",
+        "fused",
+        "inferred",
+        "how",
+        "flops",
+        "nbytes",
+        "kernels",
+        "calls",
+        "nodes",
+        "dispatch",
+        "replayed",
+        "mates",
+        "program",
+    )
 
     def __init__(self, op, name, scope, direction, source, program=""):
         self.op, self.name, self.scope, self.direction, self.source = op, name, scope, direction, source
@@ -68,13 +88,20 @@ def work(nodes, inside):
     else the arithmetic of the whole operator. What is fused hands its values on in registers: bytes do not count."""
     found = []
     for node in nodes:
-        mine = {key: size for key, size in inside.items()
-                if (attribute.plain(key[0]), *key[1:3]) == (attribute.plain(node.scope), node.op,
-                                                                              node.direction == "backward")}
+        mine = {
+            key: size
+            for key, size in inside.items()
+            if (attribute.plain(key[0]), *key[1:3])
+            == (attribute.plain(node.scope), node.op, node.direction == "backward")
+        }
         line = node.source[:2] if node.source else None
         exact = [size for key, size in mine.items() if key[3] == line]
-        mates = sum(1 for other in nodes if (other.scope, other.op, other.direction, other.source)
-                    == (node.scope, node.op, node.direction, node.source))
+        mates = sum(
+            1
+            for other in nodes
+            if (other.scope, other.op, other.direction, other.source)
+            == (node.scope, node.op, node.direction, node.source)
+        )
         found.append(sum(exact or mine.values()) / mates)
     if sum(found):
         return found

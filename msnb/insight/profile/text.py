@@ -1,4 +1,5 @@
 """A profile as text: for a terminal, and as Markdown for a page that shows nothing else."""
+
 from msnb.ir.source import show as place_of
 
 MARKS = {"measured": " ", "fused": "+", "inferred": "~", "replayed": "=", "xla": "x"}
@@ -28,9 +29,11 @@ def headline(profile):
     low, high = profile.spread
     total = sum(profile.parts.values()) or 1.0
     parts = ", ".join(f"{name} {100 * part / total:.0f} %" for name, part in profile.parts.items() if part > 0)
-    return (f"{profile.name}, {profile.mode}: {seconds(profile.step_seconds)} a step "
-            f"({seconds(low)} to {seconds(high)}, {len(profile.steps)} steps): {parts}; "
-            f"compiling {seconds(profile.compile_seconds)}")
+    return (
+        f"{profile.name}, {profile.mode}: {seconds(profile.step_seconds)} a step "
+        f"({seconds(low)} to {seconds(high)}, {len(profile.steps)} steps): {parts}; "
+        f"compiling {seconds(profile.compile_seconds)}"
+    )
 
 
 def table(profile, rows):
@@ -43,15 +46,21 @@ def table(profile, rows):
         out += ["", f"{'time':>9} {'step':>6}   {'operator':<22} {'of peak':>7}  {'Cell':<28} line"]
     for row in shown:
         peak = profile.of_peak(row)
-        out.append(f"{seconds(row.seconds):>9} {100 * row.seconds / total:5.1f} % {MARKS[row.how]} {row.name[:22]:<22} "
-                   f"{'' if peak is None else f'{100 * peak:.0f} %':>7}  {row.cell[:28]:<28} {place_of(row.source)}")
+        out.append(
+            f"{seconds(row.seconds):>9} {100 * row.seconds / total:5.1f} % {MARKS[row.how]} {row.name[:22]:<22} "
+            f"{'' if peak is None else f'{100 * peak:.0f} %':>7}  {row.cell[:28]:<28} {place_of(row.source)}"
+        )
     if len(profile.rows) > rows:
         rest = sum(row.seconds for row in profile.rows[rows:])
         out.append(f"{seconds(rest):>9} {100 * rest / total:5.1f} %   {len(profile.rows) - rows} more")
     if shown:
         how = profile.attribution
-        out += ["", f"{100 * (how['measured'] + how['fused']):.0f} % of the kernels' time is measured on operators, "
-                f"{100 * how['xla']:.0f} % are XLA's own copies, {100 * how['inferred']:.0f} % is inferred.", LEGEND]
+        out += [
+            "",
+            f"{100 * (how['measured'] + how['fused']):.0f} % of the kernels' time is measured on operators, "
+            f"{100 * how['xla']:.0f} % are XLA's own copies, {100 * how['inferred']:.0f} % is inferred.",
+            LEGEND,
+        ]
     out += [f"note: {note}" for note in profile.notes]
     return "\n".join(out)
 
@@ -62,6 +71,9 @@ def markdown(profile, rows=12):
     out = [f"**{headline(profile)}**", ""]
     out += [f"- {finding.text}" for finding in profile.advice[:4]]
     out += ["", "| time | of the step | operator | Cell | line | how |", "|--:|--:|:--|:--|:--|:--|"]
-    out += [f"| {seconds(row.seconds)} | {100 * row.seconds / total:.1f} % | {row.name} | {row.cell} | "
-            f"{place_of(row.source)} | {row.how} |" for row in profile.rows[:rows]]
+    out += [
+        f"| {seconds(row.seconds)} | {100 * row.seconds / total:.1f} % | {row.name} | {row.cell} | "
+        f"{place_of(row.source)} | {row.how} |"
+        for row in profile.rows[:rows]
+    ]
     return "\n".join(out)

@@ -1,4 +1,5 @@
 """A recording as trace events, the JSON that Perfetto and chrome://tracing open."""
+
 import gzip
 import json
 
@@ -22,8 +23,18 @@ def events(profile):
         made.append(_name("thread_name", _HOST, lane, title))
 
     def add(name, kind, start, end, process, lane, args=None):
-        made.append({"name": name, "cat": kind, "ph": "X", "ts": (start - zero) / 1e3, "dur": (end - start) / 1e3,
-                     "pid": process, "tid": lane, **({"args": args} if args else {})})
+        made.append(
+            {
+                "name": name,
+                "cat": kind,
+                "ph": "X",
+                "ts": (start - zero) / 1e3,
+                "dur": (end - start) / 1e3,
+                "pid": process,
+                "tid": lane,
+                **({"args": args} if args else {}),
+            }
+        )
 
     for number, (start, end) in enumerate(profile._steps):
         add(f"step {number}", "step", start, end, _HOST, 0)
@@ -34,8 +45,15 @@ def events(profile):
     for start, end in recording.compiling:
         add("compile", "compile", start, end, _HOST, 3)
     for call in recording.dispatched:
-        add(call.name.partition(".")[0], "operator", call.start, call.done, _HOST, 4,
-            {"cell": call.scope, "line": show(call.source), "dispatch": f"{(call.sent - call.start) / 1e3:.1f} us"})
+        add(
+            call.name.partition(".")[0],
+            "operator",
+            call.start,
+            call.done,
+            _HOST,
+            4,
+            {"cell": call.scope, "line": show(call.source), "dispatch": f"{(call.sent - call.start) / 1e3:.1f} us"},
+        )
     lanes = {}
     owners = {key: profile._owners.get(program, {}) for key, program in profile._modules.items()}
     for kernel in recording.kernels[:_MOST]:

@@ -1,4 +1,5 @@
 """Reads the trace that JAX's profiler writes: which kernel of which program ran when, on every thread or stream."""
+
 import pathlib
 
 import jax
@@ -77,9 +78,15 @@ def _read_plane(plane, kernels, marks):
             if op is None:
                 continue
             start = int(event.start_ns)
-            kernel = Kernel(str(op), str(stats.get("hlo_module", "")),
-                            (stats.get("hlo_module"), stats.get("program_id"), stats.get("run_id")), start,
-                            start + int(event.duration_ns), lane, device)
+            kernel = Kernel(
+                str(op),
+                str(stats.get("hlo_module", "")),
+                (stats.get("hlo_module"), stats.get("program_id"), stats.get("run_id")),
+                start,
+                start + int(event.duration_ns),
+                lane,
+                device,
+            )
             kernels.append(kernel)
             if "_p" in stats:
                 opened[stats["_p"]] = kernel

@@ -238,9 +238,7 @@ class MSSSIM(_Similarity):
         self.pack = P.Pack(axis=-1)
 
     def construct(self, img1, img2):
-        _check_pair(
-            img1, img2, self.cls_name, [mstype.float64, mstype.float32, mstype.float16, mstype.uint8]
-        )
+        _check_pair(img1, img2, self.cls_name, [mstype.float64, mstype.float32, mstype.float16, mstype.uint8])
         unit = _unit(img1.dtype)
         img1, img2 = self._float32(img1), self._float32(img2)
         terms = []

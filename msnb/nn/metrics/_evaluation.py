@@ -37,8 +37,7 @@ class EvaluationBase(Metric):
             return
         if y_pred.ndim != y.ndim + 1:
             raise ValueError(
-                "For classification, y_pred should have one axis more than y, "
-                f"but got {y_pred.ndim} and {y.ndim} axes."
+                f"For classification, y_pred should have one axis more than y, but got {y_pred.ndim} and {y.ndim} axes."
             )
         if y.shape != (y_pred.shape[0], *y_pred.shape[2:]):
             raise ValueError(
@@ -79,8 +78,12 @@ def say_what_is_no_class(metric, y_pred, y):
     if np.issubdtype(y_pred.dtype, np.inexact) and np.isnan(y_pred).any():
         log.once("%s: there are NaN among the predictions, whose predicted class means nothing.", name)
     if y.size and not (y.min() >= 0 and y.max() < classes):
-        log.once("%s: there are labels outside the %d classes of the predictions (0 to %d), which no prediction can "
-                 "match.", name, classes, classes - 1)
+        log.once(
+            "%s: there are labels outside the %d classes of the predictions (0 to %d), which no prediction can match.",
+            name,
+            classes,
+            classes - 1,
+        )
 
 
 def one_hot_pair(y_pred, y, class_num):

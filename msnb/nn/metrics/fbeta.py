@@ -86,9 +86,7 @@ class Fbeta(Metric):
         if self._class_num == 0:
             raise RuntimeError(f"{type(self).__name__} can not be calculated, because the number of samples is 0.")
         square = self.beta**2
-        fbeta = (1.0 + square) * self._true_positives / (
-            square * self._actual_positives + self._positives + self.eps
-        )
+        fbeta = (1.0 + square) * self._true_positives / (square * self._actual_positives + self._positives + self.eps)
         return float(fbeta.mean()) if average else fbeta
 
 

@@ -1,4 +1,5 @@
 """Optimizers: Cells that update Parameters from their gradients."""
+
 from msnb.nn.optim.ada_grad import Adagrad
 from msnb.nn.optim.adam import Adam, AdamOffload, AdamWeightDecay
 from msnb.nn.optim.ftrl import FTRL
@@ -12,5 +13,19 @@ from msnb.nn.optim.rmsprop import RMSProp
 from msnb.nn.optim.sgd import SGD
 from msnb.nn.optim.thor import thor
 
-__all__ = ["Optimizer", "Momentum", "LARS", "Adam", "AdamWeightDecay", "LazyAdam", "AdamOffload", "Lamb", "SGD", "FTRL",
-           "RMSProp", "ProximalAdagrad", "Adagrad", "thor"]
+__all__ = [
+    "Optimizer",
+    "Momentum",
+    "LARS",
+    "Adam",
+    "AdamWeightDecay",
+    "LazyAdam",
+    "AdamOffload",
+    "Lamb",
+    "SGD",
+    "FTRL",
+    "RMSProp",
+    "ProximalAdagrad",
+    "Adagrad",
+    "thor",
+]

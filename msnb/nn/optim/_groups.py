@@ -1,4 +1,5 @@
 """Parameter groups: the list of dicts that an optimizer takes, read and checked."""
+
 from collections.abc import Iterable
 
 from msnb.core.parameter import Parameter
@@ -50,8 +51,10 @@ def read_groups(dicts, optimizer):
     for number, given in enumerate(dicts):
         unknown = [key for key in given if key not in _KEYS]
         if unknown:
-            raise KeyError(f"For '{optimizer}', a parameter group has the keys {', '.join(map(repr, _KEYS))}, "
-                           f"but got {', '.join(map(repr, unknown))}.")
+            raise KeyError(
+                f"For '{optimizer}', a parameter group has the keys {', '.join(map(repr, _KEYS))}, "
+                f"but got {', '.join(map(repr, unknown))}."
+            )
         if "order_params" in given:
             groups.order = _order(given)
             continue
@@ -59,29 +62,36 @@ def read_groups(dicts, optimizer):
             raise KeyError(f"For '{optimizer}', parameter group {number} has no key 'params'.")
         params = given["params"]
         if not isinstance(params, Iterable) or isinstance(params, Parameter):
-            raise TypeError(f"For '{optimizer}', 'params' of a group should be a list of Parameters, "
-                            f"but got {type(params).__name__}.")
+            raise TypeError(
+                f"For '{optimizer}', 'params' of a group should be a list of Parameters, "
+                f"but got {type(params).__name__}."
+            )
         params = list(params)
         if not params:
             raise ValueError(f"Optimizer got an empty group parameter list (group {number}).")
         for param in params:
             if not isinstance(param, Parameter):
-                raise TypeError(f"For '{optimizer}', 'params' of a group should be a list of Parameters, "
-                                f"but it holds {type(param).__name__}.")
+                raise TypeError(
+                    f"For '{optimizer}', 'params' of a group should be a list of Parameters, "
+                    f"but it holds {type(param).__name__}."
+                )
             if param.name in seen:
                 raise RuntimeError(f"The Parameter '{param.name}' is in the parameter groups twice.")
             seen.add(param.name)
         groups.append(Group(number, params, given.get("lr"), given.get("weight_decay")))
     if groups.order is not None and sorted(p.name for p in groups.order) != sorted(seen):
-        raise ValueError(f"For '{optimizer}', 'order_params' should hold exactly the Parameters of all groups "
-                         f"({len(seen)}), but it holds {len(groups.order)}, or other ones.")
+        raise ValueError(
+            f"For '{optimizer}', 'order_params' should hold exactly the Parameters of all groups "
+            f"({len(seen)}), but it holds {len(groups.order)}, or other ones."
+        )
     return groups
 
 
 def _order(given):
     if len(given) > 1:
-        raise ValueError(f"The dict with 'order_params' should have no other key, but got "
-                         f"{', '.join(map(repr, given))}.")
+        raise ValueError(
+            f"The dict with 'order_params' should have no other key, but got {', '.join(map(repr, given))}."
+        )
     order = given["order_params"]
     if not isinstance(order, Iterable):
         raise TypeError(f"'order_params' should be a list of Parameters, but got {type(order).__name__}.")

@@ -1,4 +1,5 @@
 """Adagrad."""
+
 from msnb._checkparam import Validator
 from msnb.nn.optim.optimizer import Optimizer
 from msnb.ops import operations as P

@@ -1,4 +1,5 @@
 """Adam, AdamWeightDecay and AdamOffload."""
+
 from msnb import log
 from msnb._checkparam import Rel, Validator
 from msnb.common import dtype as mstype
@@ -25,8 +26,18 @@ class AdamBase(Optimizer):
 
     _sparse = P.FusedSparseAdam
 
-    def __init__(self, params, learning_rate=1e-3, beta1=0.9, beta2=0.999, eps=1e-8, use_locking=False,
-                 use_nesterov=False, weight_decay=0.0, loss_scale=1.0):
+    def __init__(
+        self,
+        params,
+        learning_rate=1e-3,
+        beta1=0.9,
+        beta2=0.999,
+        eps=1e-8,
+        use_locking=False,
+        use_nesterov=False,
+        weight_decay=0.0,
+        loss_scale=1.0,
+    ):
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         check_betas(beta1, beta2, eps, self.cls_name)
         Validator.check_value_type("use_locking", use_locking, [bool], self.cls_name)
@@ -50,7 +61,8 @@ class AdamBase(Optimizer):
         self.assign(self.beta1_power, self.beta1_power * self.beta1)
         self.assign(self.beta2_power, self.beta2_power * self.beta2)
         for param, moment1, moment2, rate, gradient in zip(
-                self.parameters, self.moment1, self.moment2, rates, gradients, strict=True):
+            self.parameters, self.moment1, self.moment2, rates, gradients, strict=True
+        ):
             numbers = self.beta1_power, self.beta2_power, rate, self.beta1, self.beta2, self.eps
             if isinstance(gradient, RowTensor):
                 self.sparse_opt(param, moment1, moment2, *numbers, gradient.values, gradient.indices)
@@ -140,10 +152,21 @@ class AdamOffload(AdamBase):
         >>> optim = nn.AdamOffload(params=net.trainable_params())
     """
 
-    def __init__(self, params, learning_rate=1e-3, beta1=0.9, beta2=0.999, eps=1e-8, use_locking=False,
-                 use_nesterov=False, weight_decay=0.0, loss_scale=1.0):
+    def __init__(
+        self,
+        params,
+        learning_rate=1e-3,
+        beta1=0.9,
+        beta2=0.999,
+        eps=1e-8,
+        use_locking=False,
+        use_nesterov=False,
+        weight_decay=0.0,
+        loss_scale=1.0,
+    ):
         super().__init__(params, learning_rate, beta1, beta2, eps, use_locking, use_nesterov, weight_decay, loss_scale)
         log.once("AdamOffload updates the Parameters where they are, like Adam; nothing is offloaded to the host.")
+
 
 class AdamWeightDecay(Optimizer):
     r"""Adam with decoupled weight decay and without bias correction, as BERT is trained with.
@@ -199,6 +222,7 @@ class AdamWeightDecay(Optimizer):
         rates = self._per_parameter(self.get_lr())
         decays = self.weight_decay if self.is_group else (self.weight_decay,) * self.param_length
         for param, moment1, moment2, rate, gradient, decay, flag in zip(
-                self.parameters, self.moments1, self.moments2, rates, gradients, decays, self.decay_flags, strict=True):
+            self.parameters, self.moments1, self.moments2, rates, gradients, decays, self.decay_flags, strict=True
+        ):
             self.opt(param, moment1, moment2, rate, self.beta1, self.beta2, self.eps, decay if flag else 0.0, gradient)
         return True

@@ -1,4 +1,5 @@
 """FTRL."""
+
 from msnb._checkparam import Rel, Validator
 from msnb.core.tensor import RowTensor
 from msnb.nn.optim.optimizer import Optimizer
@@ -49,13 +50,27 @@ class FTRL(Optimizer):
         >>> optim = nn.FTRL(params=net.trainable_params())
     """
 
-    def __init__(self, params, initial_accum=0.1, learning_rate=0.001, lr_power=-0.5, l1=0.0, l2=0.0,
-                 use_locking=False, loss_scale=1.0, weight_decay=0.0):
+    def __init__(
+        self,
+        params,
+        initial_accum=0.1,
+        learning_rate=0.001,
+        lr_power=-0.5,
+        l1=0.0,
+        l2=0.0,
+        use_locking=False,
+        loss_scale=1.0,
+        weight_decay=0.0,
+    ):
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         if self.dynamic_lr or self.is_group_lr:
             raise ValueError(f"For '{self.cls_name}', the learning rate should be one number for all steps and groups.")
-        for name, value, rel in (("initial_accum", initial_accum, Rel.GE), ("lr_power", lr_power, Rel.LE),
-                                 ("l1", l1, Rel.GE), ("l2", l2, Rel.GE)):
+        for name, value, rel in (
+            ("initial_accum", initial_accum, Rel.GE),
+            ("lr_power", lr_power, Rel.LE),
+            ("l1", l1, Rel.GE),
+            ("l2", l2, Rel.GE),
+        ):
             Validator.check_value_type(name, value, [float], self.cls_name)
             Validator.check_number(name, value, 0.0, rel, self.cls_name)
         Validator.check_value_type("use_locking", use_locking, [bool], self.cls_name)

@@ -1,4 +1,5 @@
 """Lamb."""
+
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.core.parameter import Parameter
@@ -77,7 +78,8 @@ class Lamb(Optimizer):
         corrections = 1.0 - self.pow(beta1, step), 1.0 - self.pow(beta2, step)
         decays = self.weight_decay if self.is_group else (self.weight_decay,) * self.param_length
         for param, moment1, moment2, rate, gradient, decay, flag in zip(
-                self.params, self.moments1, self.moments2, rates, gradients, decays, self.decay_flags, strict=True):
+            self.params, self.moments1, self.moments2, rates, gradients, decays, self.decay_flags, strict=True
+        ):
             self._update(param, moment1, moment2, rate, gradient, decay, flag, *corrections)
         return True
 

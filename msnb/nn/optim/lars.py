@@ -1,4 +1,5 @@
 """LARS."""
+
 from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
 from msnb.core.parameter import Parameter
@@ -49,8 +50,14 @@ class LARS(Optimizer):
         >>> model = Model(net, loss_fn=nn.SoftmaxCrossEntropyWithLogits(), optimizer=opt_lars)
     """
 
-    def __init__(self, optimizer, epsilon=1e-05, coefficient=0.001, use_clip=False,
-                 lars_filter=lambda x: "LayerNorm" not in x.name and "bias" not in x.name):
+    def __init__(
+        self,
+        optimizer,
+        epsilon=1e-05,
+        coefficient=0.001,
+        use_clip=False,
+        lars_filter=lambda x: "LayerNorm" not in x.name and "bias" not in x.name,
+    ):
         super().__init__(0.0, [Parameter(Tensor(0.0), name="fake_param")])
         Validator.check_value_type("optimizer", optimizer, [Optimizer], self.cls_name)
         Validator.check_is_float(epsilon, "epsilon", self.cls_name)
@@ -75,8 +82,10 @@ class LARS(Optimizer):
             self.origin_learning_rate = optimizer.learning_rate
             self.global_step = optimizer.global_step
             if self.is_group_lr and self.dynamic_lr:
-                raise ValueError(f"For '{self.cls_name}' with 'use_clip', the groups of the optimizer should have "
-                                 f"fixed learning rates.")
+                raise ValueError(
+                    f"For '{self.cls_name}' with 'use_clip', the groups of the optimizer should have "
+                    f"fixed learning rates."
+                )
         if self.is_group:
             self.weight_decay = tuple(w / optimizer.loss_scale for w in optimizer.weight_decay)
             optimizer.weight_decay = (0.0,) * self.param_length
@@ -98,8 +107,10 @@ class LARS(Optimizer):
         gradients = self.scale_grad(self._checked(gradients))
         rates = self._per_parameter(self._current_lr())
         decays = self.weight_decay if self.is_group else (self.weight_decay,) * self.param_length
-        scaled = tuple(self._scaled(*row) for row in zip(self.parameters, gradients, rates, decays, self.decay_flags,
-                                                         self.lars_flag, strict=True))
+        scaled = tuple(
+            self._scaled(*row)
+            for row in zip(self.parameters, gradients, rates, decays, self.decay_flags, self.lars_flag, strict=True)
+        )
         return self.opt(scaled)
 
     def _scaled(self, param, gradient, rate, decay, decays, scales):

@@ -1,4 +1,5 @@
 """LazyAdam: Adam that leaves the rows alone which a sparse gradient does not mention."""
+
 from msnb._checkparam import Validator
 from msnb.nn.optim.adam import AdamBase
 from msnb.nn.optim.optimizer import Optimizer
@@ -44,8 +45,18 @@ class LazyAdam(AdamBase):
 
     _sparse = P.FusedSparseLazyAdam
 
-    def __init__(self, params, learning_rate=1e-3, beta1=0.9, beta2=0.999, eps=1e-8, use_locking=False,
-                 use_nesterov=False, weight_decay=0.0, loss_scale=1.0):
+    def __init__(
+        self,
+        params,
+        learning_rate=1e-3,
+        beta1=0.9,
+        beta2=0.999,
+        eps=1e-8,
+        use_locking=False,
+        use_nesterov=False,
+        weight_decay=0.0,
+        loss_scale=1.0,
+    ):
         super().__init__(params, learning_rate, beta1, beta2, eps, use_locking, use_nesterov, weight_decay, loss_scale)
         Validator.check_value_type("weight_decay", weight_decay, [float], self.cls_name)
 

@@ -1,4 +1,5 @@
 """Momentum."""
+
 from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
 from msnb.core.parameter import Parameter

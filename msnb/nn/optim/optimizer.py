@@ -1,4 +1,5 @@
 """`Optimizer`: what all optimizers share: learning rates, weight decay, loss scale, parameter groups."""
+
 from collections.abc import Iterable
 
 import numpy as np
@@ -122,8 +123,9 @@ class Optimizer(Cell):
     @unique.setter
     def unique(self, value):
         if not isinstance(value, bool):
-            raise TypeError(f"For '{self.cls_name}', 'unique' should be bool, but got {value!r} "
-                            f"of type {type(value).__name__}.")
+            raise TypeError(
+                f"For '{self.cls_name}', 'unique' should be bool, but got {value!r} of type {type(value).__name__}."
+            )
         self._unique = value
 
     @property
@@ -133,17 +135,21 @@ class Optimizer(Cell):
 
     @target.setter
     def target(self, value):
-        raise NotImplementedError(f"'{self.cls_name}' updates its Parameters where they are; 'target' belongs to the "
-                                  f"optimizers for sparse gradients: Adam, LazyAdam, FTRL and ProximalAdagrad.")
+        raise NotImplementedError(
+            f"'{self.cls_name}' updates its Parameters where they are; 'target' belongs to the "
+            f"optimizers for sparse gradients: Adam, LazyAdam, FTRL and ProximalAdagrad."
+        )
 
     def _set_target(self, value):
         """Setter of `target` for the optimizers that have one."""
         if not isinstance(value, str):
-            raise TypeError(f"For '{self.cls_name}', 'target' should be a string, but got {value!r} "
-                            f"of type {type(value).__name__}.")
+            raise TypeError(
+                f"For '{self.cls_name}', 'target' should be a string, but got {value!r} of type {type(value).__name__}."
+            )
         if value not in _TARGETS:
-            raise ValueError(f"For '{self.cls_name}', 'target' should be one of 'CPU', 'GPU' and 'Ascend', "
-                             f"but got '{value}'.")
+            raise ValueError(
+                f"For '{self.cls_name}', 'target' should be one of 'CPU', 'GPU' and 'Ascend', but got '{value}'."
+            )
         if self._target == "CPU" and value != "CPU":
             raise ValueError(f"For '{self.cls_name}', 'target' cannot be '{value}' while the device target is 'CPU'.")
         if value != self._target:
@@ -167,8 +173,10 @@ class Optimizer(Cell):
     def _preprocess_weight_decay(self, weight_decay):
         """`weight_decay` as a float; TypeError or ValueError if it is none or negative."""
         if not isinstance(weight_decay, (float, int)) or isinstance(weight_decay, bool):
-            raise TypeError(f"For '{self.cls_name}', 'weight_decay' should be a float, but got {weight_decay!r} "
-                            f"of type {type(weight_decay).__name__}.")
+            raise TypeError(
+                f"For '{self.cls_name}', 'weight_decay' should be a float, but got {weight_decay!r} "
+                f"of type {type(weight_decay).__name__}."
+            )
         return Validator.check_non_negative_float(float(weight_decay), "weight_decay", self.cls_name)
 
     # ------------------------------------------------------------------ learning rate
@@ -181,26 +189,37 @@ class Optimizer(Cell):
             return learning_rate
         if isinstance(learning_rate, Tensor):
             if learning_rate.ndim > 1:
-                raise ValueError(f"For '{self.cls_name}', a Tensor of learning rates should have at most 1 dimension, "
-                                 f"but got shape {learning_rate.shape}.")
+                raise ValueError(
+                    f"For '{self.cls_name}', a Tensor of learning rates should have at most 1 dimension, "
+                    f"but got shape {learning_rate.shape}."
+                )
             if learning_rate.ndim == 1:
                 self.dynamic_lr = True
                 if learning_rate.size < 2:
-                    log.warning("A 1-D Tensor of learning rates holds one rate per step, but this one has only %d.",
-                                learning_rate.size)
+                    log.warning(
+                        "A 1-D Tensor of learning rates holds one rate per step, but this one has only %d.",
+                        learning_rate.size,
+                    )
             return self._finite_rates(Tensor(learning_rate, mstype.float32))
-        if isinstance(learning_rate, Iterable) and not isinstance(learning_rate, (str, bytes, dict)) \
-                and getattr(learning_rate, "ndim", 1):
+        if (
+            isinstance(learning_rate, Iterable)
+            and not isinstance(learning_rate, (str, bytes, dict))
+            and getattr(learning_rate, "ndim", 1)
+        ):
             self.dynamic_lr = True
             return self._finite_rates(Tensor(np.array(list(learning_rate)).astype(np.float32)))
-        raise TypeError(f"For '{self.cls_name}', 'learning_rate' should be a float, a Tensor, an Iterable or a "
-                        f"LearningRateSchedule, but got {learning_rate!r} of type {type(learning_rate).__name__}.")
+        raise TypeError(
+            f"For '{self.cls_name}', 'learning_rate' should be a float, a Tensor, an Iterable or a "
+            f"LearningRateSchedule, but got {learning_rate!r} of type {type(learning_rate).__name__}."
+        )
 
     def _finite_rates(self, rates):
         wrong = np.flatnonzero(~np.isfinite(rates.asnumpy().ravel()))
         if wrong.size:
-            raise ValueError(f"For '{self.cls_name}', learning rates should be finite numbers, but number {wrong[0]} "
-                             f"of {rates.size} is {rates.asnumpy().ravel()[wrong[0]]}.")
+            raise ValueError(
+                f"For '{self.cls_name}', learning rates should be finite numbers, but number {wrong[0]} "
+                f"of {rates.size} is {rates.asnumpy().ravel()[wrong[0]]}."
+            )
         return rates
 
     def _build_single_lr(self, learning_rate, name):
@@ -223,8 +242,10 @@ class Optimizer(Cell):
             group.lr = self._preprocess_single_lr(group.lr)
             if isinstance(group.lr, Tensor) and group.lr.ndim == 1:
                 if length and group.lr.size != length:
-                    raise ValueError(f"For '{self.cls_name}', all lists of learning rates should have the same length, "
-                                     f"but got {length} and {group.lr.size}.")
+                    raise ValueError(
+                        f"For '{self.cls_name}', all lists of learning rates should have the same length, "
+                        f"but got {length} and {group.lr.size}."
+                    )
                 length = group.lr.size
         default = self._build_single_lr(learning_rate, "learning_rate")
         for group in groups:
@@ -271,8 +292,10 @@ class Optimizer(Cell):
             ValueError: If this optimizer does not train it.
         """
         if not isinstance(param, (Parameter, list)):
-            raise TypeError(f"For 'get_lr_parameter', 'param' should be a Parameter or a list of them, "
-                            f"but got {type(param).__name__}.")
+            raise TypeError(
+                f"For 'get_lr_parameter', 'param' should be a Parameter or a list of them, "
+                f"but got {type(param).__name__}."
+            )
         numbers = {id(p): i for i, p in enumerate(self.parameters)}
         rates = []
         for item in param if isinstance(param, list) else [param]:
@@ -296,8 +319,10 @@ class Optimizer(Cell):
         if not self.exec_weight_decay:
             return gradients
         rates = self.weight_decay if self.is_group else (self.weight_decay,) * self.param_length
-        return tuple(_decay(rate, p, g) if flag else g
-                     for rate, flag, p, g in zip(rates, self.decay_flags, self.parameters, gradients, strict=True))
+        return tuple(
+            _decay(rate, p, g) if flag else g
+            for rate, flag, p, g in zip(rates, self.decay_flags, self.parameters, gradients, strict=True)
+        )
 
     def scale_grad(self, gradients):
         """Gradients divided by `loss_scale`.
@@ -321,8 +346,10 @@ class Optimizer(Cell):
         """`gradients`, when there is one per Parameter; RuntimeError otherwise."""
         if not isinstance(gradients, (tuple, list)) or len(gradients) != self.param_length:
             given = f"{len(gradients)}" if isinstance(gradients, (tuple, list)) else type(gradients).__name__
-            raise RuntimeError(f"'{self.cls_name}' should be called with a tuple of {self.param_length} gradients, one "
-                               f"per Parameter, but got {given}.")
+            raise RuntimeError(
+                f"'{self.cls_name}' should be called with a tuple of {self.param_length} gradients, one "
+                f"per Parameter, but got {given}."
+            )
         return gradients
 
     def _per_parameter(self, rate):
@@ -346,25 +373,30 @@ class Optimizer(Cell):
         Raises:
             NotImplementedError: In this base class.
         """
-        raise NotImplementedError(f"'{self.cls_name}' should define construct(gradients), which updates the "
-                                  f"Parameters.")
+        raise NotImplementedError(
+            f"'{self.cls_name}' should define construct(gradients), which updates the Parameters."
+        )
 
 
 def _as_list(parameters):
     if parameters is None:
-        raise ValueError("Optimizer got an empty parameter list: it was given None. Do the Parameters of the network "
-                         "require gradients?")
+        raise ValueError(
+            "Optimizer got an empty parameter list: it was given None. Do the Parameters of the network "
+            "require gradients?"
+        )
     if isinstance(parameters, Parameter) or not isinstance(parameters, Iterable):
-        raise TypeError(f"An optimizer takes a list of Parameters or a list of dicts, "
-                        f"but got {type(parameters).__name__}.")
+        raise TypeError(
+            f"An optimizer takes a list of Parameters or a list of dicts, but got {type(parameters).__name__}."
+        )
     parameters = list(parameters)
     if not parameters:
         raise ValueError("Optimizer got an empty parameter list. Do the Parameters of the network require gradients?")
     kind = dict if isinstance(parameters[0], dict) else Parameter
     for item in parameters:
         if not isinstance(item, kind):
-            raise TypeError(f"An optimizer takes a list of Parameters or a list of dicts, "
-                            f"but the list holds {type(item).__name__}.")
+            raise TypeError(
+                f"An optimizer takes a list of Parameters or a list of dicts, but the list holds {type(item).__name__}."
+            )
     return parameters
 
 

@@ -1,4 +1,5 @@
 """ProximalAdagrad."""
+
 from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
 from msnb.core.tensor import RowTensor, Tensor
@@ -46,8 +47,17 @@ class ProximalAdagrad(Optimizer):
         >>> optim = nn.ProximalAdagrad(params=net.trainable_params())
     """
 
-    def __init__(self, params, accum=0.1, learning_rate=0.001, l1=0.0, l2=0.0, use_locking=False, loss_scale=1.0,
-                 weight_decay=0.0):
+    def __init__(
+        self,
+        params,
+        accum=0.1,
+        learning_rate=0.001,
+        l1=0.0,
+        l2=0.0,
+        use_locking=False,
+        loss_scale=1.0,
+        weight_decay=0.0,
+    ):
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         for name, value in (("accum", accum), ("l1", l1), ("l2", l2)):
             Validator.check_value_type(name, value, [float], self.cls_name)

@@ -1,4 +1,5 @@
 """RMSProp."""
+
 from msnb._checkparam import Validator
 from msnb.nn.optim.optimizer import Optimizer
 from msnb.ops import operations as P
@@ -48,8 +49,18 @@ class RMSProp(Optimizer):
         >>> optim = nn.RMSProp(params=net.trainable_params(), learning_rate=0.01)
     """
 
-    def __init__(self, params, learning_rate=0.1, decay=0.9, momentum=0.0, epsilon=1e-10, use_locking=False,
-                 centered=False, loss_scale=1.0, weight_decay=0.0):
+    def __init__(
+        self,
+        params,
+        learning_rate=0.1,
+        decay=0.9,
+        momentum=0.0,
+        epsilon=1e-10,
+        use_locking=False,
+        centered=False,
+        loss_scale=1.0,
+        weight_decay=0.0,
+    ):
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         for name, value in (("decay", decay), ("momentum", momentum), ("epsilon", epsilon)):
             Validator.check_value_type(name, value, [float], self.cls_name)

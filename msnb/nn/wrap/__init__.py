@@ -1,4 +1,5 @@
 """Cells around networks: loss, gradient, one training step, loss scale, evaluation."""
+
 from msnb.nn.wrap.cell_wrapper import (
     GetNextSingleOp,
     ParameterUpdate,
@@ -15,6 +16,16 @@ from msnb.nn.wrap.loss_scale import (
     TrainOneStepWithLossScaleCell,
 )
 
-__all__ = ["TrainOneStepCell", "WithLossCell", "WithGradCell", "WithEvalCell", "GetNextSingleOp",
-           "TrainOneStepWithLossScaleCell", "DistributedGradReducer", "ParameterUpdate", "DynamicLossScaleUpdateCell",
-           "FixedLossScaleUpdateCell", "VirtualDatasetCellTriple"]
+__all__ = [
+    "TrainOneStepCell",
+    "WithLossCell",
+    "WithGradCell",
+    "WithEvalCell",
+    "GetNextSingleOp",
+    "TrainOneStepWithLossScaleCell",
+    "DistributedGradReducer",
+    "ParameterUpdate",
+    "DynamicLossScaleUpdateCell",
+    "FixedLossScaleUpdateCell",
+    "VirtualDatasetCellTriple",
+]

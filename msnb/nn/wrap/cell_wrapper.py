@@ -1,4 +1,5 @@
 """Cells around a network: with loss, with gradient, one training step, evaluation."""
+
 import numpy as np
 
 from msnb import context, log
@@ -11,8 +12,15 @@ from msnb.nn.wrap.grad_reducer import DistributedGradReducer
 from msnb.ops import composite as C
 from msnb.ops import operations as P
 
-__all__ = ["WithLossCell", "WithGradCell", "TrainOneStepCell", "WithEvalCell", "GetNextSingleOp",
-           "VirtualDatasetCellTriple", "ParameterUpdate"]
+__all__ = [
+    "WithLossCell",
+    "WithGradCell",
+    "TrainOneStepCell",
+    "WithEvalCell",
+    "GetNextSingleOp",
+    "VirtualDatasetCellTriple",
+    "ParameterUpdate",
+]
 
 _FLOAT32 = np.dtype(np.float32)
 
@@ -129,8 +137,9 @@ class TrainOneStepCell(Cell):
     def __init__(self, network, optimizer, sens=1.0):
         super().__init__(auto_prefix=False)
         if sens is not None and (not isinstance(sens, (int, float)) or isinstance(sens, bool)):
-            raise TypeError(f"For '{self.cls_name}', 'sens' should be a number, but got {sens!r} "
-                            f"of type {type(sens).__name__}.")
+            raise TypeError(
+                f"For '{self.cls_name}', 'sens' should be a number, but got {sens!r} of type {type(sens).__name__}."
+            )
         Validator.check_finite(sens, "sens", self.cls_name)
         self.network = network
         self.network.set_grad()
@@ -142,8 +151,10 @@ class TrainOneStepCell(Cell):
         if type(self).construct is TrainOneStepCell.construct:  # others may divide the gradients themselves
             check_scales(optimizer, sens, f"{self.cls_name} multiplies the loss by {sens}", "Give both the same.")
         self.parallel_mode = context.get_auto_parallel_context("parallel_mode")
-        self.reducer_flag = self.parallel_mode in (context.ParallelMode.DATA_PARALLEL,
-                                                   context.ParallelMode.HYBRID_PARALLEL)
+        self.reducer_flag = self.parallel_mode in (
+            context.ParallelMode.DATA_PARALLEL,
+            context.ParallelMode.HYBRID_PARALLEL,
+        )
         self.grad_reducer = _identity
         if self.reducer_flag:
             mean = context.get_auto_parallel_context("gradients_mean")
@@ -159,8 +170,13 @@ def check_scales(optimizer, expected, reason, advice):
     """Say so when the optimizer divides the gradients by another loss scale than it should."""
     scale = getattr(optimizer, "loss_scale", None)
     if isinstance(scale, (int, float)) and expected is not None and scale != expected:
-        log.once("%s, but the loss_scale of %s, by which it divides the gradients, is %s. %s", reason,
-                 type(optimizer).__name__, scale, advice)
+        log.once(
+            "%s, but the loss_scale of %s, by which it divides the gradients, is %s. %s",
+            reason,
+            type(optimizer).__name__,
+            scale,
+            advice,
+        )
 
 
 class GetNextSingleOp(Cell):
@@ -177,8 +193,10 @@ class GetNextSingleOp(Cell):
 
     def __init__(self, dataset_types, dataset_shapes, queue_name):
         super().__init__()
-        raise NotImplementedError("Device queues do not exist in msnb: iterate over the dataset, or over "
-                                  "DatasetHelper(dataset), and call the network with its elements.")
+        raise NotImplementedError(
+            "Device queues do not exist in msnb: iterate over the dataset, or over "
+            "DatasetHelper(dataset), and call the network with its elements."
+        )
 
 
 class _VirtualDatasetCell(Cell):
@@ -284,8 +302,10 @@ class ParameterUpdate(Cell):
     def __init__(self, param):
         super().__init__(auto_prefix=False)
         if not isinstance(param, Parameter):
-            raise TypeError(f"For '{self.cls_name}', 'param' should be a Parameter, but got {param!r} "
-                            f"of type {type(param).__name__}.")
+            raise TypeError(
+                f"For '{self.cls_name}', 'param' should be a Parameter, but got {param!r} "
+                f"of type {type(param).__name__}."
+            )
         self._param = param
         self._assign = P.Assign()
 

@@ -1,4 +1,5 @@
 """`DistributedGradReducer`: brings the gradients of several devices together."""
+
 from msnb import log
 from msnb.nn.cell import Cell
 
@@ -37,8 +38,10 @@ class DistributedGradReducer(Cell):
         if degree is not None and (not isinstance(degree, int) or isinstance(degree, bool) or degree <= 0):
             raise ValueError(f"For '{self.cls_name}', 'degree' should be a positive int, but got {degree!r}.")
         if degree is not None and degree > 1:
-            log.once(f"DistributedGradReducer with degree={degree} passes gradients on unchanged: this program is one "
-                     f"process, whose gradients are those of the whole batch.")
+            log.once(
+                f"DistributedGradReducer with degree={degree} passes gradients on unchanged: this program is one "
+                f"process, whose gradients are those of the whole batch."
+            )
         self.degree = 1 if degree is None else degree
         self.mean = mean
         self.allreduce_filter = tuple(x.layerwise_parallel is False for x in parameters)

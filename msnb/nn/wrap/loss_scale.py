@@ -1,4 +1,5 @@
 """Training with a scaled loss: steps whose gradients overflow are skipped, and the scale follows."""
+
 import jax.numpy as jnp
 
 from msnb._checkparam import Validator
@@ -173,8 +174,9 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
     def __init__(self, network, optimizer, scale_sense):
         super().__init__(network, optimizer, sens=None)
         if type(self).construct is TrainOneStepWithLossScaleCell.construct:
-            check_scales(optimizer, 1.0, f"{self.cls_name} divides the gradients by the loss scale itself",
-                         "Leave it at 1.0.")
+            check_scales(
+                optimizer, 1.0, f"{self.cls_name} divides the gradients by the loss scale itself", "Leave it at 1.0."
+            )
         self.hyper_map = C.HyperMap()
         self.base = Tensor(1, mstype.float32)
         self.less_equal = P.LessEqual()
@@ -188,12 +190,16 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
             self.scale_sense = Parameter(Tensor(scale_sense.get_loss_scale(), dtype=mstype.float32), name="scale_sense")
         elif isinstance(scale_sense, Tensor):
             if scale_sense.shape not in ((), (1,)):
-                raise ValueError(f"For '{self.cls_name}', the shape of 'scale_sense' should be () or (1,), "
-                                 f"but got {scale_sense.shape}.")
+                raise ValueError(
+                    f"For '{self.cls_name}', the shape of 'scale_sense' should be () or (1,), "
+                    f"but got {scale_sense.shape}."
+                )
             self.scale_sense = Parameter(scale_sense, name="scale_sense")
         else:
-            raise TypeError(f"For '{self.cls_name}', 'scale_sense' should be a Cell or a Tensor, but got "
-                            f"{scale_sense!r} of type {type(scale_sense).__name__}.")
+            raise TypeError(
+                f"For '{self.cls_name}', 'scale_sense' should be a Cell or a Tensor, but got "
+                f"{scale_sense!r} of type {type(scale_sense).__name__}."
+            )
 
     def construct(self, *inputs):
         scale = _value(self.scale_sense)
@@ -263,6 +269,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         When it was the forward pass that overflowed, what it has `written` is put back as well: moving statistics of
         BatchNorm as a rule, which one infinite batch would spoil for good. When only gradients did, it stays.
         """
+
         def update():
             self.optimizer(grads)
             return True

@@ -1,4 +1,5 @@
 """The gradient inspector: what happens to the gradients of a network, in words and pictures."""
+
 from importlib import import_module as _import_module
 
 # Loaded when first asked for: the magic is registered in sessions that never look at a gradient.

@@ -1,4 +1,5 @@
 """`inspect_gradients`: a few steps of a training, looked at in full, after which the network is as it was."""
+
 import contextlib
 
 import numpy as np
@@ -13,8 +14,9 @@ from msnb.notebook.gradients.view import GradientMonitor, GradientView
 _KEPT = 8  # steps of one network that are found again
 
 
-def inspect_gradients(net, loss=None, data=None, steps=1, optimizer=None, level="all", tensors=(), keep=500,
-                      memory=64 << 20, height=620):
+def inspect_gradients(
+    net, loss=None, data=None, steps=1, optimizer=None, level="all", tensors=(), keep=500, memory=64 << 20, height=620
+):
     """Run a few training steps of a network and look at every gradient on the way.
 
     The network is left as it was found: Parameters, an optimizer's state and the training flag are put back.
@@ -97,6 +99,7 @@ def _step_of(net, loss, optimizer):
 
 def _gradient(whole, weights):
     from msnb.core.grad import value_and_grad
+
     return value_and_grad(whole, None, weights)
 
 
@@ -147,8 +150,11 @@ def _batches(data, steps):
 def _is_batch(data):
     if isinstance(data, (Tensor, np.ndarray)):
         return True
-    return isinstance(data, (tuple, list)) and bool(data) \
+    return (
+        isinstance(data, (tuple, list))
+        and bool(data)
         and all(isinstance(d, (Tensor, np.ndarray, int, float)) for d in data)
+    )
 
 
 def _tensors(batch):
@@ -158,8 +164,9 @@ def _tensors(batch):
         if isinstance(item, np.ndarray):
             item = Tensor(item)
         if not isinstance(item, (Tensor, int, float)):
-            raise TypeError(f"For 'inspect_gradients', a batch should hold Tensors or numpy arrays, but got "
-                            f"{type(item).__name__}.")
+            raise TypeError(
+                f"For 'inspect_gradients', a batch should hold Tensors or numpy arrays, but got {type(item).__name__}."
+            )
         made.append(item)
     return tuple(made)
 

@@ -1,4 +1,5 @@
 """`%ms_grad`: the gradients of a step, from an expression."""
+
 import ast
 import builtins
 
@@ -51,8 +52,9 @@ def view_of(line, space):
     if isinstance(only, ast.Call):
         net = run(only.func)
         if isinstance(net, Cell):
-            args, kwargs = run(ast.Call(ast.Name("__msnb_inspect", ast.Load()), only.args, only.keywords),
-                               __msnb_inspect=caught)
+            args, kwargs = run(
+                ast.Call(ast.Name("__msnb_inspect", ast.Load()), only.args, only.keywords), __msnb_inspect=caught
+            )
             if kwargs:
                 raise UsageError("%ms_grad takes the inputs of a Cell by position: %ms_grad loss_net(x, y)")
             _, options = run(ast.Call(ast.Name("__msnb_inspect", ast.Load()), [], call.keywords), __msnb_inspect=caught)

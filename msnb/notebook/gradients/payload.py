@@ -1,4 +1,5 @@
 """A recording as the bytes that the gradient view is drawn from, within a budget that a notebook file can carry."""
+
 import base64
 import gzip
 import json
@@ -27,13 +28,32 @@ def pack(recording, findings):
     number = {row.name: i for i, row in reversed(list(enumerate(rows)))}
     tensors, notes = _tensors(recording)
     made = {
-        "mode": recording.mode, "level": recording.level, "statistics": STATISTICS, "bins": BINS,
-        "steps": [s.number for s in steps], "loss": [_short(s.loss) for s in steps],
-        "notes": [*recording.notes(), *notes,
-                  *([f"The view shows {len(steps)} of {len(recording.steps)} recorded steps."]
-                    if len(steps) < len(recording.steps) else [])],
-        "findings": [{"kind": f.kind, "severity": f.severity, "text": f.text, "step": f.step,
-                      "line": show(f.source), "rows": [number[n] for n in f.names if n in number]} for f in findings],
+        "mode": recording.mode,
+        "level": recording.level,
+        "statistics": STATISTICS,
+        "bins": BINS,
+        "steps": [s.number for s in steps],
+        "loss": [_short(s.loss) for s in steps],
+        "notes": [
+            *recording.notes(),
+            *notes,
+            *(
+                [f"The view shows {len(steps)} of {len(recording.steps)} recorded steps."]
+                if len(steps) < len(recording.steps)
+                else []
+            ),
+        ],
+        "findings": [
+            {
+                "kind": f.kind,
+                "severity": f.severity,
+                "text": f.text,
+                "step": f.step,
+                "line": show(f.source),
+                "rows": [number[n] for n in f.names if n in number],
+            }
+            for f in findings
+        ],
         "rows": [_row(recording, row, steps) for row in rows],
         "tensors": tensors,
         "nodes": len(recording.graph) if recording.graph is not None else 0,
@@ -52,11 +72,25 @@ def _spread(steps, most, recording):
 
 def _row(recording, row, steps):
     values = np.array([recording.values(row, s) for s in steps])
-    columns = {name: [_short(v) for v in values[:, i]] for i, name in enumerate(STATISTICS)
-               if len(values) and not np.isnan(values[:, i]).all()}
-    return {"kind": row.kind, "name": row.name, "shape": list(row.shape), "dtype": row.dtype, "op": row.op,
-            "cell": row.cell, "line": show(row.source), "node": row.node, "maker": row.maker, "size": row.size,
-            "values": columns, "bars": _bars(recording, row, steps)}
+    columns = {
+        name: [_short(v) for v in values[:, i]]
+        for i, name in enumerate(STATISTICS)
+        if len(values) and not np.isnan(values[:, i]).all()
+    }
+    return {
+        "kind": row.kind,
+        "name": row.name,
+        "shape": list(row.shape),
+        "dtype": row.dtype,
+        "op": row.op,
+        "cell": row.cell,
+        "line": show(row.source),
+        "node": row.node,
+        "maker": row.maker,
+        "size": row.size,
+        "values": columns,
+        "bars": _bars(recording, row, steps),
+    }
 
 
 def _bars(recording, row, steps):
@@ -82,16 +116,20 @@ def _tensors(recording):
         shape, cut = _cut(one.shape, room)
         most = max(1, share // max(4, 4 * int(np.prod(shape))))
         if len(numbers) > most:
-            numbers = [numbers[round(i * (len(numbers) - 1) / (most - 1))] for i in range(most)] if most > 1 \
-                else numbers[-1:]
+            numbers = (
+                [numbers[round(i * (len(numbers) - 1) / (most - 1))] for i in range(most)] if most > 1 else numbers[-1:]
+            )
         data = b"".join(np.ascontiguousarray(kept[n][cut], np.float32).tobytes() for n in numbers)
         left -= len(data)
         if cut or len(numbers) < len(kept):
-            notes.append(f"Of {kind}:{name} the view has {len(numbers)} of {len(kept)} steps"
-                         + (f" and the first {shape} of {list(one.shape)}" if cut else "")
-                         + f"; all of it: recording.tensor('{kind}:{name}', step).")
-        found.append({"kind": kind, "name": name, "shape": shape, "steps": numbers,
-                      "data": base64.b64encode(data).decode()})
+            notes.append(
+                f"Of {kind}:{name} the view has {len(numbers)} of {len(kept)} steps"
+                + (f" and the first {shape} of {list(one.shape)}" if cut else "")
+                + f"; all of it: recording.tensor('{kind}:{name}', step)."
+            )
+        found.append(
+            {"kind": kind, "name": name, "shape": shape, "steps": numbers, "data": base64.b64encode(data).decode()}
+        )
     return found, notes
 
 
@@ -99,7 +137,7 @@ def _cut(shape, room):
     """(shape, slices) of the leading part of a tensor that has at most about `room` elements."""
     shape, before = list(shape), list(shape)
     for axis in range(len(shape)):
-        rest = int(np.prod(shape[axis + 1:]))
+        rest = int(np.prod(shape[axis + 1 :]))
         if shape[axis] * rest <= room:
             break
         shape[axis] = max(1, room // max(1, rest))

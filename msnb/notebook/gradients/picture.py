@@ -1,4 +1,5 @@
 """A recording as a still picture, for places that run no script: findings, gradients over the layers, a table."""
+
 import math
 import textwrap
 from html import escape
@@ -40,10 +41,12 @@ def to_svg(recording, findings):
         y += 3
     if not findings:
         y += 17
-        parts.append(f'<text class="good" x="16" y="{y}">✔</text>'
-                     f'<text class="ink" x="34" y="{y}">Nothing wrong was found.</text>')
+        parts.append(
+            f'<text class="good" x="16" y="{y}">✔</text>'
+            f'<text class="ink" x="34" y="{y}">Nothing wrong was found.</text>'
+        )
     rows = recording.rows("parameter")
-    weights = [r for r in rows if len(r.shape) > 1 and r.order < 10 ** 6]
+    weights = [r for r in rows if len(r.shape) > 1 and r.order < 10**6]
     if len(weights) > 1:
         y += 16
         parts.append(_layers(recording, weights, y))
@@ -56,9 +59,11 @@ def to_svg(recording, findings):
 
 
 def _document(parts, height):
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" '
-            f'height="{height}" role="img" aria-label="gradients of a training"><style>{_STYLE}</style>'
-            f'<rect class="bg" width="100%" height="100%"/>{"".join(parts)}</svg>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" '
+        f'height="{height}" role="img" aria-label="gradients of a training"><style>{_STYLE}</style>'
+        f'<rect class="bg" width="100%" height="100%"/>{"".join(parts)}</svg>'
+    )
 
 
 def _layers(recording, rows, top):
@@ -67,8 +72,10 @@ def _layers(recording, rows, top):
     picked = [steps[i] for i in sorted({round(k * (len(steps) - 1) / 5) for k in range(6)})]
     rms = np.array([[recording.values(r, s)[0] / math.sqrt(r.size) for r in rows] for s in picked])
     good = rms[np.isfinite(rms) & (rms > 0)]
-    parts = [f'<text class="soft" x="16" y="{top + 6}">gradient per element (RMS) of each layer\'s weight, input to '
-             f'output</text>']
+    parts = [
+        f'<text class="soft" x="16" y="{top + 6}">gradient per element (RMS) of each layer\'s weight, input to '
+        f"output</text>"
+    ]
     if not len(good):
         return parts[0]
     low, high = math.floor(np.log10(good.min())), math.ceil(np.log10(good.max()))
@@ -77,12 +84,14 @@ def _layers(recording, rows, top):
 
     def place(i, v):
         x = left + width * i / max(1, len(rows) - 1)
-        return x, y0 + height * (high - np.log10(max(v, 10.0 ** low))) / (high - low)
+        return x, y0 + height * (high - np.log10(max(v, 10.0**low))) / (high - low)
 
     for decade in range(low, high + 1, max(1, (high - low) // 5)):
-        _, y = place(0, 10.0 ** decade)
-        parts.append(f'<line class="rule" x1="{left}" x2="{left + width}" y1="{y:.1f}" y2="{y:.1f}"/>'
-                     f'<text class="soft small" x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">1e{decade}</text>')
+        _, y = place(0, 10.0**decade)
+        parts.append(
+            f'<line class="rule" x1="{left}" x2="{left + width}" y1="{y:.1f}" y2="{y:.1f}"/>'
+            f'<text class="soft small" x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">1e{decade}</text>'
+        )
     for line in rms[:-1]:
         points = " ".join("{:.1f},{:.1f}".format(*place(i, v)) for i, v in enumerate(line) if np.isfinite(v))
         parts.append(f'<polyline class="past" points="{points}"/>')
@@ -91,7 +100,7 @@ def _layers(recording, rows, top):
     parts += [f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in ends]
     free = -math.inf  # where the label before ends
     for i, row in enumerate(rows):
-        x, _ = place(i, 10.0 ** low)
+        x, _ = place(i, 10.0**low)
         text = _shorten(row.name, 20)
         wide = 6.2 * len(text)  # about, in pixels
         last = i == len(rows) - 1
@@ -100,25 +109,36 @@ def _layers(recording, rows, top):
         if start < free + 10 or not last and i and start + wide > keep:
             continue
         free = start + wide
-        parts.append(f'<text class="soft small" x="{x:.1f}" y="{y0 + height + 18}" text-anchor="{anchor}">'
-                     f'{escape(text)}</text>')
+        parts.append(
+            f'<text class="soft small" x="{x:.1f}" y="{y0 + height + 18}" text-anchor="{anchor}">{escape(text)}</text>'
+        )
     return "".join(parts)
 
 
 def _table(recording, rows, y):
     steps = recording.steps
-    columns = (("norm", 0, 440), ("mean", 1, 515), ("std", 2, 590), ("zeros", 5, 650), ("NaN", 6, 700),
-               ("|Δw|/|w|", 9, 775))
-    parts = [f'<text class="soft small" x="16" y="{y}">parameter</text>'
-             f'<text class="soft small" x="250" y="{y}">norm over the steps</text>']
+    columns = (
+        ("norm", 0, 440),
+        ("mean", 1, 515),
+        ("std", 2, 590),
+        ("zeros", 5, 650),
+        ("NaN", 6, 700),
+        ("|Δw|/|w|", 9, 775),
+    )
+    parts = [
+        f'<text class="soft small" x="16" y="{y}">parameter</text>'
+        f'<text class="soft small" x="250" y="{y}">norm over the steps</text>'
+    ]
     parts += [f'<text class="soft small" x="{x}" y="{y}" text-anchor="end">{name}</text>' for name, _, x in columns]
     parts.append(f'<text class="soft small" x="790" y="{y}">line</text>')
     for row in rows[:_ROWS]:
         y += 19
         values = np.array([recording.values(row, s) for s in steps])
-        parts.append(f'<line class="rule" x1="16" x2="{_WIDTH - 16}" y1="{y - 13}" y2="{y - 13}" stroke-width=".5"/>'
-                     f'<text class="ink mono" x="16" y="{y}">{escape(_shorten(row.name, 32))}</text>'
-                     f'{_spark(values[:, 0], 250, y - 11, 120, 13)}')
+        parts.append(
+            f'<line class="rule" x1="16" x2="{_WIDTH - 16}" y1="{y - 13}" y2="{y - 13}" stroke-width=".5"/>'
+            f'<text class="ink mono" x="16" y="{y}">{escape(_shorten(row.name, 32))}</text>'
+            f"{_spark(values[:, 0], 250, y - 11, 120, 13)}"
+        )
         for name, place, x in columns:
             value = values[-1][place]
             text = "" if value != value else f"{value:.0%}" if name == "zeros" else f"{value:.3g}"
@@ -138,12 +158,15 @@ def _spark(values, x, y, width, height):
     low, high = np.log10(good.min()), np.log10(good.max())
     span = max(high - low, 0.3)
     last = max(1, len(values) - 1)
-    points = [(x + width * i / last, y + height * (1 - (np.log10(v) - low) / span))
-              for i, v in enumerate(values) if np.isfinite(v) and v > 0]
+    points = [
+        (x + width * i / last, y + height * (1 - (np.log10(v) - low) / span))
+        for i, v in enumerate(values)
+        if np.isfinite(v) and v > 0
+    ]
     if len(points) == 1:
         return f'<circle class="dot" cx="{points[0][0]:.1f}" cy="{y + height / 2:.1f}" r="2"/>'
     return f'<polyline class="line" points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in points)}"/>'
 
 
 def _shorten(text, most):
-    return text if len(text) <= most else "…" + text[-(most - 1):]
+    return text if len(text) <= most else "…" + text[-(most - 1) :]

@@ -1,4 +1,5 @@
 """A recording for a terminal: findings, then a line per Parameter with its norm over the steps."""
+
 import numpy as np
 
 from msnb.ir.source import show
@@ -24,13 +25,17 @@ def to_text(recording, findings):
     if not rows:
         return "\n".join(lines)
     wide = max(9, *(len(r.name) for r in rows[:_MOST]))
-    lines.append(f"{'parameter':<{wide}} {'norm':<{_WIDTH}} {'last':>9} {'mean':>9} {'std':>9} {'zeros':>6} "
-                 f"{'|Δw|/|w|':>9}  line")
+    lines.append(
+        f"{'parameter':<{wide}} {'norm':<{_WIDTH}} {'last':>9} {'mean':>9} {'std':>9} {'zeros':>6} "
+        f"{'|Δw|/|w|':>9}  line"
+    )
     for row in rows[:_MOST]:
         values = np.array([recording.values(row, s) for s in steps])
         last = values[-1]
-        lines.append(f"{row.name:<{wide}} {sparkline(values[:, 0]):<{_WIDTH}} {_num(last[0]):>9} {_num(last[1]):>9} "
-                     f"{_num(last[2]):>9} {_share(last[5]):>6} {_num(last[9]):>9}  {show(row.source)}")
+        lines.append(
+            f"{row.name:<{wide}} {sparkline(values[:, 0]):<{_WIDTH}} {_num(last[0]):>9} {_num(last[1]):>9} "
+            f"{_num(last[2]):>9} {_share(last[5]):>6} {_num(last[9]):>9}  {show(row.source)}"
+        )
     if len(rows) > _MOST:
         lines.append(f"… {len(rows) - _MOST} more")
     return "\n".join(line.rstrip() for line in lines)
@@ -46,8 +51,14 @@ def sparkline(values, width=_WIDTH):
         return "".join("·" if v == 0 else "✖" for v in values)
     low, high = np.log10(good.min()), np.log10(good.max())
     span = max(high - low, 0.3)  # less than a factor of two is drawn flat
-    return "".join("·" if v == 0 else "✖" if not np.isfinite(v)
-                   else _BARS[int(round((np.log10(v) - low) / span * (len(_BARS) - 1)))] for v in values)
+    return "".join(
+        "·"
+        if v == 0
+        else "✖"
+        if not np.isfinite(v)
+        else _BARS[int(round((np.log10(v) - low) / span * (len(_BARS) - 1)))]
+        for v in values
+    )
 
 
 def _num(value):

@@ -1,4 +1,5 @@
 """The gradients of a training as a notebook shows them: live widget, self-contained page, still picture, text."""
+
 import functools
 import pathlib
 
@@ -54,8 +55,9 @@ class GradientView:
 
     def __init__(self, recording, height=_HEIGHT):
         if not isinstance(recording, Recording):
-            raise TypeError(f"For 'GradientView', 'recording' should be a Recording, but got "
-                            f"{type(recording).__name__}.")
+            raise TypeError(
+                f"For 'GradientView', 'recording' should be a Recording, but got {type(recording).__name__}."
+            )
         if isinstance(height, bool) or not isinstance(height, int) or height < 1:
             raise ValueError(f"For 'GradientView', 'height' should be a positive int (pixels), but got {height!r}.")
         self.recording, self.height = recording, height
@@ -83,8 +85,13 @@ class GradientView:
         if self._widget is None:
             kind = _widget_class()
             if kind is not None:
-                self._widget = kind(payload=self.payload, graph=self.graph_payload, height=self.height,
-                                    module=page.packed(GRAPH_MODULE) if self.graph_payload else b"", cells=cells.ids())
+                self._widget = kind(
+                    payload=self.payload,
+                    graph=self.graph_payload,
+                    height=self.height,
+                    module=page.packed(GRAPH_MODULE) if self.graph_payload else b"",
+                    cells=cells.ids(),
+                )
         return self._widget
 
     def close(self):

@@ -1,4 +1,5 @@
 """The graph view: what a network is, drawn in the notebook."""
+
 from . import cells
 from .view import GraphView, diff, view
 

@@ -1,4 +1,5 @@
 """Which notebook cell a source file is: nodes are labelled ``In [3]``, and a click can find the cell again."""
+
 import sys
 
 from msnb.ir import source

@@ -1,5 +1,6 @@
 """Which views notebook cells show: those that nobody can see any more, because their cell ran anew, are closed; those
 that got other values while on screen have their output in the notebook brought up to date."""
+
 import weakref
 
 from . import cells

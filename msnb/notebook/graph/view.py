@@ -1,4 +1,5 @@
 """The graph of a network as a notebook shows it: live widget, self-contained page, still picture, text."""
+
 import functools
 import pathlib
 import uuid
@@ -73,8 +74,12 @@ def view(net, *inputs, stages=None, height=_HEIGHT):
 def of_program(program, name, stages=None, height=_HEIGHT):
     """A view of a traced program of `msnb.core.compile`, which makes its other stages when they are asked for."""
     every = Stages(program, name)
-    return GraphView({stage: every[stage] for stage in stages or (every.main,)}, height=height, make=every.__getitem__,
-                     offered=every.offered)
+    return GraphView(
+        {stage: every[stage] for stage in stages or (every.main,)},
+        height=height,
+        make=every.__getitem__,
+        offered=every.offered,
+    )
 
 
 def diff(old, new, *inputs, names=("old", "new"), height=_HEIGHT):
@@ -190,11 +195,14 @@ class GraphView:
         """
         stage = next(iter(self.graphs)) if stage is None else stage
         if stage not in self.graphs:
-            raise ValueError(f"For 'GraphView.set_column', 'stage' should be one of {', '.join(self.graphs)}, but got "
-                             f"{stage!r}.")
+            raise ValueError(
+                f"For 'GraphView.set_column', 'stage' should be one of {', '.join(self.graphs)}, but got {stage!r}."
+            )
         if key in (*_COLOURS, "difference"):
-            raise ValueError(f"For 'GraphView.set_column', 'key' should not be the name of a colour scheme that is "
-                             f"there already, but got {key!r}.")
+            raise ValueError(
+                f"For 'GraphView.set_column', 'key' should not be the name of a colour scheme that is "
+                f"there already, but got {key!r}."
+            )
         new = (stage, key) not in self._columns
         if column is None:
             self._columns.pop((stage, key), None)
@@ -215,8 +223,10 @@ class GraphView:
 
     def _packed_columns(self):
         """{"stage/key": bytes}: what crosses to a widget, which has the graph itself already."""
-        return {f"{stage}/{key}": gzipped({"stage": stage, "key": key, **packed(column)})
-                for (stage, key), column in self._columns.items()}
+        return {
+            f"{stage}/{key}": gzipped({"stage": stage, "key": key, **packed(column)})
+            for (stage, key), column in self._columns.items()
+        }
 
     @property
     def payload(self):
@@ -244,13 +254,27 @@ class GraphView:
 
     def _pack(self, folded):
         graphs = list(self.graphs.values())
-        stages = [stage(made, name, self._tree(name), folded=folded, columns={key: column for (where, key), column in
-                                                            self._columns.items() if where == name})
-                  for name, made in self.graphs.items()]
+        stages = [
+            stage(
+                made,
+                name,
+                self._tree(name),
+                folded=folded,
+                columns={key: column for (where, key), column in self._columns.items() if where == name},
+            )
+            for name, made in self.graphs.items()
+        ]
         pairs = [(a, b) for b in range(len(graphs)) for a in range(b)]
         diffs = [difference(a, b, compare(graphs[a], graphs[b])) for a, b in pairs]
-        return pack(stages, colour=self._colour, offered=list(self._offered), diffs=diffs, files=listings(graphs[:1]),
-                    beside=list(self.graphs)[1] if len(graphs) > 1 else "", folded=int(folded))
+        return pack(
+            stages,
+            colour=self._colour,
+            offered=list(self._offered),
+            diffs=diffs,
+            files=listings(graphs[:1]),
+            beside=list(self.graphs)[1] if len(graphs) > 1 else "",
+            folded=int(folded),
+        )
 
     @property
     def widget(self):
@@ -258,8 +282,13 @@ class GraphView:
         if self._widget is None:
             kind = _widget_class()
             if kind is not None:
-                self._widget = kind(payload=self.saved_payload, columns=self._packed_columns(), colour=self._colour,
-                                    height=self.height, cells=cells.ids())
+                self._widget = kind(
+                    payload=self.saved_payload,
+                    columns=self._packed_columns(),
+                    colour=self._colour,
+                    height=self.height,
+                    cells=cells.ids(),
+                )
                 self._widget.observe(self._wanted, "wanted")
                 self._widget.on_msg(self._asked)
         return self._widget
@@ -299,10 +328,10 @@ class GraphView:
         first = next(iter(self.graphs))
         self.graphs = {stage or first: func_graph}
         self._make, self._offered = make, offered
-        self._measured = {(stage or first, key): known for (where, key), known in self._measured.items()
-                          if where == first}
-        self._columns = {place: carried(graph, func_graph, column)
-                         for place, (graph, column) in self._measured.items()}
+        self._measured = {
+            (stage or first, key): known for (where, key), known in self._measured.items() if where == first
+        }
+        self._columns = {place: carried(graph, func_graph, column) for place, (graph, column) in self._measured.items()}
         self._payload = self._saved = None
         if self._widget is not None:
             with self._widget.hold_sync():
@@ -330,8 +359,9 @@ class GraphView:
 
     def svg(self, boxes=60):
         """The graph as a still picture, see `msnb.ir.svg`; coloured by a column where the view is."""
-        return to_svg(self.graph, boxes=boxes, column=self.columns.get(self.colour),
-                      tree=self._tree(next(iter(self.graphs))))
+        return to_svg(
+            self.graph, boxes=boxes, column=self.columns.get(self.colour), tree=self._tree(next(iter(self.graphs)))
+        )
 
     def html(self):
         """The interactive view as a page that needs no kernel, no network and no other file."""

@@ -5,8 +5,15 @@ import pathlib
 from html import escape
 
 _STYLE = pathlib.Path(__file__).with_name("style.css")
-_KINDS = {"source": "source", "map": "transform", "function": "Python", "cache": "memory", "batch": "batch",
-          "device": "device", "operator": "operator"}
+_KINDS = {
+    "source": "source",
+    "map": "transform",
+    "function": "Python",
+    "cache": "memory",
+    "batch": "batch",
+    "device": "device",
+    "operator": "operator",
+}
 _QUIET = 0.05  # share of the time below which a container of transforms is not worth a line
 
 
@@ -62,7 +69,7 @@ def _line(o):
     share = o["share"]
     worst = " worst" if o["worst"] else ""
     what, on, column = o["label"].partition(" on ")
-    name = f"{escape(what)}" + (f'<i>{escape(column)}</i>' if on else "")
+    name = f"{escape(what)}" + (f"<i>{escape(column)}</i>" if on else "")
     return (
         f'<div class="line {o["kind"]}{worst}" role="row" title="{escape(o["label"], quote=True)}">'
         f'<span class="name" role="cell"><em>{_KINDS[o["kind"]]}</em><span>{name}</span></span>'
@@ -83,7 +90,8 @@ def _consumer(snapshot):
     cells = "".join(f'<u class="{"full" if i < filled else ""}"></u>' for i in range(places))
     queue = (
         f'<span class="queue" title="{filled} of {places} places of the queue are filled{times}">queue {cells}</span>'
-        if places else '<span class="queue">no queue: a thread of its own would gain nothing</span>'
+        if places
+        else '<span class="queue">no queue: a thread of its own would gain nothing</span>'
     )
     return (
         f'<div class="consumer">{queue}<span class="who">consumer</span>'

@@ -31,8 +31,10 @@ class PipelineMagics(Magics):
 
         options = parse_argstring(self.ms_pipeline, line)
         if options.seconds <= 0 or options.epochs < 1:
-            raise UsageError("%ms_pipeline: --seconds should be positive and --epochs at least 1, but got "
-                             f"{options.seconds:g} and {options.epochs}.")
+            raise UsageError(
+                "%ms_pipeline: --seconds should be positive and --epochs at least 1, but got "
+                f"{options.seconds:g} and {options.epochs}."
+            )
         text = " ".join(options.dataset)
         dataset = eval(text, self.shell.user_ns)
         if not isinstance(dataset, Dataset):

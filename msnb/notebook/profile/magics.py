@@ -1,4 +1,5 @@
 """`%ms_profile statement` and `%%ms_profile`: where the time of a statement or a cell goes."""
+
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
@@ -14,8 +15,12 @@ class ProfileMagics(Magics):
     @no_var_expand
     @magic_arguments("%ms_profile")
     @argument("-n", "--steps", type=int, default=10, help="How often a statement is run (default 10).")
-    @argument("-x", "--exact", action="store_true",
-              help="Replay each group of fused operators on its own, which compiles each of them.")
+    @argument(
+        "-x",
+        "--exact",
+        action="store_true",
+        help="Replay each group of fused operators on its own, which compiles each of them.",
+    )
     @argument("-q", "--quiet", action="store_true", help="Show nothing; the value of the magic is the profile.")
     @argument("statement", nargs="*", help="What to run.")
     @line_cell_magic("ms_profile")

@@ -1,4 +1,5 @@
 """A profile as a still picture, for pages where no script runs."""
+
 import textwrap
 from html import escape
 
@@ -6,13 +7,23 @@ from msnb.insight.profile.text import seconds
 from msnb.ir.source import show
 
 _WIDTH, _ROW = 860, 20
-_COLOURS = {"compute": "#0072b2", "gaps": "#8fb6d0", "data": "#009e73", "host": "#a9b4be", "unknown": "#a9b4be",
-            "forward": "#0072b2", "backward": "#d55e00", "update": "#009e73"}
-_STYLE = ("text{font:12px system-ui,'Segoe UI',Roboto,sans-serif;fill:#24303b}.s{fill:#5f6b76}"
-          ".b{font-weight:600}.n{text-anchor:end;font-variant-numeric:tabular-nums}"
-          ".bg{fill:#fff;stroke:#d5dbe1}.card{fill:#f6f8fa}"
-          "@media(prefers-color-scheme:dark){text{fill:#e4e9ee}.s{fill:#9aa5b1}.bg{fill:#16191d;stroke:#353c44}"
-          ".card{fill:#1c2025}}")
+_COLOURS = {
+    "compute": "#0072b2",
+    "gaps": "#8fb6d0",
+    "data": "#009e73",
+    "host": "#a9b4be",
+    "unknown": "#a9b4be",
+    "forward": "#0072b2",
+    "backward": "#d55e00",
+    "update": "#009e73",
+}
+_STYLE = (
+    "text{font:12px system-ui,'Segoe UI',Roboto,sans-serif;fill:#24303b}.s{fill:#5f6b76}"
+    ".b{font-weight:600}.n{text-anchor:end;font-variant-numeric:tabular-nums}"
+    ".bg{fill:#fff;stroke:#d5dbe1}.card{fill:#f6f8fa}"
+    "@media(prefers-color-scheme:dark){text{fill:#e4e9ee}.s{fill:#9aa5b1}.bg{fill:#16191d;stroke:#353c44}"
+    ".card{fill:#1c2025}}"
+)
 
 
 def to_svg(profile, rows=10):
@@ -25,18 +36,22 @@ def to_svg(profile, rows=10):
     out, y = [], 34
     total = sum(profile.parts.values()) or 1.0
     low, high = profile.spread
-    out.append(f'<text x="16" y="{y}" class="b" style="font-size:24px">{seconds(profile.step_seconds)}</text>'
-               f'<text x="130" y="{y - 8}">a step of <tspan class="b">{escape(profile.name)}</tspan></text>'
-               f'<text x="130" y="{y + 8}" class="s">{profile.mode}, {len(profile.steps)} steps between {seconds(low)} '
-               f'and {seconds(high)}; compiling took {seconds(profile.compile_seconds)}</text>')
+    out.append(
+        f'<text x="16" y="{y}" class="b" style="font-size:24px">{seconds(profile.step_seconds)}</text>'
+        f'<text x="130" y="{y - 8}">a step of <tspan class="b">{escape(profile.name)}</tspan></text>'
+        f'<text x="130" y="{y + 8}" class="s">{profile.mode}, {len(profile.steps)} steps between {seconds(low)} '
+        f"and {seconds(high)}; compiling took {seconds(profile.compile_seconds)}</text>"
+    )
     y += 22
     x, span = 16.0, _WIDTH - 32
     legend = []
     for name, part in profile.parts.items():
         if part > 0:
             wide = span * part / total
-            out.append(f'<rect x="{x:.1f}" y="{y}" width="{max(wide - 1.5, 1):.1f}" height="14" rx="2" '
-                       f'fill="{_COLOURS[name]}"/>')
+            out.append(
+                f'<rect x="{x:.1f}" y="{y}" width="{max(wide - 1.5, 1):.1f}" height="14" rx="2" '
+                f'fill="{_COLOURS[name]}"/>'
+            )
             legend.append(f"{name} {100 * part / total:.0f} %")
             x += wide
     y += 30
@@ -45,8 +60,10 @@ def to_svg(profile, rows=10):
     for finding in profile.advice[:3]:
         lines = textwrap.wrap(finding.text, 128)
         high_box = 16 * len(lines) + 10
-        out.append(f'<rect x="16" y="{y}" width="{span}" height="{high_box}" class="card"/>'
-                   f'<rect x="16" y="{y}" width="3" height="{high_box}" fill="#d55e00"/>')
+        out.append(
+            f'<rect x="16" y="{y}" width="{span}" height="{high_box}" class="card"/>'
+            f'<rect x="16" y="{y}" width="3" height="{high_box}" fill="#d55e00"/>'
+        )
         out += [f'<text x="28" y="{y + 18 + 16 * at}">{escape(line)}</text>' for at, line in enumerate(lines)]
         y += high_box + 6
     shown = profile.rows[:rows]
@@ -54,19 +71,23 @@ def to_svg(profile, rows=10):
     y += 16
     for row in shown:
         name = row.name + {"fused": " (fused)", "inferred": " (inferred)"}.get(row.how, "")
-        out.append(f'<text x="84" y="{y}" class="n">{seconds(row.seconds)}</text>'
-                   f'<text x="138" y="{y}" class="n s">{100 * row.seconds / total:.1f} %</text>'
-                   f'<rect x="150" y="{y - 10}" width="{max(160 * row.seconds / most, 1):.1f}" height="11" rx="2" '
-                   f'fill="{_COLOURS[row.direction]}"/>'
-                   f'<text x="320" y="{y}">{escape(_cut(name, 34))}</text>'
-                   f'<text x="540" y="{y}" class="s">{escape(_cut(row.cell, 27))}</text>'
-                   f'<text x="720" y="{y}" class="s">{escape(_cut(show(row.source), 22))}</text>')
+        out.append(
+            f'<text x="84" y="{y}" class="n">{seconds(row.seconds)}</text>'
+            f'<text x="138" y="{y}" class="n s">{100 * row.seconds / total:.1f} %</text>'
+            f'<rect x="150" y="{y - 10}" width="{max(160 * row.seconds / most, 1):.1f}" height="11" rx="2" '
+            f'fill="{_COLOURS[row.direction]}"/>'
+            f'<text x="320" y="{y}">{escape(_cut(name, 34))}</text>'
+            f'<text x="540" y="{y}" class="s">{escape(_cut(row.cell, 27))}</text>'
+            f'<text x="720" y="{y}" class="s">{escape(_cut(show(row.source), 22))}</text>'
+        )
         y += _ROW
     label = escape(f"Profile of {profile.name}: {seconds(profile.step_seconds)} a step", quote=True)
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {y}" width="{_WIDTH}" height="{y}" '
-            f'role="img" aria-label="{label}"><style>{_STYLE}</style><rect x=".5" y=".5" rx="6" class="bg" '
-            f'width="{_WIDTH - 1}" height="{y - 1}"/>{"".join(out)}</svg>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {y}" width="{_WIDTH}" height="{y}" '
+        f'role="img" aria-label="{label}"><style>{_STYLE}</style><rect x=".5" y=".5" rx="6" class="bg" '
+        f'width="{_WIDTH - 1}" height="{y - 1}"/>{"".join(out)}</svg>'
+    )
 
 
 def _cut(text, most):
-    return text if len(text) <= most else text[:most - 1] + "…"
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -1,4 +1,5 @@
 """A profile as a notebook shows it: live widget, self-contained page, still picture, text."""
+
 import functools
 import gzip
 import json
@@ -43,8 +44,10 @@ def view(profile, height=_HEIGHT):
         'GRAPH'
     """
     if not isinstance(profile, Profile):
-        raise TypeError(f"For 'view', 'profile' should be a Profile, but got {type(profile).__name__}; take one with "
-                        f"msnb.insight.profile.profile(net, x).")
+        raise TypeError(
+            f"For 'view', 'profile' should be a Profile, but got {type(profile).__name__}; take one with "
+            f"msnb.insight.profile.profile(net, x)."
+        )
     return ProfileView(profile, height)
 
 
@@ -79,8 +82,14 @@ class ProfileView:
             if row.program == profile.program.name:
                 for ident in row.nodes:
                     notes[ident] = row.how + (f" with {', '.join(sorted(row.mates)[:3])}" if row.mates else "")
-        column = {"label": "time", "unit": "s", "values": profile.times, "fold": "sum", "scale": "linear",
-                  "note": notes}
+        column = {
+            "label": "time",
+            "unit": "s",
+            "values": profile.times,
+            "fold": "sum",
+            "scale": "linear",
+            "note": notes,
+        }
         return GraphView(profile.graph, columns={"time": column}, colour="time")
 
     @property
@@ -90,8 +99,12 @@ class ProfileView:
             kind = _widget_class()
             if kind is not None:
                 graph = self.graph
-                self._widget = kind(payload=self.payload, graph=graph.saved_payload if graph else b"",
-                                    code=page.packed(GRAPH_MODULE) if graph else b"", cells=cells.ids())
+                self._widget = kind(
+                    payload=self.payload,
+                    graph=graph.saved_payload if graph else b"",
+                    code=page.packed(GRAPH_MODULE) if graph else b"",
+                    cells=cells.ids(),
+                )
         return self._widget
 
     def refresh(self):
@@ -125,8 +138,13 @@ class ProfileView:
         Raises:
             ValueError: If the suffix is none of these.
         """
-        makers = {".html": self.html, ".svg": self.svg, ".md": self.markdown, ".txt": lambda: self.profile.text(50),
-                  ".json": lambda: json.dumps(self.profile.timeline())}
+        makers = {
+            ".html": self.html,
+            ".svg": self.svg,
+            ".md": self.markdown,
+            ".txt": lambda: self.profile.text(50),
+            ".json": lambda: json.dumps(self.profile.timeline()),
+        }
         page.save(path, makers, "ProfileView")
 
     def close(self):
@@ -149,8 +167,13 @@ class ProfileView:
 
 def _page(payload, graph, title):
     parts = {"data": payload, "graph": graph, "module": page.packed(GRAPH_MODULE) if graph else b""}
-    return page.page(title, _MODULE, parts, "made.still(view,parts.data,parts.graph,parts.module);",
-                     "html,body{margin:0;background:transparent}")
+    return page.page(
+        title,
+        _MODULE,
+        parts,
+        "made.still(view,parts.data,parts.graph,parts.module);",
+        "html,body{margin:0;background:transparent}",
+    )
 
 
 @functools.cache

@@ -1,4 +1,5 @@
 """Operators that make Tensors of given values: constants, triangles, copies of a shape."""
+
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype

@@ -1,4 +1,5 @@
 """Edit distance between sequences."""
+
 import math
 
 import jax
@@ -47,18 +48,29 @@ def _levenshtein(a, length_a, b, length_b):
 def _in_a_group(name):
     """A check of coordinates: each symbol belongs to a sequence that one of the shapes has room for; where in the
     sequence it stands only orders it."""
+
     def ranges(given):
         shapes = given["hypothesis_shape"], given["truth_shape"]
         fits = len({len(s) for s in shapes}) == 1 and np.shape(given[name])[1:] == np.shape(shapes[0])
         room = tuple(map(max, *[s[:-1] for s in shapes]))
         return [Range(given[name], (*room, _UNBOUNDED))] if fits and room else ()
+
     return Check(name, ranges)
 
 
-@operator("EditDistance", functional="edit_distance",
-          checks=[_in_a_group("hypothesis_indices"), _in_a_group("truth_indices")])
-def edit_distance(hypothesis_indices, hypothesis_values, hypothesis_shape: Ints, truth_indices, truth_values,
-                  truth_shape: Ints, *, normalize: Bool = True):
+@operator(
+    "EditDistance", functional="edit_distance", checks=[_in_a_group("hypothesis_indices"), _in_a_group("truth_indices")]
+)
+def edit_distance(
+    hypothesis_indices,
+    hypothesis_values,
+    hypothesis_shape: Ints,
+    truth_indices,
+    truth_values,
+    truth_shape: Ints,
+    *,
+    normalize: Bool = True,
+):
     """Levenshtein distances between the sequences of two sparse Tensors.
 
     Args:
@@ -96,24 +108,30 @@ def edit_distance(hypothesis_indices, hypothesis_values, hypothesis_shape: Ints,
          [1. 1.]]
     """
     op = "EditDistance"
-    for name, indices, values, shape in (("hypothesis", hypothesis_indices, hypothesis_values, hypothesis_shape),
-                                         ("truth", truth_indices, truth_values, truth_shape)):
+    for name, indices, values, shape in (
+        ("hypothesis", hypothesis_indices, hypothesis_values, hypothesis_shape),
+        ("truth", truth_indices, truth_values, truth_shape),
+    ):
         dtype_in(op, f"{name}_indices", indices, SIGNED)
         dtype_in(op, f"{name}_values", values, NUMBER)
         rank(op, f"{name}_indices", indices, 2)
         rank(op, f"{name}_values", values, 1)
         if indices.shape != (values.shape[0], len(shape)):
-            raise ValueError(f"For '{op}', '{name}_indices' should have shape {(values.shape[0], len(shape))}, "
-                             f"but got {indices.shape}.")
+            raise ValueError(
+                f"For '{op}', '{name}_indices' should have shape {(values.shape[0], len(shape))}, "
+                f"but got {indices.shape}."
+            )
     same_dtype(op, hypothesis_values=hypothesis_values, truth_values=truth_values)
     if len(hypothesis_shape) != len(truth_shape):
-        raise ValueError(f"For '{op}', the two shapes should have one length, but got {hypothesis_shape} and "
-                         f"{truth_shape}.")
+        raise ValueError(
+            f"For '{op}', the two shapes should have one length, but got {hypothesis_shape} and {truth_shape}."
+        )
     out_shape = tuple(map(max, hypothesis_shape[:-1], truth_shape[:-1]))
     a, length_a = _dense(hypothesis_indices, hypothesis_values, hypothesis_shape, out_shape)
     b, length_b = _dense(truth_indices, truth_values, truth_shape, out_shape)
     distance = jax.vmap(_levenshtein)(a, length_a, b, length_b)
     if normalize:
-        distance = jnp.where(length_b == 0, jnp.where(length_a == 0, 0.0, jnp.inf),
-                             distance / jnp.maximum(length_b, 1)).astype(jnp.float32)
+        distance = jnp.where(
+            length_b == 0, jnp.where(length_a == 0, 0.0, jnp.inf), distance / jnp.maximum(length_b, 1)
+        ).astype(jnp.float32)
     return distance.reshape(out_shape)

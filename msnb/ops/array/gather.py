@@ -3,6 +3,7 @@
 An index out of range raises where it is checked (see `core.checks`); elsewhere it gives NaN, in integers the smallest
 number of the type, in unsigned ones the largest.
 """
+
 import jax
 import jax.numpy as jnp
 
@@ -101,10 +102,13 @@ def gather_d(x, dim: Int, index):
     tensor_only("GatherD", "x", x)
     dtype_in("GatherD", "index", index, INDEX)
     dim = axis_in("GatherD", dim, x.ndim, "dim")
-    if index.ndim != x.ndim or any(i > n and d != dim
-                                   for d, (i, n) in enumerate(zip(index.shape, x.shape, strict=True))):
-        raise ValueError(f"For 'GatherD', 'index' should have as many dimensions as 'x' and fit into it except along "
-                         f"{dim}, but got shapes {index.shape} and {x.shape}.")
+    if index.ndim != x.ndim or any(
+        i > n and d != dim for d, (i, n) in enumerate(zip(index.shape, x.shape, strict=True))
+    ):
+        raise ValueError(
+            f"For 'GatherD', 'index' should have as many dimensions as 'x' and fit into it except along "
+            f"{dim}, but got shapes {index.shape} and {x.shape}."
+        )
     x = x[tuple(slice(None) if d == dim else slice(n) for d, n in enumerate(index.shape))]
     return jnp.take_along_axis(x, index, dim, mode="fill")
 
@@ -136,8 +140,10 @@ def gather_nd(input_x, indices):
     tensor_only("GatherNd", "input_x", input_x)
     dtype_in("GatherNd", "indices", indices, INT)
     if not indices.ndim or indices.shape[-1] > input_x.ndim:
-        raise ValueError(f"For 'GatherNd', the last dimension of 'indices' should be at most {input_x.ndim}, the "
-                         f"number of dimensions of 'input_x', but the shape is {indices.shape}.")
+        raise ValueError(
+            f"For 'GatherNd', the last dimension of 'indices' should be at most {input_x.ndim}, the "
+            f"number of dimensions of 'input_x', but the shape is {indices.shape}."
+        )
     place = tuple(jnp.moveaxis(wide(indices), -1, 0))
     return input_x.at[place].get(mode="fill", wrap_negative_indices=False)
 
@@ -179,6 +185,7 @@ def _index_type(*allowed):
         if value not in allowed:
             raise TypeError
         return value
+
     return Kind(" or ".join(map(repr, allowed)), accept)
 
 
@@ -365,8 +372,11 @@ def _first_places(x):
     first = jnp.full(count, count).at[group].min(order)  # first place of each group
     by_place = jnp.zeros(count, bool).at[order].set(new)  # in a stable sort a group begins with its first place
     number = jnp.cumsum(by_place) - 1
-    inverse = jnp.zeros(count, jnp.int32).at[order].set(number[jnp.minimum(first, max(count - 1, 0))][group]
-                                                         .astype(jnp.int32))
+    inverse = (
+        jnp.zeros(count, jnp.int32)
+        .at[order]
+        .set(number[jnp.minimum(first, max(count - 1, 0))][group].astype(jnp.int32))
+    )
     return by_place, inverse
 
 

@@ -1,4 +1,5 @@
 """Operators that join Tensors, take them apart, and cut pieces out of them."""
+
 import jax.numpy as jnp
 
 from msnb.core.kinds import Int, Ints, NonNegInt, PositiveInt, Tensors
@@ -45,10 +46,13 @@ def concat(input_x: Tensors, *, axis: Int = 0):
     first = input_x[0]
     axis = axis_in("Concat", axis, first.ndim)
     for i, x in enumerate(input_x):
-        if x.ndim != first.ndim or any(a != b for d, (a, b) in enumerate(zip(x.shape, first.shape, strict=True))
-                                       if d != axis):
-            raise ValueError(f"For 'Concat', the shapes should agree except along axis {axis}, but got {first.shape} "
-                             f"for input_x[0] and {x.shape} for input_x[{i}].")
+        if x.ndim != first.ndim or any(
+            a != b for d, (a, b) in enumerate(zip(x.shape, first.shape, strict=True)) if d != axis
+        ):
+            raise ValueError(
+                f"For 'Concat', the shapes should agree except along axis {axis}, but got {first.shape} "
+                f"for input_x[0] and {x.shape} for input_x[{i}]."
+            )
     return jnp.concatenate(input_x, axis)
 
 
@@ -78,8 +82,9 @@ def parallel_concat(values: Tensors):
     _several("ParallelConcat", values)
     same_shape("ParallelConcat", **{f"values[{i}]": x for i, x in enumerate(values)})
     if not values[0].ndim or values[0].shape[0] != 1:
-        raise ValueError(f"For 'ParallelConcat', the first dimension of the inputs should be 1, but the shape is "
-                         f"{values[0].shape}.")
+        raise ValueError(
+            f"For 'ParallelConcat', the first dimension of the inputs should be 1, but the shape is {values[0].shape}."
+        )
     return jnp.concatenate(values)
 
 
@@ -170,8 +175,10 @@ def split(x, *, axis: Int = 0, output_num: PositiveInt = 1):
     tensor_only("Split", "x", x)
     axis = axis_in("Split", axis, x.ndim)
     if x.shape[axis] % output_num:
-        raise ValueError(f"For 'Split', the length of axis {axis} should be a multiple of 'output_num' {output_num}, "
-                         f"but the shape is {x.shape}.")
+        raise ValueError(
+            f"For 'Split', the length of axis {axis} should be a multiple of 'output_num' {output_num}, "
+            f"but the shape is {x.shape}."
+        )
     return tuple(jnp.split(x, output_num, axis))
 
 
@@ -200,14 +207,18 @@ def slice_(x, begin: Ints, size: Ints):
     """
     tensor_only("Slice", "x", x)
     if len(begin) != x.ndim or len(size) != x.ndim:
-        raise ValueError(f"For 'Slice', 'begin' and 'size' should have {x.ndim} entries, one for each dimension of "
-                         f"'x', but got {begin} and {size}.")
+        raise ValueError(
+            f"For 'Slice', 'begin' and 'size' should have {x.ndim} entries, one for each dimension of "
+            f"'x', but got {begin} and {size}."
+        )
     ends = []
     for low, length, limit in zip(begin, size, x.shape, strict=True):
         high = limit if length == -1 else low + length
         if low < 0 or length == 0 or length < -1 or high > limit:
-            raise ValueError(f"For 'Slice', the block from {begin} of size {size} should lie within the shape "
-                             f"{x.shape} and not be empty.")
+            raise ValueError(
+                f"For 'Slice', the block from {begin} of size {size} should lie within the shape "
+                f"{x.shape} and not be empty."
+            )
         ends.append(high)
     return x[tuple(slice(low, high) for low, high in zip(begin, ends, strict=True))]
 
@@ -217,8 +228,18 @@ def _bits(mask, length):
 
 
 @operator("StridedSlice", functional="strided_slice")
-def strided_slice(x, begin: Ints, end: Ints, strides: Ints, *, begin_mask: NonNegInt = 0, end_mask: NonNegInt = 0,
-                  ellipsis_mask: NonNegInt = 0, new_axis_mask: NonNegInt = 0, shrink_axis_mask: NonNegInt = 0):
+def strided_slice(
+    x,
+    begin: Ints,
+    end: Ints,
+    strides: Ints,
+    *,
+    begin_mask: NonNegInt = 0,
+    end_mask: NonNegInt = 0,
+    ellipsis_mask: NonNegInt = 0,
+    new_axis_mask: NonNegInt = 0,
+    shrink_axis_mask: NonNegInt = 0,
+):
     """A part of a Tensor, given by begin, end and step in each dimension.
 
     Bit i of a mask says something about entry i: in `begin_mask` and `end_mask` that the entry counts as left out, in
@@ -259,8 +280,9 @@ def strided_slice(x, begin: Ints, end: Ints, strides: Ints, *, begin_mask: NonNe
     tensor_only(op, "x", x)
     count = len(begin)
     if len(end) != count or len(strides) != count:
-        raise ValueError(f"For '{op}', 'begin', 'end' and 'strides' should have one length, but got {begin}, {end} and "
-                         f"{strides}.")
+        raise ValueError(
+            f"For '{op}', 'begin', 'end' and 'strides' should have one length, but got {begin}, {end} and {strides}."
+        )
     if 0 in strides:
         raise ValueError(f"For '{op}', 'strides' should not contain 0, but got {strides}.")
     ellipsis, new_axis, shrink = (_bits(m, count) for m in (ellipsis_mask, new_axis_mask, shrink_axis_mask))
@@ -274,13 +296,15 @@ def strided_slice(x, begin: Ints, end: Ints, strides: Ints, *, begin_mask: NonNe
     for i in range(count):
         if ellipsis[i]:
             index.append(Ellipsis)
-            dimension = x.ndim - sum(not n for n in new_axis[i + 1:])
+            dimension = x.ndim - sum(not n for n in new_axis[i + 1 :])
         elif new_axis[i]:
             index.append(None)
         elif shrink[i]:
             if not -x.shape[dimension] <= begin[i] < x.shape[dimension] or strides[i] < 0:
-                raise ValueError(f"For '{op}', a single index should be in [{-x.shape[dimension]}, "
-                                 f"{x.shape[dimension]}) with a positive stride, but got {begin[i]} and {strides[i]}.")
+                raise ValueError(
+                    f"For '{op}', a single index should be in [{-x.shape[dimension]}, "
+                    f"{x.shape[dimension]}) with a positive stride, but got {begin[i]} and {strides[i]}."
+                )
             index.append(begin[i])
             dimension += 1
         else:
@@ -317,14 +341,19 @@ def select(condition, x, y):
         dtype_in("Select", "condition", condition, frozenset({jnp.dtype(bool)}))
     if x.weak_type or y.weak_type:
         kind = (y if x.weak_type else x) if x.weak_type != y.weak_type else None
-        dtype = kind.dtype if kind is not None else (
-            jnp.float32 if jnp.issubdtype(jnp.promote_types(x.dtype, y.dtype), jnp.floating) else jnp.int32)
+        dtype = (
+            kind.dtype
+            if kind is not None
+            else (jnp.float32 if jnp.issubdtype(jnp.promote_types(x.dtype, y.dtype), jnp.floating) else jnp.int32)
+        )
         x, y = x.astype(dtype), y.astype(dtype)
     else:
         dtype_in("Select", "x", x, ANY)
         same_dtype("Select", x=x, y=y)
     for argument, value in (("x", x), ("y", y)):
         if value.ndim and value.shape != condition.shape or not value.ndim and condition.ndim and value.size != 1:
-            raise ValueError(f"For 'Select', '{argument}' should have the shape of 'condition', {condition.shape}, "
-                             f"but got {value.shape}.")
+            raise ValueError(
+                f"For 'Select', '{argument}' should have the shape of 'condition', {condition.shape}, "
+                f"but got {value.shape}."
+            )
     return jnp.where(condition, x, y)

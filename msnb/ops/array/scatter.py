@@ -2,6 +2,7 @@
 
 An index out of range raises where it is checked (see `core.checks`); elsewhere what it was to write is left out.
 """
+
 import math
 
 import jax
@@ -97,20 +98,26 @@ def _position(op, x, indices, updates):
     """Index tuple of a position per last entry of `indices`, after checking shapes."""
     depth = indices.shape[-1] if indices.ndim else 0
     if not indices.ndim or depth > x.ndim:
-        raise ValueError(f"For '{op}', the last dimension of 'indices' should be at most {x.ndim}, the number of "
-                         f"dimensions of the Tensor, but the shape is {indices.shape}.")
+        raise ValueError(
+            f"For '{op}', the last dimension of 'indices' should be at most {x.ndim}, the number of "
+            f"dimensions of the Tensor, but the shape is {indices.shape}."
+        )
     wanted = indices.shape[:-1] + x.shape[depth:]
     if updates.shape != wanted:
-        raise ValueError(f"For '{op}', 'updates' should have shape {wanted}, from indices of shape {indices.shape} and "
-                         f"a Tensor of shape {x.shape}, but got {updates.shape}.")
+        raise ValueError(
+            f"For '{op}', 'updates' should have shape {wanted}, from indices of shape {indices.shape} and "
+            f"a Tensor of shape {x.shape}, but got {updates.shape}."
+        )
     return tuple(jnp.moveaxis(indices, -1, 0))
 
 
 def _rows(op, x, indices, updates):
     wanted = indices.shape + x.shape[1:]
     if not x.ndim or updates.shape != wanted and updates.shape:
-        raise ValueError(f"For '{op}', 'updates' should have shape {wanted}, from indices of shape {indices.shape} and "
-                         f"a Parameter of shape {x.shape}, but got {updates.shape}.")
+        raise ValueError(
+            f"For '{op}', 'updates' should have shape {wanted}, from indices of shape {indices.shape} and "
+            f"a Parameter of shape {x.shape}, but got {updates.shape}."
+        )
     return (indices,)
 
 
@@ -131,14 +138,19 @@ def _in_place(name, mode, locking, by_position=False, allowed=NUMBER, functional
         dtype_in(name, "indices", indices, INDEX)
         updates = _in_type_of(name, input_x, updates)
         at = place(name, input_x, indices, updates)
-        shape = at[0].shape + input_x.shape[len(at):]
+        shape = at[0].shape + input_x.shape[len(at) :]
         return update(input_x, jnp.broadcast_to(updates, shape), at).astype(input_x.dtype)
+
     kernel.__name__ = kernel.__qualname__ = name
     kernel.__doc__ = _IN_PLACE.format(
-        verb=verb, locking=locking, error=error.__name__,
+        verb=verb,
+        locking=locking,
+        error=error.__name__,
         index_form=", the last dimension holds positions" if by_position else ", along the first dimension",
-        shape="indices.shape[:-1] + input_x.shape[indices.shape[-1]:]" if by_position
-        else "indices.shape + input_x.shape[1:]")
+        shape="indices.shape[:-1] + input_x.shape[indices.shape[-1]:]"
+        if by_position
+        else "indices.shape + input_x.shape[1:]",
+    )
     check = position("indices", "input_x", error) if by_position else index("indices", "input_x", negative=False)
     return operator(name, functional=functional, writes=("input_x",), checks=[check])(kernel)
 
@@ -150,8 +162,9 @@ _in_place("ScatterMul", "mul", False, functional="scatter_mul")
 _in_place("ScatterDiv", "div", False, functional="scatter_div")
 _in_place("ScatterMax", "max", True, functional="scatter_max")
 _in_place("ScatterMin", "min", False, functional="scatter_min")
-_in_place("ScatterNdUpdate", "update", True, by_position=True, allowed=ANY, functional="scatter_nd_update",
-          error=ValueError)
+_in_place(
+    "ScatterNdUpdate", "update", True, by_position=True, allowed=ANY, functional="scatter_nd_update", error=ValueError
+)
 _in_place("ScatterNdAdd", "add", False, by_position=True, functional="scatter_nd_add")
 _in_place("ScatterNdSub", "sub", False, by_position=True, functional="scatter_nd_sub")
 
@@ -219,10 +232,15 @@ def _into_copy(mode, shown):
         dtype_in(name, "indices", indices, INDEX)
         same_dtype(name, input_x=input_x, updates=updates)
         return update(input_x, updates, _position(name, input_x, indices, updates)).astype(input_x.dtype)
+
     kernel.__name__ = kernel.__qualname__ = name
     kernel.__doc__ = _COPY.format(verb=verb, name=name, shown=shown, error=error.__name__)
-    return operator(name, functional=f"tensor_scatter_{mode}", methods=(f"tensor_scatter_{mode}",),
-                    checks=[position("indices", "input_x", error)])(kernel)
+    return operator(
+        name,
+        functional=f"tensor_scatter_{mode}",
+        methods=(f"tensor_scatter_{mode}",),
+        checks=[position("indices", "input_x", error)],
+    )(kernel)
 
 
 _into_copy("update", "[1. 8. 4.]")
@@ -270,8 +288,9 @@ def scatter_nd(indices, updates, shape: Shape):
 
 
 @operator("TensorScatterElements", functional="tensor_scatter_elements")
-def tensor_scatter_elements(input_x, indices, updates, *, axis: Int = 0,
-                            reduction: OneOf("none", "add", "mul", "max", "min") = "none"):
+def tensor_scatter_elements(
+    input_x, indices, updates, *, axis: Int = 0, reduction: OneOf("none", "add", "mul", "max", "min") = "none"
+):
     """A copy of a Tensor with the element at `indices` along an axis set, for each place of `indices`.
 
     Args:
@@ -306,11 +325,14 @@ def tensor_scatter_elements(input_x, indices, updates, *, axis: Int = 0,
     updates = jnp.broadcast_to(updates.astype(input_x.dtype), indices.shape) if updates.weak_type else updates
     same_dtype(name, input_x=input_x, updates=updates)
     if indices.ndim != input_x.ndim or updates.shape != indices.shape:
-        raise ValueError(f"For '{name}', 'indices' should have {input_x.ndim} dimensions and 'updates' their shape, "
-                         f"but got {indices.shape} and {updates.shape}.")
+        raise ValueError(
+            f"For '{name}', 'indices' should have {input_x.ndim} dimensions and 'updates' their shape, "
+            f"but got {indices.shape} and {updates.shape}."
+        )
     indices = jnp.where(indices < 0, indices + input_x.shape[axis], indices)
-    places = tuple(indices if d == axis else jax.lax.broadcasted_iota(indices.dtype, indices.shape, d)
-                   for d in range(input_x.ndim))
+    places = tuple(
+        indices if d == axis else jax.lax.broadcasted_iota(indices.dtype, indices.shape, d) for d in range(input_x.ndim)
+    )
     mode = "update" if reduction == "none" else reduction
     return _UPDATES[mode][1](input_x, updates, places).astype(input_x.dtype)
 
@@ -339,8 +361,10 @@ def update_cache(input_x, indices, updates, max_num: Int):
     dtype_in(name, "indices", indices, INDEX)
     updates = _in_type_of(name, input_x, updates)
     if updates.size != indices.size * math.prod(input_x.shape[1:]):
-        raise ValueError(f"For '{name}', 'updates' should have one row of shape {input_x.shape[1:]} for each of "
-                         f"{indices.size} indices, but got shape {updates.shape}.")
+        raise ValueError(
+            f"For '{name}', 'updates' should have one row of shape {input_x.shape[1:]} for each of "
+            f"{indices.size} indices, but got shape {updates.shape}."
+        )
     indices, updates = indices.reshape(-1), updates.reshape(-1, *input_x.shape[1:])
     rows = jnp.where((indices < 0) | (indices >= max_num), input_x.shape[0], indices)
     return input_x.at[rows].set(updates, **_DROP), jnp.zeros(1, jnp.float32)

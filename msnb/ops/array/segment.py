@@ -1,4 +1,5 @@
 """Reductions over the segments that a Tensor of segment numbers marks."""
+
 import math
 
 import jax.numpy as jnp
@@ -43,8 +44,12 @@ def _limit(dtype, largest):
 
 
 _EMPTY = {"sum": lambda d: 0, "prod": lambda d: 1, "min": lambda d: _limit(d, True), "max": lambda d: _limit(d, False)}
-_REDUCE = {"sum": lambda x, v, i: x.at[i].add(v, mode="drop"), "prod": lambda x, v, i: multiplied(x, v, (i,)),
-           "min": lambda x, v, i: x.at[i].min(v, mode="drop"), "max": lambda x, v, i: x.at[i].max(v, mode="drop")}
+_REDUCE = {
+    "sum": lambda x, v, i: x.at[i].add(v, mode="drop"),
+    "prod": lambda x, v, i: multiplied(x, v, (i,)),
+    "min": lambda x, v, i: x.at[i].min(v, mode="drop"),
+    "max": lambda x, v, i: x.at[i].max(v, mode="drop"),
+}
 
 
 _BELOW = Check("segment_ids", lambda given: [Range(given["segment_ids"], given["num_segments"], low=None)])
@@ -56,14 +61,17 @@ def _declare(name, mode, summary, empty, shown):
         dtype_in(name, "segment_ids", segment_ids, INDEX)
         depth = segment_ids.ndim
         if not depth or segment_ids.shape != x.shape[:depth]:
-            raise ValueError(f"For '{name}', 'segment_ids' should have the shape of the first dimensions of 'x', "
-                             f"{x.shape}, but got {segment_ids.shape}.")
+            raise ValueError(
+                f"For '{name}', 'segment_ids' should have the shape of the first dimensions of 'x', "
+                f"{x.shape}, but got {segment_ids.shape}."
+            )
         rest = x.shape[depth:]
         ids = segment_ids.reshape(-1)
         ids = jnp.where(ids < 0, num_segments, ids)  # jax counts negative indices from the end; these are dropped
         start = jnp.full((num_segments, *rest), _EMPTY[mode](x.dtype), x.dtype)
         reduce = in_float32(_REDUCE[mode]) if mode in ("sum", "prod") else _REDUCE[mode]
         return reduce(start, x.reshape(math.prod(segment_ids.shape), *rest), ids)
+
     kernel.__name__ = kernel.__qualname__ = f"unsorted_segment_{mode}"
     kernel.__doc__ = _DOC.format(name=name, summary=summary, empty=empty, shown=shown)
     return operator(name, functional=f"unsorted_segment_{mode}", checks=[_BELOW])(kernel)

@@ -1,4 +1,5 @@
 """Operators that change the shape of a Tensor, or its order of elements, and no value."""
+
 import math
 
 import jax
@@ -16,8 +17,9 @@ from msnb.ops._half import widened
 def resolve_shape(op, size, shape):
     """`shape` with its -1 replaced by what is left of `size` elements."""
     if any(n < -1 for n in shape) or shape.count(-1) > 1:
-        raise ValueError(f"For '{op}', 'shape' should have at most one -1 and no other negative number, "
-                         f"but got {shape}.")
+        raise ValueError(
+            f"For '{op}', 'shape' should have at most one -1 and no other negative number, but got {shape}."
+        )
     known = math.prod(n for n in shape if n != -1)
     if -1 not in shape:
         fits = known == size
@@ -143,8 +145,9 @@ def transpose(x, perm: Ints):
     tensor_only("Transpose", "x", x)
     axes = tuple(axis_in("Transpose", a, x.ndim, "perm") for a in perm)
     if len(axes) != x.ndim or len(set(axes)) < len(axes):
-        raise ValueError(f"For 'Transpose', 'perm' should be a permutation of the {x.ndim} dimensions of 'x', "
-                         f"but got {perm}.")
+        raise ValueError(
+            f"For 'Transpose', 'perm' should be a permutation of the {x.ndim} dimensions of 'x', but got {perm}."
+        )
     return jnp.transpose(x, axes)
 
 
@@ -176,8 +179,11 @@ def broadcast_to(x, *, shape: Shape):
     tensor_only("BroadcastTo", "x", x)
     extra = len(shape) - x.ndim
     target = tuple(x.shape[i - extra] if n == -1 and i >= extra else n for i, n in enumerate(shape))
-    if extra < 0 or any(n < 0 for n in target) or any(
-            a not in (b, 1) for a, b in zip(x.shape, target[extra:], strict=True)):
+    if (
+        extra < 0
+        or any(n < 0 for n in target)
+        or any(a not in (b, 1) for a, b in zip(x.shape, target[extra:], strict=True))
+    ):
         raise ValueError(f"For 'BroadcastTo', a Tensor of shape {x.shape} does not broadcast to {shape}.")
     return jnp.broadcast_to(x, target)
 
@@ -208,8 +214,10 @@ def tile(x, multiples: Ints):
     """
     tensor_only("Tile", "x", x)
     if len(multiples) < x.ndim:
-        raise ValueError(f"For 'Tile', 'multiples' should have at least {x.ndim} entries, one for each dimension of "
-                         f"'x', but got {multiples}.")
+        raise ValueError(
+            f"For 'Tile', 'multiples' should have at least {x.ndim} entries, one for each dimension of "
+            f"'x', but got {multiples}."
+        )
     if any(m <= 0 for m in multiples):
         raise ValueError(f"For 'Tile', 'multiples' should be positive, but got {multiples}.")
     return jnp.tile(x, multiples)
@@ -225,9 +233,9 @@ def _integers(x, target):
     """Floats as integers, as MindSpore converts them on a CPU: by way of 32 bits, or of 64 for the wide types."""
     x = widened(x)
     if target == jnp.uint64:
-        above = x >= 2.0 ** 63
-        below = _cut(jnp.where(above, x - 2.0 ** 63, x), jnp.int64).astype(target)
-        return jnp.where(above, below + jnp.asarray(2 ** 63, target), below)
+        above = x >= 2.0**63
+        below = _cut(jnp.where(above, x - 2.0**63, x), jnp.int64).astype(target)
+        return jnp.where(above, below + jnp.asarray(2**63, target), below)
     return _cut(x, jnp.int64 if target in (jnp.int64, jnp.uint32) else jnp.int32).astype(target)
 
 
@@ -359,8 +367,9 @@ def reverse_sequence(x, seq_lengths, *, seq_dim: Int, batch_dim: Int = 0):
     if seq == batch:
         raise ValueError(f"For '{op}', 'seq_dim' and 'batch_dim' should differ, but both are {seq}.")
     if seq_lengths.shape != (x.shape[batch],):
-        raise ValueError(f"For '{op}', 'seq_lengths' should have shape {(x.shape[batch],)}, "
-                         f"but got {seq_lengths.shape}.")
+        raise ValueError(
+            f"For '{op}', 'seq_lengths' should have shape {(x.shape[batch],)}, but got {seq_lengths.shape}."
+        )
     place = jnp.arange(x.shape[seq]).reshape([-1 if i == seq else 1 for i in range(x.ndim)])
     length = seq_lengths.reshape([-1 if i == batch else 1 for i in range(x.ndim)])
     return jnp.take_along_axis(x, jnp.where(place < length, length - 1 - place, place), seq)
@@ -427,8 +436,9 @@ def padding(x, *, pad_dim_size: PositiveInt = 8):
     """
     tensor_only("Padding", "x", x)
     if x.ndim < 2 or x.shape[-1] != 1:
-        raise ValueError(f"For 'Padding', 'x' should have at least 2 dimensions and the last of length 1, "
-                         f"but got shape {x.shape}.")
+        raise ValueError(
+            f"For 'Padding', 'x' should have at least 2 dimensions and the last of length 1, but got shape {x.shape}."
+        )
     return jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, pad_dim_size - 1)])
 
 
@@ -482,7 +492,7 @@ def diag_part(x):
         [1 2]
     """
     tensor_only("DiagPart", "x", x)
-    half = x.shape[:x.ndim // 2]
+    half = x.shape[: x.ndim // 2]
     if not x.ndim or x.shape != half * 2:
         raise ValueError(f"For 'DiagPart', the two halves of the shape of 'x' should agree, but got {x.shape}.")
     count = math.prod(half)

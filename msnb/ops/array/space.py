@@ -1,4 +1,5 @@
 """Operators that move blocks of pixels between the spatial dimensions and the channels or the batch."""
+
 import math
 
 import jax.numpy as jnp
@@ -15,6 +16,7 @@ def _at_least(low):
         if value < low:
             raise ValueError
         return value
+
     return accept
 
 
@@ -75,7 +77,7 @@ def space_to_depth(x, *, block_size: BlockSize):
     n, c, h, w = x.shape
     _divisible("SpaceToDepth", (h, w), (block_size, block_size), "height and width")
     parts = x.reshape(n, c, h // block_size, block_size, w // block_size, block_size)
-    return parts.transpose(0, 3, 5, 1, 2, 4).reshape(n, c * block_size ** 2, h // block_size, w // block_size)
+    return parts.transpose(0, 3, 5, 1, 2, 4).reshape(n, c * block_size**2, h // block_size, w // block_size)
 
 
 @operator("DepthToSpace", functional="depth_to_space")
@@ -105,9 +107,9 @@ def depth_to_space(x, *, block_size: BlockSize):
     tensor_only("DepthToSpace", "x", x)
     rank("DepthToSpace", "x", x, 4)
     n, c, h, w = x.shape
-    _divisible("DepthToSpace", (c,), (block_size ** 2,), "the channels")
-    parts = x.reshape(n, block_size, block_size, c // block_size ** 2, h, w)
-    return parts.transpose(0, 3, 4, 1, 5, 2).reshape(n, c // block_size ** 2, h * block_size, w * block_size)
+    _divisible("DepthToSpace", (c,), (block_size**2,), "the channels")
+    parts = x.reshape(n, block_size, block_size, c // block_size**2, h, w)
+    return parts.transpose(0, 3, 4, 1, 5, 2).reshape(n, c // block_size**2, h * block_size, w * block_size)
 
 
 def _to_batch(op, x, block, paddings):
@@ -132,7 +134,7 @@ def _from_batch(op, x, block, crops):
     parts = x.reshape(*block, n // count, c, h, w)
     images = parts.transpose(2, 3, 4, 0, 5, 1).reshape(n // count, c, h * block[0], w * block[1])
     (top, bottom), (left, right) = crops
-    return images[:, :, top:h * block[0] - bottom, left:w * block[1] - right]
+    return images[:, :, top : h * block[0] - bottom, left : w * block[1] - right]
 
 
 @operator("SpaceToBatch")

@@ -1,4 +1,5 @@
 """Operators between Tensors and Python values: shapes and types read off, constants turned into Tensors."""
+
 import numbers
 
 import numpy as np
@@ -165,11 +166,14 @@ class SameTypeShape(HostPrimitive):
         tensor_argument("SameTypeShape", "input_x", input_x)
         tensor_argument("SameTypeShape", "input_y", input_y)
         if input_x.dtype != input_y.dtype:
-            raise TypeError(f"For 'SameTypeShape', the inputs should have one element type, but got "
-                            f"{input_x.dtype} and {input_y.dtype}.")
+            raise TypeError(
+                f"For 'SameTypeShape', the inputs should have one element type, but got "
+                f"{input_x.dtype} and {input_y.dtype}."
+            )
         if input_x.shape != input_y.shape:
-            raise ValueError(f"For 'SameTypeShape', the inputs should have one shape, but got {input_x.shape} and "
-                             f"{input_y.shape}.")
+            raise ValueError(
+                f"For 'SameTypeShape', the inputs should have one shape, but got {input_x.shape} and {input_y.shape}."
+            )
         return input_x
 
 
@@ -198,8 +202,9 @@ class IsSubClass(HostPrimitive):
     def __call__(self, sub_type, type_):
         for argument, value in (("sub_type", sub_type), ("type_", type_)):
             if not isinstance(value, mstype.Type):
-                raise TypeError(f"For 'IsSubClass', '{argument}' should be a mindspore type, "
-                                f"but got {describe(value)}.")
+                raise TypeError(
+                    f"For 'IsSubClass', '{argument}' should be a mindspore type, but got {describe(value)}."
+                )
         return mstype.issubclass_(sub_type, type_)
 
 
@@ -274,8 +279,10 @@ class TupleToArray(HostPrimitive):
             if not isinstance(value, numbers.Number):
                 raise TypeError(f"For 'TupleToArray', 'input_x' should hold numbers, but got {describe(value)}.")
             if type(value) is not type(input_x[0]):
-                raise TypeError(f"For 'TupleToArray', all numbers should be of one type, but got "
-                                f"{describe(input_x[0])} and {describe(value)}.")
+                raise TypeError(
+                    f"For 'TupleToArray', all numbers should be of one type, but got "
+                    f"{describe(input_x[0])} and {describe(value)}."
+                )
         return Tensor(np.array(input_x, np.int32 if isinstance(input_x[0], int) else np.float32))
 
 
@@ -359,6 +366,7 @@ class ScalarCast(HostPrimitive):
         if isinstance(input_x, Tensor):
             if is_tracer(input_x._array):
                 from msnb.core.operator import FUNCTIONAL
+
                 return FUNCTIONAL["cast"](input_x, input_y)
             input_x = input_x.asnumpy().item()
         if not isinstance(input_x, (bool, int, float)):
@@ -415,16 +423,19 @@ class InvertPermutation(HostPrimitive):
         if isinstance(input_x, Tensor):
             raise ValueError("For 'InvertPermutation', 'input_x' should be a tuple of int, but got a Tensor.")
         if not isinstance(input_x, (tuple, list)):
-            raise TypeError(f"For 'InvertPermutation', 'input_x' should be a tuple of int, "
-                            f"but got {describe(input_x)}.")
+            raise TypeError(
+                f"For 'InvertPermutation', 'input_x' should be a tuple of int, but got {describe(input_x)}."
+            )
         for value in input_x:
             if isinstance(value, (tuple, list)):
                 raise ValueError("For 'InvertPermutation', 'input_x' should be a flat tuple of int, but it is nested.")
             if isinstance(value, bool) or not isinstance(value, int):
                 raise TypeError(f"For 'InvertPermutation', 'input_x' should hold int, but got {describe(value)}.")
         if sorted(input_x) != list(range(len(input_x))):
-            raise ValueError(f"For 'InvertPermutation', 'input_x' should be a permutation of 0 to {len(input_x) - 1}, "
-                             f"but got {tuple(input_x)}.")
+            raise ValueError(
+                f"For 'InvertPermutation', 'input_x' should be a permutation of 0 to {len(input_x) - 1}, "
+                f"but got {tuple(input_x)}."
+            )
         inverse = [0] * len(input_x)
         for place, value in enumerate(input_x):
             inverse[value] = place
@@ -463,8 +474,10 @@ class Unique(HostPrimitive):
     def __call__(self, x):
         tensor_argument("Unique", "x", x)
         if is_tracer(x._array):
-            raise RuntimeError("For 'Unique', the number of distinct elements depends on values, which a compiled "
-                               "graph does not know; use UniqueWithPad, or call Unique in PYNATIVE mode.")
+            raise RuntimeError(
+                "For 'Unique', the number of distinct elements depends on values, which a compiled "
+                "graph does not know; use UniqueWithPad, or call Unique in PYNATIVE mode."
+            )
         values, first, inverse = np.unique(x.asnumpy(), return_index=True, return_inverse=True)
         order = np.argsort(first, kind="stable")
         rank = np.empty_like(order)

@@ -1,4 +1,5 @@
 """Functions made of functions: maps, overloads, gradients; `mindspore.ops.composite`."""
+
 from msnb.core.grad import GradOperation
 from msnb.ops.composite.clip import clip_by_global_norm, clip_by_value
 from msnb.ops.composite.multitype import (
@@ -13,13 +14,26 @@ from msnb.ops.composite.multitype import (
     zip_operation,
 )
 
-__all__ = ["GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "add_flags", "clip_by_global_norm",
-           "clip_by_value", "core", "hyper_add", "ones_like", "zeros_like", "zip_operation"]
+__all__ = [
+    "GradOperation",
+    "HyperMap",
+    "Map",
+    "MultitypeFuncGraph",
+    "add_flags",
+    "clip_by_global_norm",
+    "clip_by_value",
+    "core",
+    "hyper_add",
+    "ones_like",
+    "zeros_like",
+    "zip_operation",
+]
 
 
 def __getattr__(name):
     """normal, uniform, count_nonzero, ...: declared as functional forms, found here as well."""
     from msnb.core.primitive import FUNCTIONAL
+
     if name in FUNCTIONAL:
         return FUNCTIONAL[name]
     raise AttributeError(f"module 'msnb.ops.composite' has no attribute '{name}'")

@@ -1,4 +1,5 @@
 """A face: `mindspore.ops.composite.base`."""
+
 from msnb.core.grad import GradOperation
 from msnb.ops.composite.multitype import HyperMap, Map, MultitypeFuncGraph, add_flags, core
 

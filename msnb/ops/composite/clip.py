@@ -1,4 +1,5 @@
 """Clipping by value and by the global norm of several Tensors."""
+
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 
@@ -18,6 +19,7 @@ def clip_by_value(x, clip_value_min, clip_value_max):
         ``CPU`` ``GPU`` ``TPU``
     """
     from msnb.ops.operations import Maximum, Minimum
+
     return Maximum()(Minimum()(x, clip_value_max), clip_value_min)
 
 
@@ -39,6 +41,7 @@ def clip_by_global_norm(x, clip_norm=1.0, use_norm=None):
     """
     from msnb.common import dtype as mstype
     from msnb.ops.operations import Cast, Maximum, ReduceSum, Sqrt, Square
+
     if isinstance(clip_norm, bool) or not isinstance(clip_norm, (int, float)) or clip_norm <= 0:
         raise ValueError(f"For 'clip_by_global_norm', 'clip_norm' should be a positive number, but got {clip_norm!r}.")
     if use_norm is not None:

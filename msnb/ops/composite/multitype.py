@@ -1,4 +1,5 @@
 """Overloads by type (`MultitypeFuncGraph`) and maps over nested tuples (`HyperMap`)."""
+
 import functools
 
 from msnb import log
@@ -8,9 +9,24 @@ from msnb.core.errors import describe
 from msnb.core.tensor import RowTensor, SparseTensor, Tensor
 
 _CLASSES = {
-    "tensor": Tensor, "rowtensor": RowTensor, "sparsetensor": SparseTensor, "number": (int, float), "bool": bool,
-    "string": str, "str": str, "tuple": tuple, "list": list, "dict": dict, "dictionary": dict, "none": type(None),
-    "nonetype": type(None), "int": int, "float": float, "typetype": mstype.Type, "slice": slice, "ellipsis": type(...),
+    "tensor": Tensor,
+    "rowtensor": RowTensor,
+    "sparsetensor": SparseTensor,
+    "number": (int, float),
+    "bool": bool,
+    "string": str,
+    "str": str,
+    "tuple": tuple,
+    "list": list,
+    "dict": dict,
+    "dictionary": dict,
+    "none": type(None),
+    "nonetype": type(None),
+    "int": int,
+    "float": float,
+    "typetype": mstype.Type,
+    "slice": slice,
+    "ellipsis": type(...),
     "cosparse": SparseTensor,
 }
 
@@ -65,8 +81,9 @@ class MultitypeFuncGraph:
     """
 
     def __init__(self, name, read_value=False):
-        log.unused("MultitypeFuncGraph", "a Parameter is passed as it is, and is read where it is used",
-                   read_value=read_value)
+        log.unused(
+            "MultitypeFuncGraph", "a Parameter is passed as it is, and is read where it is used", read_value=read_value
+        )
         self.name = name
         self.entries = []
 
@@ -88,8 +105,10 @@ class MultitypeFuncGraph:
             if len(matchers) == len(args) and all(m(a) for m, a in zip(matchers, args)):
                 return script.call(fn)(*args)
         known = "; ".join(", ".join(map(str, names)) for names, _, _ in self.entries)
-        raise ValueError(f"'{self.name}' is not defined for ({', '.join(describe(a) for a in args)}). "
-                         f"It is defined for: {known or 'nothing yet'}.")
+        raise ValueError(
+            f"'{self.name}' is not defined for ({', '.join(describe(a) for a in args)}). "
+            f"It is defined for: {known or 'nothing yet'}."
+        )
 
     def __repr__(self):
         return f"MultitypeFuncGraph({self.name})"
@@ -133,8 +152,10 @@ class HyperMap:
             return operation(*args)
         for other in args[1:]:
             if not isinstance(other, (tuple, list)) or len(other) != len(first):
-                raise TypeError(f"The arguments of a map should have the same structure, but got {describe(first)} "
-                                f"and {describe(other)}.")
+                raise TypeError(
+                    f"The arguments of a map should have the same structure, but got {describe(first)} "
+                    f"and {describe(other)}."
+                )
         if self._deep:
             results = [self._map(operation, items) for items in zip(*args)]
         else:
@@ -179,11 +200,13 @@ def add_flags(fn=None, **flags):
 def _like(operator):
     def fill(value):
         from msnb.ops.operations import OnesLike, ZerosLike
+
         if isinstance(value, (tuple, list)):
             return tuple(fill(v) for v in value)
         if isinstance(value, (int, float)):
             return type(value)(operator == "OnesLike")
         return (OnesLike if operator == "OnesLike" else ZerosLike)()(value)
+
     return fill
 
 

@@ -1,4 +1,5 @@
 """Arithmetic of two Tensors, element by element, with broadcasting and MindSpore's implicit conversion."""
+
 import operator as operators
 
 import jax
@@ -38,16 +39,33 @@ _DOC = """{summary}
     """
 
 
-def _declare(name, compute, summary, x, y, shown, *, functional=None, methods=(), aliases=(), allowed=NUMBER,
-             which="", result="its element type is the common one", type_="float32"):
+def _declare(
+    name,
+    compute,
+    summary,
+    x,
+    y,
+    shown,
+    *,
+    functional=None,
+    methods=(),
+    aliases=(),
+    allowed=NUMBER,
+    which="",
+    result="its element type is the common one",
+    type_="float32",
+):
     """Declare operator `name`, whose value is compute(x, y) on operands of one type in `allowed`."""
+
     def kernel(x, y):
         x, y = promote(x, y, op=name)
         dtype_in(name, "x", x, allowed)
         return compute(x, y)
+
     kernel.__name__ = kernel.__qualname__ = functional or name
-    kernel.__doc__ = _DOC.format(summary=summary, which=which, result=result, name=name, x=x, y=y, type_=type_,
-                                 shown=shown)
+    kernel.__doc__ = _DOC.format(
+        summary=summary, which=which, result=result, name=name, x=x, y=y, type_=type_, shown=shown
+    )
     return operator(name, functional=functional, methods=methods, aliases=aliases)(kernel)
 
 
@@ -85,12 +103,14 @@ def _no_number(x):
 
 def _guarded(divide, at_zero):
     """divide(x, y) with at_zero(x) where integers are divided by 0, which the hardware leaves open."""
+
     def compute(x, y):
         if not is_integer(x):
             return divide(x, y)
         x, y = jnp.broadcast_arrays(x, y)
         zero = y == 0
         return jnp.where(zero, at_zero(x), divide(x, jnp.where(zero, jnp.ones_like(y), y)))
+
     return compute
 
 
@@ -134,63 +154,225 @@ def _broadcasting(function):
     return lambda x, y: function(x, y) if x.shape == y.shape else wide(x, y)
 
 
-add = _declare("Add", _broadcasting(operators.add), "Sum of the operands.", "[1., 2., 3.]", "[4., 5., 6.]",
-               "[5. 7. 9.]",
-               functional="add", methods=("add", "__add__", "__radd__"), aliases=("TensorAdd",), allowed=NUMBER | BOOL)
-sub = _declare("Sub", _broadcasting(operators.sub), "Difference of the operands, x - y.", "[1., 2., 3.]",
-               "[4., 5., 6.]", "[-3. -3. -3.]",
-               functional="sub", methods=("sub", "subtract", "__sub__", "__rsub__"))
-mul = _declare("Mul", _broadcasting(operators.mul), "Product of the operands.", "[1., 2., 3.]",
-               "[4., 5., 6.]", "[ 4. 10. 18.]",
-               functional="mul", methods=("mul", "multiply", "__mul__", "__rmul__"), allowed=NUMBER | BOOL)
-real_div = _declare("RealDiv", _quotient, "Quotient of the operands; integers give an integer.",
-                    "[1., 2., 3.]", "[4., 5., 6.]", "[0.25 0.4  0.5 ]")
-div = _declare("Div", _quotient, "Quotient of the operands; integers give an integer.",
-               "[-4., 5., 6.]", "[3., 2., 3.]", "[-1.3333334  2.5        2.       ]")
-div_no_nan = _declare("DivNoNan", _divide_no_nan, "Quotient of the operands, 0 where the divisor is 0.",
-                      "[1., 0., 2.]", "[0., 1., 4.]", "[0.  0.  0.5]", functional="div_no_nan")
-floor_div = _declare("FloorDiv", _guarded(_floor_divide, _limit), "Quotient of the operands, rounded down.",
-                     "[2, 4, -1]", "[3, 3, 3]", "[ 0  1 -1]", functional="floor_div", type_="int32",
-                     methods=("floor_divide", "__floordiv__", "__rfloordiv__"))
-floor_mod = _declare("FloorMod", _guarded(jnp.mod, _no_number),
-                     "Remainder of the floored quotient; it has the sign of the divisor.",
-                     "[2, 4, -1]", "[3, 3, 3]", "[2 1 2]", functional="floor_mod", type_="int32",
-                     methods=("floor_mod", "__mod__", "__rmod__"))
-mod = _declare("Mod", _guarded(jnp.fmod, lambda x: jnp.where(x == 0, 0, _no_number(x))),
-               "Remainder of the truncated quotient; it has the sign of the dividend.",
-               "[-4., 5., 6.]", "[3., 2., 3.]", "[-1.  1.  0.]", functional="mod")
-truncate_div = _declare("TruncateDiv", _guarded(_truncate_divide, _limit),
-                        "Quotient of the operands, rounded towards zero.",
-                        "[2, 4, -1]", "[3, 3, 3]", "[0 1 0]", functional="truncate_div", type_="int32")
-truncate_mod = _declare("TruncateMod", _guarded(jnp.fmod, jnp.zeros_like),
-                        "Remainder of the quotient that is rounded towards zero.",
-                        "[2, 4, -1]", "[3, 3, 3]", "[ 2  1 -1]", functional="truncate_mod", type_="int32")
-pow_ = _declare("Pow", _power, "The first operand to the power of the second.", "[1., 2., 4.]", "[3., 3., 3.]",
-                "[ 1.  8. 64.]", functional="pow", methods=("pow", "__pow__", "__rpow__"), allowed=NUMBER | BOOL)
-maximum = _declare("Maximum", larger, "The larger of the operands.", "[1., 5., 3.]", "[4., 2., 6.]",
-                   "[4. 5. 6.]", functional="maximum", methods=("maximum",), allowed=NUMBER | BOOL)
-minimum = _declare("Minimum", smaller, "The smaller of the operands.", "[1., 5., 3.]", "[4., 2., 6.]",
-                   "[1. 2. 3.]", functional="minimum", methods=("minimum",), allowed=NUMBER | BOOL)
-squared_difference = _declare("SquaredDifference", in_float32(lambda x, y: jnp.square(x - y)),
-                              "Square of the difference of the operands.", "[1., 2., 3.]", "[2., 4., 6.]",
-                              "[1. 4. 9.]", functional="squared_difference")
-xdivy = _declare("Xdivy", _xdivy, "x / y, and 0 where x is 0 even if y is 0 too.", "[2., 0.]", "[4., 0.]",
-                 "[0.5 0. ]", functional="xdivy", methods=("xdivy",), allowed=FLOAT)
-xlogy = _declare("Xlogy", _xlogy, "x * log(y), and 0 where x is 0 even if y is 0 too.", "[2., 0.]", "[1., 0.]",
-                 "[0. 0.]", functional="xlogy", methods=("xlogy",), allowed=FLOAT)
-atan2 = _declare("Atan2", in_float32(lambda x, y: jnp.arctan2(floating(x), floating(y))),
-                 "Angle of the point (y, x) with the first axis, in radians: the arc tangent of x / y with the sign "
-                 "of both.", "[0., 1.]", "[1., 1.]", "[0.        0.7853982]", functional="atan2",
-                 methods=("atan2", "arctan2"))
-bitwise_and = _declare("BitwiseAnd", jnp.bitwise_and, "Bits that are set in both operands.", "[0, 1, 3]",
-                       "[1, 1, 2]", "[0 1 2]", functional="bitwise_and", allowed=INT | BOOL, type_="int16",
-                       methods=("bitwise_and", "__and__", "__rand__"))
-bitwise_or = _declare("BitwiseOr", jnp.bitwise_or, "Bits that are set in one operand or both.", "[0, 1, 3]",
-                      "[1, 1, 2]", "[1 1 3]", functional="bitwise_or", allowed=INT | BOOL, type_="int16",
-                      methods=("bitwise_or", "__or__", "__ror__"))
-bitwise_xor = _declare("BitwiseXor", jnp.bitwise_xor, "Bits that are set in exactly one operand.", "[0, 1, 3]",
-                       "[1, 1, 2]", "[1 0 1]", functional="bitwise_xor", allowed=INT | BOOL, type_="int16",
-                       methods=("bitwise_xor", "__xor__", "__rxor__"))
+add = _declare(
+    "Add",
+    _broadcasting(operators.add),
+    "Sum of the operands.",
+    "[1., 2., 3.]",
+    "[4., 5., 6.]",
+    "[5. 7. 9.]",
+    functional="add",
+    methods=("add", "__add__", "__radd__"),
+    aliases=("TensorAdd",),
+    allowed=NUMBER | BOOL,
+)
+sub = _declare(
+    "Sub",
+    _broadcasting(operators.sub),
+    "Difference of the operands, x - y.",
+    "[1., 2., 3.]",
+    "[4., 5., 6.]",
+    "[-3. -3. -3.]",
+    functional="sub",
+    methods=("sub", "subtract", "__sub__", "__rsub__"),
+)
+mul = _declare(
+    "Mul",
+    _broadcasting(operators.mul),
+    "Product of the operands.",
+    "[1., 2., 3.]",
+    "[4., 5., 6.]",
+    "[ 4. 10. 18.]",
+    functional="mul",
+    methods=("mul", "multiply", "__mul__", "__rmul__"),
+    allowed=NUMBER | BOOL,
+)
+real_div = _declare(
+    "RealDiv",
+    _quotient,
+    "Quotient of the operands; integers give an integer.",
+    "[1., 2., 3.]",
+    "[4., 5., 6.]",
+    "[0.25 0.4  0.5 ]",
+)
+div = _declare(
+    "Div",
+    _quotient,
+    "Quotient of the operands; integers give an integer.",
+    "[-4., 5., 6.]",
+    "[3., 2., 3.]",
+    "[-1.3333334  2.5        2.       ]",
+)
+div_no_nan = _declare(
+    "DivNoNan",
+    _divide_no_nan,
+    "Quotient of the operands, 0 where the divisor is 0.",
+    "[1., 0., 2.]",
+    "[0., 1., 4.]",
+    "[0.  0.  0.5]",
+    functional="div_no_nan",
+)
+floor_div = _declare(
+    "FloorDiv",
+    _guarded(_floor_divide, _limit),
+    "Quotient of the operands, rounded down.",
+    "[2, 4, -1]",
+    "[3, 3, 3]",
+    "[ 0  1 -1]",
+    functional="floor_div",
+    type_="int32",
+    methods=("floor_divide", "__floordiv__", "__rfloordiv__"),
+)
+floor_mod = _declare(
+    "FloorMod",
+    _guarded(jnp.mod, _no_number),
+    "Remainder of the floored quotient; it has the sign of the divisor.",
+    "[2, 4, -1]",
+    "[3, 3, 3]",
+    "[2 1 2]",
+    functional="floor_mod",
+    type_="int32",
+    methods=("floor_mod", "__mod__", "__rmod__"),
+)
+mod = _declare(
+    "Mod",
+    _guarded(jnp.fmod, lambda x: jnp.where(x == 0, 0, _no_number(x))),
+    "Remainder of the truncated quotient; it has the sign of the dividend.",
+    "[-4., 5., 6.]",
+    "[3., 2., 3.]",
+    "[-1.  1.  0.]",
+    functional="mod",
+)
+truncate_div = _declare(
+    "TruncateDiv",
+    _guarded(_truncate_divide, _limit),
+    "Quotient of the operands, rounded towards zero.",
+    "[2, 4, -1]",
+    "[3, 3, 3]",
+    "[0 1 0]",
+    functional="truncate_div",
+    type_="int32",
+)
+truncate_mod = _declare(
+    "TruncateMod",
+    _guarded(jnp.fmod, jnp.zeros_like),
+    "Remainder of the quotient that is rounded towards zero.",
+    "[2, 4, -1]",
+    "[3, 3, 3]",
+    "[ 2  1 -1]",
+    functional="truncate_mod",
+    type_="int32",
+)
+pow_ = _declare(
+    "Pow",
+    _power,
+    "The first operand to the power of the second.",
+    "[1., 2., 4.]",
+    "[3., 3., 3.]",
+    "[ 1.  8. 64.]",
+    functional="pow",
+    methods=("pow", "__pow__", "__rpow__"),
+    allowed=NUMBER | BOOL,
+)
+maximum = _declare(
+    "Maximum",
+    larger,
+    "The larger of the operands.",
+    "[1., 5., 3.]",
+    "[4., 2., 6.]",
+    "[4. 5. 6.]",
+    functional="maximum",
+    methods=("maximum",),
+    allowed=NUMBER | BOOL,
+)
+minimum = _declare(
+    "Minimum",
+    smaller,
+    "The smaller of the operands.",
+    "[1., 5., 3.]",
+    "[4., 2., 6.]",
+    "[1. 2. 3.]",
+    functional="minimum",
+    methods=("minimum",),
+    allowed=NUMBER | BOOL,
+)
+squared_difference = _declare(
+    "SquaredDifference",
+    in_float32(lambda x, y: jnp.square(x - y)),
+    "Square of the difference of the operands.",
+    "[1., 2., 3.]",
+    "[2., 4., 6.]",
+    "[1. 4. 9.]",
+    functional="squared_difference",
+)
+xdivy = _declare(
+    "Xdivy",
+    _xdivy,
+    "x / y, and 0 where x is 0 even if y is 0 too.",
+    "[2., 0.]",
+    "[4., 0.]",
+    "[0.5 0. ]",
+    functional="xdivy",
+    methods=("xdivy",),
+    allowed=FLOAT,
+)
+xlogy = _declare(
+    "Xlogy",
+    _xlogy,
+    "x * log(y), and 0 where x is 0 even if y is 0 too.",
+    "[2., 0.]",
+    "[1., 0.]",
+    "[0. 0.]",
+    functional="xlogy",
+    methods=("xlogy",),
+    allowed=FLOAT,
+)
+atan2 = _declare(
+    "Atan2",
+    in_float32(lambda x, y: jnp.arctan2(floating(x), floating(y))),
+    "Angle of the point (y, x) with the first axis, in radians: the arc tangent of x / y with the sign of both.",
+    "[0., 1.]",
+    "[1., 1.]",
+    "[0.        0.7853982]",
+    functional="atan2",
+    methods=("atan2", "arctan2"),
+)
+bitwise_and = _declare(
+    "BitwiseAnd",
+    jnp.bitwise_and,
+    "Bits that are set in both operands.",
+    "[0, 1, 3]",
+    "[1, 1, 2]",
+    "[0 1 2]",
+    functional="bitwise_and",
+    allowed=INT | BOOL,
+    type_="int16",
+    methods=("bitwise_and", "__and__", "__rand__"),
+)
+bitwise_or = _declare(
+    "BitwiseOr",
+    jnp.bitwise_or,
+    "Bits that are set in one operand or both.",
+    "[0, 1, 3]",
+    "[1, 1, 2]",
+    "[1 1 3]",
+    functional="bitwise_or",
+    allowed=INT | BOOL,
+    type_="int16",
+    methods=("bitwise_or", "__or__", "__ror__"),
+)
+bitwise_xor = _declare(
+    "BitwiseXor",
+    jnp.bitwise_xor,
+    "Bits that are set in exactly one operand.",
+    "[0, 1, 3]",
+    "[1, 1, 2]",
+    "[1 0 1]",
+    functional="bitwise_xor",
+    allowed=INT | BOOL,
+    type_="int16",
+    methods=("bitwise_xor", "__xor__", "__rxor__"),
+)
 
 
 @operator("TrueDiv", functional="true_divide", methods=("div", "divide", "true_divide", "__truediv__", "__rtruediv__"))
@@ -246,4 +428,3 @@ def square_sum_all(x1, x2):
     dtype_in("SquareSumAll", "x2", x2, FLOAT)
     same_shape("SquareSumAll", x1=x1, x2=x2)
     return jnp.sum(jnp.square(x1), dtype=x1.dtype), jnp.sum(jnp.square(x2), dtype=x2.dtype)
-

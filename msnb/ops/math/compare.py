@@ -1,4 +1,5 @@
 """Comparison and logic, element by element."""
+
 import jax.numpy as jnp
 
 from msnb.core.dtype import broadcast_check, promote
@@ -34,9 +35,17 @@ def _comparison(name, compute, meaning, shown, functional, methods):
     def kernel(x, y):
         x, y = promote(x, y, op=name)
         return compute(x, y)
+
     kernel.__name__ = kernel.__qualname__ = functional
-    kernel.__doc__ = _DOC.format(meaning=meaning, name=name, types="do not convert implicitly", x="[1, 2, 3]",
-                                 y="[1, 1, 4]", type_="int32", shown=shown)
+    kernel.__doc__ = _DOC.format(
+        meaning=meaning,
+        name=name,
+        types="do not convert implicitly",
+        x="[1, 2, 3]",
+        y="[1, 1, 4]",
+        type_="int32",
+        shown=shown,
+    )
     return operator(name, functional=functional, methods=methods)(kernel)
 
 
@@ -47,29 +56,55 @@ def _logical(name, compute, meaning, shown, functional, methods):
             if value.dtype != bool:
                 dtype_in(name, argument, value, BOOL)
         return compute(x, y)
+
     kernel.__name__ = kernel.__qualname__ = functional
-    kernel.__doc__ = _DOC.format(meaning=meaning, name=name, types="are not bool", x="[True, False, True]",
-                                 y="[True, True, False]", type_="bool_", shown=shown)
+    kernel.__doc__ = _DOC.format(
+        meaning=meaning,
+        name=name,
+        types="are not bool",
+        x="[True, False, True]",
+        y="[True, True, False]",
+        type_="bool_",
+        shown=shown,
+    )
     return operator(name, functional=functional, methods=methods)(kernel)
 
 
 equal = _comparison("Equal", jnp.equal, "the operands are equal", "[ True False False]", "equal", ("equal", "eq"))
-not_equal = _comparison("NotEqual", jnp.not_equal, "the operands differ", "[False  True  True]", "not_equal",
-                        ("not_equal", "ne"))
-greater = _comparison("Greater", jnp.greater, "the first operand is larger", "[False  True False]", "greater",
-                      ("greater", "gt", "__gt__"))
-greater_equal = _comparison("GreaterEqual", jnp.greater_equal, "the first operand is not smaller",
-                            "[ True  True False]", "greater_equal", ("greater_equal", "ge", "__ge__"))
-less = _comparison("Less", jnp.less, "the first operand is smaller", "[False False  True]", "less",
-                   ("less", "lt", "__lt__"))
-less_equal = _comparison("LessEqual", jnp.less_equal, "the first operand is not larger", "[ True False  True]",
-                         "less_equal", ("less_equal", "le", "__le__"))
-logical_and = _logical("LogicalAnd", jnp.logical_and, "both operands are", "[ True False False]", "logical_and",
-                       ("logical_and",))
-logical_or = _logical("LogicalOr", jnp.logical_or, "one operand or both are", "[ True  True  True]", "logical_or",
-                      ("logical_or",))
-logical_xor = _logical("LogicalXor", jnp.logical_xor, "exactly one operand is", "[False  True  True]",
-                       "logical_xor", ("logical_xor",))
+not_equal = _comparison(
+    "NotEqual", jnp.not_equal, "the operands differ", "[False  True  True]", "not_equal", ("not_equal", "ne")
+)
+greater = _comparison(
+    "Greater", jnp.greater, "the first operand is larger", "[False  True False]", "greater", ("greater", "gt", "__gt__")
+)
+greater_equal = _comparison(
+    "GreaterEqual",
+    jnp.greater_equal,
+    "the first operand is not smaller",
+    "[ True  True False]",
+    "greater_equal",
+    ("greater_equal", "ge", "__ge__"),
+)
+less = _comparison(
+    "Less", jnp.less, "the first operand is smaller", "[False False  True]", "less", ("less", "lt", "__lt__")
+)
+less_equal = _comparison(
+    "LessEqual",
+    jnp.less_equal,
+    "the first operand is not larger",
+    "[ True False  True]",
+    "less_equal",
+    ("less_equal", "le", "__le__"),
+)
+logical_and = _logical(
+    "LogicalAnd", jnp.logical_and, "both operands are", "[ True False False]", "logical_and", ("logical_and",)
+)
+logical_or = _logical(
+    "LogicalOr", jnp.logical_or, "one operand or both are", "[ True  True  True]", "logical_or", ("logical_or",)
+)
+logical_xor = _logical(
+    "LogicalXor", jnp.logical_xor, "exactly one operand is", "[False  True  True]", "logical_xor", ("logical_xor",)
+)
 
 
 @operator("LogicalNot", functional="logical_not", methods=("logical_not",))

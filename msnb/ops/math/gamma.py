@@ -1,4 +1,5 @@
 """The gamma function's family."""
+
 import jax.numpy as jnp
 from jax.scipy import special
 

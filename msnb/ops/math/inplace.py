@@ -1,4 +1,5 @@
 """Rows of a Tensor replaced, increased or decreased at fixed indices; the input Tensor itself stays as it is."""
+
 import jax.numpy as jnp
 
 from msnb.core.kinds import IntOrTuple
@@ -45,14 +46,18 @@ def _declare(name, verb, update, shown):
             if not 0 <= row < x.shape[0]:
                 raise ValueError(f"For '{name}', 'indices' should be in [0, {x.shape[0]}), but got {row}.")
         return update(x.at[jnp.asarray(rows)], v)
+
     kernel.__name__ = kernel.__qualname__ = name
     kernel.__doc__ = _DOC.format(name=name, verb=verb, shown=shown)
     return operator(name)(kernel)
 
 
-inplace_add = _declare("InplaceAdd", "increased by", lambda at, v: at.add(v),
-                       "[[ 1.  2.]\n         [13. 14.]\n         [ 5.  6.]]")
-inplace_sub = _declare("InplaceSub", "decreased by", lambda at, v: at.subtract(v),
-                       "[[ 1.  2.]\n         [-7. -6.]\n         [ 5.  6.]]")
-inplace_update = _declare("InplaceUpdate", "replaced by", lambda at, v: at.set(v),
-                          "[[ 1.  2.]\n         [10. 10.]\n         [ 5.  6.]]")
+inplace_add = _declare(
+    "InplaceAdd", "increased by", lambda at, v: at.add(v), "[[ 1.  2.]\n         [13. 14.]\n         [ 5.  6.]]"
+)
+inplace_sub = _declare(
+    "InplaceSub", "decreased by", lambda at, v: at.subtract(v), "[[ 1.  2.]\n         [-7. -6.]\n         [ 5.  6.]]"
+)
+inplace_update = _declare(
+    "InplaceUpdate", "replaced by", lambda at, v: at.set(v), "[[ 1.  2.]\n         [10. 10.]\n         [ 5.  6.]]"
+)

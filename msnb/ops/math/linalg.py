@@ -1,4 +1,5 @@
 """Matrix products, and sums of several Tensors."""
+
 import functools
 import operator as py_operator
 
@@ -18,8 +19,10 @@ def _product(op, x1, x2, transpose_a, transpose_b):
     same_dtype(op, x1=x1, x2=x2)
     inner = x1.shape[-2 if transpose_a else -1], x2.shape[-1 if transpose_b else -2]
     if inner[0] != inner[1]:
-        raise ValueError(f"For '{op}', the inner dimensions should agree, but got {inner[0]} and {inner[1]} from "
-                         f"shapes {x1.shape} (transpose_a={transpose_a}) and {x2.shape} (transpose_b={transpose_b}).")
+        raise ValueError(
+            f"For '{op}', the inner dimensions should agree, but got {inner[0]} and {inner[1]} from "
+            f"shapes {x1.shape} (transpose_a={transpose_a}) and {x2.shape} (transpose_b={transpose_b})."
+        )
     a = jnp.swapaxes(x1, -1, -2) if transpose_a else x1
     b = jnp.swapaxes(x2, -1, -2) if transpose_b else x2
     if x1.dtype == jnp.int8:
@@ -58,8 +61,10 @@ def mat_mul(x1, x2, *, transpose_a: Bool = False, transpose_b: Bool = False):
     tensor_only("MatMul", "x1", x1)
     tensor_only("MatMul", "x2", x2)
     if x1.ndim != 2 or x2.ndim != 2:
-        raise ValueError(f"For 'MatMul', both inputs should have 2 dimensions, but got shapes {x1.shape} and "
-                         f"{x2.shape}; use BatchMatMul or ops.matmul for more.")
+        raise ValueError(
+            f"For 'MatMul', both inputs should have 2 dimensions, but got shapes {x1.shape} and "
+            f"{x2.shape}; use BatchMatMul or ops.matmul for more."
+        )
     return _product("MatMul", x1, x2, transpose_a, transpose_b)
 
 
@@ -96,12 +101,15 @@ def batch_mat_mul(x1, x2, *, transpose_a: Bool = False, transpose_b: Bool = Fals
     tensor_only("BatchMatMul", "x1", x1)
     tensor_only("BatchMatMul", "x2", x2)
     if x1.ndim != x2.ndim or x1.ndim < 3:
-        raise ValueError(f"For 'BatchMatMul', the inputs should have the same number of dimensions, at least 3, but "
-                         f"got shapes {x1.shape} and {x2.shape}; use MatMul or ops.matmul for matrices.")
+        raise ValueError(
+            f"For 'BatchMatMul', the inputs should have the same number of dimensions, at least 3, but "
+            f"got shapes {x1.shape} and {x2.shape}; use MatMul or ops.matmul for matrices."
+        )
     for b1, b2 in zip(x1.shape[:-2], x2.shape[:-2], strict=True):
         if b1 != b2 and 1 not in (b1, b2):
-            raise ValueError(f"For 'BatchMatMul', the batch dimensions should agree, but got shapes {x1.shape} and "
-                             f"{x2.shape}.")
+            raise ValueError(
+                f"For 'BatchMatMul', the batch dimensions should agree, but got shapes {x1.shape} and {x2.shape}."
+            )
     return _product("BatchMatMul", x1, x2, transpose_a, transpose_b)
 
 

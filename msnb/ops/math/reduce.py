@@ -1,4 +1,5 @@
 """Reductions over axes, and running sums and products along one."""
+
 import jax.numpy as jnp
 
 from msnb.core.kinds import Axis, Bool, Int
@@ -32,12 +33,24 @@ _DOC = """{summary}
     """
 
 
-def _declare(name, compute, summary, shown, *, functional, allowed=NUMBER, given="Numbers",
-             sample="[[1., 2.], [3., 4.]]", type_="float32"):
+def _declare(
+    name,
+    compute,
+    summary,
+    shown,
+    *,
+    functional,
+    allowed=NUMBER,
+    given="Numbers",
+    sample="[[1., 2.], [3., 4.]]",
+    type_="float32",
+):
     """Declare reduction `name`: compute(x, axes, keepdims), in the element type of x."""
+
     def kernel(x, axis: Axis = (), *, keep_dims: Bool = False):
         dtype_in(name, "x", x, allowed)
         return compute(x, axes_in(name, axis, x.ndim), keep_dims)
+
     kernel.__name__ = kernel.__qualname__ = functional
     kernel.__doc__ = _DOC.format(summary=summary, given=given, name=name, sample=sample, type_=type_, shown=shown)
     return operator(name, functional=functional)(kernel)
@@ -78,16 +91,18 @@ def _any(x, axes, keep_dims):
 _LOGIC = {"allowed": BOOL, "given": "Of bool", "sample": "[[True, False], [True, True]]", "type_": "bool_"}
 
 reduce_sum = _declare("ReduceSum", _sum, "Sum over axes.", "[3. 7.]", functional="reduce_sum")
-reduce_mean = _declare("ReduceMean", _mean, "Mean over axes; integers give an integer.", "[1.5 3.5]",
-                       functional="reduce_mean")
+reduce_mean = _declare(
+    "ReduceMean", _mean, "Mean over axes; integers give an integer.", "[1.5 3.5]", functional="reduce_mean"
+)
 reduce_max = _declare("ReduceMax", _max, "Largest element over axes.", "[2. 4.]", functional="reduce_max", allowed=ANY)
-reduce_min = _declare("ReduceMin", _min, "Smallest element over axes.", "[1. 3.]", functional="reduce_min",
-                      allowed=ANY)
+reduce_min = _declare("ReduceMin", _min, "Smallest element over axes.", "[1. 3.]", functional="reduce_min", allowed=ANY)
 reduce_prod = _declare("ReduceProd", _prod, "Product over axes.", "[ 2. 12.]", functional="reduce_prod")
-reduce_all = _declare("ReduceAll", _all, "Whether all elements over axes are True.", "[False  True]",
-                      functional="reduce_all", **_LOGIC)
-reduce_any = _declare("ReduceAny", _any, "Whether any element over axes is True.", "[ True  True]",
-                      functional="reduce_any", **_LOGIC)
+reduce_all = _declare(
+    "ReduceAll", _all, "Whether all elements over axes are True.", "[False  True]", functional="reduce_all", **_LOGIC
+)
+reduce_any = _declare(
+    "ReduceAny", _any, "Whether any element over axes is True.", "[ True  True]", functional="reduce_any", **_LOGIC
+)
 
 
 _RUNNING_DOC = """{summary}
@@ -119,6 +134,7 @@ _RUNNING_DOC = """{summary}
 
 def _running(name, compute, start, summary, noun, shown):
     """Declare a running reduction: compute(x, axis) forwards, `start` before the first element."""
+
     def kernel(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
         dtype_in(name, "x", x, NUMBER)
         axis = axis_in(name, axis, x.ndim)
@@ -129,6 +145,7 @@ def _running(name, compute, start, summary, noun, shown):
             first = jnp.full_like(jnp.take(result, jnp.arange(min(1, x.shape[axis])), axis=axis), start)
             result = jnp.concatenate([first, jnp.take(result, jnp.arange(x.shape[axis] - 1), axis=axis)], axis)
         return jnp.flip(result, axis) if reverse else result
+
     kernel.__name__ = kernel.__qualname__ = name
     kernel.__doc__ = _RUNNING_DOC.format(summary=summary, noun=noun, name=name, shown=shown)
     return operator(name)(kernel)

@@ -1,4 +1,5 @@
 """Operators of the math group with a form of their own: histograms, sequences, boxes, and the NPU's status words."""
+
 import jax
 import jax.numpy as jnp
 
@@ -155,11 +156,13 @@ def npu_alloc_float_status():
 
 def _status(name, write):
     """An operator that writes the status words: write(x, overflow)."""
+
     def kernel(x, overflow=None):
         dtype_in(name, "x", x, FLOAT)
         if x.shape != (8,):
             raise ValueError(f"For '{name}', 'x' should have shape (8,), but got {x.shape}.")
         return write(x, overflow)
+
     return Operator(kernel, name, ("x",), "written", False)
 
 

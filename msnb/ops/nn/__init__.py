@@ -1,4 +1,5 @@
 """Operators of neural networks: each module that declares operators is imported here."""
+
 from msnb.ops.nn import (  # noqa: F401
     activation,
     classes,

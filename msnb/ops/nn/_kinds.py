@@ -1,4 +1,5 @@
 """Kinds that only neural-network operators need: windows, paddings, fractions."""
+
 from msnb.core.kinds import Between, ConstantAt, Float, Kind, NonNegInt, OneOf, PositiveInt, Static, StrictFloat
 
 PadMode = OneOf("valid", "same", "pad", fold=True)
@@ -9,6 +10,7 @@ Layout = OneOf("NCHW", "NHWC")
 
 def _window(dims):
     """An int, or a tuple of `dims` or `dims + 2` ints (N and C first, both 1), as a tuple of `dims` positive ints."""
+
     def accept(value):
         if not isinstance(value, (tuple, list)):
             return (PositiveInt.accept(value),) * dims
@@ -19,17 +21,20 @@ def _window(dims):
         if len(value) != dims:
             raise ValueError
         return tuple(PositiveInt.accept(v) for v in value)
+
     return Kind(f"a positive int or a tuple of {dims} positive ints", accept)
 
 
 def _sides(dims):
     """An int, or a tuple of two ints a dimension (before, after), as that tuple."""
+
     def accept(value):
         if not isinstance(value, (tuple, list)):
             return (NonNegInt.accept(value),) * (2 * dims)
         if len(value) != 2 * dims:
             raise ValueError
         return tuple(NonNegInt.accept(v) for v in value)
+
     return Kind(f"a non-negative int or a tuple of {2 * dims} non-negative ints", accept)
 
 
@@ -42,6 +47,7 @@ def _offsets(dims):
         if len(value) != dims:
             raise ValueError
         return tuple(NonNegInt.accept(v) for v in value)
+
     return Kind(f"a non-negative int or a tuple of {dims} non-negative ints", accept)
 
 
@@ -78,6 +84,7 @@ def _form_pads(dims):
         if isinstance(value, (tuple, list)) and len(value) == dims:
             return tuple(NonNegInt.accept(v) for v in value for _ in range(2))
         return sides(value)
+
     return Kind(f"a non-negative int or a tuple of {dims} or {2 * dims} non-negative ints", accept)
 
 

@@ -1,4 +1,5 @@
 """Operators whose attributes depend on one another: by what they forbid, and by what the operator then does."""
+
 from msnb.core.operator import REGISTRY
 from msnb.core.traced import declared
 

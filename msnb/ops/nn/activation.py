@@ -1,4 +1,5 @@
 """Activation functions. Gradients at the kinks are MindSpore's: zero where the function is flat on one side."""
+
 import jax
 import jax.numpy as jnp
 
@@ -316,13 +317,17 @@ def prelu(input_x, weight):
     _check.rank("PReLU", "weight", weight, 1)
     if input_x.ndim < 2:
         if weight.shape[0] != 1:
-            raise ValueError(f"For 'PReLU', 'input_x' should have at least 2 dimensions when 'weight' has "
-                             f"{weight.shape[0]} elements, but got shape {input_x.shape}.")
+            raise ValueError(
+                f"For 'PReLU', 'input_x' should have at least 2 dimensions when 'weight' has "
+                f"{weight.shape[0]} elements, but got shape {input_x.shape}."
+            )
         slope = weight.reshape((1,) * input_x.ndim)
     else:
         if weight.shape[0] not in (1, input_x.shape[1]):
-            raise ValueError(f"For 'PReLU', 'weight' should have 1 or {input_x.shape[1]} elements (the channels of "
-                             f"'input_x'), but got {weight.shape[0]}.")
+            raise ValueError(
+                f"For 'PReLU', 'weight' should have 1 or {input_x.shape[1]} elements (the channels of "
+                f"'input_x'), but got {weight.shape[0]}."
+            )
         slope = weight.reshape((1, -1) + (1,) * (input_x.ndim - 2))
     return jnp.where(input_x > 0, input_x, slope.astype(input_x.dtype) * input_x)
 
@@ -382,8 +387,9 @@ def softshrink_op(input_x, *, lambd: Float = 0.5):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("SoftShrink", "input_x", input_x, _check.FLOAT)
-    return jnp.where(input_x > lambd, input_x - lambd,
-                     jnp.where(input_x < -lambd, input_x + lambd, jnp.zeros_like(input_x)))
+    return jnp.where(
+        input_x > lambd, input_x - lambd, jnp.where(input_x < -lambd, input_x + lambd, jnp.zeros_like(input_x))
+    )
 
 
 @operator("Softmax")

@@ -1,4 +1,5 @@
 """Classes as vectors, what ranks them, and the small shape operators of networks."""
+
 import jax.numpy as jnp
 from jax import lax
 
@@ -41,8 +42,10 @@ def one_hot_op(indices, depth: PositiveInt, on_value, off_value, *, axis: Int = 
     _check.dtype_in(op, "indices", indices, _check.INT)
     on_value, off_value = jnp.asarray(on_value), jnp.asarray(off_value)
     if on_value.size != 1 or off_value.size != 1:
-        raise ValueError(f"For '{op}', 'on_value' and 'off_value' should be scalars, but got shapes {on_value.shape} "
-                         f"and {off_value.shape}.")
+        raise ValueError(
+            f"For '{op}', 'on_value' and 'off_value' should be scalars, but got shapes {on_value.shape} "
+            f"and {off_value.shape}."
+        )
     axis = _check.axis_in(op, axis, indices.ndim + 1)
     classes = lax.broadcasted_iota(indices.dtype, (*indices.shape[:axis], depth, *indices.shape[axis:]), axis)
     chosen = jnp.expand_dims(indices, axis) == classes
@@ -51,7 +54,7 @@ def one_hot_op(indices, depth: PositiveInt, on_value, off_value, *, axis: Int = 
 
 
 @operator("TopK")
-def top_k(input_x, k: Int, *, sorted: Bool = False): 
+def top_k(input_x, k: Int, *, sorted: Bool = False):
     """The `k` largest values along the last axis, and where they stand.
 
     Args:
@@ -74,8 +77,9 @@ def top_k(input_x, k: Int, *, sorted: Bool = False):
     op = "TopK"
     _check.tensor_only(op, "input_x", input_x)
     if input_x.ndim == 0 or not 0 <= k <= input_x.shape[-1]:
-        raise ValueError(f"For '{op}', 'k' should be at most the length of the last axis, but got {k} for shape "
-                         f"{input_x.shape}.")
+        raise ValueError(
+            f"For '{op}', 'k' should be at most the length of the last axis, but got {k} for shape {input_x.shape}."
+        )
     if not sorted and k == input_x.shape[-1]:
         return input_x, lax.broadcasted_iota(jnp.int32, input_x.shape, input_x.ndim - 1)
     return tuple(lax.top_k(input_x, k))
@@ -138,8 +142,10 @@ def bias_add_op(input_x, bias, *, data_format: OneOf("NCHW", "NHWC", "NCDHW") = 
     _check.same_dtype(op, input_x=input_x, bias=bias)
     axis = input_x.ndim - 1 if data_format == "NHWC" else 1
     if bias.shape[0] != input_x.shape[axis]:
-        raise ValueError(f"For '{op}', 'bias' should have {input_x.shape[axis]} elements, one a channel of 'input_x', "
-                         f"but got {bias.shape[0]}.")
+        raise ValueError(
+            f"For '{op}', 'bias' should have {input_x.shape[axis]} elements, one a channel of 'input_x', "
+            f"but got {bias.shape[0]}."
+        )
     return input_x + bias.reshape((-1,) + (1,) * (input_x.ndim - 1 - axis))
 
 

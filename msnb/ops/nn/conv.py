@@ -1,4 +1,5 @@
 """Convolutions: what MindSpore calls Conv2D, its transposes, depthwise and three-dimensional forms."""
+
 import jax
 import jax.numpy as jnp
 
@@ -23,8 +24,9 @@ def pads(op, pad_mode, pad, image, kernel, stride, dilation):
 
 def _refuse_pad(op, pad_mode, pad):
     if pad_mode != "pad" and any(pad):
-        raise ValueError(f"For '{op}', 'pad' should be 0 when 'pad_mode' is '{pad_mode}', but got {pad}; "
-                         f"use pad_mode='pad'.")
+        raise ValueError(
+            f"For '{op}', 'pad' should be 0 when 'pad_mode' is '{pad_mode}', but got {pad}; use pad_mode='pad'."
+        )
 
 
 def same_pads(n, k, s, d=1):
@@ -40,15 +42,19 @@ def _check_images(op, x, w, dims, group):
     _check.rank(op, "x", x, dims + 2)
     _check.rank(op, "weight", w, dims + 2)
     if x.shape[1] != w.shape[1] * group:
-        raise ValueError(f"For '{op}', 'x' has {x.shape[1]} channels but 'weight' of shape {w.shape} with group "
-                         f"{group} needs {w.shape[1] * group}.")
+        raise ValueError(
+            f"For '{op}', 'x' has {x.shape[1]} channels but 'weight' of shape {w.shape} with group "
+            f"{group} needs {w.shape[1] * group}."
+        )
 
 
 def check_weight(op, w, out_channel, kernel_size, name="weight"):
     """`w` (or what has its shape), if that is what the attributes say; ValueError otherwise."""
     if w.shape[0] != out_channel or tuple(w.shape[2:]) != kernel_size:
-        raise ValueError(f"For '{op}', '{name}' should have shape ({out_channel}, *, {', '.join(map(str, kernel_size))}"
-                         f"), as out_channel and kernel_size say, but got {w.shape}.")
+        raise ValueError(
+            f"For '{op}', '{name}' should have shape ({out_channel}, *, {', '.join(map(str, kernel_size))}"
+            f"), as out_channel and kernel_size say, but got {w.shape}."
+        )
     return w
 
 
@@ -58,22 +64,37 @@ def check_depthwise(op, w, channels, channel_multiplier, kernel_size, group, nam
     if tuple(w.shape) != expected:
         raise ValueError(f"For '{op}', '{name}' should have shape {expected}, but got {tuple(w.shape)}.")
     if group not in (1, channels):
-        raise ValueError(f"For '{op}', 'group' should be 1 or {channels}, the channels of the images, each of which is "
-                         f"its own group, but got {group}.")
+        raise ValueError(
+            f"For '{op}', 'group' should be 1 or {channels}, the channels of the images, each of which is "
+            f"its own group, but got {group}."
+        )
     return w
 
 
 def _check_output(op, geometry, image, kernel):
     out = geometry.output(image, kernel)
     if min(out) < 1:
-        raise ValueError(f"For '{op}', the kernel {kernel} with dilation {geometry.dilation} is larger than the padded "
-                         f"image {image} with padding {geometry.padding}.")
+        raise ValueError(
+            f"For '{op}', the kernel {kernel} with dilation {geometry.dilation} is larger than the padded "
+            f"image {image} with padding {geometry.padding}."
+        )
 
 
 @operator("Conv2D")
-def conv2d_op(x, weight, *, out_channel: PositiveInt, kernel_size: Window2, mode: OneOf(1) = 1,
-              pad_mode: PadMode = "valid", pad: Sides2 = (0, 0, 0, 0), stride: Window2 = (1, 1),
-              dilation: Window2 = (1, 1), group: PositiveInt = 1, data_format: Layout = "NCHW"):
+def conv2d_op(
+    x,
+    weight,
+    *,
+    out_channel: PositiveInt,
+    kernel_size: Window2,
+    mode: OneOf(1) = 1,
+    pad_mode: PadMode = "valid",
+    pad: Sides2 = (0, 0, 0, 0),
+    stride: Window2 = (1, 1),
+    dilation: Window2 = (1, 1),
+    group: PositiveInt = 1,
+    data_format: Layout = "NCHW",
+):
     """Cross-correlation of images with a bank of filters.
 
     Args:
@@ -112,8 +133,9 @@ def conv2d_op(x, weight, *, out_channel: PositiveInt, kernel_size: Window2, mode
     if last:
         _check.rank("Conv2D", "x", x, 4)
         x, weight = jnp.moveaxis(x, -1, 1), jnp.moveaxis(weight, -1, 1)
-    y = _conv2d("Conv2D", x, check_weight("Conv2D", weight, out_channel, kernel_size), pad_mode, pad, stride,
-                dilation, group)
+    y = _conv2d(
+        "Conv2D", x, check_weight("Conv2D", weight, out_channel, kernel_size), pad_mode, pad, stride, dilation, group
+    )
     return jnp.moveaxis(y, 1, -1) if last else y
 
 
@@ -128,9 +150,19 @@ def _conv2d(op, x, w, pad_mode, pad, stride, dilation, group):
 
 
 @operator("DepthwiseConv2dNative")
-def depthwise_conv2d_native(x, weight, *, channel_multiplier: PositiveInt, kernel_size: Window2, mode: OneOf(3) = 3,
-                            pad_mode: PadMode = "valid", pad: Sides2 = (0, 0, 0, 0), stride: Window2 = (1, 1),
-                            dilation: Window2 = (1, 1), group: PositiveInt = 1):
+def depthwise_conv2d_native(
+    x,
+    weight,
+    *,
+    channel_multiplier: PositiveInt,
+    kernel_size: Window2,
+    mode: OneOf(3) = 3,
+    pad_mode: PadMode = "valid",
+    pad: Sides2 = (0, 0, 0, 0),
+    stride: Window2 = (1, 1),
+    dilation: Window2 = (1, 1),
+    group: PositiveInt = 1,
+):
     """Convolution of each channel with its own `channel_multiplier` filters.
 
     Args:
@@ -162,10 +194,22 @@ def depthwise_conv2d_native(x, weight, *, channel_multiplier: PositiveInt, kerne
 
 
 @operator("Conv2DBackpropInput", aliases=("Conv2DTranspose",))
-def conv2d_backprop_input(out_backprop, filter, input_sizes: Shape, *, out_channel: PositiveInt, 
-                          kernel_size: Window2, pad_mode: PadMode = "valid", pad: Sides2 = (0, 0, 0, 0),
-                          pad_list: OneOf(None) = None, mode: OneOf(1) = 1, stride: Window2 = (1, 1),
-                          dilation: Window2 = (1, 1), group: PositiveInt = 1, data_format: Layout = "NCHW"):
+def conv2d_backprop_input(
+    out_backprop,
+    filter,
+    input_sizes: Shape,
+    *,
+    out_channel: PositiveInt,
+    kernel_size: Window2,
+    pad_mode: PadMode = "valid",
+    pad: Sides2 = (0, 0, 0, 0),
+    pad_list: OneOf(None) = None,
+    mode: OneOf(1) = 1,
+    stride: Window2 = (1, 1),
+    dilation: Window2 = (1, 1),
+    group: PositiveInt = 1,
+    data_format: Layout = "NCHW",
+):
     """Gradient of Conv2D with respect to its images, which is also the transposed convolution.
 
     Args:
@@ -203,10 +247,22 @@ def conv2d_backprop_input(out_backprop, filter, input_sizes: Shape, *, out_chann
 
 
 @operator("Conv2DBackpropFilter")
-def conv2d_backprop_filter(out_backprop, input_x, filter_sizes: Shape, *, out_channel: PositiveInt,
-                           kernel_size: Window2, pad_mode: PadMode = "valid", pad: Sides2 = (0, 0, 0, 0),
-                           pad_list: Sides2 = (0, 0, 0, 0), mode: OneOf(1) = 1, stride: Window2 = (1, 1),
-                           dilation: Window2 = (1, 1), group: PositiveInt = 1, data_format: Layout = "NCHW"):
+def conv2d_backprop_filter(
+    out_backprop,
+    input_x,
+    filter_sizes: Shape,
+    *,
+    out_channel: PositiveInt,
+    kernel_size: Window2,
+    pad_mode: PadMode = "valid",
+    pad: Sides2 = (0, 0, 0, 0),
+    pad_list: Sides2 = (0, 0, 0, 0),
+    mode: OneOf(1) = 1,
+    stride: Window2 = (1, 1),
+    dilation: Window2 = (1, 1),
+    group: PositiveInt = 1,
+    data_format: Layout = "NCHW",
+):
     """Gradient of Conv2D with respect to its weights.
 
     Args:
@@ -250,30 +306,45 @@ def compare_pad_list(op, pad_list, padding):
     """ValueError unless a `pad_list` is zeros, as if not given, or what the other attributes say."""
     expected = tuple(n for sides in padding for n in sides)
     if any(pad_list) and pad_list != expected:
-        raise ValueError(f"For '{op}', 'pad_list' should be zeros or {expected}, as 'pad_mode' and 'pad' say, but got "
-                         f"{pad_list}.")
+        raise ValueError(
+            f"For '{op}', 'pad_list' should be zeros or {expected}, as 'pad_mode' and 'pad' say, but got {pad_list}."
+        )
 
 
 def _backward_geometry(op, dy, w, image, pad_mode, pad, stride, dilation, group):
     _check.dtype_in(op, "out_backprop", dy, _check.FLOAT)
     _check.rank(op, "out_backprop", dy, 4)
     if len(image) != 4 or len(w.shape) != 4:
-        raise ValueError(f"For '{op}', images and weights should have 4 dimensions, but got {tuple(image)} and "
-                         f"{tuple(w.shape)}.")
+        raise ValueError(
+            f"For '{op}', images and weights should have 4 dimensions, but got {tuple(image)} and {tuple(w.shape)}."
+        )
     padding = pads(op, pad_mode, pad, image[2:], w.shape[2:], stride, dilation)
     geometry = Geometry(stride, padding, dilation, group)
     expected = (image[0], w.shape[0], *geometry.output(image[2:], w.shape[2:]))
     if tuple(dy.shape) != expected or image[1] != w.shape[1] * group:
-        raise ValueError(f"For '{op}', images of shape {tuple(image)} and weights of shape {tuple(w.shape)} with "
-                         f"{geometry} give results of shape {expected}, but 'out_backprop' has {tuple(dy.shape)}.")
+        raise ValueError(
+            f"For '{op}', images of shape {tuple(image)} and weights of shape {tuple(w.shape)} with "
+            f"{geometry} give results of shape {expected}, but 'out_backprop' has {tuple(dy.shape)}."
+        )
     return geometry
 
 
 # ---------------------------------------------------------------------- three dimensions
 @operator("Conv3D")
-def conv3d_op(x, weight, *, out_channel: PositiveInt, kernel_size: Window3, mode: OneOf(1) = 1,
-              pad_mode: PadMode = "valid", pad: Sides3 = (0,) * 6, stride: Window3 = (1, 1, 1),
-              dilation: Window3 = (1, 1, 1), group: PositiveInt = 1, data_format: OneOf("NCDHW") = "NCDHW"):
+def conv3d_op(
+    x,
+    weight,
+    *,
+    out_channel: PositiveInt,
+    kernel_size: Window3,
+    mode: OneOf(1) = 1,
+    pad_mode: PadMode = "valid",
+    pad: Sides3 = (0,) * 6,
+    stride: Window3 = (1, 1, 1),
+    dilation: Window3 = (1, 1, 1),
+    group: PositiveInt = 1,
+    data_format: OneOf("NCDHW") = "NCDHW",
+):
     """Cross-correlation of volumes with a bank of filters.
 
     Args:
@@ -306,10 +377,21 @@ def conv3d_op(x, weight, *, out_channel: PositiveInt, kernel_size: Window3, mode
 
 
 @operator("Conv3DBackpropInput")
-def conv3d_backprop_input(weight, dout, input_size: Shape, *, out_channel: PositiveInt, kernel_size: Window3,
-                          mode: OneOf(1) = 1, pad_mode: PadMode = "valid", pad: Sides3 = (0,) * 6,
-                          stride: Window3 = (1, 1, 1), dilation: Window3 = (1, 1, 1), group: PositiveInt = 1,
-                          data_format: OneOf("NCDHW") = "NCDHW"):
+def conv3d_backprop_input(
+    weight,
+    dout,
+    input_size: Shape,
+    *,
+    out_channel: PositiveInt,
+    kernel_size: Window3,
+    mode: OneOf(1) = 1,
+    pad_mode: PadMode = "valid",
+    pad: Sides3 = (0,) * 6,
+    stride: Window3 = (1, 1, 1),
+    dilation: Window3 = (1, 1, 1),
+    group: PositiveInt = 1,
+    data_format: OneOf("NCDHW") = "NCDHW",
+):
     """Gradient of Conv3D with respect to its volumes.
 
     Args:
@@ -341,10 +423,21 @@ def conv3d_backprop_input(weight, dout, input_size: Shape, *, out_channel: Posit
 
 
 @operator("Conv3DTranspose")
-def conv3d_transpose_op(dout, weight, *, in_channel: PositiveInt, out_channel: PositiveInt, kernel_size: Window3,
-                        mode: OneOf(1) = 1, pad: Sides3 = (0,) * 6, stride: Window3 = (1, 1, 1),
-                        dilation: Window3 = (1, 1, 1), group: PositiveInt = 1, output_padding: Offsets3 = (0, 0, 0),
-                        data_format: OneOf("NCDHW") = "NCDHW"):
+def conv3d_transpose_op(
+    dout,
+    weight,
+    *,
+    in_channel: PositiveInt,
+    out_channel: PositiveInt,
+    kernel_size: Window3,
+    mode: OneOf(1) = 1,
+    pad: Sides3 = (0,) * 6,
+    stride: Window3 = (1, 1, 1),
+    dilation: Window3 = (1, 1, 1),
+    group: PositiveInt = 1,
+    output_padding: Offsets3 = (0, 0, 0),
+    data_format: OneOf("NCDHW") = "NCDHW",
+):
     """Transposed convolution of volumes.
 
     Args:
@@ -374,13 +467,18 @@ def conv3d_transpose_op(dout, weight, *, in_channel: PositiveInt, out_channel: P
     weight = check_weight(op, weight, in_channel, kernel_size)
     for extra, s, d in zip(output_padding, stride, dilation, strict=True):
         if extra >= max(s, d):
-            raise ValueError(f"For '{op}', 'output_padding' should be smaller than stride or dilation, but got "
-                             f"{output_padding} for stride {stride} and dilation {dilation}.")
+            raise ValueError(
+                f"For '{op}', 'output_padding' should be smaller than stride or dilation, but got "
+                f"{output_padding} for stride {stride} and dilation {dilation}."
+            )
     padding = tuple(zip(pad[::2], pad[1::2], strict=True))
-    size = tuple((n - 1) * s - sum(p) + d * (k - 1) + extra + 1 for n, s, p, d, k, extra in
-                 zip(dout.shape[2:], stride, padding, dilation, kernel_size, output_padding, strict=True))
-    return _transposed3d(dout, weight, (dout.shape[0], out_channel, *size),
-                         Geometry(stride, padding, dilation, group))
+    size = tuple(
+        (n - 1) * s - sum(p) + d * (k - 1) + extra + 1
+        for n, s, p, d, k, extra in zip(
+            dout.shape[2:], stride, padding, dilation, kernel_size, output_padding, strict=True
+        )
+    )
+    return _transposed3d(dout, weight, (dout.shape[0], out_channel, *size), Geometry(stride, padding, dilation, group))
 
 
 def _transposed3d(dy, w, image, geometry):
@@ -391,11 +489,18 @@ def _transposed3d(dy, w, image, geometry):
 def _check_uneven(a):
     for key in ("stride", "dilation"):
         if a[key][0] != a[key][1]:
-            raise ValueError(f"For 'DepthwiseConv2dNative', '{key}' should be equal in height and width, but got "
-                             f"{a[key]}.")
+            raise ValueError(
+                f"For 'DepthwiseConv2dNative', '{key}' should be equal in height and width, but got {a[key]}."
+            )
 
 
-for _name in ("Conv2D", "DepthwiseConv2dNative", "Conv2DBackpropInput", "Conv2DBackpropFilter", "Conv3D",
-              "Conv3DBackpropInput"):
+for _name in (
+    "Conv2D",
+    "DepthwiseConv2dNative",
+    "Conv2DBackpropInput",
+    "Conv2DBackpropFilter",
+    "Conv3D",
+    "Conv3DBackpropInput",
+):
     refuse(_name, lambda a, name=_name: _refuse_pad(name, a["pad_mode"], a["pad"]))
 refuse("DepthwiseConv2dNative", _check_uneven)

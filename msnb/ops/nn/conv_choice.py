@@ -7,12 +7,13 @@ many channels, on one-channel images, on 1x1 kernels and on groups. The threshol
     pixels  N * Ho * Wo          rows of the im2col matrix
     depth   C / group * kh * kw  its columns
 """
+
 from math import prod
 
 from msnb.ops.nn import conv_lowering as ways
 
-_MANY_TAPS = 49       # more than these would blow up the program
-_MANY_GROUPS = 8      # up to these, each group is chosen and compiled on its own
+_MANY_TAPS = 49  # more than these would blow up the program
+_MANY_GROUPS = 8  # up to these, each group is chosen and compiled on its own
 _SMALL_CHANNELS = 8
 
 

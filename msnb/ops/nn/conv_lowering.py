@@ -2,6 +2,7 @@
 
 Each takes `(x, w, g)` with `g` a `Geometry`, and is linear in `x` and in `w`: the two gradients are its transposes.
 """
+
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -18,23 +19,32 @@ class Geometry(NamedTuple):
 
     def output(self, image, kernel):
         """Spatial shape of the result for those of image and kernel."""
-        return tuple((n + sum(p) - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in
-                     zip(image, kernel, self.stride, self.padding, self.dilation, strict=True))
+        return tuple(
+            (n + sum(p) - d * (k - 1) - 1) // s + 1
+            for n, k, s, p, d in zip(image, kernel, self.stride, self.padding, self.dilation, strict=True)
+        )
 
 
 def direct(x, w, g):
     """XLA's own convolution: the only one used on GPU and TPU, and for any number of spatial dimensions."""
-    letters = "DHW"[-len(g.stride):]
+    letters = "DHW"[-len(g.stride) :]
     layout = ("NC" + letters, "OI" + letters, "NC" + letters)
-    return lax.conv_general_dilated(x, w, g.stride, g.padding, rhs_dilation=g.dilation, dimension_numbers=layout,
-                                    feature_group_count=g.group)
+    return lax.conv_general_dilated(
+        x, w, g.stride, g.padding, rhs_dilation=g.dilation, dimension_numbers=layout, feature_group_count=g.group
+    )
 
 
 def channels_last(x, w, g):
     """XLA's convolution on NHWC: fewer hidden copies on CPU when the neighbours are matrix products."""
-    y = lax.conv_general_dilated(x.transpose(0, 2, 3, 1), w.transpose(2, 3, 1, 0), g.stride, g.padding,
-                                 rhs_dilation=g.dilation, dimension_numbers=("NHWC", "HWIO", "NHWC"),
-                                 feature_group_count=g.group)
+    y = lax.conv_general_dilated(
+        x.transpose(0, 2, 3, 1),
+        w.transpose(2, 3, 1, 0),
+        g.stride,
+        g.padding,
+        rhs_dilation=g.dilation,
+        dimension_numbers=("NHWC", "HWIO", "NHWC"),
+        feature_group_count=g.group,
+    )
     return y.transpose(0, 3, 1, 2)
 
 
@@ -48,8 +58,9 @@ def _shifts(x, kernel, g):
     for i in range(kernel[0]):
         for j in range(kernel[1]):
             top, left = i * dh, j * dw
-            yield lax.slice(x, (0, 0, top, left),
-                            (n, c, top + (ho - 1) * sh + 1, left + (wo - 1) * sw + 1), (1, 1, sh, sw))
+            yield lax.slice(
+                x, (0, 0, top, left), (n, c, top + (ho - 1) * sh + 1, left + (wo - 1) * sw + 1), (1, 1, sh, sw)
+            )
 
 
 def columns(x, w, g):
@@ -78,8 +89,9 @@ def taps(x, w, g):
     for index, t in enumerate(_shifts(x, w.shape[2:], g)):
         t = t.transpose(0, 2, 3, 1)
         n, ho, wo, c = t.shape
-        y = lax.dot_general(t.reshape(-1, c), w[:, :, index // w.shape[3], index % w.shape[3]],
-                            (((1,), (1,)), ((), ())))
+        y = lax.dot_general(
+            t.reshape(-1, c), w[:, :, index // w.shape[3], index % w.shape[3]], (((1,), (1,)), ((), ()))
+        )
         total = y if total is None else total + y
     return total.reshape(n, ho, wo, -1).transpose(0, 3, 1, 2)
 
@@ -90,6 +102,7 @@ def _in_parts(way):
     XLA fuses sums of many shifted images into everything that reads them, and then computes them once for each
     reader. A result of a loop is computed once.
     """
+
     def parts(x, w, g):
         n = x.shape[0]
         count = next((k for k in (2, 3, 5, 7) if n % k == 0), n)

@@ -6,6 +6,7 @@ Each is bilinear and its transposes are the other two, so forward mode, reverse 
 on CPU each of the three picks its own lowering (`conv_choice`) at the moment it is lowered, when the platform is
 known. A graph that is exported or moved to GPU or TPU gets XLA's own convolution from the same jaxpr.
 """
+
 from functools import partial
 
 import jax
@@ -35,6 +36,7 @@ def conv_filter_grad(x, dy, kernel, geometry):
 
 # One function for each primitive: how it is computed with a given way to compute a convolution.
 
+
 def _forward(x, w, *, way, geometry, **_):
     return way(x, w, geometry)
 
@@ -50,6 +52,7 @@ def _filter_grad(x, dy, *, way, kernel, geometry, **_):
 # On CPU: choose; a grouped convolution is cut into its groups and each is chosen on its own. `axes` says along which
 # axis the two operands and the result are cut.
 
+
 def _on_cpu(compute, choose, axes):
     def lowered(a, b, *, image, kernel, geometry):
         if a.dtype != jnp.float32 or not all(isinstance(n, int) for n in (*image, *kernel)):
@@ -61,9 +64,12 @@ def _on_cpu(compute, choose, axes):
         image = (n, image[1] // groups, *image[2:])
         kernel = (kernel[0] // groups, *kernel[1:])
         geometry = geometry._replace(group=1)
-        parts = [lowered(*pair, image=image, kernel=kernel, geometry=geometry)
-                 for pair in zip(jnp.split(a, groups, axes[0]), jnp.split(b, groups, axes[1]), strict=True)]
+        parts = [
+            lowered(*pair, image=image, kernel=kernel, geometry=geometry)
+            for pair in zip(jnp.split(a, groups, axes[0]), jnp.split(b, groups, axes[1]), strict=True)
+        ]
         return jnp.concatenate(parts, axes[2])
+
     return lowered
 
 
@@ -72,6 +78,7 @@ def _abstract(shape_of):
         shape = shape_of(image, kernel, geometry)
         varying = frozenset(getattr(a, "vma", ())) | frozenset(getattr(b, "vma", ()))  # over shard_map's mesh axes
         return ShapedArray(shape, a.dtype, vma=varying) if varying else ShapedArray(shape, a.dtype)
+
     return rule
 
 
@@ -85,29 +92,37 @@ def _define(name, shape_of, compute, choose, axes):
     primitive.def_impl(lambda a, b, **attributes: jax.jit(partial(primitive.bind, **attributes))(a, b))
     primitive.def_abstract_eval(_abstract(shape_of))
     mlir.register_lowering(primitive, mlir.lower_fun(anywhere, multiple_results=False))
-    mlir.register_lowering(primitive, mlir.lower_fun(_on_cpu(compute, choose, axes), multiple_results=False),
-                           platform="cpu")
+    mlir.register_lowering(
+        primitive, mlir.lower_fun(_on_cpu(compute, choose, axes), multiple_results=False), platform="cpu"
+    )
 
     def batch(operands, dims, **attributes):  # under vmap XLA's own is used: its batching rule handles every case
         return jax.vmap(partial(anywhere, **attributes), dims)(*operands), 0
+
     batching.primitive_batchers[primitive] = batch
     return primitive
 
 
 _conv_p = _define("conv", _output_shape, _forward, conv_choice.forward, (1, 0, 1))
-_input_grad_p = _define("conv_input_grad", lambda image, kernel, geometry: image,
-                        _input_grad, conv_choice.input_grad, (1, 0, 1))
-_filter_grad_p = _define("conv_filter_grad", lambda image, kernel, geometry: kernel,
-                         _filter_grad, conv_choice.filter_grad, (1, 1, 0))
+_input_grad_p = _define(
+    "conv_input_grad", lambda image, kernel, geometry: image, _input_grad, conv_choice.input_grad, (1, 0, 1)
+)
+_filter_grad_p = _define(
+    "conv_filter_grad", lambda image, kernel, geometry: kernel, _filter_grad, conv_choice.filter_grad, (1, 1, 0)
+)
 
-ad.defbilinear(_conv_p,
-               lambda dy, x, w, **k: _input_grad_p.bind(dy, w, **k),
-               lambda dy, x, w, **k: _filter_grad_p.bind(x, dy, **k))
-ad.defbilinear(_input_grad_p,
-               lambda ct, dy, w, **k: _conv_p.bind(ct, w, **k),
-               lambda ct, dy, w, **k: _filter_grad_p.bind(ct, dy, **k))
-ad.defbilinear(_filter_grad_p,
-               lambda ct, x, dy, **k: _input_grad_p.bind(dy, ct, **k),
-               lambda ct, x, dy, **k: _conv_p.bind(x, ct, **k))
+ad.defbilinear(
+    _conv_p, lambda dy, x, w, **k: _input_grad_p.bind(dy, w, **k), lambda dy, x, w, **k: _filter_grad_p.bind(x, dy, **k)
+)
+ad.defbilinear(
+    _input_grad_p,
+    lambda ct, dy, w, **k: _conv_p.bind(ct, w, **k),
+    lambda ct, dy, w, **k: _filter_grad_p.bind(ct, dy, **k),
+)
+ad.defbilinear(
+    _filter_grad_p,
+    lambda ct, x, dy, **k: _input_grad_p.bind(dy, ct, **k),
+    lambda ct, x, dy, **k: _conv_p.bind(x, ct, **k),
+)
 
 __all__ = ["Geometry", "conv", "conv_filter_grad", "conv_input_grad"]

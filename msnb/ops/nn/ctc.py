@@ -1,4 +1,5 @@
 """Losses over alignments, computed with dynamic programming in logarithms; and greedy decoding."""
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -17,6 +18,7 @@ _NEVER = -1e30  # log of a probability that is zero; finite, so that differences
 
 def spelled(name, length, scores, axis):
     """A check of rows of labels, each as long as `length` says: what stands behind does not count."""
+
     def ranges(given):
         rows, lengths = given[name], given[length]
         if np.ndim(rows) != 2 or np.ndim(lengths) != 1 or np.ndim(given[scores]) <= axis:
@@ -26,14 +28,17 @@ def spelled(name, length, scores, axis):
         rows, lengths = np_.asarray(rows), np_.asarray(lengths)
         counted = np_.arange(rows.shape[1]) < lengths[:, None]
         return [Range(np_.where(counted, rows, 0), given[scores].shape[axis])]
+
     return Check(name, ranges, always=True, what="labels")
 
 
 def lengths(name, of, axis):
     """A check of lengths, none of which is beyond an axis of another input."""
+
     def ranges(given):
         shape = np.shape(given[of])
         return [Range(given[name], shape[axis] + 1)] if axis < len(shape) else ()
+
     return Check(name, ranges)
 
 
@@ -48,7 +53,8 @@ def _without_repeats(rows, lengths, blank):
     """Labels with equal neighbours merged."""
     place = jnp.arange(rows.shape[1])
     keep = (place < lengths[:, None]) & jnp.concatenate(
-        [jnp.ones_like(rows[:, :1], bool), rows[:, 1:] != rows[:, :-1]], axis=1)
+        [jnp.ones_like(rows[:, :1], bool), rows[:, 1:] != rows[:, :-1]], axis=1
+    )
     target = jnp.where(keep, jnp.cumsum(keep, axis=1) - 1, rows.shape[1])
     merged = jax.vmap(lambda row, t: jnp.full_like(row, blank).at[t].set(row, mode="drop"))(rows, target)
     return merged, keep.sum(1)
@@ -96,11 +102,25 @@ def _places(given):
     return [Range(indices, (x.shape[1], np.size(given["labels_values"])))] if fits else ()
 
 
-@operator("CTCLoss", checks=[label("labels_values", lambda given: (np.shape(given["x"]) or (0,))[-1]),
-                             Check("labels_indices", _places), lengths("sequence_length", "x", 0)])
+@operator(
+    "CTCLoss",
+    checks=[
+        label("labels_values", lambda given: (np.shape(given["x"]) or (0,))[-1]),
+        Check("labels_indices", _places),
+        lengths("sequence_length", "x", 0),
+    ],
+)
 @in_float32
-def ctc_loss_op(x, labels_indices, labels_values, sequence_length, *, preprocess_collapse_repeated: Bool = False,
-                ctc_merge_repeated: Bool = True, ignore_longer_outputs_than_inputs: Bool = False):
+def ctc_loss_op(
+    x,
+    labels_indices,
+    labels_values,
+    sequence_length,
+    *,
+    preprocess_collapse_repeated: Bool = False,
+    ctc_merge_repeated: Bool = True,
+    ignore_longer_outputs_than_inputs: Bool = False,
+):
     """Connectionist temporal classification loss and its gradient (Graves et al., 2006).
 
     Args:
@@ -126,9 +146,11 @@ def ctc_loss_op(x, labels_indices, labels_values, sequence_length, *, preprocess
     _check.rank(op, "labels_indices", labels_indices, 2)
     _check.rank(op, "labels_values", labels_values, 1)
     if labels_indices.shape != (labels_values.shape[0], 2) or sequence_length.shape != (x.shape[1],):
-        raise ValueError(f"For '{op}', 'labels_indices' should have shape (n, 2), 'labels_values' (n,) and "
-                         f"'sequence_length' ({x.shape[1]},), but got {labels_indices.shape}, {labels_values.shape} "
-                         f"and {sequence_length.shape}.")
+        raise ValueError(
+            f"For '{op}', 'labels_indices' should have shape (n, 2), 'labels_values' (n,) and "
+            f"'sequence_length' ({x.shape[1]},), but got {labels_indices.shape}, {labels_values.shape} "
+            f"and {sequence_length.shape}."
+        )
     blank = x.shape[2] - 1
     rows, lengths = _dense_labels(labels_indices, labels_values, x.shape[1], blank)
     if preprocess_collapse_repeated:
@@ -144,8 +166,14 @@ def ctc_loss_op(x, labels_indices, labels_values, sequence_length, *, preprocess
     return values, lax.stop_gradient(pull(jnp.ones_like(values))[0])
 
 
-@operator("RNNTLoss", checks=[spelled("labels", "label_lengths", "acts", 3), lengths("input_lengths", "acts", 1),
-                              lengths("label_lengths", "labels", 1)])
+@operator(
+    "RNNTLoss",
+    checks=[
+        spelled("labels", "label_lengths", "acts", 3),
+        lengths("input_lengths", "acts", 1),
+        lengths("label_lengths", "labels", 1),
+    ],
+)
 @in_float32
 def rnnt_loss(acts, labels, input_lengths, label_lengths, *, blank_label: Int = 0):
     """Transducer loss and its gradient (Graves, arXiv:1211.3711).
@@ -168,10 +196,15 @@ def rnnt_loss(acts, labels, input_lengths, label_lengths, *, blank_label: Int = 
     _check.dtype_in(op, "acts", acts, _check.FLOAT)
     _check.rank(op, "acts", acts, 4)
     batch, _, places, classes = acts.shape
-    if tuple(labels.shape) != (batch, places - 1) or tuple(input_lengths.shape) != (batch,) \
-            or tuple(label_lengths.shape) != (batch,):
-        raise ValueError(f"For '{op}', 'acts' (B, T, U, V) needs 'labels' (B, U - 1) and lengths (B,), but got "
-                         f"{acts.shape}, {labels.shape}, {input_lengths.shape} and {label_lengths.shape}.")
+    if (
+        tuple(labels.shape) != (batch, places - 1)
+        or tuple(input_lengths.shape) != (batch,)
+        or tuple(label_lengths.shape) != (batch,)
+    ):
+        raise ValueError(
+            f"For '{op}', 'acts' (B, T, U, V) needs 'labels' (B, U - 1) and lengths (B,), but got "
+            f"{acts.shape}, {labels.shape}, {input_lengths.shape} and {label_lengths.shape}."
+        )
     if not 0 <= blank_label < classes:
         raise ValueError(f"For '{op}', 'blank_label' should be in [0, {classes}), but got {blank_label}.")
 
@@ -192,6 +225,7 @@ def _transducer_nll(scores, labels, time, length, blank):
         def right(left, inputs):
             value = jnp.logaddexp(inputs[0], left + inputs[1])
             return value, value
+
         _, rest = lax.scan(right, start[0], (start[1:], emit))
         return jnp.concatenate([start[:1], rest])
 
@@ -234,12 +268,15 @@ class CTCGreedyDecoder(HostPrimitive):
 
     def __call__(self, inputs, sequence_length):
         from msnb.core.tensor import Tensor
+
         if not isinstance(inputs, Tensor) or not isinstance(sequence_length, Tensor):
             raise TypeError(f"For '{self.name}', 'inputs' and 'sequence_length' should be Tensors.")
         scores, lengths = inputs.asnumpy(), sequence_length.asnumpy()
         if scores.ndim != 3 or lengths.shape != (scores.shape[1],) or lengths.max(initial=0) > scores.shape[0]:
-            raise ValueError(f"For '{self.name}', 'inputs' should have shape (T, N, C) and 'sequence_length' (N,) with "
-                             f"values up to T, but got {scores.shape} and {lengths.shape}.")
+            raise ValueError(
+                f"For '{self.name}', 'inputs' should have shape (T, N, C) and 'sequence_length' (N,) with "
+                f"values up to T, but got {scores.shape} and {lengths.shape}."
+            )
         blank = scores.shape[2] - 1
         best = scores.argmax(2)
         places, values, totals, longest = [], [], [], 0
@@ -253,6 +290,9 @@ class CTCGreedyDecoder(HostPrimitive):
             longest = max(longest, len(labels))
             places.extend((n, i) for i in range(len(labels)))
             values.extend(labels)
-        return (Tensor(np.array(places, np.int64).reshape(-1, 2)), Tensor(np.array(values, np.int64)),
-                Tensor(np.array([len(lengths), longest], np.int64)),
-                Tensor(np.array(totals, scores.dtype).reshape(-1, 1)))
+        return (
+            Tensor(np.array(places, np.int64).reshape(-1, 2)),
+            Tensor(np.array(values, np.int64)),
+            Tensor(np.array([len(lengths), longest], np.int64)),
+            Tensor(np.array(totals, scores.dtype).reshape(-1, 1)),
+        )

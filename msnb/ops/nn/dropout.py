@@ -1,4 +1,5 @@
 """Dropout. Every call draws a new mask; a program after the same seed repeats its masks."""
+
 from math import prod
 
 import jax
@@ -151,8 +152,10 @@ def dropout_do_mask(input_x, mask, keep_prob):
     if mask.dtype != jnp.uint8:
         raise TypeError(f"For '{op}', 'mask' should be uint8, but got {_check.dtype_name(mask)}.")
     if mask.size * 8 < input_x.size:
-        raise ValueError(f"For '{op}', a mask for shape {input_x.shape} needs {_mask_bytes(input_x.shape)} bytes, but "
-                         f"got {mask.size}.")
-    kept = jnp.unpackbits(mask.reshape(-1))[:input_x.size].reshape(input_x.shape) > 0
+        raise ValueError(
+            f"For '{op}', a mask for shape {input_x.shape} needs {_mask_bytes(input_x.shape)} bytes, but "
+            f"got {mask.size}."
+        )
+    kept = jnp.unpackbits(mask.reshape(-1))[: input_x.size].reshape(input_x.shape) > 0
     scaled = input_x / jnp.asarray(keep_prob).astype(input_x.dtype)
     return jnp.where(kept, scaled, jnp.zeros_like(input_x))

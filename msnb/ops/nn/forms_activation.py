@@ -1,4 +1,5 @@
 """Activations that only 2.x has, and 2.x's functional forms of activations and dropout."""
+
 import jax.numpy as jnp
 from jax import lax
 
@@ -17,7 +18,7 @@ def _floats(op, x):
 
 
 @operator("LeakyReLU", functional="leaky_relu")
-def leaky_relu(input, *, alpha: Float = 0.2): 
+def leaky_relu(input, *, alpha: Float = 0.2):
     """x where x > 0, alpha * x elsewhere.
 
     Args:
@@ -38,7 +39,7 @@ def leaky_relu(input, *, alpha: Float = 0.2):
 
 @operator("SiLU", functional="silu")
 @in_float32
-def silu(input): 
+def silu(input):
     """x * sigmoid(x) (arXiv:1702.03118).
 
     Inputs:
@@ -73,7 +74,7 @@ def logsigmoid(x):
 
 
 @operator("HardTanh", functional="hardtanh")
-def hardtanh(input, *, min_val: Float = -1.0, max_val: Float = 1.0): 
+def hardtanh(input, *, min_val: Float = -1.0, max_val: Float = 1.0):
     """x cut to [min_val, max_val].
 
     Args:
@@ -95,7 +96,7 @@ def hardtanh(input, *, min_val: Float = -1.0, max_val: Float = 1.0):
 
 
 @operator("Threshold", functional="threshold")
-def threshold(input, *, thr: Float, value: Float): 
+def threshold(input, *, thr: Float, value: Float):
     """x where x > thr, `value` elsewhere.
 
     Args:
@@ -142,7 +143,7 @@ def glu(x, *, axis: Int = -1):
 
 @operator("ErfGeLU")
 @in_float32
-def _gelu_erf(input): 
+def _gelu_erf(input):
     """Gaussian error linear unit, exact: x * Phi(x) with the normal distribution function Phi.
 
     Inputs:
@@ -159,7 +160,7 @@ def _gelu_erf(input):
 
 
 @functional("gelu")
-def gelu(input, approximate="none"): 
+def gelu(input, approximate="none"):
     """Gaussian error linear unit.
 
     Args:
@@ -178,7 +179,7 @@ def gelu(input, approximate="none"):
 
 @operator("SoftplusBeta")
 @in_float32
-def _softplus_beta(input, *, beta: Float, threshold: Float): 
+def _softplus_beta(input, *, beta: Float, threshold: Float):
     """log(1 + exp(beta x)) / beta, x itself where beta x is above `threshold`.
 
     Args:
@@ -200,7 +201,7 @@ def _softplus_beta(input, *, beta: Float, threshold: Float):
 
 
 @functional("softplus")
-def softplus(input, beta=1, threshold=20): 
+def softplus(input, beta=1, threshold=20):
     """log(1 + exp(beta x)) / beta, x itself where beta x is above `threshold`.
 
     Args:
@@ -218,7 +219,7 @@ def softplus(input, beta=1, threshold=20):
 
 
 @functional("softmax")
-def softmax(input, axis=-1, *, dtype=None): 
+def softmax(input, axis=-1, *, dtype=None):
     """exp(x) / sum(exp(x)) along `axis`.
 
     Args:
@@ -260,7 +261,7 @@ def softmin(x, axis=-1, *, dtype=None):
 
 
 @functional("is_floating_point")
-def is_floating_point(input): 
+def is_floating_point(input):
     """Whether the elements of a Tensor are real floating-point numbers.
 
     Args:
@@ -284,7 +285,7 @@ def _keep(name, p):
 
 
 @functional("dropout")
-def dropout(input, p=0.5, training=True, seed=None): 
+def dropout(input, p=0.5, training=True, seed=None):
     """Sets each element to 0 with probability `p` and scales the others by 1 / (1 - p).
 
     Args:
@@ -308,13 +309,14 @@ def dropout(input, p=0.5, training=True, seed=None):
 
 
 def _channel_form(name, operator_name, describe):
-    def form(input, p=0.5, training=True): 
+    def form(input, p=0.5, training=True):
         keep = _keep(name, p)
         if not _check_training(name, training) or is_constant(keep, 1.0):
             return input
         if is_constant(keep, 0.0):
             return input * 0
         return REGISTRY[operator_name].primitive(keep_prob=keep)(input)[0]
+
     form.__name__ = form.__qualname__ = name
     form.__doc__ = f"""Sets whole channels of {describe} to 0 with probability `p` and scales the others by 1 / (1 - p).
 

@@ -1,4 +1,5 @@
 """2.x's functional convolutions and pooling."""
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -26,16 +27,26 @@ from msnb.ops.nn.pool import _max_with_position, average
 def _convolve(op, x, w, bias, stride, pad_mode, padding, dilation, groups):
     dims = len(stride)
     _check_images(op, x, w, dims, groups)
-    geometry = Geometry(stride, pads(op, pad_mode, padding, x.shape[2:], w.shape[2:], stride, dilation), dilation,
-                        groups)
+    geometry = Geometry(
+        stride, pads(op, pad_mode, padding, x.shape[2:], w.shape[2:], stride, dilation), dilation, groups
+    )
     _check_output(op, geometry, x.shape[2:], w.shape[2:])
     y = (conv_primitive.conv if dims == 2 else direct)(x, w, geometry)
     return y if bias is None else y + bias.reshape((-1,) + (1,) * dims)
 
 
 @operator("Conv1DForm", functional="conv1d")
-def conv1d(input, weight, bias=None, *, stride: Window1 = (1,), pad_mode: PadMode = "valid", 
-           padding: Pads1 = (0, 0), dilation: Window1 = (1,), groups: PositiveInt = 1):
+def conv1d(
+    input,
+    weight,
+    bias=None,
+    *,
+    stride: Window1 = (1,),
+    pad_mode: PadMode = "valid",
+    padding: Pads1 = (0, 0),
+    dilation: Window1 = (1,),
+    groups: PositiveInt = 1,
+):
     """Cross-correlation of sequences with a bank of filters.
 
     Args:
@@ -58,14 +69,32 @@ def conv1d(input, weight, bias=None, *, stride: Window1 = (1,), pad_mode: PadMod
     """
     _check.rank("conv1d", "input", input, 3)
     _check.rank("conv1d", "weight", weight, 3)
-    y = _convolve("conv1d", input[:, :, None], weight[:, :, None], None, (1, *stride), pad_mode, (0, 0, *padding),
-                  (1, *dilation), groups)[:, :, 0]
+    y = _convolve(
+        "conv1d",
+        input[:, :, None],
+        weight[:, :, None],
+        None,
+        (1, *stride),
+        pad_mode,
+        (0, 0, *padding),
+        (1, *dilation),
+        groups,
+    )[:, :, 0]
     return y if bias is None else y + bias[:, None]
 
 
 @operator("Conv2DForm", functional="conv2d")
-def conv2d(input, weight, bias=None, *, stride: Window2 = (1, 1), pad_mode: PadMode = "valid", 
-           padding: Pads2 = (0, 0, 0, 0), dilation: Window2 = (1, 1), groups: PositiveInt = 1):
+def conv2d(
+    input,
+    weight,
+    bias=None,
+    *,
+    stride: Window2 = (1, 1),
+    pad_mode: PadMode = "valid",
+    padding: Pads2 = (0, 0, 0, 0),
+    dilation: Window2 = (1, 1),
+    groups: PositiveInt = 1,
+):
     """Cross-correlation of images with a bank of filters.
 
     Args:
@@ -91,8 +120,17 @@ def conv2d(input, weight, bias=None, *, stride: Window2 = (1, 1), pad_mode: PadM
 
 
 @operator("Conv3DForm", functional="conv3d")
-def conv3d(input, weight, bias=None, *, stride: Window3 = (1, 1, 1), pad_mode: PadMode = "valid", 
-           padding: Pads3 = (0,) * 6, dilation: Window3 = (1, 1, 1), groups: PositiveInt = 1):
+def conv3d(
+    input,
+    weight,
+    bias=None,
+    *,
+    stride: Window3 = (1, 1, 1),
+    pad_mode: PadMode = "valid",
+    padding: Pads3 = (0,) * 6,
+    dilation: Window3 = (1, 1, 1),
+    groups: PositiveInt = 1,
+):
     """Cross-correlation of volumes with a bank of filters.
 
     Args:
@@ -117,8 +155,17 @@ def conv3d(input, weight, bias=None, *, stride: Window3 = (1, 1, 1), pad_mode: P
 
 
 @operator("ConvTranspose2DForm", functional="conv_transpose2d")
-def conv_transpose2d(input, weight, bias=None, *, stride: Window2 = (1, 1), padding: Pads2 = (0,) * 4, 
-                     output_padding: Offsets2 = (0, 0), groups: PositiveInt = 1, dilation: Window2 = (1, 1)):
+def conv_transpose2d(
+    input,
+    weight,
+    bias=None,
+    *,
+    stride: Window2 = (1, 1),
+    padding: Pads2 = (0,) * 4,
+    output_padding: Offsets2 = (0, 0),
+    groups: PositiveInt = 1,
+    dilation: Window2 = (1, 1),
+):
     """Transposed convolution of images.
 
     Args:
@@ -145,8 +192,12 @@ def conv_transpose2d(input, weight, bias=None, *, stride: Window2 = (1, 1), padd
     if input.shape[1] != weight.shape[0]:
         raise ValueError(f"For '{op}', 'input' has {input.shape[1]} channels but 'weight' {weight.shape[0]}.")
     sides = tuple(zip(padding[::2], padding[1::2], strict=True))
-    size = tuple((n - 1) * s - sum(p) + d * (k - 1) + extra + 1 for n, s, p, d, k, extra in
-                 zip(input.shape[2:], stride, sides, dilation, weight.shape[2:], output_padding, strict=True))
+    size = tuple(
+        (n - 1) * s - sum(p) + d * (k - 1) + extra + 1
+        for n, s, p, d, k, extra in zip(
+            input.shape[2:], stride, sides, dilation, weight.shape[2:], output_padding, strict=True
+        )
+    )
     image = (input.shape[0], weight.shape[1] * groups, *size)
     y = conv_primitive.conv_input_grad(input, weight, image, Geometry(stride, sides, dilation, groups))
     return y if bias is None else y + bias[:, None, None]
@@ -156,8 +207,9 @@ def conv_transpose2d(input, weight, bias=None, *, stride: Window2 = (1, 1), padd
 def _pool_sides(x, kernel, stride, padding, ceil_mode):
     """Padding (before, after); with `ceil_mode` a last incomplete window that starts inside the image counts."""
     sides = []
-    for n, k, s, (low, high) in zip(x.shape[2:], kernel, stride, zip(padding[::2], padding[1::2], strict=True),
-                                    strict=True):
+    for n, k, s, (low, high) in zip(
+        x.shape[2:], kernel, stride, zip(padding[::2], padding[1::2], strict=True), strict=True
+    ):
         total = n + low + high
         if ceil_mode:
             count = -(-(total - k) // s) + 1
@@ -181,8 +233,16 @@ def _unbatched(x, dims, pool):
 
 
 @operator("MaxPool2DForm", functional="max_pool2d")
-def max_pool2d(x, *, kernel_size: Window2, stride: Optional(Window2) = None, padding: Pads2 = (0,) * 4,
-               dilation: Window2 = (1, 1), return_indices: Bool = False, ceil_mode: Bool = False):
+def max_pool2d(
+    x,
+    *,
+    kernel_size: Window2,
+    stride: Optional(Window2) = None,
+    padding: Pads2 = (0,) * 4,
+    dilation: Window2 = (1, 1),
+    return_indices: Bool = False,
+    ceil_mode: Bool = False,
+):
     """The largest value of each window.
 
     Args:
@@ -213,6 +273,7 @@ def max_pool2d(x, *, kernel_size: Window2, stride: Optional(Window2) = None, pad
             return max_pool(x, kernel_size, stride, sides)
         values, where = _max_with_position(x, kernel_size, stride, sides)
         return values, (where % (x.shape[2] * x.shape[3])).astype(jnp.int64)
+
     return _unbatched(x, 2, pool)
 
 
@@ -229,12 +290,20 @@ def _average_form(op, x, kernel, stride, padding, ceil_mode, count_include_pad, 
         x = jnp.pad(x, ((0, 0), (0, 0), *base))
         beyond = tuple((0, s[1] - b[1]) for s, b in zip(sides, base, strict=True))
         return average(x, kernel, stride, beyond)
+
     return _unbatched(x, dims, pool)
 
 
 @operator("AvgPool1DForm", functional="avg_pool1d")
-def avg_pool1d(input_x, *, kernel_size: Window1 = (1,), stride: Window1 = (1,), padding: Pads1 = (0, 0),
-               ceil_mode: Bool = False, count_include_pad: Bool = True):
+def avg_pool1d(
+    input_x,
+    *,
+    kernel_size: Window1 = (1,),
+    stride: Window1 = (1,),
+    padding: Pads1 = (0, 0),
+    ceil_mode: Bool = False,
+    count_include_pad: Bool = True,
+):
     """The mean of each window of a sequence.
 
     Args:
@@ -257,8 +326,16 @@ def avg_pool1d(input_x, *, kernel_size: Window1 = (1,), stride: Window1 = (1,), 
 
 
 @operator("AvgPool2DForm", functional="avg_pool2d")
-def avg_pool2d(input_x, *, kernel_size: Window2 = (1, 1), stride: Window2 = (1, 1), padding: Pads2 = (0,) * 4,
-               ceil_mode: Bool = False, count_include_pad: Bool = True, divisor_override: NonNegInt = 0):
+def avg_pool2d(
+    input_x,
+    *,
+    kernel_size: Window2 = (1, 1),
+    stride: Window2 = (1, 1),
+    padding: Pads2 = (0,) * 4,
+    ceil_mode: Bool = False,
+    count_include_pad: Bool = True,
+    divisor_override: NonNegInt = 0,
+):
     """The mean of each window of an image.
 
     Args:
@@ -278,13 +355,22 @@ def avg_pool2d(input_x, *, kernel_size: Window2 = (1, 1), stride: Window2 = (1, 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _average_form("avg_pool2d", input_x, kernel_size, stride, padding, ceil_mode, count_include_pad,
-                         divisor_override)
+    return _average_form(
+        "avg_pool2d", input_x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
 
 
 @operator("AvgPool3DForm", functional="avg_pool3d")
-def avg_pool3d(input_x, *, kernel_size: Window3 = (1, 1, 1), stride: Window3 = (1, 1, 1), padding: Pads3 = (0,) * 6,
-               ceil_mode: Bool = False, count_include_pad: Bool = True, divisor_override: NonNegInt = 0):
+def avg_pool3d(
+    input_x,
+    *,
+    kernel_size: Window3 = (1, 1, 1),
+    stride: Window3 = (1, 1, 1),
+    padding: Pads3 = (0,) * 6,
+    ceil_mode: Bool = False,
+    count_include_pad: Bool = True,
+    divisor_override: NonNegInt = 0,
+):
     """The mean of each window of a volume.
 
     Args:
@@ -304,8 +390,9 @@ def avg_pool3d(input_x, *, kernel_size: Window3 = (1, 1, 1), stride: Window3 = (
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _average_form("avg_pool3d", input_x, kernel_size, stride, padding, ceil_mode, count_include_pad,
-                         divisor_override)
+    return _average_form(
+        "avg_pool3d", input_x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    )
 
 
 def _output_size(dims):
@@ -314,6 +401,7 @@ def _output_size(dims):
         if len(values) != dims:
             raise ValueError
         return tuple(None if v is None else PositiveInt.accept(v) for v in values)
+
     return Kind(f"a positive int, None or a tuple of {dims} of them", accept)
 
 
@@ -335,7 +423,7 @@ def _adaptive(op, x, size, mean):
         new = old if new is None else new
         starts, ends = _bins(old, new)
         if old % new == 0:
-            x = x.reshape(*x.shape[:axis], new, old // new, *x.shape[axis + 1:])
+            x = x.reshape(*x.shape[:axis], new, old // new, *x.shape[axis + 1 :])
             x = jnp.mean(x, axis + 1) if mean else jnp.max(x, axis + 1)
         elif mean:
             where = np.arange(old)
@@ -343,13 +431,14 @@ def _adaptive(op, x, size, mean):
             matrix = jnp.asarray(inside / inside.sum(1, keepdims=True), x.dtype)
             x = jnp.moveaxis(jnp.tensordot(x, matrix, ((axis,), (1,)), precision=lax.Precision.HIGHEST), -1, axis)
         else:
-            x = jnp.stack([jnp.max(lax.slice_in_dim(x, a, b, axis=axis), axis) for a, b in
-                           zip(starts, ends, strict=True)], axis)
+            x = jnp.stack(
+                [jnp.max(lax.slice_in_dim(x, a, b, axis=axis), axis) for a, b in zip(starts, ends, strict=True)], axis
+            )
     return x
 
 
 @operator("AdaptiveAvgPool1D", functional="adaptive_avg_pool1d")
-def adaptive_avg_pool1d(input, *, output_size: OutputSize1): 
+def adaptive_avg_pool1d(input, *, output_size: OutputSize1):
     """The mean of each of `output_size` nearly equal parts of every sequence.
 
     Args:
@@ -369,7 +458,7 @@ def adaptive_avg_pool1d(input, *, output_size: OutputSize1):
 
 
 @operator("AdaptiveMaxPool1D", functional="adaptive_max_pool1d")
-def adaptive_max_pool1d(input, *, output_size: OutputSize1): 
+def adaptive_max_pool1d(input, *, output_size: OutputSize1):
     """The largest value of each of `output_size` nearly equal parts of every sequence.
 
     Args:
@@ -389,7 +478,7 @@ def adaptive_max_pool1d(input, *, output_size: OutputSize1):
 
 
 @operator("AdaptiveAvgPool2D", functional="adaptive_avg_pool2d")
-def adaptive_avg_pool2d(input, *, output_size: OutputSize2): 
+def adaptive_avg_pool2d(input, *, output_size: OutputSize2):
     """The mean of each of `output_size` nearly equal parts of every image.
 
     Args:
@@ -409,7 +498,7 @@ def adaptive_avg_pool2d(input, *, output_size: OutputSize2):
 
 
 @operator("AdaptiveMaxPool2D", functional="adaptive_max_pool2d")
-def adaptive_max_pool2d(input, *, output_size: OutputSize2): 
+def adaptive_max_pool2d(input, *, output_size: OutputSize2):
     """The largest value of each of `output_size` nearly equal parts of every image.
 
     Args:
@@ -429,7 +518,7 @@ def adaptive_max_pool2d(input, *, output_size: OutputSize2):
 
 
 @operator("AdaptiveAvgPool3D", functional="adaptive_avg_pool3d")
-def adaptive_avg_pool3d(input, *, output_size: OutputSize3): 
+def adaptive_avg_pool3d(input, *, output_size: OutputSize3):
     """The mean of each of `output_size` nearly equal parts of every volume.
 
     Args:
@@ -449,7 +538,7 @@ def adaptive_avg_pool3d(input, *, output_size: OutputSize3):
 
 
 @operator("AdaptiveMaxPool3D", functional="adaptive_max_pool3d")
-def adaptive_max_pool3d(input, *, output_size: OutputSize3): 
+def adaptive_max_pool3d(input, *, output_size: OutputSize3):
     """The largest value of each of `output_size` nearly equal parts of every volume.
 
     Args:

@@ -1,4 +1,5 @@
 """2.x's functional layers: normalisation, embedding, padding, resizing, rearranging."""
+
 import jax.numpy as jnp
 from jax import lax
 
@@ -38,7 +39,7 @@ def batch_norm(input_x, running_mean, running_var, weight, bias, training=False,
 
 
 @operator("LayerNormForm", functional="layer_norm")
-def layer_norm(input, normalized_shape: Shape, weight=None, bias=None, *, eps: Float = 1e-5): 
+def layer_norm(input, normalized_shape: Shape, weight=None, bias=None, *, eps: Float = 1e-5):
     """Normalises over the trailing dimensions of shape `normalized_shape`.
 
     Args:
@@ -55,9 +56,11 @@ def layer_norm(input, normalized_shape: Shape, weight=None, bias=None, *, eps: F
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    if not normalized_shape or tuple(input.shape[-len(normalized_shape):]) != tuple(normalized_shape):
-        raise ValueError(f"For 'layer_norm', 'normalized_shape' should be the trailing dimensions of 'input', but got "
-                         f"{normalized_shape} for shape {input.shape}.")
+    if not normalized_shape or tuple(input.shape[-len(normalized_shape) :]) != tuple(normalized_shape):
+        raise ValueError(
+            f"For 'layer_norm', 'normalized_shape' should be the trailing dimensions of 'input', but got "
+            f"{normalized_shape} for shape {input.shape}."
+        )
     x = widened(input)
     y = _standard(x, tuple(range(x.ndim - len(normalized_shape), x.ndim)), eps)
     y = y if weight is None else y * weight
@@ -70,7 +73,7 @@ def _standard(x, axes, eps):
 
 
 @operator("GroupNorm", functional="group_norm")
-def group_norm(input, num_groups: PositiveInt, weight=None, bias=None, *, eps: Float = 1e-5): 
+def group_norm(input, num_groups: PositiveInt, weight=None, bias=None, *, eps: Float = 1e-5):
     """Normalises each group of channels of each example (arXiv:1803.08494).
 
     Args:
@@ -88,8 +91,10 @@ def group_norm(input, num_groups: PositiveInt, weight=None, bias=None, *, eps: F
         ``CPU`` ``GPU`` ``TPU``
     """
     if input.ndim < 2 or input.shape[1] % num_groups:
-        raise ValueError(f"For 'group_norm', 'num_groups' should divide the channels of 'input', but got {num_groups} "
-                         f"for shape {input.shape}.")
+        raise ValueError(
+            f"For 'group_norm', 'num_groups' should divide the channels of 'input', but got {num_groups} "
+            f"for shape {input.shape}."
+        )
     x = widened(input).reshape(input.shape[0], num_groups, -1)
     y = _standard(x, (2,), eps).reshape(input.shape)
     column = (-1,) + (1,) * (input.ndim - 2)
@@ -114,9 +119,10 @@ def rms_norm(x, gamma, *, epsilon: Float = 1e-6):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    if tuple(x.shape[x.ndim - gamma.ndim:]) != tuple(gamma.shape):
-        raise ValueError(f"For 'rms_norm', 'gamma' should have the trailing dimensions of 'x', but got {gamma.shape} "
-                         f"for {x.shape}.")
+    if tuple(x.shape[x.ndim - gamma.ndim :]) != tuple(gamma.shape):
+        raise ValueError(
+            f"For 'rms_norm', 'gamma' should have the trailing dimensions of 'x', but got {gamma.shape} for {x.shape}."
+        )
     wide = widened(x)
     axes = tuple(range(x.ndim - gamma.ndim, x.ndim))
     inverse = lax.rsqrt(jnp.mean(wide * wide, axes, keepdims=True) + epsilon)
@@ -124,7 +130,7 @@ def rms_norm(x, gamma, *, epsilon: Float = 1e-6):
 
 
 @operator("DenseForm", functional="dense")
-def dense(input, weight, bias=None): 
+def dense(input, weight, bias=None):
     """input @ weight^T + bias.
 
     Inputs:
@@ -140,14 +146,16 @@ def dense(input, weight, bias=None):
     """
     _check.same_dtype("dense", input=input, weight=weight)
     if input.shape[-1:] != weight.shape[-1:]:
-        raise ValueError(f"For 'dense', the last dimensions of 'input' and 'weight' should be equal, but got "
-                         f"{input.shape} and {weight.shape}.")
+        raise ValueError(
+            f"For 'dense', the last dimensions of 'input' and 'weight' should be equal, but got "
+            f"{input.shape} and {weight.shape}."
+        )
     y = input @ weight.T
     return y if bias is None else y + bias
 
 
 @functional("embedding")
-def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False): 
+def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False):
     """Rows of a table.
 
     Args:
@@ -207,7 +215,7 @@ def _embedding_renorm(weight, input, *, max_norm: PositiveFloat, norm_type: Degr
 
 
 @operator("Embedding", checks=[index("input", of="weight", negative=False)])
-def _embedding_op(input, weight, *, padding_idx: Optional(Int) = None): 
+def _embedding_op(input, weight, *, padding_idx: Optional(Int) = None):
     """Rows of a table.
 
     Args:
@@ -254,7 +262,7 @@ def one_hot(indices, depth, on_value=1, off_value=0, axis=-1):
 
 
 @functional("topk")
-def topk(input, k, dim=None, largest=True, sorted=True): 
+def topk(input, k, dim=None, largest=True, sorted=True):
     """The `k` largest, or smallest, values along an axis, and where they stand.
 
     Args:
@@ -282,7 +290,7 @@ def topk(input, k, dim=None, largest=True, sorted=True):
 
 
 @operator("FlattenForm", functional="flatten")
-def flatten(input, *, order: OneOf("C", "F") = "C", start_dim: Int = 1, end_dim: Int = -1): 
+def flatten(input, *, order: OneOf("C", "F") = "C", start_dim: Int = 1, end_dim: Int = -1):
     """Joins the axes from `start_dim` to `end_dim`.
 
     Args:
@@ -301,14 +309,14 @@ def flatten(input, *, order: OneOf("C", "F") = "C", start_dim: Int = 1, end_dim:
     """
     _check.tensor_only("flatten", "input", input)
     if order == "F":
-        input = input.transpose(0, *range(input.ndim - 1, 0, -1)) if input.ndim > 1 else input 
+        input = input.transpose(0, *range(input.ndim - 1, 0, -1)) if input.ndim > 1 else input
     if input.ndim < 2:
         return input.reshape(-1)
     first = _check.axis_in("flatten", start_dim, input.ndim, "start_dim")
     last = _check.axis_in("flatten", end_dim, input.ndim, "end_dim")
     if first > last:
         raise ValueError(f"For 'flatten', 'start_dim' should not be after 'end_dim', but got {start_dim}, {end_dim}.")
-    return input.reshape(*input.shape[:first], -1, *input.shape[last + 1:])
+    return input.reshape(*input.shape[:first], -1, *input.shape[last + 1 :])
 
 
 # ---------------------------------------------------------------------- padding and resizing
@@ -324,8 +332,13 @@ Padding = Kind("a tuple of an even number of int, last dimension first", _accept
 
 
 @operator("PadForm", functional="pad")
-def pad(input_x, *, padding: Padding, mode: OneOf("constant", "reflect", "replicate", "circular") = "constant",
-        value: Optional(Number) = None):
+def pad(
+    input_x,
+    *,
+    padding: Padding,
+    mode: OneOf("constant", "reflect", "replicate", "circular") = "constant",
+    value: Optional(Number) = None,
+):
     """Extends a Tensor at its borders.
 
     Args:
@@ -345,8 +358,9 @@ def pad(input_x, *, padding: Padding, mode: OneOf("constant", "reflect", "replic
     """
     _check.tensor_only("pad", "input_x", input_x)
     if len(padding) > 2 * input_x.ndim:
-        raise ValueError(f"For 'pad', 'padding' {padding} has more pairs than 'input_x' of shape {input_x.shape} has "
-                         f"dimensions.")
+        raise ValueError(
+            f"For 'pad', 'padding' {padding} has more pairs than 'input_x' of shape {input_x.shape} has dimensions."
+        )
     pairs = [(0, 0)] * (input_x.ndim - len(padding) // 2)
     pairs += list(zip(padding[::2], padding[1::2], strict=True))[::-1]
     for axis, (before, after) in enumerate(pairs):
@@ -365,8 +379,10 @@ def _size_and_steps(op, x, size, scale_factor, recompute_scale_factor):
         raise ValueError(f"For '{op}', give exactly one of 'size' and 'scale_factor'.")
     if size is not None:
         if recompute_scale_factor:
-            raise ValueError(f"For '{op}', recompute_scale_factor=True computes the scales from the lengths that "
-                             f"'scale_factor' gives, but 'size' was given; leave one of them out.")
+            raise ValueError(
+                f"For '{op}', recompute_scale_factor=True computes the scales from the lengths that "
+                f"'scale_factor' gives, but 'size' was given; leave one of them out."
+            )
         return ((size,) * spatial if isinstance(size, int) else tuple(size)), None
     scales = (scale_factor,) * spatial if isinstance(scale_factor, (int, float)) else tuple(scale_factor)
     new = tuple(int(n * s) for n, s in zip(x.shape[2:], scales, strict=True))
@@ -375,8 +391,7 @@ def _size_and_steps(op, x, size, scale_factor, recompute_scale_factor):
 
 
 @functional("interpolate")
-def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, 
-                recompute_scale_factor=None):
+def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corners=None, recompute_scale_factor=None):
     """Resizes sequences, images or volumes.
 
     Args:
@@ -450,7 +465,7 @@ def _resize_op(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Opti
 
 # ---------------------------------------------------------------------- rearranging
 @operator("PixelShuffle", functional="pixel_shuffle")
-def pixel_shuffle(input, *, upscale_factor: PositiveInt): 
+def pixel_shuffle(input, *, upscale_factor: PositiveInt):
     """(..., C r^2, H, W) to (..., C, H r, W r) (arXiv:1609.05158).
 
     Args:
@@ -467,8 +482,10 @@ def pixel_shuffle(input, *, upscale_factor: PositiveInt):
     """
     r = upscale_factor
     if input.ndim < 3 or input.shape[-3] % (r * r):
-        raise ValueError(f"For 'pixel_shuffle', the channels of 'input' should be a multiple of {r * r}, but got shape "
-                         f"{input.shape}.")
+        raise ValueError(
+            f"For 'pixel_shuffle', the channels of 'input' should be a multiple of {r * r}, but got shape "
+            f"{input.shape}."
+        )
     *lead, c, h, w = input.shape
     n = len(lead)
     x = input.reshape(*lead, c // (r * r), r, r, h, w)
@@ -476,7 +493,7 @@ def pixel_shuffle(input, *, upscale_factor: PositiveInt):
 
 
 @operator("PixelUnshuffle", functional="pixel_unshuffle")
-def pixel_unshuffle(input, *, downscale_factor: PositiveInt): 
+def pixel_unshuffle(input, *, downscale_factor: PositiveInt):
     """(..., C, H r, W r) to (..., C r^2, H, W).
 
     Args:
@@ -493,8 +510,10 @@ def pixel_unshuffle(input, *, downscale_factor: PositiveInt):
     """
     r = downscale_factor
     if input.ndim < 3 or input.shape[-1] % r or input.shape[-2] % r:
-        raise ValueError(f"For 'pixel_unshuffle', height and width of 'input' should be multiples of {r}, but got "
-                         f"shape {input.shape}.")
+        raise ValueError(
+            f"For 'pixel_unshuffle', height and width of 'input' should be multiples of {r}, but got "
+            f"shape {input.shape}."
+        )
     *lead, c, h, w = input.shape
     n = len(lead)
     x = input.reshape(*lead, c, h // r, r, w // r, r)
@@ -518,14 +537,21 @@ def channel_shuffle(x, *, groups: PositiveInt):
         ``CPU`` ``GPU`` ``TPU``
     """
     if x.ndim < 3 or x.shape[1] % groups:
-        raise ValueError(f"For 'channel_shuffle', 'groups' should divide the channels of 'x', but got {groups} for "
-                         f"shape {x.shape}.")
+        raise ValueError(
+            f"For 'channel_shuffle', 'groups' should divide the channels of 'x', but got {groups} for shape {x.shape}."
+        )
     return x.reshape(x.shape[0], groups, -1, *x.shape[2:]).swapaxes(1, 2).reshape(x.shape)
 
 
 @operator("GridSample", functional="grid_sample")
-def grid_sample(input, grid, *, mode: OneOf("bilinear", "nearest") = "bilinear", 
-                padding_mode: OneOf("zeros", "border") = "zeros", align_corners: Optional(Bool) = None):
+def grid_sample(
+    input,
+    grid,
+    *,
+    mode: OneOf("bilinear", "nearest") = "bilinear",
+    padding_mode: OneOf("zeros", "border") = "zeros",
+    align_corners: Optional(Bool) = None,
+):
     """Pixels of images at the places that a grid names (arXiv:1506.02025).
 
     Args:
@@ -546,11 +572,14 @@ def grid_sample(input, grid, *, mode: OneOf("bilinear", "nearest") = "bilinear",
     """
     _check.rank("grid_sample", "input", input, 4)
     if grid.ndim != 4 or grid.shape[3] != 2 or grid.shape[0] != input.shape[0]:
-        raise ValueError(f"For 'grid_sample', 'grid' should have shape ({input.shape[0]}, H, W, 2), but got "
-                         f"{grid.shape}.")
+        raise ValueError(
+            f"For 'grid_sample', 'grid' should have shape ({input.shape[0]}, H, W, 2), but got {grid.shape}."
+        )
     height, width = input.shape[2:]
-    x, y = ((g + 1) / 2 * (n - 1) if align_corners else ((g + 1) * n - 1) / 2 for g, n in
-            ((grid[..., 0], width), (grid[..., 1], height)))
+    x, y = (
+        (g + 1) / 2 * (n - 1) if align_corners else ((g + 1) * n - 1) / 2
+        for g, n in ((grid[..., 0], width), (grid[..., 1], height))
+    )
     if padding_mode == "border":
         x, y = jnp.clip(x, 0, width - 1), jnp.clip(y, 0, height - 1)
     examples = jnp.arange(input.shape[0])[:, None, None]
@@ -566,13 +595,14 @@ def grid_sample(input, grid, *, mode: OneOf("bilinear", "nearest") = "bilinear",
     else:
         y0, x0 = jnp.floor(y), jnp.floor(x)
         dy, dx = (y - y0)[..., None], (x - x0)[..., None]
-        out = ((pick(y0, x0) * (1 - dx) + pick(y0, x0 + 1) * dx) * (1 - dy)
-               + (pick(y0 + 1, x0) * (1 - dx) + pick(y0 + 1, x0 + 1) * dx) * dy)
+        out = (pick(y0, x0) * (1 - dx) + pick(y0, x0 + 1) * dx) * (1 - dy) + (
+            pick(y0 + 1, x0) * (1 - dx) + pick(y0 + 1, x0 + 1) * dx
+        ) * dy
     return jnp.moveaxis(out, -1, 1)
 
 
 @operator("UnfoldForm", functional="unfold")
-def unfold(input, *, kernel_size: Shape, dilation: Shape = (1,), padding: Shape = (0,), stride: Shape = (1,)): 
+def unfold(input, *, kernel_size: Shape, dilation: Shape = (1,), padding: Shape = (0,), stride: Shape = (1,)):
     """Every window of an image as a column.
 
     Args:
@@ -593,8 +623,9 @@ def unfold(input, *, kernel_size: Shape, dilation: Shape = (1,), padding: Shape 
     _check.rank("unfold", "input", input, 4)
     two = lambda v: tuple(v) * 2 if len(v) == 1 else tuple(v)
     kernel = two(kernel_size)
-    patches = lax.conv_general_dilated_patches(input, kernel, two(stride), [(p, p) for p in two(padding)],
-                                               rhs_dilation=two(dilation))
+    patches = lax.conv_general_dilated_patches(
+        input, kernel, two(stride), [(p, p) for p in two(padding)], rhs_dilation=two(dilation)
+    )
     return patches.reshape(*patches.shape[:2], -1)
 
 

@@ -1,4 +1,5 @@
 """2.x's functional losses."""
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -23,7 +24,7 @@ def _pair(op, x, y):
 
 @operator("MSELoss", functional="mse_loss")
 @in_float32
-def mse_loss(input, target, *, reduction: Reduction = "mean"): 
+def mse_loss(input, target, *, reduction: Reduction = "mean"):
     """(input - target)^2.
 
     Args:
@@ -45,7 +46,7 @@ def mse_loss(input, target, *, reduction: Reduction = "mean"):
 
 @operator("L1Loss", functional="l1_loss")
 @in_float32
-def l1_loss(input, target, *, reduction: Reduction = "mean"): 
+def l1_loss(input, target, *, reduction: Reduction = "mean"):
     """|input - target|.
 
     Args:
@@ -66,7 +67,7 @@ def l1_loss(input, target, *, reduction: Reduction = "mean"):
 
 
 @functional("smooth_l1_loss")
-def smooth_l1_loss(input, target, beta=1.0, reduction="none"): 
+def smooth_l1_loss(input, target, beta=1.0, reduction="none"):
     """0.5 d^2 / beta where |d| < beta, |d| - 0.5 beta elsewhere, for d = input - target.
 
     Args:
@@ -92,7 +93,7 @@ def _reduced(name, values, reduction):
 
 @operator("HuberLoss", functional="huber_loss")
 @in_float32
-def huber_loss(input, target, *, reduction: Reduction = "mean", delta: PositiveFloat = 1.0): 
+def huber_loss(input, target, *, reduction: Reduction = "mean", delta: PositiveFloat = 1.0):
     """0.5 d^2 where |d| < delta, delta (|d| - 0.5 delta) elsewhere, for d = input - target.
 
     Args:
@@ -132,8 +133,9 @@ def binary_cross_entropy_with_logits(logits, label, weight=None, pos_weight=None
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return _bce_logits(logits, label, 1.0 if weight is None else weight, 1.0 if pos_weight is None else pos_weight,
-                       reduction)
+    return _bce_logits(
+        logits, label, 1.0 if weight is None else weight, 1.0 if pos_weight is None else pos_weight, reduction
+    )
 
 
 def _class_last(x):
@@ -162,8 +164,15 @@ def _nll(op, scores, target, weight, ignore_index, reduction, label_smoothing):
 
 @operator("NLLLossForm", functional="nll_loss", checks=[label("target", loss.classes_of("inputs"), "ignore_index")])
 @in_float32
-def nll_loss(inputs, target, weight=None, *, ignore_index: Int = -100, reduction: Reduction = "mean",
-             label_smoothing: ConstantAt(Float, 0.0) = 0.0):
+def nll_loss(
+    inputs,
+    target,
+    weight=None,
+    *,
+    ignore_index: Int = -100,
+    reduction: Reduction = "mean",
+    label_smoothing: ConstantAt(Float, 0.0) = 0.0,
+):
     """Negative log likelihood of the right class.
 
     Args:
@@ -190,11 +199,19 @@ def nll_loss(inputs, target, weight=None, *, ignore_index: Int = -100, reduction
     return _nll("nll_loss", _class_last(inputs), target, weight, ignore_index, reduction, label_smoothing)
 
 
-@operator("CrossEntropy", functional="cross_entropy",
-          checks=[label("target", loss.classes_of("input"), "ignore_index")])
+@operator(
+    "CrossEntropy", functional="cross_entropy", checks=[label("target", loss.classes_of("input"), "ignore_index")]
+)
 @in_float32
-def cross_entropy(input, target, weight=None, *, ignore_index: Int = -100, 
-                  reduction: Reduction = "mean", label_smoothing: ConstantAt(Float, 0.0) = 0.0):
+def cross_entropy(
+    input,
+    target,
+    weight=None,
+    *,
+    ignore_index: Int = -100,
+    reduction: Reduction = "mean",
+    label_smoothing: ConstantAt(Float, 0.0) = 0.0,
+):
     """Cross entropy of softmax(input) with the number, or a distribution, of the right class.
 
     Args:
@@ -273,13 +290,14 @@ def hinge_embedding_loss(inputs, targets, *, margin: Float = 1.0, reduction: Red
         ``CPU`` ``GPU`` ``TPU``
     """
     zero = jnp.zeros_like(inputs)
-    return loss.reduce(jnp.where(targets == 1, inputs, zero)
-                       + jnp.where(targets == -1, larger(margin - inputs, 0), zero), reduction)
+    return loss.reduce(
+        jnp.where(targets == 1, inputs, zero) + jnp.where(targets == -1, larger(margin - inputs, 0), zero), reduction
+    )
 
 
 @operator("SoftMarginLoss", functional="soft_margin_loss")
 @in_float32
-def soft_margin_loss(input, target, *, reduction: Reduction = "mean"): 
+def soft_margin_loss(input, target, *, reduction: Reduction = "mean"):
     """log(1 + exp(-target * input)).
 
     Args:
@@ -322,15 +340,24 @@ def cosine_embedding_loss(input1, input2, target, *, margin: Float = 0.0, reduct
     square = lambda v: jnp.sum(v * v, 1) + eps
     cos = jnp.sum(input1 * input2, 1) / jnp.sqrt(square(input1) * square(input2))
     zero = jnp.zeros_like(cos)
-    return loss.reduce(jnp.where(target == 1, 1 - cos, zero)
-                       + jnp.where(target == -1, larger(cos - margin, 0), zero), reduction)
+    return loss.reduce(
+        jnp.where(target == 1, 1 - cos, zero) + jnp.where(target == -1, larger(cos - margin, 0), zero), reduction
+    )
 
 
 @operator("TripletMarginLoss", functional="triplet_margin_loss")
 @in_float32
-def triplet_margin_loss(anchor, positive, negative, *, margin: Float = 1.0,
-                        p: ConstantAt(Float, 1.0, 2.0) = 2.0, eps: Float = 1e-6, swap: Bool = False,
-                        reduction: Reduction = "mean"):
+def triplet_margin_loss(
+    anchor,
+    positive,
+    negative,
+    *,
+    margin: Float = 1.0,
+    p: ConstantAt(Float, 1.0, 2.0) = 2.0,
+    eps: Float = 1e-6,
+    swap: Bool = False,
+    reduction: Reduction = "mean",
+):
     """max(0, |anchor - positive| - |anchor - negative| + margin) with p-norms over the last axis.
 
     Args:
@@ -382,12 +409,26 @@ def gaussian_nll_loss(x, target, var, *, full: Bool = False, eps: Float = 1e-6, 
     return loss.reduce(values + 0.9189385332046727 if full else values, reduction)
 
 
-@operator("CTCLossV2Form", functional="ctc_loss", checks=[spelled("targets", "target_lengths", "log_probs", 2),
-                                                          lengths("input_lengths", "log_probs", 0),
-                                                          lengths("target_lengths", "targets", 1)])
+@operator(
+    "CTCLossV2Form",
+    functional="ctc_loss",
+    checks=[
+        spelled("targets", "target_lengths", "log_probs", 2),
+        lengths("input_lengths", "log_probs", 0),
+        lengths("target_lengths", "targets", 1),
+    ],
+)
 @in_float32
-def ctc_loss(log_probs, targets, input_lengths, target_lengths, *, blank: Int = 0, reduction: Reduction = "mean",
-             zero_infinity: Bool = False):
+def ctc_loss(
+    log_probs,
+    targets,
+    input_lengths,
+    target_lengths,
+    *,
+    blank: Int = 0,
+    reduction: Reduction = "mean",
+    zero_infinity: Bool = False,
+):
     """Connectionist temporal classification loss of log-probabilities (Graves et al., 2006).
 
     Args:

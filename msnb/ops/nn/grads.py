@@ -2,6 +2,7 @@
 
 Automatic differentiation does not need them; custom `bprop` methods call them. Each is differentiable again.
 """
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -171,15 +172,27 @@ def dropout_grad(dy, mask, *, keep_prob: KeepProb = 0.5):
 
 
 @operator("MaximumGrad")
-def maximum_grad(x, y, dout, *, grad_x: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
-                 grad_y: OneOf(True, otherwise=BOTH_GRADIENTS) = True):
+def maximum_grad(
+    x,
+    y,
+    dout,
+    *,
+    grad_x: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
+    grad_y: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
+):
     """Gradients of Maximum; where both are equal the first takes it."""
     return _choice_grad(x >= y, x, y, dout)
 
 
 @operator("MinimumGrad")
-def minimum_grad(x, y, dout, *, grad_x: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
-                 grad_y: OneOf(True, otherwise=BOTH_GRADIENTS) = True):
+def minimum_grad(
+    x,
+    y,
+    dout,
+    *,
+    grad_x: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
+    grad_y: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
+):
     """Gradients of Minimum; where both are equal the first takes it."""
     return _choice_grad(x <= y, x, y, dout)
 
@@ -243,8 +256,16 @@ def l2_normalize_grad(input_x, out, dout, *, axis: IntOrTuple = 0, epsilon: Floa
 
 
 @operator("LRNGrad")
-def lrn_grad(grads, x, y, *, depth_radius: Int = 5, bias: StrictFloat = 1.0, alpha: StrictFloat = 1.0,
-             beta: ConstantAt(StrictFloat, 0.5) = 0.5):
+def lrn_grad(
+    grads,
+    x,
+    y,
+    *,
+    depth_radius: Int = 5,
+    bias: StrictFloat = 1.0,
+    alpha: StrictFloat = 1.0,
+    beta: ConstantAt(StrictFloat, 0.5) = 0.5,
+):
     """Gradient of LRN."""
     return pull(lambda x: norm.lrn(x, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta), x)(grads)[0]
 
@@ -269,8 +290,9 @@ def layer_norm_grad(x, dy, variance, mean, gamma, *, begin_norm_axis: Int = 1, b
 
 
 @operator("LayerNormGradGrad")
-def layer_norm_grad_grad(x, dy, variance, mean, gamma, grad_dx, grad_dg, grad_db, *, begin_norm_axis: Int = 1,
-                         begin_params_axis: Int = 1):
+def layer_norm_grad_grad(
+    x, dy, variance, mean, gamma, grad_dx, grad_dg, grad_db, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1
+):
     """Gradients of LayerNormGrad with respect to input, cotangent and gamma; the statistics follow the input."""
     axes = tuple(range(begin_norm_axis % x.ndim, x.ndim))
 
@@ -294,48 +316,81 @@ def _batch_norm_grad(dy, x, scale, mean, inverse, axis, training):
 
 
 @operator("BatchNormGrad")
-def batch_norm_grad(y_backprop, x, scale, saved_mean, saved_variance, *, is_training: Bool = False,
-                    epsilon: Epsilon = 1e-5):
+def batch_norm_grad(
+    y_backprop, x, scale, saved_mean, saved_variance, *, is_training: Bool = False, epsilon: Epsilon = 1e-5
+):
     """Gradients of BatchNorm with respect to input, scale and bias, and two zeros for its reserved space."""
     grads = _batch_norm_grad(y_backprop, x, scale, saved_mean, lax.rsqrt(saved_variance + epsilon), 1, is_training)
     return (*grads, jnp.zeros_like(scale), jnp.zeros_like(scale))
 
 
 @operator("FusedBatchNormGrad")
-def fused_batch_norm_grad(dy, x, scale, save_mean, save_inv_variance, *,
-                          epsilon: OneOf(0.0, otherwise=FROM_FORWARD, among=Float) = 0.0,
-                          momentum: OneOf(0.1, otherwise=FROM_FORWARD, among=Momentum) = 0.1):
+def fused_batch_norm_grad(
+    dy,
+    x,
+    scale,
+    save_mean,
+    save_inv_variance,
+    *,
+    epsilon: OneOf(0.0, otherwise=FROM_FORWARD, among=Float) = 0.0,
+    momentum: OneOf(0.1, otherwise=FROM_FORWARD, among=Momentum) = 0.1,
+):
     """Gradients of FusedBatchNorm with respect to input, scale and bias."""
     return _batch_norm_grad(dy, x, scale, save_mean, save_inv_variance, 1, True)
 
 
 @operator("FusedBatchNormGradCPU")
-def fused_batch_norm_grad_cpu(dy, x, scale, bias, save_mean, save_inv_variance, *,
-                              epsilon: OneOf(0.0, otherwise=FROM_FORWARD, among=Float) = 0.0,
-                              momentum: OneOf(0.1, otherwise=FROM_FORWARD, among=Momentum) = 0.1):
+def fused_batch_norm_grad_cpu(
+    dy,
+    x,
+    scale,
+    bias,
+    save_mean,
+    save_inv_variance,
+    *,
+    epsilon: OneOf(0.0, otherwise=FROM_FORWARD, among=Float) = 0.0,
+    momentum: OneOf(0.1, otherwise=FROM_FORWARD, among=Momentum) = 0.1,
+):
     """Gradients of FusedBatchNorm with respect to input, scale and bias."""
     return _batch_norm_grad(dy, x, scale, save_mean, save_inv_variance, 1, True)
 
 
 @operator("FusedBatchNormGradEx")
-def fused_batch_norm_grad_ex(dy, x, scale, save_mean, save_inv_variance, reserve, *,
-                             epsilon: OneOf(0.0, otherwise=FROM_FORWARD, among=Float) = 0.0,
-                             momentum: OneOf(0.1, otherwise=FROM_FORWARD, among=Momentum) = 0.1,
-                             data_format: Layout = "NCHW"):
+def fused_batch_norm_grad_ex(
+    dy,
+    x,
+    scale,
+    save_mean,
+    save_inv_variance,
+    reserve,
+    *,
+    epsilon: OneOf(0.0, otherwise=FROM_FORWARD, among=Float) = 0.0,
+    momentum: OneOf(0.1, otherwise=FROM_FORWARD, among=Momentum) = 0.1,
+    data_format: Layout = "NCHW",
+):
     """Gradients of FusedBatchNormEx with respect to input, scale and bias."""
     axis = x.ndim - 1 if data_format == "NHWC" else 1
     return _batch_norm_grad(dy, x, scale, save_mean, save_inv_variance, axis, True)
 
 
 @operator("InstanceNormGrad")
-def instance_norm_grad(dy, x, gamma, save_mean, save_variance, *, is_training: Bool = True,
-                       epsilon: OneOf(0.0, otherwise=FROM_FORWARD, among=Float) = 0.0,
-                       momentum: OneOf(0.1, otherwise=FROM_FORWARD, among=Momentum) = 0.1):
+def instance_norm_grad(
+    dy,
+    x,
+    gamma,
+    save_mean,
+    save_variance,
+    *,
+    is_training: Bool = True,
+    epsilon: OneOf(0.0, otherwise=FROM_FORWARD, among=Float) = 0.0,
+    momentum: OneOf(0.1, otherwise=FROM_FORWARD, among=Momentum) = 0.1,
+):
     """Gradients of InstanceNorm with respect to input, gamma and beta, from the inverse deviation it returned."""
     n, c = x.shape[:2]
     flat = (1, n * c, -1)
-    dx, dgamma, dbeta = _batch_norm_grad(dy.reshape(flat), x.reshape(flat), jnp.tile(gamma, n), save_mean,
-                                         save_variance, 1, is_training)
+    dx, dgamma, dbeta = _batch_norm_grad(
+        dy.reshape(flat), x.reshape(flat), jnp.tile(gamma, n), save_mean, save_variance, 1, is_training
+    )
     return dx.reshape(x.shape), dgamma.reshape(n, c).sum(0), dbeta.reshape(n, c).sum(0)
 
 
@@ -357,8 +412,7 @@ def flatten_grad(x, shape: Shape):
 
 
 @operator("MirrorPadGrad")
-def mirror_pad_grad(dout, paddings: MirrorPaddings, *,
-                    mode: OneOf("REFLECT", "SYMMETRIC") = "REFLECT"):
+def mirror_pad_grad(dout, paddings: MirrorPaddings, *, mode: OneOf("REFLECT", "SYMMETRIC") = "REFLECT"):
     """Gradient of MirrorPad."""
     shape = tuple(n - sum(p) for n, p in zip(dout.shape, paddings, strict=True))
     template = jax.ShapeDtypeStruct(shape, dout.dtype)
@@ -383,17 +437,40 @@ def gather_d_grad(index, grad, *, dim: Int = 0, shape: Shape):
 def slice_grad(dy, x, begin: Shape, size: Shape):
     """Gradient of Slice: the cotangent within zeros of the input's shape."""
     if tuple(dy.shape) != size or len(begin) != x.ndim:
-        raise ValueError(f"For 'SliceGrad', 'dy' should have shape {size} and 'begin' {x.ndim} entries, but got "
-                         f"{dy.shape} and {begin}.")
+        raise ValueError(
+            f"For 'SliceGrad', 'dy' should have shape {size} and 'begin' {x.ndim} entries, but got "
+            f"{dy.shape} and {begin}."
+        )
     return jnp.pad(dy, [(b, n - b - s) for b, n, s in zip(begin, x.shape, size, strict=True)])
 
 
 @operator("StridedSliceGrad")
-def strided_slice_grad(dy, shapex: Shape, begin: Shape, end: Shape, strides: Shape, *, begin_mask: Int = 0,
-                       end_mask: Int = 0, ellipsis_mask: Int = 0, new_axis_mask: Int = 0, shrink_axis_mask: Int = 0):
+def strided_slice_grad(
+    dy,
+    shapex: Shape,
+    begin: Shape,
+    end: Shape,
+    strides: Shape,
+    *,
+    begin_mask: Int = 0,
+    end_mask: Int = 0,
+    ellipsis_mask: Int = 0,
+    new_axis_mask: Int = 0,
+    shrink_axis_mask: Int = 0,
+):
     """Gradient of StridedSlice with respect to an input of shape `shapex`."""
+
     def cut(x):
         return REGISTRY["StridedSlice"].fn(
-            x, begin, end, strides, begin_mask=begin_mask, end_mask=end_mask, ellipsis_mask=ellipsis_mask,
-            new_axis_mask=new_axis_mask, shrink_axis_mask=shrink_axis_mask)
+            x,
+            begin,
+            end,
+            strides,
+            begin_mask=begin_mask,
+            end_mask=end_mask,
+            ellipsis_mask=ellipsis_mask,
+            new_axis_mask=new_axis_mask,
+            shrink_axis_mask=shrink_axis_mask,
+        )
+
     return jax.linear_transpose(cut, jax.ShapeDtypeStruct(shapex, dy.dtype))(dy)[0]

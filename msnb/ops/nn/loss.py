@@ -2,6 +2,7 @@
 
 Class numbers are checked in both modes (see `core.checks`); where no error can be raised, a wrong one makes a loss NaN.
 """
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -25,9 +26,11 @@ def reduce(values, reduction):
 
 def classes_of(scores):
     """The number of classes of scores (C,), (N, C) or (N, C, ...), for a check of labels; `scores` is their input."""
+
     def classes(given):
         shape = np.shape(given[scores])
         return shape[1] if len(shape) > 1 else (shape or (1,))[0]
+
     return classes
 
 
@@ -127,8 +130,10 @@ def sparse_softmax_cross_entropy_with_logits(logits, labels, *, is_grad: Bool = 
     _check.dtype_in(op, "logits", logits, _check.FLOAT)
     _check.dtype_in(op, "labels", labels, _check.INDEX)
     if logits.ndim != 2 or tuple(labels.shape) != tuple(logits.shape[:1]):
-        raise ValueError(f"For '{op}', 'logits' should have shape (N, C) and 'labels' (N,), but got {logits.shape} and "
-                         f"{labels.shape}.")
+        raise ValueError(
+            f"For '{op}', 'logits' should have shape (N, C) and 'labels' (N,), but got {logits.shape} and "
+            f"{labels.shape}."
+        )
     if is_grad:
         chosen = jax.nn.one_hot(labels, logits.shape[1], dtype=logits.dtype)
         return (jax.nn.softmax(logits) - chosen) / logits.shape[0]
@@ -312,8 +317,10 @@ def nll_loss_op(logits, labels, weight, *, reduction: Reduction = "mean", ignore
     _check.dtype_in(op, "labels", labels, _check.INDEX)
     _check.rank(op, "logits", logits, 2)
     if tuple(labels.shape) != logits.shape[:1] or tuple(weight.shape) != logits.shape[1:]:
-        raise ValueError(f"For '{op}', 'logits' (N, C) needs 'labels' (N,) and 'weight' (C,), but got {logits.shape}, "
-                         f"{labels.shape} and {weight.shape}.")
+        raise ValueError(
+            f"For '{op}', 'logits' (N, C) needs 'labels' (N,) and 'weight' (C,), but got {logits.shape}, "
+            f"{labels.shape} and {weight.shape}."
+        )
     counted = labels != ignore_index
     safe = jnp.where(counted, labels, 0)
     factor = jnp.where(counted, jnp.take(weight, safe, mode="clip"), jnp.zeros((), weight.dtype))

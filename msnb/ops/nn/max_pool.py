@@ -1,4 +1,5 @@
 """Maximum over windows, differentiable to any order; the first maximum in row order takes the gradient."""
+
 from math import prod
 
 import jax.numpy as jnp

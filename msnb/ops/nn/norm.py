@@ -1,4 +1,5 @@
 """Normalisation: by batch, layer, instance, channel neighbourhood and length."""
+
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -23,8 +24,9 @@ def _channel_axis(op, x, data_format):
 def _check_channels(op, channels, **vectors):
     for name, v in vectors.items():
         if tuple(v.shape) != (channels,):
-            raise ValueError(f"For '{op}', '{name}' should have shape ({channels},), one value a channel of 'x', "
-                             f"but got {v.shape}.")
+            raise ValueError(
+                f"For '{op}', '{name}' should have shape ({channels},), one value a channel of 'x', but got {v.shape}."
+            )
 
 
 def moments(x, axis):
@@ -59,8 +61,18 @@ def _unbiased(x, axis, variance):
 
 
 @operator("BatchNorm")
-def batch_norm_op(x, scale, bias, mean, variance, *, is_training: Bool = False, epsilon: Epsilon = 1e-5,
-                  momentum: Momentum = 0.1, data_format: Layout = "NCHW"):
+def batch_norm_op(
+    x,
+    scale,
+    bias,
+    mean,
+    variance,
+    *,
+    is_training: Bool = False,
+    epsilon: Epsilon = 1e-5,
+    momentum: Momentum = 0.1,
+    data_format: Layout = "NCHW",
+):
     """Normalises each channel by the statistics of the batch, or by given ones (arXiv:1502.03167).
 
     Args:
@@ -90,20 +102,36 @@ def batch_norm_op(x, scale, bias, mean, variance, *, is_training: Bool = False, 
     return y, mean, variance, mean, variance
 
 
-def _batch_norm_training(x, scale, bias, mean, variance, *, is_training: Bool = True, epsilon: Epsilon = 1e-5,
-                         momentum: Momentum = 0.1, data_format: Layout = "NCHW"):
+def _batch_norm_training(
+    x,
+    scale,
+    bias,
+    mean,
+    variance,
+    *,
+    is_training: Bool = True,
+    epsilon: Epsilon = 1e-5,
+    momentum: Momentum = 0.1,
+    data_format: Layout = "NCHW",
+):
     axis = _channel_axis("BatchNorm", x, data_format)
     _check_channels("BatchNorm", x.shape[axis], scale=scale, bias=bias, mean=mean, variance=variance)
     new_mean, new_variance, y, batch_mean, batch_variance = _normalise_batch(
-        x, scale, bias, mean, variance, axis, epsilon, momentum)
+        x, scale, bias, mean, variance, axis, epsilon, momentum
+    )
     return new_mean, new_variance, y, batch_mean, batch_variance, batch_mean, batch_variance
 
 
 def _normalise_batch(x, scale, bias, mean, variance, axis, epsilon, momentum):
     batch_mean, batch_variance = moments(x, axis)
     y = scale_shift(x, batch_mean, batch_variance, scale, bias, axis, epsilon)
-    return (_moved(mean, batch_mean, momentum), _moved(variance, _unbiased(x, axis, batch_variance), momentum),
-            y, batch_mean, batch_variance)
+    return (
+        _moved(mean, batch_mean, momentum),
+        _moved(variance, _unbiased(x, axis, batch_variance), momentum),
+        y,
+        batch_mean,
+        batch_variance,
+    )
 
 
 variant("BatchNorm", _batch_norm_training, lambda a: a["is_training"], writes=("mean", "variance"))
@@ -113,13 +141,23 @@ def _fused(op, x, scale, bias, mean, variance, epsilon, momentum, data_format="N
     axis = _channel_axis(op, x, data_format)
     _check_channels(op, x.shape[axis], scale=scale, bias=bias, mean=mean, variance=variance)
     new_mean, new_variance, y, batch_mean, batch_variance = _normalise_batch(
-        x, scale, bias, mean, variance, axis, epsilon, momentum)
+        x, scale, bias, mean, variance, axis, epsilon, momentum
+    )
     return new_mean, new_variance, y, new_mean, new_variance, batch_mean, lax.rsqrt(batch_variance + epsilon)
 
 
 @operator("FusedBatchNorm", writes=("mean", "variance"))
-def fused_batch_norm(x, scale, b, mean, variance, *, mode: OneOf(0, otherwise=PER_CHANNEL, among=OneOf(0, 1)) = 0,
-                     epsilon: Epsilon = 1e-5, momentum: Momentum = 0.1):
+def fused_batch_norm(
+    x,
+    scale,
+    b,
+    mean,
+    variance,
+    *,
+    mode: OneOf(0, otherwise=PER_CHANNEL, among=OneOf(0, 1)) = 0,
+    epsilon: Epsilon = 1e-5,
+    momentum: Momentum = 0.1,
+):
     """Batch normalisation in training: also moves the running mean and variance.
 
     running = (1 - momentum) * running + momentum * batch, with the unbiased variance of the batch.
@@ -144,8 +182,18 @@ def fused_batch_norm(x, scale, b, mean, variance, *, mode: OneOf(0, otherwise=PE
 
 
 @operator("FusedBatchNormEx", writes=("mean", "variance"))
-def fused_batch_norm_ex(x, scale, b, mean, variance, *, mode: OneOf(0, otherwise=PER_CHANNEL, among=OneOf(0, 1)) = 0,
-                        epsilon: Epsilon = 1e-5, momentum: Momentum = 0.1, data_format: Layout = "NCHW"):
+def fused_batch_norm_ex(
+    x,
+    scale,
+    b,
+    mean,
+    variance,
+    *,
+    mode: OneOf(0, otherwise=PER_CHANNEL, among=OneOf(0, 1)) = 0,
+    epsilon: Epsilon = 1e-5,
+    momentum: Momentum = 0.1,
+    data_format: Layout = "NCHW",
+):
     """FusedBatchNorm with a choice of layout and one more output, reserved.
 
     Args:
@@ -213,9 +261,19 @@ def bn_training_reduce(x):
 
 
 @operator("BNTrainingUpdate", writes=("mean", "variance"))
-def bn_training_update(x, sum, square_sum, scale, offset, mean, variance, *,
-                       isRef: OneOf(True, otherwise="mean and variance are always written in place") = True,
-                       epsilon: Epsilon = 1e-5, factor: Momentum = 0.1):
+def bn_training_update(
+    x,
+    sum,
+    square_sum,
+    scale,
+    offset,
+    mean,
+    variance,
+    *,
+    isRef: OneOf(True, otherwise="mean and variance are always written in place") = True,
+    epsilon: Epsilon = 1e-5,
+    factor: Momentum = 0.1,
+):
     """Batch normalisation from the sums of BNTrainingReduce; moves the running statistics.
 
     Args:
@@ -235,8 +293,16 @@ def bn_training_update(x, sum, square_sum, scale, offset, mean, variance, *,
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _check_channels("BNTrainingUpdate", x.shape[1], sum=sum, square_sum=square_sum, scale=scale, offset=offset,
-                    mean=mean, variance=variance)
+    _check_channels(
+        "BNTrainingUpdate",
+        x.shape[1],
+        sum=sum,
+        square_sum=square_sum,
+        scale=scale,
+        offset=offset,
+        mean=mean,
+        variance=variance,
+    )
     count = x.size // x.shape[1]
     batch_mean = sum / count
     batch_variance = square_sum / count - batch_mean * batch_mean
@@ -247,8 +313,9 @@ def bn_training_update(x, sum, square_sum, scale, offset, mean, variance, *,
 
 
 @operator("InstanceNorm")
-def instance_norm_op(x, gamma, beta, mean, variance, *, is_training: Bool = True, epsilon: Epsilon = 1e-5,
-                     momentum: Momentum = 0.1):
+def instance_norm_op(
+    x, gamma, beta, mean, variance, *, is_training: Bool = True, epsilon: Epsilon = 1e-5, momentum: Momentum = 0.1
+):
     """Normalises each channel of each image by its own statistics (arXiv:1607.08022).
 
     Args:
@@ -273,8 +340,9 @@ def instance_norm_op(x, gamma, beta, mean, variance, *, is_training: Bool = True
     return _normalise_instances(x, gamma, beta, jnp.tile(mean, (n, 1)), jnp.tile(variance, (n, 1)), epsilon)
 
 
-def _instance_norm_training(x, gamma, beta, mean, variance, *, is_training: Bool = True, epsilon: Epsilon = 1e-5,
-                            momentum: Momentum = 0.1):
+def _instance_norm_training(
+    x, gamma, beta, mean, variance, *, is_training: Bool = True, epsilon: Epsilon = 1e-5, momentum: Momentum = 0.1
+):
     n = _check_instances(x, gamma, beta, mean, variance)
     flat = widened(x).reshape(n, x.shape[1], -1)
     own_mean = jnp.mean(flat, 2)
@@ -302,8 +370,7 @@ variant("InstanceNorm", _instance_norm_training, lambda a: a["is_training"], wri
 
 
 @operator("LayerNorm")
-def layer_norm_op(input_x, gamma, beta, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1,
-                  epsilon: Float = 1e-7):
+def layer_norm_op(input_x, gamma, beta, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1, epsilon: Float = 1e-7):
     """Normalises each example over its trailing axes (arXiv:1607.06450).
 
     Args:
@@ -336,8 +403,9 @@ def layer_norm_op(input_x, gamma, beta, *, begin_norm_axis: Int = 1, begin_param
     params = _check.axis_in(op, begin_params_axis, input_x.ndim, "begin_params_axis")
     for name, v in (("gamma", gamma), ("beta", beta)):
         if tuple(v.shape) != tuple(input_x.shape[params:]):
-            raise ValueError(f"For '{op}', '{name}' should have shape {tuple(input_x.shape[params:])}, but got "
-                             f"{v.shape}.")
+            raise ValueError(
+                f"For '{op}', '{name}' should have shape {tuple(input_x.shape[params:])}, but got {v.shape}."
+            )
     x = widened(input_x)
     axes = tuple(range(first, x.ndim))
     mean = jnp.mean(x, axes, keepdims=True)
@@ -377,8 +445,15 @@ def l2_normalize(input_x, *, axis: IntOrTuple = 0, epsilon: Float = 1e-4):
 
 
 @operator("LRN", functional="lrn")
-def lrn(x, *, depth_radius: NonNegInt = 5, bias: StrictFloat = 1.0, alpha: StrictFloat = 1.0,
-        beta: ConstantAt(StrictFloat, 0.5) = 0.5, norm_region: OneOf("ACROSS_CHANNELS") = "ACROSS_CHANNELS"):
+def lrn(
+    x,
+    *,
+    depth_radius: NonNegInt = 5,
+    bias: StrictFloat = 1.0,
+    alpha: StrictFloat = 1.0,
+    beta: ConstantAt(StrictFloat, 0.5) = 0.5,
+    norm_region: OneOf("ACROSS_CHANNELS") = "ACROSS_CHANNELS",
+):
     """Divides each value by (bias + alpha * sum of squares of neighbouring channels) ** beta (AlexNet).
 
     Args:
@@ -400,6 +475,12 @@ def lrn(x, *, depth_radius: NonNegInt = 5, bias: StrictFloat = 1.0, alpha: Stric
     _check.dtype_in("LRN", "x", x, _check.FLOAT)
     _check.rank("LRN", "x", x, 4)
     wide = widened(x)
-    total = lax.reduce_window(wide * wide, np.zeros((), wide.dtype), lax.add, (1, 2 * depth_radius + 1, 1, 1),
-                              (1, 1, 1, 1), ((0, 0), (depth_radius, depth_radius), (0, 0), (0, 0)))
+    total = lax.reduce_window(
+        wide * wide,
+        np.zeros((), wide.dtype),
+        lax.add,
+        (1, 2 * depth_radius + 1, 1, 1),
+        (1, 1, 1, 1),
+        ((0, 0), (depth_radius, depth_radius), (0, 0), (0, 0)),
+    )
     return (wide * (bias + alpha * total) ** -beta).astype(x.dtype)

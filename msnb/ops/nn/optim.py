@@ -1,4 +1,5 @@
 """Update rules of the optimizers. Each writes the variable and its slots in place."""
+
 import jax.numpy as jnp
 from jax import lax
 
@@ -30,9 +31,17 @@ def same_shapes(op, **arrays):
 
 @operator("ApplyMomentum", writes=("variable", "accumulation"))
 @in_float32
-def apply_momentum(variable, accumulation, learning_rate, gradient, momentum, *, use_nesterov: Bool = False,
-                   use_locking: OneOf(False, otherwise=NO_RACE) = False,
-                   gradient_scale: ConstantAt(StrictFloat, 1.0) = 1.0):
+def apply_momentum(
+    variable,
+    accumulation,
+    learning_rate,
+    gradient,
+    momentum,
+    *,
+    use_nesterov: Bool = False,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+    gradient_scale: ConstantAt(StrictFloat, 1.0) = 1.0,
+):
     """Momentum: a = a * momentum + g; v -= lr * a, or v -= lr * (g + momentum * a) with Nesterov.
 
     Args:
@@ -75,8 +84,21 @@ def adam_rate(lr, beta1_power, beta2_power):
 
 @operator("Adam", writes=("var", "m", "v"), returns="written")
 @in_float32
-def adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradient, *,
-         use_locking: OneOf(False, otherwise=NO_RACE) = False, use_nesterov: Bool = False):
+def adam(
+    var,
+    m,
+    v,
+    beta1_power,
+    beta2_power,
+    lr,
+    beta1,
+    beta2,
+    epsilon,
+    gradient,
+    *,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+    use_nesterov: Bool = False,
+):
     """Adam (arXiv:1412.6980): var -= lr * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(v) + epsilon).
 
     Args:
@@ -96,7 +118,8 @@ def adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradien
     """
     same_shapes("Adam", var=var, m=m, v=v, gradient=gradient)
     beta1_power, beta2_power, lr, beta1, beta2, epsilon = map(
-        scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon))
+        scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
+    )
     m, v, direction = adam_rule(m, v, gradient, beta1, beta2, use_nesterov)
     step = adam_rate(lr, beta1_power, beta2_power) * direction / (jnp.sqrt(v) + epsilon)
     return like(var, var - step, m, v)
@@ -104,8 +127,20 @@ def adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradien
 
 @operator("AdamNoUpdateParam", writes=("m", "v"))
 @in_float32
-def adam_no_update_param(m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, gradient, *,
-                         use_locking: OneOf(False, otherwise=NO_RACE) = False, use_nesterov: Bool = False):
+def adam_no_update_param(
+    m,
+    v,
+    beta1_power,
+    beta2_power,
+    lr,
+    beta1,
+    beta2,
+    epsilon,
+    gradient,
+    *,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+    use_nesterov: Bool = False,
+):
     """Adam that returns what is to be added to the variable instead of adding it.
 
     Args:
@@ -125,7 +160,8 @@ def adam_no_update_param(m, v, beta1_power, beta2_power, lr, beta1, beta2, epsil
     """
     same_shapes("AdamNoUpdateParam", m=m, v=v, gradient=gradient)
     beta1_power, beta2_power, lr, beta1, beta2, epsilon = map(
-        scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon))
+        scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
+    )
     new_m, new_v, direction = adam_rule(m, v, gradient, beta1, beta2, use_nesterov)
     step = -adam_rate(lr, beta1_power, beta2_power) * direction / (jnp.sqrt(new_v) + epsilon)
     return (*like(m, new_m, new_v), step.astype(gradient.dtype))
@@ -133,8 +169,9 @@ def adam_no_update_param(m, v, beta1_power, beta2_power, lr, beta1, beta2, epsil
 
 @operator("AdamWeightDecay", writes=("var", "m", "v"), returns="written")
 @in_float32
-def adam_weight_decay(var, m, v, lr, beta1, beta2, epsilon, decay, gradient, *,
-                      use_locking: OneOf(False, otherwise=NO_RACE) = False):
+def adam_weight_decay(
+    var, m, v, lr, beta1, beta2, epsilon, decay, gradient, *, use_locking: OneOf(False, otherwise=NO_RACE) = False
+):
     """Adam without bias correction and with decoupled weight decay (arXiv:1711.05101).
 
     Args:
@@ -159,8 +196,18 @@ def adam_weight_decay(var, m, v, lr, beta1, beta2, epsilon, decay, gradient, *,
 
 @operator("SGD", writes=("parameters", "accum", "stat"))
 @in_float32
-def sgd(parameters, gradient, learning_rate, accum, momentum, stat, *, dampening: Float = 0.0,
-        weight_decay: ConstantAt(Float, 0.0) = 0.0, nesterov: Bool = False):
+def sgd(
+    parameters,
+    gradient,
+    learning_rate,
+    accum,
+    momentum,
+    stat,
+    *,
+    dampening: Float = 0.0,
+    weight_decay: ConstantAt(Float, 0.0) = 0.0,
+    nesterov: Bool = False,
+):
     """Stochastic gradient descent with momentum: a = momentum * a + (1 - dampening) * g; p -= lr * a.
 
     The first step takes a = g. With Nesterov the step is lr * (g + momentum * a).
@@ -204,8 +251,18 @@ refuse("SGD", _check_sgd)
 
 @operator("ApplyRMSProp", writes=("var", "mean_square", "moment"))
 @in_float32
-def apply_rms_prop(var, mean_square, moment, learning_rate, grad, decay, momentum, epsilon, *,
-                   use_locking: OneOf(False, otherwise=NO_RACE) = False):
+def apply_rms_prop(
+    var,
+    mean_square,
+    moment,
+    learning_rate,
+    grad,
+    decay,
+    momentum,
+    epsilon,
+    *,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+):
     """RMSProp: s = decay * s + (1 - decay) * g^2; m = momentum * m + lr * g / sqrt(s + epsilon); var -= m.
 
     Args:
@@ -232,8 +289,19 @@ def apply_rms_prop(var, mean_square, moment, learning_rate, grad, decay, momentu
 
 @operator("ApplyCenteredRMSProp", writes=("var", "mean_gradient", "mean_square", "moment"))
 @in_float32
-def apply_centered_rms_prop(var, mean_gradient, mean_square, moment, grad, learning_rate, decay, momentum, epsilon, *,
-                            use_locking: OneOf(False, otherwise=NO_RACE) = False):
+def apply_centered_rms_prop(
+    var,
+    mean_gradient,
+    mean_square,
+    moment,
+    grad,
+    learning_rate,
+    decay,
+    momentum,
+    epsilon,
+    *,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+):
     """RMSProp that divides by the deviation of the gradient: sqrt(mean of g^2 - (mean of g)^2 + epsilon).
 
     Args:
@@ -250,8 +318,9 @@ def apply_centered_rms_prop(var, mean_gradient, mean_square, moment, grad, learn
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    same_shapes("ApplyCenteredRMSProp", var=var, mean_gradient=mean_gradient, mean_square=mean_square, moment=moment,
-                grad=grad)
+    same_shapes(
+        "ApplyCenteredRMSProp", var=var, mean_gradient=mean_gradient, mean_square=mean_square, moment=moment, grad=grad
+    )
     lr, decay, momentum, epsilon = map(scalar, (learning_rate, decay, momentum, epsilon))
     mean = decay * mean_gradient + (1 - decay) * grad
     square = decay * mean_square + (1 - decay) * grad * grad
@@ -264,7 +333,7 @@ def ftrl_rule(var, accum, linear, g, lr, l1, l2, lr_power, shrinkage=0.0):
     total = accum + g * g
     if not is_constant(shrinkage, 0.0):
         g = g + 2 * shrinkage * var
-    power, before = total ** -lr_power, accum ** -lr_power
+    power, before = total**-lr_power, accum**-lr_power
     linear = linear + g - (power - before) / lr * var
     quadratic = power / lr + 2 * l2
     shrunk = (jnp.sign(linear) * l1 - linear) / quadratic
@@ -273,8 +342,7 @@ def ftrl_rule(var, accum, linear, g, lr, l1, l2, lr_power, shrinkage=0.0):
 
 @operator("ApplyFtrl", writes=("var", "accum", "linear"))
 @in_float32
-def apply_ftrl(var, accum, linear, grad, lr, l1, l2, lr_power, *,
-               use_locking: OneOf(False, otherwise=NO_RACE) = False):
+def apply_ftrl(var, accum, linear, grad, lr, l1, l2, lr_power, *, use_locking: OneOf(False, otherwise=NO_RACE) = False):
     """FTRL-proximal.
 
     Args:
@@ -512,8 +580,18 @@ def apply_proximal_gradient_descent(var, alpha, l1, l2, delta):
 
 @operator("LARSUpdate")
 @in_float32
-def lars_update(weight, gradient, norm_weight, norm_gradient, weight_decay, learning_rate, *,
-                epsilon: StrictFloat = 1e-5, hyperpara: StrictFloat = 0.001, use_clip: Bool = False):
+def lars_update(
+    weight,
+    gradient,
+    norm_weight,
+    norm_gradient,
+    weight_decay,
+    learning_rate,
+    *,
+    epsilon: StrictFloat = 1e-5,
+    hyperpara: StrictFloat = 0.001,
+    use_clip: Bool = False,
+):
     """Layer-wise adaptive rate scaling (arXiv:1708.03888): the gradient, decayed and scaled by a trust ratio.
 
     Args:

@@ -1,4 +1,5 @@
 """Update rules that touch only the rows a sparse gradient names. Gradients of a row named twice are summed first."""
+
 import jax.numpy as jnp
 from jax import lax
 
@@ -22,8 +23,10 @@ def _rows(op, grad, indices, **slots):
     _check.dtype_in(op, "indices", indices, _check.INDEX)
     _check.rank(op, "indices", indices, 1)
     if tuple(grad.shape) != (indices.shape[0], *var.shape[1:]):
-        raise ValueError(f"For '{op}', 'grad' should have shape {(indices.shape[0], *var.shape[1:])}, a row for each "
-                         f"of the 'indices', but got {grad.shape}.")
+        raise ValueError(
+            f"For '{op}', 'grad' should have shape {(indices.shape[0], *var.shape[1:])}, a row for each "
+            f"of the 'indices', but got {grad.shape}."
+        )
     indices = jnp.where(indices < 0, var.shape[0], indices)  # no row either
     rows, place = jnp.unique(indices, return_inverse=True, size=indices.shape[0], fill_value=var.shape[0])
     summed = jnp.zeros_like(grad).at[place.reshape(-1)].add(grad)
@@ -40,8 +43,22 @@ def _take(slot, rows):
 
 @operator("FusedSparseAdam", writes=("var", "m", "v"), returns="written", checks=_CHECKS)
 @in_float32
-def fused_sparse_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, indices, *,
-                      use_locking: OneOf(False, otherwise=NO_RACE) = False, use_nesterov: Bool = False):
+def fused_sparse_adam(
+    var,
+    m,
+    v,
+    beta1_power,
+    beta2_power,
+    lr,
+    beta1,
+    beta2,
+    epsilon,
+    grad,
+    indices,
+    *,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+    use_nesterov: Bool = False,
+):
     """Adam for a sparse gradient: moments of all rows decay and all rows move, as if missing rows had gradient 0.
 
     Args:
@@ -62,7 +79,8 @@ def fused_sparse_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, eps
     """
     _rows("FusedSparseAdam", grad, indices, var=var, m=m, v=v)
     beta1_power, beta2_power, lr, beta1, beta2, epsilon = map(
-        scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon))
+        scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
+    )
     dense = jnp.zeros_like(var).at[indices].add(grad.astype(var.dtype), mode="drop", wrap_negative_indices=False)
     m, v, direction = adam_rule(m, v, dense, beta1, beta2, use_nesterov)
     return like(var, var - adam_rate(lr, beta1_power, beta2_power) * direction / (jnp.sqrt(v) + epsilon), m, v)
@@ -70,8 +88,22 @@ def fused_sparse_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, eps
 
 @operator("FusedSparseLazyAdam", writes=("var", "m", "v"), returns="written", checks=_CHECKS)
 @in_float32
-def fused_sparse_lazy_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, indices, *,
-                           use_locking: OneOf(False, otherwise=NO_RACE) = False, use_nesterov: Bool = False):
+def fused_sparse_lazy_adam(
+    var,
+    m,
+    v,
+    beta1_power,
+    beta2_power,
+    lr,
+    beta1,
+    beta2,
+    epsilon,
+    grad,
+    indices,
+    *,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+    use_nesterov: Bool = False,
+):
     """Adam that leaves rows without a gradient, and their moments, as they are.
 
     Args:
@@ -92,7 +124,8 @@ def fused_sparse_lazy_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2
     """
     rows, g = _rows("FusedSparseLazyAdam", grad, indices, var=var, m=m, v=v)
     beta1_power, beta2_power, lr, beta1, beta2, epsilon = map(
-        scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon))
+        scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
+    )
     new_m, new_v, direction = adam_rule(_take(m, rows), _take(v, rows), g, beta1, beta2, use_nesterov)
     step = adam_rate(lr, beta1_power, beta2_power) * direction / (jnp.sqrt(new_v) + epsilon)
     return _put(var, rows, _take(var, rows) - step), _put(m, rows, new_m), _put(v, rows, new_v)
@@ -106,8 +139,19 @@ def _sparse_ftrl(op, var, accum, linear, grad, indices, lr, l1, l2, lr_power, sh
 
 @operator("FusedSparseFtrl", writes=("var", "accum", "linear"), returns="written", checks=_CHECKS)
 @in_float32
-def fused_sparse_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: NonNegFloat, l2: NonNegFloat,
-                      lr_power: LrPower, use_locking: OneOf(False, otherwise=NO_RACE) = False):
+def fused_sparse_ftrl(
+    var,
+    accum,
+    linear,
+    grad,
+    indices,
+    *,
+    lr: AboveZero,
+    l1: NonNegFloat,
+    l2: NonNegFloat,
+    lr_power: LrPower,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+):
     """FTRL-proximal on the named rows.
 
     Args:
@@ -133,8 +177,19 @@ def fused_sparse_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: N
 
 @operator("SparseApplyFtrl", writes=("var", "accum", "linear"), returns="written", checks=_CHECKS)
 @in_float32
-def sparse_apply_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: NonNegFloat, l2: NonNegFloat,
-                      lr_power: LrPower, use_locking: OneOf(False, otherwise=NO_RACE) = False):
+def sparse_apply_ftrl(
+    var,
+    accum,
+    linear,
+    grad,
+    indices,
+    *,
+    lr: AboveZero,
+    l1: NonNegFloat,
+    l2: NonNegFloat,
+    lr_power: LrPower,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+):
     """FTRL-proximal on the named rows.
 
     Args:
@@ -160,9 +215,20 @@ def sparse_apply_ftrl(var, accum, linear, grad, indices, *, lr: AboveZero, l1: N
 
 @operator("SparseApplyFtrlV2", writes=("var", "accum", "linear"), returns="written", checks=_CHECKS)
 @in_float32
-def sparse_apply_ftrl_v2(var, accum, linear, grad, indices, *, lr: AboveZero, l1: NonNegFloat, l2: NonNegFloat,
-                         l2_shrinkage: ConstantAt(StrictFloat, 0.0), lr_power: LrPower,
-                         use_locking: OneOf(False, otherwise=NO_RACE) = False):
+def sparse_apply_ftrl_v2(
+    var,
+    accum,
+    linear,
+    grad,
+    indices,
+    *,
+    lr: AboveZero,
+    l1: NonNegFloat,
+    l2: NonNegFloat,
+    l2_shrinkage: ConstantAt(StrictFloat, 0.0),
+    lr_power: LrPower,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+):
     """FTRL-proximal on the named rows, with an L2 shrinkage of the gradient.
 
     Args:
@@ -197,8 +263,9 @@ def _sparse_proximal(op, var, accum, lr, l1, l2, grad, indices):
 
 @operator("FusedSparseProximalAdagrad", writes=("var", "accum"), returns="written", checks=_CHECKS)
 @in_float32
-def fused_sparse_proximal_adagrad(var, accum, lr, l1, l2, grad, indices, *,
-                                  use_locking: OneOf(False, otherwise=NO_RACE) = False):
+def fused_sparse_proximal_adagrad(
+    var, accum, lr, l1, l2, grad, indices, *, use_locking: OneOf(False, otherwise=NO_RACE) = False
+):
     """Adagrad and a proximal step on the named rows.
 
     Args:
@@ -221,8 +288,9 @@ def fused_sparse_proximal_adagrad(var, accum, lr, l1, l2, grad, indices, *,
 
 @operator("SparseApplyProximalAdagrad", writes=("var", "accum"), returns="written", checks=_CHECKS)
 @in_float32
-def sparse_apply_proximal_adagrad(var, accum, lr, l1, l2, grad, indices, *,
-                                  use_locking: OneOf(False, otherwise=NO_RACE) = False):
+def sparse_apply_proximal_adagrad(
+    var, accum, lr, l1, l2, grad, indices, *, use_locking: OneOf(False, otherwise=NO_RACE) = False
+):
     """Adagrad and a proximal step on the named rows.
 
     Args:
@@ -253,8 +321,16 @@ def _sparse_adagrad(op, var, accum, grad, indices, lr, update_slots, epsilon=0.0
 
 @operator("SparseApplyAdagrad", writes=("var", "accum"), returns="written", checks=_CHECKS)
 @in_float32
-def sparse_apply_adagrad(var, accum, grad, indices, *, lr: StrictFloat, update_slots: Bool = True,
-                         use_locking: OneOf(False, otherwise=NO_RACE) = False):
+def sparse_apply_adagrad(
+    var,
+    accum,
+    grad,
+    indices,
+    *,
+    lr: StrictFloat,
+    update_slots: Bool = True,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+):
     """Adagrad on the named rows.
 
     Args:
@@ -278,8 +354,17 @@ def sparse_apply_adagrad(var, accum, grad, indices, *, lr: StrictFloat, update_s
 
 @operator("SparseApplyAdagradV2", writes=("var", "accum"), returns="written", checks=_CHECKS)
 @in_float32
-def sparse_apply_adagrad_v2(var, accum, grad, indices, *, lr: StrictFloat, epsilon: StrictFloat,
-                            use_locking: OneOf(False, otherwise=NO_RACE) = False, update_slots: Bool = True):
+def sparse_apply_adagrad_v2(
+    var,
+    accum,
+    grad,
+    indices,
+    *,
+    lr: StrictFloat,
+    epsilon: StrictFloat,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+    update_slots: Bool = True,
+):
     """Adagrad on the named rows, with `epsilon` added to the root.
 
     Args:

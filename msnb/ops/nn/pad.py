@@ -1,4 +1,5 @@
 """Padding with a constant or with the border mirrored, and other operators on layout."""
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -34,8 +35,10 @@ MirrorPaddings = Kind("(before, after) pairs of int", _accept_pairs)
 def _check_pairs(op, x, paddings):
     _check.tensor_only(op, "input_x", x)
     if len(paddings) != x.ndim:
-        raise ValueError(f"For '{op}', 'paddings' should have a pair for each of the {x.ndim} dimensions of 'input_x', "
-                         f"but got {paddings}.")
+        raise ValueError(
+            f"For '{op}', 'paddings' should have a pair for each of the {x.ndim} dimensions of 'input_x', "
+            f"but got {paddings}."
+        )
     if any(v < 0 for pair in paddings for v in pair):
         raise ValueError(f"For '{op}', 'paddings' should not be negative, but got {paddings}.")
 
@@ -88,14 +91,17 @@ def mirror_pad(input_x, paddings: MirrorPaddings, *, mode: OneOf("REFLECT", "SYM
     spare = 1 if mode == "REFLECT" else 0
     for size, pair in zip(input_x.shape, paddings, strict=True):
         if max(pair) > size - spare:
-            raise ValueError(f"For 'MirrorPad', 'paddings' {pair} should be at most {size - spare} for a dimension of "
-                             f"length {size} in mode {mode}.")
+            raise ValueError(
+                f"For 'MirrorPad', 'paddings' {pair} should be at most {size - spare} for a dimension of "
+                f"length {size} in mode {mode}."
+            )
     return jnp.pad(input_x, paddings, mode=mode.lower())
 
 
 @operator("DataFormatDimMap")
-def data_format_dim_map(input_x, *, src_format: OneOf("NHWC", "NCHW") = "NHWC",
-                        dst_format: OneOf("NHWC", "NCHW") = "NCHW"):
+def data_format_dim_map(
+    input_x, *, src_format: OneOf("NHWC", "NCHW") = "NHWC", dst_format: OneOf("NHWC", "NCHW") = "NCHW"
+):
     """Numbers of axes of one layout as numbers of axes of another.
 
     Args:
@@ -143,13 +149,16 @@ class ComputeAccidentalHits(HostPrimitive):
 
     def __call__(self, true_classes, sampled_candidates):
         from msnb.core.tensor import Tensor
+
         for name, x in (("true_classes", true_classes), ("sampled_candidates", sampled_candidates)):
             if not isinstance(x, Tensor) or x._array.dtype not in _check.INDEX:
                 raise TypeError(f"For '{self.name}', '{name}' should be a Tensor of int32 or int64.")
         true, sampled = true_classes.asnumpy(), sampled_candidates.asnumpy()
         if true.ndim != 2 or true.shape[1] != self.num_true or sampled.ndim != 1:
-            raise ValueError(f"For '{self.name}', 'true_classes' should have shape (N, {self.num_true}) and "
-                             f"'sampled_candidates' (S,), but got {true.shape} and {sampled.shape}.")
+            raise ValueError(
+                f"For '{self.name}', 'true_classes' should have shape (N, {self.num_true}) and "
+                f"'sampled_candidates' (S,), but got {true.shape} and {sampled.shape}."
+            )
         example, _, place = np.nonzero(true[:, :, None] == sampled[None, None, :])
         weights = np.full(len(example), -np.finfo(np.float32).max, np.float32)
         return tuple(map(Tensor, (example.astype(true.dtype), place.astype(true.dtype), weights)))

@@ -1,4 +1,5 @@
 """Pooling. Where several pixels of a window are the largest, the first in row order takes the whole gradient."""
+
 from math import prod
 
 import jax.numpy as jnp
@@ -18,8 +19,10 @@ def window_pads(op, pad_mode, image, kernel, stride):
     if pad_mode == "same":
         return tuple(same_pads(n, k, s) for n, k, s in zip(image, kernel, stride, strict=True))
     if any(n < k for n, k in zip(image, kernel, strict=True)):
-        raise ValueError(f"For '{op}', the window {kernel} is larger than the image {tuple(image)}; "
-                         f"use pad_mode='same' or a smaller window.")
+        raise ValueError(
+            f"For '{op}', the window {kernel} is larger than the image {tuple(image)}; "
+            f"use pad_mode='same' or a smaller window."
+        )
     return ((0, 0),) * len(image)
 
 
@@ -34,8 +37,14 @@ def _restore(y, data_format):
 
 
 @operator("MaxPool")
-def max_pool_op(x, *, kernel_size: Window2 = (1, 1), strides: Window2 = (1, 1), pad_mode: PoolMode = "valid",
-                data_format: Layout = "NCHW"):
+def max_pool_op(
+    x,
+    *,
+    kernel_size: Window2 = (1, 1),
+    strides: Window2 = (1, 1),
+    pad_mode: PoolMode = "valid",
+    data_format: Layout = "NCHW",
+):
     """The largest value of each window.
 
     Args:
@@ -69,8 +78,14 @@ def max_pool_op(x, *, kernel_size: Window2 = (1, 1), strides: Window2 = (1, 1), 
 
 
 @operator("MaxPoolWithArgmax")
-def max_pool_with_argmax(x, *, kernel_size: Window2 = (1, 1), strides: Window2 = (1, 1), pad_mode: PoolMode = "valid",
-                         data_format: Layout = "NCHW"):
+def max_pool_with_argmax(
+    x,
+    *,
+    kernel_size: Window2 = (1, 1),
+    strides: Window2 = (1, 1),
+    pad_mode: PoolMode = "valid",
+    data_format: Layout = "NCHW",
+):
     """The largest value of each window, and where it stands.
 
     Args:
@@ -98,8 +113,11 @@ def _max_with_position(x, kernel, strides, padding):
     plane = x.shape[2:]
     numbers = jnp.arange(x.shape[1] * prod(plane), dtype=jnp.int32).reshape(1, x.shape[1], *plane)
     best = where = None
-    for value, number in zip(window_taps(x, kernel, strides, padding, -jnp.inf),
-                             window_taps(numbers, kernel, strides, padding, 0), strict=True):
+    for value, number in zip(
+        window_taps(x, kernel, strides, padding, -jnp.inf),
+        window_taps(numbers, kernel, strides, padding, 0),
+        strict=True,
+    ):
         if best is None:
             best, where = value, jnp.broadcast_to(number, value.shape)
         else:
@@ -119,13 +137,20 @@ def average(x, kernel, strides, padding, count_padding=False, divisor=None):
 
 
 def _window_sum(x, kernel, strides, padding):
-    return lax.reduce_window(x, np.zeros((), x.dtype), lax.add, (1, 1, *kernel), (1, 1, *strides),
-                             ((0, 0), (0, 0), *padding))
+    return lax.reduce_window(
+        x, np.zeros((), x.dtype), lax.add, (1, 1, *kernel), (1, 1, *strides), ((0, 0), (0, 0), *padding)
+    )
 
 
 @operator("AvgPool")
-def avg_pool_op(x, *, kernel_size: Window2 = (1, 1), strides: Window2 = (1, 1), pad_mode: PoolMode = "valid",
-                data_format: Layout = "NCHW"):
+def avg_pool_op(
+    x,
+    *,
+    kernel_size: Window2 = (1, 1),
+    strides: Window2 = (1, 1),
+    pad_mode: PoolMode = "valid",
+    data_format: Layout = "NCHW",
+):
     """The mean of each window; padding of "same" does not count.
 
     Args:
@@ -156,15 +181,24 @@ def _volume_pads(op, x, pad_mode, pad, kernel, strides, ceil_mode):
         return window_pads(op, pad_mode, x.shape[2:], kernel, strides)
     padding = list(zip(pad[::2], pad[1::2], strict=True))
     if ceil_mode:
-        padding = [(lo, hi + (-(n + lo + hi - k) % s)) for (lo, hi), n, k, s in
-                   zip(padding, x.shape[2:], kernel, strides, strict=True)]
+        padding = [
+            (lo, hi + (-(n + lo + hi - k) % s))
+            for (lo, hi), n, k, s in zip(padding, x.shape[2:], kernel, strides, strict=True)
+        ]
     return tuple(padding)
 
 
 @operator("MaxPool3D")
-def max_pool3d(x, *, kernel_size: Window3 = (1, 1, 1), strides: Window3 = (1, 1, 1),
-               pad_mode: OneOf("valid", "same", "pad", fold=True) = "valid", pad_list: Sides3 = (0,) * 6,
-               ceil_mode: Bool = False, data_format: OneOf("NCDHW") = "NCDHW"):
+def max_pool3d(
+    x,
+    *,
+    kernel_size: Window3 = (1, 1, 1),
+    strides: Window3 = (1, 1, 1),
+    pad_mode: OneOf("valid", "same", "pad", fold=True) = "valid",
+    pad_list: Sides3 = (0,) * 6,
+    ceil_mode: Bool = False,
+    data_format: OneOf("NCDHW") = "NCDHW",
+):
     """The largest value of each window of a volume.
 
     Args:
@@ -184,15 +218,24 @@ def max_pool3d(x, *, kernel_size: Window3 = (1, 1, 1), strides: Window3 = (1, 1,
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return max_pool(x, kernel_size, strides,
-                    _volume_pads("MaxPool3D", x, pad_mode, pad_list, kernel_size, strides, ceil_mode))
+    return max_pool(
+        x, kernel_size, strides, _volume_pads("MaxPool3D", x, pad_mode, pad_list, kernel_size, strides, ceil_mode)
+    )
 
 
 @operator("AvgPool3D")
-def avg_pool3d_op(x, *, kernel_size: Window3 = (1, 1, 1), strides: Window3 = (1, 1, 1),
-                  pad_mode: OneOf("valid", "same", "pad", fold=True) = "valid", pad: Sides3 = (0,) * 6,
-                  ceil_mode: Bool = False, count_include_pad: Bool = True, divisor_override: NonNegInt = 0,
-                  data_format: OneOf("NCDHW") = "NCDHW"):
+def avg_pool3d_op(
+    x,
+    *,
+    kernel_size: Window3 = (1, 1, 1),
+    strides: Window3 = (1, 1, 1),
+    pad_mode: OneOf("valid", "same", "pad", fold=True) = "valid",
+    pad: Sides3 = (0,) * 6,
+    ceil_mode: Bool = False,
+    count_include_pad: Bool = True,
+    divisor_override: NonNegInt = 0,
+    data_format: OneOf("NCDHW") = "NCDHW",
+):
     """The mean of each window of a volume.
 
     Args:

@@ -1,4 +1,5 @@
 """Resizing images (N, C, H, W), with weights as constant matrices: both passes are matrix products or gathers."""
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -103,9 +104,15 @@ def nearest(x, size, align_corners, half_pixel_centers=False):
 
 
 @operator("CropAndResize", checks=[index("box_index", of="x", negative=False, error=ValueError)])
-def crop_and_resize(x, boxes, box_index, crop_size: Size, *,
-                    method: OneOf("bilinear", "nearest", "bilinear_v2") = "bilinear",
-                    extrapolation_value: StrictFloat = 0.0):
+def crop_and_resize(
+    x,
+    boxes,
+    box_index,
+    crop_size: Size,
+    *,
+    method: OneOf("bilinear", "nearest", "bilinear_v2") = "bilinear",
+    extrapolation_value: StrictFloat = 0.0,
+):
     """Cuts boxes out of images and resizes them.
 
     Args:
@@ -131,8 +138,10 @@ def crop_and_resize(x, boxes, box_index, crop_size: Size, *,
     _check.dtype_in(op, "boxes", boxes, _check.FLOAT)
     _check.dtype_in(op, "box_index", box_index, _check.INDEX)
     if boxes.shape[1] != 4 or boxes.shape[0] != box_index.shape[0]:
-        raise ValueError(f"For '{op}', 'boxes' should have shape (n, 4) and 'box_index' (n,), but got {boxes.shape} "
-                         f"and {box_index.shape}.")
+        raise ValueError(
+            f"For '{op}', 'boxes' should have shape (n, 4) and 'box_index' (n,), but got {boxes.shape} "
+            f"and {box_index.shape}."
+        )
     height, width = x.shape[1:3]
     ys = _crop_positions(boxes[:, 0], boxes[:, 2], height, crop_size[0], method)
     xs = _crop_positions(boxes[:, 1], boxes[:, 3], width, crop_size[1], method)

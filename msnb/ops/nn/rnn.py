@@ -1,4 +1,5 @@
 """Recurrent networks: LSTM over packed weights, and the single-layer operators with fused gates."""
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -42,20 +43,22 @@ def _unpack(w, input_size, hidden_size, num_layers, has_bias, directions):
     biases follow (cuDNN); with one, all input matrices come first, then all hidden ones, then the biases (CPU).
     """
     gates = 4 * hidden_size
-    sizes = [input_size if layer == 0 else hidden_size * directions
-             for layer in range(num_layers) for _ in range(directions)]
+    sizes = [
+        input_size if layer == 0 else hidden_size * directions for layer in range(num_layers) for _ in range(directions)
+    ]
     matrices = sum(gates * (i + hidden_size) for i in sizes)
     extra = w.size - matrices
     one_bias = gates * len(sizes)
     if extra not in (one_bias, 2 * one_bias) if has_bias else extra < 0:
-        raise ValueError(f"For 'LSTM', 'w' should have {matrices + (2 * one_bias if has_bias else 0)} elements, "
-                         f"but got {w.size}.")
+        raise ValueError(
+            f"For 'LSTM', 'w' should have {matrices + (2 * one_bias if has_bias else 0)} elements, but got {w.size}."
+        )
     w, at, out = w.reshape(-1), 0, []
 
     def take(*shape):
         nonlocal at
         count = shape[0] * (shape[1] if len(shape) > 1 else 1)
-        part = w[at:at + count].reshape(shape)
+        part = w[at : at + count].reshape(shape)
         at += count
         return part
 
@@ -70,8 +73,19 @@ def _unpack(w, input_size, hidden_size, num_layers, has_bias, directions):
 
 
 @operator("LSTM")
-def lstm_op(x, h, c, w, *, input_size: PositiveInt, hidden_size: PositiveInt, num_layers: PositiveInt,
-            has_bias: Bool, bidirectional: Bool, dropout: Share):
+def lstm_op(
+    x,
+    h,
+    c,
+    w,
+    *,
+    input_size: PositiveInt,
+    hidden_size: PositiveInt,
+    num_layers: PositiveInt,
+    has_bias: Bool,
+    bidirectional: Bool,
+    dropout: Share,
+):
     """Long short-term memory over a sequence, several layers deep.
 
     Args:
@@ -97,8 +111,20 @@ def lstm_op(x, h, c, w, *, input_size: PositiveInt, hidden_size: PositiveInt, nu
     return _lstm(None, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
 
 
-def _lstm_dropping(key, x, h, c, w, *, input_size: PositiveInt, hidden_size: PositiveInt, num_layers: PositiveInt,
-                   has_bias: Bool, bidirectional: Bool, dropout: Share):
+def _lstm_dropping(
+    key,
+    x,
+    h,
+    c,
+    w,
+    *,
+    input_size: PositiveInt,
+    hidden_size: PositiveInt,
+    num_layers: PositiveInt,
+    has_bias: Bool,
+    bidirectional: Bool,
+    dropout: Share,
+):
     return _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
 
 
@@ -112,8 +138,10 @@ def _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidire
     _check.rank(op, "x", x, 3)
     state = (num_layers * directions, x.shape[1], hidden_size)
     if x.shape[2] != input_size or tuple(h.shape) != state or tuple(c.shape) != state:
-        raise ValueError(f"For '{op}', 'x' should have shape (T, N, {input_size}) and 'h' and 'c' {state}, but got "
-                         f"{x.shape}, {h.shape} and {c.shape}.")
+        raise ValueError(
+            f"For '{op}', 'x' should have shape (T, N, {input_size}) and 'h' and 'c' {state}, but got "
+            f"{x.shape}, {h.shape} and {c.shape}."
+        )
     weights = _unpack(w, input_size, hidden_size, num_layers, has_bias, directions)
     y, hs, cs = x, [], []
     for layer in range(num_layers):
@@ -143,8 +171,18 @@ def _fused_gates(x, h, c, w, b, forget_bias):
 
 
 @operator("BasicLSTMCell")
-def basic_lstm_cell(x, h, c, w, b, *, keep_prob: Keep = 1.0, forget_bias: StrictFloat = 1.0,
-                    state_is_tuple: Bool = True, activation: OneOf("tanh") = "tanh"):
+def basic_lstm_cell(
+    x,
+    h,
+    c,
+    w,
+    b,
+    *,
+    keep_prob: Keep = 1.0,
+    forget_bias: StrictFloat = 1.0,
+    state_is_tuple: Bool = True,
+    activation: OneOf("tanh") = "tanh",
+):
     """One step of an LSTM with fused weights.
 
     Args:
@@ -169,8 +207,19 @@ def basic_lstm_cell(x, h, c, w, b, *, keep_prob: Keep = 1.0, forget_bias: Strict
     return _basic_lstm_cell(None, x, h, c, w, b, keep_prob, forget_bias, state_is_tuple)
 
 
-def _basic_lstm_cell_dropping(key, x, h, c, w, b, *, keep_prob: Keep = 1.0, forget_bias: StrictFloat = 1.0,
-                              state_is_tuple: Bool = True, activation: OneOf("tanh") = "tanh"):
+def _basic_lstm_cell_dropping(
+    key,
+    x,
+    h,
+    c,
+    w,
+    b,
+    *,
+    keep_prob: Keep = 1.0,
+    forget_bias: StrictFloat = 1.0,
+    state_is_tuple: Bool = True,
+    activation: OneOf("tanh") = "tanh",
+):
     return _basic_lstm_cell(key, x, h, c, w, b, keep_prob, forget_bias, state_is_tuple)
 
 
@@ -183,8 +232,9 @@ def _basic_lstm_cell(key, x, h, c, w, b, keep_prob, forget_bias, state_is_tuple)
         raise ValueError(f"For '{op}', only state_is_tuple=True is supported; split the state into h and c first.")
     hidden = _check_fused(op, x, w, b, c.shape[-1])
     if tuple(h.shape) != (x.shape[0], hidden) or h.shape != c.shape:
-        raise ValueError(f"For '{op}', 'h' and 'c' should have shape {(x.shape[0], hidden)}, but got {h.shape} and "
-                         f"{c.shape}.")
+        raise ValueError(
+            f"For '{op}', 'h' and 'c' should have shape {(x.shape[0], hidden)}, but got {h.shape} and {c.shape}."
+        )
     new_c, new_h, *rest = _fused_gates(x, h, c, w, b, forget_bias)
     if not is_constant(keep_prob, 1.0):
         new_h = drop(key, new_h, keep_prob)[0]
@@ -194,17 +244,34 @@ def _basic_lstm_cell(key, x, h, c, w, b, keep_prob, forget_bias, state_is_tuple)
 def _check_fused(op, x, w, b, hidden):
     _check.dtype_in(op, "x", x, _check.FLOAT)
     if tuple(w.shape) != (x.shape[-1] + hidden, 4 * hidden) or b.size != 4 * hidden:
-        raise ValueError(f"For '{op}', 'w' should have shape {(x.shape[-1] + hidden, 4 * hidden)} and 'b' "
-                         f"{4 * hidden} elements, but got {w.shape} and {b.shape}.")
+        raise ValueError(
+            f"For '{op}', 'w' should have shape {(x.shape[-1] + hidden, 4 * hidden)} and 'b' "
+            f"{4 * hidden} elements, but got {w.shape} and {b.shape}."
+        )
     return hidden
 
 
 @operator("DynamicRNN")
-def dynamic_rnn(x, w, b, seq_length=None, init_h=None, init_c=None, *, cell_type: OneOf("LSTM") = "LSTM",
-                direction: OneOf("UNIDIRECTIONAL") = "UNIDIRECTIONAL", cell_depth: Int = 1, use_peephole: Bool = False,
-                keep_prob: OnlyOne = 1.0, cell_clip: ConstantAt(StrictFloat, -1.0) = -1.0, num_proj: NonNegInt = 0,
-                time_major: Bool = True, activation: OneOf("tanh") = "tanh", forget_bias: StrictFloat = 0.0,
-                is_training: OneOf(True, otherwise=GATES_ANYWAY) = True):
+def dynamic_rnn(
+    x,
+    w,
+    b,
+    seq_length=None,
+    init_h=None,
+    init_c=None,
+    *,
+    cell_type: OneOf("LSTM") = "LSTM",
+    direction: OneOf("UNIDIRECTIONAL") = "UNIDIRECTIONAL",
+    cell_depth: Int = 1,
+    use_peephole: Bool = False,
+    keep_prob: OnlyOne = 1.0,
+    cell_clip: ConstantAt(StrictFloat, -1.0) = -1.0,
+    num_proj: NonNegInt = 0,
+    time_major: Bool = True,
+    activation: OneOf("tanh") = "tanh",
+    forget_bias: StrictFloat = 0.0,
+    is_training: OneOf(True, otherwise=GATES_ANYWAY) = True,
+):
     """An LSTM over a sequence, with fused weights, that returns every gate of every step.
 
     Args:
@@ -235,8 +302,14 @@ def dynamic_rnn(x, w, b, seq_length=None, init_h=None, init_c=None, *, cell_type
         ``CPU`` ``GPU`` ``TPU``
     """
     op = "DynamicRNN"
-    _only(op, cell_depth=(cell_depth, 1), use_peephole=(use_peephole, False), keep_prob=(keep_prob, 1.0),
-          num_proj=(num_proj, 0), time_major=(time_major, True))
+    _only(
+        op,
+        cell_depth=(cell_depth, 1),
+        use_peephole=(use_peephole, False),
+        keep_prob=(keep_prob, 1.0),
+        num_proj=(num_proj, 0),
+        time_major=(time_major, True),
+    )
     _only(op, seq_length=(seq_length, None))
     _check.rank(op, "x", x, 3)
     _check.rank(op, "init_h", init_h, 3)
@@ -267,12 +340,26 @@ def _only(op, **given):
 
 
 @operator("DynamicGRUV2")
-def dynamic_gru_v2(x, weight_input, weight_hidden, bias_input=None, bias_hidden=None, seq_length=None, init_h=None, *,
-                   direction: OneOf("UNIDIRECTIONAL") = "UNIDIRECTIONAL", cell_depth: Int = 1,
-                   keep_prob: OnlyOne = 1.0, cell_clip: OnlyOne = -1.0, num_proj: NonNegInt = 0,
-                   time_major: Bool = True, activation: OneOf("tanh") = "tanh", gate_order: OneOf("rzh", "zrh") = "rzh",
-                   reset_after: Bool = True,
-                   is_training: OneOf(True, otherwise=GATES_ANYWAY) = True):
+def dynamic_gru_v2(
+    x,
+    weight_input,
+    weight_hidden,
+    bias_input=None,
+    bias_hidden=None,
+    seq_length=None,
+    init_h=None,
+    *,
+    direction: OneOf("UNIDIRECTIONAL") = "UNIDIRECTIONAL",
+    cell_depth: Int = 1,
+    keep_prob: OnlyOne = 1.0,
+    cell_clip: OnlyOne = -1.0,
+    num_proj: NonNegInt = 0,
+    time_major: Bool = True,
+    activation: OneOf("tanh") = "tanh",
+    gate_order: OneOf("rzh", "zrh") = "rzh",
+    reset_after: Bool = True,
+    is_training: OneOf(True, otherwise=GATES_ANYWAY) = True,
+):
     """A gated recurrent unit over a sequence that returns every gate of every step.
 
     Args:
@@ -302,15 +389,23 @@ def dynamic_gru_v2(x, weight_input, weight_hidden, bias_input=None, bias_hidden=
         ``CPU`` ``GPU`` ``TPU``
     """
     op = "DynamicGRUV2"
-    _only(op, cell_depth=(cell_depth, 1), keep_prob=(keep_prob, 1.0), cell_clip=(cell_clip, -1.0),
-          time_major=(time_major, True), seq_length=(seq_length, None))
+    _only(
+        op,
+        cell_depth=(cell_depth, 1),
+        keep_prob=(keep_prob, 1.0),
+        cell_clip=(cell_clip, -1.0),
+        time_major=(time_major, True),
+        seq_length=(seq_length, None),
+    )
     _check.dtype_in(op, "x", x, _check.FLOAT)
     _check.rank(op, "x", x, 3)
     _check.rank(op, "init_h", init_h, 2)
     hidden = init_h.shape[1]
     if tuple(weight_input.shape) != (x.shape[2], 3 * hidden) or tuple(weight_hidden.shape) != (hidden, 3 * hidden):
-        raise ValueError(f"For '{op}', the weights should have shapes {(x.shape[2], 3 * hidden)} and "
-                         f"{(hidden, 3 * hidden)}, but got {weight_input.shape} and {weight_hidden.shape}.")
+        raise ValueError(
+            f"For '{op}', the weights should have shapes {(x.shape[2], 3 * hidden)} and "
+            f"{(hidden, 3 * hidden)}, but got {weight_input.shape} and {weight_hidden.shape}."
+        )
     kind = next((b.dtype for b in (bias_input, bias_hidden) if b is not None), init_h.dtype)
     w_x, w_h = weight_input.astype(kind), weight_hidden.astype(kind)
     b_x = 0 if bias_input is None else bias_input.astype(kind)
@@ -325,11 +420,11 @@ def dynamic_gru_v2(x, weight_input, weight_hidden, bias_input=None, bias_hidden=
         r_h, z_h, n_h = parts(h @ w_h + b_h)
         r, z = jax.nn.sigmoid(r_x + r_h), jax.nn.sigmoid(z_x + z_h)
         if not reset_after:
-            n_h = (r * h) @ w_h[:, 2 * hidden:] + b_h[2 * hidden:]
+            n_h = (r * h) @ w_h[:, 2 * hidden :] + b_h[2 * hidden :]
         n = jnp.tanh(n_x + (r * n_h if reset_after else n_h))
         h = (1 - z) * n + z * h
         return h, (h, z, r, n, n_h)
 
     _, (h, z, r, n, n_h) = lax.scan(step, init_h.astype(kind), x.astype(kind) @ w_x + b_x)
-    y = h[..., :min(hidden, num_proj)] if num_proj else h
+    y = h[..., : min(hidden, num_proj)] if num_proj else h
     return y, h, z, r, n, n_h

@@ -1,4 +1,5 @@
 """Features of regions of an image."""
+
 import jax
 import jax.numpy as jnp
 from jax import lax
@@ -9,8 +10,16 @@ from msnb.ops import _check
 
 
 @operator("ROIAlign")
-def roi_align(features, rois, *, pooled_height: PositiveInt, pooled_width: PositiveInt, spatial_scale: StrictFloat,
-              sample_num: PositiveInt = 2, roi_end_mode: OneOf(0, 1) = 1):
+def roi_align(
+    features,
+    rois,
+    *,
+    pooled_height: PositiveInt,
+    pooled_width: PositiveInt,
+    spatial_scale: StrictFloat,
+    sample_num: PositiveInt = 2,
+    roi_end_mode: OneOf(0, 1) = 1,
+):
     """Mean of bilinear samples in each cell of a grid over each region (Mask R-CNN, arXiv:1703.06870).
 
     Args:
@@ -50,12 +59,13 @@ def roi_align(features, rois, *, pooled_height: PositiveInt, pooled_width: Posit
         index, (y0, y1, dy, inside_y), (x0, x1, dx, inside_x) = region
         pick = lambda y, x: wide[index, :, y[:, None], x[None, :]]  # noqa: E731
         dy, dx = dy[:, None, None].astype(wide.dtype), dx[None, :, None].astype(wide.dtype)
-        value = ((pick(y0, x0) * (1 - dx) + pick(y0, x1) * dx) * (1 - dy)
-                 + (pick(y1, x0) * (1 - dx) + pick(y1, x1) * dx) * dy)
+        value = (pick(y0, x0) * (1 - dx) + pick(y0, x1) * dx) * (1 - dy) + (
+            pick(y1, x0) * (1 - dx) + pick(y1, x1) * dx
+        ) * dy
         value = jnp.where(inside_y[:, None, None] & inside_x[None, :, None], value, 0)
         return value.reshape(pooled_height, sample_num, pooled_width, sample_num, -1).mean((1, 3)).transpose(2, 0, 1)
 
-    together = max(_AT_ONCE // (features.shape[1] * pooled_height * pooled_width * sample_num ** 2), 1)
+    together = max(_AT_ONCE // (features.shape[1] * pooled_height * pooled_width * sample_num**2), 1)
     if rois.shape[0] <= together:
         return jax.vmap(one)((image, ys, xs)).astype(features.dtype)
     return lax.map(one, (image, ys, xs), batch_size=together).astype(features.dtype)

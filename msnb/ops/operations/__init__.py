@@ -1,4 +1,5 @@
 """A face: the class of every declared operator, as `mindspore.ops.operations`."""
+
 from msnb.core.primitive import REGISTRY
 
 globals().update({name: op.primitive for name, op in REGISTRY.items()})

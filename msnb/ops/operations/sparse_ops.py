@@ -1,2 +1,3 @@
 """A face: the operators under one of MindSpore's module paths."""
+
 from msnb.ops.operations import *  # noqa: F403

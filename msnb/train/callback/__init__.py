@@ -1,4 +1,5 @@
 """Callbacks: what happens between the steps and epochs of training and evaluation."""
+
 from msnb.train.callback._callback import Callback, RunContext
 from msnb.train.callback._callback import CallbackManager as _CallbackManager
 from msnb.train.callback._callback import InternalCallbackParam as _InternalCallbackParam
@@ -11,5 +12,13 @@ from msnb.train.callback._lr_scheduler_callback import LearningRateScheduler
 from msnb.train.callback._summary_collector import SummaryCollector
 from msnb.train.callback._time_monitor import TimeMonitor
 
-__all__ = ["Callback", "LossMonitor", "TimeMonitor", "ModelCheckpoint", "SummaryCollector", "CheckpointConfig",
-           "RunContext", "LearningRateScheduler"]
+__all__ = [
+    "Callback",
+    "LossMonitor",
+    "TimeMonitor",
+    "ModelCheckpoint",
+    "SummaryCollector",
+    "CheckpointConfig",
+    "RunContext",
+    "LearningRateScheduler",
+]

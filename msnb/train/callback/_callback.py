@@ -1,4 +1,5 @@
 """What runs callbacks: their list, their context, the values they see."""
+
 from contextlib import ExitStack
 
 from msnb import log
@@ -52,8 +53,9 @@ class CallbackManager(Callback):
             raise TypeError(f"'callbacks' should be a Callback or a list of them, but got {type(callbacks).__name__}.")
         for callback in callbacks:
             if not isinstance(callback, Callback):
-                raise TypeError(f"'callbacks' should be a Callback or a list of them, but the list holds "
-                                f"{type(callback).__name__}.")
+                raise TypeError(
+                    f"'callbacks' should be a Callback or a list of them, but the list holds {type(callback).__name__}."
+                )
         self._callbacks, self._stack = list(callbacks), None
 
     def __enter__(self):
@@ -67,8 +69,11 @@ class CallbackManager(Callback):
         stand_in = self._stack.enter_context(callback)
         if isinstance(stand_in, Callback):
             return stand_in
-        log.warning("__enter__ of %s should return a Callback, but returned %s.", type(callback).__name__,
-                    type(stand_in).__name__)
+        log.warning(
+            "__enter__ of %s should return a Callback, but returned %s.",
+            type(callback).__name__,
+            type(stand_in).__name__,
+        )
         return callback
 
     def __exit__(self, *err):
@@ -77,8 +82,11 @@ class CallbackManager(Callback):
     def _steps(self, phase, moment):
         """The bound methods to call in each step: only of callbacks that do something then."""
         name = f"on_{phase}_{moment}"
-        return [getattr(c, name) for c in self._callbacks
-                if any(getattr(type(c), n) is not getattr(Callback, n) or n in c.__dict__ for n in (name, moment))]
+        return [
+            getattr(c, name)
+            for c in self._callbacks
+            if any(getattr(type(c), n) is not getattr(Callback, n) or n in c.__dict__ for n in (name, moment))
+        ]
 
     train_step_begin = property(lambda self: self._steps("train", "step_begin"))
     train_step_end = property(lambda self: self._steps("train", "step_end"))
@@ -107,8 +115,9 @@ class InternalCallbackParam(dict):
     def __getattr__(self, key):
         if key in self:
             return self[key]
-        raise AttributeError(f"The callback parameters have no '{key}' at this moment; there are: "
-                             f"{', '.join(sorted(map(str, self)))}.")
+        raise AttributeError(
+            f"The callback parameters have no '{key}' at this moment; there are: {', '.join(sorted(map(str, self)))}."
+        )
 
     def __setattr__(self, key, value):
         self[key] = value

@@ -1,4 +1,5 @@
 """`ModelCheckpoint`: saves checkpoints while a network is trained, and removes old ones."""
+
 import contextlib
 import functools
 import os
@@ -60,22 +61,36 @@ class CheckpointConfig:
         >>> model.train(1, dataset, callbacks=ModelCheckpoint(prefix="lenet", config=config))
     """
 
-    def __init__(self, save_checkpoint_steps=1, save_checkpoint_seconds=0, keep_checkpoint_max=5,
-                 keep_checkpoint_per_n_minutes=0, integrated_save=True, async_save=False, saved_network=None):
+    def __init__(
+        self,
+        save_checkpoint_steps=1,
+        save_checkpoint_seconds=0,
+        keep_checkpoint_max=5,
+        keep_checkpoint_per_n_minutes=0,
+        integrated_save=True,
+        async_save=False,
+        saved_network=None,
+    ):
         often = {"save_checkpoint_steps": save_checkpoint_steps, "save_checkpoint_seconds": save_checkpoint_seconds}
-        kept = {"keep_checkpoint_max": keep_checkpoint_max,
-                "keep_checkpoint_per_n_minutes": keep_checkpoint_per_n_minutes}
+        kept = {
+            "keep_checkpoint_max": keep_checkpoint_max,
+            "keep_checkpoint_per_n_minutes": keep_checkpoint_per_n_minutes,
+        }
         for name, value in (often | kept).items():
             if value is not None:
                 Validator.check_non_negative_int(value, name, "CheckpointConfig")
         if not any((often | kept).values()):
-            raise ValueError(f"For 'CheckpointConfig', at least one of {', '.join(map(repr, often | kept))} should be "
-                             f"positive, but all are None or 0.")
+            raise ValueError(
+                f"For 'CheckpointConfig', at least one of {', '.join(map(repr, often | kept))} should be "
+                f"positive, but all are None or 0."
+            )
         for name, value in (("integrated_save", integrated_save), ("async_save", async_save)):
             Validator.check_bool(value, name, "CheckpointConfig")
         if saved_network is not None and not isinstance(saved_network, nn.Cell):
-            raise TypeError(f"For 'CheckpointConfig', 'saved_network' should be a Cell or None, "
-                            f"but got {type(saved_network).__name__}.")
+            raise TypeError(
+                f"For 'CheckpointConfig', 'saved_network' should be a Cell or None, "
+                f"but got {type(saved_network).__name__}."
+            )
         if save_checkpoint_steps:
             often["save_checkpoint_seconds"] = None
         if keep_checkpoint_max:
@@ -130,8 +145,9 @@ class ModelCheckpoint(Callback):
         if not _check_file_name_prefix(prefix):
             raise ValueError(f"For 'ModelCheckpoint', 'prefix' should be a string without '/', but got {prefix!r}.")
         if config is not None and not isinstance(config, CheckpointConfig):
-            raise TypeError(f"For 'ModelCheckpoint', 'config' should be a CheckpointConfig, "
-                            f"but got {type(config).__name__}.")
+            raise TypeError(
+                f"For 'ModelCheckpoint', 'config' should be a CheckpointConfig, but got {type(config).__name__}."
+            )
         self._directory = os.getcwd() if directory is None else _make_directory(directory)
         self._config = CheckpointConfig() if config is None else config
         self._prefix = _chg_ckpt_file_name_if_same_exist(self._directory, prefix)

@@ -1,4 +1,5 @@
 """`LossMonitor`."""
+
 import numpy as np
 
 from msnb.core.tensor import Tensor
@@ -26,8 +27,9 @@ class LossMonitor(Callback):
         super().__init__()
         self._per_print_times = per_print_times
         if type(per_print_times) is not int or per_print_times < 0:
-            raise ValueError(f"For 'LossMonitor', 'per_print_times' should be an int of at least 0, "
-                             f"but got {per_print_times!r}.")
+            raise ValueError(
+                f"For 'LossMonitor', 'per_print_times' should be an int of at least 0, but got {per_print_times!r}."
+            )
 
     def step_end(self, run_context):
         """Print the loss.
@@ -42,8 +44,10 @@ class LossMonitor(Callback):
         loss = _mean_loss(values.net_outputs)
         place = f"epoch: {values.cur_epoch_num} step: {(values.cur_step_num - 1) % values.batch_num + 1}"
         if isinstance(loss, (float, np.floating)) and not np.isfinite(loss):
-            raise ValueError(f"{place}. The loss is {loss}, training stops. Is the learning rate too high, or is there "
-                             f"a NaN in the data?")
+            raise ValueError(
+                f"{place}. The loss is {loss}, training stops. Is the learning rate too high, or is there "
+                f"a NaN in the data?"
+            )
         if self._per_print_times and values.cur_step_num % self._per_print_times == 0:
             print(f"{place}, loss is {loss!s}", flush=True)
 

@@ -1,4 +1,5 @@
 """`LearningRateScheduler`."""
+
 import math
 
 from msnb.common import dtype as mstype
@@ -29,8 +30,10 @@ class LearningRateScheduler(Callback):
     def __init__(self, learning_rate_function):
         super().__init__()
         if not callable(learning_rate_function):
-            raise TypeError(f"For 'LearningRateScheduler', 'learning_rate_function' should be a function of the "
-                            f"learning rate and the number of the step, but got {learning_rate_function!r}.")
+            raise TypeError(
+                f"For 'LearningRateScheduler', 'learning_rate_function' should be a function of the "
+                f"learning rate and the number of the step, but got {learning_rate_function!r}."
+            )
         self.learning_rate_function = learning_rate_function
 
     def step_end(self, run_context):
@@ -45,8 +48,10 @@ class LearningRateScheduler(Callback):
         values = run_context.original_args()
         rate, number = values.optimizer.learning_rate, values.cur_step_num
         if not isinstance(rate, Parameter):
-            raise TypeError(f"LearningRateScheduler changes the learning rate of an optimizer that was given one "
-                            f"number, but this one has a {type(rate).__name__}.")
+            raise TypeError(
+                f"LearningRateScheduler changes the learning rate of an optimizer that was given one "
+                f"number, but this one has a {type(rate).__name__}."
+            )
         before = float(str(rate.asnumpy()))  # 0.1, not 0.10000000149: what the user has written
         after = self.learning_rate_function(before, number)
         if math.isclose(after, before, rel_tol=1e-10):

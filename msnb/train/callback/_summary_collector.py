@@ -1,4 +1,5 @@
 """`SummaryCollector`: imports, and comes later."""
+
 from msnb.train.callback._callback import Callback
 
 
@@ -18,8 +19,18 @@ class SummaryCollector(Callback):
         NotImplementedError: Always.
     """
 
-    def __init__(self, summary_dir, collect_freq=10, collect_specified_data=None, keep_default_action=True,
-                 custom_lineage_data=None, collect_tensor_freq=None, max_file_size=None):
+    def __init__(
+        self,
+        summary_dir,
+        collect_freq=10,
+        collect_specified_data=None,
+        keep_default_action=True,
+        custom_lineage_data=None,
+        collect_tensor_freq=None,
+        max_file_size=None,
+    ):
         super().__init__()
-        raise NotImplementedError("SummaryCollector is not available in msnb yet; use LossMonitor, or a Callback of "
-                                  "your own that keeps what you need.")
+        raise NotImplementedError(
+            "SummaryCollector is not available in msnb yet; use LossMonitor, or a Callback of "
+            "your own that keeps what you need."
+        )

@@ -1,4 +1,5 @@
 """`TimeMonitor`."""
+
 import time
 
 from msnb import log

@@ -1,2 +1,3 @@
 """A face: r1.0's path of `mindspore.dataset.vision.utils`."""
+
 from msnb.dataset.vision.utils import *  # noqa: F403
