@@ -12,11 +12,11 @@ import weakref
 import jax
 import numpy as np
 
+from msnb.common.kinds import Tensors, hashable, kind_of
 from msnb.core import float_status, random, tape, trace
 from msnb.core._jax_private import is_tracer
 from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel
-from msnb.core.kinds import Tensors, hashable
 from msnb.core.parameter import Parameter, check_not_narrowed
 from msnb.core.precision import cast_tensor
 from msnb.core.recent import Recent
@@ -65,14 +65,14 @@ class Operator:
         self.inputs = [
             Input(
                 p.name,
-                None if p.annotation is p.empty else p.annotation,
+                kind_of(p.annotation),
                 _ABSENT if p.default is p.empty else p.default,
             )
             for p in parameters
             if p.kind is not p.KEYWORD_ONLY
         ]
         self.attributes = {
-            p.name: (p.annotation, _ABSENT if p.default is p.empty else p.default)
+            p.name: (kind_of(p.annotation), _ABSENT if p.default is p.empty else p.default)
             for p in parameters
             if p.kind is p.KEYWORD_ONLY
         }

@@ -11,11 +11,11 @@ from typing import Any
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
+from msnb.common.kinds import hashable
 from msnb.core import float_status, tape, trace
 from msnb.core.checks import Checked
 from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel
-from msnb.core.kinds import hashable
 from msnb.core.operator import FUNCTIONAL, REGISTRY, Operator, attributes_of, in_precision, operand, own
 from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box

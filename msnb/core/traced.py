@@ -10,10 +10,10 @@ import inspect
 
 import jax
 
+from msnb.common.kinds import hashable, kind_of
 from msnb.core import trace
 from msnb.core._jax_private import from_float, is_tracer, weak_scalar
 from msnb.core.checks import Checked, CheckedOperator
-from msnb.core.kinds import hashable
 from msnb.core.operator import Input, Operator, operand, own
 from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
@@ -26,7 +26,7 @@ _placed = Recent(1024)  # number -> its array
 def declared(fn, *rest, checks=()):
     """The `Operator` that `fn` declares, with its checks; see there for the other arguments."""
     parameters = inspect.signature(fn).parameters.values()
-    traced = any(p.kind is p.KEYWORD_ONLY and getattr(p.annotation, "traced", False) for p in parameters)
+    traced = any(p.kind is p.KEYWORD_ONLY and getattr(kind_of(p.annotation), "traced", False) for p in parameters)
     if not checks:
         return (TracedOperator if traced else Operator)(fn, *rest)
     op = (CheckedTracedOperator if traced else CheckedOperator)(fn, *rest)

@@ -3,7 +3,7 @@
 Data that is split over several devices of one process is reduced by the compiler, where a sharding asks for it.
 """
 
-from msnb.core.kinds import Int, OneOf, Tensors
+from msnb.common.kinds import Int, OneOf, Tensors
 from msnb.core.operator import REGISTRY
 from msnb.core.primitive import operator
 from msnb.ops._check import FLOAT, INT, dtype_in

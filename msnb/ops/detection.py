@@ -2,8 +2,8 @@
 
 import jax.numpy as jnp
 
+from msnb.common.kinds import Kind, OneOf, Optional, PositiveInt
 from msnb.core.checks import label
-from msnb.core.kinds import Kind, OneOf, Optional, PositiveInt
 from msnb.core.primitive import operator
 from msnb.ops._check import ANY, FLOAT, NUMBER, dtype_in, rank, same_dtype, same_shape
 from msnb.ops.nn._kinds import AboveZero

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core.kinds import Axis, Int, IntOrTuple, Ints, PositiveInt, Tensors
+from msnb.common.kinds import Axis, Int, IntOrTuple, Ints, PositiveInt, Tensors, check
 from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.primitive import operator
 from msnb.ops._check import axis_in, tensor_only
@@ -147,7 +147,7 @@ def split(tensor, split_size_or_sections, axis=0):
             return _split(axis, length // size)(tensor)
         sections = [size] * (length // size) + [length % size]
     else:
-        sections = Ints(split_size_or_sections, "split_size_or_sections", "split")
+        sections = check(Ints, split_size_or_sections, "split_size_or_sections", "split")
         if sum(sections) != length or min(sections, default=0) < 0:
             raise ValueError(
                 f"For 'split', the lengths {sections} should add up to {length}, the length of axis {axis}."
@@ -172,7 +172,7 @@ def chunk(input, chunks, axis=0):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    chunks = PositiveInt(chunks, "chunks", "chunk")
+    chunks = check(PositiveInt, chunks, "chunks", "chunk")
     length = input.shape[axis_in("chunk", axis, input.ndim)]
     return split(input, max(-(-length // chunks), 1), axis)
 
@@ -348,8 +348,8 @@ def repeat_elements(x, rep, axis=0):
          [2 3]
          [2 3]]
     """
-    rep = PositiveInt(rep, "rep", "repeat_elements")
-    axis = axis_in("repeat_elements", Int(axis, "axis", "repeat_elements"), x.ndim)
+    rep = check(PositiveInt, rep, "rep", "repeat_elements")
+    axis = axis_in("repeat_elements", check(Int, axis, "axis", "repeat_elements"), x.ndim)
     return FUNCTIONAL["repeat_interleave"](x, rep, axis)
 
 

@@ -3,11 +3,11 @@
 import jax.numpy as jnp
 import numpy as np
 
+from msnb.common.kinds import Axis, Bool, Float, Int, PositiveInt
 from msnb.core._jax_private import is_tracer
 from msnb.core.checks import index as index_check
 from msnb.core.dtype import promote
 from msnb.core.errors import describe
-from msnb.core.kinds import Axis, Bool, Float, Int, PositiveInt
 from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.primitive import operator
 from msnb.core.tensor import Tensor, box

@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, DType, NonNegInt, Number, Optional, PositiveInt, Shape, check
 from msnb.core.dtype import np_dtype
 from msnb.core.errors import describe
-from msnb.core.kinds import Bool, DType, NonNegInt, Number, Optional, PositiveInt, Shape
 from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.primitive import operator
 from msnb.core.tensor import Tensor
@@ -193,7 +193,7 @@ def _number_type(op, name, value, allowed):
 
 
 def _seed(op, seed):
-    return 0 if seed is None else NonNegInt(seed, "seed", op)
+    return 0 if seed is None else check(NonNegInt, seed, "seed", op)
 
 
 _RANDOM = """{summary}
@@ -373,7 +373,7 @@ def multinomial(inputs, num_sample, replacement=True, seed=None):
         >>> print(ops.multinomial(Tensor([0., 9., 0.], mindspore.float32), 2))
         [1 1]
     """
-    replacement = Bool(replacement, "replacement", "multinomial")
+    replacement = check(Bool, replacement, "replacement", "multinomial")
     name = "Multinomial" if replacement else "MultinomialWithoutReplacement"
     return REGISTRY[name].primitive(seed=_seed("multinomial", seed))(inputs, num_sample)
 
@@ -415,7 +415,7 @@ def standard_laplace(shape, seed=None):
 def _size(op, size):
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = size[0]
-    return Shape(tuple(size), "size", op)
+    return check(Shape, tuple(size), "size", op)
 
 
 @functional("randn")

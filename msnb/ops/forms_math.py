@@ -2,9 +2,9 @@
 
 import jax.numpy as jnp
 
+from msnb.common.kinds import Axis, Int, Str, Tensors
 from msnb.core.dtype import promote
 from msnb.core.errors import describe
-from msnb.core.kinds import Axis, Int, Str, Tensors
 from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.primitive import operator
 from msnb.core.tensor import Tensor

@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
+from msnb.common.kinds import Axis, Bool, DType, Int, Kind, Number, Optional, accept_value
 from msnb.core.dtype import np_dtype
 from msnb.core.errors import describe
-from msnb.core.kinds import Axis, Bool, DType, Int, Kind, Number, Optional
 from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.primitive import operator
 from msnb.core.tensor import Tensor
@@ -362,7 +362,7 @@ def logsumexp(input, dim: Axis, *, keepdim: Bool = False):
 def _order(value):
     if value is None or value in ("fro", "nuc"):
         return value
-    return Number.accept(value)
+    return accept_value(Number, value)
 
 
 NormOrder = Kind("a number, 'fro', 'nuc' or None", _order)

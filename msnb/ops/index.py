@@ -8,10 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from msnb.common.kinds import Tensors, Value
 from msnb.core._jax_private import is_tracer
 from msnb.core.checks import Check, Range
 from msnb.core.errors import describe
-from msnb.core.kinds import Tensors, Value
 from msnb.core.operator import REGISTRY, operand
 from msnb.core.primitive import operator
 from msnb.core.recent import Recent

@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from msnb.core.kinds import Optional, StrictFloat
+from msnb.common.kinds import Optional, StrictFloat
 from msnb.core.primitive import operator
 from msnb.ops._check import NUMBER, dtype_in, tensor_only
 from msnb.ops.nn._variant import refuse

@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, DType, Int, Kind, NonNegInt, PositiveInt, Shape, accept_value
 from msnb.core.checks import label
 from msnb.core.dtype import np_dtype
-from msnb.core.kinds import Bool, DType, Int, Kind, NonNegInt, PositiveInt, Shape
 from msnb.core.primitive import operator
 from msnb.ops._check import BOOL, FLOAT, INDEX, dtype_in, rank
 
@@ -24,7 +24,7 @@ def stream(key, *seeds):
 
 
 def _positive_shape(value):
-    value = Shape.accept(value)
+    value = accept_value(Shape, value)
     if any(n < 1 for n in value):
         raise ValueError
     return value
@@ -230,7 +230,7 @@ def random_choice_with_mask(key, input_x, *, count: PositiveInt = 256, seed: Int
 
 
 def _categorical_type(value):
-    value = DType.accept(value)
+    value = accept_value(DType, value)
     if value not in (mstype.int16, mstype.int32, mstype.int64):
         raise TypeError
     return value

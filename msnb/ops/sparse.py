@@ -2,9 +2,9 @@
 
 import jax.numpy as jnp
 
+from msnb.common.kinds import Shape
 from msnb.core.checks import position
 from msnb.core.errors import describe
-from msnb.core.kinds import Shape
 from msnb.core.primitive import operator
 from msnb.core.tensor import RowTensor, SparseTensor
 from msnb.ops._check import ANY, INDEX, dtype_in, rank

@@ -4,7 +4,7 @@ given as several arguments, conversion, comparison with anything."""
 import numpy as np
 
 from msnb.common import dtype as mstype
-from msnb.core import kinds
+from msnb.common.kinds import DType, check
 from msnb.core.errors import describe
 from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.tensor import Tensor
@@ -73,7 +73,7 @@ def _dtype_of(dtype):
         if not mstype.is_array_type(found):
             raise TypeError(f"For 'astype', there is no element type {dtype!r}.")
         return found
-    return kinds.DType(dtype, "dtype", "astype")
+    return check(DType, dtype, "dtype", "astype")
 
 
 @_method("astype")

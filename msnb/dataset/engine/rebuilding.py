@@ -254,7 +254,7 @@ def _operation(entry, place):
 
 
 def _named(entry, what, table, place):
-    """The class or function that an entry names, if it is in a table: that of its package, or of what users registered."""
+    """The class or function that an entry names, if a table has it: its package's, or that of what users registered."""
     module, name = entry.get(f"{what}_module", SAMPLERS if what == "sampler" else None), entry.get(f"{what}_name")
     key = _public(module) if isinstance(module, str) else "", name if isinstance(name, str) else ""
     package = (*key[0].split("."), "", "", "")[2]

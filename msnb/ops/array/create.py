@@ -3,8 +3,8 @@
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
+from msnb.common.kinds import DType, Int, Optional, PositiveInt, Shape
 from msnb.core.dtype import np_dtype
-from msnb.core.kinds import DType, Int, Optional, PositiveInt, Shape
 from msnb.core.primitive import operator
 from msnb.ops._check import ANY, dtype_in, rank, tensor_only
 from msnb.ops.array.shape import cast_array

@@ -6,8 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from msnb.common.kinds import Bool, Ints
 from msnb.core.checks import Check, Range
-from msnb.core.kinds import Bool, Ints
 from msnb.core.primitive import operator
 from msnb.ops._check import NUMBER, SIGNED, dtype_in, rank, same_dtype
 

@@ -8,9 +8,9 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, DType, Int, Kind, accept_value
 from msnb.core.checks import index, position
 from msnb.core.dtype import np_dtype
-from msnb.core.kinds import Bool, DType, Int, Kind
 from msnb.core.primitive import operator
 from msnb.ops._check import ANY, INDEX, INT, NUMBER, axis_in, dtype_in, rank, tensor_only, wide
 
@@ -181,7 +181,7 @@ def embedding_lookup(params, indices, offset: Int):
 
 def _index_type(*allowed):
     def accept(value):
-        value = DType.accept(value)
+        value = accept_value(DType, value)
         if value not in allowed:
             raise TypeError
         return value

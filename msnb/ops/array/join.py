@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from msnb.core.kinds import Int, Ints, NonNegInt, PositiveInt, Tensors
+from msnb.common.kinds import Int, Ints, NonNegInt, PositiveInt, Tensors
 from msnb.core.primitive import operator
 from msnb.ops._check import ANY, axis_in, dtype_in, same_dtype, same_shape, tensor_only
 

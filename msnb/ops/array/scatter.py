@@ -8,9 +8,9 @@ import math
 import jax
 import jax.numpy as jnp
 
+from msnb.common.kinds import Int, OneOf, Shape
 from msnb.core.checks import index, position
 from msnb.core.dtype import result_type
-from msnb.core.kinds import Int, OneOf, Shape
 from msnb.core.primitive import operator
 from msnb.ops._check import ANY, INDEX, NO_RACE, NUMBER, axis_in, dtype_in, same_dtype
 from msnb.ops._half import in_float32

@@ -4,8 +4,8 @@ import math
 
 import jax.numpy as jnp
 
+from msnb.common.kinds import PositiveInt
 from msnb.core.checks import Check, Range
-from msnb.core.kinds import PositiveInt
 from msnb.core.primitive import operator
 from msnb.ops._check import INDEX, NUMBER, dtype_in
 from msnb.ops._half import in_float32

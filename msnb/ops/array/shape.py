@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from msnb.common.kinds import Axis, DType, Int, Ints, OneOf, PositiveInt, Shape, Tensors
 from msnb.core.checks import Check, Range
 from msnb.core.dtype import np_dtype
-from msnb.core.kinds import Axis, DType, Int, Ints, OneOf, PositiveInt, Shape, Tensors
 from msnb.core.primitive import operator
 from msnb.ops._check import ANY, INDEX, axes_in, axis_in, dtype_in, rank, same_dtype, tensor_only
 from msnb.ops._half import widened

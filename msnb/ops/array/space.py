@@ -4,7 +4,7 @@ import math
 
 import jax.numpy as jnp
 
-from msnb.core.kinds import Kind
+from msnb.common.kinds import Kind
 from msnb.core.primitive import operator
 from msnb.ops._check import NUMBER, dtype_in, rank, tensor_only
 

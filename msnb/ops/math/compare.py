@@ -2,8 +2,8 @@
 
 import jax.numpy as jnp
 
+from msnb.common.kinds import Float
 from msnb.core.dtype import broadcast_check, promote
-from msnb.core.kinds import Float
 from msnb.core.primitive import operator
 from msnb.ops._check import ANY, BOOL, FLOAT, dtype_in, same_dtype, same_shape, tensor_only
 

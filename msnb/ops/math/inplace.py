@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from msnb.core.kinds import IntOrTuple
+from msnb.common.kinds import IntOrTuple
 from msnb.core.primitive import operator
 from msnb.ops._check import same_dtype, tensor_only
 

@@ -6,7 +6,7 @@ import operator as py_operator
 import jax
 import jax.numpy as jnp
 
-from msnb.core.kinds import Bool, Tensors
+from msnb.common.kinds import Bool, Tensors
 from msnb.core.primitive import operator
 from msnb.ops._check import ANY, COMPLEX, FLOAT, SIGNED, dtype_in, same_dtype, same_shape, tensor_only
 

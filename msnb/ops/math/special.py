@@ -3,8 +3,8 @@
 import jax
 import jax.numpy as jnp
 
+from msnb.common.kinds import Float, Kind, OneOf, PositiveInt
 from msnb.core import float_status
-from msnb.core.kinds import Float, Kind, OneOf, PositiveInt
 from msnb.core.operator import Operator
 from msnb.core.primitive import operator
 from msnb.core.tensor import box

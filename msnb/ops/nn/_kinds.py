@@ -1,6 +1,17 @@
 """Kinds that only neural-network operators need: windows, paddings, fractions."""
 
-from msnb.core.kinds import Between, ConstantAt, Float, Kind, NonNegInt, OneOf, PositiveInt, Static, StrictFloat
+from msnb.common.kinds import (
+    Between,
+    ConstantAt,
+    Float,
+    Kind,
+    NonNegInt,
+    OneOf,
+    PositiveInt,
+    Static,
+    StrictFloat,
+    accept_value,
+)
 
 PadMode = OneOf("valid", "same", "pad", fold=True)
 PoolMode = OneOf("valid", "same", fold=True)
@@ -13,14 +24,14 @@ def _window(dims):
 
     def accept(value):
         if not isinstance(value, (tuple, list)):
-            return (PositiveInt.accept(value),) * dims
+            return (accept_value(PositiveInt, value),) * dims
         if len(value) == dims + 2:
             if tuple(value[:2]) != (1, 1):
                 raise ValueError("the first two, for N and C, should be 1")
             value = value[2:]
         if len(value) != dims:
             raise ValueError
-        return tuple(PositiveInt.accept(v) for v in value)
+        return tuple(accept_value(PositiveInt, v) for v in value)
 
     return Kind(f"a positive int or a tuple of {dims} positive ints", accept)
 
@@ -30,10 +41,10 @@ def _sides(dims):
 
     def accept(value):
         if not isinstance(value, (tuple, list)):
-            return (NonNegInt.accept(value),) * (2 * dims)
+            return (accept_value(NonNegInt, value),) * (2 * dims)
         if len(value) != 2 * dims:
             raise ValueError
-        return tuple(NonNegInt.accept(v) for v in value)
+        return tuple(accept_value(NonNegInt, v) for v in value)
 
     return Kind(f"a non-negative int or a tuple of {2 * dims} non-negative ints", accept)
 
@@ -41,12 +52,12 @@ def _sides(dims):
 def _offsets(dims):
     def accept(value):
         if not isinstance(value, (tuple, list)):
-            return (NonNegInt.accept(value),) * dims
+            return (accept_value(NonNegInt, value),) * dims
         if len(value) == dims + 2:
             value = value[2:]
         if len(value) != dims:
             raise ValueError
-        return tuple(NonNegInt.accept(v) for v in value)
+        return tuple(accept_value(NonNegInt, v) for v in value)
 
     return Kind(f"a non-negative int or a tuple of {dims} non-negative ints", accept)
 
@@ -59,7 +70,7 @@ Offsets3 = _offsets(3)
 
 
 def _not_zero(value):
-    value = Float.accept(value)
+    value = accept_value(Float, value)
     if value == 0:
         raise ValueError
     return value
@@ -82,7 +93,7 @@ def _form_pads(dims):
 
     def accept(value):
         if isinstance(value, (tuple, list)) and len(value) == dims:
-            return tuple(NonNegInt.accept(v) for v in value for _ in range(2))
+            return tuple(accept_value(NonNegInt, v) for v in value for _ in range(2))
         return sides(value)
 
     return Kind(f"a non-negative int or a tuple of {dims} or {2 * dims} non-negative ints", accept)

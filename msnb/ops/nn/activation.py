@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from msnb.core.kinds import Float, Int, IntOrTuple
+from msnb.common.kinds import Float, Int, IntOrTuple
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32

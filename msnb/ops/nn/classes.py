@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jax import lax
 
-from msnb.core.kinds import Bool, Int, OneOf, PositiveInt
+from msnb.common.kinds import Bool, Int, OneOf, PositiveInt
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32

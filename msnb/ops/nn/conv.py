@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from msnb.core.kinds import OneOf, PositiveInt, Shape
+from msnb.common.kinds import OneOf, PositiveInt, Shape
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops.nn import conv_primitive

@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from msnb.common.kinds import Bool, Int, check
 from msnb.core._jax_private import at_hand, is_tracer
 from msnb.core.checks import Check, Range, label
-from msnb.core.kinds import Bool, Int
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
@@ -264,7 +264,7 @@ class CTCGreedyDecoder(HostPrimitive):
 
     def __init__(self, merge_repeated=True):
         super().__init__()
-        self.add_prim_attr("merge_repeated", Bool(merge_repeated, "merge_repeated", self.name))
+        self.add_prim_attr("merge_repeated", check(Bool, merge_repeated, "merge_repeated", self.name))
 
     def __call__(self, inputs, sequence_length):
         from msnb.core.tensor import Tensor

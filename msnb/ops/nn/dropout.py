@@ -5,8 +5,8 @@ from math import prod
 import jax
 import jax.numpy as jnp
 
+from msnb.common.kinds import Int, Shape, is_constant
 from msnb.core._jax_private import is_tracer
-from msnb.core.kinds import Int, Shape, is_constant
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops.nn._kinds import KeepProb

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common import dtype as mstype
-from msnb.core.kinds import Bool, Float, Int, OneOf, is_constant
+from msnb.common.kinds import Bool, Float, Int, OneOf, check, is_constant
 from msnb.core.primitive import FUNCTIONAL, REGISTRY, operator
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
@@ -277,7 +277,7 @@ def is_floating_point(input):
 
 # ---------------------------------------------------------------------- dropout
 def _check_training(name, training):
-    return Bool(training, "training", name)
+    return check(Bool, training, "training", name)
 
 
 def _keep(name, p):

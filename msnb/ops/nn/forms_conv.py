@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from msnb.core.kinds import Bool, Kind, NonNegInt, Optional, PositiveInt
+from msnb.common.kinds import Bool, Kind, NonNegInt, Optional, PositiveInt, accept_value
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops.nn import conv_primitive
@@ -400,7 +400,7 @@ def _output_size(dims):
         values = value if isinstance(value, (tuple, list)) else (value,) * dims
         if len(values) != dims:
             raise ValueError
-        return tuple(None if v is None else PositiveInt.accept(v) for v in values)
+        return tuple(None if v is None else accept_value(PositiveInt, v) for v in values)
 
     return Kind(f"a positive int, None or a tuple of {dims} of them", accept)
 

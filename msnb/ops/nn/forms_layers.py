@@ -4,8 +4,23 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb import log
+from msnb.common.kinds import (
+    Bool,
+    Float,
+    Int,
+    Kind,
+    Number,
+    OneOf,
+    Optional,
+    PositiveFloat,
+    PositiveInt,
+    Shape,
+    Static,
+    Value,
+    accept_value,
+    check,
+)
 from msnb.core.checks import index
-from msnb.core.kinds import Bool, Float, Int, Kind, Number, OneOf, Optional, PositiveFloat, PositiveInt, Shape, Value
 from msnb.core.primitive import FUNCTIONAL, REGISTRY, operator
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
@@ -185,7 +200,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     return _embedding(input, weight, padding_idx)
 
 
-Degree = Kind(Float.expects, Float.accept)  # each degree is a formula of its own
+Degree = Static(Float)  # each degree is a formula of its own
 
 
 @operator("EmbeddingRenorm", writes=("weight",), checks=[index("input", of="weight", negative=False)])
@@ -279,7 +294,7 @@ def topk(input, k, dim=None, largest=True, sorted=True):
         ``CPU`` ``GPU`` ``TPU``
     """
     for name, value in (("largest", largest), ("sorted", sorted)):
-        Bool(value, name, "topk")
+        check(Bool, value, name, "topk")
     if not isinstance(input, Tensor):
         raise TypeError(f"For 'topk', 'input' should be a Tensor, but got {type(input).__name__}.")
     last = dim is None or dim in (-1, input.ndim - 1)
@@ -325,7 +340,7 @@ def _accept_pad(value):
         raise TypeError
     if len(value) % 2:
         raise ValueError
-    return tuple(Int.accept(v) for v in value)
+    return tuple(accept_value(Int, v) for v in value)
 
 
 Padding = Kind("a tuple of an even number of int, last dimension first", _accept_pad)

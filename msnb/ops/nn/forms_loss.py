@@ -4,9 +4,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from msnb.common.kinds import Bool, ConstantAt, Float, Int, PositiveFloat, check, is_constant
 from msnb.core.checks import label
 from msnb.core.dtype import promote
-from msnb.core.kinds import Bool, ConstantAt, Float, Int, PositiveFloat, is_constant
 from msnb.core.primitive import REGISTRY, operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
@@ -82,7 +82,7 @@ def smooth_l1_loss(input, target, beta=1.0, reduction="none"):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    values = _smooth_l1(input, target, Float(beta, "beta", "smooth_l1_loss"))
+    values = _smooth_l1(input, target, check(Float, beta, "beta", "smooth_l1_loss"))
     return _reduced("smooth_l1_loss", values, reduction)
 
 

@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from msnb.common.kinds import Bool, ConstantAt, Float, Int, IntOrTuple, OneOf, Shape, StrictFloat
 from msnb.core.checks import Check, Range
-from msnb.core.kinds import Bool, ConstantAt, Float, Int, IntOrTuple, OneOf, Shape, StrictFloat
 from msnb.core.operator import REGISTRY
 from msnb.core.primitive import operator
 from msnb.ops import _check

@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from msnb.core.kinds import Bool, OneOf, PositiveInt, Shape, StrictFloat
+from msnb.common.kinds import Bool, OneOf, PositiveInt, Shape, StrictFloat
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops.nn import pool, resize, rnn

@@ -8,8 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from msnb.common.kinds import Bool, Int
 from msnb.core import checks
-from msnb.core.kinds import Bool, Int
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32, widened

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from msnb.core.kinds import Bool, ConstantAt, Float, Int, IntOrTuple, NonNegInt, OneOf, StrictFloat
+from msnb.common.kinds import Bool, ConstantAt, Float, Int, IntOrTuple, NonNegInt, OneOf, StrictFloat
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops._half import widened

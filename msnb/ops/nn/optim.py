@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jax import lax
 
-from msnb.core.kinds import Bool, ConstantAt, Float, OneOf, StrictFloat, is_constant
+from msnb.common.kinds import Bool, ConstantAt, Float, OneOf, StrictFloat, is_constant
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops._check import NO_RACE

@@ -3,8 +3,8 @@
 import jax.numpy as jnp
 from jax import lax
 
+from msnb.common.kinds import Bool, ConstantAt, OneOf, StrictFloat
 from msnb.core.checks import index
-from msnb.core.kinds import Bool, ConstantAt, OneOf, StrictFloat
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops._check import NO_RACE

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core.kinds import Int, Kind, OneOf, PositiveInt
+from msnb.common.kinds import Int, Kind, OneOf, PositiveInt, accept_value, check
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops._host import HostPrimitive, host_operator
@@ -18,7 +18,7 @@ def _accept_pairs(value):
             raise TypeError
         if len(pair) != 2:
             raise ValueError("each dimension needs two numbers, before and after")
-        pairs.append(tuple(Int.accept(v) for v in pair))
+        pairs.append(tuple(accept_value(Int, v) for v in pair))
     return tuple(pairs)
 
 
@@ -145,7 +145,7 @@ class ComputeAccidentalHits(HostPrimitive):
 
     def __init__(self, num_true=1):
         super().__init__()
-        self.add_prim_attr("num_true", PositiveInt(num_true, "num_true", self.name))
+        self.add_prim_attr("num_true", check(PositiveInt, num_true, "num_true", self.name))
 
     def __call__(self, true_classes, sampled_candidates):
         from msnb.core.tensor import Tensor

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from msnb.core.kinds import Bool, NonNegInt, OneOf
+from msnb.common.kinds import Bool, NonNegInt, OneOf
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops.nn._kinds import Layout, PoolMode, Sides3, Window2, Window3

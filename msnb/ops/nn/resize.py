@@ -3,8 +3,8 @@
 import jax.numpy as jnp
 import numpy as np
 
+from msnb.common.kinds import Bool, Kind, OneOf, PositiveInt, StrictFloat, accept_value
 from msnb.core.checks import index
-from msnb.core.kinds import Bool, Kind, OneOf, PositiveInt, StrictFloat
 from msnb.core.primitive import operator
 from msnb.ops import _check
 
@@ -14,7 +14,7 @@ def _accept_size(value):
         raise TypeError
     if len(value) != 2:
         raise ValueError
-    return tuple(PositiveInt.accept(v) for v in value)
+    return tuple(accept_value(PositiveInt, v) for v in value)
 
 
 Size = Kind("a tuple or list of 2 positive ints", _accept_size)

@@ -4,8 +4,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from msnb.common.kinds import Bool, ConstantAt, Int, NonNegInt, OneOf, PositiveInt, Static, StrictFloat, is_constant
 from msnb.core._jax_private import is_tracer
-from msnb.core.kinds import Bool, ConstantAt, Int, NonNegInt, OneOf, PositiveInt, Static, StrictFloat, is_constant
 from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops.nn._kinds import Probability

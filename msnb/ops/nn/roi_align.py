@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from msnb.core.kinds import OneOf, PositiveInt, StrictFloat
+from msnb.common.kinds import OneOf, PositiveInt, StrictFloat
 from msnb.core.primitive import operator
 from msnb.ops import _check
 

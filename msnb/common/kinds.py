@@ -1,17 +1,28 @@
-"""What an operator's attribute may be: each Kind checks a value once and brings it to a hashable normal form.
+"""What an argument may be: a Kind checks a value once and brings it to a hashable normal form.
 
-A number is traced: as an attribute it is an input of the operator's program, so that one program serves every value
-(`core.traced`), and the declared function gets a scalar without a value to branch on. `ConstantAt` and `Static` are
-the words for a number on which more depends than arithmetic.
+Kinds serve operators, layers, optimizers, datasets and settings. They stand in annotations, beside the Python type
+that an editor reads: ``PositiveInt`` is ``Annotated[int, Kind(...)]``, ``Bool | None`` allows None, and what is
+composed is written ``Annotated[str, OneOf("same", "valid")]``. `checked` makes a function or a constructor check what
+it is given; `check` checks one value.
+
+A number is traced: as an attribute of an operator it is an input of the operator's program, so that one program serves
+every value (`core.traced`), and the declared function gets a scalar without a value to branch on. `ConstantAt` and
+`Static` are the words for a number on which more depends than arithmetic.
 """
 
+import functools
+import inspect
 import numbers
+import types
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 import numpy as np
+from jax.core import Tracer
 
 from msnb import log
 from msnb.common import dtype as mstype
-from msnb.core._jax_private import is_tracer
+
+_Function = TypeVar("_Function")
 
 
 class Kind:
@@ -38,7 +49,7 @@ class Kind:
         """Normal form of `value`, given for `argument` of operator `op`; of a Tensor its number, but for a traced
         attribute whose number is not known yet or is to get a gradient: that stays a Tensor."""
         stays = self.traced and _varies(value)
-        if stays and is_tracer(value._array):
+        if stays and isinstance(value._array, Tracer):
             return value
         try:
             number = self.accept(_concrete(value))
@@ -60,7 +71,7 @@ def _varies(value):
         array is not None
         and array.ndim == 0
         and array.dtype.kind in "iufV"  # V: bfloat16
-        and (is_tracer(array) or value._node is not None)
+        and (isinstance(array, Tracer) or value._node is not None)
     )
 
 
@@ -212,6 +223,63 @@ def hashable(value):
     return value
 
 
+def kind_of(annotation):
+    """The Kind that an annotation declares, None where it declares none."""
+    if isinstance(annotation, Kind):
+        return annotation
+    if get_origin(annotation) is Annotated:
+        return next((m for m in annotation.__metadata__ if isinstance(m, Kind)), None)
+    if get_origin(annotation) in (Union, types.UnionType):
+        rest = [a for a in get_args(annotation) if a is not types.NoneType]
+        kind = kind_of(rest[0]) if len(rest) == 1 else None
+        return Optional(kind) if kind is not None else None
+    return None
+
+
+def check(kind, value, argument, op):
+    """Normal form of `value`, given for `argument` of `op`, by a Kind or an annotation that declares one.
+
+    Raises:
+        TypeError: If it is of another type.
+        ValueError: If it is out of range.
+    """
+    return _required(kind)(value, argument, op)
+
+
+def accept_value(kind, value):
+    """Normal form of a part of an argument, for a Kind's own `accept`: it raises with no message, as that does."""
+    return _required(kind).accept(_concrete(value))
+
+
+def checked(function: _Function) -> _Function:
+    """Decorator: each argument whose annotation declares a Kind is checked, and handed on in its normal form.
+
+    In messages a constructor goes by the name of its class, a function by its own. A default is taken as it stands.
+    """
+    signature = inspect.signature(function, eval_str=True)
+    kinds = {p.name: kind_of(p.annotation) for p in signature.parameters.values()}
+    kinds = {name: kind for name, kind in kinds.items() if kind is not None}
+    constructor = function.__name__ == "__init__"
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        given = signature.bind(*args, **kwargs)
+        op = type(args[0]).__name__ if constructor else function.__name__
+        arguments = given.arguments
+        for name in arguments.keys() & kinds.keys():
+            arguments[name] = kinds[name](arguments[name], name, op)
+        return function(*given.args, **given.kwargs)
+
+    return call
+
+
+def _required(annotation):
+    kind = kind_of(annotation)
+    if kind is None:
+        raise TypeError(f"{annotation!r} declares no Kind.")
+    return kind
+
+
 def OneOf(*choices, fold=False, otherwise=None, among=None):
     """One of a few values; with `fold`, strings are compared without regard to case.
 
@@ -220,7 +288,7 @@ def OneOf(*choices, fold=False, otherwise=None, among=None):
     """
     if otherwise is not None:
         (meant,) = choices
-        return _OneMeant(among or _OF_TYPE[type(meant)], meant, otherwise)
+        return _OneMeant(_required(among or _OF_TYPE[type(meant)]), meant, otherwise)
 
     def accept(value):
         if isinstance(value, str) and fold:
@@ -238,6 +306,7 @@ def OneOf(*choices, fold=False, otherwise=None, among=None):
 
 def Optional(kind):
     """`kind`, or None."""
+    kind = _required(kind)
     return Kind(
         f"{kind.expects} or None",
         lambda value: None if value is None else kind.accept(value),
@@ -247,31 +316,76 @@ def Optional(kind):
 
 
 def Between(kind, low, high, low_in=True, high_in=True):
-    """`kind` between two numbers, which belong to it unless `low_in` or `high_in` says otherwise."""
+    """`kind` between two numbers, which belong to it unless `low_in` or `high_in` says otherwise; `low` or `high` may
+    be None, where there is no such end."""
+    kind = _required(kind)
 
     def accept(value):
         value = kind.accept(value)
-        if not (low <= value if low_in else low < value) or not (value <= high if high_in else value < high):
+        if low is not None and not (low <= value if low_in else low < value):
+            raise ValueError
+        if high is not None and not (value <= high if high_in else value < high):
             raise ValueError
         return value
 
-    return Kind(
-        f"{kind.expects} in {'[' if low_in else '('}{low}, {high}{']' if high_in else ')'}",
-        accept,
-        traced=kind.traced,
-        constants=kind.constants,
-    )
+    if high is None:
+        where = f"of at least {low}" if low_in else f"above {low}"
+    elif low is None:
+        where = f"of at most {high}" if high_in else f"below {high}"
+    else:
+        where = f"in {'[' if low_in else '('}{low}, {high}{']' if high_in else ')'}"
+    return Kind(f"{kind.expects} {where}", accept, traced=kind.traced, constants=kind.constants)
 
 
 def ConstantAt(kind, *values):
     """`kind`, traced, but a constant of the program where it is one of `values`: where the mathematics is another (no
     smoothing, nothing dropped), or much cheaper (a power of one half). The function asks `is_constant` first."""
+    kind = _required(kind)
     return Kind(kind.expects, kind.accept, traced=True, constants=(*kind.constants, *values))
 
 
 def Static(kind):
     """`kind`, a constant of the program whatever its value: one program for each. The declaration says why."""
+    kind = _required(kind)
     return Kind(kind.expects, kind.accept)
+
+
+def Each(kind, length=None):
+    """A tuple or list whose members are each of `kind`, `length` of them unless that is None."""
+    kind = _required(kind)
+
+    def accept(value):
+        if isinstance(value, np.ndarray):
+            value = value.tolist()
+        if not isinstance(value, (tuple, list)):
+            raise TypeError
+        if length is not None and len(value) != length:
+            raise ValueError
+        return tuple(kind.accept(_concrete(v)) for v in value)
+
+    many = "" if length is None else f" of {length}"
+    return Kind(f"a tuple or list{many}, each {kind.expects}", accept)
+
+
+def OneOrEach(kind, length=None):
+    """`kind`, or a tuple or list of it; a single value stays single."""
+    kind, many = _required(kind), Each(kind, length)
+
+    def accept(value):
+        return many.accept(value) if isinstance(value, (tuple, list)) else kind.accept(value)
+
+    return Kind(f"{kind.expects} or {many.expects}", accept)
+
+
+def Instance(*classes):
+    """An object of one of `classes`, as it is."""
+
+    def accept(value):
+        if not isinstance(value, classes):
+            raise TypeError
+        return value
+
+    return Kind(" or ".join(f"{'an' if c.__name__[0] in 'AEIO' else 'a'} {c.__name__}" for c in classes), accept)
 
 
 def is_constant(value, number):
@@ -279,20 +393,20 @@ def is_constant(value, number):
     return isinstance(value, (int, float)) and value == number
 
 
-Int = Kind("an int", _int)
-PositiveInt = Kind("a positive int", _bounded_int(1))
-NonNegInt = Kind("a non-negative int", _bounded_int(0))
-Float = Kind("a number", _float, traced=True)
-StrictFloat = Kind("a float", _strict_float, traced=True)
-PositiveFloat = Kind("a positive number", _positive_float, traced=True)
-Bool = Kind("bool", _bool)
-Str = Kind("a string", _str)
-Shape = Kind("a tuple of int", _shape)
-Ints = Kind("a tuple of int", _ints)
-IntOrTuple = Kind("an int or a tuple of int", _int_or_tuple)
-Axis = Kind("an int or a tuple of int", _axis)
-Number = Kind("a number", _number, traced=True)
-DType = Kind("a mindspore dtype", _dtype)
-Value = Kind("a constant", lambda value: value)
+Int = Annotated[int, Kind("an int", _int)]
+PositiveInt = Annotated[int, Kind("a positive int", _bounded_int(1))]
+NonNegInt = Annotated[int, Kind("a non-negative int", _bounded_int(0))]
+Float = Annotated[float, Kind("a number", _float, traced=True)]
+StrictFloat = Annotated[float, Kind("a float", _strict_float, traced=True)]
+PositiveFloat = Annotated[float, Kind("a positive number", _positive_float, traced=True)]
+Bool = Annotated[bool, Kind("bool", _bool)]
+Str = Annotated[str, Kind("a string", _str)]
+Shape = Annotated[int | tuple[int, ...] | list[int], Kind("a tuple of int", _shape)]
+Ints = Annotated[tuple[int, ...] | list[int], Kind("a tuple of int", _ints)]
+IntOrTuple = Annotated[int | tuple[int, ...] | list[int], Kind("an int or a tuple of int", _int_or_tuple)]
+Axis = Annotated[int | tuple[int, ...] | list[int] | None, Kind("an int or a tuple of int", _axis)]
+Number = Annotated[Any, Kind("a number", _number, traced=True)]
+DType = Annotated[Any, Kind("a mindspore dtype", _dtype)]
+Value = Annotated[Any, Kind("a constant", lambda value: value)]
 _OF_TYPE = {bool: Bool, int: Int, float: Float, str: Str}
 Tensors = Kind("a tuple or list of Tensors", tuple, many=True)
