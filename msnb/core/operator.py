@@ -80,13 +80,24 @@ class Operator:
         self.written = tuple(self.positions[w] for w in writes)
         self.returns_written = returns == "written"
         self.kernels = Recent()
-        self.variant = None  # (another Operator, when it is taken instead), see msnb.ops.nn._variant
+        self.variant = None  # (another Operator, when it is taken instead), see core.declare.variant
+        self.refuses = None  # of the attributes: raises where one forbids another
+        self.defaults = self._trailing_defaults()
         self.signature = inspect.Signature([p.replace(annotation=p.empty) for p in parameters])
         self.plain = (
             not self.written
             and not random_key
             and all(i.kind is None and not i.many and i.default is _ABSENT for i in self.inputs)
         )
+
+    def _trailing_defaults(self):
+        """Defaults of the last inputs, as far as they have one."""
+        found = []
+        for inp in reversed(self.inputs):
+            if inp.default is _ABSENT:
+                break
+            found.insert(0, inp.default)
+        return tuple(found)
 
     # ------------------------------------------------------------------ attributes
     def bind_attributes(self, args, kwargs):
@@ -142,6 +153,29 @@ class Operator:
     def ready(self, attributes):
         """The kernel of calls with plain inputs."""
         return self.kernel(attributes)
+
+    def chosen(self, attributes):
+        """The operator that runs for these attributes: this one, or its variant."""
+        if self.variant is not None and self.variant[1](attributes):
+            return self.variant[0]
+        return self
+
+    def prepared(self, attributes, args):
+        """(kernel, what follows the arrays) for a call with these inputs, one for each; None if each call has to look
+        anew."""
+        layout, statics = [], []
+        for inp, arg in zip(self.inputs, args):
+            if inp.kind is not None:
+                layout.append(-1)
+                statics.append(inp.kind(arg, inp.name, self.name))
+            elif inp.many:
+                layout.append((len(arg),))
+            elif arg is None and inp.default is None:
+                layout.append(0)
+            else:
+                operand(arg, self.name, inp.name)
+                layout.append(1)
+        return self.kernel(attributes, tuple(layout), tuple(statics)), ()
 
     def _build(self, attributes, layout, statics):
         fn = self.fn

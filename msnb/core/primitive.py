@@ -1,7 +1,7 @@
-"""`Primitive`: what `ops.Conv2D(...)` makes, and `@operator`, which declares such classes.
+"""`Primitive`: what `ops.Conv2D(...)` makes.
 
-A class is generated from each declaration. Users write their own by deriving from `PrimitiveWithInfer` and giving the
-computation as a method `kernel` over jax arrays.
+A class is generated from each declaration (`core.declare`). Users write their own by deriving from
+`PrimitiveWithInfer` and giving the computation as a method `kernel` over jax arrays.
 """
 
 import functools
@@ -13,25 +13,13 @@ import jax.numpy as jnp
 from msnb.common import dtype as mstype
 from msnb.common.kinds import hashable
 from msnb.core import float_status, tape, trace
-from msnb.core.checks import Checked
 from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel
-from msnb.core.operator import FUNCTIONAL, REGISTRY, Operator, attributes_of, in_precision, operand, own
+from msnb.core.operator import REGISTRY, Operator, in_precision, operand, own
 from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
-from msnb.core.traced import TracedOperator, declared, traced_call
 
-__all__ = [
-    "Primitive",
-    "PrimitiveWithInfer",
-    "PrimitiveWithCheck",
-    "prim_attr_register",
-    "operator",
-    "Kernel",
-    "REGISTRY",
-    "FUNCTIONAL",
-    "attributes_of",
-]
+__all__ = ["Primitive", "DeclaredPrimitive", "PrimitiveWithInfer", "PrimitiveWithCheck", "prim_attr_register"]
 
 _thread = trace.thread
 _new = object.__new__
@@ -123,13 +111,17 @@ class DeclaredPrimitive(Primitive):
 
     def _bind(self, attributes):
         op = type(self).operator
+        if op.refuses is not None:
+            op.refuses(attributes)
         self._attributes = attributes
         self.attrs.update(attributes)
         self.init_attrs.update(attributes)
         self.__dict__.update(attributes)
         self.input_names = [i.name for i in op.inputs]
+        self._operator = op.chosen(attributes)
         self._kernel = op.ready(attributes) if op.plain else None
         self._numbers = None  # what follows the inputs, once a call has put it on the device
+        self._prepared = Recent(64)  # what calls with static inputs have found out, see core.dispatch
 
     def add_prim_attr(self, name, value):
         """Set attribute `name` and return self; an attribute of the operator itself is checked and takes effect."""
@@ -145,211 +137,20 @@ class DeclaredPrimitive(Primitive):
         return bool(type(self).operator.written)
 
     def __call__(self, *args, **kwargs):
-        return type(self).operator(self._attributes, args, kwargs)
+        return self._operator(self._attributes, args, kwargs)
 
     def __reduce__(self):
-        extra = {k: v for k, v in self.__dict__.items() if k not in ("_kernel", "_numbers", "_attributes")}
+        extra = {k: v for k, v in self.__dict__.items() if k not in _OF_CALLS}
         return _rebuild, (type(self).__name__, self._attributes, extra)
+
+
+_OF_CALLS = frozenset(("_attributes", "_operator", "_kernel", "_numbers", "_prepared"))
 
 
 def _rebuild(name, attributes, extra):
     prim = REGISTRY[name].primitive(**attributes)
     prim.__dict__.update(extra)
     return prim
-
-
-def _fast_call(op):
-    """`__call__` of an operator whose inputs are all plain Tensors: nothing but dispatch."""
-    name, names, count = op.name, [i.name for i in op.inputs], len(op.inputs)
-
-    def general(self, args, kwargs):
-        if kwargs or len(args) != count:
-            args = op._bind(args, kwargs)
-        if _thread.compute_dtype is not None:
-            args = in_precision(args)
-        arrays = [operand(a, name, n) for a, n in zip(args, names)]
-        return op.run(self._kernel, args, arrays)
-
-    if isinstance(op, Checked):
-
-        def call(self, *args, **kwargs):
-            return general(self, args, kwargs)
-    elif count == 1:
-
-        def call(self, *args, **kwargs):
-            if len(args) == 1 and type(args[0]) is Tensor and not kwargs and not _thread.looking:
-                array = args[0]._array
-                try:
-                    out = self._kernel.run(array)
-                except BaseException as error:
-                    return op.failed(error, self._kernel, args, [array])
-                if type(out) is not tuple and out is not array:
-                    tensor = _new(Tensor)
-                    tensor._array, tensor._node = out, None
-                    return tensor
-                return op.finish(out, self._kernel, args, [array])
-            return general(self, args, kwargs)
-    elif count == 2:
-
-        def call(self, *args, **kwargs):
-            if len(args) == 2 and not kwargs and not _thread.looking and _thread.compute_dtype is None:
-                x, y = args
-                a = x._array if type(x) is Tensor else operand(x, name, names[0])
-                b = y._array if type(y) is Tensor else operand(y, name, names[1])
-                try:
-                    out = self._kernel.run(a, b)
-                except BaseException as error:
-                    return op.failed(error, self._kernel, args, [a, b])
-                if type(out) is not tuple and out is not a and out is not b:
-                    tensor = _new(Tensor)
-                    tensor._array, tensor._node = out, None
-                    return tensor
-                return op.finish(out, self._kernel, args, [a, b])
-            return general(self, args, kwargs)
-    else:
-
-        def call(self, *args, **kwargs):
-            return general(self, args, kwargs)
-
-    return call
-
-
-def operator(name, *, functional=None, methods=(), aliases=(), writes=(), returns="results", random=False, checks=()):
-    """Declare an operator: a pure function over jax arrays becomes a class, a function and Tensor methods.
-
-    Args:
-        name (str): Class name, as in MindSpore (`Conv2D`), which is also the name in the graph.
-        functional (str): Name of the functional form. Default: None, there is none.
-        methods (tuple): Names of Tensor methods; ``__radd__`` and the like swap their operands.
-        aliases (tuple): Further class names.
-        writes (tuple): Names of Tensor inputs that are updated in place; the function returns their new values first.
-        returns (str): "results" returns what the function gives beyond the new values (the first written box when
-            there is nothing), "written" returns the written boxes.
-        random (bool): Whether the function takes a JAX key before everything else.
-        checks (Sequence[checks.Check]): What indices and labels among the inputs have to keep to.
-
-    Returns:
-        Decorator; the decorated function stays the pure function.
-    """
-
-    def declare(fn):
-        op = declared(fn, name, writes, returns, random, checks=checks)
-        members = {"operator": op, "__doc__": fn.__doc__, "__module__": "msnb.ops.operations"}
-        if op.plain:
-            members["__call__"] = traced_call(op) if isinstance(op, TracedOperator) else _fast_call(op)
-        cls = type(name, (DeclaredPrimitive,), members)
-        cls.__signature__ = inspect.Signature([p for p in op.signature.parameters.values() if p.kind is p.KEYWORD_ONLY])
-        op.primitive = cls
-        for key in (name, *aliases):
-            if key in REGISTRY:
-                raise ValueError(f"The operator {key} is declared twice.")
-            REGISTRY[key] = op
-        form = _functional_form(op, functional or (methods[0] if methods else name.lower()))
-        op.functional = form
-        if functional:
-            FUNCTIONAL[functional] = form
-        for method in methods:
-            setattr(Tensor, method, _method(op, form, method))
-        return fn
-
-    return declare
-
-
-def _functional_form(op, name):
-    """The operator as a function: inputs first, attributes as further arguments."""
-    order = [i.name for i in op.inputs]
-    defaults = {k: d for k, (_, d) in op.attributes.items()}
-    if not op.attributes:
-        prim = op.primitive()
-        if op.plain:
-            call = type(prim).__call__
-
-            def function(*args, **kwargs):
-                return call(prim, *args, **kwargs)
-        else:
-
-            def function(*args, **kwargs):
-                return op({}, args, kwargs)
-    else:
-        cache, key_of = Recent(), _exact_key if isinstance(op, TracedOperator) else _key
-        names = list(op.attributes)
-
-        def function(*args, **kwargs):
-            extra = args[len(order) :]
-            given = {k: kwargs.pop(k) for k in names if k in kwargs} if kwargs else {}
-            if extra:
-                if len(extra) > len(names):
-                    raise TypeError(
-                        f"For '{op.name}', at most {len(order) + len(names)} arguments are taken "
-                        f"({', '.join(order + names)}), but got {len(args)}."
-                    )
-                given.update(zip(names, extra))
-            key = key_of(given) if given else ()
-            try:
-                prim = cache.get(key)
-            except TypeError:
-                key = _exact_key(given)
-                prim = cache.get(key)
-            if prim is None:
-                prim = cache.recall(key)
-            if prim is None:
-                prim = op.primitive(**given)
-                if not any(isinstance(v, Tensor) for v in given.values()):  # its value may change
-                    cache.keep(key, prim)
-            return prim(*args[: len(order)], **kwargs)
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = op.fn.__doc__
-    function.__module__ = "msnb.ops.functional"
-    function.__signature__ = inspect.Signature(
-        [p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in _defaults_last(op.signature.parameters.values(), defaults)]
-    )
-    return function
-
-
-def _key(given):
-    return tuple([(k, type(v), v) for k, v in given.items()])  # True is not 1 here
-
-
-def _exact_key(given):
-    return tuple([(k, type(v), hashable(v)) for k, v in given.items()])
-
-
-def _defaults_last(parameters, defaults):
-    """Parameters in a legal order for a signature in which all are positional."""
-    parameters = list(parameters)
-    return [p for p in parameters if p.default is p.empty] + [p for p in parameters if p.default is not p.empty]
-
-
-_COMPARISONS = {"__eq__": False, "__ne__": True}
-
-
-def _method(op, form, name):
-    """A Tensor method; binary dunders leave operands that are no numbers to Python."""
-    if not (name.startswith("__") and len(op.inputs) == 2):
-
-        @functools.wraps(form)
-        def method(self, *args, **kwargs):
-            return form(self, *args, **kwargs)
-
-        method.__name__ = method.__qualname__ = name
-        return method
-    swap = name.startswith("__r") and name not in ("__rshift__",)
-    prim = op.primitive()
-    call = type(prim).__call__
-    numbers = (Tensor, int, float, complex)
-
-    def method(self, other):
-        if not isinstance(other, numbers):
-            if isinstance(other, (tuple, list)) and name not in _COMPARISONS:
-                other = Tensor(other)
-            else:
-                return _COMPARISONS.get(name, NotImplemented)
-        return call(prim, other, self) if swap else call(prim, self, other)
-
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = op.fn.__doc__
-    return method
 
 
 # ---------------------------------------------------------------------- written by users

@@ -321,6 +321,11 @@ class Tensor:
         return twin
 
 
+def attach(name, method):
+    """Make `method`, a function or a property, an attribute of every Tensor: what a declaration does."""
+    setattr(Tensor, name, method)
+
+
 def to_array(data, dtype=None):
     """A jax.Array of `data` by the rules of `Tensor`; never shares memory with a numpy array or a Parameter."""
     if isinstance(data, Tensor):

@@ -96,6 +96,18 @@ class TracedOperator(Operator):
         """What follows the inputs of that kernel."""
         return tuple([placed(attributes[name]) for name in self.opened(attributes, graph=False)[0]])
 
+    def prepared(self, attributes, args):
+        """See `Operator.prepared`."""
+        names, opened = self.opened(attributes, graph=False)
+        if any(isinstance(attributes[name], Tensor) for name in names):
+            return None
+        numbers = tuple([placed(attributes[name]) for name in names])
+        rest = {name: attributes[name] for name in opened.attributes}
+        kernel, _ = Operator.prepared(
+            opened, rest, (*args, *[box(n) if isinstance(n, jax.Array) else n for n in numbers])
+        )
+        return kernel, numbers
+
     def __call__(self, attributes, args, kwargs=None):
         if kwargs or len(args) != len(self.inputs):
             args = self._bind(args, kwargs or {})

@@ -7,19 +7,23 @@ Every module beside this file that declares operators is imported here; what the
 import importlib as _importlib
 import pkgutil as _pkgutil
 
-from msnb.core.primitive import (
-    Primitive,
-    PrimitiveWithCheck,
-    PrimitiveWithInfer,
-    attributes_of,
-    operator,
-    prim_attr_register,
-)
+from msnb.core.declare import operator
+from msnb.core.operator import attributes_of
+from msnb.core.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
 
 _FACES = ("operations", "functional", "composite")
-for _module in sorted(m.name for m in _pkgutil.iter_modules(__path__)):
-    if not _module.startswith("_") and _module not in _FACES:
-        _importlib.import_module(f"{__name__}.{_module}")
+
+
+def _load(path, package):
+    """Import what declares operators, so that a new file is in no list."""
+    for module in sorted(m.name for m in _pkgutil.iter_modules(path)):
+        if not module.startswith("_") and module not in _FACES:
+            loaded = _importlib.import_module(f"{package}.{module}")
+            if hasattr(loaded, "__path__"):
+                _load(loaded.__path__, loaded.__name__)
+
+
+_load(__path__, __name__)
 
 from msnb.core.grad import GradOperation, grad, stop_gradient, value_and_grad
 from msnb.ops import (

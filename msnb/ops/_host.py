@@ -5,7 +5,8 @@
 
 import inspect
 
-from msnb.core.operator import FUNCTIONAL, REGISTRY
+from msnb.core.declare import spell
+from msnb.core.operator import REGISTRY
 from msnb.core.primitive import Primitive
 
 
@@ -45,20 +46,20 @@ def host_operator(functional=None, aliases=()):
             if name in REGISTRY:
                 raise ValueError(f"The operator {name} is declared twice.")
             REGISTRY[name] = op
+            spell("class", name, 1, cls, (cls,))
         if functional:
-            op.functional = FUNCTIONAL[functional] = cls()
+            op.functional = cls()
+            spell("function", functional, 1, op.functional, (cls,))
         return cls
 
     return declare
 
 
 def functional(name):
-    """Decorator: register a plain Python function as functional form `name`."""
+    """Decorator: register a plain function as functional form `name`; `core.declare.spelling` takes its place."""
 
     def declare(fn):
-        if name in FUNCTIONAL:
-            raise ValueError(f"The functional form {name} is declared twice.")
-        FUNCTIONAL[name] = fn
+        spell("function", name, 2, fn, ())
         return fn
 
     return declare

@@ -2,8 +2,8 @@
 
 import jax.numpy as jnp
 
+from msnb.core.declare import operator
 from msnb.core.dtype import is_inexact
-from msnb.core.primitive import operator
 from msnb.ops._check import ANY, NUMBER, dtype_in, dtype_name
 
 _DOC = """{summary}

@@ -4,8 +4,8 @@ Data that is split over several devices of one process is reduced by the compile
 """
 
 from msnb.common.kinds import Int, OneOf, Tensors
+from msnb.core.declare import operator
 from msnb.core.operator import REGISTRY
-from msnb.core.primitive import operator
 from msnb.ops._check import FLOAT, INT, dtype_in
 
 WORLD = "hccl_world_group"
@@ -43,8 +43,8 @@ Reduction = OneOf("sum", "max", "min", "prod")
 ONE_PROCESS = "this program is one process, whose own values are the result"
 
 
-@operator("AllReduce")
-def all_reduce(
+@operator
+def AllReduce(
     input_x,
     *,
     op: OneOf(ReduceOp.SUM, otherwise=ONE_PROCESS, among=Reduction) = ReduceOp.SUM,
@@ -73,8 +73,8 @@ def all_reduce(
     return input_x
 
 
-@operator("AllGather")
-def all_gather(input_x, *, group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
+@operator
+def AllGather(input_x, *, group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
     """The values of all processes of a group, one after another along the first dimension.
 
     Args:
@@ -99,8 +99,8 @@ def all_gather(input_x, *, group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
     return input_x
 
 
-@operator("ReduceScatter")
-def reduce_scatter(
+@operator
+def ReduceScatter(
     input_x,
     *,
     op: OneOf(ReduceOp.SUM, otherwise=ONE_PROCESS, among=Reduction) = ReduceOp.SUM,
@@ -131,8 +131,8 @@ def reduce_scatter(
     return input_x
 
 
-@operator("Broadcast")
-def broadcast(input_x: Tensors, *, root_rank: Int, group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
+@operator
+def Broadcast(input_x: Tensors, *, root_rank: Int, group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
     """The values of one process, the same in all processes of a group.
 
     Args:
@@ -159,8 +159,8 @@ def broadcast(input_x: Tensors, *, root_rank: Int, group: OneOf(WORLD, otherwise
     return tuple(input_x)
 
 
-@operator("AllSwap")
-def all_swap(tensor_in, send_size, recv_size, *, group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
+@operator
+def AllSwap(tensor_in, send_size, recv_size, *, group: OneOf(WORLD, otherwise=ONE_PROCESS) = WORLD):
     """Rows exchanged between all processes of a group.
 
     Args:

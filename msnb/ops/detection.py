@@ -4,7 +4,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Kind, OneOf, Optional, PositiveInt
 from msnb.core.checks import label
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops._check import ANY, FLOAT, NUMBER, dtype_in, rank, same_dtype, same_shape
 from msnb.ops.nn._kinds import AboveZero
 
@@ -47,8 +47,8 @@ def _centres(boxes):
     return (x0 + x1) * 0.5, (y0 + y1) * 0.5, x1 - x0 + 1, y1 - y0 + 1
 
 
-@operator("BoundingBoxEncode", functional="bounding_box_encode")
-def bounding_box_encode(
+@operator(functional="bounding_box_encode")
+def BoundingBoxEncode(
     anchor_box, groundtruth_box, *, means: FourFloats = (0.0, 0.0, 0.0, 0.0), stds: FourFloats = (1.0, 1.0, 1.0, 1.0)
 ):
     """Boxes as offsets from anchors: shift of the centre over the anchor's size, and logarithm of the size ratio.
@@ -90,8 +90,8 @@ def bounding_box_encode(
     return offsets.astype(anchor_box.dtype)
 
 
-@operator("BoundingBoxDecode", functional="bounding_box_decode")
-def bounding_box_decode(
+@operator(functional="bounding_box_decode")
+def BoundingBoxDecode(
     anchor_box,
     deltas,
     *,
@@ -148,8 +148,8 @@ def bounding_box_decode(
     return jnp.stack(corners, axis=-1).astype(anchor_box.dtype)
 
 
-@operator("CheckValid", functional="check_valid")
-def check_valid(bboxes, img_metas):
+@operator(functional="check_valid")
+def CheckValid(bboxes, img_metas):
     """Whether boxes lie within an image.
 
     Inputs:
@@ -186,8 +186,8 @@ def _mode(value):
     return value
 
 
-@operator("IOU", functional="iou")
-def iou(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _mode) = "iou"):
+@operator(functional="iou")
+def IOU(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _mode) = "iou"):
     """Overlap of every pair of two sets of boxes.
 
     Args:
@@ -230,8 +230,8 @@ def iou(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _mode) = "iou"):
 _CLASSES = [label(name, classes=lambda given: given["num_classes"], always=False) for name in ("labels", "predictions")]
 
 
-@operator("ConfusionMatrix", checks=_CLASSES)
-def confusion_matrix(
+@operator(checks=_CLASSES)
+def ConfusionMatrix(
     labels,
     predictions,
     weights=None,

@@ -4,8 +4,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import Axis, Int, IntOrTuple, Ints, PositiveInt, Tensors, check
+from msnb.core.declare import operator
 from msnb.core.operator import FUNCTIONAL, REGISTRY
-from msnb.core.primitive import operator
 from msnb.ops._check import axis_in, tensor_only
 from msnb.ops._host import functional
 
@@ -251,8 +251,8 @@ def ravel(input):
     return _reshape(input, (-1,))
 
 
-@operator("Roll", functional="roll", methods=("roll",))
-def roll(input, shifts: IntOrTuple, dims: Axis = ()):
+@operator(functional="roll", methods=("roll",))
+def Roll(input, shifts: IntOrTuple, dims: Axis = ()):
     """A Tensor whose elements move along dimensions; what leaves at the end comes in at the beginning.
 
     Args:
@@ -274,8 +274,8 @@ def roll(input, shifts: IntOrTuple, dims: Axis = ()):
     return jnp.roll(input, shifts, None if dims == () else dims)
 
 
-@operator("Rot90", functional="rot90", methods=("rot90",))
-def rot90(input, k: Int, dims: Ints):
+@operator(functional="rot90", methods=("rot90",))
+def Rot90(input, k: Int, dims: Ints):
     """A Tensor turned by quarter turns in the plane of two dimensions.
 
     Args:
@@ -293,8 +293,8 @@ def rot90(input, k: Int, dims: Ints):
     return jnp.rot90(input, k, dims)
 
 
-@operator("RepeatInterleave", functional="repeat_interleave", methods=("repeat_interleave",))
-def repeat_interleave(input, repeats: IntOrTuple, axis: Axis = ()):
+@operator(functional="repeat_interleave", methods=("repeat_interleave",))
+def RepeatInterleave(input, repeats: IntOrTuple, axis: Axis = ()):
     """Each element of a Tensor several times, one after another.
 
     Args:
@@ -370,8 +370,8 @@ def meshgrid(*inputs, indexing="xy"):
     return REGISTRY["Meshgrid"].primitive(indexing)(inputs)
 
 
-@operator("Diagonal", functional="diagonal", methods=("diagonal",))
-def diagonal(input, *, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
+@operator(functional="diagonal", methods=("diagonal",))
+def Diagonal(input, *, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
     """A diagonal of two dimensions of a Tensor.
 
     Args:
@@ -392,8 +392,8 @@ def diagonal(input, *, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
     return jnp.diagonal(input, offset, dim1, dim2)
 
 
-@operator("BroadcastTensors")
-def broadcast_tensors(inputs: Tensors):
+@operator
+def BroadcastTensors(inputs: Tensors):
     """Tensors broadcast against each other.
 
     Inputs:
@@ -408,8 +408,8 @@ def broadcast_tensors(inputs: Tensors):
     return tuple(jnp.broadcast_arrays(*inputs))
 
 
-@operator("MoveAxis", functional="movedim", methods=("movedim", "moveaxis"))
-def move_axis(x, source: IntOrTuple, destination: IntOrTuple):
+@operator(functional="movedim", methods=("movedim", "moveaxis"))
+def MoveAxis(x, source: IntOrTuple, destination: IntOrTuple):
     """A Tensor with dimensions moved to other places, the others in their order.
 
     Inputs:

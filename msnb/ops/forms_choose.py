@@ -6,17 +6,17 @@ import numpy as np
 from msnb.common.kinds import Axis, Bool, Float, Int, PositiveInt
 from msnb.core._jax_private import is_tracer
 from msnb.core.checks import index as index_check
+from msnb.core.declare import operator
 from msnb.core.dtype import promote
 from msnb.core.errors import describe
 from msnb.core.operator import FUNCTIONAL, REGISTRY
-from msnb.core.primitive import operator
 from msnb.core.tensor import Tensor, box
 from msnb.ops._check import BOOL, INDEX, NUMBER, axis_in, dtype_in, rank, tensor_only, wide
 from msnb.ops._host import functional
 
 
-@operator("Where")
-def where_(condition, x, y):
+@operator
+def Where(condition, x, y):
     """Elements of `x` where a condition holds, of `y` elsewhere, with broadcasting.
 
     Inputs:
@@ -89,8 +89,8 @@ def select(condition, input, other):
     return _select(condition, input, other)
 
 
-@operator("MaskedFill", functional="masked_fill", methods=("masked_fill",))
-def masked_fill(input_x, mask, value):
+@operator(functional="masked_fill", methods=("masked_fill",))
+def MaskedFill(input_x, mask, value):
     """A copy of a Tensor with one value where a mask is True.
 
     Inputs:
@@ -239,8 +239,8 @@ def index_select(input, axis, index):
     return FUNCTIONAL["gather"](input, index, axis)
 
 
-@operator("SequenceMask", functional="sequence_mask")
-def sequence_mask(lengths, maxlen: PositiveInt):
+@operator(functional="sequence_mask")
+def SequenceMask(lengths, maxlen: PositiveInt):
     """For each length, that many True and False up to `maxlen`.
 
     Args:
@@ -284,8 +284,8 @@ def argsort(input, axis=-1, descending=False):
     return FUNCTIONAL["sort"](input, axis, descending)[1]
 
 
-@operator("SearchSorted", functional="searchsorted", methods=("searchsorted",))
-def search_sorted(sorted_sequence, values, *, right: Bool = False):
+@operator(functional="searchsorted", methods=("searchsorted",))
+def SearchSorted(sorted_sequence, values, *, right: Bool = False):
     """Where values would go in an ordered vector so that it stays in order.
 
     Args:
@@ -304,8 +304,8 @@ def search_sorted(sorted_sequence, values, *, right: Bool = False):
     return jnp.searchsorted(sorted_sequence, values, side="right" if right else "left").astype(jnp.int64)
 
 
-@operator("IsClose", functional="isclose", methods=("isclose",))
-def isclose(input, other, *, rtol: Float = 1e-05, atol: Float = 1e-08, equal_nan: Bool = False):
+@operator(functional="isclose", methods=("isclose",))
+def IsClose(input, other, *, rtol: Float = 1e-05, atol: Float = 1e-08, equal_nan: Bool = False):
     """True where two Tensors are equal up to a tolerance, abs(input - other) <= atol + rtol * abs(other).
 
     Args:
@@ -325,8 +325,8 @@ def isclose(input, other, *, rtol: Float = 1e-05, atol: Float = 1e-08, equal_nan
     return jnp.isclose(input, other, rtol, atol, equal_nan)
 
 
-@operator("Take")
-def take(input, indices, axis: Axis = ()):
+@operator
+def Take(input, indices, axis: Axis = ()):
     """Slices of a Tensor along an axis, or elements of the flattened Tensor.
 
     Inputs:
@@ -344,8 +344,8 @@ def take(input, indices, axis: Axis = ()):
     return jnp.take(input, wide(indices), None if axis == () else axis_in("take", axis, input.ndim), mode="clip")
 
 
-@operator("IndexFill", functional="index_fill", methods=("index_fill",), checks=[index_check("index", "x", "axis")])
-def index_fill(x, axis: Int, index, value):
+@operator(functional="index_fill", methods=("index_fill",), checks=[index_check("index", "x", "axis")])
+def IndexFill(x, axis: Int, index, value):
     """A copy of a Tensor with one value in the slices that an index names.
 
     Inputs:
@@ -367,8 +367,8 @@ def index_fill(x, axis: Int, index, value):
     return x.at[(slice(None),) * axis + (wide(index),)].set(value.astype(x.dtype))
 
 
-@operator("NanToNum", functional="nan_to_num", methods=("nan_to_num",))
-def nan_to_num(input, nan=None, posinf=None, neginf=None):
+@operator(functional="nan_to_num", methods=("nan_to_num",))
+def NanToNum(input, nan=None, posinf=None, neginf=None):
     """A Tensor with numbers in place of nan and infinities.
 
     Inputs:

@@ -5,10 +5,10 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, NonNegInt, Number, Optional, PositiveInt, Shape, check
+from msnb.core.declare import operator
 from msnb.core.dtype import np_dtype
 from msnb.core.errors import describe
 from msnb.core.operator import FUNCTIONAL, REGISTRY
-from msnb.core.primitive import operator
 from msnb.core.tensor import Tensor
 from msnb.ops._check import FLOAT, dtype_in, rank
 from msnb.ops._host import functional
@@ -132,8 +132,8 @@ def eye(n, m=None, dtype=None):
     return REGISTRY["Eye"].primitive()(n, n if m is None else m, mstype.float32 if dtype is None else dtype)
 
 
-@operator("Arange")
-def arange_(start: Number, end: Number, step: Number, dtype: DType):
+@operator
+def Arange(start: Number, end: Number, step: Number, dtype: DType):
     """Numbers at even distances.
 
     Inputs:
@@ -320,8 +320,8 @@ def poisson(shape, mean, seed=None):
     return REGISTRY["Poisson"].primitive(_seed("poisson", seed))(shape, mean)
 
 
-@operator("MultinomialWithoutReplacement", random=True)
-def multinomial_without_replacement(key, inputs, num_samples: PositiveInt, *, seed: NonNegInt = 0):
+@operator(random=True)
+def MultinomialWithoutReplacement(key, inputs, num_samples: PositiveInt, *, seed: NonNegInt = 0):
     """Samples, each class at most once, of categorical distributions given by weights.
 
     Args:
@@ -514,8 +514,8 @@ def randint(low, high, size, seed=None, *, dtype=None):
     return _cast(drawn, dtype or mstype.int64)
 
 
-@operator("RandpermOf", functional="randperm", random=True)
-def randperm(key, n: PositiveInt, *, seed: NonNegInt = 0, dtype: Optional(DType) = mstype.int64):
+@operator(functional="randperm", random=True)
+def RandpermOf(key, n: PositiveInt, *, seed: NonNegInt = 0, dtype: Optional(DType) = mstype.int64):
     """The numbers 0 to n - 1 in random order.
 
     Args:

@@ -3,10 +3,10 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Axis, Int, Str, Tensors
+from msnb.core.declare import operator
 from msnb.core.dtype import promote
 from msnb.core.errors import describe
 from msnb.core.operator import FUNCTIONAL, REGISTRY
-from msnb.core.primitive import operator
 from msnb.core.tensor import Tensor
 from msnb.ops._check import FLOAT, NUMBER, dtype_in, rank, same_dtype, tensor_only
 from msnb.ops._half import in_float32
@@ -175,8 +175,8 @@ def tensor_dot(x1, x2, axes):
 functional("tensordot")(tensor_dot)
 
 
-@operator("Dot", functional="dot", methods=("dot",))
-def dot(input, other):
+@operator(functional="dot", methods=("dot",))
+def Dot(input, other):
     """Sum of products over the last axis of one Tensor and the last but one of the other.
 
     Inputs:
@@ -198,8 +198,8 @@ def dot(input, other):
         raise ValueError(f"For 'dot', the shapes do not fit: {input.shape} and {other.shape}.") from None
 
 
-@operator("Outer", functional="outer", methods=("outer",))
-def outer(input, vec2):
+@operator(functional="outer", methods=("outer",))
+def Outer(input, vec2):
     """Products of all pairs of elements of two vectors.
 
     Inputs:
@@ -218,8 +218,8 @@ def outer(input, vec2):
     return x * y
 
 
-@operator("Cross", functional="cross", methods=("cross",))
-def cross(input, other, dim: Axis = ()):
+@operator(functional="cross", methods=("cross",))
+def Cross(input, other, dim: Axis = ()):
     """Vector product along a dimension of length 3.
 
     Inputs:
@@ -241,8 +241,8 @@ def cross(input, other, dim: Axis = ()):
     return jnp.cross(x, y, axis=dim)
 
 
-@operator("Trace", functional="trace")
-def trace(input):
+@operator(functional="trace")
+def Trace(input):
     """Sum of the diagonal of a matrix.
 
     Inputs:
@@ -259,8 +259,8 @@ def trace(input):
     return jnp.trace(input, dtype=input.dtype)
 
 
-@operator("Einsum")
-def einsum_(operands: Tensors, *, equation: Str):
+@operator
+def Einsum(operands: Tensors, *, equation: Str):
     """Sums of products by Einstein's convention.
 
     Args:
@@ -358,8 +358,8 @@ def round_(input, *, decimals=0):
     return form(input * scale) / scale
 
 
-@operator("Lerp", functional="lerp", methods=("lerp",))
-def lerp(input, end, weight):
+@operator(functional="lerp", methods=("lerp",))
+def Lerp(input, end, weight):
     """Linear interpolation, input + weight * (end - input).
 
     Inputs:
@@ -433,8 +433,8 @@ logaddexp = _pairwise("logaddexp", jnp.logaddexp, "Logarithm of the sum of the e
 logaddexp2 = _pairwise("logaddexp2", jnp.logaddexp2, "Logarithm to base 2 of the sum of the powers of 2.")
 
 
-@operator("Det", functional="det", methods=("det",), aliases=("MatrixDeterminant",))
-def det(input):
+@operator(functional="det", methods=("det",), aliases=("MatrixDeterminant",))
+def Det(input):
     """Determinants of square matrices.
 
     Inputs:
@@ -450,8 +450,8 @@ def det(input):
     return jnp.linalg.det(input)
 
 
-@operator("Kron", functional="kron")
-def kron(x, y):
+@operator(functional="kron")
+def Kron(x, y):
     """Kronecker product.
 
     Inputs:
@@ -467,8 +467,8 @@ def kron(x, y):
     return jnp.kron(x, y)
 
 
-@operator("Diff", functional="diff")
-def diff(x, n: Int = 1, axis: Int = -1):
+@operator(functional="diff")
+def Diff(x, n: Int = 1, axis: Int = -1):
     """Differences of neighbours along an axis.
 
     Inputs:

@@ -5,10 +5,10 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool, DType, Int, Kind, Number, Optional, accept_value
+from msnb.core.declare import operator
 from msnb.core.dtype import np_dtype
 from msnb.core.errors import describe
 from msnb.core.operator import FUNCTIONAL, REGISTRY
-from msnb.core.primitive import operator
 from msnb.core.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in
 from msnb.ops._half import in_float32
@@ -285,9 +285,9 @@ cumsum = _running("cumsum", REGISTRY["CumSum"].primitive(), "sum")
 cumprod = _running("cumprod", REGISTRY["CumProd"].primitive(), "product")
 
 
-@operator("ReduceVar", functional="var")
+@operator(functional="var")
 @in_float32
-def var(input, axis: Axis = (), *, ddof: Int = 0, keepdims: Bool = False):
+def ReduceVar(input, axis: Axis = (), *, ddof: Int = 0, keepdims: Bool = False):
     """Variance over axes.
 
     Args:
@@ -310,9 +310,9 @@ def var(input, axis: Axis = (), *, ddof: Int = 0, keepdims: Bool = False):
     return jnp.var(floating(input), axes_in("var", axis, input.ndim), ddof=ddof, keepdims=keepdims)
 
 
-@operator("ReduceStd", functional="std")
+@operator(functional="std")
 @in_float32
-def std(input, axis: Axis = (), *, ddof: Int = 0, keepdims: Bool = False):
+def ReduceStd(input, axis: Axis = (), *, ddof: Int = 0, keepdims: Bool = False):
     """Standard deviation over axes.
 
     Args:
@@ -335,9 +335,9 @@ def std(input, axis: Axis = (), *, ddof: Int = 0, keepdims: Bool = False):
     return jnp.std(floating(input), axes_in("std", axis, input.ndim), ddof=ddof, keepdims=keepdims)
 
 
-@operator("LogSumExp", functional="logsumexp", methods=("logsumexp",))
+@operator(functional="logsumexp", methods=("logsumexp",))
 @in_float32
-def logsumexp(input, dim: Axis, *, keepdim: Bool = False):
+def LogSumExp(input, dim: Axis, *, keepdim: Bool = False):
     """Logarithm of the sum of the exponentials over axes, without overflow.
 
     Args:
@@ -368,9 +368,9 @@ def _order(value):
 NormOrder = Kind("a number, 'fro', 'nuc' or None", _order)
 
 
-@operator("Norm", functional="norm", methods=("norm",))
+@operator(functional="norm", methods=("norm",))
 @in_float32
-def norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = False, *, dtype: Optional(DType) = None):
+def Norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = False, *, dtype: Optional(DType) = None):
     """Norm of vectors or matrices.
 
     Args:
@@ -433,8 +433,8 @@ def count_nonzero(x, axis=(), keep_dims=False, dtype=mstype.int32):
     return _cast(_sum(counted, axis, keep_dims), dtype)
 
 
-@operator("Median", functional="median")
-def median(input, axis: Int = -1, *, keepdims: Bool = False):
+@operator(functional="median")
+def Median(input, axis: Int = -1, *, keepdims: Bool = False):
     """Median along an axis, the lower one of two, and where it stands.
 
     Args:

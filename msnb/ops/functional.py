@@ -3,7 +3,7 @@
 from functools import partial
 
 from msnb.core.grad import grad, stop_gradient, value_and_grad
-from msnb.core.primitive import FUNCTIONAL
+from msnb.core.operator import FUNCTIONAL
 
 globals().update(FUNCTIONAL)
 __all__ = sorted({*FUNCTIONAL, "grad", "partial", "stop_gradient", "value_and_grad"})

@@ -11,9 +11,9 @@ import numpy as np
 from msnb.common.kinds import Tensors, Value
 from msnb.core._jax_private import is_tracer
 from msnb.core.checks import Check, Range
+from msnb.core.declare import operator
 from msnb.core.errors import describe
 from msnb.core.operator import REGISTRY, operand
-from msnb.core.primitive import operator
 from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
 from msnb.ops._check import wide
@@ -23,8 +23,8 @@ from msnb.ops.array.shape import cast_array
 ALL, NUMBER, NEW, ARRAY = ":", "i", "new", "array"
 
 
-@operator("TensorGetRow")
-def tensor_get_row(x, index):
+@operator
+def TensorGetRow(x, index):
     """The slice of a Tensor at one position of its first dimension.
 
     Inputs:
@@ -90,8 +90,8 @@ def _index_ranges(given):
 _IN_RANGE = Check("index", _index_ranges, IndexError)
 
 
-@operator("TensorGetItem", checks=[_IN_RANGE])
-def tensor_get_item(x, starts: Tensors, tensors: Tensors, plan: Value):
+@operator(checks=[_IN_RANGE])
+def TensorGetItem(x, starts: Tensors, tensors: Tensors, plan: Value):
     """Part of a Tensor, as ``x[...]``.
 
     Inputs:
@@ -131,8 +131,8 @@ def _fitted(value, shape, dtype):
         ) from None
 
 
-@operator("TensorSetItem", checks=[_IN_RANGE])
-def tensor_set_item(x, value, starts: Tensors, tensors: Tensors, plan: Value):
+@operator(checks=[_IN_RANGE])
+def TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
     """A copy of a Tensor with a part replaced, as ``x[...] = value``.
 
     Inputs:
@@ -178,8 +178,8 @@ def tensor_set_item(x, value, starts: Tensors, tensors: Tensors, plan: Value):
     return x.at[tuple(mesh)].set(block)
 
 
-@operator("TensorSetMask")
-def tensor_set_mask(x, mask, value):
+@operator
+def TensorSetMask(x, mask, value):
     """A copy of a Tensor with the elements that a mask marks replaced, as ``x[mask] = value``.
 
     Inputs:

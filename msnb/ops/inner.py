@@ -3,13 +3,13 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Optional, StrictFloat
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops._check import NUMBER, dtype_in, tensor_only
 from msnb.ops.nn._variant import refuse
 
 
-@operator("Range")
-def range_(x, *, start: StrictFloat, limit: Optional(StrictFloat) = None, delta: StrictFloat = 1.0):
+@operator
+def Range(x, *, start: StrictFloat, limit: Optional(StrictFloat) = None, delta: StrictFloat = 1.0):
     """The numbers start + delta * i for a vector of places i; what `nn.Range` is made of.
 
     Args:
@@ -47,8 +47,8 @@ def _check_range(attributes):
 refuse("Range", _check_range)
 
 
-@operator("GpuConvertToDynamicShape")
-def gpu_convert_to_dynamic_shape(x):
+@operator
+def GpuConvertToDynamicShape(x):
     """Its input. Shapes are always known here, so nothing becomes dynamic.
 
     Inputs:
@@ -69,8 +69,8 @@ def gpu_convert_to_dynamic_shape(x):
     return jnp.array(x, copy=True)
 
 
-@operator("ErrorOnDynamicShapeInput")
-def error_on_dynamic_shape_input(x):
+@operator
+def ErrorOnDynamicShapeInput(x):
     """Its input. Shapes are always known here, so there is never an error.
 
     Inputs:

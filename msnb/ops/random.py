@@ -10,8 +10,8 @@ import jax.numpy as jnp
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Int, Kind, NonNegInt, PositiveInt, Shape, accept_value
 from msnb.core.checks import label
+from msnb.core.declare import operator
 from msnb.core.dtype import np_dtype
-from msnb.core.primitive import operator
 from msnb.ops._check import BOOL, FLOAT, INDEX, dtype_in, rank
 
 
@@ -155,8 +155,8 @@ _declare(
 )
 
 
-@operator("TruncatedNormal", random=True)
-def truncated_normal(key, shape: PositiveShape, *, seed: Int = 0, dtype: DType = mstype.float32):
+@operator(random=True)
+def TruncatedNormal(key, shape: PositiveShape, *, seed: Int = 0, dtype: DType = mstype.float32):
     """Numbers of the standard normal distribution, none further than 2 from 0.
 
     Args:
@@ -188,8 +188,8 @@ def _up_to_five_dimensions(op, x):
     rank(op, "input_x", x, 1, 2, 3, 4, 5)
 
 
-@operator("RandomChoiceWithMask", random=True)
-def random_choice_with_mask(key, input_x, *, count: PositiveInt = 256, seed: Int = 0, seed2: Int = 0):
+@operator(random=True)
+def RandomChoiceWithMask(key, input_x, *, count: PositiveInt = 256, seed: Int = 0, seed2: Int = 0):
     """Random places at which a mask is True, each at most once.
 
     Args:
@@ -239,8 +239,8 @@ def _categorical_type(value):
 CategoricalType = Kind("mindspore.int16, mindspore.int32 or mindspore.int64", _categorical_type)
 
 
-@operator("RandomCategorical", functional="random_categorical", random=True)
-def random_categorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *, dtype: CategoricalType = mstype.int64):
+@operator(functional="random_categorical", random=True)
+def RandomCategorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *, dtype: CategoricalType = mstype.int64):
     """Samples of categorical distributions given by logits.
 
     Args:
@@ -271,8 +271,8 @@ def random_categorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *, 
     return jax.random.categorical(stream(key, seed), logits, axis=-1, shape=shape).T.astype(np_dtype(dtype))
 
 
-@operator("Multinomial", random=True)
-def multinomial(key, inputs, num_samples: PositiveInt, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
+@operator(random=True)
+def Multinomial(key, inputs, num_samples: PositiveInt, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
     """Samples, with replacement, of categorical distributions given by weights.
 
     Args:
@@ -304,8 +304,8 @@ def multinomial(key, inputs, num_samples: PositiveInt, *, seed: NonNegInt = 0, s
     return (samples if inputs.ndim == 1 else samples.T).astype(jnp.int32)
 
 
-@operator("Randperm", random=True)
-def randperm(key, n, *, max_length: PositiveInt = 1, pad: Int = -1, dtype: DType = mstype.int32):
+@operator(random=True)
+def Randperm(key, n, *, max_length: PositiveInt = 1, pad: Int = -1, dtype: DType = mstype.int32):
     """The numbers 0 to n - 1 in random order, filled up to a fixed length.
 
     Args:
@@ -356,8 +356,8 @@ def _sampler_inputs(op, true_classes, num_true, num_sampled, unique, range_max):
 _TRUE_CLASSES = [label("true_classes", classes=lambda given: given["range_max"], always=False)]
 
 
-@operator("UniformCandidateSampler", functional="uniform_candidate_sampler", random=True, checks=_TRUE_CLASSES)
-def uniform_candidate_sampler(
+@operator(functional="uniform_candidate_sampler", random=True, checks=_TRUE_CLASSES)
+def UniformCandidateSampler(
     key,
     true_classes,
     *,
@@ -420,8 +420,8 @@ def uniform_candidate_sampler(
     )
 
 
-@operator("LogUniformCandidateSampler", functional="log_uniform_candidate_sampler", random=True, checks=_TRUE_CLASSES)
-def log_uniform_candidate_sampler(
+@operator(functional="log_uniform_candidate_sampler", random=True, checks=_TRUE_CLASSES)
+def LogUniformCandidateSampler(
     key,
     true_classes,
     *,
@@ -491,8 +491,8 @@ def _tries(probability, wanted):
     return (low + high) / 2
 
 
-@operator("NoRepeatNGram")
-def no_repeat_n_gram(state_seq, log_probs, *, ngram_size: PositiveInt = 1):
+@operator
+def NoRepeatNGram(state_seq, log_probs, *, ngram_size: PositiveInt = 1):
     """Log probabilities in which a word that would repeat an n-gram of its sequence gets the lowest number.
 
     Args:

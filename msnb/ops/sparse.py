@@ -4,15 +4,15 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Shape
 from msnb.core.checks import position
+from msnb.core.declare import operator
 from msnb.core.errors import describe
-from msnb.core.primitive import operator
 from msnb.core.tensor import RowTensor, SparseTensor
 from msnb.ops._check import ANY, INDEX, dtype_in, rank
 from msnb.ops._host import functional
 
 
-@operator("SparseToDense", functional="sparse_to_dense", checks=[position("indices", "dense_shape", ValueError)])
-def sparse_to_dense(indices, values, dense_shape: Shape):
+@operator(functional="sparse_to_dense", checks=[position("indices", "dense_shape", ValueError)])
+def SparseToDense(indices, values, dense_shape: Shape):
     """A Tensor with values at given coordinates and zeros elsewhere.
 
     Inputs:

@@ -434,7 +434,6 @@ for _name, _form in (
     ("nansum", None),
     ("topk", None),
     ("sigmoid", None),
-    ("softmax", None),
     ("relu", None),
     ("tanh", None),
     ("bincount", None),

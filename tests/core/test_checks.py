@@ -288,8 +288,8 @@ def test_host_and_device_agree_on_what_is_out_of_range(values, bounds):
 
 
 def test_an_operator_of_a_user_can_say_what_its_indices_keep_to():
+    from msnb.core.declare import operator
     from msnb.core.operator import REGISTRY
-    from msnb.core.primitive import operator
 
     @operator("TestRows", checks=[checks.index("rows", of="x", negative=False)])
     def rows(x, rows):

@@ -4,14 +4,14 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import DType, Int, Optional, PositiveInt, Shape
+from msnb.core.declare import operator
 from msnb.core.dtype import np_dtype
-from msnb.core.primitive import operator
 from msnb.ops._check import ANY, dtype_in, rank, tensor_only
 from msnb.ops.array.shape import cast_array
 
 
-@operator("Tril", functional="tril", methods=("tril",))
-def tril(x, *, diagonal: Int = 0):
+@operator(functional="tril", methods=("tril",))
+def Tril(x, *, diagonal: Int = 0):
     """A Tensor with zeros above a diagonal of its last two dimensions.
 
     Args:
@@ -37,8 +37,8 @@ def tril(x, *, diagonal: Int = 0):
     return _triangle("Tril", jnp.tril, x, diagonal)
 
 
-@operator("Triu", functional="triu", methods=("triu",))
-def triu(x, *, diagonal: Int = 0):
+@operator(functional="triu", methods=("triu",))
+def Triu(x, *, diagonal: Int = 0):
     """A Tensor with zeros below a diagonal of its last two dimensions.
 
     Args:
@@ -71,8 +71,8 @@ def _triangle(op, function, x, diagonal):
     return function(x, diagonal)
 
 
-@operator("Fill")
-def fill(type: DType, shape: Shape, value):
+@operator
+def Fill(type: DType, shape: Shape, value):
     """A Tensor with one value in every place.
 
     Inputs:
@@ -105,8 +105,8 @@ def _creatable(op, shape):
         raise ValueError(f"For '{op}', 'shape' should not have negative entries, but got {shape}.")
 
 
-@operator("Ones", functional="ones")
-def ones(shape: Shape, type: Optional(DType) = mstype.float32):
+@operator(functional="ones")
+def Ones(shape: Shape, type: Optional(DType) = mstype.float32):
     """A Tensor of ones.
 
     Inputs:
@@ -131,8 +131,8 @@ def ones(shape: Shape, type: Optional(DType) = mstype.float32):
     return jnp.ones(shape, np_dtype(type or mstype.float32))
 
 
-@operator("Zeros", functional="zeros")
-def zeros(shape: Shape, type: Optional(DType) = mstype.float32):
+@operator(functional="zeros")
+def Zeros(shape: Shape, type: Optional(DType) = mstype.float32):
     """A Tensor of zeros.
 
     Inputs:
@@ -157,8 +157,8 @@ def zeros(shape: Shape, type: Optional(DType) = mstype.float32):
     return jnp.zeros(shape, np_dtype(type or mstype.float32))
 
 
-@operator("OnesLike")
-def ones_like(x):
+@operator
+def OnesLike(x):
     """A Tensor of ones, of the shape and element type of another.
 
     Inputs:
@@ -182,8 +182,8 @@ def ones_like(x):
     return jnp.ones(x.shape, x.dtype)
 
 
-@operator("ZerosLike")
-def zeros_like(x):
+@operator
+def ZerosLike(x):
     """A Tensor of zeros, of the shape and element type of another.
 
     Inputs:
@@ -206,8 +206,8 @@ def zeros_like(x):
     return jnp.zeros(x.shape, x.dtype)
 
 
-@operator("Eye")
-def eye(n: PositiveInt, m: PositiveInt, t: DType):
+@operator
+def Eye(n: PositiveInt, m: PositiveInt, t: DType):
     """A matrix with ones on its diagonal and zeros elsewhere.
 
     Inputs:

@@ -8,7 +8,7 @@ import numpy as np
 
 from msnb.common.kinds import Bool, Ints
 from msnb.core.checks import Check, Range
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops._check import NUMBER, SIGNED, dtype_in, rank, same_dtype
 
 _UNBOUNDED = np.iinfo(np.int32).max
@@ -58,10 +58,8 @@ def _in_a_group(name):
     return Check(name, ranges)
 
 
-@operator(
-    "EditDistance", functional="edit_distance", checks=[_in_a_group("hypothesis_indices"), _in_a_group("truth_indices")]
-)
-def edit_distance(
+@operator(functional="edit_distance", checks=[_in_a_group("hypothesis_indices"), _in_a_group("truth_indices")])
+def EditDistance(
     hypothesis_indices,
     hypothesis_values,
     hypothesis_shape: Ints,

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Int, Kind, accept_value
 from msnb.core.checks import index, position
+from msnb.core.declare import operator
 from msnb.core.dtype import np_dtype
-from msnb.core.primitive import operator
 from msnb.ops._check import ANY, INDEX, INT, NUMBER, axis_in, dtype_in, rank, tensor_only, wide
 
 
@@ -21,8 +21,8 @@ def _gather(op, params, indices, axis):
     return jnp.take(params, wide(indices), axis_in(op, axis, params.ndim), mode="fill")
 
 
-@operator("Gather", functional="gather", aliases=("GatherV2",), checks=[index("indices", of="params", axis="axis")])
-def gather(params, indices, axis: Int):
+@operator(functional="gather", aliases=("GatherV2",), checks=[index("indices", of="params", axis="axis")])
+def Gather(params, indices, axis: Int):
     """Slices of a Tensor along an axis.
 
     Inputs:
@@ -50,8 +50,8 @@ def gather(params, indices, axis: Int):
     return _gather("Gather", params, indices, axis)
 
 
-@operator("SparseGatherV2", checks=[index("indices", of="params", axis="axis")])
-def sparse_gather_v2(params, indices, axis: Int):
+@operator(checks=[index("indices", of="params", axis="axis")])
+def SparseGatherV2(params, indices, axis: Int):
     """Slices of a Tensor along an axis; the same as Gather.
 
     Inputs:
@@ -73,8 +73,8 @@ def sparse_gather_v2(params, indices, axis: Int):
     return _gather("SparseGatherV2", params, indices, axis)
 
 
-@operator("GatherD", functional="gather_d", checks=[index("index", of="x", axis="dim")])
-def gather_d(x, dim: Int, index):
+@operator(functional="gather_d", checks=[index("index", of="x", axis="dim")])
+def GatherD(x, dim: Int, index):
     """The element at `index` along a dimension, for each place of `index`.
 
     Inputs:
@@ -113,8 +113,8 @@ def gather_d(x, dim: Int, index):
     return jnp.take_along_axis(x, index, dim, mode="fill")
 
 
-@operator("GatherNd", functional="gather_nd", methods=("gather_nd",), checks=[position("indices", of="input_x")])
-def gather_nd(input_x, indices):
+@operator(functional="gather_nd", methods=("gather_nd",), checks=[position("indices", of="input_x")])
+def GatherNd(input_x, indices):
     """Slices of a Tensor, each at a position in its first dimensions.
 
     Inputs:
@@ -148,8 +148,8 @@ def gather_nd(input_x, indices):
     return input_x.at[place].get(mode="fill", wrap_negative_indices=False)
 
 
-@operator("EmbeddingLookup")
-def embedding_lookup(params, indices, offset: Int):
+@operator
+def EmbeddingLookup(params, indices, offset: Int):
     """Rows of a table that holds the rows from `offset` on; other indices give zeros.
 
     Inputs:
@@ -197,8 +197,8 @@ def _arg(op, function, x, axis, output_type):
     return function(x, axis_in(op, axis, x.ndim)).astype(np_dtype(output_type))
 
 
-@operator("Argmax")
-def argmax(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
+@operator
+def Argmax(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
     """Index of the largest element along an axis, the first one of equals.
 
     Args:
@@ -225,8 +225,8 @@ def argmax(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
     return _arg("Argmax", jnp.argmax, x, axis, output_type)
 
 
-@operator("Argmin")
-def argmin(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
+@operator
+def Argmin(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
     """Index of the smallest element along an axis, the first one of equals.
 
     Args:
@@ -262,8 +262,8 @@ def _arg_with_value(op, function, x, axis, keep_dims):
     return (index, value) if keep_dims else (jnp.squeeze(index, axis), jnp.squeeze(value, axis))
 
 
-@operator("ArgMaxWithValue")
-def arg_max_with_value(x, *, axis: Int = 0, keep_dims: Bool = False):
+@operator
+def ArgMaxWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
     """The largest elements along an axis and where they stand, the first one of equals.
 
     Args:
@@ -294,8 +294,8 @@ def arg_max_with_value(x, *, axis: Int = 0, keep_dims: Bool = False):
     return _arg_with_value("ArgMaxWithValue", jnp.argmax, x, axis, keep_dims)
 
 
-@operator("ArgMinWithValue")
-def arg_min_with_value(x, *, axis: Int = 0, keep_dims: Bool = False):
+@operator
+def ArgMinWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
     """The smallest elements along an axis and where they stand, the first one of equals.
 
     Args:
@@ -326,8 +326,8 @@ def arg_min_with_value(x, *, axis: Int = 0, keep_dims: Bool = False):
     return _arg_with_value("ArgMinWithValue", jnp.argmin, x, axis, keep_dims)
 
 
-@operator("Sort", functional="sort")
-def sort(x, *, axis: Int = -1, descending: Bool = False):
+@operator(functional="sort")
+def Sort(x, *, axis: Int = -1, descending: Bool = False):
     """The elements of a Tensor in order along an axis, and where they stood.
 
     Args:
@@ -380,8 +380,8 @@ def _first_places(x):
     return by_place, inverse
 
 
-@operator("UniqueWithPad", functional="unique_with_pad")
-def unique_with_pad(x, pad_num):
+@operator(functional="unique_with_pad")
+def UniqueWithPad(x, pad_num):
     """The distinct elements of a vector in order of appearance, filled up to its length, and where each belongs.
 
     Inputs:
@@ -426,8 +426,8 @@ def _pair(value):
 ImageSize = Kind("two non-negative ints", _pair)
 
 
-@operator("ResizeNearestNeighbor")
-def resize_nearest_neighbor(input_x, *, size: ImageSize, align_corners: Bool = False):
+@operator
+def ResizeNearestNeighbor(input_x, *, size: ImageSize, align_corners: Bool = False):
     """Images in another size, each pixel taken from the nearest one.
 
     Args:

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Int, Ints, NonNegInt, PositiveInt, Tensors
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops._check import ANY, axis_in, dtype_in, same_dtype, same_shape, tensor_only
 
 
@@ -15,8 +15,8 @@ def _several(op, xs, least=1):
     same_dtype(op, **{f"input_x[{i}]": x for i, x in enumerate(xs)})
 
 
-@operator("Concat")
-def concat(input_x: Tensors, *, axis: Int = 0):
+@operator
+def Concat(input_x: Tensors, *, axis: Int = 0):
     """Tensors put one after another along an axis.
 
     Args:
@@ -56,8 +56,8 @@ def concat(input_x: Tensors, *, axis: Int = 0):
     return jnp.concatenate(input_x, axis)
 
 
-@operator("ParallelConcat")
-def parallel_concat(values: Tensors):
+@operator
+def ParallelConcat(values: Tensors):
     """Tensors whose first dimension is 1, put one after another along it.
 
     Inputs:
@@ -88,8 +88,8 @@ def parallel_concat(values: Tensors):
     return jnp.concatenate(values)
 
 
-@operator("Stack", aliases=("Pack",))
-def stack(input_x: Tensors, *, axis: Int = 0):
+@operator(aliases=("Pack",))
+def Stack(input_x: Tensors, *, axis: Int = 0):
     """Tensors of one shape put side by side along a new axis.
 
     Args:
@@ -118,8 +118,8 @@ def stack(input_x: Tensors, *, axis: Int = 0):
     return jnp.stack(input_x, axis_in("Stack", axis, input_x[0].ndim + 1))
 
 
-@operator("Unstack", aliases=("Unpack",))
-def unstack(input_x, *, axis: Int = 0):
+@operator(aliases=("Unpack",))
+def Unstack(input_x, *, axis: Int = 0):
     """A Tensor taken apart along an axis, the inverse of Stack.
 
     Args:
@@ -147,8 +147,8 @@ def unstack(input_x, *, axis: Int = 0):
     return tuple(jnp.squeeze(part, axis) for part in jnp.split(input_x, input_x.shape[axis], axis))
 
 
-@operator("Split")
-def split(x, *, axis: Int = 0, output_num: PositiveInt = 1):
+@operator
+def Split(x, *, axis: Int = 0, output_num: PositiveInt = 1):
     """A Tensor cut into pieces of equal length along an axis.
 
     Args:
@@ -182,8 +182,8 @@ def split(x, *, axis: Int = 0, output_num: PositiveInt = 1):
     return tuple(jnp.split(x, output_num, axis))
 
 
-@operator("Slice", functional="slice")
-def slice_(x, begin: Ints, size: Ints):
+@operator(functional="slice")
+def Slice(x, begin: Ints, size: Ints):
     """A block cut out of a Tensor.
 
     Inputs:
@@ -227,8 +227,8 @@ def _bits(mask, length):
     return [bool(mask >> i & 1) for i in range(length)]
 
 
-@operator("StridedSlice", functional="strided_slice")
-def strided_slice(
+@operator(functional="strided_slice")
+def StridedSlice(
     x,
     begin: Ints,
     end: Ints,
@@ -313,8 +313,8 @@ def strided_slice(
     return x[tuple(index)]
 
 
-@operator("Select")
-def select(condition, x, y):
+@operator
+def Select(condition, x, y):
     """Elements of `x` where a condition holds, of `y` elsewhere.
 
     Inputs:

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Int, OneOf, Shape
 from msnb.core.checks import index, position
+from msnb.core.declare import operator
 from msnb.core.dtype import result_type
-from msnb.core.primitive import operator
 from msnb.ops._check import ANY, INDEX, NO_RACE, NUMBER, axis_in, dtype_in, same_dtype
 from msnb.ops._half import in_float32
 
@@ -169,8 +169,8 @@ _in_place("ScatterNdAdd", "add", False, by_position=True, functional="scatter_nd
 _in_place("ScatterNdSub", "sub", False, by_position=True, functional="scatter_nd_sub")
 
 
-@operator("ScatterNonAliasingAdd", writes=("input_x",), checks=[position("indices", of="input_x")])
-def scatter_non_aliasing_add(input_x, indices, updates):
+@operator(writes=("input_x",), checks=[position("indices", of="input_x")])
+def ScatterNonAliasingAdd(input_x, indices, updates):
     """Slices of a Parameter increased by others, in place.
 
     Inputs:
@@ -252,8 +252,8 @@ _into_copy("max", "[1. 8. 4.]")
 _into_copy("min", "[1. 2. 4.]")
 
 
-@operator("ScatterNd", functional="scatter_nd", checks=[position("indices", of="shape")])
-def scatter_nd(indices, updates, shape: Shape):
+@operator(functional="scatter_nd", checks=[position("indices", of="shape")])
+def ScatterNd(indices, updates, shape: Shape):
     """A Tensor of zeros with slices added at given positions.
 
     Inputs:
@@ -287,8 +287,8 @@ def scatter_nd(indices, updates, shape: Shape):
     return zeros.at[_position("ScatterNd", zeros, indices, updates)].add(updates, **_DROP)
 
 
-@operator("TensorScatterElements", functional="tensor_scatter_elements")
-def tensor_scatter_elements(
+@operator(functional="tensor_scatter_elements")
+def TensorScatterElements(
     input_x, indices, updates, *, axis: Int = 0, reduction: OneOf("none", "add", "mul", "max", "min") = "none"
 ):
     """A copy of a Tensor with the element at `indices` along an axis set, for each place of `indices`.
@@ -337,8 +337,8 @@ def tensor_scatter_elements(
     return _UPDATES[mode][1](input_x, updates, places).astype(input_x.dtype)
 
 
-@operator("UpdateCache", writes=("input_x",))
-def update_cache(input_x, indices, updates, max_num: Int):
+@operator(writes=("input_x",))
+def UpdateCache(input_x, indices, updates, max_num: Int):
     """Rows of a Parameter replaced, in place; an index below 0 or from `max_num` on is left out.
 
     Inputs:

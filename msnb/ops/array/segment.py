@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import PositiveInt
 from msnb.core.checks import Check, Range
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops._check import INDEX, NUMBER, dtype_in
 from msnb.ops._half import in_float32
 from msnb.ops.array.scatter import multiplied

@@ -8,8 +8,8 @@ import numpy as np
 
 from msnb.common.kinds import Axis, DType, Int, Ints, OneOf, PositiveInt, Shape, Tensors
 from msnb.core.checks import Check, Range
+from msnb.core.declare import operator
 from msnb.core.dtype import np_dtype
-from msnb.core.primitive import operator
 from msnb.ops._check import ANY, INDEX, axes_in, axis_in, dtype_in, rank, same_dtype, tensor_only
 from msnb.ops._half import widened
 
@@ -31,8 +31,8 @@ def resolve_shape(op, size, shape):
     return shape
 
 
-@operator("Reshape", functional="reshape")
-def reshape(x, shape: Shape):
+@operator(functional="reshape")
+def Reshape(x, shape: Shape):
     """The elements of a Tensor, in order, in another shape.
 
     Inputs:
@@ -59,8 +59,8 @@ def reshape(x, shape: Shape):
     return jnp.reshape(x, resolve_shape("Reshape", x.size, shape))
 
 
-@operator("ExpandDims", functional="expand_dims", methods=("expand_dims",))
-def expand_dims(x, axis: Int):
+@operator(functional="expand_dims", methods=("expand_dims",))
+def ExpandDims(x, axis: Int):
     """A Tensor with a dimension of length 1 inserted.
 
     Inputs:
@@ -85,8 +85,8 @@ def expand_dims(x, axis: Int):
     return jnp.expand_dims(x, axis_in("ExpandDims", axis, x.ndim + 1))
 
 
-@operator("Squeeze", functional="squeeze", methods=("squeeze",))
-def squeeze(x, *, axis: Axis = ()):
+@operator(functional="squeeze", methods=("squeeze",))
+def Squeeze(x, *, axis: Axis = ()):
     """A Tensor without its dimensions of length 1.
 
     Args:
@@ -119,8 +119,8 @@ def squeeze(x, *, axis: Axis = ()):
     return jnp.squeeze(x, axes)
 
 
-@operator("Transpose", functional="transpose")
-def transpose(x, perm: Ints):
+@operator(functional="transpose")
+def Transpose(x, perm: Ints):
     """A Tensor with its dimensions in another order.
 
     Inputs:
@@ -151,8 +151,8 @@ def transpose(x, perm: Ints):
     return jnp.transpose(x, axes)
 
 
-@operator("BroadcastTo", functional="broadcast_to", methods=("broadcast_to",))
-def broadcast_to(x, *, shape: Shape):
+@operator(functional="broadcast_to", methods=("broadcast_to",))
+def BroadcastTo(x, *, shape: Shape):
     """A Tensor repeated along its dimensions of length 1 until it has a given shape.
 
     Args:
@@ -188,8 +188,8 @@ def broadcast_to(x, *, shape: Shape):
     return jnp.broadcast_to(x, target)
 
 
-@operator("Tile", functional="tile", methods=("tile",))
-def tile(x, multiples: Ints):
+@operator(functional="tile", methods=("tile",))
+def Tile(x, multiples: Ints):
     """A Tensor repeated along its dimensions.
 
     Inputs:
@@ -248,8 +248,8 @@ def cast_array(x, target):
     return x.astype(target)
 
 
-@operator("Cast", functional="cast")
-def cast(x, type: DType):
+@operator(functional="cast")
+def Cast(x, type: DType):
     """A Tensor with another element type.
 
     Inputs:
@@ -272,8 +272,8 @@ def cast(x, type: DType):
     return cast_array(x, np_dtype(type))
 
 
-@operator("Identity", functional="deepcopy")
-def identity_tensor(x):
+@operator(functional="deepcopy")
+def Identity(x):
     """A copy of a Tensor.
 
     Inputs:
@@ -296,8 +296,8 @@ def identity_tensor(x):
     return jnp.array(x, copy=True)
 
 
-@operator("ReverseV2", functional="flip")
-def reverse_v2(x, *, axis: Axis):
+@operator(functional="flip")
+def ReverseV2(x, *, axis: Axis):
     """A Tensor with the order of its elements reversed along axes.
 
     Args:
@@ -331,8 +331,8 @@ def _sequence_lengths(given):
     return [Range(given["seq_lengths"], x.shape[seq] + 1)] if -np.ndim(x) <= seq < np.ndim(x) else ()
 
 
-@operator("ReverseSequence", functional="reverse_sequence", checks=[Check("seq_lengths", _sequence_lengths)])
-def reverse_sequence(x, seq_lengths, *, seq_dim: Int, batch_dim: Int = 0):
+@operator(functional="reverse_sequence", checks=[Check("seq_lengths", _sequence_lengths)])
+def ReverseSequence(x, seq_lengths, *, seq_dim: Int, batch_dim: Int = 0):
     """The first `seq_lengths[b]` elements of each sequence b in reverse order, the rest as it is.
 
     Args:
@@ -375,8 +375,8 @@ def reverse_sequence(x, seq_lengths, *, seq_dim: Int, batch_dim: Int = 0):
     return jnp.take_along_axis(x, jnp.where(place < length, length - 1 - place, place), seq)
 
 
-@operator("Meshgrid")
-def meshgrid(inputs: Tensors, *, indexing: OneOf("xy", "ij") = "xy"):
+@operator
+def Meshgrid(inputs: Tensors, *, indexing: OneOf("xy", "ij") = "xy"):
     """Coordinate grids of vectors.
 
     Args:
@@ -409,8 +409,8 @@ def meshgrid(inputs: Tensors, *, indexing: OneOf("xy", "ij") = "xy"):
     return tuple(jnp.meshgrid(*inputs, indexing=indexing))
 
 
-@operator("Padding", functional="padding")
-def padding(x, *, pad_dim_size: PositiveInt = 8):
+@operator(functional="padding")
+def Padding(x, *, pad_dim_size: PositiveInt = 8):
     """A Tensor whose last dimension, of length 1, is filled up with zeros.
 
     Args:
@@ -442,8 +442,8 @@ def padding(x, *, pad_dim_size: PositiveInt = 8):
     return jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, pad_dim_size - 1)])
 
 
-@operator("Diag", functional="diag")
-def diag(x):
+@operator(functional="diag")
+def Diag(x):
     """A Tensor with `x` on its diagonal and zeros elsewhere.
 
     Inputs:
@@ -470,8 +470,8 @@ def diag(x):
     return jnp.diag(x.reshape(-1)).reshape(x.shape * 2)
 
 
-@operator("DiagPart", functional="diag_part")
-def diag_part(x):
+@operator(functional="diag_part")
+def DiagPart(x):
     """The diagonal of a Tensor whose shape is twice the same: the inverse of Diag.
 
     Inputs:
@@ -499,8 +499,8 @@ def diag_part(x):
     return jnp.diagonal(x.reshape(count, count)).reshape(half)
 
 
-@operator("TransShape")
-def trans_shape(x, shape: Shape):
+@operator
+def TransShape(x, shape: Shape):
     """The elements of a Tensor, in order, in another shape.
 
     Inputs:
@@ -519,8 +519,8 @@ def trans_shape(x, shape: Shape):
     return jnp.reshape(x, resolve_shape("TransShape", x.size, shape))
 
 
-@operator("StopGradient")
-def stop_gradient(x):
+@operator
+def StopGradient(x):
     """A Tensor that counts as a constant in derivatives.
 
     Inputs:

@@ -5,7 +5,7 @@ import math
 import jax.numpy as jnp
 
 from msnb.common.kinds import Kind
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops._check import NUMBER, dtype_in, rank, tensor_only
 
 
@@ -48,8 +48,8 @@ def _divisible(op, lengths, block, what):
             raise ValueError(f"For '{op}', {what} {tuple(lengths)} should be multiples of the block {tuple(block)}.")
 
 
-@operator("SpaceToDepth", functional="space_to_depth")
-def space_to_depth(x, *, block_size: BlockSize):
+@operator(functional="space_to_depth")
+def SpaceToDepth(x, *, block_size: BlockSize):
     """Blocks of pixels moved into the channels.
 
     Args:
@@ -80,8 +80,8 @@ def space_to_depth(x, *, block_size: BlockSize):
     return parts.transpose(0, 3, 5, 1, 2, 4).reshape(n, c * block_size**2, h // block_size, w // block_size)
 
 
-@operator("DepthToSpace", functional="depth_to_space")
-def depth_to_space(x, *, block_size: BlockSize):
+@operator(functional="depth_to_space")
+def DepthToSpace(x, *, block_size: BlockSize):
     """Channels moved into blocks of pixels, the inverse of SpaceToDepth.
 
     Args:
@@ -137,8 +137,8 @@ def _from_batch(op, x, block, crops):
     return images[:, :, top : h * block[0] - bottom, left : w * block[1] - right]
 
 
-@operator("SpaceToBatch")
-def space_to_batch(x, *, block_size: BlockSize, paddings: Borders):
+@operator
+def SpaceToBatch(x, *, block_size: BlockSize, paddings: Borders):
     """Blocks of pixels moved into the batch, after padding with zeros.
 
     Args:
@@ -166,8 +166,8 @@ def space_to_batch(x, *, block_size: BlockSize, paddings: Borders):
     return _to_batch("SpaceToBatch", x, (block_size, block_size), paddings)
 
 
-@operator("BatchToSpace", functional="batch_to_space")
-def batch_to_space(x, *, block_size: BlockSize, crops: Borders):
+@operator(functional="batch_to_space")
+def BatchToSpace(x, *, block_size: BlockSize, crops: Borders):
     """The batch moved into blocks of pixels, then cropped: the inverse of SpaceToBatch.
 
     Args:
@@ -196,8 +196,8 @@ def batch_to_space(x, *, block_size: BlockSize, crops: Borders):
     return _from_batch("BatchToSpace", x, (block_size, block_size), crops)
 
 
-@operator("SpaceToBatchND", functional="space_to_batch_nd")
-def space_to_batch_nd(x, *, block_shape: BlockShape, paddings: Borders):
+@operator(functional="space_to_batch_nd")
+def SpaceToBatchND(x, *, block_shape: BlockShape, paddings: Borders):
     """Blocks of pixels moved into the batch, after padding with zeros.
 
     Args:
@@ -225,8 +225,8 @@ def space_to_batch_nd(x, *, block_shape: BlockShape, paddings: Borders):
     return _to_batch("SpaceToBatchND", x, block_shape, paddings)
 
 
-@operator("BatchToSpaceND", functional="batch_to_space_nd")
-def batch_to_space_nd(x, *, block_shape: BlockShape, crops: Borders):
+@operator(functional="batch_to_space_nd")
+def BatchToSpaceND(x, *, block_shape: BlockShape, crops: Borders):
     """The batch moved into blocks of pixels, then cropped: the inverse of SpaceToBatchND.
 
     Args:

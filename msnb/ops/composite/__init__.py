@@ -32,7 +32,7 @@ __all__ = [
 
 def __getattr__(name):
     """normal, uniform, count_nonzero, ...: declared as functional forms, found here as well."""
-    from msnb.core.primitive import FUNCTIONAL
+    from msnb.core.operator import FUNCTIONAL
 
     if name in FUNCTIONAL:
         return FUNCTIONAL[name]

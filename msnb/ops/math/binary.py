@@ -5,8 +5,8 @@ import operator as operators
 import jax
 import jax.numpy as jnp
 
+from msnb.core.declare import operator
 from msnb.core.dtype import promote
-from msnb.core.primitive import operator
 from msnb.ops._check import BOOL, FLOAT, INT, NUMBER, dtype_in, same_shape
 from msnb.ops._half import in_float32
 from msnb.ops._kinks import larger, smaller
@@ -375,8 +375,8 @@ bitwise_xor = _declare(
 )
 
 
-@operator("TrueDiv", functional="true_divide", methods=("div", "divide", "true_divide", "__truediv__", "__rtruediv__"))
-def true_div(x, y):
+@operator(functional="true_divide", methods=("div", "divide", "true_divide", "__truediv__", "__rtruediv__"))
+def TrueDiv(x, y):
     """Quotient of the operands; integers give float32. The operator behind ``/``.
 
     Inputs:
@@ -401,8 +401,8 @@ def true_div(x, y):
     return _quotient(floating(x), floating(y))
 
 
-@operator("SquareSumAll")
-def square_sum_all(x1, x2):
+@operator
+def SquareSumAll(x1, x2):
     """Sum of the squares of each of two Tensors.
 
     Inputs:

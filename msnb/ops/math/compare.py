@@ -3,8 +3,8 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Float
+from msnb.core.declare import operator
 from msnb.core.dtype import broadcast_check, promote
-from msnb.core.primitive import operator
 from msnb.ops._check import ANY, BOOL, FLOAT, dtype_in, same_dtype, same_shape, tensor_only
 
 _DOC = """True where {meaning}.
@@ -107,8 +107,8 @@ logical_xor = _logical(
 )
 
 
-@operator("LogicalNot", functional="logical_not", methods=("logical_not",))
-def logical_not(x):
+@operator(functional="logical_not", methods=("logical_not",))
+def LogicalNot(x):
     """True where an element is False.
 
     Inputs:
@@ -132,8 +132,8 @@ def logical_not(x):
     return jnp.logical_not(x)
 
 
-@operator("ApproximateEqual", functional="approximate_equal")
-def approximate_equal(x, y, *, tolerance: Float = 1e-05):
+@operator(functional="approximate_equal")
+def ApproximateEqual(x, y, *, tolerance: Float = 1e-05):
     """True where the operands differ by less than `tolerance`.
 
     Args:
@@ -164,8 +164,8 @@ def approximate_equal(x, y, *, tolerance: Float = 1e-05):
     return jnp.abs(x - y) < jnp.asarray(tolerance, x.dtype)
 
 
-@operator("EqualCount")
-def equal_count(x, y):
+@operator
+def EqualCount(x, y):
     """Number of places in which two Tensors agree.
 
     Inputs:

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 from jax.scipy import special
 
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops._check import FLOAT, dtype_in, same_dtype
 
 
@@ -15,8 +15,8 @@ def _in_float32(fn, *arrays):
     return fn(*arrays)
 
 
-@operator("Lgamma", functional="lgamma", methods=("lgamma",))
-def lgamma(x):
+@operator(functional="lgamma", methods=("lgamma",))
+def Lgamma(x):
     """Logarithm of the absolute value of the gamma function.
 
     Inputs:
@@ -39,8 +39,8 @@ def lgamma(x):
     return _in_float32(special.gammaln, x)
 
 
-@operator("Digamma", functional="digamma", methods=("digamma",))
-def digamma(x):
+@operator(functional="digamma", methods=("digamma",))
+def Digamma(x):
     """Derivative of the logarithm of the gamma function.
 
     Inputs:
@@ -62,8 +62,8 @@ def digamma(x):
     return _in_float32(special.digamma, x)
 
 
-@operator("Igamma", functional="igamma", methods=("igamma",))
-def igamma(a, x):
+@operator(functional="igamma", methods=("igamma",))
+def Igamma(a, x):
     """Regularised lower incomplete gamma function.
 
     Inputs:
@@ -89,8 +89,8 @@ def igamma(a, x):
     return _in_float32(special.gammainc, a, x)
 
 
-@operator("Lbeta", functional="lbeta")
-def lbeta(x, y):
+@operator(functional="lbeta")
+def Lbeta(x, y):
     """Logarithm of the beta function, lgamma(x) + lgamma(y) - lgamma(x + y), exact for large arguments as well.
 
     Inputs:

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import IntOrTuple
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops._check import same_dtype, tensor_only
 
 _DOC = """Copy of `x` whose rows at `indices` are {verb} `v`.

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, Tensors
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops._check import ANY, COMPLEX, FLOAT, SIGNED, dtype_in, same_dtype, same_shape, tensor_only
 
 _FACTORS = FLOAT | SIGNED | COMPLEX
@@ -30,8 +30,8 @@ def _product(op, x1, x2, transpose_a, transpose_b):
     return jnp.matmul(a, b)
 
 
-@operator("MatMul")
-def mat_mul(x1, x2, *, transpose_a: Bool = False, transpose_b: Bool = False):
+@operator
+def MatMul(x1, x2, *, transpose_a: Bool = False, transpose_b: Bool = False):
     """Product of two matrices.
 
     Args:
@@ -68,8 +68,8 @@ def mat_mul(x1, x2, *, transpose_a: Bool = False, transpose_b: Bool = False):
     return _product("MatMul", x1, x2, transpose_a, transpose_b)
 
 
-@operator("BatchMatMul")
-def batch_mat_mul(x1, x2, *, transpose_a: Bool = False, transpose_b: Bool = False):
+@operator
+def BatchMatMul(x1, x2, *, transpose_a: Bool = False, transpose_b: Bool = False):
     """Products of two batches of matrices.
 
     Args:
@@ -113,8 +113,8 @@ def batch_mat_mul(x1, x2, *, transpose_a: Bool = False, transpose_b: Bool = Fals
     return _product("BatchMatMul", x1, x2, transpose_a, transpose_b)
 
 
-@operator("MatMulBroadcast")
-def mat_mul_broadcast(x1, x2):
+@operator
+def MatMulBroadcast(x1, x2):
     """Matrix product in which vectors are rows or columns and batch dimensions broadcast, as numpy's matmul.
 
     Inputs:
@@ -157,8 +157,8 @@ def _sum_of(op, xs):
     return functools.reduce(py_operator.add, xs)
 
 
-@operator("AddN", functional="addn")
-def add_n(inputs: Tensors):
+@operator(functional="addn")
+def AddN(inputs: Tensors):
     """Sum of several Tensors.
 
     Inputs:
@@ -182,8 +182,8 @@ def add_n(inputs: Tensors):
     return _sum_of("AddN", inputs)
 
 
-@operator("AccumulateNV2", functional="accumulate_n")
-def accumulate_n(inputs: Tensors):
+@operator(functional="accumulate_n")
+def AccumulateNV2(inputs: Tensors):
     """Sum of several Tensors.
 
     Inputs:
@@ -207,8 +207,8 @@ def accumulate_n(inputs: Tensors):
     return _sum_of("AccumulateNV2", inputs)
 
 
-@operator("Inverse", functional="inverse", methods=("inverse",), aliases=("MatrixInverse",))
-def inverse(x):
+@operator(functional="inverse", methods=("inverse",), aliases=("MatrixInverse",))
+def Inverse(x):
     """Inverse of square matrices.
 
     Inputs:
@@ -235,8 +235,8 @@ def inverse(x):
     return jnp.linalg.inv(x)
 
 
-@operator("Cholesky", functional="cholesky", methods=("cholesky",))
-def cholesky(x):
+@operator(functional="cholesky", methods=("cholesky",))
+def Cholesky(x):
     """Lower triangular factor of positive definite matrices.
 
     Inputs:

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Axis, Bool, Int
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops._check import ANY, BOOL, NUMBER, axes_in, axis_in, dtype_in
 from msnb.ops._half import in_float32
 

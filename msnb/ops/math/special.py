@@ -5,15 +5,15 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Float, Kind, OneOf, PositiveInt
 from msnb.core import float_status
+from msnb.core.declare import operator
 from msnb.core.operator import Operator
-from msnb.core.primitive import operator
 from msnb.core.tensor import box
 from msnb.ops._check import FLOAT, NUMBER, dtype_in, rank, same_dtype
 from msnb.ops._host import HostPrimitive, host_operator
 
 
-@operator("LinSpace", functional="linspace")
-def lin_space(start, stop, num: PositiveInt):
+@operator(functional="linspace")
+def LinSpace(start, stop, num: PositiveInt):
     """`num` numbers at even distances from `start` to `stop`, both included.
 
     Inputs:
@@ -45,8 +45,8 @@ def lin_space(start, stop, num: PositiveInt):
     return (start + step * jnp.arange(num, dtype=start.dtype)).at[-1].set(stop)
 
 
-@operator("HistogramFixedWidth", functional="histogram_fixed_width")
-def histogram_fixed_width(x, range, *, nbins: PositiveInt, dtype: OneOf("int32", "int64") = "int32"):
+@operator(functional="histogram_fixed_width")
+def HistogramFixedWidth(x, range, *, nbins: PositiveInt, dtype: OneOf("int32", "int64") = "int32"):
     """How many elements fall in each of `nbins` bins of equal width.
 
     Elements at or below the lower bound count in the first bin, elements at or above the upper bound in the last.
@@ -92,8 +92,8 @@ def _iou_matrix(boxes):
     return shared / (area[:, None] + area - shared)
 
 
-@operator("NMSWithMask", functional="nms_with_mask")
-def nms_with_mask(bboxes, *, iou_threshold: Float = 0.5):
+@operator(functional="nms_with_mask")
+def NMSWithMask(bboxes, *, iou_threshold: Float = 0.5):
     """Boxes in order of their scores, with a mask of those that overlap no better box by more than a threshold.
 
     Args:
@@ -141,8 +141,8 @@ def nms_with_mask(bboxes, *, iou_threshold: Float = 0.5):
     return boxes, jnp.arange(count, dtype=jnp.int32), mask
 
 
-@operator("NPUAllocFloatStatus")
-def npu_alloc_float_status():
+@operator
+def NPUAllocFloatStatus():
     """Eight status words, all 0, for NPUClearFloatStatus and NPUGetFloatStatus.
 
     Outputs:
@@ -242,8 +242,8 @@ def _matrix_axes(axes):
 DotAxes = Kind("an int, or two tuples of as many different axes each", _matrix_axes)
 
 
-@operator("TensorDot")
-def tensor_dot(x1, x2, axes: DotAxes):
+@operator
+def TensorDot(x1, x2, axes: DotAxes):
     """Sum of products over pairs of axes.
 
     Inputs:

@@ -3,7 +3,7 @@
 import jax
 import jax.numpy as jnp
 
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops._check import ANY, BOOL, FLOAT, INT, NUMBER, dtype_in, tensor_only
 from msnb.ops._half import in_float32
 from msnb.ops._kinks import magnitude
@@ -339,8 +339,8 @@ log2 = _transcendental("Log2", jnp.log2, "Logarithm to base 2 of each element.",
 log10 = _transcendental("Log10", jnp.log10, "Logarithm to base 10 of each element.", "[10.]", "[1.]", "log10")
 
 
-@operator("IsNan", functional="isnan", methods=("isnan",))
-def is_nan(x):
+@operator(functional="isnan", methods=("isnan",))
+def IsNan(x):
     """True where an element is not a number.
 
     Inputs:
@@ -360,8 +360,8 @@ def is_nan(x):
     return jnp.isnan(x)
 
 
-@operator("IsInf", functional="isinf", methods=("isinf",))
-def is_inf(x):
+@operator(functional="isinf", methods=("isinf",))
+def IsInf(x):
     """True where an element is infinite.
 
     Inputs:
@@ -381,8 +381,8 @@ def is_inf(x):
     return jnp.isinf(x)
 
 
-@operator("IsFinite", functional="isfinite", methods=("isfinite",))
-def is_finite(x):
+@operator(functional="isfinite", methods=("isfinite",))
+def IsFinite(x):
     """True where an element is neither infinite nor not-a-number.
 
     Inputs:
@@ -402,8 +402,8 @@ def is_finite(x):
     return jnp.isfinite(x)
 
 
-@operator("FloatStatus")
-def float_status(x):
+@operator
+def FloatStatus(x):
     """1 if any element is infinite or not a number, else 0.
 
     Inputs:
@@ -426,8 +426,8 @@ def float_status(x):
     return (~jnp.isfinite(x)).any().astype(x.dtype).reshape(1)
 
 
-@operator("Eps")
-def eps(x):
+@operator
+def Eps(x):
     """A small positive number in every place, 2**-14 for float16 and 2**-16 otherwise.
 
     Inputs:
@@ -450,8 +450,8 @@ def eps(x):
     return jnp.full_like(x, 2.0 ** (-14 if x.dtype == jnp.float16 else -16))
 
 
-@operator("PopulationCount")
-def population_count(x):
+@operator
+def PopulationCount(x):
     """Number of bits set in each element.
 
     Inputs:

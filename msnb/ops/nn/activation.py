@@ -3,8 +3,8 @@
 import jax
 import jax.numpy as jnp
 
-from msnb.common.kinds import Float, Int, IntOrTuple
-from msnb.core.primitive import operator
+from msnb.common.kinds import Float
+from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
 from msnb.ops.nn._kinds import NotZero, UnitAlpha
@@ -12,8 +12,8 @@ from msnb.ops.nn._kinds import NotZero, UnitAlpha
 _REAL = _check.INT | _check.FLOAT
 
 
-@operator("ReLU", functional="relu")
-def relu(input_x):
+@operator(functional="relu")
+def ReLU(input_x):
     """max(x, 0), element by element.
 
     Inputs:
@@ -34,8 +34,8 @@ def relu(input_x):
     return jnp.where(input_x <= 0, jnp.zeros_like(input_x), input_x)  # lets NaN through, as max() does
 
 
-@operator("ReLU6", functional="relu6")
-def relu6(input_x):
+@operator(functional="relu6")
+def ReLU6(input_x):
     """min(max(x, 0), 6), element by element (MobileNets, arXiv:1704.04861).
 
     Inputs:
@@ -52,8 +52,8 @@ def relu6(input_x):
     return jnp.where(input_x > 6, jnp.full_like(input_x, 6), low)
 
 
-@operator("ReLUV2")
-def relu_v2(input_x):
+@operator
+def ReLUV2(input_x):
     """ReLU of a 4-D Tensor that also returns where the input was positive.
 
     Inputs:
@@ -72,9 +72,9 @@ def relu_v2(input_x):
     return jnp.where(positive, input_x, jnp.zeros_like(input_x)), positive.astype(jnp.uint8)
 
 
-@operator("Elu", functional="elu")
+@operator(functional="elu")
 @in_float32
-def elu_op(input_x, *, alpha: UnitAlpha = 1.0):
+def Elu(input_x, *, alpha: UnitAlpha = 1.0):
     """x where x > 0, alpha * (exp(x) - 1) elsewhere (arXiv:1511.07289).
 
     Args:
@@ -98,9 +98,9 @@ def _elu(x, alpha):
     return jnp.where(x > 0, x, alpha * jnp.expm1(negative))
 
 
-@operator("CeLU", functional="celu")
+@operator(functional="celu")
 @in_float32
-def celu(x, *, alpha: NotZero = 1.0):
+def CeLU(x, *, alpha: NotZero = 1.0):
     """max(0, x) + min(0, alpha * (exp(x / alpha) - 1)) (arXiv:1704.07483).
 
     Args:
@@ -120,9 +120,9 @@ def celu(x, *, alpha: NotZero = 1.0):
     return jnp.where(x > 0, x, alpha * jnp.expm1(negative / alpha))
 
 
-@operator("SeLU", functional="selu")
+@operator(functional="selu")
 @in_float32
-def selu(input_x):
+def SeLU(input_x):
     """Self-normalising exponential linear unit (arXiv:1706.02515).
 
     Inputs:
@@ -138,9 +138,9 @@ def selu(input_x):
     return jnp.asarray(1.05070098735548, input_x.dtype) * _elu(input_x, 1.67326324235437)
 
 
-@operator("HSwish", functional="hardswish")
+@operator(functional="hardswish")
 @in_float32
-def hswish_op(input_x):
+def HSwish(input_x):
     """x * relu6(x + 3) / 6 (Searching for MobileNetV3, arXiv:1905.02244).
 
     Inputs:
@@ -159,8 +159,8 @@ def hswish_op(input_x):
     return jnp.where((input_x < -3) | (input_x > 3), flat, inside * (inside + 3) / 6)
 
 
-@operator("HSigmoid", functional="hardsigmoid")
-def hsigmoid_op(input_x):
+@operator(functional="hardsigmoid")
+def HSigmoid(input_x):
     """relu6(x + 3) / 6, the piecewise linear sigmoid of MobileNetV3.
 
     Inputs:
@@ -182,9 +182,9 @@ def _relu6_of_shifted(x):
     return jnp.where(shifted >= 6, jnp.full_like(shifted, 6), low)
 
 
-@operator("Sigmoid", functional="sigmoid")
+@operator(functional="sigmoid")
 @in_float32
-def sigmoid(input_x):
+def Sigmoid(input_x):
     """1 / (1 + exp(-x)), element by element.
 
     Inputs:
@@ -204,9 +204,9 @@ def sigmoid(input_x):
     return jax.lax.logistic(input_x)
 
 
-@operator("Tanh", functional="tanh", methods=("tanh",))
+@operator(functional="tanh", methods=("tanh",))
 @in_float32
-def tanh(input_x):
+def Tanh(input_x):
     """Hyperbolic tangent, element by element.
 
     Inputs:
@@ -222,9 +222,9 @@ def tanh(input_x):
     return jnp.tanh(input_x)
 
 
-@operator("Softplus")
+@operator
 @in_float32
-def softplus_op(input_x):
+def Softplus(input_x):
     """log(1 + exp(x)), computed without overflow.
 
     Inputs:
@@ -240,9 +240,9 @@ def softplus_op(input_x):
     return jnp.logaddexp(input_x, jnp.zeros_like(input_x))
 
 
-@operator("Softsign", functional="softsign")
+@operator(functional="softsign")
 @in_float32
-def softsign(input_x):
+def Softsign(input_x):
     """x / (1 + |x|), element by element.
 
     Inputs:
@@ -259,9 +259,9 @@ def softsign(input_x):
     return input_x / (1 + jnp.where(input_x < 0, -input_x, input_x))
 
 
-@operator("GeLU", aliases=("Gelu",))
+@operator(aliases=("Gelu",))
 @in_float32
-def gelu_op(input_x):
+def GeLU(input_x):
     """Gaussian error linear unit, tanh form: 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) (arXiv:1606.08415).
 
     Inputs:
@@ -277,9 +277,9 @@ def gelu_op(input_x):
     return 0.5 * input_x * (1 + jnp.tanh(0.7978845608028654 * (input_x + 0.044715 * input_x * input_x * input_x)))
 
 
-@operator("FastGeLU", aliases=("FastGelu",), functional="fast_gelu")
+@operator(aliases=("FastGelu",), functional="fast_gelu")
 @in_float32
-def fast_gelu(input_x):
+def FastGeLU(input_x):
     """x * sigmoid(1.702 x), written as MindSpore does to stay finite.
 
     Inputs:
@@ -295,8 +295,8 @@ def fast_gelu(input_x):
     return input_x * jax.lax.logistic(1.702 * input_x)
 
 
-@operator("PReLU", functional="prelu")
-def prelu(input_x, weight):
+@operator(functional="prelu")
+def PReLU(input_x, weight):
     """x where x > 0, weight * x elsewhere, one weight a channel (arXiv:1502.01852).
 
     Inputs:
@@ -332,9 +332,9 @@ def prelu(input_x, weight):
     return jnp.where(input_x > 0, input_x, slope.astype(input_x.dtype) * input_x)
 
 
-@operator("Mish", functional="mish")
+@operator(functional="mish")
 @in_float32
-def mish(x):
+def Mish(x):
     """x * tanh(log(1 + exp(x))) (arXiv:1908.08681).
 
     Inputs:
@@ -350,8 +350,8 @@ def mish(x):
     return x * jnp.tanh(jnp.logaddexp(x, jnp.zeros_like(x)))
 
 
-@operator("HShrink", functional="hardshrink")
-def hshrink_op(input_x, *, lambd: Float = 0.5):
+@operator(functional="hardshrink")
+def HShrink(input_x, *, lambd: Float = 0.5):
     """x where |x| > lambd, 0 elsewhere.
 
     Args:
@@ -370,8 +370,8 @@ def hshrink_op(input_x, *, lambd: Float = 0.5):
     return jnp.where((input_x >= -lambd) & (input_x <= lambd), jnp.zeros_like(input_x), input_x)
 
 
-@operator("SoftShrink", functional="softshrink")
-def softshrink_op(input_x, *, lambd: Float = 0.5):
+@operator(functional="softshrink")
+def SoftShrink(input_x, *, lambd: Float = 0.5):
     """x - lambd where x > lambd, x + lambd where x < -lambd, 0 between.
 
     Args:
@@ -390,59 +390,3 @@ def softshrink_op(input_x, *, lambd: Float = 0.5):
     return jnp.where(
         input_x > lambd, input_x - lambd, jnp.where(input_x < -lambd, input_x + lambd, jnp.zeros_like(input_x))
     )
-
-
-@operator("Softmax")
-@in_float32
-def softmax_op(logits, *, axis: IntOrTuple = -1):
-    """exp(x - max) / sum(exp(x - max)) along `axis`.
-
-    Args:
-        axis (Union[int, tuple[int]]): the axis, or axes, over which the results sum to 1. Default: -1.
-
-    Inputs:
-        - **logits** (Tensor) - any shape, float.
-
-    Outputs:
-        Tensor, shape and type of `logits`.
-
-    Raises:
-        TypeError: If `axis` is not an int or a tuple of int.
-        ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> print(ops.Softmax()(Tensor([1.0, 2.0, 3.0])))
-        [0.09003058 0.24472848 0.66524094]
-    """
-    _check.dtype_in("Softmax", "logits", logits, _check.FLOAT)
-    if axis == ():
-        raise ValueError("For 'Softmax', 'axis' should name at least one axis, but got ().")
-    return jax.nn.softmax(logits, axis=_check.axes_in("Softmax", axis, logits.ndim))
-
-
-@operator("LogSoftmax", functional="log_softmax")
-@in_float32
-def log_softmax_op(logits, *, axis: Int = -1):
-    """x - log(sum(exp(x))) along `axis`.
-
-    Args:
-        axis (int): the axis over which the exponentials sum to 1. Default: -1.
-
-    Inputs:
-        - **logits** (Tensor) - any shape, float.
-
-    Outputs:
-        Tensor, shape and type of `logits`.
-
-    Raises:
-        TypeError: If `axis` is not an int.
-        ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    _check.dtype_in("LogSoftmax", "logits", logits, _check.FLOAT)
-    return jax.nn.log_softmax(logits, axis=_check.axis_in("LogSoftmax", axis, logits.ndim))

@@ -4,13 +4,13 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Bool, Int, OneOf, PositiveInt
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
 
 
-@operator("OneHot")
-def one_hot_op(indices, depth: PositiveInt, on_value, off_value, *, axis: Int = -1):
+@operator
+def OneHot(indices, depth: PositiveInt, on_value, off_value, *, axis: Int = -1):
     """A new axis of length `depth` with `on_value` at each index and `off_value` elsewhere.
 
     Args:
@@ -53,8 +53,8 @@ def one_hot_op(indices, depth: PositiveInt, on_value, off_value, *, axis: Int = 
     return jnp.where(chosen, on_value.reshape(()), off_value.reshape(()).astype(on_value.dtype))
 
 
-@operator("TopK")
-def top_k(input_x, k: Int, *, sorted: Bool = False):
+@operator
+def TopK(input_x, k: Int, *, sorted: Bool = False):
     """The `k` largest values along the last axis, and where they stand.
 
     Args:
@@ -85,8 +85,8 @@ def top_k(input_x, k: Int, *, sorted: Bool = False):
     return tuple(lax.top_k(input_x, k))
 
 
-@operator("InTopK", functional="in_top_k")
-def in_top_k(x1, x2, *, k: Int):
+@operator(functional="in_top_k")
+def InTopK(x1, x2, *, k: Int):
     """Whether the score of each target is among the `k` best of its row.
 
     Args:
@@ -113,9 +113,9 @@ def in_top_k(x1, x2, *, k: Int):
     return inside & (better < k) & jnp.isfinite(own[:, 0])
 
 
-@operator("BiasAdd", functional="bias_add")
+@operator(functional="bias_add")
 @in_float32
-def bias_add_op(input_x, bias, *, data_format: OneOf("NCHW", "NHWC", "NCDHW") = "NCHW"):
+def BiasAdd(input_x, bias, *, data_format: OneOf("NCHW", "NHWC", "NCDHW") = "NCHW"):
     """Adds one number a channel.
 
     Args:
@@ -149,8 +149,8 @@ def bias_add_op(input_x, bias, *, data_format: OneOf("NCHW", "NHWC", "NCDHW") = 
     return input_x + bias.reshape((-1,) + (1,) * (input_x.ndim - 1 - axis))
 
 
-@operator("Flatten")
-def flatten_op(input_x):
+@operator
+def Flatten(input_x):
     """Keeps axis 0 and joins all others.
 
     Inputs:

@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import OneOf, PositiveInt, Shape
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops.nn import conv_primitive
 from msnb.ops.nn._kinds import Layout, Offsets3, PadMode, Sides2, Sides3, Window2, Window3
@@ -80,8 +80,8 @@ def _check_output(op, geometry, image, kernel):
         )
 
 
-@operator("Conv2D")
-def conv2d_op(
+@operator
+def Conv2D(
     x,
     weight,
     *,
@@ -149,8 +149,8 @@ def _conv2d(op, x, w, pad_mode, pad, stride, dilation, group):
     return conv_primitive.conv(x, w, geometry)
 
 
-@operator("DepthwiseConv2dNative")
-def depthwise_conv2d_native(
+@operator
+def DepthwiseConv2dNative(
     x,
     weight,
     *,
@@ -193,8 +193,8 @@ def depthwise_conv2d_native(
     return _conv2d(op, x, filters, pad_mode, pad, stride, dilation, x.shape[1])
 
 
-@operator("Conv2DBackpropInput", aliases=("Conv2DTranspose",))
-def conv2d_backprop_input(
+@operator(aliases=("Conv2DTranspose",))
+def Conv2DBackpropInput(
     out_backprop,
     filter,
     input_sizes: Shape,
@@ -246,8 +246,8 @@ def conv2d_backprop_input(
     return jnp.moveaxis(dx, 1, -1) if last else dx
 
 
-@operator("Conv2DBackpropFilter")
-def conv2d_backprop_filter(
+@operator
+def Conv2DBackpropFilter(
     out_backprop,
     input_x,
     filter_sizes: Shape,
@@ -330,8 +330,8 @@ def _backward_geometry(op, dy, w, image, pad_mode, pad, stride, dilation, group)
 
 
 # ---------------------------------------------------------------------- three dimensions
-@operator("Conv3D")
-def conv3d_op(
+@operator
+def Conv3D(
     x,
     weight,
     *,
@@ -376,8 +376,8 @@ def conv3d_op(
     return direct(x, weight, geometry)
 
 
-@operator("Conv3DBackpropInput")
-def conv3d_backprop_input(
+@operator
+def Conv3DBackpropInput(
     weight,
     dout,
     input_size: Shape,
@@ -422,8 +422,8 @@ def conv3d_backprop_input(
     return _transposed3d(dout, weight, input_size, Geometry(stride, padding, dilation, group))
 
 
-@operator("Conv3DTranspose")
-def conv3d_transpose_op(
+@operator
+def Conv3DTranspose(
     dout,
     weight,
     *,

@@ -8,7 +8,7 @@ from jax import lax
 from msnb.common.kinds import Bool, Int, check
 from msnb.core._jax_private import at_hand, is_tracer
 from msnb.core.checks import Check, Range, label
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
 from msnb.ops._host import HostPrimitive, host_operator
@@ -103,7 +103,6 @@ def _places(given):
 
 
 @operator(
-    "CTCLoss",
     checks=[
         label("labels_values", lambda given: (np.shape(given["x"]) or (0,))[-1]),
         Check("labels_indices", _places),
@@ -111,7 +110,7 @@ def _places(given):
     ],
 )
 @in_float32
-def ctc_loss_op(
+def CTCLoss(
     x,
     labels_indices,
     labels_values,
@@ -167,7 +166,6 @@ def ctc_loss_op(
 
 
 @operator(
-    "RNNTLoss",
     checks=[
         spelled("labels", "label_lengths", "acts", 3),
         lengths("input_lengths", "acts", 1),
@@ -175,7 +173,7 @@ def ctc_loss_op(
     ],
 )
 @in_float32
-def rnnt_loss(acts, labels, input_lengths, label_lengths, *, blank_label: Int = 0):
+def RNNTLoss(acts, labels, input_lengths, label_lengths, *, blank_label: Int = 0):
     """Transducer loss and its gradient (Graves, arXiv:1211.3711).
 
     Args:

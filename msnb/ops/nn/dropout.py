@@ -7,7 +7,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Int, Shape, is_constant
 from msnb.core._jax_private import is_tracer
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops.nn._kinds import KeepProb
 
@@ -29,8 +29,8 @@ def drop(key, x, keep_prob, shape=None):
     return jnp.where(mask, x / jnp.asarray(share, x.dtype), jnp.zeros_like(x)), mask
 
 
-@operator("Dropout", random=True)
-def dropout_op(key, x, *, keep_prob: KeepProb = 0.5, Seed0: Int = 0, Seed1: Int = 0):
+@operator(random=True)
+def Dropout(key, x, *, keep_prob: KeepProb = 0.5, Seed0: Int = 0, Seed1: Int = 0):
     """Keeps each element with probability `keep_prob`, scaled by 1 / keep_prob, and sets the others to 0.
 
     Args:
@@ -65,8 +65,8 @@ def _drop_channels(op, key, x, keep_prob, ranks):
     return y, jnp.broadcast_to(mask, x.shape)
 
 
-@operator("Dropout2D", random=True)
-def dropout2d_op(key, x, *, keep_prob: KeepProb = 0.5):
+@operator(random=True)
+def Dropout2D(key, x, *, keep_prob: KeepProb = 0.5):
     """Dropout of whole channels of images.
 
     Args:
@@ -84,8 +84,8 @@ def dropout2d_op(key, x, *, keep_prob: KeepProb = 0.5):
     return _drop_channels("Dropout2D", key, x, keep_prob, (4,))
 
 
-@operator("Dropout3D", random=True)
-def dropout3d_op(key, x, *, keep_prob: KeepProb = 0.5):
+@operator(random=True)
+def Dropout3D(key, x, *, keep_prob: KeepProb = 0.5):
     """Dropout of whole channels of volumes.
 
     Args:
@@ -107,8 +107,8 @@ def _mask_bytes(shape):
     return -(-prod(shape) // 128) * 16
 
 
-@operator("DropoutGenMask", random=True)
-def dropout_gen_mask(key, shape: Shape, keep_prob, *, Seed0: Int = 0, Seed1: Int = 0):
+@operator(random=True)
+def DropoutGenMask(key, shape: Shape, keep_prob, *, Seed0: Int = 0, Seed1: Int = 0):
     """A random mask for DropoutDoMask, one bit an element.
 
     Args:
@@ -129,8 +129,8 @@ def dropout_gen_mask(key, shape: Shape, keep_prob, *, Seed0: Int = 0, Seed1: Int
     return jnp.packbits(bits)
 
 
-@operator("DropoutDoMask")
-def dropout_do_mask(input_x, mask, keep_prob):
+@operator
+def DropoutDoMask(input_x, mask, keep_prob):
     """Applies a mask of DropoutGenMask: keeps where a bit is set, scaled by 1 / keep_prob.
 
     Inputs:

@@ -5,7 +5,8 @@ from jax import lax
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Float, Int, OneOf, check, is_constant
-from msnb.core.primitive import FUNCTIONAL, REGISTRY, operator
+from msnb.core.declare import operator
+from msnb.core.operator import REGISTRY
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._half import in_float32
@@ -17,8 +18,8 @@ def _floats(op, x):
     _check.dtype_in(op, "input", x, _check.FLOAT)
 
 
-@operator("LeakyReLU", functional="leaky_relu")
-def leaky_relu(input, *, alpha: Float = 0.2):
+@operator(functional="leaky_relu")
+def LeakyReLU(input, *, alpha: Float = 0.2):
     """x where x > 0, alpha * x elsewhere.
 
     Args:
@@ -37,9 +38,9 @@ def leaky_relu(input, *, alpha: Float = 0.2):
     return jnp.where(input > 0, input, jnp.asarray(alpha, input.dtype) * input)
 
 
-@operator("SiLU", functional="silu")
+@operator(functional="silu")
 @in_float32
-def silu(input):
+def SiLU(input):
     """x * sigmoid(x) (arXiv:1702.03118).
 
     Inputs:
@@ -55,9 +56,9 @@ def silu(input):
     return input * lax.logistic(input)
 
 
-@operator("LogSigmoid", functional="logsigmoid")
+@operator(functional="logsigmoid")
 @in_float32
-def logsigmoid(x):
+def LogSigmoid(x):
     """log(sigmoid(x)), computed without overflow.
 
     Inputs:
@@ -73,8 +74,8 @@ def logsigmoid(x):
     return -jnp.logaddexp(-x, jnp.zeros_like(x))
 
 
-@operator("HardTanh", functional="hardtanh")
-def hardtanh(input, *, min_val: Float = -1.0, max_val: Float = 1.0):
+@operator(functional="hardtanh")
+def HardTanh(input, *, min_val: Float = -1.0, max_val: Float = 1.0):
     """x cut to [min_val, max_val].
 
     Args:
@@ -95,8 +96,8 @@ def hardtanh(input, *, min_val: Float = -1.0, max_val: Float = 1.0):
     return jnp.where(input > max_val, jnp.full_like(input, max_val), low)
 
 
-@operator("Threshold", functional="threshold")
-def threshold(input, *, thr: Float, value: Float):
+@operator(functional="threshold")
+def Threshold(input, *, thr: Float, value: Float):
     """x where x > thr, `value` elsewhere.
 
     Args:
@@ -116,9 +117,9 @@ def threshold(input, *, thr: Float, value: Float):
     return jnp.where(input > thr, input, jnp.full_like(input, value))
 
 
-@operator("GLU", functional="glu")
+@operator(functional="glu")
 @in_float32
-def glu(x, *, axis: Int = -1):
+def GLU(x, *, axis: Int = -1):
     """a * sigmoid(b) for the two halves a and b of `x` along `axis` (arXiv:1612.08083).
 
     Args:
@@ -141,9 +142,9 @@ def glu(x, *, axis: Int = -1):
     return a * lax.logistic(b)
 
 
-@operator("ErfGeLU")
+@operator
 @in_float32
-def _gelu_erf(input):
+def ErfGeLU(input):
     """Gaussian error linear unit, exact: x * Phi(x) with the normal distribution function Phi.
 
     Inputs:
@@ -177,9 +178,9 @@ def gelu(input, approximate="none"):
     return (_tanh_gelu if approximate == "tanh" else _erf_gelu)(input)
 
 
-@operator("SoftplusBeta")
+@operator
 @in_float32
-def _softplus_beta(input, *, beta: Float, threshold: Float):
+def SoftplusBeta(input, *, beta: Float, threshold: Float):
     """log(1 + exp(beta x)) / beta, x itself where beta x is above `threshold`.
 
     Args:
@@ -216,48 +217,6 @@ def softplus(input, beta=1, threshold=20):
         ``CPU`` ``GPU`` ``TPU``
     """
     return _softplus_form(input, beta, threshold)
-
-
-@functional("softmax")
-def softmax(input, axis=-1, *, dtype=None):
-    """exp(x) / sum(exp(x)) along `axis`.
-
-    Args:
-        input (Tensor): Any shape, float.
-        axis (Union[int, tuple[int]]): Where the results sum to 1. Default: -1.
-
-    Keyword Args:
-        dtype (mindspore.dtype): Converts `input` first. Default: None.
-
-    Returns:
-        Tensor, shape of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    if dtype is not None:
-        input = FUNCTIONAL["cast"](input, dtype)
-    return _softmax_form(input, axis)
-
-
-@functional("softmin")
-def softmin(x, axis=-1, *, dtype=None):
-    """Softmax of -x.
-
-    Args:
-        x (Tensor): Any shape, float.
-        axis (int): Where the results sum to 1. Default: -1.
-
-    Keyword Args:
-        dtype (mindspore.dtype): Converts `x` first. Default: None.
-
-    Returns:
-        Tensor, shape of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return softmax(-x, axis, dtype=dtype)
 
 
 @functional("is_floating_point")
@@ -340,4 +299,3 @@ dropout3d = _channel_form("dropout3d", "Dropout3D", "volumes (N, C, D, H, W)")
 _tanh_gelu = REGISTRY["GeLU"].functional
 _erf_gelu = REGISTRY["ErfGeLU"].functional
 _softplus_form = REGISTRY["SoftplusBeta"].functional
-_softmax_form = REGISTRY["Softmax"].functional

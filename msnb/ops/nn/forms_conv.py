@@ -5,7 +5,7 @@ import numpy as np
 from jax import lax
 
 from msnb.common.kinds import Bool, Kind, NonNegInt, Optional, PositiveInt, accept_value
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops.nn import conv_primitive
 from msnb.ops.nn._kinds import (
@@ -35,8 +35,8 @@ def _convolve(op, x, w, bias, stride, pad_mode, padding, dilation, groups):
     return y if bias is None else y + bias.reshape((-1,) + (1,) * dims)
 
 
-@operator("Conv1DForm", functional="conv1d")
-def conv1d(
+@operator(functional="conv1d")
+def Conv1DForm(
     input,
     weight,
     bias=None,
@@ -83,8 +83,8 @@ def conv1d(
     return y if bias is None else y + bias[:, None]
 
 
-@operator("Conv2DForm", functional="conv2d")
-def conv2d(
+@operator(functional="conv2d")
+def Conv2DForm(
     input,
     weight,
     bias=None,
@@ -119,8 +119,8 @@ def conv2d(
     return _convolve("conv2d", input, weight, bias, stride, pad_mode, padding, dilation, groups)
 
 
-@operator("Conv3DForm", functional="conv3d")
-def conv3d(
+@operator(functional="conv3d")
+def Conv3DForm(
     input,
     weight,
     bias=None,
@@ -154,8 +154,8 @@ def conv3d(
     return _convolve("conv3d", input, weight, bias, stride, pad_mode, padding, dilation, groups)
 
 
-@operator("ConvTranspose2DForm", functional="conv_transpose2d")
-def conv_transpose2d(
+@operator(functional="conv_transpose2d")
+def ConvTranspose2DForm(
     input,
     weight,
     bias=None,
@@ -232,8 +232,8 @@ def _unbatched(x, dims, pool):
     return pool(x)
 
 
-@operator("MaxPool2DForm", functional="max_pool2d")
-def max_pool2d(
+@operator(functional="max_pool2d")
+def MaxPool2DForm(
     x,
     *,
     kernel_size: Window2,
@@ -294,8 +294,8 @@ def _average_form(op, x, kernel, stride, padding, ceil_mode, count_include_pad, 
     return _unbatched(x, dims, pool)
 
 
-@operator("AvgPool1DForm", functional="avg_pool1d")
-def avg_pool1d(
+@operator(functional="avg_pool1d")
+def AvgPool1DForm(
     input_x,
     *,
     kernel_size: Window1 = (1,),
@@ -325,8 +325,8 @@ def avg_pool1d(
     return _average_form("avg_pool1d", input_x, kernel_size, stride, padding, ceil_mode, count_include_pad, 0)
 
 
-@operator("AvgPool2DForm", functional="avg_pool2d")
-def avg_pool2d(
+@operator(functional="avg_pool2d")
+def AvgPool2DForm(
     input_x,
     *,
     kernel_size: Window2 = (1, 1),
@@ -360,8 +360,8 @@ def avg_pool2d(
     )
 
 
-@operator("AvgPool3DForm", functional="avg_pool3d")
-def avg_pool3d(
+@operator(functional="avg_pool3d")
+def AvgPool3DForm(
     input_x,
     *,
     kernel_size: Window3 = (1, 1, 1),
@@ -437,8 +437,8 @@ def _adaptive(op, x, size, mean):
     return x
 
 
-@operator("AdaptiveAvgPool1D", functional="adaptive_avg_pool1d")
-def adaptive_avg_pool1d(input, *, output_size: OutputSize1):
+@operator(functional="adaptive_avg_pool1d")
+def AdaptiveAvgPool1D(input, *, output_size: OutputSize1):
     """The mean of each of `output_size` nearly equal parts of every sequence.
 
     Args:
@@ -457,8 +457,8 @@ def adaptive_avg_pool1d(input, *, output_size: OutputSize1):
     return _adaptive("adaptive_avg_pool1d", input, output_size, mean=True)
 
 
-@operator("AdaptiveMaxPool1D", functional="adaptive_max_pool1d")
-def adaptive_max_pool1d(input, *, output_size: OutputSize1):
+@operator(functional="adaptive_max_pool1d")
+def AdaptiveMaxPool1D(input, *, output_size: OutputSize1):
     """The largest value of each of `output_size` nearly equal parts of every sequence.
 
     Args:
@@ -477,8 +477,8 @@ def adaptive_max_pool1d(input, *, output_size: OutputSize1):
     return _adaptive("adaptive_max_pool1d", input, output_size, mean=False)
 
 
-@operator("AdaptiveAvgPool2D", functional="adaptive_avg_pool2d")
-def adaptive_avg_pool2d(input, *, output_size: OutputSize2):
+@operator(functional="adaptive_avg_pool2d")
+def AdaptiveAvgPool2D(input, *, output_size: OutputSize2):
     """The mean of each of `output_size` nearly equal parts of every image.
 
     Args:
@@ -497,8 +497,8 @@ def adaptive_avg_pool2d(input, *, output_size: OutputSize2):
     return _adaptive("adaptive_avg_pool2d", input, output_size, mean=True)
 
 
-@operator("AdaptiveMaxPool2D", functional="adaptive_max_pool2d")
-def adaptive_max_pool2d(input, *, output_size: OutputSize2):
+@operator(functional="adaptive_max_pool2d")
+def AdaptiveMaxPool2D(input, *, output_size: OutputSize2):
     """The largest value of each of `output_size` nearly equal parts of every image.
 
     Args:
@@ -517,8 +517,8 @@ def adaptive_max_pool2d(input, *, output_size: OutputSize2):
     return _adaptive("adaptive_max_pool2d", input, output_size, mean=False)
 
 
-@operator("AdaptiveAvgPool3D", functional="adaptive_avg_pool3d")
-def adaptive_avg_pool3d(input, *, output_size: OutputSize3):
+@operator(functional="adaptive_avg_pool3d")
+def AdaptiveAvgPool3D(input, *, output_size: OutputSize3):
     """The mean of each of `output_size` nearly equal parts of every volume.
 
     Args:
@@ -537,8 +537,8 @@ def adaptive_avg_pool3d(input, *, output_size: OutputSize3):
     return _adaptive("adaptive_avg_pool3d", input, output_size, mean=True)
 
 
-@operator("AdaptiveMaxPool3D", functional="adaptive_max_pool3d")
-def adaptive_max_pool3d(input, *, output_size: OutputSize3):
+@operator(functional="adaptive_max_pool3d")
+def AdaptiveMaxPool3D(input, *, output_size: OutputSize3):
     """The largest value of each of `output_size` nearly equal parts of every volume.
 
     Args:

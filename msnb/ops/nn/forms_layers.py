@@ -21,7 +21,8 @@ from msnb.common.kinds import (
     check,
 )
 from msnb.core.checks import index
-from msnb.core.primitive import FUNCTIONAL, REGISTRY, operator
+from msnb.core.declare import operator
+from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._half import widened
@@ -53,8 +54,8 @@ def batch_norm(input_x, running_mean, running_var, weight, bias, training=False,
     return norm(input_x, weight, bias, running_mean, running_var)[0]
 
 
-@operator("LayerNormForm", functional="layer_norm")
-def layer_norm(input, normalized_shape: Shape, weight=None, bias=None, *, eps: Float = 1e-5):
+@operator(functional="layer_norm")
+def LayerNormForm(input, normalized_shape: Shape, weight=None, bias=None, *, eps: Float = 1e-5):
     """Normalises over the trailing dimensions of shape `normalized_shape`.
 
     Args:
@@ -87,8 +88,8 @@ def _standard(x, axes, eps):
     return centred * lax.rsqrt(jnp.mean(centred * centred, axes, keepdims=True) + eps)
 
 
-@operator("GroupNorm", functional="group_norm")
-def group_norm(input, num_groups: PositiveInt, weight=None, bias=None, *, eps: Float = 1e-5):
+@operator(functional="group_norm")
+def GroupNorm(input, num_groups: PositiveInt, weight=None, bias=None, *, eps: Float = 1e-5):
     """Normalises each group of channels of each example (arXiv:1803.08494).
 
     Args:
@@ -117,8 +118,8 @@ def group_norm(input, num_groups: PositiveInt, weight=None, bias=None, *, eps: F
     return (y if bias is None else y + bias.reshape(column)).astype(input.dtype)
 
 
-@operator("RmsNorm", functional="rms_norm")
-def rms_norm(x, gamma, *, epsilon: Float = 1e-6):
+@operator(functional="rms_norm")
+def RmsNorm(x, gamma, *, epsilon: Float = 1e-6):
     """x / sqrt(mean(x^2) + epsilon) * gamma over the trailing dimensions that `gamma` has (arXiv:1910.07467).
 
     Args:
@@ -144,8 +145,8 @@ def rms_norm(x, gamma, *, epsilon: Float = 1e-6):
     return (wide * inverse * gamma).astype(x.dtype), inverse
 
 
-@operator("DenseForm", functional="dense")
-def dense(input, weight, bias=None):
+@operator(functional="dense")
+def DenseForm(input, weight, bias=None):
     """input @ weight^T + bias.
 
     Inputs:
@@ -203,8 +204,8 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
 Degree = Static(Float)  # each degree is a formula of its own
 
 
-@operator("EmbeddingRenorm", writes=("weight",), checks=[index("input", of="weight", negative=False)])
-def _embedding_renorm(weight, input, *, max_norm: PositiveFloat, norm_type: Degree = 2.0):
+@operator(writes=("weight",), checks=[index("input", of="weight", negative=False)])
+def EmbeddingRenorm(weight, input, *, max_norm: PositiveFloat, norm_type: Degree = 2.0):
     """Scales rows of a table down to a norm, in place; gradients pass as if nothing had been scaled.
 
     Args:
@@ -229,8 +230,8 @@ def _embedding_renorm(weight, input, *, max_norm: PositiveFloat, norm_type: Degr
     return weight + (table * factor[:, None].astype(table.dtype) - table)
 
 
-@operator("Embedding", checks=[index("input", of="weight", negative=False)])
-def _embedding_op(input, weight, *, padding_idx: Optional(Int) = None):
+@operator(checks=[index("input", of="weight", negative=False)])
+def Embedding(input, weight, *, padding_idx: Optional(Int) = None):
     """Rows of a table.
 
     Args:
@@ -304,8 +305,8 @@ def topk(input, k, dim=None, largest=True, sorted=True):
     return (values, places) if last else (values.swapaxes(dim, -1), places.swapaxes(dim, -1))
 
 
-@operator("FlattenForm", functional="flatten")
-def flatten(input, *, order: OneOf("C", "F") = "C", start_dim: Int = 1, end_dim: Int = -1):
+@operator(functional="flatten")
+def FlattenForm(input, *, order: OneOf("C", "F") = "C", start_dim: Int = 1, end_dim: Int = -1):
     """Joins the axes from `start_dim` to `end_dim`.
 
     Args:
@@ -346,8 +347,8 @@ def _accept_pad(value):
 Padding = Kind("a tuple of an even number of int, last dimension first", _accept_pad)
 
 
-@operator("PadForm", functional="pad")
-def pad(
+@operator(functional="pad")
+def PadForm(
     input_x,
     *,
     padding: Padding,
@@ -444,11 +445,11 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     return _resize(input, size, mode != "nearest", bool(align_corners), steps)
 
 
-FUNCTIONAL["upsample"] = interpolate
+functional("upsample")(interpolate)
 
 
-@operator("ResizeForm")
-def _resize_op(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Optional(Value) = None):
+@operator
+def ResizeForm(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Optional(Value) = None):
     """Linear (half-pixel centres unless corners are aligned) or nearest resize of all trailing axes.
 
     Args:
@@ -479,8 +480,8 @@ def _resize_op(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Opti
 
 
 # ---------------------------------------------------------------------- rearranging
-@operator("PixelShuffle", functional="pixel_shuffle")
-def pixel_shuffle(input, *, upscale_factor: PositiveInt):
+@operator(functional="pixel_shuffle")
+def PixelShuffle(input, *, upscale_factor: PositiveInt):
     """(..., C r^2, H, W) to (..., C, H r, W r) (arXiv:1609.05158).
 
     Args:
@@ -507,8 +508,8 @@ def pixel_shuffle(input, *, upscale_factor: PositiveInt):
     return x.transpose(*range(n), n, n + 3, n + 1, n + 4, n + 2).reshape(*lead, c // (r * r), h * r, w * r)
 
 
-@operator("PixelUnshuffle", functional="pixel_unshuffle")
-def pixel_unshuffle(input, *, downscale_factor: PositiveInt):
+@operator(functional="pixel_unshuffle")
+def PixelUnshuffle(input, *, downscale_factor: PositiveInt):
     """(..., C, H r, W r) to (..., C r^2, H, W).
 
     Args:
@@ -535,8 +536,8 @@ def pixel_unshuffle(input, *, downscale_factor: PositiveInt):
     return x.transpose(*range(n), n, n + 2, n + 4, n + 1, n + 3).reshape(*lead, c * r * r, h // r, w // r)
 
 
-@operator("ChannelShuffle", functional="channel_shuffle")
-def channel_shuffle(x, *, groups: PositiveInt):
+@operator(functional="channel_shuffle")
+def ChannelShuffle(x, *, groups: PositiveInt):
     """Interleaves the channels of `groups` groups (arXiv:1707.01083).
 
     Args:
@@ -558,8 +559,8 @@ def channel_shuffle(x, *, groups: PositiveInt):
     return x.reshape(x.shape[0], groups, -1, *x.shape[2:]).swapaxes(1, 2).reshape(x.shape)
 
 
-@operator("GridSample", functional="grid_sample")
-def grid_sample(
+@operator(functional="grid_sample")
+def GridSample(
     input,
     grid,
     *,
@@ -616,8 +617,8 @@ def grid_sample(
     return jnp.moveaxis(out, -1, 1)
 
 
-@operator("UnfoldForm", functional="unfold")
-def unfold(input, *, kernel_size: Shape, dilation: Shape = (1,), padding: Shape = (0,), stride: Shape = (1,)):
+@operator(functional="unfold")
+def UnfoldForm(input, *, kernel_size: Shape, dilation: Shape = (1,), padding: Shape = (0,), stride: Shape = (1,)):
     """Every window of an image as a column.
 
     Args:

@@ -6,8 +6,9 @@ from jax import lax
 
 from msnb.common.kinds import Bool, ConstantAt, Float, Int, PositiveFloat, check, is_constant
 from msnb.core.checks import label
+from msnb.core.declare import operator
 from msnb.core.dtype import promote
-from msnb.core.primitive import REGISTRY, operator
+from msnb.core.operator import REGISTRY
 from msnb.ops import _check
 from msnb.ops._half import in_float32
 from msnb.ops._host import functional
@@ -22,9 +23,9 @@ def _pair(op, x, y):
     return promote(x, y, op)
 
 
-@operator("MSELoss", functional="mse_loss")
+@operator(functional="mse_loss")
 @in_float32
-def mse_loss(input, target, *, reduction: Reduction = "mean"):
+def MSELoss(input, target, *, reduction: Reduction = "mean"):
     """(input - target)^2.
 
     Args:
@@ -44,9 +45,9 @@ def mse_loss(input, target, *, reduction: Reduction = "mean"):
     return loss.reduce(jnp.square(x - y), reduction)
 
 
-@operator("L1Loss", functional="l1_loss")
+@operator(functional="l1_loss")
 @in_float32
-def l1_loss(input, target, *, reduction: Reduction = "mean"):
+def L1Loss(input, target, *, reduction: Reduction = "mean"):
     """|input - target|.
 
     Args:
@@ -91,9 +92,9 @@ def _reduced(name, values, reduction):
     return values if reduction == "none" else values.mean() if reduction == "mean" else values.sum()
 
 
-@operator("HuberLoss", functional="huber_loss")
+@operator(functional="huber_loss")
 @in_float32
-def huber_loss(input, target, *, reduction: Reduction = "mean", delta: PositiveFloat = 1.0):
+def HuberLoss(input, target, *, reduction: Reduction = "mean", delta: PositiveFloat = 1.0):
     """0.5 d^2 where |d| < delta, delta (|d| - 0.5 delta) elsewhere, for d = input - target.
 
     Args:
@@ -162,9 +163,9 @@ def _nll(op, scores, target, weight, ignore_index, reduction, label_smoothing):
     return total / jnp.sum(factor) if reduction == "mean" else total
 
 
-@operator("NLLLossForm", functional="nll_loss", checks=[label("target", loss.classes_of("inputs"), "ignore_index")])
+@operator(functional="nll_loss", checks=[label("target", loss.classes_of("inputs"), "ignore_index")])
 @in_float32
-def nll_loss(
+def NLLLossForm(
     inputs,
     target,
     weight=None,
@@ -199,11 +200,9 @@ def nll_loss(
     return _nll("nll_loss", _class_last(inputs), target, weight, ignore_index, reduction, label_smoothing)
 
 
-@operator(
-    "CrossEntropy", functional="cross_entropy", checks=[label("target", loss.classes_of("input"), "ignore_index")]
-)
+@operator(functional="cross_entropy", checks=[label("target", loss.classes_of("input"), "ignore_index")])
 @in_float32
-def cross_entropy(
+def CrossEntropy(
     input,
     target,
     weight=None,
@@ -248,9 +247,9 @@ def cross_entropy(
     return jnp.sum(values) / max(values.size, 1) if reduction == "mean" else jnp.sum(values)
 
 
-@operator("MarginRankingLoss", functional="margin_ranking_loss")
+@operator(functional="margin_ranking_loss")
 @in_float32
-def margin_ranking_loss(input1, input2, target, *, margin: Float = 0.0, reduction: Reduction = "mean"):
+def MarginRankingLoss(input1, input2, target, *, margin: Float = 0.0, reduction: Reduction = "mean"):
     """max(0, -target * (input1 - input2) + margin).
 
     Args:
@@ -270,9 +269,9 @@ def margin_ranking_loss(input1, input2, target, *, margin: Float = 0.0, reductio
     return loss.reduce(larger(-target * (input1 - input2) + margin, 0), reduction)
 
 
-@operator("HingeEmbeddingLoss", functional="hinge_embedding_loss")
+@operator(functional="hinge_embedding_loss")
 @in_float32
-def hinge_embedding_loss(inputs, targets, *, margin: Float = 1.0, reduction: Reduction = "mean"):
+def HingeEmbeddingLoss(inputs, targets, *, margin: Float = 1.0, reduction: Reduction = "mean"):
     """x where the target is 1, max(0, margin - x) where it is -1.
 
     Args:
@@ -295,9 +294,9 @@ def hinge_embedding_loss(inputs, targets, *, margin: Float = 1.0, reduction: Red
     )
 
 
-@operator("SoftMarginLoss", functional="soft_margin_loss")
+@operator(functional="soft_margin_loss")
 @in_float32
-def soft_margin_loss(input, target, *, reduction: Reduction = "mean"):
+def SoftMarginLoss(input, target, *, reduction: Reduction = "mean"):
     """log(1 + exp(-target * input)).
 
     Args:
@@ -317,9 +316,9 @@ def soft_margin_loss(input, target, *, reduction: Reduction = "mean"):
     return loss.reduce(jnp.logaddexp(-target * input, jnp.zeros_like(input)), reduction)
 
 
-@operator("CosineEmbeddingLoss", functional="cosine_embedding_loss")
+@operator(functional="cosine_embedding_loss")
 @in_float32
-def cosine_embedding_loss(input1, input2, target, *, margin: Float = 0.0, reduction: Reduction = "mean"):
+def CosineEmbeddingLoss(input1, input2, target, *, margin: Float = 0.0, reduction: Reduction = "mean"):
     """1 - cos where the target is 1, max(0, cos - margin) where it is -1.
 
     Args:
@@ -345,9 +344,9 @@ def cosine_embedding_loss(input1, input2, target, *, margin: Float = 0.0, reduct
     )
 
 
-@operator("TripletMarginLoss", functional="triplet_margin_loss")
+@operator(functional="triplet_margin_loss")
 @in_float32
-def triplet_margin_loss(
+def TripletMarginLoss(
     anchor,
     positive,
     negative,
@@ -383,9 +382,9 @@ def triplet_margin_loss(
     return loss.reduce(larger(distance(anchor, positive) - far + margin, 0), reduction)
 
 
-@operator("GaussianNLLLoss", functional="gaussian_nll_loss")
+@operator(functional="gaussian_nll_loss")
 @in_float32
-def gaussian_nll_loss(x, target, var, *, full: Bool = False, eps: Float = 1e-6, reduction: Reduction = "mean"):
+def GaussianNLLLoss(x, target, var, *, full: Bool = False, eps: Float = 1e-6, reduction: Reduction = "mean"):
     """Negative log likelihood of targets under normal distributions with means x and variances var.
 
     Args:
@@ -410,7 +409,6 @@ def gaussian_nll_loss(x, target, var, *, full: Bool = False, eps: Float = 1e-6, 
 
 
 @operator(
-    "CTCLossV2Form",
     functional="ctc_loss",
     checks=[
         spelled("targets", "target_lengths", "log_probs", 2),
@@ -419,7 +417,7 @@ def gaussian_nll_loss(x, target, var, *, full: Bool = False, eps: Float = 1e-6, 
     ],
 )
 @in_float32
-def ctc_loss(
+def CTCLossV2Form(
     log_probs,
     targets,
     input_lengths,

@@ -9,8 +9,8 @@ from jax import lax
 
 from msnb.common.kinds import Bool, ConstantAt, Float, Int, IntOrTuple, OneOf, Shape, StrictFloat
 from msnb.core.checks import Check, Range
+from msnb.core.declare import operator
 from msnb.core.operator import REGISTRY
-from msnb.core.primitive import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
 from msnb.ops.nn import activation, loss, norm
@@ -27,152 +27,152 @@ def pull(fn, *primals):
 
 
 # ---------------------------------------------------------------------- element by element
-@operator("AbsGrad")
-def abs_grad(y, dy):
+@operator
+def AbsGrad(y, dy):
     """Gradient of Abs from its input `y` and the cotangent `dy`."""
     return dy * jnp.sign(y)
 
 
-@operator("ACosGrad")
+@operator
 @in_float32
-def acos_grad(x, dout):
+def ACosGrad(x, dout):
     """Gradient of ACos from its input and the cotangent."""
     return -dout * lax.rsqrt(1 - x * x)
 
 
-@operator("AcoshGrad")
+@operator
 @in_float32
-def acosh_grad(y, dout):
+def AcoshGrad(y, dout):
     """Gradient of Acosh from its output and the cotangent."""
     return dout / jnp.sinh(y)
 
 
-@operator("AsinGrad")
+@operator
 @in_float32
-def asin_grad(x, dout):
+def AsinGrad(x, dout):
     """Gradient of Asin from its input and the cotangent."""
     return dout * lax.rsqrt(1 - x * x)
 
 
-@operator("AsinhGrad")
+@operator
 @in_float32
-def asinh_grad(y, dout):
+def AsinhGrad(y, dout):
     """Gradient of Asinh from its output and the cotangent."""
     return dout / jnp.cosh(y)
 
 
-@operator("AtanGrad")
+@operator
 @in_float32
-def atan_grad(x, dout):
+def AtanGrad(x, dout):
     """Gradient of Atan from its input and the cotangent."""
     return dout / (1 + x * x)
 
 
-@operator("ReciprocalGrad", aliases=("InvGrad",))
+@operator(aliases=("InvGrad",))
 @in_float32
-def reciprocal_grad(y, dout):
+def ReciprocalGrad(y, dout):
     """Gradient of Reciprocal from its output and the cotangent."""
     return -dout * y * y
 
 
-@operator("RsqrtGrad")
+@operator
 @in_float32
-def rsqrt_grad(y, dout):
+def RsqrtGrad(y, dout):
     """Gradient of Rsqrt from its output and the cotangent."""
     return (-0.5 * dout * y * y * y).astype(dout.dtype)
 
 
-@operator("SqrtGrad")
+@operator
 @in_float32
-def sqrt_grad(y, dout):
+def SqrtGrad(y, dout):
     """Gradient of Sqrt from its output and the cotangent."""
     return 0.5 * dout / y
 
 
-@operator("SigmoidGrad")
+@operator
 @in_float32
-def sigmoid_grad(y, dy):
+def SigmoidGrad(y, dy):
     """Gradient of Sigmoid from its output and the cotangent."""
     return dy * y * (1 - y)
 
 
-@operator("TanhGrad")
+@operator
 @in_float32
-def tanh_grad(y, dy):
+def TanhGrad(y, dy):
     """Gradient of Tanh from its output and the cotangent."""
     return dy * (1 - y * y)
 
 
-@operator("ReluGrad")
-def relu_grad(y_backprop, x):
+@operator
+def ReluGrad(y_backprop, x):
     """Gradient of ReLU from the cotangent and its input or output."""
     _check.same_shape("ReluGrad", y_backprop=y_backprop, x=x)
     return jnp.where(x > 0, y_backprop, jnp.zeros_like(y_backprop))
 
 
-@operator("ReLU6Grad")
-def relu6_grad(y_grad, x):
+@operator
+def ReLU6Grad(y_grad, x):
     """Gradient of ReLU6 from the cotangent and its input."""
     _check.same_shape("ReLU6Grad", y_grad=y_grad, x=x)
     return jnp.where((x > 0) & (x <= 6), y_grad, jnp.zeros_like(y_grad))
 
 
-@operator("ReluGradV2")
-def relu_grad_v2(gradients, mask):
+@operator
+def ReluGradV2(gradients, mask):
     """Gradient of ReLUV2 from the cotangent and its mask."""
     return jnp.where(mask > 0, gradients, jnp.zeros_like(gradients))
 
 
-@operator("EluGrad")
-def elu_grad(y_grad, y):
+@operator
+def EluGrad(y_grad, y):
     """Gradient of Elu from the cotangent and its output."""
     return jnp.where(y > 0, y_grad, y_grad * (y + 1))
 
 
-@operator("HSwishGrad")
-def hswish_grad(y_grad, x):
+@operator
+def HSwishGrad(y_grad, x):
     """Gradient of HSwish from the cotangent and its input."""
-    return pull(activation.hswish_op, x)(y_grad)[0]
+    return pull(activation.HSwish.kernel, x)(y_grad)[0]
 
 
-@operator("HSigmoidGrad")
-def hsigmoid_grad(y_grad, x):
+@operator
+def HSigmoidGrad(y_grad, x):
     """Gradient of HSigmoid from the cotangent and its input."""
-    return pull(activation.hsigmoid_op, x)(y_grad)[0]
+    return pull(activation.HSigmoid.kernel, x)(y_grad)[0]
 
 
-@operator("GeLUGrad")
-def gelu_grad(dy, x, y):
+@operator
+def GeLUGrad(dy, x, y):
     """Gradient of GeLU from the cotangent, its input and its output."""
-    return pull(activation.gelu_op, x)(dy)[0]
+    return pull(activation.GeLU.kernel, x)(dy)[0]
 
 
-@operator("FastGeLUGrad")
-def fast_gelu_grad(dy, x):
+@operator
+def FastGeLUGrad(dy, x):
     """Gradient of FastGeLU from the cotangent and its input."""
-    return pull(activation.fast_gelu, x)(dy)[0]
+    return pull(activation.FastGeLU.kernel, x)(dy)[0]
 
 
-@operator("SoftplusGrad")
-def softplus_grad(dout, x):
+@operator
+def SoftplusGrad(dout, x):
     """Gradient of Softplus from the cotangent and its input."""
     return dout * lax.logistic(x)
 
 
-@operator("PReLUGrad")
-def prelu_grad(y_backprop, x, w):
+@operator
+def PReLUGrad(y_backprop, x, w):
     """Gradients of PReLU with respect to input and weight."""
-    return pull(activation.prelu, x, w)(y_backprop)
+    return pull(activation.PReLU.kernel, x, w)(y_backprop)
 
 
-@operator("DropoutGrad")
-def dropout_grad(dy, mask, *, keep_prob: KeepProb = 0.5):
+@operator
+def DropoutGrad(dy, mask, *, keep_prob: KeepProb = 0.5):
     """Gradient of Dropout from the cotangent and its mask."""
     return (dy * mask / jnp.asarray(keep_prob, dy.dtype)).astype(dy.dtype)
 
 
-@operator("MaximumGrad")
-def maximum_grad(
+@operator
+def MaximumGrad(
     x,
     y,
     dout,
@@ -184,8 +184,8 @@ def maximum_grad(
     return _choice_grad(x >= y, x, y, dout)
 
 
-@operator("MinimumGrad")
-def minimum_grad(
+@operator
+def MinimumGrad(
     x,
     y,
     dout,
@@ -210,53 +210,53 @@ def _sum_to(x, shape):
 
 
 # ---------------------------------------------------------------------- losses and normalisation
-@operator("SoftmaxGrad")
+@operator
 @in_float32
-def softmax_grad(y, dy):
+def SoftmaxGrad(y, dy):
     """Gradient of Softmax over the last axis from its output and the cotangent."""
     return (dy - jnp.sum(y * dy, -1, keepdims=True)) * y
 
 
-@operator("LogSoftmaxGrad")
+@operator
 @in_float32
-def log_softmax_grad(y, dy, *, axis: Int = -1):
+def LogSoftmaxGrad(y, dy, *, axis: Int = -1):
     """Gradient of LogSoftmax from its output and the cotangent."""
     axis = _check.axis_in("LogSoftmaxGrad", axis, y.ndim)
     return dy - jnp.exp(y) * jnp.sum(dy, axis, keepdims=True)
 
 
-@operator("KLDivLossGrad")
-def kl_div_loss_grad(x, y, doutput, *, reduction: Reduction = "mean"):
+@operator
+def KLDivLossGrad(x, y, doutput, *, reduction: Reduction = "mean"):
     """Gradients of KLDivLoss with respect to both inputs."""
-    return pull(lambda x, y: loss.kl_div_loss(x, y, reduction=reduction), x, y)(doutput)
+    return pull(lambda x, y: loss.KLDivLoss.kernel(x, y, reduction=reduction), x, y)(doutput)
 
 
-@operator("BinaryCrossEntropyGrad")
-def binary_cross_entropy_grad(x, y, doutput, weight=None, *, reduction: Reduction = "mean"):
+@operator
+def BinaryCrossEntropyGrad(x, y, doutput, weight=None, *, reduction: Reduction = "mean"):
     """Gradient of BinaryCrossEntropy with respect to the probabilities."""
-    return pull(lambda x: loss.binary_cross_entropy_op(x, y, weight, reduction=reduction), x)(doutput)[0]
+    return pull(lambda x: loss.BinaryCrossEntropy.kernel(x, y, weight, reduction=reduction), x)(doutput)[0]
 
 
-@operator("SmoothL1LossGrad")
-def smooth_l1_loss_grad(prediction, target, dloss, *, beta: StrictFloat = 1.0):
+@operator
+def SmoothL1LossGrad(prediction, target, dloss, *, beta: StrictFloat = 1.0):
     """Gradient of SmoothL1Loss with respect to the prediction."""
-    return pull(lambda p: loss.smooth_l1_loss_op(p, target, beta=beta), prediction)(dloss)[0]
+    return pull(lambda p: loss.SmoothL1Loss.kernel(p, target, beta=beta), prediction)(dloss)[0]
 
 
-@operator("SigmoidCrossEntropyWithLogitsGrad")
-def sigmoid_cross_entropy_with_logits_grad(x, y, dout):
+@operator
+def SigmoidCrossEntropyWithLogitsGrad(x, y, dout):
     """Gradient of SigmoidCrossEntropyWithLogits with respect to the logits."""
     return (lax.logistic(x) - y) * dout
 
 
-@operator("L2NormalizeGrad")
-def l2_normalize_grad(input_x, out, dout, *, axis: IntOrTuple = 0, epsilon: Float = 1e-4):
+@operator
+def L2NormalizeGrad(input_x, out, dout, *, axis: IntOrTuple = 0, epsilon: Float = 1e-4):
     """Gradient of L2Normalize."""
-    return pull(lambda x: norm.l2_normalize(x, axis=axis, epsilon=epsilon), input_x)(dout)[0]
+    return pull(lambda x: norm.L2Normalize.kernel(x, axis=axis, epsilon=epsilon), input_x)(dout)[0]
 
 
-@operator("LRNGrad")
-def lrn_grad(
+@operator
+def LRNGrad(
     grads,
     x,
     y,
@@ -267,7 +267,7 @@ def lrn_grad(
     beta: ConstantAt(StrictFloat, 0.5) = 0.5,
 ):
     """Gradient of LRN."""
-    return pull(lambda x: norm.lrn(x, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta), x)(grads)[0]
+    return pull(lambda x: norm.LRN.kernel(x, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta), x)(grads)[0]
 
 
 _LAYER_NORM_EPSILON = 1e-12  # the operator has no attribute for it; this is what MindSpore's kernel takes
@@ -283,14 +283,14 @@ def _layer_norm_grad(x, dy, variance, mean, gamma, norm_axis, params_axis):
     return dx, jnp.sum(dy * hat, outer), jnp.sum(dy, outer)
 
 
-@operator("LayerNormGrad")
-def layer_norm_grad(x, dy, variance, mean, gamma, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1):
+@operator
+def LayerNormGrad(x, dy, variance, mean, gamma, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1):
     """Gradients of LayerNorm with respect to input, gamma and beta, from the statistics it returned."""
     return _layer_norm_grad(x, dy, variance, mean, gamma, begin_norm_axis, begin_params_axis)
 
 
-@operator("LayerNormGradGrad")
-def layer_norm_grad_grad(
+@operator
+def LayerNormGradGrad(
     x, dy, variance, mean, gamma, grad_dx, grad_dg, grad_db, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1
 ):
     """Gradients of LayerNormGrad with respect to input, cotangent and gamma; the statistics follow the input."""
@@ -315,8 +315,8 @@ def _batch_norm_grad(dy, x, scale, mean, inverse, axis, training):
     return (dy * column(inverse * scale)).astype(x.dtype), dscale, dbias
 
 
-@operator("BatchNormGrad")
-def batch_norm_grad(
+@operator
+def BatchNormGrad(
     y_backprop, x, scale, saved_mean, saved_variance, *, is_training: Bool = False, epsilon: Epsilon = 1e-5
 ):
     """Gradients of BatchNorm with respect to input, scale and bias, and two zeros for its reserved space."""
@@ -324,8 +324,8 @@ def batch_norm_grad(
     return (*grads, jnp.zeros_like(scale), jnp.zeros_like(scale))
 
 
-@operator("FusedBatchNormGrad")
-def fused_batch_norm_grad(
+@operator
+def FusedBatchNormGrad(
     dy,
     x,
     scale,
@@ -339,8 +339,8 @@ def fused_batch_norm_grad(
     return _batch_norm_grad(dy, x, scale, save_mean, save_inv_variance, 1, True)
 
 
-@operator("FusedBatchNormGradCPU")
-def fused_batch_norm_grad_cpu(
+@operator
+def FusedBatchNormGradCPU(
     dy,
     x,
     scale,
@@ -355,8 +355,8 @@ def fused_batch_norm_grad_cpu(
     return _batch_norm_grad(dy, x, scale, save_mean, save_inv_variance, 1, True)
 
 
-@operator("FusedBatchNormGradEx")
-def fused_batch_norm_grad_ex(
+@operator
+def FusedBatchNormGradEx(
     dy,
     x,
     scale,
@@ -373,8 +373,8 @@ def fused_batch_norm_grad_ex(
     return _batch_norm_grad(dy, x, scale, save_mean, save_inv_variance, axis, True)
 
 
-@operator("InstanceNormGrad")
-def instance_norm_grad(
+@operator
+def InstanceNormGrad(
     dy,
     x,
     gamma,
@@ -395,9 +395,9 @@ def instance_norm_grad(
 
 
 # ---------------------------------------------------------------------- layout
-@operator("BiasAddGrad")
+@operator
 @in_float32
-def bias_add_grad(dout, *, data_format: OneOf("NCHW", "NHWC", "NCDHW") = "NCHW"):
+def BiasAddGrad(dout, *, data_format: OneOf("NCHW", "NHWC", "NCDHW") = "NCHW"):
     """Gradient of BiasAdd with respect to the bias."""
     axis = dout.ndim - 1 if data_format == "NHWC" else 1
     if dout.ndim < 2:
@@ -405,14 +405,14 @@ def bias_add_grad(dout, *, data_format: OneOf("NCHW", "NHWC", "NCDHW") = "NCHW")
     return jnp.sum(dout, tuple(i for i in range(dout.ndim) if i != axis))
 
 
-@operator("FlattenGrad")
-def flatten_grad(x, shape: Shape):
+@operator
+def FlattenGrad(x, shape: Shape):
     """Gradient of Flatten: the cotangent in the shape of the input."""
     return x.reshape(shape)
 
 
-@operator("MirrorPadGrad")
-def mirror_pad_grad(dout, paddings: MirrorPaddings, *, mode: OneOf("REFLECT", "SYMMETRIC") = "REFLECT"):
+@operator
+def MirrorPadGrad(dout, paddings: MirrorPaddings, *, mode: OneOf("REFLECT", "SYMMETRIC") = "REFLECT"):
     """Gradient of MirrorPad."""
     shape = tuple(n - sum(p) for n, p in zip(dout.shape, paddings, strict=True))
     template = jax.ShapeDtypeStruct(shape, dout.dtype)
@@ -424,8 +424,8 @@ def _along_dim(given):
     return [Range(given["index"], shape[dim], -shape[dim])] if -len(shape) <= dim < len(shape) else ()
 
 
-@operator("GatherDGrad", checks=[Check("index", _along_dim)])
-def gather_d_grad(index, grad, *, dim: Int = 0, shape: Shape):
+@operator(checks=[Check("index", _along_dim)])
+def GatherDGrad(index, grad, *, dim: Int = 0, shape: Shape):
     """Gradient of GatherD with respect to its input, of shape `shape`."""
     dim = _check.axis_in("GatherDGrad", dim, len(shape), "dim")
     place = list(jnp.indices(index.shape, sparse=True))
@@ -433,8 +433,8 @@ def gather_d_grad(index, grad, *, dim: Int = 0, shape: Shape):
     return jnp.zeros(shape, grad.dtype).at[tuple(place)].add(grad)
 
 
-@operator("SliceGrad")
-def slice_grad(dy, x, begin: Shape, size: Shape):
+@operator
+def SliceGrad(dy, x, begin: Shape, size: Shape):
     """Gradient of Slice: the cotangent within zeros of the input's shape."""
     if tuple(dy.shape) != size or len(begin) != x.ndim:
         raise ValueError(
@@ -444,8 +444,8 @@ def slice_grad(dy, x, begin: Shape, size: Shape):
     return jnp.pad(dy, [(b, n - b - s) for b, n, s in zip(begin, x.shape, size, strict=True)])
 
 
-@operator("StridedSliceGrad")
-def strided_slice_grad(
+@operator
+def StridedSliceGrad(
     dy,
     shapex: Shape,
     begin: Shape,

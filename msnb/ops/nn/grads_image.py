@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, OneOf, PositiveInt, Shape, StrictFloat
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops.nn import pool, resize, rnn
 from msnb.ops.nn._kinds import Layout, PadMode, PoolMode, Sides2, Sides3, Window2, Window3
@@ -12,7 +12,7 @@ from msnb.ops.nn.conv import _conv2d, check_depthwise, check_weight, compare_pad
 from msnb.ops.nn.conv_lowering import Geometry, direct
 from msnb.ops.nn.grads import pull
 from msnb.ops.nn.max_pool import max_pool
-from msnb.ops.nn.roi_align import roi_align
+from msnb.ops.nn.roi_align import ROIAlign
 
 
 def _transpose(fn, shape, dy):
@@ -29,8 +29,8 @@ def _max_pool(kernel, strides, pad_mode, data_format="NCHW"):
     return fn
 
 
-@operator("MaxPoolGrad")
-def max_pool_grad(
+@operator
+def MaxPoolGrad(
     x_origin,
     out_origin,
     grad,
@@ -45,8 +45,8 @@ def max_pool_grad(
     return pull(_max_pool(kernel_size, strides, pad_mode, data_format), x_origin)(grad)[0]
 
 
-@operator("MaxPoolGradGrad")
-def max_pool_grad_grad(
+@operator
+def MaxPoolGradGrad(
     x_origin,
     out_origin,
     grad,
@@ -76,8 +76,8 @@ def _same_windows(op, x, kernel, strides, pad_mode, **windows):
             )
 
 
-@operator("MaxPoolGradWithArgmax")
-def max_pool_grad_with_argmax(
+@operator
+def MaxPoolGradWithArgmax(
     x, grad, argmax, *, kernel_size: Window2 = (1, 1), strides: Window2 = (1, 1), pad_mode: PoolMode = "valid"
 ):
     """Gradient of MaxPoolWithArgmax from its input, the cotangent and the positions it returned."""
@@ -88,8 +88,8 @@ def max_pool_grad_with_argmax(
     return flat.at[rows, argmax.reshape(n, -1)].add(grad.reshape(n, -1)).reshape(x.shape)
 
 
-@operator("MaxPoolGradGradWithArgmax")
-def max_pool_grad_grad_with_argmax(
+@operator
+def MaxPoolGradGradWithArgmax(
     x, grad, argmax, *, kernel_size: Window2 = (1, 1), strides: Window2 = (1, 1), pad_mode: PoolMode = "valid"
 ):
     """Gradient of MaxPoolGradWithArgmax: the elements of `grad` at the positions."""
@@ -100,22 +100,24 @@ def max_pool_grad_grad_with_argmax(
 
 def _avg_pool_grad(shape, dy, kernel, strides, pad_mode, data_format="NCHW"):
     return _transpose(
-        lambda x: pool.avg_pool_op(x, kernel_size=kernel, strides=strides, pad_mode=pad_mode, data_format=data_format),
+        lambda x: pool.AvgPool.kernel(
+            x, kernel_size=kernel, strides=strides, pad_mode=pad_mode, data_format=data_format
+        ),
         shape,
         dy,
     )
 
 
-@operator("AvgPoolGrad")
-def avg_pool_grad(
+@operator
+def AvgPoolGrad(
     x_shape: Shape, grad, *, kernel_size: Window2 = (1, 1), strides: Window2 = (1, 1), pad_mode: PoolMode = "valid"
 ):
     """Gradient of AvgPool from the shape of its input and the cotangent."""
     return _avg_pool_grad(x_shape, grad, kernel_size, strides, pad_mode)
 
 
-@operator("AvgPoolGradGpu", aliases=("AvgPoolGradCpu",))
-def avg_pool_grad_of(
+@operator(aliases=("AvgPoolGradCpu",))
+def AvgPoolGradGpu(
     x_origin,
     out_origin,
     grad,
@@ -130,8 +132,8 @@ def avg_pool_grad_of(
 
 
 # ---------------------------------------------------------------------- convolution
-@operator("DepthwiseConv2dNativeBackpropFilter")
-def depthwise_conv2d_native_backprop_filter(
+@operator
+def DepthwiseConv2dNativeBackpropFilter(
     x,
     filter_size: Shape,
     dout,
@@ -153,8 +155,8 @@ def depthwise_conv2d_native_backprop_filter(
     return _transpose(lambda w: _depthwise(x, w, pad_mode, pad, stride, dilation), w.shape, dout)
 
 
-@operator("DepthwiseConv2dNativeBackpropInput")
-def depthwise_conv2d_native_backprop_input(
+@operator
+def DepthwiseConv2dNativeBackpropInput(
     input_size: Shape,
     filter,
     dout,
@@ -181,8 +183,8 @@ def _depthwise(x, w, pad_mode, pad, stride, dilation):
     return _conv2d("DepthwiseConv2dNative", x, filters, pad_mode, pad, stride, dilation, x.shape[1])
 
 
-@operator("Conv3DBackpropFilter")
-def conv3d_backprop_filter(
+@operator
+def Conv3DBackpropFilter(
     x,
     out_backprop,
     filter_size: Shape,
@@ -206,15 +208,15 @@ def conv3d_backprop_filter(
 
 
 # ---------------------------------------------------------------------- images
-@operator("ResizeBilinearGrad")
-def resize_bilinear_grad(dout, x, *, align_corners: Bool = False):
+@operator
+def ResizeBilinearGrad(dout, x, *, align_corners: Bool = False):
     """Gradient of ResizeBilinear from the cotangent and its input."""
     dx = _transpose(lambda v: resize.bilinear(v, dout.shape[2:], align_corners), x.shape, dout.astype(jnp.float32))
     return dx.astype(x.dtype)
 
 
-@operator("ResizeNearestNeighborGrad")
-def resize_nearest_neighbor_grad(grads, size: Shape, *, align_corners: Bool = False):
+@operator
+def ResizeNearestNeighborGrad(grads, size: Shape, *, align_corners: Bool = False):
     """Gradient of ResizeNearestNeighbor with respect to images of height and width `size`."""
     new = grads.shape[2:]
     dx = grads
@@ -225,8 +227,8 @@ def resize_nearest_neighbor_grad(grads, size: Shape, *, align_corners: Bool = Fa
     return dx
 
 
-@operator("ROIAlignGrad")
-def roi_align_grad(
+@operator
+def ROIAlignGrad(
     ydiff,
     rois,
     *,
@@ -238,7 +240,7 @@ def roi_align_grad(
 ):
     """Gradient of ROIAlign with respect to features of shape `xdiff_shape`."""
     return _transpose(
-        lambda x: roi_align(
+        lambda x: ROIAlign.kernel(
             x,
             rois,
             pooled_height=pooled_height,
@@ -252,8 +254,8 @@ def roi_align_grad(
 
 
 # ---------------------------------------------------------------------- recurrent
-@operator("LSTMGrad")
-def lstm_grad(
+@operator
+def LSTMGrad(
     x,
     hx,
     cx,
@@ -276,7 +278,7 @@ def lstm_grad(
     """Gradients of LSTM with respect to input, states and weights."""
 
     def forward(x, h, c, w):
-        return rnn.lstm_op(
+        return rnn.LSTM.kernel(
             x,
             h,
             c,

@@ -10,7 +10,7 @@ from jax import lax
 
 from msnb.common.kinds import Bool, Int
 from msnb.core import checks
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32, widened
 from msnb.ops._kinks import magnitude
@@ -71,9 +71,9 @@ def _cross_entropy_jvp(primals, tangents):
     return _cross_entropy(logits, labels), jnp.sum((jax.nn.softmax(logits) - labels) * tangents[0], axis=-1)
 
 
-@operator("SoftmaxCrossEntropyWithLogits")
+@operator
 @in_float32
-def softmax_cross_entropy_with_logits(logits, labels):
+def SoftmaxCrossEntropyWithLogits(logits, labels):
     """Cross entropy of softmax(logits) with a distribution for each example, and its gradient.
 
     Inputs:
@@ -103,9 +103,9 @@ def softmax_cross_entropy_with_logits(logits, labels):
     return _cross_entropy(logits, labels), jax.nn.softmax(logits) - labels
 
 
-@operator("SparseSoftmaxCrossEntropyWithLogits", checks=[checks.label("labels", classes_of("logits"))])
+@operator(checks=[checks.label("labels", classes_of("logits"))])
 @in_float32
-def sparse_softmax_cross_entropy_with_logits(logits, labels, *, is_grad: Bool = False):
+def SparseSoftmaxCrossEntropyWithLogits(logits, labels, *, is_grad: Bool = False):
     """Mean cross entropy of softmax(logits) with the number of the right class, or its gradient.
 
     Args:
@@ -140,9 +140,9 @@ def sparse_softmax_cross_entropy_with_logits(logits, labels, *, is_grad: Bool = 
     return -jnp.mean(score_of(jax.nn.log_softmax(logits), labels))
 
 
-@operator("SigmoidCrossEntropyWithLogits")
+@operator
 @in_float32
-def sigmoid_cross_entropy_with_logits(logits, label):
+def SigmoidCrossEntropyWithLogits(logits, label):
     """Cross entropy of sigmoid(logits) with a probability for each element.
 
     Inputs:
@@ -162,9 +162,9 @@ def sigmoid_cross_entropy_with_logits(logits, label):
     return jnp.logaddexp(logits, jnp.zeros_like(logits)) - logits * lax.stop_gradient(label)
 
 
-@operator("BCEWithLogitsLoss")
+@operator
 @in_float32
-def bce_with_logits_loss(logits, label, weight, pos_weight, *, reduction: Reduction = "mean"):
+def BCEWithLogitsLoss(logits, label, weight, pos_weight, *, reduction: Reduction = "mean"):
     """Weighted cross entropy of sigmoid(logits) with a probability for each element.
 
     Args:
@@ -190,8 +190,8 @@ def bce_with_logits_loss(logits, label, weight, pos_weight, *, reduction: Reduct
     return reduce(weight * (pos_weight * label * positive + (1 - label) * negative), reduction).astype(logits.dtype)
 
 
-@operator("BinaryCrossEntropy", functional="binary_cross_entropy")
-def binary_cross_entropy_op(logits, labels, weight=None, *, reduction: Reduction = "mean"):
+@operator(functional="binary_cross_entropy")
+def BinaryCrossEntropy(logits, labels, weight=None, *, reduction: Reduction = "mean"):
     """-weight * (y log(x) + (1 - y) log(1 - x)) for probabilities x.
 
     Args:
@@ -235,9 +235,9 @@ def _binary_cross_entropy_jvp(primals, tangents):
     return _binary_cross_entropy(x, y), (x - y) / jnp.maximum(x * (1 - x), _TINY) * tangents[0]
 
 
-@operator("KLDivLoss", functional="kl_div")
+@operator(functional="kl_div")
 @in_float32
-def kl_div_loss(logits, labels, *, reduction: Reduction = "mean"):
+def KLDivLoss(logits, labels, *, reduction: Reduction = "mean"):
     """Kullback-Leibler divergence y * (log y - x), 0 where y is 0, for log-probabilities x.
 
     Args:
@@ -262,9 +262,9 @@ def kl_div_loss(logits, labels, *, reduction: Reduction = "mean"):
     return reduce(jnp.where(positive, y * (jnp.log(y) - logits), jnp.zeros_like(logits)), reduction)
 
 
-@operator("SmoothL1Loss")
+@operator
 @in_float32
-def smooth_l1_loss_op(prediction, target, *, beta: AboveZero = 1.0):
+def SmoothL1Loss(prediction, target, *, beta: AboveZero = 1.0):
     """0.5 d^2 / beta where |d| < beta, |d| - 0.5 beta elsewhere, for d = prediction - target.
 
     Args:
@@ -289,9 +289,9 @@ def smooth_l1_loss_op(prediction, target, *, beta: AboveZero = 1.0):
     return jnp.where(size < beta, 0.5 * d * d / beta, size - 0.5 * beta)
 
 
-@operator("NLLLoss", checks=[checks.label("labels", classes_of("logits"), "ignore_index", ValueError)])
+@operator(checks=[checks.label("labels", classes_of("logits"), "ignore_index", ValueError)])
 @in_float32
-def nll_loss_op(logits, labels, weight, *, reduction: Reduction = "mean", ignore_index: Int = -100):
+def NLLLoss(logits, labels, weight, *, reduction: Reduction = "mean", ignore_index: Int = -100):
     """Negative log likelihood -weight[label] * logits[label] of each example.
 
     Args:
@@ -332,9 +332,9 @@ def nll_loss_op(logits, labels, weight, *, reduction: Reduction = "mean", ignore
     return (loss / total if reduction == "mean" else loss), total
 
 
-@operator("L2Loss")
+@operator
 @in_float32
-def l2_loss(input_x):
+def L2Loss(input_x):
     """Half the sum of squares.
 
     Inputs:

@@ -5,7 +5,7 @@ import numpy as np
 from jax import lax
 
 from msnb.common.kinds import Bool, ConstantAt, Float, Int, IntOrTuple, NonNegInt, OneOf, StrictFloat
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import widened
 from msnb.ops.nn._kinds import Epsilon, Layout, Momentum
@@ -60,8 +60,8 @@ def _unbiased(x, axis, variance):
     return variance * (count / max(count - 1, 1))
 
 
-@operator("BatchNorm")
-def batch_norm_op(
+@operator
+def BatchNorm(
     x,
     scale,
     bias,
@@ -146,8 +146,8 @@ def _fused(op, x, scale, bias, mean, variance, epsilon, momentum, data_format="N
     return new_mean, new_variance, y, new_mean, new_variance, batch_mean, lax.rsqrt(batch_variance + epsilon)
 
 
-@operator("FusedBatchNorm", writes=("mean", "variance"))
-def fused_batch_norm(
+@operator(writes=("mean", "variance"))
+def FusedBatchNorm(
     x,
     scale,
     b,
@@ -181,8 +181,8 @@ def fused_batch_norm(
     return _fused("FusedBatchNorm", x, scale, b, mean, variance, epsilon, momentum)
 
 
-@operator("FusedBatchNormEx", writes=("mean", "variance"))
-def fused_batch_norm_ex(
+@operator(writes=("mean", "variance"))
+def FusedBatchNormEx(
     x,
     scale,
     b,
@@ -218,8 +218,8 @@ def fused_batch_norm_ex(
     return (*out, out[5])
 
 
-@operator("FusedBatchNormV3")
-def fused_batch_norm_v3(x, scale, b, mean, variance, *, epsilon: Epsilon = 1e-5, momentum: Momentum = 0.1):
+@operator
+def FusedBatchNormV3(x, scale, b, mean, variance, *, epsilon: Epsilon = 1e-5, momentum: Momentum = 0.1):
     """Batch normalisation in training that returns the moved statistics instead of writing them.
 
     Args:
@@ -241,8 +241,8 @@ def fused_batch_norm_v3(x, scale, b, mean, variance, *, epsilon: Epsilon = 1e-5,
     return (*out, out[3])
 
 
-@operator("BNTrainingReduce")
-def bn_training_reduce(x):
+@operator
+def BNTrainingReduce(x):
     """Sums over each channel that batch normalisation needs.
 
     Inputs:
@@ -260,8 +260,8 @@ def bn_training_reduce(x):
     return jnp.sum(x, (0, 2, 3)), jnp.sum(x * x, (0, 2, 3))
 
 
-@operator("BNTrainingUpdate", writes=("mean", "variance"))
-def bn_training_update(
+@operator(writes=("mean", "variance"))
+def BNTrainingUpdate(
     x,
     sum,
     square_sum,
@@ -312,8 +312,8 @@ def bn_training_update(
     return new_mean, new_variance, y, new_mean, new_variance, batch_mean, batch_variance
 
 
-@operator("InstanceNorm")
-def instance_norm_op(
+@operator
+def InstanceNorm(
     x, gamma, beta, mean, variance, *, is_training: Bool = True, epsilon: Epsilon = 1e-5, momentum: Momentum = 0.1
 ):
     """Normalises each channel of each image by its own statistics (arXiv:1607.08022).
@@ -369,8 +369,8 @@ def _normalise_instances(x, gamma, beta, mean, variance, epsilon):
 variant("InstanceNorm", _instance_norm_training, lambda a: a["is_training"], writes=("mean", "variance"))
 
 
-@operator("LayerNorm")
-def layer_norm_op(input_x, gamma, beta, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1, epsilon: Float = 1e-7):
+@operator
+def LayerNorm(input_x, gamma, beta, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1, epsilon: Float = 1e-7):
     """Normalises each example over its trailing axes (arXiv:1607.06450).
 
     Args:
@@ -415,8 +415,8 @@ def layer_norm_op(input_x, gamma, beta, *, begin_norm_axis: Int = 1, begin_param
     return y.astype(input_x.dtype), mean, variance
 
 
-@operator("L2Normalize")
-def l2_normalize(input_x, *, axis: IntOrTuple = 0, epsilon: Float = 1e-4):
+@operator
+def L2Normalize(input_x, *, axis: IntOrTuple = 0, epsilon: Float = 1e-4):
     """x / sqrt(max(sum(x^2), epsilon)) along `axis`.
 
     Args:
@@ -444,8 +444,8 @@ def l2_normalize(input_x, *, axis: IntOrTuple = 0, epsilon: Float = 1e-4):
     return (x / jnp.sqrt(jnp.maximum(total, epsilon))).astype(input_x.dtype)
 
 
-@operator("LRN", functional="lrn")
-def lrn(
+@operator(functional="lrn")
+def LRN(
     x,
     *,
     depth_radius: NonNegInt = 5,

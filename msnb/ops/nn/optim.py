@@ -4,7 +4,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Bool, ConstantAt, Float, OneOf, StrictFloat, is_constant
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._check import NO_RACE
 from msnb.ops._half import in_float32
@@ -29,9 +29,9 @@ def same_shapes(op, **arrays):
         _check.dtype_in(op, name, x, _check.FLOAT)
 
 
-@operator("ApplyMomentum", writes=("variable", "accumulation"))
+@operator(writes=("variable", "accumulation"))
 @in_float32
-def apply_momentum(
+def ApplyMomentum(
     variable,
     accumulation,
     learning_rate,
@@ -82,9 +82,9 @@ def adam_rate(lr, beta1_power, beta2_power):
     return lr * jnp.sqrt(1 - beta2_power) / (1 - beta1_power)
 
 
-@operator("Adam", writes=("var", "m", "v"), returns="written")
+@operator(writes=("var", "m", "v"), returns="written")
 @in_float32
-def adam(
+def Adam(
     var,
     m,
     v,
@@ -125,9 +125,9 @@ def adam(
     return like(var, var - step, m, v)
 
 
-@operator("AdamNoUpdateParam", writes=("m", "v"))
+@operator(writes=("m", "v"))
 @in_float32
-def adam_no_update_param(
+def AdamNoUpdateParam(
     m,
     v,
     beta1_power,
@@ -167,9 +167,9 @@ def adam_no_update_param(
     return (*like(m, new_m, new_v), step.astype(gradient.dtype))
 
 
-@operator("AdamWeightDecay", writes=("var", "m", "v"), returns="written")
+@operator(writes=("var", "m", "v"), returns="written")
 @in_float32
-def adam_weight_decay(
+def AdamWeightDecay(
     var, m, v, lr, beta1, beta2, epsilon, decay, gradient, *, use_locking: OneOf(False, otherwise=NO_RACE) = False
 ):
     """Adam without bias correction and with decoupled weight decay (arXiv:1711.05101).
@@ -194,9 +194,9 @@ def adam_weight_decay(
     return like(var, var - lr * (direction / (jnp.sqrt(v) + epsilon) + decay * var), m, v)
 
 
-@operator("SGD", writes=("parameters", "accum", "stat"))
+@operator(writes=("parameters", "accum", "stat"))
 @in_float32
-def sgd(
+def SGD(
     parameters,
     gradient,
     learning_rate,
@@ -249,9 +249,9 @@ def _check_sgd(attributes):
 refuse("SGD", _check_sgd)
 
 
-@operator("ApplyRMSProp", writes=("var", "mean_square", "moment"))
+@operator(writes=("var", "mean_square", "moment"))
 @in_float32
-def apply_rms_prop(
+def ApplyRMSProp(
     var,
     mean_square,
     moment,
@@ -287,9 +287,9 @@ def apply_rms_prop(
     return like(var, var - m, s, m)
 
 
-@operator("ApplyCenteredRMSProp", writes=("var", "mean_gradient", "mean_square", "moment"))
+@operator(writes=("var", "mean_gradient", "mean_square", "moment"))
 @in_float32
-def apply_centered_rms_prop(
+def ApplyCenteredRMSProp(
     var,
     mean_gradient,
     mean_square,
@@ -340,9 +340,9 @@ def ftrl_rule(var, accum, linear, g, lr, l1, l2, lr_power, shrinkage=0.0):
     return jnp.where(jnp.abs(linear) > l1, shrunk, jnp.zeros_like(shrunk)), total, linear
 
 
-@operator("ApplyFtrl", writes=("var", "accum", "linear"))
+@operator(writes=("var", "accum", "linear"))
 @in_float32
-def apply_ftrl(var, accum, linear, grad, lr, l1, l2, lr_power, *, use_locking: OneOf(False, otherwise=NO_RACE) = False):
+def ApplyFtrl(var, accum, linear, grad, lr, l1, l2, lr_power, *, use_locking: OneOf(False, otherwise=NO_RACE) = False):
     """FTRL-proximal.
 
     Args:
@@ -364,9 +364,9 @@ def apply_ftrl(var, accum, linear, grad, lr, l1, l2, lr_power, *, use_locking: O
     return like(var, *ftrl_rule(var, accum, linear, grad, lr, l1, l2, lr_power))
 
 
-@operator("ApplyAdagrad", writes=("var", "accum"), returns="written")
+@operator(writes=("var", "accum"), returns="written")
 @in_float32
-def apply_adagrad(var, accum, lr, grad, *, update_slots: Bool = True):
+def ApplyAdagrad(var, accum, lr, grad, *, update_slots: Bool = True):
     """Adagrad: accum += g^2; var -= lr * g / sqrt(accum).
 
     Args:
@@ -389,9 +389,9 @@ def apply_adagrad(var, accum, lr, grad, *, update_slots: Bool = True):
     return like(var, var - scalar(lr) * grad * lax.rsqrt(accum), accum)
 
 
-@operator("ApplyAdagradV2", writes=("var", "accum"), returns="written")
+@operator(writes=("var", "accum"), returns="written")
 @in_float32
-def apply_adagrad_v2(var, accum, lr, grad, *, epsilon: StrictFloat, update_slots: Bool = True):
+def ApplyAdagradV2(var, accum, lr, grad, *, epsilon: StrictFloat, update_slots: Bool = True):
     """Adagrad: accum += g^2; var -= lr * g / (sqrt(accum) + epsilon).
 
     Args:
@@ -420,9 +420,9 @@ def proximal(point, rate, l1, l2):
     return jnp.sign(point) * jnp.maximum(jnp.abs(point) - rate * l1, 0) / (1 + l2 * rate)
 
 
-@operator("ApplyProximalAdagrad", writes=("var", "accum"), returns="written")
+@operator(writes=("var", "accum"), returns="written")
 @in_float32
-def apply_proximal_adagrad(var, accum, lr, l1, l2, grad, *, use_locking: OneOf(False, otherwise=NO_RACE) = False):
+def ApplyProximalAdagrad(var, accum, lr, l1, l2, grad, *, use_locking: OneOf(False, otherwise=NO_RACE) = False):
     """Adagrad followed by a proximal step for l1 |var| + l2/2 var^2.
 
     Args:
@@ -446,9 +446,9 @@ def apply_proximal_adagrad(var, accum, lr, l1, l2, grad, *, use_locking: OneOf(F
     return like(var, proximal(var - rate * grad, rate, l1, l2), accum)
 
 
-@operator("ApplyAdaMax", writes=("var", "m", "v"), returns="written")
+@operator(writes=("var", "m", "v"), returns="written")
 @in_float32
-def apply_ada_max(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
+def ApplyAdaMax(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
     """AdaMax (arXiv:1412.6980): v = max(beta2 * v, |g|); var -= lr / (1 - beta1^t) * m / (v + epsilon).
 
     Inputs:
@@ -469,9 +469,9 @@ def apply_ada_max(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
     return like(var, var - lr / (1 - beta1_power) * m / (v + epsilon), m, v)
 
 
-@operator("ApplyAdadelta", writes=("var", "accum", "accum_update"), returns="written")
+@operator(writes=("var", "accum", "accum_update"), returns="written")
 @in_float32
-def apply_adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
+def ApplyAdadelta(var, accum, accum_update, lr, rho, epsilon, grad):
     """Adadelta (arXiv:1212.5701): the step is g * sqrt(accum_update + epsilon) / sqrt(accum + epsilon).
 
     Inputs:
@@ -493,9 +493,9 @@ def apply_adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
     return like(var, var - lr * step, accum, accum_update)
 
 
-@operator("ApplyAddSign", writes=("var", "m"), returns="written")
+@operator(writes=("var", "m"), returns="written")
 @in_float32
-def apply_add_sign(var, m, lr, alpha, sign_decay, beta, grad):
+def ApplyAddSign(var, m, lr, alpha, sign_decay, beta, grad):
     """AddSign (arXiv:1709.07417): var -= lr * (alpha + sign_decay * sign(g) * sign(m)) * g.
 
     Inputs:
@@ -515,9 +515,9 @@ def apply_add_sign(var, m, lr, alpha, sign_decay, beta, grad):
     return like(var, var - lr * (alpha + sign_decay * jnp.sign(grad) * jnp.sign(m)) * grad, m)
 
 
-@operator("ApplyPowerSign", writes=("var", "m"), returns="written")
+@operator(writes=("var", "m"), returns="written")
 @in_float32
-def apply_power_sign(var, m, lr, logbase, sign_decay, beta, grad):
+def ApplyPowerSign(var, m, lr, logbase, sign_decay, beta, grad):
     """PowerSign (arXiv:1709.07417): var -= lr * exp(logbase * sign_decay * sign(g) * sign(m)) * g.
 
     Inputs:
@@ -537,9 +537,9 @@ def apply_power_sign(var, m, lr, logbase, sign_decay, beta, grad):
     return like(var, var - lr * jnp.exp(logbase * sign_decay * jnp.sign(grad) * jnp.sign(m)) * grad, m)
 
 
-@operator("ApplyGradientDescent", writes=("var",))
+@operator(writes=("var",))
 @in_float32
-def apply_gradient_descent(var, alpha, delta):
+def ApplyGradientDescent(var, alpha, delta):
     """Gradient descent: var -= alpha * delta.
 
     Inputs:
@@ -557,9 +557,9 @@ def apply_gradient_descent(var, alpha, delta):
     return like(var, var - scalar(alpha) * delta)
 
 
-@operator("ApplyProximalGradientDescent", writes=("var",))
+@operator(writes=("var",))
 @in_float32
-def apply_proximal_gradient_descent(var, alpha, l1, l2, delta):
+def ApplyProximalGradientDescent(var, alpha, l1, l2, delta):
     """Gradient descent followed by a proximal step for l1 |var| + l2/2 var^2.
 
     Inputs:
@@ -578,9 +578,9 @@ def apply_proximal_gradient_descent(var, alpha, l1, l2, delta):
     return like(var, proximal(var - alpha * delta, alpha, l1, l2))
 
 
-@operator("LARSUpdate")
+@operator
 @in_float32
-def lars_update(
+def LARSUpdate(
     weight,
     gradient,
     norm_weight,

@@ -5,7 +5,7 @@ from jax import lax
 
 from msnb.common.kinds import Bool, ConstantAt, OneOf, StrictFloat
 from msnb.core.checks import index
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._check import NO_RACE
 from msnb.ops._half import in_float32
@@ -41,9 +41,9 @@ def _take(slot, rows):
     return jnp.take(slot, rows, axis=0, mode="clip")
 
 
-@operator("FusedSparseAdam", writes=("var", "m", "v"), returns="written", checks=_CHECKS)
+@operator(writes=("var", "m", "v"), returns="written", checks=_CHECKS)
 @in_float32
-def fused_sparse_adam(
+def FusedSparseAdam(
     var,
     m,
     v,
@@ -86,9 +86,9 @@ def fused_sparse_adam(
     return like(var, var - adam_rate(lr, beta1_power, beta2_power) * direction / (jnp.sqrt(v) + epsilon), m, v)
 
 
-@operator("FusedSparseLazyAdam", writes=("var", "m", "v"), returns="written", checks=_CHECKS)
+@operator(writes=("var", "m", "v"), returns="written", checks=_CHECKS)
 @in_float32
-def fused_sparse_lazy_adam(
+def FusedSparseLazyAdam(
     var,
     m,
     v,
@@ -137,9 +137,9 @@ def _sparse_ftrl(op, var, accum, linear, grad, indices, lr, l1, l2, lr_power, sh
     return tuple(_put(slot, rows, n) for slot, n in zip((var, accum, linear), new, strict=True))
 
 
-@operator("FusedSparseFtrl", writes=("var", "accum", "linear"), returns="written", checks=_CHECKS)
+@operator(writes=("var", "accum", "linear"), returns="written", checks=_CHECKS)
 @in_float32
-def fused_sparse_ftrl(
+def FusedSparseFtrl(
     var,
     accum,
     linear,
@@ -175,9 +175,9 @@ def fused_sparse_ftrl(
     return _sparse_ftrl("FusedSparseFtrl", var, accum, linear, grad, indices, lr, l1, l2, lr_power)
 
 
-@operator("SparseApplyFtrl", writes=("var", "accum", "linear"), returns="written", checks=_CHECKS)
+@operator(writes=("var", "accum", "linear"), returns="written", checks=_CHECKS)
 @in_float32
-def sparse_apply_ftrl(
+def SparseApplyFtrl(
     var,
     accum,
     linear,
@@ -213,9 +213,9 @@ def sparse_apply_ftrl(
     return _sparse_ftrl("SparseApplyFtrl", var, accum, linear, grad, indices, lr, l1, l2, lr_power)
 
 
-@operator("SparseApplyFtrlV2", writes=("var", "accum", "linear"), returns="written", checks=_CHECKS)
+@operator(writes=("var", "accum", "linear"), returns="written", checks=_CHECKS)
 @in_float32
-def sparse_apply_ftrl_v2(
+def SparseApplyFtrlV2(
     var,
     accum,
     linear,
@@ -261,9 +261,9 @@ def _sparse_proximal(op, var, accum, lr, l1, l2, grad, indices):
     return _put(var, rows, proximal(_take(var, rows) - rate * g, rate, l1, l2)), _put(accum, rows, total)
 
 
-@operator("FusedSparseProximalAdagrad", writes=("var", "accum"), returns="written", checks=_CHECKS)
+@operator(writes=("var", "accum"), returns="written", checks=_CHECKS)
 @in_float32
-def fused_sparse_proximal_adagrad(
+def FusedSparseProximalAdagrad(
     var, accum, lr, l1, l2, grad, indices, *, use_locking: OneOf(False, otherwise=NO_RACE) = False
 ):
     """Adagrad and a proximal step on the named rows.
@@ -286,9 +286,9 @@ def fused_sparse_proximal_adagrad(
     return _sparse_proximal("FusedSparseProximalAdagrad", var, accum, lr, l1, l2, grad, indices)
 
 
-@operator("SparseApplyProximalAdagrad", writes=("var", "accum"), returns="written", checks=_CHECKS)
+@operator(writes=("var", "accum"), returns="written", checks=_CHECKS)
 @in_float32
-def sparse_apply_proximal_adagrad(
+def SparseApplyProximalAdagrad(
     var, accum, lr, l1, l2, grad, indices, *, use_locking: OneOf(False, otherwise=NO_RACE) = False
 ):
     """Adagrad and a proximal step on the named rows.
@@ -319,9 +319,9 @@ def _sparse_adagrad(op, var, accum, grad, indices, lr, update_slots, epsilon=0.0
     return _put(var, rows, _take(var, rows) - lr * g / (jnp.sqrt(total) + epsilon)), _put(accum, rows, total)
 
 
-@operator("SparseApplyAdagrad", writes=("var", "accum"), returns="written", checks=_CHECKS)
+@operator(writes=("var", "accum"), returns="written", checks=_CHECKS)
 @in_float32
-def sparse_apply_adagrad(
+def SparseApplyAdagrad(
     var,
     accum,
     grad,
@@ -352,9 +352,9 @@ def sparse_apply_adagrad(
     return _sparse_adagrad("SparseApplyAdagrad", var, accum, grad, indices, lr, update_slots)
 
 
-@operator("SparseApplyAdagradV2", writes=("var", "accum"), returns="written", checks=_CHECKS)
+@operator(writes=("var", "accum"), returns="written", checks=_CHECKS)
 @in_float32
-def sparse_apply_adagrad_v2(
+def SparseApplyAdagradV2(
     var,
     accum,
     grad,

@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import Int, Kind, OneOf, PositiveInt, accept_value, check
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._host import HostPrimitive, host_operator
 
@@ -43,8 +43,8 @@ def _check_pairs(op, x, paddings):
         raise ValueError(f"For '{op}', 'paddings' should not be negative, but got {paddings}.")
 
 
-@operator("Pad")
-def pad_op(input_x, *, paddings: Paddings):
+@operator
+def Pad(input_x, *, paddings: Paddings):
     """Zeros before and after each dimension.
 
     Args:
@@ -67,8 +67,8 @@ def pad_op(input_x, *, paddings: Paddings):
     return jnp.pad(input_x, paddings)
 
 
-@operator("MirrorPad", functional="mirror_pad")
-def mirror_pad(input_x, paddings: MirrorPaddings, *, mode: OneOf("REFLECT", "SYMMETRIC") = "REFLECT"):
+@operator(functional="mirror_pad")
+def MirrorPad(input_x, paddings: MirrorPaddings, *, mode: OneOf("REFLECT", "SYMMETRIC") = "REFLECT"):
     """Continues a Tensor as in a mirror at its borders.
 
     Args:
@@ -98,8 +98,8 @@ def mirror_pad(input_x, paddings: MirrorPaddings, *, mode: OneOf("REFLECT", "SYM
     return jnp.pad(input_x, paddings, mode=mode.lower())
 
 
-@operator("DataFormatDimMap")
-def data_format_dim_map(
+@operator
+def DataFormatDimMap(
     input_x, *, src_format: OneOf("NHWC", "NCHW") = "NHWC", dst_format: OneOf("NHWC", "NCHW") = "NCHW"
 ):
     """Numbers of axes of one layout as numbers of axes of another.

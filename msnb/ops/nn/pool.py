@@ -7,7 +7,7 @@ import numpy as np
 from jax import lax
 
 from msnb.common.kinds import Bool, NonNegInt, OneOf
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops.nn._kinds import Layout, PoolMode, Sides3, Window2, Window3
 from msnb.ops.nn.conv import same_pads
@@ -36,8 +36,8 @@ def _restore(y, data_format):
     return jnp.moveaxis(y, 1, -1) if data_format == "NHWC" else y
 
 
-@operator("MaxPool")
-def max_pool_op(
+@operator
+def MaxPool(
     x,
     *,
     kernel_size: Window2 = (1, 1),
@@ -77,8 +77,8 @@ def max_pool_op(
     return _restore(max_pool(x, kernel_size, strides, padding), data_format)
 
 
-@operator("MaxPoolWithArgmax")
-def max_pool_with_argmax(
+@operator
+def MaxPoolWithArgmax(
     x,
     *,
     kernel_size: Window2 = (1, 1),
@@ -142,8 +142,8 @@ def _window_sum(x, kernel, strides, padding):
     )
 
 
-@operator("AvgPool")
-def avg_pool_op(
+@operator
+def AvgPool(
     x,
     *,
     kernel_size: Window2 = (1, 1),
@@ -188,8 +188,8 @@ def _volume_pads(op, x, pad_mode, pad, kernel, strides, ceil_mode):
     return tuple(padding)
 
 
-@operator("MaxPool3D")
-def max_pool3d(
+@operator
+def MaxPool3D(
     x,
     *,
     kernel_size: Window3 = (1, 1, 1),
@@ -223,8 +223,8 @@ def max_pool3d(
     )
 
 
-@operator("AvgPool3D")
-def avg_pool3d_op(
+@operator
+def AvgPool3D(
     x,
     *,
     kernel_size: Window3 = (1, 1, 1),

@@ -5,7 +5,7 @@ import numpy as np
 
 from msnb.common.kinds import Bool, Kind, OneOf, PositiveInt, StrictFloat, accept_value
 from msnb.core.checks import index
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops import _check
 
 
@@ -54,8 +54,8 @@ def bilinear(x, size, align_corners, half_pixel_centers=False):
     return x
 
 
-@operator("ResizeBilinear")
-def resize_bilinear(x, *, size: Size, align_corners: Bool = False, half_pixel_centers: Bool = False):
+@operator
+def ResizeBilinear(x, *, size: Size, align_corners: Bool = False, half_pixel_centers: Bool = False):
     """Resizes images by bilinear interpolation.
 
     Args:
@@ -103,8 +103,8 @@ def nearest(x, size, align_corners, half_pixel_centers=False):
     return x
 
 
-@operator("CropAndResize", checks=[index("box_index", of="x", negative=False, error=ValueError)])
-def crop_and_resize(
+@operator(checks=[index("box_index", of="x", negative=False, error=ValueError)])
+def CropAndResize(
     x,
     boxes,
     box_index,

@@ -6,7 +6,7 @@ from jax import lax
 
 from msnb.common.kinds import Bool, ConstantAt, Int, NonNegInt, OneOf, PositiveInt, Static, StrictFloat, is_constant
 from msnb.core._jax_private import is_tracer
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops.nn._kinds import Probability
 from msnb.ops.nn._variant import variant
@@ -72,8 +72,8 @@ def _unpack(w, input_size, hidden_size, num_layers, has_bias, directions):
     return out
 
 
-@operator("LSTM")
-def lstm_op(
+@operator
+def LSTM(
     x,
     h,
     c,
@@ -170,8 +170,8 @@ def _fused_gates(x, h, c, w, b, forget_bias):
     return c, o * tanh_c, i, j, f, o, tanh_c
 
 
-@operator("BasicLSTMCell")
-def basic_lstm_cell(
+@operator
+def BasicLSTMCell(
     x,
     h,
     c,
@@ -251,8 +251,8 @@ def _check_fused(op, x, w, b, hidden):
     return hidden
 
 
-@operator("DynamicRNN")
-def dynamic_rnn(
+@operator
+def DynamicRNN(
     x,
     w,
     b,
@@ -339,8 +339,8 @@ def _only(op, **given):
             raise ValueError(f"For '{op}', only {name}={supported} is supported, but got {shown}.")
 
 
-@operator("DynamicGRUV2")
-def dynamic_gru_v2(
+@operator
+def DynamicGRUV2(
     x,
     weight_input,
     weight_hidden,

@@ -5,12 +5,12 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import OneOf, PositiveInt, StrictFloat
-from msnb.core.primitive import operator
+from msnb.core.declare import operator
 from msnb.ops import _check
 
 
-@operator("ROIAlign")
-def roi_align(
+@operator
+def ROIAlign(
     features,
     rois,
     *,

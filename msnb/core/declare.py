@@ -1,0 +1,299 @@
+"""Declarations: `@operator` makes a class of a pure function of arrays, `@spelling` gives it another way to be written.
+
+    @operator(functional="reduce_sum")
+    def ReduceSum(x, axis: Axis = (), *, keep_dims: Bool = False):
+        return jnp.sum(x, axis=axis or None, keepdims=keep_dims)
+
+    @spelling(ReduceSum)
+    def sum(input: Tensor, dim=None, keepdim: bool = False, *, dtype=None) -> Tensor:
+        return ReduceSum(keepdim)(wide(input, dtype), dim)
+
+`ReduceSum` is the class from here on: `ReduceSum(True)(x, 1)` runs it on Tensors, `ReduceSum.kernel(x, 1)` is the
+function of arrays, `ReduceSum.functional(x, 1)` takes inputs and attributes at once. Who reads a spelling finds the
+operator by its Python name, and nothing is looked up by text.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+from msnb.common.kinds import hashable
+from msnb.core.dispatch import call_of
+from msnb.core.operator import FUNCTIONAL, REGISTRY
+from msnb.core.primitive import DeclaredPrimitive
+from msnb.core.recent import Recent
+from msnb.core.tensor import Tensor, attach
+from msnb.core.traced import TracedOperator, declared
+
+_Declared = TypeVar("_Declared")
+
+
+class Spelling(NamedTuple):
+    """One public way to write something: its kind, its name, and what it leads to.
+
+    Attributes:
+        kind (str): "class", "function", "method" (of Tensor) or "numpy".
+        name (str): The public name.
+        generation (int): 1 for r1.1's signature and defaults, 2 for those of MindSpore 2.
+        target (object): What the name stands for.
+        operators (tuple): The declared classes that it is made of.
+    """
+
+    kind: str
+    name: str
+    generation: int
+    target: Any
+    operators: tuple
+
+
+SPELLINGS = {}  # (kind, name, generation) -> Spelling
+NUMPY = {}  # name in mindspore.numpy -> function
+
+
+def spell(kind, name, generation, target, operators):
+    """Enter a spelling; r1.1's is what the name means where both generations have one."""
+    key = kind, name, generation
+    if key in SPELLINGS:
+        raise ValueError(f"The {kind} '{name}' of generation {generation} is declared twice.")
+    SPELLINGS[key] = Spelling(kind, name, generation, target, tuple(operators))
+    if generation == 2 and (kind, name, 1) in SPELLINGS:
+        return
+    if kind == "function":
+        FUNCTIONAL[name] = target
+    elif kind == "numpy":
+        NUMPY[name] = target
+    elif kind == "method":
+        attach(name, target)
+
+
+def _names(given):
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def spelling(*operators, function=(), method=(), numpy=(), generation=2):
+    """Decorator: a plain Python function over Tensors is a public way to write `operators`.
+
+    Args:
+        operators (type): The declared classes that it leads to.
+        function (Union[str, tuple[str]]): Its names in `mindspore.ops`. Default: that of the decorated function,
+            where neither `method` nor `numpy` is given.
+        method (Union[str, tuple[str]]): Its names among the methods of Tensor; a property is attached as it is.
+        numpy (Union[str, tuple[str]]): Its names in `mindspore.numpy`.
+        generation (int): 1 where signature and defaults are r1.1's, 2 where they are those of MindSpore 2. Default: 2.
+
+    Returns:
+        Decorator; the function stays what it is, under the public name.
+    """
+
+    def declare(target: _Declared) -> _Declared:
+        kinds = {"function": _names(function), "method": _names(method), "numpy": _names(numpy)}
+        if not any(kinds.values()):
+            kinds["function"] = (target.__name__,)
+        for kind, names in kinds.items():
+            for name in names:
+                spell(kind, name, generation, target, operators)
+        first = next(names[0] for names in kinds.values() if names)
+        if inspect.isfunction(target):
+            target.__name__ = target.__qualname__ = first
+        return target
+
+    return declare
+
+
+class _Signature:
+    """Of a class the attributes that it takes, of an instance the inputs."""
+
+    def __init__(self, op):
+        parameters = op.signature.parameters.values()
+        self.of_class = inspect.Signature([p for p in parameters if p.kind is p.KEYWORD_ONLY])
+        self.of_instance = inspect.Signature([p for p in parameters if p.kind is not p.KEYWORD_ONLY])
+
+    def __get__(self, instance, owner):
+        return self.of_class if instance is None else self.of_instance
+
+
+def operator(
+    name=None,
+    *,
+    functional=None,
+    methods=(),
+    aliases=(),
+    writes=(),
+    returns="results",
+    random=False,
+    checks=(),
+    refuses=None,
+    generation=1,
+) -> Any:
+    """Decorator: a pure function over jax arrays becomes a class, named after it, and further spellings.
+
+    Args:
+        functional (str): Name of the functional form, inputs first and attributes behind. Default: None, there is none.
+        methods (tuple): Names of Tensor methods that are this form; ``__radd__`` and the like swap their operands.
+        aliases (tuple): Further class names.
+        writes (tuple): Names of Tensor inputs that are updated in place; the function returns their new values first.
+        returns (str): "results" returns what the function gives beyond the new values (the first written box when
+            there is nothing), "written" returns the written boxes.
+        random (bool): Whether the function takes a JAX key before everything else.
+        checks (Sequence[checks.Check]): What indices and labels among the inputs have to keep to.
+        refuses (Callable): Of the dict of attributes: raises where one forbids another.
+        generation (int): Of the functional form and the methods, see `Spelling`. Default: 1.
+
+    Returns:
+        Decorator; the function itself is the class's `kernel`.
+    """
+    if callable(name):  # @operator without arguments
+        return operator()(name)
+    spelled_out = name is not None  # the older way to declare, which returns the function
+
+    def declare(fn):
+        cls = _class_of(fn, name or fn.__name__, writes, returns, random, checks, refuses)
+        op = cls.operator
+        for key in (op.name, *aliases):
+            if key in REGISTRY:
+                raise ValueError(f"The operator {key} is declared twice.")
+            REGISTRY[key] = op
+            spell("class", key, 1, cls, (cls,))
+        form = _functional_form(op, functional or (methods[0] if methods else op.name.lower()))
+        op.functional, cls.functional = form, staticmethod(form)
+        if functional:
+            spell("function", functional, generation, form, (cls,))
+        for method in methods:
+            spell("method", method, generation, _method(op, form, method), (cls,))
+        return fn if spelled_out else cls
+
+    return declare
+
+
+def _class_of(fn, name, writes, returns, random, checks, refuses):
+    op = declared(fn, name, writes, returns, random, checks=checks)
+    op.refuses = refuses
+    members = {
+        "operator": op,
+        "kernel": staticmethod(fn),
+        "__wrapped__": staticmethod(fn),  # where inspect looks for the source
+        "__signature__": _Signature(op),
+        "__doc__": fn.__doc__,
+        "__module__": fn.__module__,
+    }
+    call = call_of(op)
+    if call is not None:
+        members["__call__"] = call
+    op.primitive = type(name, (DeclaredPrimitive,), members)
+    return op.primitive
+
+
+def variant(cls, when, writes=(), random=False):
+    """Decorator: the declared class `cls` runs this function instead where `when(attributes)` is true.
+
+    So an operator that writes in place or draws random numbers only with some attributes does not with the others:
+    its inputs are then no outputs of a graph, and no key is drawn.
+
+    Args:
+        cls (type): A declared class; both have its attributes and its name in the graph.
+        when (Callable): Of the dict of attributes.
+        writes (tuple): Names of inputs that the function updates.
+        random (bool): Whether the function takes a key first.
+    """
+
+    def declare(fn):
+        op = cls.operator
+        op.variant = declared(fn, op.name, writes, "results", random), when
+        return fn
+
+    return declare
+
+
+def _functional_form(op, name) -> Callable:
+    """The operator as a function: inputs first, attributes as further arguments."""
+    order = [i.name for i in op.inputs]
+    if not op.attributes:
+        prim = op.primitive()
+        call = type(prim).__call__
+
+        def function(*args, **kwargs):
+            return call(prim, *args, **kwargs)
+    else:
+        cache, key_of = Recent(), _exact_key if isinstance(op, TracedOperator) else _key
+        names = list(op.attributes)
+
+        def function(*args, **kwargs):
+            extra = args[len(order) :]
+            given = {k: kwargs.pop(k) for k in names if k in kwargs} if kwargs else {}
+            if extra:
+                if len(extra) > len(names):
+                    raise TypeError(
+                        f"For '{op.name}', at most {len(order) + len(names)} arguments are taken "
+                        f"({', '.join(order + names)}), but got {len(args)}."
+                    )
+                given.update(zip(names, extra))
+            key = key_of(given) if given else ()
+            try:
+                prim = cache.get(key)
+            except TypeError:
+                key = _exact_key(given)
+                prim = cache.get(key)
+            if prim is None:
+                prim = cache.recall(key)
+            if prim is None:
+                prim = op.primitive(**given)
+                if not any(isinstance(v, Tensor) for v in given.values()):  # its value may change
+                    cache.keep(key, prim)
+            return prim(*args[: len(order)], **kwargs)
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = op.fn.__doc__
+    function.__module__ = op.fn.__module__
+    function.__wrapped__ = op.fn  # where inspect looks for the source
+    function.__signature__ = inspect.Signature(
+        [p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in _defaults_last(op.signature.parameters.values())]
+    )
+    return function
+
+
+def _key(given):
+    return tuple([(k, type(v), v) for k, v in given.items()])  # True is not 1 here
+
+
+def _exact_key(given):
+    return tuple([(k, type(v), hashable(v)) for k, v in given.items()])
+
+
+def _defaults_last(parameters):
+    """Parameters in a legal order for a signature in which all are positional."""
+    parameters = list(parameters)
+    return [p for p in parameters if p.default is p.empty] + [p for p in parameters if p.default is not p.empty]
+
+
+_COMPARISONS = {"__eq__": False, "__ne__": True}
+
+
+def _method(op, form, name):
+    """A Tensor method; binary dunders leave operands that are no numbers to Python."""
+    if not (name.startswith("__") and len(op.inputs) == 2):
+
+        @functools.wraps(form)
+        def method(self, *args, **kwargs):
+            return form(self, *args, **kwargs)
+
+        method.__name__ = method.__qualname__ = name
+        return method
+    swap = name.startswith("__r") and name not in ("__rshift__",)
+    prim = op.primitive()
+    call = type(prim).__call__
+    numbers = (Tensor, int, float, complex)
+
+    def method(self, other):
+        if not isinstance(other, numbers):
+            if isinstance(other, (tuple, list)) and name not in _COMPARISONS:
+                other = Tensor(other)
+            else:
+                return _COMPARISONS.get(name, NotImplemented)
+        return call(prim, other, self) if swap else call(prim, self, other)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = op.fn.__doc__
+    method.__module__ = op.fn.__module__
+    method.__wrapped__ = op.fn
+    return method

@@ -1,0 +1,106 @@
+"""Softmax and its kin: exponentials that sum to 1, their logarithm, and the softmax of the negated input."""
+
+import jax
+
+from msnb.common.kinds import DType, Int, IntOrTuple
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops import _check
+from msnb.ops._half import in_float32
+from msnb.ops.array.shape import Cast
+
+
+@operator
+@in_float32
+def Softmax(logits, *, axis: IntOrTuple = -1):
+    """exp(x - max) / sum(exp(x - max)) along `axis`.
+
+    Args:
+        axis (Union[int, tuple[int]]): the axis, or axes, over which the results sum to 1. Default: -1.
+
+    Inputs:
+        - **logits** (Tensor) - any shape, float.
+
+    Outputs:
+        Tensor, shape and type of `logits`.
+
+    Raises:
+        TypeError: If `axis` is not an int or a tuple of int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Softmax()(Tensor([1.0, 2.0, 3.0])))
+        [0.09003058 0.24472848 0.66524094]
+    """
+    _check.dtype_in("Softmax", "logits", logits, _check.FLOAT)
+    if axis == ():
+        raise ValueError("For 'Softmax', 'axis' should name at least one axis, but got ().")
+    return jax.nn.softmax(logits, axis=_check.axes_in("Softmax", axis, logits.ndim))
+
+
+@spelling(Softmax, function="softmax", method="softmax")
+def softmax(input: Tensor, axis: IntOrTuple = -1, *, dtype: DType | None = None) -> Tensor:
+    """exp(x) / sum(exp(x)) along `axis`.
+
+    Args:
+        input (Tensor): Any shape, float.
+        axis (Union[int, tuple[int]]): Where the results sum to 1. Default: -1.
+
+    Keyword Args:
+        dtype (mindspore.dtype): Converts `input` first. Default: None.
+
+    Returns:
+        Tensor, shape of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Softmax.functional(input if dtype is None else Cast.functional(input, dtype), axis)
+
+
+@spelling(Softmax)
+def softmin(x: Tensor, axis: IntOrTuple = -1, *, dtype: DType | None = None) -> Tensor:
+    """exp(-x) / sum(exp(-x)) along `axis`.
+
+    Args:
+        x (Tensor): Any shape, float.
+        axis (Union[int, tuple[int]]): Where the results sum to 1. Default: -1.
+
+    Keyword Args:
+        dtype (mindspore.dtype): Converts `x` first. Default: None.
+
+    Returns:
+        Tensor, shape of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return softmax(-x, axis, dtype=dtype)
+
+
+@operator(functional="log_softmax")
+@in_float32
+def LogSoftmax(logits, *, axis: Int = -1):
+    """x - log(sum(exp(x))) along `axis`.
+
+    Args:
+        axis (int): the axis over which the exponentials sum to 1. Default: -1.
+
+    Inputs:
+        - **logits** (Tensor) - any shape, float.
+
+    Outputs:
+        Tensor, shape and type of `logits`.
+
+    Raises:
+        TypeError: If `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("LogSoftmax", "logits", logits, _check.FLOAT)
+    return jax.nn.log_softmax(logits, axis=_check.axis_in("LogSoftmax", axis, logits.ndim))
