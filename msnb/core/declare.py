@@ -244,8 +244,7 @@ def _functional_form(op, name) -> Callable:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = op.fn.__doc__
-    function.__module__ = op.fn.__module__
-    function.__wrapped__ = op.fn  # where inspect looks for the source
+    _place(function, op.fn)
     function.__signature__ = inspect.Signature(
         [p.replace(kind=p.POSITIONAL_OR_KEYWORD) for p in _defaults_last(op.signature.parameters.values())]
     )
@@ -278,6 +277,7 @@ def _method(op, form, name):
             return form(self, *args, **kwargs)
 
         method.__name__ = method.__qualname__ = name
+        _place(method, op.fn)
         return method
     swap = name.startswith("__r") and name not in ("__rshift__",)
     prim = op.primitive()
@@ -294,6 +294,13 @@ def _method(op, form, name):
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = op.fn.__doc__
-    method.__module__ = op.fn.__module__
-    method.__wrapped__ = op.fn
+    _place(method, op.fn)
     return method
+
+
+def _place(function, kernel):
+    """Let `inspect`, an editor and ``??`` find the kernel where they look for the source of a generated function."""
+    code = inspect.unwrap(kernel).__code__
+    function.__wrapped__ = kernel
+    function.__module__ = kernel.__module__
+    function.__code__ = function.__code__.replace(co_filename=code.co_filename, co_firstlineno=code.co_firstlineno)

@@ -41,7 +41,6 @@ def host_operator(functional=None, aliases=()):
 
     def declare(cls):
         op = HostOperator(cls)
-        cls.__module__ = "msnb.ops.operations"
         for name in (cls.__name__, *aliases):
             if name in REGISTRY:
                 raise ValueError(f"The operator {name} is declared twice.")
