@@ -2,5 +2,6 @@
 
 from msnb.core.operator import REGISTRY
 
-globals().update({name: op.primitive for name, op in REGISTRY.items()})
-__all__ = sorted(REGISTRY)
+_PUBLIC = {name: op.primitive for name, op in REGISTRY.items() if not name.startswith("_")}
+globals().update(_PUBLIC)
+__all__ = sorted(_PUBLIC)
