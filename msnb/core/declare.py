@@ -128,6 +128,9 @@ def operator(
 ) -> Any:
     """Decorator: a pure function over jax arrays becomes a class, named after it, and further spellings.
 
+    A name that begins with an underscore is of an operator that no public name stands for: it is in no face, and
+    messages and graphs show it without the underscore.
+
     Args:
         functional (str): Name of the functional form, inputs first and attributes behind. Default: None, there is none.
         methods (tuple): Names of Tensor methods that are this form; ``__radd__`` and the like swap their operands.
@@ -150,7 +153,7 @@ def operator(
     def declare(fn):
         cls = _class_of(fn, name or fn.__name__, writes, returns, random, checks, refuses)
         op = cls.operator
-        for key in (op.name, *aliases):
+        for key in (cls.__name__, *aliases):
             if key in REGISTRY:
                 raise ValueError(f"The operator {key} is declared twice.")
             REGISTRY[key] = op
@@ -167,7 +170,7 @@ def operator(
 
 
 def _class_of(fn, name, writes, returns, random, checks, refuses):
-    op = declared(fn, name, writes, returns, random, checks=checks)
+    op = declared(fn, name.lstrip("_"), writes, returns, random, checks=checks)
     op.refuses = refuses
     members = {
         "operator": op,

@@ -16,7 +16,7 @@ _FACES = ("operations", "functional", "composite")
 
 def _load(path, package):
     """Import what declares operators, so that a new file is in no list."""
-    for module in sorted(m.name for m in _pkgutil.iter_modules(path)):
+    for module in (m.name for m in sorted(_pkgutil.iter_modules(path), key=lambda m: (not m.ispkg, m.name))):
         if not module.startswith("_") and module not in _FACES:
             loaded = _importlib.import_module(f"{package}.{module}")
             if hasattr(loaded, "__path__"):

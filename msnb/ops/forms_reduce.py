@@ -14,6 +14,7 @@ from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in
 from msnb.ops._half import in_float32
 from msnb.ops._host import functional
 from msnb.ops._kinks import magnitude
+from msnb.ops.math.sum import ReduceSum
 from msnb.ops.math.unary import floating
 
 _cast = FUNCTIONAL["cast"]
@@ -32,7 +33,6 @@ def _reducer(name):
     return reduce
 
 
-_sum, _prod, _mean = _reducer("ReduceSum"), _reducer("ReduceProd"), _reducer("ReduceMean")
 _max, _min, _all, _any = (_reducer(f"Reduce{n}") for n in ("Max", "Min", "All", "Any"))
 _argmax = REGISTRY["Argmax"].primitive
 _argmin = REGISTRY["Argmin"].primitive
@@ -46,94 +46,6 @@ def _tensor(op, x):
     if not isinstance(x, Tensor):
         raise TypeError(f"For '{op}', 'input' should be a Tensor, but got {describe(x)}.")
     return x
-
-
-def _wide(op, x, dtype):
-    """`x` in the type of a sum: `dtype` if given, int64 for integers and bool."""
-    _tensor(op, x)
-    if dtype is None:
-        return _cast(x, mstype.int64) if x._array.dtype.kind in "biu" and x.dtype != mstype.int64 else x
-    return x if x.dtype == dtype else _cast(x, dtype)
-
-
-@functional("sum")
-def sum_(input, dim=None, keepdim=False, *, dtype=None):
-    """Sum over axes; integers and bool are added as int64.
-
-    Args:
-        input (Tensor): Numbers or bool.
-        dim (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdim (bool): Whether the axes stay, with length 1. Default: False.
-        dtype (mindspore.dtype): Element type of the result. Default: None, that of `input`, or int64.
-
-    Returns:
-        Tensor.
-
-    Raises:
-        TypeError: If `input` is not a Tensor.
-        ValueError: If `dim` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> print(ops.sum(Tensor([[1, 2], [3, 4]], mindspore.float32), 1))
-        [3. 7.]
-    """
-    return _sum(_wide("sum", input, dtype), _axis(dim), keepdim)
-
-
-@functional("prod")
-def prod(input, axis=None, keep_dims=False, dtype=None):
-    """Product over axes; integers and bool are multiplied as int64.
-
-    Args:
-        input (Tensor): Numbers or bool.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
-        dtype (mindspore.dtype): Element type of the result. Default: None, that of `input`, or int64.
-
-    Returns:
-        Tensor.
-
-    Raises:
-        TypeError: If `input` is not a Tensor.
-        ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> print(ops.prod(Tensor([[1, 2], [3, 4]], mindspore.float32), 1))
-        [ 2. 12.]
-    """
-    return _prod(_wide("prod", input, dtype), _axis(axis), keep_dims)
-
-
-@functional("mean")
-def mean(x, axis=None, keep_dims=False):
-    """Mean over axes; integers give an integer.
-
-    Args:
-        x (Tensor): Numbers.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
-
-    Returns:
-        Tensor of the element type of `x`.
-
-    Raises:
-        TypeError: If `x` is not a Tensor of numbers.
-        ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> print(ops.mean(Tensor([[1, 2], [3, 4]], mindspore.float32), 1))
-        [1.5 3.5]
-    """
-    return _mean(_tensor("mean", x), _axis(axis), keep_dims)
 
 
 def _extreme(name, reduce, arg, summary):
@@ -257,32 +169,6 @@ def _logic(name, reduce, word):
 
 all_ = _logic("all", _all, "all elements")
 any_ = _logic("any", _any, "any elements")
-
-
-def _running(name, primitive, word):
-    def form(x, axis, dtype=None):
-        _tensor(name, x)
-        return primitive(x if dtype is None else _cast(x, dtype), axis)
-
-    form.__name__ = form.__qualname__ = name
-    form.__doc__ = f"""Running {word} along an axis.
-
-    Args:
-        x (Tensor): Numbers.
-        axis (int): The axis.
-        dtype (mindspore.dtype): Element type of the result. Default: None, that of `x`.
-
-    Returns:
-        Tensor of the shape of `x`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return functional(name)(form)
-
-
-cumsum = _running("cumsum", REGISTRY["CumSum"].primitive(), "sum")
-cumprod = _running("cumprod", REGISTRY["CumProd"].primitive(), "product")
 
 
 @operator(functional="var")
@@ -430,7 +316,7 @@ def count_nonzero(x, axis=(), keep_dims=False, dtype=mstype.int32):
     if dtype not in (*mstype.number_type, mstype.bool_):
         raise TypeError(f"For 'count_nonzero', 'dtype' should be a number type or bool, but got {dtype!r}.")
     counted = _cast(FUNCTIONAL["not_equal"](x, 0), mstype.int64)
-    return _cast(_sum(counted, axis, keep_dims), dtype)
+    return _cast(ReduceSum.functional(counted, axis, keep_dims=keep_dims), dtype)
 
 
 @operator(functional="median")

@@ -407,7 +407,6 @@ for _name, _form in (
     ("unbind", None),
     ("unstack", None),
     ("index_select", None),
-    ("prod", None),
     ("gather_elements", None),
     ("clamp", None),
     ("clip", None),
@@ -518,40 +517,6 @@ def _keep(keep_dims, keepdims, keepdim):
     return keep_dims
 
 
-@_method("sum")
-def sum_(self, axis=None, dtype=None, keepdims=False, initial=None, *, dim=None, keepdim=None, keep_dims=None):
-    """Sum over axes; integers and bool are added as int64.
-
-    Args:
-        axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
-        dtype (mindspore.dtype): Element type of the result. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
-        initial (Number): Added to the sum. Default: None.
-
-    Returns:
-        Tensor.
-    """
-    if isinstance(dtype, bool):  # sum(axis, keepdims)
-        dtype, keepdims = None, dtype
-    total = F["sum"](self, axis if dim is None else dim, _keep(keepdims, keep_dims, keepdim), dtype=dtype)
-    return total if initial is None else total + initial
-
-
-@_method("mean")
-def mean(self, axis=(), keep_dims=False, *, keepdims=None, keepdim=None, dim=None, dtype=None):
-    """Mean over axes; integers give an integer.
-
-    Args:
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for (). Default: ().
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
-
-    Returns:
-        Tensor of the element type of this one.
-    """
-    x = self if dtype is None else F["cast"](self, dtype)
-    return F["mean"](x, axis if dim is None else dim, _keep(keep_dims, keepdims, keepdim))
-
-
 @_method("all")
 def all_(self, axis=(), keep_dims=False):
     """Whether all elements over axes are True.
@@ -640,21 +605,6 @@ _spread_of("std")
 _spread_of("var")
 
 
-def _running(name):
-    def method(self, axis=None, dtype=None, *, dim=None):
-        axis = axis if dim is None else dim
-        x = ravel(self) if axis is None else self
-        return F[name](x, 0 if axis is None else axis, dtype)
-
-    method.__name__ = name
-    method.__doc__ = f"As `ops.{name}`, of the flattened Tensor if no axis is given."
-    setattr(Tensor, name, method)
-
-
-_running("cumsum")
-_running("cumprod")
-
-
 @_method("ptp")
 def ptp(self, axis=None, keepdims=False):
     """Largest minus smallest element over axes."""
@@ -664,7 +614,7 @@ def ptp(self, axis=None, keepdims=False):
 @_method("trace")
 def trace(self, offset=0, axis1=0, axis2=1, dtype=None):
     """Sum of a diagonal of two dimensions."""
-    found = sum_(F["diagonal"](self, offset, axis1, axis2), -1)
+    found = F["sum"](F["diagonal"](self, offset, axis1, axis2), -1)
     return found if self.dtype != mstype.int32 and dtype is None else F["cast"](found, dtype or self.dtype)
 
 

@@ -1,0 +1,390 @@
+"""Sums, products and means: over axes, and running along one."""
+
+import jax.numpy as jnp
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Axis, Bool, DType, Int
+from msnb.core.declare import operator, spelling
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
+from msnb.ops._check import NUMBER, axes_in, axis_in, dtype_in
+from msnb.ops._half import in_float32
+from msnb.ops.array.shape import Cast
+
+
+@operator(functional="reduce_sum")
+def ReduceSum(x, axis: Axis = (), *, keep_dims: Bool = False):
+    """Sum over axes.
+
+    Args:
+        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+        - **axis** (Union[int, tuple, list]) - Axes to reduce; all for (). Default: ().
+
+    Outputs:
+        Tensor of the element type of `x`, without the reduced axes or with length 1 in them.
+
+    Raises:
+        TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[1., 2.], [3., 4.]], mindspore.float32)
+        >>> print(ops.ReduceSum(keep_dims=False)(x, 1))
+        [3. 7.]
+    """
+    dtype_in("ReduceSum", "x", x, NUMBER)
+    return jnp.sum(x, axes_in("ReduceSum", axis, x.ndim), dtype=x.dtype, keepdims=keep_dims)
+
+
+@operator(functional="reduce_prod")
+@in_float32
+def ReduceProd(x, axis: Axis = (), *, keep_dims: Bool = False):
+    """Product over axes.
+
+    Args:
+        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+        - **axis** (Union[int, tuple, list]) - Axes to reduce; all for (). Default: ().
+
+    Outputs:
+        Tensor of the element type of `x`, without the reduced axes or with length 1 in them.
+
+    Raises:
+        TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[1., 2.], [3., 4.]], mindspore.float32)
+        >>> print(ops.ReduceProd(keep_dims=False)(x, 1))
+        [ 2. 12.]
+    """
+    dtype_in("ReduceProd", "x", x, NUMBER)
+    return jnp.prod(x, axes_in("ReduceProd", axis, x.ndim), dtype=x.dtype, keepdims=keep_dims)
+
+
+@operator(functional="reduce_mean")
+def ReduceMean(x, axis: Axis = (), *, keep_dims: Bool = False):
+    """Mean over axes; integers give an integer.
+
+    Args:
+        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+        - **axis** (Union[int, tuple, list]) - Axes to reduce; all for (). Default: ().
+
+    Outputs:
+        Tensor of the element type of `x`, without the reduced axes or with length 1 in them.
+
+    Raises:
+        TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[1., 2.], [3., 4.]], mindspore.float32)
+        >>> print(ops.ReduceMean(keep_dims=False)(x, 1))
+        [1.5 3.5]
+    """
+    dtype_in("ReduceMean", "x", x, NUMBER)
+    axes = axes_in("ReduceMean", axis, x.ndim)
+    if jnp.issubdtype(x.dtype, jnp.inexact):
+        return jnp.mean(x, axes, keepdims=keep_dims)
+    # Integers have an integer mean: the exact sum, divided and cut.
+    return jnp.mean(x, axes, dtype=jnp.float64, keepdims=keep_dims).astype(x.dtype)
+
+
+_sum, _sum_keeping = ReduceSum(), ReduceSum(True)
+_mean, _mean_keeping = ReduceMean(), ReduceMean(True)
+
+
+def _summand(op, x, dtype):
+    """`x` in the type of a sum: `dtype` if given, int64 for integers and bool."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"For '{op}', 'input' should be a Tensor, but got {describe(x)}.")
+    if dtype is None:
+        return Cast.functional(x, mstype.int64) if x._array.dtype.kind in "biu" and x.dtype != mstype.int64 else x
+    return x if x.dtype == dtype else Cast.functional(x, dtype)
+
+
+@spelling(ReduceSum, function="sum")
+def sum_(input: Tensor, dim: Axis = None, keepdim: Bool = False, *, dtype: DType | None = None) -> Tensor:
+    """Sum over axes; integers and bool are added as int64.
+
+    Args:
+        input (Tensor): Numbers or bool.
+        dim (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        keepdim (bool): Whether the axes stay, with length 1. Default: False.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `input`, or int64.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+        ValueError: If `dim` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.sum(Tensor([[1, 2], [3, 4]], mindspore.float32), 1))
+        [3. 7.]
+    """
+    x = _summand("sum", input, dtype)
+    return _sum(x, dim) if keepdim is False else _sum_keeping(x, dim) if keepdim is True else ReduceSum(keepdim)(x, dim)
+
+
+@spelling(ReduceSum, method="sum", generation=1)
+def _sum_of(
+    self: Tensor,
+    axis: Axis = None,
+    dtype: DType | None = None,
+    keepdims: Bool = False,
+    initial: float | None = None,
+    *,
+    dim: Axis = None,
+    keepdim: Bool | None = None,
+    keep_dims: Bool | None = None,
+) -> Tensor:
+    """Sum over axes; integers and bool are added as int64.
+
+    Args:
+        axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
+        dtype (mindspore.dtype): Element type of the result. Default: None.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        initial (Number): Added to the sum. Default: None.
+
+    Returns:
+        Tensor.
+    """
+    if isinstance(dtype, bool):  # sum(axis, keepdims)
+        dtype, keepdims = None, dtype
+    for other in (keep_dims, keepdim):
+        keepdims = keepdims if other is None else other
+    total = sum_(self, axis if dim is None else dim, keepdims, dtype=dtype)
+    return total if initial is None else total + initial
+
+
+@spelling(ReduceProd, function="prod", method="prod")
+def prod(input: Tensor, axis: Axis = None, keep_dims: Bool = False, dtype: DType | None = None) -> Tensor:
+    """Product over axes; integers and bool are multiplied as int64.
+
+    Args:
+        input (Tensor): Numbers or bool.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `input`, or int64.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.prod(Tensor([[1, 2], [3, 4]], mindspore.float32), 1))
+        [ 2. 12.]
+    """
+    return ReduceProd.functional(_summand("prod", input, dtype), axis, keep_dims)
+
+
+@spelling(ReduceMean)
+def mean(x: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
+    """Mean over axes; integers give an integer.
+
+    Args:
+        x (Tensor): Numbers.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor of the element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not a Tensor of numbers.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.mean(Tensor([[1, 2], [3, 4]], mindspore.float32), 1))
+        [1.5 3.5]
+    """
+    if not isinstance(x, Tensor):
+        raise TypeError(f"For 'mean', 'input' should be a Tensor, but got {describe(x)}.")
+    if keep_dims is False:
+        return _mean(x, axis)
+    return _mean_keeping(x, axis) if keep_dims is True else ReduceMean(keep_dims)(x, axis)
+
+
+@spelling(ReduceMean, method="mean", generation=1)
+def _mean_of(
+    self: Tensor,
+    axis: Axis = (),
+    keep_dims: Bool = False,
+    *,
+    keepdims: Bool | None = None,
+    keepdim: Bool | None = None,
+    dim: Axis = None,
+    dtype: DType | None = None,
+) -> Tensor:
+    """Mean over axes; integers give an integer.
+
+    Args:
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for (). Default: ().
+        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor of the element type of this one.
+    """
+    for other in (keepdim, keepdims):
+        keep_dims = keep_dims if other is None else other
+    return mean(self if dtype is None else Cast.functional(self, dtype), axis if dim is None else dim, keep_dims)
+
+
+@operator
+def CumSum(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
+    """Running sum along an axis.
+
+    Args:
+        exclusive (bool): Whether an element is left out of its own sum. Default: False.
+        reverse (bool): Whether to run from the end. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+        - **axis** (int) - Axis to run along.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not made of numbers, `axis` is not an int, or an argument is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[1., 2., 3.]], mindspore.float32)
+        >>> print(ops.CumSum()(x, 1))
+        [[1. 3. 6.]]
+    """
+    return _running("CumSum", jnp.cumsum, 0, x, axis, exclusive, reverse)
+
+
+@operator
+def CumProd(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
+    """Running product along an axis.
+
+    Args:
+        exclusive (bool): Whether an element is left out of its own product. Default: False.
+        reverse (bool): Whether to run from the end. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+        - **axis** (int) - Axis to run along.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not made of numbers, `axis` is not an int, or an argument is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[1., 2., 3.]], mindspore.float32)
+        >>> print(ops.CumProd()(x, 1))
+        [[1. 2. 6.]]
+    """
+    return _running("CumProd", jnp.cumprod, 1, x, axis, exclusive, reverse)
+
+
+def _running(op, accumulate, start, x, axis, exclusive, reverse):
+    """`accumulate` along an axis, `start` before the first element."""
+    dtype_in(op, "x", x, NUMBER)
+    axis = axis_in(op, axis, x.ndim)
+    if reverse:
+        x = jnp.flip(x, axis)
+    result = in_float32(lambda x: accumulate(x, axis=axis, dtype=x.dtype))(x)
+    if exclusive:
+        first = jnp.full_like(jnp.take(result, jnp.arange(min(1, x.shape[axis])), axis=axis), start)
+        result = jnp.concatenate([first, jnp.take(result, jnp.arange(x.shape[axis] - 1), axis=axis)], axis)
+    return jnp.flip(result, axis) if reverse else result
+
+
+@spelling(CumSum)
+def cumsum(x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
+    """Running sum along an axis.
+
+    Args:
+        x (Tensor): Numbers.
+        axis (int): The axis.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `x`.
+
+    Returns:
+        Tensor of the shape of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _accumulated("cumsum", CumSum.functional, x, axis, dtype)
+
+
+@spelling(CumProd)
+def cumprod(x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
+    """Running product along an axis.
+
+    Args:
+        x (Tensor): Numbers.
+        axis (int): The axis.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `x`.
+
+    Returns:
+        Tensor of the shape of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _accumulated("cumprod", CumProd.functional, x, axis, dtype)
+
+
+def _accumulated(op, accumulate, x, axis, dtype):
+    if not isinstance(x, Tensor):
+        raise TypeError(f"For '{op}', 'input' should be a Tensor, but got {describe(x)}.")
+    return accumulate(x if dtype is None else Cast.functional(x, dtype), axis)
+
+
+@spelling(CumSum, method="cumsum", generation=1)
+def _cumsum_of(self: Tensor, axis: int | None = None, dtype: DType | None = None, *, dim: int | None = None) -> Tensor:
+    """As `ops.cumsum`, of the flattened Tensor if no axis is given."""
+    axis = axis if dim is None else dim
+    return cumsum(self.reshape(-1), 0, dtype) if axis is None else cumsum(self, axis, dtype)
+
+
+@spelling(CumProd, method="cumprod")
+def _cumprod_of(self: Tensor, axis: int | None = None, dtype: DType | None = None, *, dim: int | None = None) -> Tensor:
+    """As `ops.cumprod`, of the flattened Tensor if no axis is given."""
+    axis = axis if dim is None else dim
+    return cumprod(self.reshape(-1), 0, dtype) if axis is None else cumprod(self, axis, dtype)
