@@ -1,8 +1,9 @@
 """Operators on boxes and labels: encoding, overlap, validity, confusion counts."""
 
+import jax
 import jax.numpy as jnp
 
-from msnb.common.kinds import Kind, OneOf, Optional, PositiveInt
+from msnb.common.kinds import Float, Kind, OneOf, Optional, PositiveInt
 from msnb.core.checks import label
 from msnb.core.declare import operator
 from msnb.ops._check import ANY, FLOAT, NUMBER, dtype_in, rank, same_dtype, same_shape
@@ -280,3 +281,62 @@ def ConfusionMatrix(
     counts = jnp.zeros((num_classes, num_classes), dtype)
     place = labels.astype(jnp.int32), predictions.astype(jnp.int32)
     return counts.at[place].add(weights.astype(dtype), mode="drop", wrap_negative_indices=False)
+
+
+def _iou_matrix(boxes):
+    """Overlap of every pair of boxes (N, 4), with the widths counted as MindSpore's NMS does: x2 - x1."""
+    x1, y1, x2, y2 = boxes.T
+    area = (x2 - x1) * (y2 - y1)
+    width = jnp.maximum(jnp.minimum(x2[:, None], x2) - jnp.maximum(x1[:, None], x1), 0)
+    height = jnp.maximum(jnp.minimum(y2[:, None], y2) - jnp.maximum(y1[:, None], y1), 0)
+    shared = width * height
+    return shared / (area[:, None] + area - shared)
+
+
+@operator(functional="nms_with_mask")
+def NMSWithMask(bboxes, *, iou_threshold: Float = 0.5):
+    """Boxes in order of their scores, with a mask of those that overlap no better box by more than a threshold.
+
+    Args:
+        iou_threshold (float): Overlap (intersection over union) above which the worse box goes. Default: 0.5.
+
+    Inputs:
+        - **bboxes** (Tensor) - N boxes as (x0, y0, x1, y1, score), of shape (N, 5), floating point.
+
+    Outputs:
+        Three Tensors.
+
+        - **output_boxes** - The boxes sorted by falling score, of shape (N, 5).
+        - **output_idx** - Indices 0 to N - 1, int32 of shape (N,).
+        - **selected_mask** - True for each sorted box that is kept, of shape (N,).
+
+    Raises:
+        TypeError: If `bboxes` is not floating point.
+        ValueError: If the shape is not (N, 5).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    References:
+        Neubeck & Van Gool, Efficient Non-Maximum Suppression, ICPR 2006.
+
+    Examples:
+        >>> boxes = Tensor([[0., 0., 10., 10., .6], [0., 0., 10., 9., .9]], mindspore.float32)
+        >>> print(ops.NMSWithMask(0.5)(boxes)[2])
+        [ True False]
+    """
+    op = "NMSWithMask"
+    dtype_in(op, "bboxes", bboxes, FLOAT)
+    rank(op, "bboxes", bboxes, 2)
+    if bboxes.shape[1] != 5 or not bboxes.shape[0]:
+        raise ValueError(f"For '{op}', 'bboxes' should have shape (N, 5) with N > 0, but got {bboxes.shape}.")
+    count = bboxes.shape[0]
+    boxes = bboxes[jnp.argsort(-bboxes[:, 4], stable=True)]
+    overlaps = _iou_matrix(boxes[:, :4]) > iou_threshold
+    after = jnp.arange(count)
+
+    def drop_worse(i, keep):
+        return keep & ~(keep[i] & overlaps[i] & (after > i))
+
+    mask = jax.lax.fori_loop(0, count, drop_worse, jnp.ones(count, bool))
+    return boxes, jnp.arange(count, dtype=jnp.int32), mask

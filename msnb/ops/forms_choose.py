@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.common.kinds import Axis, Bool, Float, Int, PositiveInt
+from msnb.common.kinds import Axis, Bool, Int, PositiveInt
 from msnb.core._jax_private import is_tracer
 from msnb.core.checks import index as index_check
 from msnb.core.declare import operator
@@ -304,27 +304,6 @@ def SearchSorted(sorted_sequence, values, *, right: Bool = False):
     return jnp.searchsorted(sorted_sequence, values, side="right" if right else "left").astype(jnp.int64)
 
 
-@operator(functional="isclose", methods=("isclose",))
-def IsClose(input, other, *, rtol: Float = 1e-05, atol: Float = 1e-08, equal_nan: Bool = False):
-    """True where two Tensors are equal up to a tolerance, abs(input - other) <= atol + rtol * abs(other).
-
-    Args:
-        input (Tensor): Numbers.
-        other (Tensor): Numbers.
-        rtol (float): Relative tolerance. Default: 1e-05.
-        atol (float): Absolute tolerance. Default: 1e-08.
-        equal_nan (bool): Whether two nan are equal. Default: False.
-
-    Returns:
-        Tensor of bool.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    input, other = promote(input, other, op="isclose")
-    return jnp.isclose(input, other, rtol, atol, equal_nan)
-
-
 @operator
 def Take(input, indices, axis: Axis = ()):
     """Slices of a Tensor along an axis, or elements of the flattened Tensor.
@@ -367,25 +346,6 @@ def IndexFill(x, axis: Int, index, value):
     return x.at[(slice(None),) * axis + (wide(index),)].set(value.astype(x.dtype))
 
 
-@operator(functional="nan_to_num", methods=("nan_to_num",))
-def NanToNum(input, nan=None, posinf=None, neginf=None):
-    """A Tensor with numbers in place of nan and infinities.
-
-    Inputs:
-        - **input** (Tensor) - Floating point.
-        - **nan** (float) - For nan. Default: None, 0.0.
-        - **posinf** (float) - For infinity. Default: None, the largest number.
-        - **neginf** (float) - For minus infinity. Default: None, the smallest number.
-
-    Outputs:
-        Tensor of the shape and element type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return jnp.nan_to_num(input, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
-
-
 @functional("argwhere")
 def argwhere(input):
     """Places of the elements that are not 0; the same as `nonzero`.
@@ -400,23 +360,3 @@ def argwhere(input):
         ``CPU`` ``GPU`` ``TPU``
     """
     return nonzero(input)
-
-
-@functional("allclose")
-def allclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False):
-    """Whether all elements of two Tensors are equal up to a tolerance.
-
-    Args:
-        input (Tensor): Numbers.
-        other (Tensor): Numbers.
-        rtol (float): Relative tolerance. Default: 1e-05.
-        atol (float): Absolute tolerance. Default: 1e-08.
-        equal_nan (bool): Whether two nan are equal. Default: False.
-
-    Returns:
-        bool.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return bool(FUNCTIONAL["all"](FUNCTIONAL["isclose"](input, other, rtol, atol, equal_nan)))

@@ -24,38 +24,12 @@ def _method(*names):
 
 
 # ---------------------------------------------------------------------- operators
-@_method("__eq__")
-def _eq(self, other):
-    """Element-wise equality; plain False if `other` is neither a Tensor nor a number."""
-    if not isinstance(other, _COMPARABLE):
-        return False
-    return _equal(self, other)
-
-
-@_method("__ne__")
-def _ne(self, other):
-    """Element-wise difference; plain True if `other` is neither a Tensor nor a number."""
-    if not isinstance(other, _COMPARABLE):
-        return True
-    return _not_equal(self, other)
 
 
 @_method("__pos__")
 def _pos(self):
     """The Tensor itself."""
     return self
-
-
-@_method("__matmul__", "matmul")
-def _matmul(self, other):
-    """Matrix product, as `ops.matmul`."""
-    return F["matmul"](self, other)
-
-
-@_method("__rmatmul__")
-def _rmatmul(self, other):
-    """Matrix product with the operands exchanged."""
-    return F["matmul"](Tensor(other), self)
 
 
 @_method("__contains__")
@@ -510,105 +484,6 @@ def new_full(self, size, fill_value, *, dtype=None):
 
 
 # ---------------------------------------------------------------------- reductions
-def _keep(keep_dims, keepdims, keepdim):
-    for given in (keepdims, keepdim):
-        if given is not None:
-            return given
-    return keep_dims
-
-
-@_method("all")
-def all_(self, axis=(), keep_dims=False):
-    """Whether all elements over axes are True.
-
-    Args:
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for (). Default: ().
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
-
-    Returns:
-        Tensor of bool.
-    """
-    return F["all"](self, axis, keep_dims)
-
-
-@_method("any")
-def any_(self, axis=(), keep_dims=False):
-    """Whether any element over axes is True.
-
-    Args:
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for (). Default: ().
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
-
-    Returns:
-        Tensor of bool.
-    """
-    return F["any"](self, axis, keep_dims)
-
-
-def _extreme(name, plain):
-    def method(
-        self, axis=None, keepdims=False, *, initial=None, where=True, return_indices=False, dim=None, keepdim=None
-    ):
-        if dim is not None:
-            return F[name](self, dim, bool(keepdim))
-        if where is not True or initial is not None:
-            self = self if where is True else F["where"](where, self, initial)
-        keepdims = bool(keepdims if keepdim is None else keepdim)
-        if return_indices:
-            return F[name](self, axis, keepdims)
-        found = F[plain](self, axis, keepdims)
-        return found if initial is None else F[f"{name}imum"](found, initial)
-
-    method.__name__ = name
-    method.__doc__ = f"""The {name}imum over axes.
-
-    Args:
-        axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
-        initial (Number): Takes part as one more element. Default: None.
-        where (Tensor): Which elements take part; needs `initial`. Default: True.
-        return_indices (bool): Whether to return indices, too. Default: False.
-
-    Returns:
-        Tensor, or a tuple of values and indices for `return_indices`, or where the axis is given as `dim`.
-    """
-    setattr(Tensor, name, method)
-
-
-_extreme("max", "amax")
-_extreme("min", "amin")
-
-
-def _arg(name):
-    def method(self, axis=None, keepdims=False, *, dim=None, keepdim=None):
-        return F[name](self, axis if dim is None else dim, bool(_keep(keepdims, keepdim, None)))
-
-    method.__name__ = name
-    method.__doc__ = f"As `ops.{name}`: an index, int64; through all elements if no axis is given."
-    setattr(Tensor, name, method)
-
-
-_arg("argmax")
-_arg("argmin")
-
-
-def _spread_of(name):
-    def method(self, axis=None, ddof=0, keepdims=False):
-        return F[name](self, axis, int(ddof), keepdims)
-
-    method.__name__ = name
-    method.__doc__ = f"As `ops.{name}`, over all elements if no axis is given."
-    setattr(Tensor, name, method)
-
-
-_spread_of("std")
-_spread_of("var")
-
-
-@_method("ptp")
-def ptp(self, axis=None, keepdims=False):
-    """Largest minus smallest element over axes."""
-    return F["amax"](self, axis, keepdims) - F["amin"](self, axis, keepdims)
 
 
 @_method("trace")
@@ -640,9 +515,3 @@ def sort(self, axis=-1, descending=False):
 def diag(self):
     """A Tensor with this one on its diagonal."""
     return F["diag"](self)
-
-
-@_method("floor_div")
-def floor_div(self, other):
-    """Quotient, rounded down."""
-    return F["floor_div"](self, other)

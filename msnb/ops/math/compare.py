@@ -1,135 +1,74 @@
-"""Comparison and logic, element by element."""
+"""Comparisons of two Tensors, element by element."""
 
 import jax.numpy as jnp
 
-from msnb.common.kinds import Float
-from msnb.core.declare import operator
-from msnb.core.dtype import broadcast_check, promote
-from msnb.ops._check import ANY, BOOL, FLOAT, dtype_in, same_dtype, same_shape, tensor_only
-
-_DOC = """True where {meaning}.
-
-    Inputs:
-        - **x** (Union[Tensor, Number, bool]) - The first operand.
-        - **y** (Union[Tensor, Number, bool]) - The second operand.
-
-    Outputs:
-        Tensor of bool, of the broadcast shape.
-
-    Raises:
-        TypeError: If the element types {types}.
-        ValueError: If the shapes do not broadcast.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> x = Tensor({x}, mindspore.{type_})
-        >>> y = Tensor({y}, mindspore.{type_})
-        >>> print(ops.{name}()(x, y))
-        {shown}
-    """
+from msnb.common.kinds import Bool, Float
+from msnb.core.declare import operator, spelling
+from msnb.core.dtype import promote
+from msnb.core.tensor import Tensor
+from msnb.ops._check import ANY, FLOAT, dtype_in, same_dtype, same_shape, tensor_only
+from msnb.ops.math._elementwise import comparison
+from msnb.ops.math.logic import ReduceAll
 
 
-def _comparison(name, compute, meaning, shown, functional, methods):
-    def kernel(x, y):
-        x, y = promote(x, y, op=name)
-        return compute(x, y)
-
-    kernel.__name__ = kernel.__qualname__ = functional
-    kernel.__doc__ = _DOC.format(
-        meaning=meaning,
-        name=name,
-        types="do not convert implicitly",
-        x="[1, 2, 3]",
-        y="[1, 1, 4]",
-        type_="int32",
-        shown=shown,
-    )
-    return operator(name, functional=functional, methods=methods)(kernel)
+@comparison(shown="[ True False False]", functional="equal", methods=("equal", "eq"))
+def Equal(x, y):
+    """True where the operands are equal."""
+    return jnp.equal(x, y)
 
 
-def _logical(name, compute, meaning, shown, functional, methods):
-    def kernel(x, y):
-        broadcast_check(x, y, name)
-        for argument, value in (("x", x), ("y", y)):
-            if value.dtype != bool:
-                dtype_in(name, argument, value, BOOL)
-        return compute(x, y)
-
-    kernel.__name__ = kernel.__qualname__ = functional
-    kernel.__doc__ = _DOC.format(
-        meaning=meaning,
-        name=name,
-        types="are not bool",
-        x="[True, False, True]",
-        y="[True, True, False]",
-        type_="bool_",
-        shown=shown,
-    )
-    return operator(name, functional=functional, methods=methods)(kernel)
+spelling(Equal, function="eq")(Equal.functional)
 
 
-equal = _comparison("Equal", jnp.equal, "the operands are equal", "[ True False False]", "equal", ("equal", "eq"))
-not_equal = _comparison(
-    "NotEqual", jnp.not_equal, "the operands differ", "[False  True  True]", "not_equal", ("not_equal", "ne")
+@comparison(shown="[False  True  True]", functional="not_equal", methods=("not_equal", "ne"))
+def NotEqual(x, y):
+    """True where the operands differ."""
+    return jnp.not_equal(x, y)
+
+
+spelling(NotEqual, function="ne")(NotEqual.functional)
+
+
+@comparison(shown="[False  True False]", functional="greater", methods=("greater", "gt", "__gt__"), generation=2)
+def Greater(x, y):
+    """True where the first operand is larger."""
+    return jnp.greater(x, y)
+
+
+spelling(Greater, function="tensor_gt", generation=1)(Greater.functional)
+spelling(Greater, function="gt")(Greater.functional)
+
+
+@comparison(
+    shown="[ True  True False]", functional="greater_equal", methods=("greater_equal", "ge", "__ge__"), generation=2
 )
-greater = _comparison(
-    "Greater", jnp.greater, "the first operand is larger", "[False  True False]", "greater", ("greater", "gt", "__gt__")
-)
-greater_equal = _comparison(
-    "GreaterEqual",
-    jnp.greater_equal,
-    "the first operand is not smaller",
-    "[ True  True False]",
-    "greater_equal",
-    ("greater_equal", "ge", "__ge__"),
-)
-less = _comparison(
-    "Less", jnp.less, "the first operand is smaller", "[False False  True]", "less", ("less", "lt", "__lt__")
-)
-less_equal = _comparison(
-    "LessEqual",
-    jnp.less_equal,
-    "the first operand is not larger",
-    "[ True False  True]",
-    "less_equal",
-    ("less_equal", "le", "__le__"),
-)
-logical_and = _logical(
-    "LogicalAnd", jnp.logical_and, "both operands are", "[ True False False]", "logical_and", ("logical_and",)
-)
-logical_or = _logical(
-    "LogicalOr", jnp.logical_or, "one operand or both are", "[ True  True  True]", "logical_or", ("logical_or",)
-)
-logical_xor = _logical(
-    "LogicalXor", jnp.logical_xor, "exactly one operand is", "[False  True  True]", "logical_xor", ("logical_xor",)
-)
+def GreaterEqual(x, y):
+    """True where the first operand is not smaller."""
+    return jnp.greater_equal(x, y)
 
 
-@operator(functional="logical_not", methods=("logical_not",))
-def LogicalNot(x):
-    """True where an element is False.
+spelling(GreaterEqual, function="tensor_ge", generation=1)(GreaterEqual.functional)
+spelling(GreaterEqual, function="ge")(GreaterEqual.functional)
 
-    Inputs:
-        - **x** (Tensor) - Of bool, of any shape.
 
-    Outputs:
-        Tensor of bool, of the shape of `x`.
+@comparison(shown="[False False  True]", functional="less", methods=("less", "lt", "__lt__"), generation=2)
+def Less(x, y):
+    """True where the first operand is smaller."""
+    return jnp.less(x, y)
 
-    Raises:
-        TypeError: If `x` is not a Tensor of bool.
 
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
+spelling(Less, function="tensor_lt", generation=1)(Less.functional)
+spelling(Less, function="lt")(Less.functional)
 
-    Examples:
-        >>> print(ops.LogicalNot()(Tensor([True, False], mindspore.bool_)))
-        [False  True]
-    """
-    if x.dtype != bool:
-        dtype_in("LogicalNot", "x", x, BOOL)
-    return jnp.logical_not(x)
+
+@comparison(shown="[ True False  True]", functional="less_equal", methods=("less_equal", "le", "__le__"), generation=2)
+def LessEqual(x, y):
+    """True where the first operand is not larger."""
+    return jnp.less_equal(x, y)
+
+
+spelling(LessEqual, function="tensor_le", generation=1)(LessEqual.functional)
+spelling(LessEqual, function="le")(LessEqual.functional)
 
 
 @operator(functional="approximate_equal")
@@ -192,3 +131,60 @@ def EqualCount(x, y):
     same_dtype("EqualCount", x=x, y=y)
     same_shape("EqualCount", x=x, y=y)
     return jnp.sum(x == y).astype(x.dtype).reshape(1)
+
+
+_equal, _not_equal = Equal(), NotEqual()
+_COMPARABLE = (Tensor, bool, int, float, complex)
+
+
+@spelling(Equal, method="__eq__", generation=1)
+def _eq(self: Tensor, other: object) -> Tensor | bool:
+    """Element-wise equality; plain False if `other` is neither a Tensor nor a number."""
+    return _equal(self, other) if isinstance(other, _COMPARABLE) else False
+
+
+@spelling(NotEqual, method="__ne__", generation=1)
+def _ne(self: Tensor, other: object) -> Tensor | bool:
+    """Element-wise difference; plain True if `other` is neither a Tensor nor a number."""
+    return _not_equal(self, other) if isinstance(other, _COMPARABLE) else True
+
+
+@operator(functional="isclose", methods=("isclose",))
+def IsClose(input, other, *, rtol: Float = 1e-05, atol: Float = 1e-08, equal_nan: Bool = False):
+    """True where two Tensors are equal up to a tolerance, abs(input - other) <= atol + rtol * abs(other).
+
+    Args:
+        input (Tensor): Numbers.
+        other (Tensor): Numbers.
+        rtol (float): Relative tolerance. Default: 1e-05.
+        atol (float): Absolute tolerance. Default: 1e-08.
+        equal_nan (bool): Whether two nan are equal. Default: False.
+
+    Returns:
+        Tensor of bool.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    input, other = promote(input, other, op="isclose")
+    return jnp.isclose(input, other, rtol, atol, equal_nan)
+
+
+@spelling(IsClose, ReduceAll, function="allclose", method="allclose")
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: Bool = False) -> bool:
+    """Whether all elements of two Tensors are equal up to a tolerance.
+
+    Args:
+        input (Tensor): Numbers.
+        other (Tensor): Numbers.
+        rtol (float): Relative tolerance. Default: 1e-05.
+        atol (float): Absolute tolerance. Default: 1e-08.
+        equal_nan (bool): Whether two nan are equal. Default: False.
+
+    Returns:
+        bool.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return bool(ReduceAll.functional(IsClose.functional(input, other, rtol, atol, equal_nan)))

@@ -90,7 +90,7 @@ def Igamma(a, x):
 
 
 @operator(functional="lbeta")
-def Lbeta(x, y):
+def _Lbeta(x, y):
     """Logarithm of the beta function, lgamma(x) + lgamma(y) - lgamma(x + y), exact for large arguments as well.
 
     Inputs:

@@ -10,6 +10,8 @@ from msnb.core.tensor import Tensor
 from msnb.ops._check import NUMBER, axes_in, axis_in, dtype_in
 from msnb.ops._half import in_float32
 from msnb.ops.array.shape import Cast
+from msnb.ops.forms_choose import Where
+from msnb.ops.math.finite import IsNan
 
 
 @operator(functional="reduce_sum")
@@ -177,6 +179,25 @@ def _sum_of(
         keepdims = keepdims if other is None else other
     total = sum_(self, axis if dim is None else dim, keepdims, dtype=dtype)
     return total if initial is None else total + initial
+
+
+@spelling(ReduceSum, function="nansum", method="nansum")
+def nansum(input: Tensor, axis: Axis = None, keepdims: Bool = False, *, dtype: DType | None = None) -> Tensor:
+    """Sum over axes in which nan counts as 0.
+
+    Args:
+        input (Tensor): Numbers.
+        axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        dtype (mindspore.dtype): Element type of the result. Default: None.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return sum_(Where.functional(IsNan.functional(input), 0, input), axis, keepdims, dtype=dtype)
 
 
 @spelling(ReduceProd, function="prod", method="prod")

@@ -1,179 +1,26 @@
-"""Functional forms of reductions: ops.sum, mean, max, std, norm, cumsum, argmax, and the Tensor methods alike."""
+"""Variance, deviation, median, norms, and other numbers that describe many."""
 
 import jax
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Axis, Bool, DType, Int, Kind, Number, Optional, accept_value
-from msnb.core.declare import operator
+from msnb.common.kinds import Axis, Bool, DType, Int, Kind, Number, OneOf, Optional, PositiveInt, accept_value
+from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.errors import describe
-from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in
 from msnb.ops._half import in_float32
-from msnb.ops._host import functional
 from msnb.ops._kinks import magnitude
+from msnb.ops.array.shape import Cast
+from msnb.ops.math._elementwise import floating
+from msnb.ops.math.compare import NotEqual
 from msnb.ops.math.sum import ReduceSum
-from msnb.ops.math.unary import floating
-
-_cast = FUNCTIONAL["cast"]
-
-
-def _reducer(name):
-    """reduce(x, axis, keep_dims) by operator `name`, with the two primitives made once."""
-    primitive = REGISTRY[name].primitive
-    dropping, keeping = primitive(False), primitive(True)
-
-    def reduce(x, axis=(), keep_dims=False):
-        if keep_dims is False:
-            return dropping(x, axis)
-        return keeping(x, axis) if keep_dims is True else primitive(keep_dims)(x, axis)
-
-    return reduce
-
-
-_max, _min, _all, _any = (_reducer(f"Reduce{n}") for n in ("Max", "Min", "All", "Any"))
-_argmax = REGISTRY["Argmax"].primitive
-_argmin = REGISTRY["Argmin"].primitive
-
-
-def _axis(axis):
-    return () if axis is None else axis
-
-
-def _tensor(op, x):
-    if not isinstance(x, Tensor):
-        raise TypeError(f"For '{op}', 'input' should be a Tensor, but got {describe(x)}.")
-    return x
-
-
-def _extreme(name, reduce, arg, summary):
-    def form(input, axis=None, keepdims=False):
-        _tensor(name, input)
-        if axis is None:
-            return reduce(input), Tensor(0)
-        index = arg(axis=axis, output_type=mstype.int64)(input)
-        place = FUNCTIONAL["expand_dims"](index, axis)
-        value = FUNCTIONAL["gather_d"](input, axis, place)
-        if keepdims:
-            return value, place
-        return FUNCTIONAL["squeeze"](value, axis), index
-
-    form.__name__ = form.__qualname__ = name
-    form.__doc__ = f"""{summary} along an axis, and where they stand.
-
-    Args:
-        input (Tensor): Numbers.
-        axis (int): The axis; None takes all elements. Default: None.
-        keepdims (bool): Whether the axis stays, with length 1. Default: False.
-
-    Returns:
-        A tuple of two Tensors: the elements, and their indices (int64; 0 if `axis` is None).
-
-    Raises:
-        TypeError: If `input` is not a Tensor.
-        ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return functional(name)(form)
-
-
-max_ = _extreme("max", _max, _argmax, "The largest elements")
-min_ = _extreme("min", _min, _argmin, "The smallest elements")
-
-
-def _plain_extreme(name, reduce, summary):
-    def form(input, axis=None, keepdims=False):
-        return reduce(_tensor(name, input), _axis(axis), keepdims)
-
-    form.__name__ = form.__qualname__ = name
-    form.__doc__ = f"""{summary} over axes.
-
-    Args:
-        input (Tensor): Numbers.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keepdims (bool): Whether the axes stay, with length 1. Default: False.
-
-    Returns:
-        Tensor of the element type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return functional(name)(form)
-
-
-amax = _plain_extreme("amax", _max, "The largest element")
-amin = _plain_extreme("amin", _min, "The smallest element")
-
-
-def _arg(name, primitive, word):
-    def form(input, dim=None, keepdim=False):
-        _tensor(name, input)
-        if dim is None:
-            input, dim, keepdim = FUNCTIONAL["reshape"](input, (-1,)), 0, False
-        index = primitive(axis=dim, output_type=mstype.int64)(input)
-        return FUNCTIONAL["expand_dims"](index, dim) if keepdim else index
-
-    form.__name__ = form.__qualname__ = name
-    form.__doc__ = f"""Index of the {word} element along an axis, the first one of equals.
-
-    Args:
-        input (Tensor): Numbers.
-        dim (int): The axis; None counts through all elements. Default: None.
-        keepdim (bool): Whether the axis stays, with length 1. Default: False.
-
-    Returns:
-        Tensor of int64.
-
-    Raises:
-        TypeError: If `input` is not a Tensor.
-        ValueError: If `dim` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return functional(name)(form)
-
-
-argmax = _arg("argmax", _argmax, "largest")
-argmin = _arg("argmin", _argmin, "smallest")
-
-
-def _logic(name, reduce, word):
-    def form(input, axis=None, keep_dims=False):
-        _tensor(name, input)
-        if input.dtype != mstype.bool_:
-            input = _cast(input, mstype.bool_)
-        return reduce(input, _axis(axis), keep_dims)
-
-    form.__name__ = form.__qualname__ = name
-    form.__doc__ = f"""Whether {word} over axes are True, where 0 counts as False and every other number as True.
-
-    Args:
-        input (Tensor): Numbers or bool.
-        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
-
-    Returns:
-        Tensor of bool.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return functional(name)(form)
-
-
-all_ = _logic("all", _all, "all elements")
-any_ = _logic("any", _any, "any elements")
 
 
 @operator(functional="var")
 @in_float32
-def ReduceVar(input, axis: Axis = (), *, ddof: Int = 0, keepdims: Bool = False):
+def _ReduceVar(input, axis: Axis = (), *, ddof: Int = 0, keepdims: Bool = False):
     """Variance over axes.
 
     Args:
@@ -194,6 +41,12 @@ def ReduceVar(input, axis: Axis = (), *, ddof: Int = 0, keepdims: Bool = False):
     """
     dtype_in("var", "input", input, NUMBER)
     return jnp.var(floating(input), axes_in("var", axis, input.ndim), ddof=ddof, keepdims=keepdims)
+
+
+@spelling(_ReduceVar, method="var", generation=1)
+def _var_of(self: Tensor, axis: Axis = None, ddof: int = 0, keepdims: Bool = False) -> Tensor:
+    """As `ops.var`, over all elements if no axis is given."""
+    return _ReduceVar.functional(self, axis, int(ddof), keepdims)
 
 
 @operator(functional="std")
@@ -219,6 +72,12 @@ def ReduceStd(input, axis: Axis = (), *, ddof: Int = 0, keepdims: Bool = False):
     """
     dtype_in("std", "input", input, NUMBER)
     return jnp.std(floating(input), axes_in("std", axis, input.ndim), ddof=ddof, keepdims=keepdims)
+
+
+@spelling(ReduceStd, method="std", generation=1)
+def _std_of(self: Tensor, axis: Axis = None, ddof: int = 0, keepdims: Bool = False) -> Tensor:
+    """As `ops.std`, over all elements if no axis is given."""
+    return ReduceStd.functional(self, axis, int(ddof), keepdims)
 
 
 @operator(functional="logsumexp", methods=("logsumexp",))
@@ -287,8 +146,8 @@ def Norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = F
     return jnp.linalg.norm(magnitude(A) if isinstance(dim, int) else A, ord, dim, keepdim)
 
 
-@functional("count_nonzero")
-def count_nonzero(x, axis=(), keep_dims=False, dtype=mstype.int32):
+@spelling(ReduceSum, function="count_nonzero", method="count_nonzero")
+def count_nonzero(x: Tensor, axis: Axis = (), keep_dims: Bool = False, dtype: DType = mstype.int32) -> Tensor:
     """Number of elements that are not 0, over axes.
 
     Args:
@@ -311,15 +170,17 @@ def count_nonzero(x, axis=(), keep_dims=False, dtype=mstype.int32):
         >>> print(ops.count_nonzero(Tensor([[0, 1, 0], [1, 1, 0]], mindspore.float32)))
         3
     """
-    if _tensor("count_nonzero", x).dtype == mstype.bool_:
+    if not isinstance(x, Tensor):
+        raise TypeError(f"For 'count_nonzero', 'input' should be a Tensor, but got {describe(x)}.")
+    if x.dtype == mstype.bool_:
         raise TypeError("For 'count_nonzero', 'x' should be made of numbers, but got Bool; cast it first.")
     if dtype not in (*mstype.number_type, mstype.bool_):
         raise TypeError(f"For 'count_nonzero', 'dtype' should be a number type or bool, but got {dtype!r}.")
-    counted = _cast(FUNCTIONAL["not_equal"](x, 0), mstype.int64)
-    return _cast(ReduceSum.functional(counted, axis, keep_dims=keep_dims), dtype)
+    counted = Cast.functional(NotEqual.functional(x, 0), mstype.int64)
+    return Cast.functional(ReduceSum.functional(counted, axis, keep_dims=keep_dims), dtype)
 
 
-@operator(functional="median")
+@operator(functional="median", methods=("median",), generation=2)
 def Median(input, axis: Int = -1, *, keepdims: Bool = False):
     """Median along an axis, the lower one of two, and where it stands.
 
@@ -341,3 +202,40 @@ def Median(input, axis: Int = -1, *, keepdims: Bool = False):
     value = jnp.take_along_axis(input, place, axis)
     place = place.astype(jnp.int64)
     return (value, place) if keepdims else (jnp.squeeze(value, axis), jnp.squeeze(place, axis))
+
+
+@operator(functional="histogram_fixed_width")
+def HistogramFixedWidth(x, range, *, nbins: PositiveInt, dtype: OneOf("int32", "int64") = "int32"):
+    """How many elements fall in each of `nbins` bins of equal width.
+
+    Elements at or below the lower bound count in the first bin, elements at or above the upper bound in the last.
+
+    Args:
+        nbins (int): Number of bins, at least 1.
+        dtype (str): Element type of the counts, "int32" or "int64". Default: "int32".
+
+    Inputs:
+        - **x** (Tensor) - Numbers, of any shape.
+        - **range** (Tensor) - Lower and upper bound, of shape (2,) and the element type of `x`.
+
+    Outputs:
+        Tensor of shape (nbins,) of int32 or int64.
+
+    Raises:
+        TypeError: If an input is not made of numbers.
+        ValueError: If `nbins` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([-1.0, 0.0, 1.5, 2.0, 5.0, 15], mindspore.float16)
+        >>> print(ops.HistogramFixedWidth(5)(x, Tensor([0.0, 5.0], mindspore.float16)))
+        [2 1 1 0 2]
+    """
+    dtype_in("HistogramFixedWidth", "x", x, NUMBER)
+    dtype_in("HistogramFixedWidth", "range", range, NUMBER)
+    low, high = range[0].astype(jnp.float32), range[1].astype(jnp.float32)
+    place = jnp.floor((x.reshape(-1).astype(jnp.float32) - low) / (high - low) * nbins)
+    place = jnp.clip(place, 0, nbins - 1).astype(jnp.int32)
+    return jnp.zeros(nbins, dtype).at[place].add(1)

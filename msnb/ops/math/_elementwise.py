@@ -1,0 +1,205 @@
+"""What operators that work element by element share: checks, conversion, and the common part of their documentation."""
+
+import functools
+
+import jax.numpy as jnp
+
+from msnb.core.declare import operator
+from msnb.core.dtype import broadcast_check, promote
+from msnb.ops._check import BOOL, FLOAT, NUMBER, dtype_in
+from msnb.ops._half import in_float32
+
+_COMMON = """
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        {example}
+        >>> print({call})
+        {shown}
+    """
+
+
+def floating(x):
+    """`x` as it is if it is inexact, else in float32: where integers go in functions of real numbers."""
+    return x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(jnp.float32)
+
+
+def is_integer(x):
+    """Whether array `x` holds integers or bool."""
+    return not jnp.issubdtype(x.dtype, jnp.inexact)
+
+
+def broadcasting(function):
+    """`function`; where it broadcasts, its gradient is a sum, which half precision does not hold."""
+    wide = in_float32(function)
+    return functools.wraps(function)(lambda x, y: function(x, y) if x.shape == y.shape else wide(x, y))
+
+
+def _declared(fn, kernel, doc, spelled):
+    kernel = functools.wraps(fn)(kernel)
+    kernel.__doc__ = doc
+    return operator(**spelled)(kernel)
+
+
+def _example(name, inputs, type_, shown):
+    values = ", ".join(f"Tensor(np.array({values}), mindspore.{type_})" for values in inputs.values())
+    return _COMMON.format(
+        example=f">>> {', '.join(inputs)} = {values}", call=f"ops.{name}()({', '.join(inputs)})", shown=shown
+    )
+
+
+def of_one(
+    *, x, shown, allowed=FLOAT, given="Numbers", result="its element type is that of `x`", type_="float32", **spelled
+):
+    """Declare an operator of one Tensor, element by element.
+
+    Args:
+        x (str): The Tensor of the example, as Python would write it.
+        shown (str): What the example prints.
+        allowed (frozenset): Element types. Default: floating point.
+        given (str): What `x` holds, in words.
+        result (str): What the result's element type is, in words.
+        type_ (str): Element type of the example.
+        spelled: See `core.declare.operator`.
+    """
+
+    def declare(fn):
+        name = fn.__name__
+
+        def kernel(x):
+            dtype_in(name, "x", x, allowed)
+            return fn(x)
+
+        doc = f"""{fn.__doc__}
+
+    Inputs:
+        - **x** (Tensor) - {given}, of any shape.
+
+    Outputs:
+        Tensor of the shape of `x`; {result}.
+
+    Raises:
+        TypeError: If `x` is not a Tensor or its element type is not supported."""
+        return _declared(fn, kernel, doc + _example(name, {"x": values}, type_, shown), spelled)
+
+    values = x
+    return declare
+
+
+def of_real(*, x, shown, **spelled):
+    """Declare a function of real numbers: integers go in as float32, half precision is computed wide. See `of_one`."""
+
+    def declare(fn):
+        wide = in_float32(fn)
+        real = functools.wraps(fn)(lambda x: wide(floating(x)))
+        return of_one(
+            x=x, shown=shown, allowed=NUMBER, result="float32 for integers, else the element type of `x`", **spelled
+        )(real)
+
+    return declare
+
+
+def of_two(
+    *,
+    x,
+    y,
+    shown,
+    allowed=NUMBER,
+    first="The first operand",
+    result="its element type is the common one",
+    type_="float32",
+    **spelled,
+):
+    """Declare an operator of two Tensors, element by element, with broadcasting and MindSpore's implicit conversion.
+
+    Args:
+        x (str): The first Tensor of the example, as Python would write it.
+        y (str): The second one.
+        shown (str): What the example prints.
+        allowed (frozenset): Common element types. Default: numbers.
+        first (str): What the first operand is, in words.
+        result (str): What the result's element type is, in words.
+        type_ (str): Element type of the example.
+        spelled: See `core.declare.operator`.
+    """
+
+    def declare(fn):
+        name = fn.__name__
+
+        def kernel(x, y):
+            x, y = promote(x, y, op=name)
+            dtype_in(name, "x", x, allowed)
+            return fn(x, y)
+
+        doc = f"""{fn.__doc__}
+
+    The inputs are brought to one element type and broadcast against each other; a Python number takes the type of
+    the Tensor it meets.
+
+    Inputs:
+        - **x** (Union[Tensor, Number]) - {first}.
+        - **y** (Union[Tensor, Number]) - The second operand.
+
+    Outputs:
+        Tensor of the broadcast shape; {result}.
+
+    Raises:
+        TypeError: If the element types are not supported or do not convert implicitly.
+        ValueError: If the shapes do not broadcast."""
+        return _declared(fn, kernel, doc + _example(name, example, type_, shown), spelled)
+
+    example = {"x": x, "y": y}
+    return declare
+
+
+def comparison(*, shown, **spelled):
+    """Declare a comparison of two Tensors: what the function gives is bool."""
+
+    def declare(fn):
+        name = fn.__name__
+
+        def kernel(x, y):
+            return fn(*promote(x, y, op=name))
+
+        doc = _truth(fn, "do not convert implicitly") + _example(
+            name, {"x": "[1, 2, 3]", "y": "[1, 1, 4]"}, "int32", shown
+        )
+        return _declared(fn, kernel, doc, spelled)
+
+    return declare
+
+
+def logical(*, shown, **spelled):
+    """Declare a connective of two Tensors of bool."""
+
+    def declare(fn):
+        name = fn.__name__
+
+        def kernel(x, y):
+            broadcast_check(x, y, name)
+            for argument, value in (("x", x), ("y", y)):
+                if value.dtype != bool:
+                    dtype_in(name, argument, value, BOOL)
+            return fn(x, y)
+
+        values = {"x": "[True, False, True]", "y": "[True, True, False]"}
+        return _declared(fn, kernel, _truth(fn, "are not bool") + _example(name, values, "bool_", shown), spelled)
+
+    return declare
+
+
+def _truth(fn, types):
+    return f"""{fn.__doc__}
+
+    Inputs:
+        - **x** (Union[Tensor, Number, bool]) - The first operand.
+        - **y** (Union[Tensor, Number, bool]) - The second operand.
+
+    Outputs:
+        Tensor of bool, of the broadcast shape.
+
+    Raises:
+        TypeError: If the element types {types}.
+        ValueError: If the shapes do not broadcast."""

@@ -1,0 +1,228 @@
+"""Where the largest and smallest elements stand along an axis."""
+
+import jax
+import jax.numpy as jnp
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, Int
+from msnb.core.declare import operator, spelling
+from msnb.core.dtype import np_dtype
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
+from msnb.ops._check import ANY, axis_in, dtype_in
+from msnb.ops.array.gather import IndexType
+from msnb.ops.array.shape import ExpandDims, Reshape
+
+
+def _arg(op, function, x, axis, output_type):
+    dtype_in(op, "x", x, ANY)
+    return function(x, axis_in(op, axis, x.ndim)).astype(np_dtype(output_type))
+
+
+@operator
+def Argmax(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
+    """Index of the largest element along an axis, the first one of equals.
+
+    Args:
+        axis (int): The axis. Default: -1.
+        output_type (mindspore.dtype): mindspore.int32 or mindspore.int64. Default: mindspore.int32.
+
+    Inputs:
+        - **x** (Tensor) - Of at least 1 dimension.
+
+    Outputs:
+        Tensor of `output_type`, without the axis.
+
+    Raises:
+        TypeError: If `axis` is not an int or `output_type` is not supported.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Argmax()(Tensor([[1, 20, 5], [67, 8, 9]], mindspore.float32)))
+        [1 0]
+    """
+    return _arg("Argmax", jnp.argmax, x, axis, output_type)
+
+
+@operator
+def Argmin(x, *, axis: Int = -1, output_type: IndexType = mstype.int32):
+    """Index of the smallest element along an axis, the first one of equals.
+
+    Args:
+        axis (int): The axis. Default: -1.
+        output_type (mindspore.dtype): mindspore.int32 or mindspore.int64. Default: mindspore.int32.
+
+    Inputs:
+        - **x** (Tensor) - Of at least 1 dimension.
+
+    Outputs:
+        Tensor of `output_type`, without the axis.
+
+    Raises:
+        TypeError: If `axis` is not an int or `output_type` is not supported.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Argmin()(Tensor([2.0, 3.1, 1.2], mindspore.float32)))
+        2
+    """
+    return _arg("Argmin", jnp.argmin, x, axis, output_type)
+
+
+def _arg_with_value(op, function, x, axis, keep_dims):
+    dtype_in(op, "x", x, ANY)
+    axis = axis_in(op, axis, x.ndim)
+    index = jax.lax.stop_gradient(function(x, axis, keepdims=True)).astype(jnp.int32)
+    # Taken by index and not as an extremum: the gradient then goes to this one element.
+    value = jnp.take_along_axis(x, index, axis)
+    return (index, value) if keep_dims else (jnp.squeeze(index, axis), jnp.squeeze(value, axis))
+
+
+@operator
+def ArgMaxWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
+    """The largest elements along an axis and where they stand, the first one of equals.
+
+    Args:
+        axis (int): The axis. Default: 0.
+        keep_dims (bool): Whether the axis stays, with length 1. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Of at least 1 dimension.
+
+    Outputs:
+        Two Tensors, without the axis or with length 1 in it.
+
+        - **index** - Indices, int32.
+        - **values** - The elements, of the element type of `x`.
+
+    Raises:
+        TypeError: If `axis` is not an int or `keep_dims` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> index, value = ops.ArgMaxWithValue()(Tensor([0.0, 0.4, 0.6, 0.7, 0.1], mindspore.float32))
+        >>> print(index, value)
+        3 0.7
+    """
+    return _arg_with_value("ArgMaxWithValue", jnp.argmax, x, axis, keep_dims)
+
+
+@operator
+def ArgMinWithValue(x, *, axis: Int = 0, keep_dims: Bool = False):
+    """The smallest elements along an axis and where they stand, the first one of equals.
+
+    Args:
+        axis (int): The axis. Default: 0.
+        keep_dims (bool): Whether the axis stays, with length 1. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Of at least 1 dimension.
+
+    Outputs:
+        Two Tensors, without the axis or with length 1 in it.
+
+        - **index** - Indices, int32.
+        - **values** - The elements, of the element type of `x`.
+
+    Raises:
+        TypeError: If `axis` is not an int or `keep_dims` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> index, value = ops.ArgMinWithValue()(Tensor([0.5, 0.4, 0.6], mindspore.float32))
+        >>> print(index, value)
+        1 0.4
+    """
+    return _arg_with_value("ArgMinWithValue", jnp.argmin, x, axis, keep_dims)
+
+
+@spelling(Argmax)
+def argmax(input: Tensor, dim: int | None = None, keepdim: Bool = False) -> Tensor:
+    """Index of the largest element along an axis, the first one of equals.
+
+    Args:
+        input (Tensor): Numbers.
+        dim (int): The axis; None counts through all elements. Default: None.
+        keepdim (bool): Whether the axis stays, with length 1. Default: False.
+
+    Returns:
+        Tensor of int64.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+        ValueError: If `dim` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if not isinstance(input, Tensor):
+        raise TypeError(f"For 'argmax', 'input' should be a Tensor, but got {describe(input)}.")
+    if dim is None:
+        return Argmax.functional(Reshape.functional(input, (-1,)), 0, mstype.int64)
+    index = Argmax.functional(input, dim, mstype.int64)
+    return ExpandDims.functional(index, dim) if keepdim else index
+
+
+@spelling(Argmax, method="argmax", generation=1)
+def _argmax_of(
+    self: Tensor,
+    axis: int | None = None,
+    keepdims: Bool = False,
+    *,
+    dim: int | None = None,
+    keepdim: Bool | None = None,
+) -> Tensor:
+    """As `ops.argmax`: an index, int64; through all elements if no axis is given."""
+    return argmax(self, axis if dim is None else dim, bool(keepdims if keepdim is None else keepdim))
+
+
+@spelling(Argmin)
+def argmin(input: Tensor, dim: int | None = None, keepdim: Bool = False) -> Tensor:
+    """Index of the smallest element along an axis, the first one of equals.
+
+    Args:
+        input (Tensor): Numbers.
+        dim (int): The axis; None counts through all elements. Default: None.
+        keepdim (bool): Whether the axis stays, with length 1. Default: False.
+
+    Returns:
+        Tensor of int64.
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+        ValueError: If `dim` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if not isinstance(input, Tensor):
+        raise TypeError(f"For 'argmin', 'input' should be a Tensor, but got {describe(input)}.")
+    if dim is None:
+        return Argmin.functional(Reshape.functional(input, (-1,)), 0, mstype.int64)
+    index = Argmin.functional(input, dim, mstype.int64)
+    return ExpandDims.functional(index, dim) if keepdim else index
+
+
+@spelling(Argmin, method="argmin", generation=1)
+def _argmin_of(
+    self: Tensor,
+    axis: int | None = None,
+    keepdims: Bool = False,
+    *,
+    dim: int | None = None,
+    keepdim: Bool | None = None,
+) -> Tensor:
+    """As `ops.argmin`: an index, int64; through all elements if no axis is given."""
+    return argmin(self, axis if dim is None else dim, bool(keepdims if keepdim is None else keepdim))

@@ -1,0 +1,248 @@
+"""Sums, differences and products of two Tensors."""
+
+import functools
+import operator as operators
+
+import jax.numpy as jnp
+
+from msnb.common.kinds import Int, Tensors
+from msnb.core.declare import operator, spelling
+from msnb.core.dtype import promote
+from msnb.ops._check import ANY, BOOL, FLOAT, NUMBER, dtype_in, same_dtype, same_shape, tensor_only
+from msnb.ops._half import in_float32
+from msnb.ops.math._elementwise import broadcasting, of_two
+
+
+@of_two(
+    x="[1., 2., 3.]",
+    y="[4., 5., 6.]",
+    shown="[5. 7. 9.]",
+    functional="add",
+    methods=("add", "__add__", "__radd__"),
+    aliases=("TensorAdd",),
+    generation=2,
+    allowed=NUMBER | BOOL,
+)
+@broadcasting
+def Add(x, y):
+    """Sum of the operands."""
+    return x + y
+
+
+spelling(Add, function="tensor_add", generation=1)(Add.functional)
+
+
+@of_two(
+    x="[1., 2., 3.]",
+    y="[4., 5., 6.]",
+    shown="[-3. -3. -3.]",
+    functional="sub",
+    methods=("sub", "subtract", "__sub__", "__rsub__"),
+    generation=2,
+)
+@broadcasting
+def Sub(x, y):
+    """Difference of the operands, x - y."""
+    return x - y
+
+
+spelling(Sub, function="tensor_sub", generation=1)(Sub.functional)
+spelling(Sub, function="subtract")(Sub.functional)
+
+
+@of_two(
+    x="[1., 2., 3.]",
+    y="[4., 5., 6.]",
+    shown="[ 4. 10. 18.]",
+    functional="mul",
+    methods=("mul", "multiply", "__mul__", "__rmul__"),
+    generation=2,
+    allowed=NUMBER | BOOL,
+)
+@broadcasting
+def Mul(x, y):
+    """Product of the operands."""
+    return x * y
+
+
+spelling(Mul, function="tensor_mul", generation=1)(Mul.functional)
+spelling(Mul, function="multiply")(Mul.functional)
+
+
+@of_two(x="[1., 2., 3.]", y="[2., 4., 6.]", shown="[1. 4. 9.]", functional="squared_difference", generation=2)
+@in_float32
+def SquaredDifference(x, y):
+    """Square of the difference of the operands."""
+    return jnp.square(x - y)
+
+
+@operator
+def SquareSumAll(x1, x2):
+    """Sum of the squares of each of two Tensors.
+
+    Inputs:
+        - **x1** (Tensor) - Floating point numbers.
+        - **x2** (Tensor) - Of the shape and element type of `x1`.
+
+    Outputs:
+        Two scalar Tensors, of the element type of the inputs.
+
+    Raises:
+        TypeError: If an input is not floating point.
+        ValueError: If the shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([1., 2.], mindspore.float32)
+        >>> print(ops.SquareSumAll()(x, x)[0])
+        5.0
+    """
+    dtype_in("SquareSumAll", "x1", x1, FLOAT)
+    dtype_in("SquareSumAll", "x2", x2, FLOAT)
+    same_shape("SquareSumAll", x1=x1, x2=x2)
+    return jnp.sum(jnp.square(x1), dtype=x1.dtype), jnp.sum(jnp.square(x2), dtype=x2.dtype)
+
+
+def _sum_of(op, xs):
+    if not xs:
+        raise ValueError(f"For '{op}', there should be at least 1 Tensor, but got none.")
+    for i, x in enumerate(xs):
+        dtype_in(op, f"inputs[{i}]", x, ANY)
+    named = {f"inputs[{i}]": x for i, x in enumerate(xs)}
+    same_dtype(op, **named)
+    same_shape(op, **named)
+    return functools.reduce(operators.add, xs)
+
+
+@operator(functional="addn")
+def AddN(inputs: Tensors):
+    """Sum of several Tensors.
+
+    Inputs:
+        - **inputs** (Union[tuple[Tensor], list[Tensor]]) - Tensors of one shape and element type.
+
+    Outputs:
+        Tensor of that shape and element type.
+
+    Raises:
+        TypeError: If `inputs` is not a tuple or list, or the element types differ.
+        ValueError: If there is no Tensor, or the shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, y = Tensor([1., 2.], mindspore.float32), Tensor([4., 5.], mindspore.float32)
+        >>> print(ops.AddN()([x, y, x]))
+        [6. 9.]
+    """
+    return _sum_of("AddN", inputs)
+
+
+@operator(functional="accumulate_n")
+def AccumulateNV2(inputs: Tensors):
+    """Sum of several Tensors.
+
+    Inputs:
+        - **inputs** (Union[tuple[Tensor], list[Tensor]]) - Tensors of one shape and element type.
+
+    Outputs:
+        Tensor of that shape and element type.
+
+    Raises:
+        TypeError: If `inputs` is not a tuple or list, or the element types differ.
+        ValueError: If there is no Tensor, or the shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, y = Tensor([1., 2.], mindspore.float32), Tensor([4., 5.], mindspore.float32)
+        >>> print(ops.AccumulateNV2()([x, y]))
+        [5. 7.]
+    """
+    return _sum_of("AccumulateNV2", inputs)
+
+
+@operator(functional="lerp", methods=("lerp",))
+def Lerp(input, end, weight):
+    """Linear interpolation, input + weight * (end - input).
+
+    Inputs:
+        - **input** (Tensor) - Floating point.
+        - **end** (Tensor) - Floating point.
+        - **weight** (Union[Tensor, float]) - How far on the way.
+
+    Outputs:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("lerp", "input", input, FLOAT)
+    same_dtype("lerp", input=input, end=end)
+    return input + weight.astype(input.dtype) * (end - input)
+
+
+@operator(functional="addcmul", methods=("addcmul",), generation=2)
+def Addcmul(input, tensor1, tensor2, value=1):
+    """input + value * tensor1 * tensor2.
+
+    Inputs:
+        - **input** (Tensor) - Numbers.
+        - **tensor1** (Tensor) - Numbers.
+        - **tensor2** (Tensor) - Numbers.
+        - **value** (Union[Tensor, Number]) - The factor. Default: 1.
+
+    Outputs:
+        Tensor of the broadcast shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensor_only("addcmul", "input", input)
+    a, b = promote(tensor1, tensor2, op="addcmul")
+    x, y = promote(input, a * b, op="addcmul")
+    return x + jnp.asarray(value, x.dtype) * y
+
+
+@operator(functional="addcdiv", methods=("addcdiv",), generation=2)
+def Addcdiv(input, tensor1, tensor2, value=1):
+    """input + value * tensor1 / tensor2.
+
+    Inputs:
+        - **input** (Tensor) - Numbers.
+        - **tensor1** (Tensor) - Numbers.
+        - **tensor2** (Tensor) - Numbers.
+        - **value** (Union[Tensor, Number]) - The factor. Default: 1.
+
+    Outputs:
+        Tensor of the broadcast shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensor_only("addcdiv", "input", input)
+    a, b = promote(tensor1, tensor2, op="addcdiv")
+    x, y = promote(input, a / b, op="addcdiv")
+    return x + jnp.asarray(value, x.dtype) * y
+
+
+@operator(functional="diff")
+def Diff(x, n: Int = 1, axis: Int = -1):
+    """Differences of neighbours along an axis.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+        - **n** (int) - How many times. Default: 1.
+        - **axis** (int) - The axis. Default: -1.
+
+    Outputs:
+        Tensor, shorter by `n` along the axis.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return jnp.diff(x, n, axis)

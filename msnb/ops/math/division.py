@@ -1,0 +1,221 @@
+"""Quotients and remainders."""
+
+import jax
+import jax.numpy as jnp
+
+from msnb.core.declare import operator, spelling
+from msnb.core.dtype import promote
+from msnb.core.tensor import Tensor
+from msnb.ops._check import FLOAT
+from msnb.ops._half import in_float32
+from msnb.ops.math._elementwise import floating, is_integer, of_two
+
+
+@in_float32
+def _quotient(x, y):
+    """r1.1's division: integers are divided as real numbers and the result is cut to their type."""
+    if is_integer(x):
+        return (x.astype(jnp.float64) / y.astype(jnp.float64)).astype(x.dtype)
+    return x / y
+
+
+@in_float32
+def _divide_no_nan(x, y):
+    zero = y == 0
+    safe = _quotient(x, jnp.where(zero, jnp.ones_like(y), y))
+    return jnp.where(zero, jnp.zeros_like(safe), safe)
+
+
+def _limit(x):
+    """What integers divided by 0 give: the largest number of the type, its smallest for negative ones, 0 for 0."""
+    info = jnp.iinfo(x.dtype)
+    largest, smallest, none = (jnp.asarray(v, x.dtype) for v in (info.max, info.min, 0))
+    return jnp.where(x > 0, largest, jnp.where(x < 0, smallest, none))
+
+
+def _no_number(x):
+    """What not-a-number is as an integer: the smallest of 32 and 64 bits, 0 of narrower and unsigned types."""
+    return jnp.iinfo(x.dtype).min if x.dtype in (jnp.int32, jnp.int64) else 0
+
+
+def _guarded(divide, at_zero):
+    """divide(x, y) with at_zero(x) where integers are divided by 0, which the hardware leaves open."""
+
+    def compute(x, y):
+        if not is_integer(x):
+            return divide(x, y)
+        x, y = jnp.broadcast_arrays(x, y)
+        zero = y == 0
+        return jnp.where(zero, at_zero(x), divide(x, jnp.where(zero, jnp.ones_like(y), y)))
+
+    return compute
+
+
+@in_float32
+def _floor_divide(x, y):
+    return jnp.floor_divide(x, y) if is_integer(x) else jnp.floor(x / y)
+
+
+@in_float32
+def _truncate_divide(x, y):
+    return jax.lax.div(x, y) if is_integer(x) else jnp.trunc(x / y)
+
+
+@in_float32
+def _xdivy(x, y):
+    zero = x == 0
+    return jnp.where(zero, 0, x / jnp.where(zero, 1, y))
+
+
+@of_two(
+    x="[1., 2., 3.]",
+    y="[4., 5., 6.]",
+    shown="[0.25 0.4  0.5 ]",
+)
+def RealDiv(x, y):
+    """Quotient of the operands; integers give an integer."""
+    return _quotient(x, y)
+
+
+@of_two(
+    x="[-4., 5., 6.]",
+    y="[3., 2., 3.]",
+    shown="[-1.3333334  2.5        2.       ]",
+)
+def Div(x, y):
+    """Quotient of the operands; integers give an integer."""
+    return _quotient(x, y)
+
+
+@of_two(x="[1., 0., 2.]", y="[0., 1., 4.]", shown="[0.  0.  0.5]", functional="div_no_nan", generation=2)
+def DivNoNan(x, y):
+    """Quotient of the operands, 0 where the divisor is 0."""
+    return _divide_no_nan(x, y)
+
+
+@of_two(
+    x="[2., 0.]", y="[4., 0.]", shown="[0.5 0. ]", functional="xdivy", methods=("xdivy",), generation=2, allowed=FLOAT
+)
+def Xdivy(x, y):
+    """x / y, and 0 where x is 0 even if y is 0 too."""
+    return _xdivy(x, y)
+
+
+@of_two(
+    x="[2, 4, -1]",
+    y="[3, 3, 3]",
+    shown="[ 0  1 -1]",
+    functional="floor_div",
+    methods=("floor_divide", "__floordiv__", "__rfloordiv__"),
+    generation=2,
+    type_="int32",
+)
+def FloorDiv(x, y):
+    """Quotient of the operands, rounded down."""
+    return _guarded(_floor_divide, _limit)(x, y)
+
+
+spelling(FloorDiv, function="tensor_floordiv", generation=1)(FloorDiv.functional)
+spelling(FloorDiv, function="floor_divide")(FloorDiv.functional)
+
+
+@of_two(
+    x="[2, 4, -1]",
+    y="[3, 3, 3]",
+    shown="[2 1 2]",
+    functional="floor_mod",
+    methods=("floor_mod", "__mod__", "__rmod__"),
+    generation=2,
+    type_="int32",
+)
+def FloorMod(x, y):
+    """Remainder of the floored quotient; it has the sign of the divisor."""
+    return _guarded(jnp.mod, _no_number)(x, y)
+
+
+spelling(FloorMod, function="tensor_mod", generation=1)(FloorMod.functional)
+spelling(FloorMod, function="remainder")(FloorMod.functional)
+
+
+@of_two(x="[-4., 5., 6.]", y="[3., 2., 3.]", shown="[-1.  1.  0.]", functional="mod", generation=2)
+def Mod(x, y):
+    """Remainder of the truncated quotient; it has the sign of the dividend."""
+    return _guarded(jnp.fmod, lambda x: jnp.where(x == 0, 0, _no_number(x)))(x, y)
+
+
+spelling(Mod, function="fmod")(Mod.functional)
+
+
+@of_two(x="[2, 4, -1]", y="[3, 3, 3]", shown="[0 1 0]", functional="truncate_div", generation=2, type_="int32")
+def TruncateDiv(x, y):
+    """Quotient of the operands, rounded towards zero."""
+    return _guarded(_truncate_divide, _limit)(x, y)
+
+
+@of_two(x="[2, 4, -1]", y="[3, 3, 3]", shown="[ 2  1 -1]", functional="truncate_mod", generation=2, type_="int32")
+def TruncateMod(x, y):
+    """Remainder of the quotient that is rounded towards zero."""
+    return _guarded(jnp.fmod, jnp.zeros_like)(x, y)
+
+
+spelling(RealDiv, function=("tensor_div", "real_div"), generation=1)(RealDiv())
+
+
+@operator(
+    functional="true_divide", generation=2, methods=("div", "divide", "true_divide", "__truediv__", "__rtruediv__")
+)
+def _TrueDiv(x, y):
+    """Quotient of the operands; integers give float32. The operator behind ``/``.
+
+    Inputs:
+        - **x** (Union[Tensor, Number]) - Dividend.
+        - **y** (Union[Tensor, Number]) - Divisor.
+
+    Outputs:
+        Tensor of the broadcast shape: float32 if both operands are integers, else of their common type.
+
+    Raises:
+        TypeError: If the element types do not convert implicitly.
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(Tensor([1, 2, 3]) / 2)
+        [0.5 1.  1.5]
+    """
+    x, y = promote(x, y, op="RealDiv")
+    return _quotient(floating(x), floating(y))
+
+
+_ROUNDED = {None: _TrueDiv.functional, "floor": FloorDiv.functional, "trunc": TruncateDiv.functional}
+
+
+@spelling(_TrueDiv, FloorDiv, TruncateDiv, function=("div", "divide"))
+def div(input: Tensor | float, other: Tensor | float, *, rounding_mode: str | None = None) -> Tensor:
+    """Quotient of two Tensors.
+
+    Args:
+        input (Union[Tensor, Number]): Dividend.
+        other (Union[Tensor, Number]): Divisor.
+        rounding_mode (str): None, "floor" (down) or "trunc" (towards zero). Default: None.
+
+    Returns:
+        Tensor; float32 for integers unless the quotient is rounded.
+
+    Raises:
+        ValueError: If `rounding_mode` is none of those.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if rounding_mode not in (None, "floor", "trunc"):
+        raise ValueError(f"For 'div', 'rounding_mode' should be None, 'floor' or 'trunc', but got {rounding_mode!r}.")
+    return _ROUNDED[rounding_mode](input, other)
+
+
+@spelling(FloorDiv, method="floor_div")
+def _floor_div_of(self: Tensor, other: Tensor | float) -> Tensor:
+    """Quotient, rounded down."""
+    return FloorDiv.functional(self, other)

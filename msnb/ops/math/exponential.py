@@ -1,0 +1,169 @@
+"""Exponentials, logarithms, roots and powers of each element."""
+
+import jax
+import jax.numpy as jnp
+
+from msnb.core.declare import operator, spelling
+from msnb.core.dtype import promote
+from msnb.ops._check import BOOL, FLOAT, NUMBER
+from msnb.ops._half import in_float32
+from msnb.ops.math._elementwise import floating, is_integer, of_one, of_real, of_two
+
+
+@in_float32
+def _power(x, y):
+    if not is_integer(x):
+        return jnp.power(x, y)
+    if x.dtype == bool:
+        x, y = x.astype(jnp.int64), y.astype(jnp.int64)
+    # Integers: a negative exponent gives the truncated reciprocal, which is 0 unless the base is 1 or -1.
+    result = jnp.power(x, jnp.maximum(y, 0))
+    of_unit = jnp.where(y % 2 == 0, 1, x)
+    return jnp.where(y < 0, jnp.where(jnp.abs(x) == 1, of_unit, 0), result).astype(x.dtype)
+
+
+@in_float32
+def _xlogy(x, y):
+    zero = x == 0
+    return jnp.where(zero, 0, x * jnp.log(jnp.where(zero, 1, y)))
+
+
+def _truncated(function, x):
+    """r1.1's rule for quotients of integers: computed as real numbers, then cut to the input's integer type."""
+    return in_float32(function)(floating(x)).astype(x.dtype)
+
+
+@of_real(x="[0., 1.]", shown="[1.        2.7182817]", functional="exp", methods=("exp",), generation=2)
+def Exp(x):
+    """e to the power of each element."""
+    return jnp.exp(x)
+
+
+@of_one(x="[0., 1.]", shown="[0.        1.7182819]", functional="expm1", methods=("expm1",), generation=2)
+@in_float32
+def Expm1(x):
+    """e to the power of each element, minus 1, exact for small elements."""
+    return jnp.expm1(x)
+
+
+@of_real(x="[1., 4.]", shown="[0.        1.3862944]", functional="log", methods=("log",), generation=2)
+def Log(x):
+    """Natural logarithm of each element."""
+    return jnp.log(x)
+
+
+@of_one(x="[0., 1.]", shown="[0.        0.6931472]", functional="log1p", methods=("log1p",), generation=2)
+@in_float32
+def Log1p(x):
+    """Natural logarithm of 1 plus each element, exact for small elements."""
+    return jnp.log1p(x)
+
+
+@of_real(x="[2., 8.]", shown="[1. 3.]", functional="log2", methods=("log2",), generation=2)
+def Log2(x):
+    """Logarithm to base 2 of each element."""
+    return jnp.log2(x)
+
+
+@of_real(x="[10.]", shown="[1.]", functional="log10", methods=("log10",), generation=2)
+def Log10(x):
+    """Logarithm to base 10 of each element."""
+    return jnp.log10(x)
+
+
+@of_real(x="[1., 4., 9.]", shown="[1. 2. 3.]", functional="sqrt", methods=("sqrt",))
+def Sqrt(x):
+    """Square root of each element."""
+    return jnp.sqrt(x)
+
+
+@of_real(x="[1., 4.]", shown="[1.  0.5]", functional="rsqrt", methods=("rsqrt",), generation=2)
+def Rsqrt(x):
+    """Reciprocal of the square root of each element."""
+    return jax.lax.rsqrt(x)
+
+
+@of_one(x="[1., 2., 3.]", shown="[1. 4. 9.]", functional="square", methods=("square",), allowed=NUMBER)
+def Square(x):
+    """Square of each element."""
+    return jnp.square(x)
+
+
+@of_one(
+    x="[1., 2., 4.]",
+    shown="[1.   0.5  0.25]",
+    functional="reciprocal",
+    methods=("reciprocal",),
+    generation=2,
+    allowed=NUMBER,
+)
+def Reciprocal(x):
+    """1 divided by each element."""
+    return _truncated(jnp.reciprocal, x)
+
+
+@of_one(x="[0.25, 4.]", shown="[4.   0.25]", functional="inv", methods=("inv",), generation=2, allowed=NUMBER)
+def Inv(x):
+    """1 divided by each element."""
+    return _truncated(jnp.reciprocal, x)
+
+
+@of_two(
+    x="[1., 2., 4.]",
+    y="[3., 3., 3.]",
+    shown="[ 1.  8. 64.]",
+    functional="pow",
+    methods=("pow", "__pow__", "__rpow__"),
+    generation=2,
+    allowed=NUMBER | BOOL,
+)
+def Pow(x, y):
+    """The first operand to the power of the second."""
+    return _power(x, y)
+
+
+spelling(Pow, function="tensor_pow", generation=1)(Pow.functional)
+
+
+@of_two(
+    x="[2., 0.]", y="[1., 0.]", shown="[0. 0.]", functional="xlogy", methods=("xlogy",), generation=2, allowed=FLOAT
+)
+def Xlogy(x, y):
+    """x * log(y), and 0 where x is 0 even if y is 0 too."""
+    return _xlogy(x, y)
+
+
+@operator(functional="logaddexp", methods=("logaddexp",), generation=2)
+def _Logaddexp(input, other):
+    """Logarithm of the sum of the exponentials, without overflow.
+
+    Inputs:
+        - **input** (Tensor) - Numbers.
+        - **other** (Tensor) - Numbers.
+
+    Outputs:
+        Tensor of the broadcast shape, floating point.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, y = promote(input, other, op="logaddexp")
+    return in_float32(jnp.logaddexp)(floating(x), floating(y))
+
+
+@operator(functional="logaddexp2", methods=("logaddexp2",), generation=2)
+def _Logaddexp2(input, other):
+    """Logarithm to base 2 of the sum of the powers of 2.
+
+    Inputs:
+        - **input** (Tensor) - Numbers.
+        - **other** (Tensor) - Numbers.
+
+    Outputs:
+        Tensor of the broadcast shape, floating point.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, y = promote(input, other, op="logaddexp2")
+    return in_float32(jnp.logaddexp2)(floating(x), floating(y))

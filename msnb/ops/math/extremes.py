@@ -1,0 +1,303 @@
+"""Largest and smallest: of two Tensors, over axes, and where they stand."""
+
+import jax.numpy as jnp
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Axis, Bool
+from msnb.core.declare import operator, spelling
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
+from msnb.ops._check import ANY, BOOL, NUMBER, axes_in, dtype_in
+from msnb.ops._kinks import larger, smaller
+from msnb.ops.array.gather import GatherD
+from msnb.ops.array.shape import ExpandDims, Squeeze
+from msnb.ops.forms_choose import Where
+from msnb.ops.math._elementwise import of_two
+from msnb.ops.math.argmax import Argmax, Argmin
+
+
+@of_two(
+    x="[1., 5., 3.]",
+    y="[4., 2., 6.]",
+    shown="[4. 5. 6.]",
+    functional="maximum",
+    methods=("maximum",),
+    generation=2,
+    allowed=NUMBER | BOOL,
+)
+def Maximum(x, y):
+    """The larger of the operands."""
+    return larger(x, y)
+
+
+@of_two(
+    x="[1., 5., 3.]",
+    y="[4., 2., 6.]",
+    shown="[1. 2. 3.]",
+    functional="minimum",
+    methods=("minimum",),
+    generation=2,
+    allowed=NUMBER | BOOL,
+)
+def Minimum(x, y):
+    """The smaller of the operands."""
+    return smaller(x, y)
+
+
+@operator(functional="reduce_max")
+def ReduceMax(x, axis: Axis = (), *, keep_dims: Bool = False):
+    """Largest element over axes.
+
+    Args:
+        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+        - **axis** (Union[int, tuple, list]) - Axes to reduce; all for (). Default: ().
+
+    Outputs:
+        Tensor of the element type of `x`, without the reduced axes or with length 1 in them.
+
+    Raises:
+        TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[1., 2.], [3., 4.]], mindspore.float32)
+        >>> print(ops.ReduceMax(keep_dims=False)(x, 1))
+        [2. 4.]
+    """
+    dtype_in("ReduceMax", "x", x, ANY)
+    return jnp.max(x, axes_in("ReduceMax", axis, x.ndim), keepdims=keep_dims)
+
+
+@operator(functional="reduce_min")
+def ReduceMin(x, axis: Axis = (), *, keep_dims: Bool = False):
+    """Smallest element over axes.
+
+    Args:
+        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+        - **axis** (Union[int, tuple, list]) - Axes to reduce; all for (). Default: ().
+
+    Outputs:
+        Tensor of the element type of `x`, without the reduced axes or with length 1 in them.
+
+    Raises:
+        TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[1., 2.], [3., 4.]], mindspore.float32)
+        >>> print(ops.ReduceMin(keep_dims=False)(x, 1))
+        [1. 3.]
+    """
+    dtype_in("ReduceMin", "x", x, ANY)
+    return jnp.min(x, axes_in("ReduceMin", axis, x.ndim), keepdims=keep_dims)
+
+
+def _tensor(op, x):
+    if not isinstance(x, Tensor):
+        raise TypeError(f"For '{op}', 'input' should be a Tensor, but got {describe(x)}.")
+    return x
+
+
+def _with_index(op, reduction, arg, x, axis, keepdims):
+    """(elements, indices) of an extremum."""
+    if axis is None:
+        return reduction.functional(_tensor(op, x)), Tensor(0)
+    index = arg.functional(_tensor(op, x), axis, mstype.int64)
+    place = ExpandDims.functional(index, axis)
+    value = GatherD.functional(x, axis, place)
+    return (value, place) if keepdims else (Squeeze.functional(value, axis), index)
+
+
+@spelling(ReduceMax, Argmax, function="max")
+def max_(input: Tensor, axis: int | None = None, keepdims: Bool = False) -> tuple[Tensor, Tensor]:
+    """The largest elements along an axis, and where they stand.
+
+    Args:
+        input (Tensor): Numbers.
+        axis (int): The axis; None takes all elements. Default: None.
+        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+
+    Returns:
+        A tuple of two Tensors: the elements, and their indices (int64; 0 if `axis` is None).
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _with_index("max", ReduceMax, Argmax, input, axis, keepdims)
+
+
+@spelling(ReduceMax, function="amax", method="amax")
+def amax(input: Tensor, axis: Axis = None, keepdims: Bool = False) -> Tensor:
+    """The largest element over axes.
+
+    Args:
+        input (Tensor): Numbers.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor of the element type of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return ReduceMax.functional(_tensor("amax", input), axis, keepdims)
+
+
+@spelling(ReduceMax, Argmax, method="max", generation=1)
+def _max_of(
+    self: Tensor,
+    axis: Axis = None,
+    keepdims: Bool = False,
+    *,
+    initial: float | None = None,
+    where: Tensor | bool = True,
+    return_indices: Bool = False,
+    dim: int | None = None,
+    keepdim: Bool | None = None,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The maximum over axes.
+
+    Args:
+        axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        initial (Number): Takes part as one more element. Default: None.
+        where (Tensor): Which elements take part; needs `initial`. Default: True.
+        return_indices (bool): Whether to return indices, too. Default: False.
+
+    Returns:
+        Tensor, or a tuple of values and indices for `return_indices`, or where the axis is given as `dim`.
+    """
+    if dim is not None:
+        return max_(self, dim, bool(keepdim))
+    x = self if where is True else Where.functional(where, self, initial)
+    keepdims = bool(keepdims if keepdim is None else keepdim)
+    if return_indices:
+        return max_(x, axis, keepdims)
+    found = ReduceMax.functional(x, axis, keepdims)
+    return found if initial is None else Maximum.functional(found, initial)
+
+
+@spelling(ReduceMin, Argmin, function="min")
+def min_(input: Tensor, axis: int | None = None, keepdims: Bool = False) -> tuple[Tensor, Tensor]:
+    """The smallest elements along an axis, and where they stand.
+
+    Args:
+        input (Tensor): Numbers.
+        axis (int): The axis; None takes all elements. Default: None.
+        keepdims (bool): Whether the axis stays, with length 1. Default: False.
+
+    Returns:
+        A tuple of two Tensors: the elements, and their indices (int64; 0 if `axis` is None).
+
+    Raises:
+        TypeError: If `input` is not a Tensor.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _with_index("min", ReduceMin, Argmin, input, axis, keepdims)
+
+
+@spelling(ReduceMin, function="amin", method="amin")
+def amin(input: Tensor, axis: Axis = None, keepdims: Bool = False) -> Tensor:
+    """The smallest element over axes.
+
+    Args:
+        input (Tensor): Numbers.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor of the element type of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return ReduceMin.functional(_tensor("amin", input), axis, keepdims)
+
+
+@spelling(ReduceMin, Argmin, method="min", generation=1)
+def _min_of(
+    self: Tensor,
+    axis: Axis = None,
+    keepdims: Bool = False,
+    *,
+    initial: float | None = None,
+    where: Tensor | bool = True,
+    return_indices: Bool = False,
+    dim: int | None = None,
+    keepdim: Bool | None = None,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The minimum over axes.
+
+    Args:
+        axis (Union[None, int, tuple[int]]): Axes; all for None. Default: None.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        initial (Number): Takes part as one more element. Default: None.
+        where (Tensor): Which elements take part; needs `initial`. Default: True.
+        return_indices (bool): Whether to return indices, too. Default: False.
+
+    Returns:
+        Tensor, or a tuple of values and indices for `return_indices`, or where the axis is given as `dim`.
+    """
+    if dim is not None:
+        return min_(self, dim, bool(keepdim))
+    x = self if where is True else Where.functional(where, self, initial)
+    keepdims = bool(keepdims if keepdim is None else keepdim)
+    if return_indices:
+        return min_(x, axis, keepdims)
+    found = ReduceMin.functional(x, axis, keepdims)
+    return found if initial is None else Minimum.functional(found, initial)
+
+
+@spelling(ReduceMax, ReduceMin, method="ptp", generation=1)
+def _ptp_of(self: Tensor, axis: Axis = None, keepdims: Bool = False) -> Tensor:
+    """Largest minus smallest element over axes."""
+    return ReduceMax.functional(self, axis, keepdims) - ReduceMin.functional(self, axis, keepdims)
+
+
+@spelling(Maximum, Minimum, function=("clamp", "clip"), method=("clamp", "clip"))
+def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Tensor:
+    """Every element brought into [min, max].
+
+    Args:
+        input (Tensor): Numbers.
+        min (Union[Tensor, Number]): Lower bound. Default: None, there is none.
+        max (Union[Tensor, Number]): Upper bound. Default: None, there is none.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        ValueError: If there is no bound at all.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.clamp(Tensor([1., 5., 9.]), 2., 6.))
+        [2. 5. 6.]
+    """
+    if min is None and max is None:
+        raise ValueError("For 'clamp', at least one of 'min' and 'max' should be given.")
+    if min is not None:
+        input = Maximum.functional(input, min)
+    return input if max is None else Minimum.functional(input, max)

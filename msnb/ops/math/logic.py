@@ -1,0 +1,186 @@
+"""Logic of Tensors of bool: connectives, and reductions over axes."""
+
+import jax.numpy as jnp
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Axis, Bool
+from msnb.core.declare import operator, spelling
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
+from msnb.ops._check import BOOL, axes_in, dtype_in
+from msnb.ops.array.shape import Cast
+from msnb.ops.math._elementwise import logical
+
+
+@logical(shown="[ True False False]", functional="logical_and", methods=("logical_and",))
+def LogicalAnd(x, y):
+    """True where both operands are."""
+    return jnp.logical_and(x, y)
+
+
+@logical(shown="[ True  True  True]", functional="logical_or", methods=("logical_or",))
+def LogicalOr(x, y):
+    """True where one operand or both are."""
+    return jnp.logical_or(x, y)
+
+
+@logical(shown="[False  True  True]", functional="logical_xor", methods=("logical_xor",), generation=2)
+def LogicalXor(x, y):
+    """True where exactly one operand is."""
+    return jnp.logical_xor(x, y)
+
+
+@operator(functional="logical_not", methods=("logical_not",))
+def LogicalNot(x):
+    """True where an element is False.
+
+    Inputs:
+        - **x** (Tensor) - Of bool, of any shape.
+
+    Outputs:
+        Tensor of bool, of the shape of `x`.
+
+    Raises:
+        TypeError: If `x` is not a Tensor of bool.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.LogicalNot()(Tensor([True, False], mindspore.bool_)))
+        [False  True]
+    """
+    if x.dtype != bool:
+        dtype_in("LogicalNot", "x", x, BOOL)
+    return jnp.logical_not(x)
+
+
+@operator(functional="reduce_all")
+def ReduceAll(x, axis: Axis = (), *, keep_dims: Bool = False):
+    """Whether all elements over axes are True.
+
+    Args:
+        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Of bool.
+        - **axis** (Union[int, tuple, list]) - Axes to reduce; all for (). Default: ().
+
+    Outputs:
+        Tensor of the element type of `x`, without the reduced axes or with length 1 in them.
+
+    Raises:
+        TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[True, False], [True, True]], mindspore.bool_)
+        >>> print(ops.ReduceAll(keep_dims=False)(x, 1))
+        [False  True]
+    """
+    dtype_in("ReduceAll", "x", x, BOOL)
+    return jnp.all(x, axes_in("ReduceAll", axis, x.ndim), keepdims=keep_dims)
+
+
+@operator(functional="reduce_any")
+def ReduceAny(x, axis: Axis = (), *, keep_dims: Bool = False):
+    """Whether any element over axes is True.
+
+    Args:
+        keep_dims (bool): Whether the reduced axes stay, with length 1. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Of bool.
+        - **axis** (Union[int, tuple, list]) - Axes to reduce; all for (). Default: ().
+
+    Outputs:
+        Tensor of the element type of `x`, without the reduced axes or with length 1 in them.
+
+    Raises:
+        TypeError: If `keep_dims` is not a bool, `axis` is not made of int, or the element type is not supported.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[True, False], [True, True]], mindspore.bool_)
+        >>> print(ops.ReduceAny(keep_dims=False)(x, 1))
+        [ True  True]
+    """
+    dtype_in("ReduceAny", "x", x, BOOL)
+    return jnp.any(x, axes_in("ReduceAny", axis, x.ndim), keepdims=keep_dims)
+
+
+def _truth(op, x):
+    """`x` as bool: True where it is not 0."""
+    if not isinstance(x, Tensor):
+        raise TypeError(f"For '{op}', 'input' should be a Tensor, but got {describe(x)}.")
+    return x if x.dtype == mstype.bool_ else Cast.functional(x, mstype.bool_)
+
+
+@spelling(ReduceAll, function="all")
+def all_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
+    """Whether all elements over axes are True, where 0 counts as False and every other number as True.
+
+    Args:
+        input (Tensor): Numbers or bool.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor of bool.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return ReduceAll.functional(_truth("all", input), axis, keep_dims)
+
+
+@spelling(ReduceAll, method="all", generation=1)
+def _all_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
+    """Whether all elements over axes are True.
+
+    Args:
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for (). Default: ().
+        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor of bool.
+    """
+    return all_(self, axis, keep_dims)
+
+
+@spelling(ReduceAny, function="any")
+def any_(input: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
+    """Whether any elements over axes are True, where 0 counts as False and every other number as True.
+
+    Args:
+        input (Tensor): Numbers or bool.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor of bool.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return ReduceAny.functional(_truth("any", input), axis, keep_dims)
+
+
+@spelling(ReduceAny, method="any", generation=1)
+def _any_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
+    """Whether any elements over axes are True.
+
+    Args:
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for (). Default: ().
+        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor of bool.
+    """
+    return any_(self, axis, keep_dims)

@@ -1,0 +1,124 @@
+"""Functions of angles and their inverses, circular and hyperbolic."""
+
+import jax.numpy as jnp
+
+from msnb.core.declare import operator, spelling
+from msnb.core.dtype import promote
+from msnb.ops._half import in_float32
+from msnb.ops.math._elementwise import floating, of_real, of_two
+
+
+@of_real(x="[0., 1.5707964]", shown="[0. 1.]", functional="sin", methods=("sin",), generation=2)
+def Sin(x):
+    """Sine of each element, in radians."""
+    return jnp.sin(x)
+
+
+@of_real(x="[0.]", shown="[1.]", functional="cos", methods=("cos",), generation=2)
+def Cos(x):
+    """Cosine of each element, in radians."""
+    return jnp.cos(x)
+
+
+@of_real(x="[0.]", shown="[0.]", functional="tan", methods=("tan",), generation=2)
+def Tan(x):
+    """Tangent of each element, in radians."""
+    return jnp.tan(x)
+
+
+@of_real(x="[0., 1.]", shown="[0.        1.5707964]", functional="asin", methods=("asin", "arcsin"), generation=2)
+def Asin(x):
+    """Arc sine of each element."""
+    return jnp.arcsin(x)
+
+
+spelling(Asin, function="arcsin")(Asin.functional)
+
+
+@of_real(x="[1.]", shown="[0.]", functional="acos", methods=("acos", "arccos"), generation=2)
+def ACos(x):
+    """Arc cosine of each element."""
+    return jnp.arccos(x)
+
+
+spelling(ACos, function="arccos")(ACos.functional)
+
+
+@of_real(x="[0.]", shown="[0.]", functional="atan", methods=("atan", "arctan"), generation=2)
+def Atan(x):
+    """Arc tangent of each element."""
+    return jnp.arctan(x)
+
+
+spelling(Atan, function="arctan")(Atan.functional)
+
+
+@of_two(
+    x="[0., 1.]",
+    y="[1., 1.]",
+    shown="[0.        0.7853982]",
+    functional="atan2",
+    methods=("atan2", "arctan2"),
+    generation=2,
+)
+@in_float32
+def Atan2(x, y):
+    """Angle of the point (y, x) with the first axis, in radians: the arc tangent of x / y with the sign of both."""
+    return jnp.arctan2(floating(x), floating(y))
+
+
+spelling(Atan2, function="arctan2")(Atan2.functional)
+
+
+@of_real(x="[0.]", shown="[0.]", functional="sinh", methods=("sinh",), generation=2)
+def Sinh(x):
+    """Hyperbolic sine of each element."""
+    return jnp.sinh(x)
+
+
+@of_real(x="[0.]", shown="[1.]", functional="cosh", methods=("cosh",), generation=2)
+def Cosh(x):
+    """Hyperbolic cosine of each element."""
+    return jnp.cosh(x)
+
+
+@of_real(x="[0.]", shown="[0.]", functional="asinh", methods=("asinh", "arcsinh"), generation=2)
+def Asinh(x):
+    """Inverse hyperbolic sine of each element."""
+    return jnp.arcsinh(x)
+
+
+@of_real(x="[1.]", shown="[0.]", functional="acosh", methods=("acosh", "arccosh"), generation=2)
+def Acosh(x):
+    """Inverse hyperbolic cosine of each element."""
+    return jnp.arccosh(x)
+
+
+@of_real(x="[0.]", shown="[0.]", functional="atanh", methods=("atanh", "arctanh"), generation=2)
+def Atanh(x):
+    """Inverse hyperbolic tangent of each element."""
+    return jnp.arctanh(x)
+
+
+@of_real(x="[0.]", shown="[1.]", functional="sinc", methods=("sinc",), generation=2)
+def Sinc(x):
+    """sin(pi x) / (pi x) of each element, 1 at 0."""
+    return jnp.sinc(x)
+
+
+@operator(functional="hypot", methods=("hypot",), generation=2)
+def Hypot(input, other):
+    """Length of the hypotenuse, sqrt(x**2 + y**2).
+
+    Inputs:
+        - **input** (Tensor) - Numbers.
+        - **other** (Tensor) - Numbers.
+
+    Outputs:
+        Tensor of the broadcast shape, floating point.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, y = promote(input, other, op="hypot")
+    return in_float32(jnp.hypot)(floating(x), floating(y))
