@@ -94,7 +94,7 @@ def spelling(*operators, function=(), method=(), numpy=(), generation=2):
             for name in names:
                 spell(kind, name, generation, target, operators)
         first = next(names[0] for names in kinds.values() if names)
-        if inspect.isfunction(target):
+        if inspect.isfunction(target) and (target.__name__[0] == "_" or target.__name__[-1] == "_"):
             target.__name__ = target.__qualname__ = first
         return target
 
@@ -185,6 +185,16 @@ def _class_of(fn, name, writes, returns, random, checks, refuses):
         members["__call__"] = call
     op.primitive = type(name, (DeclaredPrimitive,), members)
     return op.primitive
+
+
+def standing_for(fn, kernel, doc):
+    """`kernel`, which a decorator makes of the written function `fn`, under its name and with its source; inputs and
+    attributes stay those of `kernel`."""
+    signature = inspect.signature(kernel)
+    kernel = functools.wraps(fn)(kernel)
+    kernel.__signature__ = signature
+    kernel.__doc__ = doc
+    return kernel
 
 
 def variant(cls, when, writes=(), random=False):

@@ -125,6 +125,83 @@ class Tensor:
         """Number of dimensions."""
         return self._array.ndim
 
+    def item(self, index=None):
+        """One element as a Python number.
+
+        Args:
+            index (Union[None, int, tuple[int]]): Which; a Tensor of one element needs none. Default: None.
+
+        Returns:
+            Union[int, float, bool].
+
+        Raises:
+            ValueError: If there are several elements and no index.
+            IndexError: If the index is out of range.
+        """
+        return self._scalar("item()") if index is None else self.asnumpy().item(index)
+
+    def itemset(self, *args):
+        """Replace one element and return the Tensor: itemset(value) or itemset(index, value)."""
+        if len(args) == 1:
+            self[...] = args[0]
+        elif len(args) == 2:
+            index = args[0]
+            if isinstance(index, int):
+                index = tuple(int(i) for i in np.unravel_index(index, self.shape))
+            self[index] = args[1]
+        else:
+            raise TypeError(
+                f"For 'itemset', there should be a value, or an index and a value, but got {len(args)} arguments."
+            )
+        return self
+
+    def contiguous(self):
+        """The Tensor itself: its data is contiguous and where it is needed."""
+        return self
+
+    def cpu(self):
+        """The Tensor itself: numbers are read from where they are."""
+        return self
+
+    def is_contiguous(self):
+        """True: data is always contiguous."""
+        return True
+
+    def is_floating_point(self):
+        """Whether the elements are floating point numbers."""
+        return self.dtype in (*mstype.float_type, mstype.bfloat16)
+
+    def is_complex(self):
+        """Whether the elements are complex numbers."""
+        return self.dtype in (mstype.complex64, mstype.complex128)
+
+    @property
+    def data(self):
+        """The Tensor itself."""
+        return self
+
+    @property
+    def device(self):
+        """Name of the device that holds the data."""
+        return str(self._array.device)
+
+    def ndimension(self):
+        """Number of dimensions."""
+        return self._array.ndim
+
+    def numel(self):
+        """Number of elements."""
+        return self.size
+
+    nelement = numel
+
+    def element_size(self):
+        """Bytes of one element."""
+        return self.itemsize
+
+    def __pos__(self):
+        return self
+
     # ------------------------------------------------------------------ values
     def asnumpy(self):
         """A numpy copy of the values.

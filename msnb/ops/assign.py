@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from msnb.core.declare import operator
+from msnb.core.declare import operator, standing_for
 from msnb.core.dtype import is_inexact
 from msnb.ops._check import ANY, NUMBER, dtype_in, dtype_name
 
@@ -72,29 +72,35 @@ def _change(combine):
     return compute
 
 
-def _declare(name, compute, functional, summary, value, shown):
-    def kernel(variable, value):
-        return compute(name, variable, value)
+def _writes(functional, value, shown, numbers=True):
+    """Decorator: combine(variable, value) gives the new value of a Parameter."""
+    compute = _change if numbers else lambda combine: _assign
 
-    kernel.__name__ = kernel.__qualname__ = functional
-    kernel.__doc__ = _DOC.format(name=name, summary=summary, value=value, shown=shown)
-    return operator(name, functional=functional, writes=("variable",))(kernel)
+    def declare(combine):
+        name, new = combine.__name__, compute(combine)
+
+        def kernel(variable, value):
+            return new(name, variable, value)
+
+        doc = _DOC.format(name=name, summary=combine.__doc__, value=value, shown=shown)
+        return operator(functional=functional, writes=("variable",))(standing_for(combine, kernel, doc))
+
+    return declare
 
 
-_declare("Assign", _assign, "assign", "A Parameter set to a value.", "The value, of the shape of `variable`", "[2. 2.]")
-_declare(
-    "AssignAdd",
-    _change(lambda x, y: x + y),
-    "assign_add",
-    "A Parameter increased by a value.",
-    "What is added, of a shape that broadcasts to that of `variable`",
-    "[3. 4.]",
-)
-_declare(
-    "AssignSub",
-    _change(lambda x, y: x - y),
-    "assign_sub",
-    "A Parameter decreased by a value.",
-    "What is subtracted, of a shape that broadcasts to that of `variable`",
-    "[-1.  0.]",
-)
+@_writes("assign", "The value, of the shape of `variable`", "[2. 2.]", numbers=False)
+def Assign(variable, value):
+    """A Parameter set to a value."""
+    return value
+
+
+@_writes("assign_add", "What is added, of a shape that broadcasts to that of `variable`", "[3. 4.]")
+def AssignAdd(variable, value):
+    """A Parameter increased by a value."""
+    return variable + value
+
+
+@_writes("assign_sub", "What is subtracted, of a shape that broadcasts to that of `variable`", "[-1.  0.]")
+def AssignSub(variable, value):
+    """A Parameter decreased by a value."""
+    return variable - value

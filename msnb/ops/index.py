@@ -13,18 +13,18 @@ from msnb.core._jax_private import is_tracer
 from msnb.core.checks import Check, Range
 from msnb.core.declare import operator
 from msnb.core.errors import describe
-from msnb.core.operator import REGISTRY, operand
+from msnb.core.operator import operand
 from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
 from msnb.ops._check import wide
-from msnb.ops.array.shape import cast_array
+from msnb.ops.array.cast import cast_array
 
 # Entries of a plan. A slice is (length, step), its start is a number; the others are these marks.
 ALL, NUMBER, NEW, ARRAY = ":", "i", "new", "array"
 
 
 @operator
-def TensorGetRow(x, index):
+def _TensorGetRow(x, index):
     """The slice of a Tensor at one position of its first dimension.
 
     Inputs:
@@ -91,7 +91,7 @@ _IN_RANGE = Check("index", _index_ranges, IndexError)
 
 
 @operator(checks=[_IN_RANGE])
-def TensorGetItem(x, starts: Tensors, tensors: Tensors, plan: Value):
+def _TensorGetItem(x, starts: Tensors, tensors: Tensors, plan: Value):
     """Part of a Tensor, as ``x[...]``.
 
     Inputs:
@@ -132,7 +132,7 @@ def _fitted(value, shape, dtype):
 
 
 @operator(checks=[_IN_RANGE])
-def TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
+def _TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
     """A copy of a Tensor with a part replaced, as ``x[...] = value``.
 
     Inputs:
@@ -179,7 +179,7 @@ def TensorSetItem(x, value, starts: Tensors, tensors: Tensors, plan: Value):
 
 
 @operator
-def TensorSetMask(x, mask, value):
+def _TensorSetMask(x, mask, value):
     """A copy of a Tensor with the elements that a mask marks replaced, as ``x[mask] = value``.
 
     Inputs:
@@ -209,10 +209,10 @@ def TensorSetMask(x, mask, value):
     return jnp.where(spread, value, x)
 
 
-_row = REGISTRY["TensorGetRow"].primitive()
-_get = REGISTRY["TensorGetItem"]
-_set = REGISTRY["TensorSetItem"]
-_set_mask = REGISTRY["TensorSetMask"].primitive()
+_row = _TensorGetRow()
+_get = _TensorGetItem.operator
+_set = _TensorSetItem.operator
+_set_mask = _TensorSetMask()
 _kernels = Recent()
 
 

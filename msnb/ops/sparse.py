@@ -4,11 +4,10 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Shape
 from msnb.core.checks import position
-from msnb.core.declare import operator
+from msnb.core.declare import operator, spelling
 from msnb.core.errors import describe
 from msnb.core.tensor import RowTensor, SparseTensor
 from msnb.ops._check import ANY, INDEX, dtype_in, rank
-from msnb.ops._host import functional
 
 
 @operator(functional="sparse_to_dense", checks=[position("indices", "dense_shape", ValueError)])
@@ -59,7 +58,7 @@ def _part(kind, name, part):
 
     get.__name__ = get.__qualname__ = name
     get.__doc__ = f"The {part.replace('_', ' ')} of a {kind.__name__}."
-    functional(name)(get)
+    spelling(function=name, generation=1)(get)
 
 
 def _maker(kind, name):
@@ -68,7 +67,7 @@ def _maker(kind, name):
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"A {kind.__name__} of indices, values and the shape of the dense Tensor."
-    functional(name)(make)
+    spelling(function=name, generation=1)(make)
 
 
 for _kind, _prefix in ((RowTensor, "row_tensor"), (SparseTensor, "sparse_tensor")):

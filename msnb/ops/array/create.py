@@ -1,74 +1,14 @@
-"""Operators that make Tensors of given values: constants, triangles, copies of a shape."""
+"""Tensors of given values: constants, and copies of a shape."""
 
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import DType, Int, Optional, PositiveInt, Shape
-from msnb.core.declare import operator
+from msnb.common.kinds import DType, Optional, PositiveInt, Shape
+from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
-from msnb.ops._check import ANY, dtype_in, rank, tensor_only
-from msnb.ops.array.shape import cast_array
-
-
-@operator(functional="tril", methods=("tril",))
-def Tril(x, *, diagonal: Int = 0):
-    """A Tensor with zeros above a diagonal of its last two dimensions.
-
-    Args:
-        diagonal (int): Which diagonal is the last one kept, counted upwards. Default: 0.
-
-    Inputs:
-        - **x** (Tensor) - Of at least 2 dimensions.
-
-    Outputs:
-        Tensor of the shape and element type of `x`.
-
-    Raises:
-        ValueError: If `x` has fewer than 2 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> print(ops.tril(Tensor([[1, 2], [3, 4]])))
-        [[1 0]
-         [3 4]]
-    """
-    return _triangle("Tril", jnp.tril, x, diagonal)
-
-
-@operator(functional="triu", methods=("triu",))
-def Triu(x, *, diagonal: Int = 0):
-    """A Tensor with zeros below a diagonal of its last two dimensions.
-
-    Args:
-        diagonal (int): Which diagonal is the first one kept, counted upwards. Default: 0.
-
-    Inputs:
-        - **x** (Tensor) - Of at least 2 dimensions.
-
-    Outputs:
-        Tensor of the shape and element type of `x`.
-
-    Raises:
-        ValueError: If `x` has fewer than 2 dimensions.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> print(ops.triu(Tensor([[1, 2], [3, 4]])))
-        [[1 2]
-         [0 4]]
-    """
-    return _triangle("Triu", jnp.triu, x, diagonal)
-
-
-def _triangle(op, function, x, diagonal):
-    tensor_only(op, "x", x)
-    if x.ndim < 2:
-        raise ValueError(f"For '{op}', 'x' should have at least 2 dimensions, but got shape {x.shape}.")
-    return function(x, diagonal)
+from msnb.core.tensor import Tensor
+from msnb.ops._check import ANY, dtype_in, rank
+from msnb.ops.array.cast import Cast, cast_array
 
 
 @operator
@@ -105,6 +45,84 @@ def _creatable(op, shape):
         raise ValueError(f"For '{op}', 'shape' should not have negative entries, but got {shape}.")
 
 
+@spelling(Fill, generation=1)
+def fill(type, shape, value):
+    """A Tensor with one value in every place.
+
+    Args:
+        type (mindspore.dtype): Element type.
+        shape (tuple[int]): Shape of the result.
+        value (Union[Number, bool, Tensor]): The value.
+
+    Returns:
+        Tensor of shape `shape` and element type `type`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.fill(mindspore.float32, (2, 2), 1))
+        [[1. 1.]
+         [1. 1.]]
+    """
+    return Fill.functional(type, shape, value)
+
+
+def _natural(value):
+    """Element type of a Python number or Tensor."""
+    if isinstance(value, Tensor):
+        return value.dtype
+    return mstype.bool_ if isinstance(value, bool) else mstype.int64 if isinstance(value, int) else mstype.float32
+
+
+@spelling(Fill)
+def full(size, fill_value, *, dtype=None):
+    """A Tensor with one value in every place.
+
+    Args:
+        size (Union[int, tuple[int]]): Shape of the result.
+        fill_value (Union[Number, bool]): The value.
+        dtype (mindspore.dtype): Element type. Default: None, that of the value.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Fill.functional(_natural(fill_value) if dtype is None else dtype, size, fill_value)
+
+
+@spelling(Fill)
+def full_like(input, fill_value, *, dtype=None):
+    """A Tensor with one value in every place, of the shape of another.
+
+    Args:
+        input (Tensor): Gives shape and type.
+        fill_value (Union[Number, bool]): The value.
+        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Fill.functional(input.dtype if dtype is None else dtype, input.shape, fill_value)
+
+
+@spelling(Fill, method="fill", generation=1)
+def _fill_of(self, value):
+    """A Tensor of the same shape and type with one value in every place."""
+    return full_like(self, value)
+
+
+@spelling(Fill, method="new_full")
+def _new_full_of(self, size, fill_value, *, dtype=None):
+    """A Tensor with one value, of another shape, of the same element type unless given."""
+    return full(size, fill_value, dtype=dtype or self.dtype)
+
+
 @operator(functional="ones")
 def Ones(shape: Shape, type: Optional(DType) = mstype.float32):
     """A Tensor of ones.
@@ -129,6 +147,12 @@ def Ones(shape: Shape, type: Optional(DType) = mstype.float32):
     """
     _creatable("Ones", shape)
     return jnp.ones(shape, np_dtype(type or mstype.float32))
+
+
+@spelling(Ones, method="new_ones")
+def _new_ones_of(self, size, dtype=None):
+    """A Tensor of ones of another shape, of the same element type unless given."""
+    return Ones.functional(size, dtype or self.dtype)
 
 
 @operator(functional="zeros")
@@ -157,6 +181,12 @@ def Zeros(shape: Shape, type: Optional(DType) = mstype.float32):
     return jnp.zeros(shape, np_dtype(type or mstype.float32))
 
 
+@spelling(Zeros, method="new_zeros")
+def _new_zeros_of(self, size, dtype=None):
+    """A Tensor of zeros of another shape, of the same element type unless given."""
+    return Zeros.functional(size, dtype or self.dtype)
+
+
 @operator
 def OnesLike(x):
     """A Tensor of ones, of the shape and element type of another.
@@ -182,6 +212,28 @@ def OnesLike(x):
     return jnp.ones(x.shape, x.dtype)
 
 
+@spelling(OnesLike)
+def ones_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
+    """A Tensor of ones, of the shape of another.
+
+    Args:
+        input (Union[Tensor, tuple, list]): Gives shape and type; for a sequence of Tensors the result is one, too.
+        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if isinstance(input, (tuple, list)):
+        return tuple(ones_like(v, dtype=dtype) for v in input)
+    if isinstance(input, (bool, int, float)):
+        return type(input)(True)
+    result = OnesLike.functional(input)
+    return result if dtype is None else Cast.functional(result, dtype)
+
+
 @operator
 def ZerosLike(x):
     """A Tensor of zeros, of the shape and element type of another.
@@ -204,6 +256,28 @@ def ZerosLike(x):
     """
     dtype_in("ZerosLike", "x", x, ANY)
     return jnp.zeros(x.shape, x.dtype)
+
+
+@spelling(ZerosLike)
+def zeros_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
+    """A Tensor of zeros, of the shape of another.
+
+    Args:
+        input (Union[Tensor, tuple, list]): Gives shape and type; for a sequence of Tensors the result is one, too.
+        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if isinstance(input, (tuple, list)):
+        return tuple(zeros_like(v, dtype=dtype) for v in input)
+    if isinstance(input, (bool, int, float)):
+        return type(input)(False)
+    result = ZerosLike.functional(input)
+    return result if dtype is None else Cast.functional(result, dtype)
 
 
 @operator
@@ -231,3 +305,21 @@ def Eye(n: PositiveInt, m: PositiveInt, t: DType):
          [0 1]]
     """
     return jnp.eye(n, m, dtype=np_dtype(t))
+
+
+@spelling(Eye)
+def eye(n, m=None, dtype=None):
+    """A matrix with ones on its diagonal and zeros elsewhere.
+
+    Args:
+        n (int): Number of rows.
+        m (int): Number of columns. Default: None, as many as rows.
+        dtype (mindspore.dtype): Element type. Default: None, mindspore.float32.
+
+    Returns:
+        Tensor of shape (n, m).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Eye.functional(n, n if m is None else m, mstype.float32 if dtype is None else dtype)

@@ -1,17 +1,19 @@
-"""Operators that pick elements of a Tensor by indices: gathering, arg-extrema, sorting, distinct values.
+"""Elements picked by indices.
 
 An index out of range raises where it is checked (see `core.checks`); elsewhere it gives NaN, in integers the smallest
 number of the type, in unsigned ones the largest.
 """
 
-import jax
 import jax.numpy as jnp
 
-from msnb.common import dtype as mstype
-from msnb.common.kinds import Bool, DType, Int, Kind, accept_value
+from msnb.common.kinds import (
+    Axis,
+    Int,
+)
 from msnb.core.checks import index, position
-from msnb.core.declare import operator
-from msnb.ops._check import INDEX, INT, NUMBER, axis_in, dtype_in, rank, tensor_only, wide
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._check import INDEX, INT, axis_in, dtype_in, rank, tensor_only, wide
 
 
 def _gather(op, params, indices, axis):
@@ -47,6 +49,24 @@ def Gather(params, indices, axis: Int):
          [4. 6.]]
     """
     return _gather("Gather", params, indices, axis)
+
+
+@spelling(Gather, function="index_select", method="index_select")
+def index_select(input, axis, index):
+    """Slices of a Tensor along an axis.
+
+    Args:
+        input (Tensor): Of at least 1 dimension.
+        axis (int): The axis.
+        index (Tensor): Integers, a vector.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Gather.functional(input, index, axis)
 
 
 @operator(checks=[index("indices", of="params", axis="axis")])
@@ -110,6 +130,34 @@ def GatherD(x, dim: Int, index):
         )
     x = x[tuple(slice(None) if d == dim else slice(n) for d, n in enumerate(index.shape))]
     return jnp.take_along_axis(x, index, dim, mode="fill")
+
+
+@spelling(GatherD, function="gather_elements", method="gather_elements")
+def gather_elements(input, dim, index):
+    """The element at `index` along a dimension, for each place of `index`; the same as `gather_d`.
+
+    Args:
+        input (Tensor): Of at least 1 dimension.
+        dim (int): The dimension.
+        index (Tensor): int32 or int64.
+
+    Returns:
+        Tensor of the shape of `index`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return GatherD.functional(input, dim, index)
+
+
+@spelling(Gather, GatherD, method="gather")
+def _gather_of(self, input_indices, axis=0, batch_dims=0):
+    """Slices along an axis, as `ops.gather`."""
+    if isinstance(input_indices, int):  # gather(dim, index)
+        return GatherD.functional(self, input_indices, axis)
+    if batch_dims:
+        raise ValueError("For 'gather', 'batch_dims' should be 0; use gather_elements for indices per row.")
+    return Gather.functional(self, input_indices, axis)
 
 
 @operator(functional="gather_nd", methods=("gather_nd",), checks=[position("indices", of="input_x")])
@@ -178,152 +226,64 @@ def EmbeddingLookup(params, indices, offset: Int):
     return jnp.take(params, jnp.where(place < 0, params.shape[0], place), 0, mode="fill", fill_value=0)
 
 
-def _index_type(*allowed):
-    def accept(value):
-        value = accept_value(DType, value)
-        if value not in allowed:
-            raise TypeError
-        return value
-
-    return Kind(" or ".join(map(repr, allowed)), accept)
-
-
-IndexType = _index_type(mstype.int32, mstype.int64)
-
-
-@operator(functional="sort")
-def Sort(x, *, axis: Int = -1, descending: Bool = False):
-    """The elements of a Tensor in order along an axis, and where they stood.
-
-    Args:
-        axis (int): The axis. Default: -1.
-        descending (bool): Whether the largest comes first. Default: False.
-
-    Inputs:
-        - **x** (Tensor) - Numbers, of at least 1 dimension.
-
-    Outputs:
-        Two Tensors of the shape of `x`.
-
-        - **y1** - The elements in order; equal ones keep their order.
-        - **y2** - Their indices, int32.
-
-    Raises:
-        TypeError: If `axis` is not an int or `descending` is not a bool.
-        ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> values, indices = ops.Sort()(Tensor([8, 2, 1], mindspore.float16))
-        >>> print(values, indices)
-        [1. 2. 8.] [2 1 0]
-    """
-    dtype_in("Sort", "x", x, NUMBER)
-    axis = axis_in("Sort", axis, x.ndim)
-    order = jnp.argsort(jax.lax.stop_gradient(x), axis, stable=True, descending=descending)
-    return jnp.take_along_axis(x, order, axis), order.astype(jnp.int32)
-
-
-def _first_places(x):
-    """For a vector: which elements are the first of their value, and for each element the rank of its value's first
-    place among the first places."""
-    count = x.shape[0]
-    order = jnp.argsort(x, stable=True)
-    ordered = x[order]
-    new = jnp.concatenate([jnp.ones(1, bool), ordered[1:] != ordered[:-1]]) if count else jnp.zeros(0, bool)
-    group = jnp.cumsum(new) - 1
-    first = jnp.full(count, count).at[group].min(order)  # first place of each group
-    by_place = jnp.zeros(count, bool).at[order].set(new)  # in a stable sort a group begins with its first place
-    number = jnp.cumsum(by_place) - 1
-    inverse = (
-        jnp.zeros(count, jnp.int32)
-        .at[order]
-        .set(number[jnp.minimum(first, max(count - 1, 0))][group].astype(jnp.int32))
-    )
-    return by_place, inverse
-
-
-@operator(functional="unique_with_pad")
-def UniqueWithPad(x, pad_num):
-    """The distinct elements of a vector in order of appearance, filled up to its length, and where each belongs.
-
-    Inputs:
-        - **x** (Tensor) - A vector of numbers.
-        - **pad_num** (Union[int, Tensor]) - What fills the rest.
-
-    Outputs:
-        Two Tensors of the shape of `x`.
-
-        - **y** - The distinct elements, then `pad_num`.
-        - **idx** - For each element of `x` its index in `y`, of the type of `x` for integers, else int32.
-
-    Raises:
-        TypeError: If `x` is not made of numbers.
-        ValueError: If `x` is not a vector.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> y, idx = ops.UniqueWithPad()(Tensor([1, 1, 5, 5, 4], mindspore.int32), 8)
-        >>> print(y, idx)
-        [1 5 4 8 8] [0 0 1 1 2]
-    """
-    dtype_in("UniqueWithPad", "x", x, NUMBER)
-    rank("UniqueWithPad", "x", x, 1)
-    first, inverse = _first_places(x)
-    place = jnp.where(first, jnp.cumsum(first) - 1, x.shape[0])
-    values = jnp.full(x.shape, pad_num.astype(x.dtype)).at[place].set(x, mode="drop")
-    return values, inverse.astype(x.dtype if x.dtype in INDEX else jnp.int32)
-
-
-def _pair(value):
-    value = tuple(value) if isinstance(value, (tuple, list)) else None
-    if value is None or any(isinstance(v, bool) or not isinstance(v, int) for v in value):
-        raise TypeError
-    if len(value) != 2 or min(value) < 0:
-        raise ValueError
-    return value
-
-
-ImageSize = Kind("two non-negative ints", _pair)
-
-
 @operator
-def ResizeNearestNeighbor(input_x, *, size: ImageSize, align_corners: Bool = False):
-    """Images in another size, each pixel taken from the nearest one.
-
-    Args:
-        size (Union[tuple, list]): New height and width.
-        align_corners (bool): Whether the centres of the corner pixels stay where they are. Default: False.
+def Take(input, indices, axis: Axis = ()):
+    """Slices of a Tensor along an axis, or elements of the flattened Tensor.
 
     Inputs:
-        - **input_x** (Tensor) - Images of shape (N, C, H, W).
+        - **input** (Tensor) - Any Tensor.
+        - **indices** (Tensor) - Integers; one out of range takes the first or the last slice.
+        - **axis** (int) - The axis; the flattened Tensor for (). Default: ().
 
     Outputs:
-        Tensor of shape (N, C, *size) and the element type of `input_x`.
-
-    Raises:
-        TypeError: If `size` is not made of int or `align_corners` is not a bool.
-        ValueError: If `size` has not two entries or `input_x` not four dimensions.
+        Tensor.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> x = Tensor([[[[1., 2.], [3., 4.]]]], mindspore.float32)
-        >>> print(ops.ResizeNearestNeighbor((1, 2))(x))
-        [[[[1. 2.]]]]
     """
-    dtype_in("ResizeNearestNeighbor", "input_x", input_x, NUMBER)
-    rank("ResizeNearestNeighbor", "input_x", input_x, 4)
-    for axis, new in zip((2, 3), size, strict=True):
-        old = input_x.shape[axis]
-        if align_corners and new > 1:
-            source = jnp.floor(jnp.arange(new) * jnp.float32((old - 1) / (new - 1)) + 0.5)
-        else:
-            source = jnp.floor(jnp.arange(new) * jnp.float32(old / max(new, 1)))
-        input_x = jnp.take(input_x, jnp.clip(source.astype(jnp.int32), 0, old - 1), axis)
-    return input_x
+    tensor_only("take", "input", input)
+    return jnp.take(input, wide(indices), None if axis == () else axis_in("take", axis, input.ndim), mode="clip")
+
+
+@spelling(Take, method="take", generation=1)
+def _take_of(self, indices, axis=None, mode="clip"):
+    """Elements at indices, of the flattened Tensor or along an axis.
+
+    Args:
+        indices (Tensor): Integers.
+        axis (int): The axis; the flattened Tensor for None. Default: None.
+        mode (str): "clip" or "wrap": what an index out of range means. Default: "clip".
+
+    Returns:
+        Tensor.
+    """
+    if mode not in ("clip", "wrap"):
+        raise ValueError(f"For 'take', 'mode' should be 'clip' or 'wrap', but got {mode!r}.")
+    indices = indices if isinstance(indices, Tensor) else Tensor(indices)
+    length = self.size if axis is None else self.shape[axis]
+    if mode == "wrap":
+        indices = indices % length
+    return Take.functional(self, indices, axis)
+
+
+@operator(functional="index_fill", methods=("index_fill",), checks=[index("index", "x", "axis")])
+def IndexFill(x, axis: Int, index, value):
+    """A copy of a Tensor with one value in the slices that an index names.
+
+    Inputs:
+        - **x** (Tensor) - Any Tensor.
+        - **axis** (int) - The axis that `index` counts along.
+        - **index** (Tensor) - Integers, a vector; negative ones count from the end.
+        - **value** (Union[Tensor, Number]) - The value.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        RuntimeError: If an index is out of range; in a compiled graph only with ``check_indices``.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    axis = axis_in("index_fill", axis, x.ndim)
+    return x.at[(slice(None),) * axis + (wide(index),)].set(value.astype(x.dtype))

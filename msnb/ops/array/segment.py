@@ -6,10 +6,10 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import PositiveInt
 from msnb.core.checks import Check, Range
-from msnb.core.declare import operator
+from msnb.core.declare import operator, standing_for
 from msnb.ops._check import INDEX, NUMBER, dtype_in
 from msnb.ops._half import in_float32
-from msnb.ops.array.scatter import multiplied
+from msnb.ops.array._scatter import multiplied
 
 _DOC = """{summary} of the slices of each segment.
 
@@ -43,41 +43,58 @@ def _limit(dtype, largest):
     return info.max if largest else info.min
 
 
-_EMPTY = {"sum": lambda d: 0, "prod": lambda d: 1, "min": lambda d: _limit(d, True), "max": lambda d: _limit(d, False)}
-_REDUCE = {
-    "sum": lambda x, v, i: x.at[i].add(v, mode="drop"),
-    "prod": lambda x, v, i: multiplied(x, v, (i,)),
-    "min": lambda x, v, i: x.at[i].min(v, mode="drop"),
-    "max": lambda x, v, i: x.at[i].max(v, mode="drop"),
-}
-
-
 _BELOW = Check("segment_ids", lambda given: [Range(given["segment_ids"], given["num_segments"], low=None)])
 
 
-def _declare(name, mode, summary, empty, shown):
-    def kernel(x, segment_ids, num_segments: PositiveInt):
-        dtype_in(name, "x", x, NUMBER)
-        dtype_in(name, "segment_ids", segment_ids, INDEX)
-        depth = segment_ids.ndim
-        if not depth or segment_ids.shape != x.shape[:depth]:
-            raise ValueError(
-                f"For '{name}', 'segment_ids' should have the shape of the first dimensions of 'x', "
-                f"{x.shape}, but got {segment_ids.shape}."
-            )
-        rest = x.shape[depth:]
-        ids = segment_ids.reshape(-1)
-        ids = jnp.where(ids < 0, num_segments, ids)  # jax counts negative indices from the end; these are dropped
-        start = jnp.full((num_segments, *rest), _EMPTY[mode](x.dtype), x.dtype)
-        reduce = in_float32(_REDUCE[mode]) if mode in ("sum", "prod") else _REDUCE[mode]
-        return reduce(start, x.reshape(math.prod(segment_ids.shape), *rest), ids)
+def _segments(empty, shown, start):
+    """Decorator: combine(result, values, ids) enters values in their segments, which begin as start(dtype)."""
 
-    kernel.__name__ = kernel.__qualname__ = f"unsorted_segment_{mode}"
-    kernel.__doc__ = _DOC.format(name=name, summary=summary, empty=empty, shown=shown)
-    return operator(name, functional=f"unsorted_segment_{mode}", checks=[_BELOW])(kernel)
+    def declare(combine):
+        name = combine.__name__
+
+        def kernel(x, segment_ids, num_segments: PositiveInt):
+            dtype_in(name, "x", x, NUMBER)
+            dtype_in(name, "segment_ids", segment_ids, INDEX)
+            depth = segment_ids.ndim
+            if not depth or segment_ids.shape != x.shape[:depth]:
+                raise ValueError(
+                    f"For '{name}', 'segment_ids' should have the shape of the first dimensions of 'x', "
+                    f"{x.shape}, but got {segment_ids.shape}."
+                )
+            rest = x.shape[depth:]
+            ids = segment_ids.reshape(-1)
+            ids = jnp.where(ids < 0, num_segments, ids)  # jax counts negative indices from the end; these are dropped
+            result = jnp.full((num_segments, *rest), start(x.dtype), x.dtype)
+            return combine(result, x.reshape(math.prod(segment_ids.shape), *rest), ids)
+
+        doc = _DOC.format(name=name, summary=combine.__doc__, empty=empty, shown=shown)
+        functional = "unsorted_segment_" + name.removeprefix("UnsortedSegment").lower()
+        return operator(functional=functional, checks=[_BELOW])(standing_for(combine, kernel, doc))
+
+    return declare
 
 
-_declare("UnsortedSegmentSum", "sum", "Sum", "0", "[3. 7.]")
-_declare("UnsortedSegmentProd", "prod", "Product", "1", "[ 2. 12.]")
-_declare("UnsortedSegmentMin", "min", "Minimum", "the largest number of the type", "[1. 3.]")
-_declare("UnsortedSegmentMax", "max", "Maximum", "the smallest number of the type", "[2. 4.]")
+@_segments("0", "[3. 7.]", lambda dtype: 0)
+@in_float32
+def UnsortedSegmentSum(result, values, ids):
+    """Sum"""
+    return result.at[ids].add(values, mode="drop")
+
+
+@_segments("1", "[ 2. 12.]", lambda dtype: 1)
+@in_float32
+def UnsortedSegmentProd(result, values, ids):
+    """Product"""
+    return multiplied(result, values, (ids,))
+
+
+@_segments("the largest number of the type", "[1. 3.]", lambda dtype: _limit(dtype, True))
+def UnsortedSegmentMin(result, values, ids):
+    """Minimum"""
+    return result.at[ids].min(values, mode="drop")
+
+
+@_segments("the smallest number of the type", "[2. 4.]", lambda dtype: _limit(dtype, False))
+def UnsortedSegmentMax(result, values, ids):
+    """Maximum"""
+    return result.at[ids].max(values, mode="drop")

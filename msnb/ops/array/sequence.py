@@ -2,8 +2,11 @@
 
 import jax.numpy as jnp
 
-from msnb.common.kinds import PositiveInt
-from msnb.core.declare import operator
+from msnb.common import dtype as mstype
+from msnb.common.kinds import DType, Number, PositiveInt
+from msnb.core.declare import operator, spelling
+from msnb.core.dtype import np_dtype
+from msnb.core.tensor import Tensor
 from msnb.ops._check import FLOAT, rank, same_dtype
 
 
@@ -38,3 +41,52 @@ def LinSpace(start, stop, num: PositiveInt):
         return start.reshape(1)
     step = (stop - start) / (num - 1)
     return (start + step * jnp.arange(num, dtype=start.dtype)).at[-1].set(stop)
+
+
+@operator
+def Arange(start: Number, end: Number, step: Number, dtype: DType):
+    """Numbers at even distances.
+
+    Inputs:
+        - **start** (Number) - The first number.
+        - **end** (Number) - Where they end, not included.
+        - **step** (Number) - The distance.
+        - **dtype** (mindspore.dtype) - Element type.
+
+    Outputs:
+        Tensor of 1 dimension.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if step == 0:
+        raise ValueError("For 'arange', 'step' should not be 0.")
+    return jnp.arange(start, end, step, dtype=np_dtype(dtype))
+
+
+@spelling(Arange, function=("arange", "range"))
+def arange(start=0, end=None, step=1, *, dtype=None):
+    """Numbers from `start` up to `end`, not included, at distances of `step`.
+
+    Args:
+        start (Union[int, float]): The first number; the end if it is the only argument. Default: 0.
+        end (Union[int, float]): Where the numbers end. Default: None.
+        step (Union[int, float]): The distance. Default: 1.
+        dtype (mindspore.dtype): Element type. Default: None, int64 for int and float32 for float.
+
+    Returns:
+        Tensor of 1 dimension.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.arange(1, 6, 2))
+        [1 3 5]
+    """
+    if end is None:
+        start, end = 0, start
+    if dtype is None:
+        values = [v.asnumpy().item() if isinstance(v, Tensor) else v for v in (start, end, step)]
+        dtype = mstype.int64 if all(isinstance(v, int) for v in values) else mstype.float32
+    return Arange.functional(start, end, step, dtype)

@@ -9,6 +9,7 @@ from msnb.core._jax_private import is_tracer
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.ops._host import HostPrimitive, host_operator
+from msnb.ops.array.cast import Cast
 
 
 def tensor_argument(op, argument, value):
@@ -365,9 +366,7 @@ class ScalarCast(HostPrimitive):
             input_y = input_y.element
         if isinstance(input_x, Tensor):
             if is_tracer(input_x._array):
-                from msnb.core.operator import FUNCTIONAL
-
-                return FUNCTIONAL["cast"](input_x, input_y)
+                return Cast.functional(input_x, input_y)
             input_x = input_x.asnumpy().item()
         if not isinstance(input_x, (bool, int, float)):
             raise TypeError(f"For 'ScalarCast', 'input_x' should be a number, but got {describe(input_x)}.")
@@ -440,47 +439,3 @@ class InvertPermutation(HostPrimitive):
         for place, value in enumerate(input_x):
             inverse[value] = place
         return tuple(inverse)
-
-
-@host_operator("unique")
-class Unique(HostPrimitive):
-    """The distinct elements of a vector in order of appearance, and where each element belongs.
-
-    The length of the first result depends on the values, so a compiled graph cannot contain it: use UniqueWithPad
-    there.
-
-    Inputs:
-        - **x** (Tensor) - Numbers, a vector.
-
-    Outputs:
-        Two Tensors.
-
-        - **y** - The distinct elements.
-        - **idx** - For each element of `x` its index in `y`, int64 for int64, else int32.
-
-    Raises:
-        TypeError: If `x` is not a Tensor.
-        RuntimeError: If `x` is being traced.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> y, idx = ops.Unique()(Tensor([1, 2, 5, 2], mindspore.int32))
-        >>> print(y, idx)
-        [1 2 5] [0 1 2 1]
-    """
-
-    def __call__(self, x):
-        tensor_argument("Unique", "x", x)
-        if is_tracer(x._array):
-            raise RuntimeError(
-                "For 'Unique', the number of distinct elements depends on values, which a compiled "
-                "graph does not know; use UniqueWithPad, or call Unique in PYNATIVE mode."
-            )
-        values, first, inverse = np.unique(x.asnumpy(), return_index=True, return_inverse=True)
-        order = np.argsort(first, kind="stable")
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        index_type = np.int64 if x.dtype == mstype.int64 else np.int32
-        return Tensor(values[order]), Tensor(rank[inverse.reshape(-1)].astype(index_type))

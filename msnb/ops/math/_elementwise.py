@@ -4,7 +4,7 @@ import functools
 
 import jax.numpy as jnp
 
-from msnb.core.declare import operator
+from msnb.core.declare import operator, standing_for
 from msnb.core.dtype import broadcast_check, promote
 from msnb.ops._check import BOOL, FLOAT, NUMBER, dtype_in
 from msnb.ops._half import in_float32
@@ -38,9 +38,7 @@ def broadcasting(function):
 
 
 def _declared(fn, kernel, doc, spelled):
-    kernel = functools.wraps(fn)(kernel)
-    kernel.__doc__ = doc
-    return operator(**spelled)(kernel)
+    return operator(**spelled)(standing_for(fn, kernel, doc))
 
 
 def _example(name, inputs, type_, shown):

@@ -10,8 +10,8 @@ from msnb.core.dtype import np_dtype
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, axis_in, dtype_in
-from msnb.ops.array.gather import IndexType
-from msnb.ops.array.shape import ExpandDims, Reshape
+from msnb.ops.array.reshape import ExpandDims, Reshape
+from msnb.ops.array.sort import IndexType
 
 
 def _arg(op, function, x, axis, output_type):

@@ -230,7 +230,7 @@ def Addcdiv(input, tensor1, tensor2, value=1):
     return x + jnp.asarray(value, x.dtype) * y
 
 
-@operator(functional="diff")
+@operator(functional="diff", methods=("diff",), generation=2)
 def Diff(x, n: Int = 1, axis: Int = -1):
     """Differences of neighbours along an axis.
 

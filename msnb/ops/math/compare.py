@@ -5,10 +5,11 @@ import jax.numpy as jnp
 from msnb.common.kinds import Bool, Float
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
+from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, FLOAT, dtype_in, same_dtype, same_shape, tensor_only
 from msnb.ops.math._elementwise import comparison
-from msnb.ops.math.logic import ReduceAll
+from msnb.ops.math.logic import ReduceAll, ReduceAny, any_
 
 
 @comparison(shown="[ True False False]", functional="equal", methods=("equal", "eq"))
@@ -188,3 +189,11 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
         ``CPU`` ``GPU`` ``TPU``
     """
     return bool(ReduceAll.functional(IsClose.functional(input, other, rtol, atol, equal_nan)))
+
+
+@spelling(Equal, ReduceAny, method="__contains__", generation=1)
+def _contains_of(self, item):
+    """Whether any element equals `item`."""
+    if not isinstance(item, _COMPARABLE):
+        raise TypeError(f"`in` looks for a number in a Tensor, but got {describe(item)}.")
+    return bool(any_(_equal(self, item)))

@@ -134,7 +134,7 @@ def FloorMod(x, y):
 
 
 spelling(FloorMod, function="tensor_mod", generation=1)(FloorMod.functional)
-spelling(FloorMod, function="remainder")(FloorMod.functional)
+spelling(FloorMod, function="remainder", method="remainder")(FloorMod.functional)
 
 
 @of_two(x="[-4., 5., 6.]", y="[3., 2., 3.]", shown="[-1.  1.  0.]", functional="mod", generation=2)
@@ -143,7 +143,7 @@ def Mod(x, y):
     return _guarded(jnp.fmod, lambda x: jnp.where(x == 0, 0, _no_number(x)))(x, y)
 
 
-spelling(Mod, function="fmod")(Mod.functional)
+spelling(Mod, function="fmod", method="fmod")(Mod.functional)
 
 
 @of_two(x="[2, 4, -1]", y="[3, 3, 3]", shown="[0 1 0]", functional="truncate_div", generation=2, type_="int32")

@@ -9,9 +9,9 @@ from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, BOOL, NUMBER, axes_in, dtype_in
 from msnb.ops._kinks import larger, smaller
+from msnb.ops.array.choose import _Where
 from msnb.ops.array.gather import GatherD
-from msnb.ops.array.shape import ExpandDims, Squeeze
-from msnb.ops.forms_choose import Where
+from msnb.ops.array.reshape import ExpandDims, Squeeze
 from msnb.ops.math._elementwise import of_two
 from msnb.ops.math.argmax import Argmax, Argmin
 
@@ -186,7 +186,7 @@ def _max_of(
     """
     if dim is not None:
         return max_(self, dim, bool(keepdim))
-    x = self if where is True else Where.functional(where, self, initial)
+    x = self if where is True else _Where.functional(where, self, initial)
     keepdims = bool(keepdims if keepdim is None else keepdim)
     if return_indices:
         return max_(x, axis, keepdims)
@@ -260,7 +260,7 @@ def _min_of(
     """
     if dim is not None:
         return min_(self, dim, bool(keepdim))
-    x = self if where is True else Where.functional(where, self, initial)
+    x = self if where is True else _Where.functional(where, self, initial)
     keepdims = bool(keepdims if keepdim is None else keepdim)
     if return_indices:
         return min_(x, axis, keepdims)

@@ -108,7 +108,7 @@ def _Lbeta(x, y):
 
     Examples:
         >>> x, y = Tensor([2.0, 4.0], mindspore.float32), Tensor([2.0, 14.0], mindspore.float32)
-        >>> output = ops.Lbeta()(x, y)
+        >>> output = ops.lbeta(x, y)
     """
     dtype_in("Lbeta", "x", x, FLOAT)
     dtype_in("Lbeta", "y", y, FLOAT)

@@ -3,10 +3,14 @@
 import jax
 import jax.numpy as jnp
 
+from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis
-from msnb.core.declare import operator
+from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.ops._check import COMPLEX, FLOAT, NUMBER, dtype_in, rank
+from msnb.ops.array.cast import Cast
+from msnb.ops.array.triangle import Diagonal
+from msnb.ops.math.sum import ReduceSum, sum_
 
 
 @operator(functional="inverse", methods=("inverse",), generation=2)
@@ -121,3 +125,10 @@ def Cross(input, other, dim: Axis = ()):
             raise ValueError(f"For 'cross', a dimension should have length 3, but the shape is {x.shape}.")
         dim = x.shape.index(3)
     return jnp.cross(x, y, axis=dim)
+
+
+@spelling(Trace, ReduceSum, method="trace", generation=1)
+def _trace_of(self, offset=0, axis1=0, axis2=1, dtype=None):
+    """Sum of a diagonal of two dimensions."""
+    found = sum_(Diagonal.functional(self, offset, axis1, axis2), -1)
+    return found if self.dtype != mstype.int32 and dtype is None else Cast.functional(found, dtype or self.dtype)

@@ -8,7 +8,7 @@ from msnb.core.declare import operator, spelling
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.ops._check import BOOL, axes_in, dtype_in
-from msnb.ops.array.shape import Cast
+from msnb.ops.array.cast import Cast
 from msnb.ops.math._elementwise import logical
 
 

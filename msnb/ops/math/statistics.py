@@ -12,7 +12,7 @@ from msnb.core.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in
 from msnb.ops._half import in_float32
 from msnb.ops._kinks import magnitude
-from msnb.ops.array.shape import Cast
+from msnb.ops.array.cast import Cast
 from msnb.ops.math._elementwise import floating
 from msnb.ops.math.compare import NotEqual
 from msnb.ops.math.sum import ReduceSum

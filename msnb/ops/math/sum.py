@@ -9,8 +9,8 @@ from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.ops._check import NUMBER, axes_in, axis_in, dtype_in
 from msnb.ops._half import in_float32
-from msnb.ops.array.shape import Cast
-from msnb.ops.forms_choose import Where
+from msnb.ops.array.cast import Cast
+from msnb.ops.array.choose import _Where
 from msnb.ops.math.finite import IsNan
 
 
@@ -197,7 +197,7 @@ def nansum(input: Tensor, axis: Axis = None, keepdims: Bool = False, *, dtype: D
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return sum_(Where.functional(IsNan.functional(input), 0, input), axis, keepdims, dtype=dtype)
+    return sum_(_Where.functional(IsNan.functional(input), 0, input), axis, keepdims, dtype=dtype)
 
 
 @spelling(ReduceProd, function="prod", method="prod")

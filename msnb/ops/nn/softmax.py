@@ -7,7 +7,7 @@ from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._half import in_float32
-from msnb.ops.array.shape import Cast
+from msnb.ops.array.cast import Cast
 
 
 @operator

@@ -1,74 +1,14 @@
-"""Functional forms on Python values: scalars, tuples, lists, dicts, types. They compute at once, in both modes."""
-
-import math
-import operator as py
+"""Functions of values, types and shapes that run while a graph is built."""
 
 from msnb.common import dtype as mstype
+from msnb.core._jax_private import is_tracer
+from msnb.core.declare import spelling
 from msnb.core.errors import describe
-from msnb.core.operator import FUNCTIONAL
 from msnb.core.tensor import RowTensor, SparseTensor, Tensor
-from msnb.ops._host import functional
+from msnb.ops.array.cast import Cast
 
 
-def _register(name, fn, summary):
-    def form(*args):
-        return fn(*args)
-
-    form.__name__ = form.__qualname__ = name
-    form.__doc__ = summary + "\n\n    Supported Platforms:\n        ``CPU`` ``GPU`` ``TPU``\n    "
-    functional(name)(form)
-
-
-def _scalar_log(x):
-    return FUNCTIONAL["log"](x) if isinstance(x, Tensor) else math.log(x)
-
-
-for _name, _fn, _summary in (
-    ("scalar_add", py.add, "Sum of two numbers."),
-    ("scalar_sub", py.sub, "Difference of two numbers."),
-    ("scalar_mul", py.mul, "Product of two numbers."),
-    ("scalar_div", py.truediv, "Quotient of two numbers."),
-    ("scalar_floordiv", py.floordiv, "Quotient of two numbers, rounded down."),
-    ("scalar_mod", py.mod, "Remainder of two numbers."),
-    ("scalar_pow", py.pow, "Power of two numbers."),
-    ("scalar_log", _scalar_log, "Natural logarithm of a number."),
-    ("scalar_uadd", py.pos, "A number itself."),
-    ("scalar_usub", py.neg, "A number with its sign changed."),
-    ("scalar_gt", py.gt, "Whether the first number is larger."),
-    ("scalar_lt", py.lt, "Whether it is smaller."),
-    ("scalar_ge", py.ge, "Whether the first number is not smaller."),
-    ("scalar_le", py.le, "Whether the first number is not larger."),
-    ("scalar_eq", py.eq, "Whether two numbers are equal."),
-    ("scalar_ne", py.ne, "Whether two numbers differ."),
-    ("string_eq", py.eq, "Whether two strings are equal."),
-    ("string_concat", py.add, "Two strings joined."),
-    ("bool_not", py.not_, "Negation of a bool."),
-    ("bool_eq", py.eq, "Whether two bools are equal."),
-    ("bool_or", lambda x, y: x or y, "Whether one of two bools is True."),
-    ("bool_and", lambda x, y: x and y, "Whether both of two bools are True."),
-    ("is_", py.is_, "Whether two values are one object."),
-    ("is_not", py.is_not, "Whether two values are different objects."),
-    ("in_dict", lambda key, d: key in d, "Whether a dict has a key."),
-    ("not_in_dict", lambda key, d: key not in d, "Whether a dict lacks a key."),
-    ("tuple_getitem", py.getitem, "An element of a tuple."),
-    ("list_getitem", py.getitem, "An element of a list."),
-    ("dict_getitem", py.getitem, "The value of a key in a dict."),
-    ("tuple_len", len, "Length of a tuple."),
-    ("list_len", len, "Length of a list."),
-    ("tuple_equal", py.eq, "Whether two tuples are equal."),
-    ("list_equal", py.eq, "Whether two lists are equal."),
-    ("make_range", lambda *a: tuple(range(*a)), "The numbers of a range, as a tuple."),
-    ("make_tuple", lambda *a: a, "A tuple of the arguments."),
-    ("make_list", lambda *a: list(a), "A list of the arguments."),
-    ("make_dict", lambda keys, values: dict(zip(keys, values, strict=True)), "A dict of keys and values."),
-    ("make_slice", slice, "A slice of start, stop and step."),
-    ("tuple_reversed", lambda t: tuple(reversed(t)), "A tuple in reverse order."),
-    ("shape_mul", math.prod, "Product of the entries of a shape."),
-):
-    _register(_name, _fn, _summary)
-
-
-@functional("tuple_setitem")
+@spelling(generation=1)
 def tuple_setitem(data, index, value):
     """A copy of a tuple with one element replaced.
 
@@ -86,7 +26,7 @@ def tuple_setitem(data, index, value):
     return tuple(list_setitem(list(data), index, value))
 
 
-@functional("list_setitem")
+@spelling(generation=1)
 def list_setitem(data, index, value):
     """A copy of a list with one element replaced.
 
@@ -106,7 +46,7 @@ def list_setitem(data, index, value):
     return data
 
 
-@functional("dict_setitem")
+@spelling(generation=1)
 def dict_setitem(data, key, value):
     """A copy of a dict with the value of one key replaced.
 
@@ -124,7 +64,7 @@ def dict_setitem(data, key, value):
     return {**data, key: value}
 
 
-@functional("tuple_div")
+@spelling(generation=1)
 def tuple_div(x, y):
     """Quotients of the elements of two tuples of int, which must be whole.
 
@@ -148,7 +88,7 @@ def tuple_div(x, y):
     return tuple(a // b for a, b in zip(x, y, strict=True))
 
 
-@functional("tail")
+@spelling(generation=1)
 def tail(data):
     """The elements of a sequence but the first.
 
@@ -164,7 +104,7 @@ def tail(data):
     return data[1:]
 
 
-@functional("typeof")
+@spelling(generation=1)
 def typeof(value):
     """The mindspore type of a value.
 
@@ -180,7 +120,7 @@ def typeof(value):
     return mstype.get_py_obj_dtype(value)
 
 
-@functional("hastype")
+@spelling(generation=1)
 def hastype(value, type_):
     """Whether a value is of a mindspore type or of a family of types.
 
@@ -200,7 +140,7 @@ def hastype(value, type_):
     return mstype.issubclass_(found, type_)
 
 
-@functional("isconstant")
+@spelling(generation=1)
 def isconstant(value):
     """Whether a value is known before the program runs.
 
@@ -213,12 +153,10 @@ def isconstant(value):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    from msnb.core._jax_private import is_tracer
-
     return not (isinstance(value, Tensor) and is_tracer(value._array))
 
 
-@functional("mixed_precision_cast")
+@spelling(generation=1)
 def mixed_precision_cast(dst_type, x):
     """Floating point Tensors, also within tuples, lists and dicts, in another floating point type.
 
@@ -234,7 +172,7 @@ def mixed_precision_cast(dst_type, x):
     """
     if isinstance(x, Tensor):
         is_float = x.dtype in mstype.float_type or x.dtype == mstype.bfloat16
-        return FUNCTIONAL["cast"](x, dst_type) if is_float and x.dtype != dst_type else x
+        return Cast.functional(x, dst_type) if is_float and x.dtype != dst_type else x
     if isinstance(x, dict):
         return {k: mixed_precision_cast(dst_type, v) for k, v in x.items()}
     if isinstance(x, (tuple, list)):
@@ -244,7 +182,7 @@ def mixed_precision_cast(dst_type, x):
     return x
 
 
-@functional("broadcast_gradient_args")
+@spelling(generation=1)
 def broadcast_gradient_args(x_shape, y_shape):
     """The axes over which gradients are summed after two shapes were broadcast against each other.
 
@@ -270,7 +208,7 @@ def broadcast_gradient_args(x_shape, y_shape):
     return (tuple(i for i, (a, b) in pairs if a == 1 and b != 1), tuple(i for i, (a, b) in pairs if b == 1 and a != 1))
 
 
-@functional("reduced_shape")
+@spelling(generation=1)
 def reduced_shape(shape, axis):
     """A shape whose entries at some axes are 1.
 
@@ -289,7 +227,7 @@ def reduced_shape(shape, axis):
     return tuple(1 if i in axes else n for i, n in enumerate(shape))
 
 
-@functional("switch")
+@spelling(generation=1)
 def switch(condition, when_true, when_false):
     """One of two values or functions.
 
@@ -310,7 +248,7 @@ def switch(condition, when_true, when_false):
     return when_true if condition else when_false
 
 
-@functional("switch_layer")
+@spelling(generation=1)
 def switch_layer(index, layers):
     """One of several functions.
 
@@ -343,7 +281,7 @@ def _internal(name):
         f"`{name}` is part of MindSpore's compiler. It has a name here, and raises NotImplementedError.\n\n"
         "    Supported Platforms:\n        None\n    "
     )
-    functional(name)(form)
+    spelling(function=name, generation=1)(form)
 
 
 for _name in (

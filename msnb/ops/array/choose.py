@@ -1,22 +1,90 @@
-"""Functional forms that choose elements by condition, index or order, and that look at single values."""
+"""Elements chosen by a condition or by whether they are 0."""
 
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.common.kinds import Axis, Bool, Int, PositiveInt
+from msnb.common.kinds import (
+    PositiveInt,
+)
 from msnb.core._jax_private import is_tracer
-from msnb.core.checks import index as index_check
-from msnb.core.declare import operator
+from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.errors import describe
-from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.tensor import Tensor, box
-from msnb.ops._check import BOOL, INDEX, NUMBER, axis_in, dtype_in, rank, tensor_only, wide
-from msnb.ops._host import functional
+from msnb.ops._check import ANY, BOOL, INDEX, dtype_in, rank, same_dtype, tensor_only
+from msnb.ops.array.broadcast import BroadcastTo
 
 
 @operator
-def Where(condition, x, y):
+def Select(condition, x, y):
+    """Elements of `x` where a condition holds, of `y` elsewhere.
+
+    Inputs:
+        - **condition** (Tensor) - Of bool.
+        - **x** (Union[Tensor, Number]) - Of the shape of `condition`, or a number.
+        - **y** (Union[Tensor, Number]) - Of the shape of `condition` and the element type of `x`, or a number.
+
+    Outputs:
+        Tensor of the shape of `condition` and the element type of `x`.
+
+    Raises:
+        TypeError: If `condition` is not bool or the element types differ.
+        ValueError: If the shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, y = Tensor([2, 3], mindspore.float32), Tensor([1, 2], mindspore.float32)
+        >>> print(ops.Select()(Tensor([True, False]), x, y))
+        [2. 2.]
+    """
+    if condition.dtype != bool:
+        dtype_in("Select", "condition", condition, frozenset({jnp.dtype(bool)}))
+    if x.weak_type or y.weak_type:
+        kind = (y if x.weak_type else x) if x.weak_type != y.weak_type else None
+        dtype = (
+            kind.dtype
+            if kind is not None
+            else (jnp.float32 if jnp.issubdtype(jnp.promote_types(x.dtype, y.dtype), jnp.floating) else jnp.int32)
+        )
+        x, y = x.astype(dtype), y.astype(dtype)
+    else:
+        dtype_in("Select", "x", x, ANY)
+        same_dtype("Select", x=x, y=y)
+    for argument, value in (("x", x), ("y", y)):
+        if value.ndim and value.shape != condition.shape or not value.ndim and condition.ndim and value.size != 1:
+            raise ValueError(
+                f"For 'Select', '{argument}' should have the shape of 'condition', {condition.shape}, "
+                f"but got {value.shape}."
+            )
+    return jnp.where(condition, x, y)
+
+
+@spelling(Select)
+def select(condition, input, other):
+    """Elements of `input` where a condition holds, of `other` elsewhere.
+
+    Args:
+        condition (Tensor): Of bool.
+        input (Union[Tensor, Number]): Of the shape of `condition`, or a number.
+        other (Union[Tensor, Number]): Of the shape of `condition` and the type of `input`, or a number.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `condition` is not bool or the element types differ.
+        ValueError: If the shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Select.functional(condition, input, other)
+
+
+@operator
+def _Where(condition, x, y):
     """Elements of `x` where a condition holds, of `y` elsewhere, with broadcasting.
 
     Inputs:
@@ -39,10 +107,7 @@ def Where(condition, x, y):
         ) from None
 
 
-_where = REGISTRY["Where"].primitive()
-
-
-@functional("where")
+@spelling(_Where)
 def where(condition, input, other):
     """Elements of `input` where a condition holds, of `other` elsewhere, with broadcasting.
 
@@ -61,32 +126,19 @@ def where(condition, input, other):
         >>> print(ops.where(Tensor([True, False]), Tensor([1., 2.]), 0.))
         [1. 0.]
     """
-    return _where(condition, input, other)
+    return _Where.functional(condition, input, other)
 
 
-_select = REGISTRY["Select"].primitive()
+@spelling(_Where, method="where")
+def _where_of(self, condition, y):
+    """Elements of the Tensor where a condition holds, of `y` elsewhere."""
+    return _Where.functional(condition, self, y)
 
 
-@functional("select")
-def select(condition, input, other):
-    """Elements of `input` where a condition holds, of `other` elsewhere.
-
-    Args:
-        condition (Tensor): Of bool.
-        input (Union[Tensor, Number]): Of the shape of `condition`, or a number.
-        other (Union[Tensor, Number]): Of the shape of `condition` and the type of `input`, or a number.
-
-    Returns:
-        Tensor.
-
-    Raises:
-        TypeError: If `condition` is not bool or the element types differ.
-        ValueError: If the shapes differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return _select(condition, input, other)
+@spelling(_Where, method="select")
+def _select_of(self, condition, y):
+    """Elements of the Tensor where a condition holds, of `y` elsewhere."""
+    return _Where.functional(condition, self, y)
 
 
 @operator(functional="masked_fill", methods=("masked_fill",))
@@ -129,7 +181,7 @@ def _known(op, x):
     return np.asarray(x._array)
 
 
-@functional("masked_select")
+@spelling(function="masked_select", method="masked_select")
 def masked_select(input, mask):
     """The elements of a Tensor where a mask is True, as a vector. Only in PYNATIVE mode: the length depends on values.
 
@@ -153,11 +205,11 @@ def masked_select(input, mask):
     known = _known("masked_select", mask)
     shape = np.broadcast_shapes(input.shape, known.shape)
     if input.shape != shape:
-        input = FUNCTIONAL["broadcast_to"](input, shape)
+        input = BroadcastTo.functional(input, shape)
     return input[box(jnp.asarray(np.broadcast_to(known, shape)))]
 
 
-@functional("nonzero")
+@spelling(function="nonzero", method="nonzero")
 def nonzero(input, *, as_tuple=False):
     """Places of the elements that are not 0. Only in PYNATIVE mode: how many there are depends on values.
 
@@ -180,7 +232,23 @@ def nonzero(input, *, as_tuple=False):
     return Tensor(np.stack(places, axis=1).astype(np.int64) if places else np.zeros((0, 0), np.int64))
 
 
-@functional("bincount")
+@spelling(function="argwhere", method="argwhere")
+def argwhere(input):
+    """Places of the elements that are not 0; the same as `nonzero`.
+
+    Args:
+        input (Tensor): Numbers or bool.
+
+    Returns:
+        Tensor of int64, of shape (count, input.ndim).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return nonzero(input)
+
+
+@spelling(function="bincount", method="bincount")
 def bincount(input, weights=None, minlength=0):
     """How often each of the numbers from 0 occurs in a vector. Only in PYNATIVE mode: the length depends on values.
 
@@ -201,42 +269,6 @@ def bincount(input, weights=None, minlength=0):
     values = _known("bincount", input)
     counts = np.bincount(values, None if weights is None else _known("bincount", weights), minlength)
     return Tensor(counts.astype(values.dtype if weights is None else np.float32))
-
-
-@functional("gather_elements")
-def gather_elements(input, dim, index):
-    """The element at `index` along a dimension, for each place of `index`; the same as `gather_d`.
-
-    Args:
-        input (Tensor): Of at least 1 dimension.
-        dim (int): The dimension.
-        index (Tensor): int32 or int64.
-
-    Returns:
-        Tensor of the shape of `index`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return FUNCTIONAL["gather_d"](input, dim, index)
-
-
-@functional("index_select")
-def index_select(input, axis, index):
-    """Slices of a Tensor along an axis.
-
-    Args:
-        input (Tensor): Of at least 1 dimension.
-        axis (int): The axis.
-        index (Tensor): Integers, a vector.
-
-    Returns:
-        Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return FUNCTIONAL["gather"](input, index, axis)
 
 
 @operator(functional="sequence_mask")
@@ -264,99 +296,3 @@ def SequenceMask(lengths, maxlen: PositiveInt):
     """
     dtype_in("sequence_mask", "lengths", lengths, INDEX)
     return jnp.arange(maxlen) < lengths[..., None]
-
-
-@functional("argsort")
-def argsort(input, axis=-1, descending=False):
-    """Indices that bring a Tensor in order along an axis.
-
-    Args:
-        input (Tensor): Numbers.
-        axis (int): The axis. Default: -1.
-        descending (bool): Whether the largest comes first. Default: False.
-
-    Returns:
-        Tensor of int32.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return FUNCTIONAL["sort"](input, axis, descending)[1]
-
-
-@operator(functional="searchsorted", methods=("searchsorted",))
-def SearchSorted(sorted_sequence, values, *, right: Bool = False):
-    """Where values would go in an ordered vector so that it stays in order.
-
-    Args:
-        sorted_sequence (Tensor): An ordered vector of numbers.
-        values (Tensor): Numbers, of any shape.
-        right (bool): Whether values go after equal elements. Default: False.
-
-    Returns:
-        Tensor of int64, of the shape of `values`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    dtype_in("searchsorted", "sorted_sequence", sorted_sequence, NUMBER)
-    rank("searchsorted", "sorted_sequence", sorted_sequence, 1)
-    return jnp.searchsorted(sorted_sequence, values, side="right" if right else "left").astype(jnp.int64)
-
-
-@operator
-def Take(input, indices, axis: Axis = ()):
-    """Slices of a Tensor along an axis, or elements of the flattened Tensor.
-
-    Inputs:
-        - **input** (Tensor) - Any Tensor.
-        - **indices** (Tensor) - Integers; one out of range takes the first or the last slice.
-        - **axis** (int) - The axis; the flattened Tensor for (). Default: ().
-
-    Outputs:
-        Tensor.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    tensor_only("take", "input", input)
-    return jnp.take(input, wide(indices), None if axis == () else axis_in("take", axis, input.ndim), mode="clip")
-
-
-@operator(functional="index_fill", methods=("index_fill",), checks=[index_check("index", "x", "axis")])
-def IndexFill(x, axis: Int, index, value):
-    """A copy of a Tensor with one value in the slices that an index names.
-
-    Inputs:
-        - **x** (Tensor) - Any Tensor.
-        - **axis** (int) - The axis that `index` counts along.
-        - **index** (Tensor) - Integers, a vector; negative ones count from the end.
-        - **value** (Union[Tensor, Number]) - The value.
-
-    Outputs:
-        Tensor of the shape and element type of `x`.
-
-    Raises:
-        RuntimeError: If an index is out of range; in a compiled graph only with ``check_indices``.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    axis = axis_in("index_fill", axis, x.ndim)
-    return x.at[(slice(None),) * axis + (wide(index),)].set(value.astype(x.dtype))
-
-
-@functional("argwhere")
-def argwhere(input):
-    """Places of the elements that are not 0; the same as `nonzero`.
-
-    Args:
-        input (Tensor): Numbers or bool.
-
-    Returns:
-        Tensor of int64, of shape (count, input.ndim).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return nonzero(input)

@@ -1,0 +1,75 @@
+"""What operators share that write at indices."""
+
+import jax
+import jax.numpy as jnp
+
+from msnb.core.dtype import result_type
+from msnb.ops._check import same_dtype
+from msnb.ops._half import in_float32
+
+DROP = {"mode": "drop", "wrap_negative_indices": False}  # a negative index is out of range too
+
+
+def _times(x, factors, index):
+    return x.at[index].multiply(factors, **DROP)
+
+
+@jax.custom_vjp
+def multiplied(x, factors, index):
+    """`x` with the slices at `index` (a tuple of arrays) multiplied by `factors`, one after another.
+
+    JAX differentiates this only for indices that are all different; here they need not be.
+    """
+    return _times(x, factors, index)
+
+
+def _multiplied_forward(x, factors, index):
+    return multiplied(x, factors, index), (x, factors, index)
+
+
+def _multiplied_backward(saved, cotangent):
+    x, factors, index = saved
+    # The product of the other factors of a place: all that are not 0, unless another one is 0.
+    zero = factors == 0
+    zeros = jnp.zeros(x.shape, jnp.int32).at[index].add(zero.astype(jnp.int32), **DROP)
+    others = multiplied(jnp.ones_like(x), jnp.where(zero, jnp.ones_like(factors), factors), index)
+
+    def at(array):
+        return array.at[index].get(mode="fill", fill_value=0, wrap_negative_indices=False)
+
+    share = jnp.where(zero, at(others) * (at(zeros) == 1), at(others) / jnp.where(zero, 1, factors) * (at(zeros) == 0))
+    return cotangent * others * (zeros == 0), at(cotangent * x) * share, None
+
+
+multiplied.defvjp(_multiplied_forward, _multiplied_backward)
+
+
+@in_float32
+def divided(x, divisors, index):
+    if jnp.issubdtype(x.dtype, jnp.inexact):
+        return multiplied(x, 1 / divisors, index)
+    return x.at[index].divide(divisors, **DROP)
+
+
+def position_of(op, x, indices, updates):
+    """Index tuple of a position per last entry of `indices`, after checking shapes."""
+    depth = indices.shape[-1] if indices.ndim else 0
+    if not indices.ndim or depth > x.ndim:
+        raise ValueError(
+            f"For '{op}', the last dimension of 'indices' should be at most {x.ndim}, the number of "
+            f"dimensions of the Tensor, but the shape is {indices.shape}."
+        )
+    wanted = indices.shape[:-1] + x.shape[depth:]
+    if updates.shape != wanted:
+        raise ValueError(
+            f"For '{op}', 'updates' should have shape {wanted}, from indices of shape {indices.shape} and "
+            f"a Tensor of shape {x.shape}, but got {updates.shape}."
+        )
+    return tuple(jnp.moveaxis(indices, -1, 0))
+
+
+def in_type_of(op, x, updates):
+    """`updates` in the element type of what is written, which is never widened."""
+    if result_type(x, updates, op) != x.dtype:
+        same_dtype(op, input_x=x, updates=updates)
+    return updates.astype(x.dtype)

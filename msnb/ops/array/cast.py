@@ -1,0 +1,157 @@
+"""Conversion to other element types."""
+
+import jax.numpy as jnp
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import DType, check
+from msnb.core.declare import operator, spelling
+from msnb.core.dtype import np_dtype
+from msnb.core.tensor import Tensor
+from msnb.ops._half import widened
+
+
+def _cut(x, kind):
+    """Floats as int32 or int64 without their fractions; the smallest integer for what is none of that type."""
+    least = jnp.iinfo(kind).min
+    return jnp.where((x >= float(least)) & (x < -float(least)), x.astype(kind), least)
+
+
+def _integers(x, target):
+    """Floats as integers, as MindSpore converts them on a CPU: by way of 32 bits, or of 64 for the wide types."""
+    x = widened(x)
+    if target == jnp.uint64:
+        above = x >= 2.0**63
+        below = _cut(jnp.where(above, x - 2.0**63, x), jnp.int64).astype(target)
+        return jnp.where(above, below + jnp.asarray(2**63, target), below)
+    return _cut(x, jnp.int64 if target in (jnp.int64, jnp.uint32) else jnp.int32).astype(target)
+
+
+def cast_array(x, target):
+    """`x` as numpy dtype `target`: fractions are cut, and what is out of range wraps around as in C."""
+    if jnp.issubdtype(x.dtype, jnp.floating) and jnp.issubdtype(target, jnp.integer):
+        return _integers(x, target)
+    if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(target, jnp.complexfloating):
+        x = x.real
+    return x.astype(target)
+
+
+@operator(functional="cast")
+def Cast(x, type: DType):
+    """A Tensor with another element type.
+
+    Inputs:
+        - **x** (Union[Tensor, Number]) - Of any shape and type.
+        - **type** (mindspore.dtype) - The new element type. Fractions are cut off on the way to integers.
+
+    Outputs:
+        Tensor of the shape of `x` and element type `type`.
+
+    Raises:
+        TypeError: If `type` is not the type of Tensor elements.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Cast()(Tensor([1.5, -2.5], mindspore.float32), mindspore.int32))
+        [ 1 -2]
+    """
+    return cast_array(x, np_dtype(type))
+
+
+def _dtype_of(dtype):
+    if isinstance(dtype, str):
+        found = getattr(mstype, {"bool": "bool_", "int": "int32", "float": "float32"}.get(dtype, dtype), None)
+        if not mstype.is_array_type(found):
+            raise TypeError(f"For 'astype', there is no element type {dtype!r}.")
+        return found
+    return check(DType, dtype, "dtype", "astype")
+
+
+@spelling(Cast, method="astype", generation=1)
+def astype(self, dtype, copy=True):
+    """The Tensor with another element type.
+
+    Args:
+        dtype (Union[mindspore.dtype, numpy.dtype, str]): Element type.
+        copy (bool): False returns the Tensor itself where the type is the same. Default: True.
+
+    Returns:
+        Tensor.
+    """
+    dtype = _dtype_of(dtype)
+    if not copy and dtype == self.dtype:
+        return self
+    return Cast.functional(self, dtype)
+
+
+@spelling(Cast, method="to")
+def _to_of(self, dtype, *args):
+    """The Tensor with another element type; `type` in 2.x."""
+    return astype(self, dtype)
+
+
+@spelling(Cast, method="type")
+def _type_of(self, dtype=None):
+    """The name of the element type, or the Tensor with another one."""
+    return str(self.dtype) if dtype is None else astype(self, dtype)
+
+
+@spelling(Cast, method="type_as")
+def _type_as_of(self, other):
+    """The Tensor with the element type of another."""
+    return Cast.functional(self, other.dtype)
+
+
+@spelling(Cast, method="float", generation=1)
+def _to_float(self: Tensor) -> Tensor:
+    """The Tensor as float32."""
+    return Cast.functional(self, mstype.float32)
+
+
+@spelling(Cast, method="half", generation=1)
+def _to_half(self: Tensor) -> Tensor:
+    """The Tensor as float16."""
+    return Cast.functional(self, mstype.float16)
+
+
+@spelling(Cast, method="double", generation=1)
+def _to_double(self: Tensor) -> Tensor:
+    """The Tensor as float64."""
+    return Cast.functional(self, mstype.float64)
+
+
+@spelling(Cast, method="int", generation=1)
+def _to_int(self: Tensor) -> Tensor:
+    """The Tensor as int32."""
+    return Cast.functional(self, mstype.int32)
+
+
+@spelling(Cast, method="long", generation=1)
+def _to_long(self: Tensor) -> Tensor:
+    """The Tensor as int64."""
+    return Cast.functional(self, mstype.int64)
+
+
+@spelling(Cast, method="short", generation=1)
+def _to_short(self: Tensor) -> Tensor:
+    """The Tensor as int16."""
+    return Cast.functional(self, mstype.int16)
+
+
+@spelling(Cast, method="byte", generation=1)
+def _to_byte(self: Tensor) -> Tensor:
+    """The Tensor as uint8."""
+    return Cast.functional(self, mstype.uint8)
+
+
+@spelling(Cast, method="bool", generation=1)
+def _to_bool(self: Tensor) -> Tensor:
+    """The Tensor as bool_."""
+    return Cast.functional(self, mstype.bool_)
+
+
+@spelling(Cast, method="bfloat16", generation=1)
+def _to_bfloat16(self: Tensor) -> Tensor:
+    """The Tensor as bfloat16."""
+    return Cast.functional(self, mstype.bfloat16)

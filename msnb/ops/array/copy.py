@@ -1,0 +1,68 @@
+"""Copies of a Tensor, and constants in derivatives."""
+
+import jax
+import jax.numpy as jnp
+
+from msnb.core.declare import operator, spelling
+from msnb.ops._check import (
+    ANY,
+    dtype_in,
+)
+
+
+@operator(functional="deepcopy")
+def Identity(x):
+    """A copy of a Tensor.
+
+    Inputs:
+        - **x** (Tensor) - Of any shape, of numbers or bool.
+
+    Outputs:
+        Tensor equal to `x`.
+
+    Raises:
+        TypeError: If `x` is not a Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Identity()(Tensor([1, 2], mindspore.int64)))
+        [1 2]
+    """
+    dtype_in("Identity", "x", x, ANY)
+    return jnp.array(x, copy=True)
+
+
+@spelling(Identity, method=("copy", "clone"), generation=1)
+def _copy_of(self):
+    """A copy of the Tensor; gradients flow through it."""
+    return Identity.functional(self)
+
+
+@spelling(Identity, method="value")
+def _value_of(self):
+    """A Tensor with the current value."""
+    return Identity.functional(self)
+
+
+@operator
+def StopGradient(x):
+    """A Tensor that counts as a constant in derivatives.
+
+    Inputs:
+        - **x** (Tensor) - Of any shape and type.
+
+    Outputs:
+        Tensor equal to `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return jax.lax.stop_gradient(x)
+
+
+@spelling(StopGradient, method="detach")
+def _detach_of(self):
+    """The Tensor as a constant in derivatives."""
+    return StopGradient.functional(self)

@@ -1,0 +1,286 @@
+"""The elements of a Tensor, in their order, in another shape."""
+
+import math
+
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.common.kinds import (
+    Axis,
+    Int,
+    PositiveInt,
+    Shape,
+)
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._check import (
+    axes_in,
+    axis_in,
+    tensor_only,
+)
+from msnb.ops.array.create import Zeros
+from msnb.ops.array.join import Concat
+from msnb.ops.array.transpose import Transpose
+
+
+def resolve_shape(op, size, shape):
+    """`shape` with its -1 replaced by what is left of `size` elements."""
+    if any(n < -1 for n in shape) or shape.count(-1) > 1:
+        raise ValueError(
+            f"For '{op}', 'shape' should have at most one -1 and no other negative number, but got {shape}."
+        )
+    known = math.prod(n for n in shape if n != -1)
+    if -1 not in shape:
+        fits = known == size
+    else:
+        fits = known != 0 and size % known == 0
+        shape = tuple(size // known if n == -1 else n for n in shape) if fits else shape
+    if not fits:
+        raise ValueError(f"For '{op}', a Tensor of {size} elements cannot take the shape {shape}.")
+    return shape
+
+
+@operator(functional="reshape")
+def Reshape(x, shape: Shape):
+    """The elements of a Tensor, in order, in another shape.
+
+    Inputs:
+        - **x** (Tensor) - Of any shape and type.
+        - **shape** (tuple[int]) - The new shape; one entry may be -1, it is worked out from the others.
+
+    Outputs:
+        Tensor of shape `shape` and the element type of `x`.
+
+    Raises:
+        TypeError: If `shape` is not a tuple of int.
+        ValueError: If there is more than one -1, or the number of elements does not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Reshape()(Tensor([[1, 2, 3], [4, 5, 6]], mindspore.int32), (3, -1)))
+        [[1 2]
+         [3 4]
+         [5 6]]
+    """
+    tensor_only("Reshape", "x", x)
+    return jnp.reshape(x, resolve_shape("Reshape", x.size, shape))
+
+
+@operator
+def TransShape(x, shape: Shape):
+    """The elements of a Tensor, in order, in another shape.
+
+    Inputs:
+        - **x** (Tensor) - Of any shape and type.
+        - **shape** (tuple[int]) - The new shape.
+
+    Outputs:
+        Tensor of shape `shape`.
+
+    Raises:
+        ValueError: If the number of elements does not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return jnp.reshape(x, resolve_shape("TransShape", x.size, shape))
+
+
+@operator(functional="expand_dims", methods=("expand_dims",))
+def ExpandDims(x, axis: Int):
+    """A Tensor with a dimension of length 1 inserted.
+
+    Inputs:
+        - **x** (Tensor) - Of any shape and type.
+        - **axis** (int) - Where the new dimension goes, in [-x.ndim - 1, x.ndim].
+
+    Outputs:
+        Tensor with one dimension more.
+
+    Raises:
+        TypeError: If `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.ExpandDims()(Tensor([1, 2], mindspore.int32), 0))
+        [[1 2]]
+    """
+    tensor_only("ExpandDims", "x", x)
+    return jnp.expand_dims(x, axis_in("ExpandDims", axis, x.ndim + 1))
+
+
+@operator(functional="squeeze", methods=("squeeze",))
+def Squeeze(x, *, axis: Axis = ()):
+    """A Tensor without its dimensions of length 1.
+
+    Args:
+        axis (Union[int, tuple]): Dimensions to drop, each of length 1; all of them for (). Default: ().
+
+    Inputs:
+        - **x** (Tensor) - Of any shape and type.
+
+    Outputs:
+        Tensor with the remaining dimensions.
+
+    Raises:
+        TypeError: If `axis` is not an int or tuple.
+        ValueError: If a named dimension is out of range or not of length 1.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Squeeze(2)(Tensor(np.ones((3, 2, 1)), mindspore.float32)).shape)
+        (3, 2)
+    """
+    tensor_only("Squeeze", "x", x)
+    if isinstance(axis, tuple) and not axis:
+        return jnp.squeeze(x)
+    axes = axes_in("Squeeze", axis, x.ndim)
+    for a in axes:
+        if x.shape[a] != 1:
+            raise ValueError(f"For 'Squeeze', dimension {a} should have length 1, but the shape is {x.shape}.")
+    return jnp.squeeze(x, axes)
+
+
+@operator(functional="padding")
+def Padding(x, *, pad_dim_size: PositiveInt = 8):
+    """A Tensor whose last dimension, of length 1, is filled up with zeros.
+
+    Args:
+        pad_dim_size (int): New length of the last dimension. Default: 8.
+
+    Inputs:
+        - **x** (Tensor) - Of at least 2 dimensions, the last of length 1.
+
+    Outputs:
+        Tensor of the element type of `x`.
+
+    Raises:
+        TypeError: If `pad_dim_size` is not an int.
+        ValueError: If `pad_dim_size` is not positive or the last dimension is not 1.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Padding(4)(Tensor([[8], [10]], mindspore.float32)))
+        [[ 8.  0.  0.  0.]
+         [10.  0.  0.  0.]]
+    """
+    tensor_only("Padding", "x", x)
+    if x.ndim < 2 or x.shape[-1] != 1:
+        raise ValueError(
+            f"For 'Padding', 'x' should have at least 2 dimensions and the last of length 1, but got shape {x.shape}."
+        )
+    return jnp.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, pad_dim_size - 1)])
+
+
+def _spread(shape):
+    """A shape given as one tuple or as several ints."""
+    if len(shape) == 1 and isinstance(shape[0], (tuple, list, Tensor)):
+        return shape[0]
+    return shape
+
+
+@spelling(Reshape, method="reshape", generation=1)
+def _reshape_of(self, *shape):
+    """The elements in another shape, given as a tuple or as several ints; one may be -1."""
+    return Reshape.functional(self, _spread(shape))
+
+
+@spelling(Reshape, method="view", generation=1)
+def _view_of(self, *shape):
+    """The elements in another shape, given as a tuple or as several ints; one may be -1.
+
+    Raises:
+        ValueError: If no shape is given or it does not fit.
+    """
+    if not shape:
+        raise ValueError("For 'view', a shape should be given, but got none. The shape variable should not be empty.")
+    if isinstance(shape[0], (tuple, list)) and len(shape) > 1:
+        raise ValueError(
+            f"For 'view', the shape should be ints or one tuple, but got {shape}. Only one tuple is needed."
+        )
+    if isinstance(shape[0], list):
+        raise TypeError("For 'view', the shape should be a tuple or several ints, but got a list.")
+    return Reshape.functional(self, _spread(shape))
+
+
+@spelling(Reshape, method=("view_as", "reshape_as"))
+def _view_as_of(self, other):
+    """The elements in the shape of another Tensor."""
+    return Reshape.functional(self, other.shape)
+
+
+@spelling(Reshape, method="flatten", generation=1)
+def _flatten_of(self, order="C", *, start_dim=0, end_dim=-1):
+    """Dimensions joined into one.
+
+    Args:
+        order (str): "C" for rows first, "F" for columns first. Default: "C".
+        start_dim (int): The first dimension. Default: 0.
+        end_dim (int): The last dimension. Default: -1.
+
+    Returns:
+        Tensor.
+    """
+    if isinstance(order, int) and not isinstance(order, bool):
+        order, start_dim = "C", order
+    if order not in ("C", "F"):
+        raise ValueError(f"For 'flatten', 'order' should be 'C' or 'F', but got {order!r}.")
+    x = Transpose.functional(self, tuple(reversed(range(self.ndim)))) if order == "F" else self
+    if not x.ndim:
+        return Reshape.functional(x, (1,))
+    start, end = start_dim % x.ndim, end_dim % x.ndim
+    return Reshape.functional(x, (*x.shape[:start], -1, *x.shape[end + 1 :]))
+
+
+@spelling(Reshape, function="ravel", method="ravel")
+def ravel(input):
+    """The elements of a Tensor as a vector.
+
+    Args:
+        input (Tensor): Any Tensor.
+
+    Returns:
+        Tensor of 1 dimension.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Reshape.functional(input, (-1,))
+
+
+@spelling(ExpandDims, function="unsqueeze", method="unsqueeze")
+def unsqueeze(input, dim):
+    """A Tensor with a dimension of length 1 inserted.
+
+    Args:
+        input (Tensor): Any Tensor.
+        dim (int): Where the new dimension goes.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return ExpandDims.functional(input, dim)
+
+
+@spelling(Reshape, Concat, Zeros, method="resize")
+def _resize_of(self, *new_shape):
+    """The elements in another shape, cut or filled up with zeros."""
+    new_shape = tuple(_spread(new_shape))
+    count = int(np.prod(new_shape)) if new_shape else 1
+    flat = ravel(self)
+    if count <= flat.size:
+        return Reshape.functional(flat[:count], new_shape)
+    rest = Zeros.functional((count - flat.size,), self.dtype)
+    return Reshape.functional(Concat.functional((flat, rest)), new_shape)

@@ -1,0 +1,64 @@
+"""Images brought to another size by taking the nearest pixel."""
+
+import jax.numpy as jnp
+
+from msnb.common.kinds import (
+    Bool,
+    Kind,
+)
+from msnb.core.declare import operator
+from msnb.ops._check import (
+    NUMBER,
+    dtype_in,
+    rank,
+)
+
+
+def _pair(value):
+    value = tuple(value) if isinstance(value, (tuple, list)) else None
+    if value is None or any(isinstance(v, bool) or not isinstance(v, int) for v in value):
+        raise TypeError
+    if len(value) != 2 or min(value) < 0:
+        raise ValueError
+    return value
+
+
+ImageSize = Kind("two non-negative ints", _pair)
+
+
+@operator
+def ResizeNearestNeighbor(input_x, *, size: ImageSize, align_corners: Bool = False):
+    """Images in another size, each pixel taken from the nearest one.
+
+    Args:
+        size (Union[tuple, list]): New height and width.
+        align_corners (bool): Whether the centres of the corner pixels stay where they are. Default: False.
+
+    Inputs:
+        - **input_x** (Tensor) - Images of shape (N, C, H, W).
+
+    Outputs:
+        Tensor of shape (N, C, *size) and the element type of `input_x`.
+
+    Raises:
+        TypeError: If `size` is not made of int or `align_corners` is not a bool.
+        ValueError: If `size` has not two entries or `input_x` not four dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[[[1., 2.], [3., 4.]]]], mindspore.float32)
+        >>> print(ops.ResizeNearestNeighbor((1, 2))(x))
+        [[[[1. 2.]]]]
+    """
+    dtype_in("ResizeNearestNeighbor", "input_x", input_x, NUMBER)
+    rank("ResizeNearestNeighbor", "input_x", input_x, 4)
+    for axis, new in zip((2, 3), size, strict=True):
+        old = input_x.shape[axis]
+        if align_corners and new > 1:
+            source = jnp.floor(jnp.arange(new) * jnp.float32((old - 1) / (new - 1)) + 0.5)
+        else:
+            source = jnp.floor(jnp.arange(new) * jnp.float32(old / max(new, 1)))
+        input_x = jnp.take(input_x, jnp.clip(source.astype(jnp.int32), 0, old - 1), axis)
+    return input_x

@@ -1,0 +1,208 @@
+"""Copies of a Tensor with elements set or combined at indices."""
+
+import jax
+import jax.numpy as jnp
+
+from msnb.common.kinds import Int, OneOf, Shape
+from msnb.core.checks import position
+from msnb.core.declare import operator, spelling, standing_for
+from msnb.ops._check import ANY, INDEX, NUMBER, axis_in, dtype_in, same_dtype
+from msnb.ops._half import in_float32
+from msnb.ops.array._scatter import DROP, divided, multiplied, position_of
+
+_COPY = """{summary}
+
+    Inputs:
+        - **input_x** (Tensor) - Of at least 1 dimension.
+        - **indices** (Tensor) - int32 or int64, the last dimension holds positions.
+        - **updates** (Tensor) - Of the element type of `input_x` and shape
+          indices.shape[:-1] + input_x.shape[indices.shape[-1]:].
+
+    Outputs:
+        Tensor of the shape and element type of `input_x`.
+
+    Raises:
+        TypeError: If `indices` are not integers or the element types differ.
+        ValueError: If the shapes do not fit.
+        {error}: If a position is outside; in a compiled graph only with ``check_indices``.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([1., 2., 4.], mindspore.float32)
+        >>> print(ops.{name}()(x, Tensor([[1]], mindspore.int32), Tensor([8.], mindspore.float32)))
+        {shown}
+    """
+
+
+def _into_copy(shown, allowed=NUMBER, error=RuntimeError):
+    """Decorator: update(x, updates, at) gives a copy of the first input, changed at `indices`."""
+
+    def declare(update):
+        name = update.__name__
+        functional = name.replace("TensorScatter", "tensor_scatter_").lower()
+
+        def kernel(input_x, indices, updates):
+            dtype_in(name, "input_x", input_x, allowed)
+            dtype_in(name, "indices", indices, INDEX)
+            same_dtype(name, input_x=input_x, updates=updates)
+            return update(input_x, updates, position_of(name, input_x, indices, updates)).astype(input_x.dtype)
+
+        doc = _COPY.format(summary=update.__doc__, name=name, shown=shown, error=error.__name__)
+        declared = operator(
+            functional=functional,
+            methods=(functional,),
+            checks=[position("indices", "input_x", error)],
+            generation=1 if name == "TensorScatterUpdate" else 2,
+        )
+        return declared(standing_for(update, kernel, doc))
+
+    return declare
+
+
+@_into_copy("[1. 8. 4.]", allowed=ANY, error=ValueError)
+def TensorScatterUpdate(x, updates, at):
+    """A copy of a Tensor whose slices at given positions are replaced by others."""
+    return x.at[at].set(updates, **DROP)
+
+
+@_into_copy("[ 1. 10.  4.]")
+def TensorScatterAdd(x, updates, at):
+    """A copy of a Tensor whose slices at given positions are increased by others."""
+    return x.at[at].add(updates, **DROP)
+
+
+@_into_copy("[ 1. -6.  4.]")
+def TensorScatterSub(x, updates, at):
+    """A copy of a Tensor whose slices at given positions are decreased by others."""
+    return x.at[at].add(-updates, **DROP)
+
+
+@_into_copy("[ 1. 16.  4.]")
+def TensorScatterMul(x, updates, at):
+    """A copy of a Tensor whose slices at given positions are multiplied by others."""
+    return in_float32(multiplied)(x, updates, at)
+
+
+@_into_copy("[1.   0.25 4.  ]")
+def TensorScatterDiv(x, updates, at):
+    """A copy of a Tensor whose slices at given positions are divided by others."""
+    return divided(x, updates, at)
+
+
+@_into_copy("[1. 8. 4.]")
+def TensorScatterMax(x, updates, at):
+    """A copy of a Tensor whose slices at given positions are raised to at least others."""
+    return x.at[at].max(updates, **DROP)
+
+
+@_into_copy("[1. 2. 4.]")
+def TensorScatterMin(x, updates, at):
+    """A copy of a Tensor whose slices at given positions are lowered to at most others."""
+    return x.at[at].min(updates, **DROP)
+
+
+@operator(functional="scatter_nd", checks=[position("indices", of="shape")])
+def ScatterNd(indices, updates, shape: Shape):
+    """A Tensor of zeros with slices added at given positions.
+
+    Inputs:
+        - **indices** (Tensor) - int32 or int64, the last dimension holds positions.
+        - **updates** (Tensor) - Of shape indices.shape[:-1] + shape[indices.shape[-1]:].
+        - **shape** (tuple[int]) - Shape of the result.
+
+    Outputs:
+        Tensor of shape `shape` and the element type of `updates`.
+
+    Raises:
+        TypeError: If `indices` are not integers or `shape` is not made of int.
+        ValueError: If an entry of `shape` is not positive or the shapes do not fit.
+        RuntimeError: If a position is outside; in a compiled graph only with ``check_indices``.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> indices = Tensor([[0, 1], [1, 1]], mindspore.int32)
+        >>> print(ops.ScatterNd()(indices, Tensor([3.2, 1.1], mindspore.float32), (3, 3)))
+        [[0.  3.2 0. ]
+         [0.  1.1 0. ]
+         [0.  0.  0. ]]
+    """
+    dtype_in("ScatterNd", "indices", indices, INDEX)
+    dtype_in("ScatterNd", "updates", updates, NUMBER)
+    if any(n < 1 for n in shape):
+        raise ValueError(f"For 'ScatterNd', 'shape' should be positive, but got {shape}.")
+    zeros = jnp.zeros(shape, updates.dtype)
+    return zeros.at[position_of("ScatterNd", zeros, indices, updates)].add(updates, **DROP)
+
+
+_COMBINED = {
+    "none": lambda x, updates, at: x.at[at].set(updates, **DROP),
+    "add": lambda x, updates, at: x.at[at].add(updates, **DROP),
+    "mul": in_float32(multiplied),
+    "max": lambda x, updates, at: x.at[at].max(updates, **DROP),
+    "min": lambda x, updates, at: x.at[at].min(updates, **DROP),
+}
+
+
+@operator(functional="tensor_scatter_elements")
+def TensorScatterElements(
+    input_x, indices, updates, *, axis: Int = 0, reduction: OneOf("none", "add", "mul", "max", "min") = "none"
+):
+    """A copy of a Tensor with the element at `indices` along an axis set, for each place of `indices`.
+
+    Args:
+        axis (int): The axis that `indices` count along. Default: 0.
+        reduction (str): "none" sets elements; "add", "mul", "max" and "min" combine them. Default: "none".
+
+    Inputs:
+        - **input_x** (Tensor) - Of at least 1 dimension.
+        - **indices** (Tensor) - int32 or int64, of as many dimensions as `input_x`; negative ones count from the end,
+          and what one out of range was to write is left out, as in MindSpore.
+        - **updates** (Tensor) - Of the shape of `indices` and the element type of `input_x`.
+
+    Outputs:
+        Tensor of the shape and element type of `input_x`.
+
+    Raises:
+        TypeError: If `indices` are not integers or the element types differ.
+        ValueError: If the shapes do not fit or `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[1., 2., 3.]], mindspore.float32)
+        >>> print(ops.tensor_scatter_elements(x, Tensor([[2, 0]]), Tensor([[7., 8.]], mindspore.float32), 1))
+        [[8. 2. 7.]]
+    """
+    name = "TensorScatterElements"
+    dtype_in(name, "input_x", input_x, ANY)
+    dtype_in(name, "indices", indices, INDEX)
+    axis = axis_in(name, axis, input_x.ndim)
+    updates = jnp.broadcast_to(updates.astype(input_x.dtype), indices.shape) if updates.weak_type else updates
+    same_dtype(name, input_x=input_x, updates=updates)
+    if indices.ndim != input_x.ndim or updates.shape != indices.shape:
+        raise ValueError(
+            f"For '{name}', 'indices' should have {input_x.ndim} dimensions and 'updates' their shape, "
+            f"but got {indices.shape} and {updates.shape}."
+        )
+    indices = jnp.where(indices < 0, indices + input_x.shape[axis], indices)
+    places = tuple(
+        indices if d == axis else jax.lax.broadcasted_iota(indices.dtype, indices.shape, d) for d in range(input_x.ndim)
+    )
+    return _COMBINED[reduction](input_x, updates, places).astype(input_x.dtype)
+
+
+@spelling(TensorScatterElements, method="scatter")
+def _scatter_of(self, axis, index, src):
+    """A copy with the element at `index` along an axis set, for each place of `index`."""
+    return TensorScatterElements.functional(self, index, src, axis)
+
+
+@spelling(TensorScatterElements, method="scatter_add")
+def _scatter_add_of(self, dim, index, src):
+    """A copy with the element at `index` along an axis increased, for each place of `index`."""
+    return TensorScatterElements.functional(self, index, src, dim, "add")

@@ -1,0 +1,209 @@
+"""Elements in order, and the distinct ones among them."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, DType, Int, Kind, accept_value
+from msnb.core._jax_private import is_tracer
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._check import INDEX, NUMBER, axis_in, dtype_in, rank
+from msnb.ops._host import HostPrimitive, host_operator
+from msnb.ops.array.values import tensor_argument
+
+
+def _index_type(*allowed):
+    def accept(value):
+        value = accept_value(DType, value)
+        if value not in allowed:
+            raise TypeError
+        return value
+
+    return Kind(" or ".join(map(repr, allowed)), accept)
+
+
+IndexType = _index_type(mstype.int32, mstype.int64)
+
+
+@operator(functional="sort")
+def Sort(x, *, axis: Int = -1, descending: Bool = False):
+    """The elements of a Tensor in order along an axis, and where they stood.
+
+    Args:
+        axis (int): The axis. Default: -1.
+        descending (bool): Whether the largest comes first. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Numbers, of at least 1 dimension.
+
+    Outputs:
+        Two Tensors of the shape of `x`.
+
+        - **y1** - The elements in order; equal ones keep their order.
+        - **y2** - Their indices, int32.
+
+    Raises:
+        TypeError: If `axis` is not an int or `descending` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> values, indices = ops.Sort()(Tensor([8, 2, 1], mindspore.float16))
+        >>> print(values, indices)
+        [1. 2. 8.] [2 1 0]
+    """
+    dtype_in("Sort", "x", x, NUMBER)
+    axis = axis_in("Sort", axis, x.ndim)
+    order = jnp.argsort(jax.lax.stop_gradient(x), axis, stable=True, descending=descending)
+    return jnp.take_along_axis(x, order, axis), order.astype(jnp.int32)
+
+
+@spelling(Sort, function="argsort", method="argsort")
+def argsort(input, axis=-1, descending=False):
+    """Indices that bring a Tensor in order along an axis.
+
+    Args:
+        input (Tensor): Numbers.
+        axis (int): The axis. Default: -1.
+        descending (bool): Whether the largest comes first. Default: False.
+
+    Returns:
+        Tensor of int32.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Sort.functional(input, axis, descending)[1]
+
+
+@spelling(Sort, method="sort")
+def _sort_of(self, axis=-1, descending=False):
+    """The elements in order along an axis, and where they stood."""
+    return Sort.functional(self, axis, descending)
+
+
+@operator(functional="searchsorted", methods=("searchsorted",))
+def SearchSorted(sorted_sequence, values, *, right: Bool = False):
+    """Where values would go in an ordered vector so that it stays in order.
+
+    Args:
+        sorted_sequence (Tensor): An ordered vector of numbers.
+        values (Tensor): Numbers, of any shape.
+        right (bool): Whether values go after equal elements. Default: False.
+
+    Returns:
+        Tensor of int64, of the shape of `values`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("searchsorted", "sorted_sequence", sorted_sequence, NUMBER)
+    rank("searchsorted", "sorted_sequence", sorted_sequence, 1)
+    return jnp.searchsorted(sorted_sequence, values, side="right" if right else "left").astype(jnp.int64)
+
+
+def _first_places(x):
+    """For a vector: which elements are the first of their value, and for each element the rank of its value's first
+    place among the first places."""
+    count = x.shape[0]
+    order = jnp.argsort(x, stable=True)
+    ordered = x[order]
+    new = jnp.concatenate([jnp.ones(1, bool), ordered[1:] != ordered[:-1]]) if count else jnp.zeros(0, bool)
+    group = jnp.cumsum(new) - 1
+    first = jnp.full(count, count).at[group].min(order)  # first place of each group
+    by_place = jnp.zeros(count, bool).at[order].set(new)  # in a stable sort a group begins with its first place
+    number = jnp.cumsum(by_place) - 1
+    inverse = (
+        jnp.zeros(count, jnp.int32)
+        .at[order]
+        .set(number[jnp.minimum(first, max(count - 1, 0))][group].astype(jnp.int32))
+    )
+    return by_place, inverse
+
+
+@operator(functional="unique_with_pad")
+def UniqueWithPad(x, pad_num):
+    """The distinct elements of a vector in order of appearance, filled up to its length, and where each belongs.
+
+    Inputs:
+        - **x** (Tensor) - A vector of numbers.
+        - **pad_num** (Union[int, Tensor]) - What fills the rest.
+
+    Outputs:
+        Two Tensors of the shape of `x`.
+
+        - **y** - The distinct elements, then `pad_num`.
+        - **idx** - For each element of `x` its index in `y`, of the type of `x` for integers, else int32.
+
+    Raises:
+        TypeError: If `x` is not made of numbers.
+        ValueError: If `x` is not a vector.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> y, idx = ops.UniqueWithPad()(Tensor([1, 1, 5, 5, 4], mindspore.int32), 8)
+        >>> print(y, idx)
+        [1 5 4 8 8] [0 0 1 1 2]
+    """
+    dtype_in("UniqueWithPad", "x", x, NUMBER)
+    rank("UniqueWithPad", "x", x, 1)
+    first, inverse = _first_places(x)
+    place = jnp.where(first, jnp.cumsum(first) - 1, x.shape[0])
+    values = jnp.full(x.shape, pad_num.astype(x.dtype)).at[place].set(x, mode="drop")
+    return values, inverse.astype(x.dtype if x.dtype in INDEX else jnp.int32)
+
+
+@host_operator("unique")
+class Unique(HostPrimitive):
+    """The distinct elements of a vector in order of appearance, and where each element belongs.
+
+    The length of the first result depends on the values, so a compiled graph cannot contain it: use UniqueWithPad
+    there.
+
+    Inputs:
+        - **x** (Tensor) - Numbers, a vector.
+
+    Outputs:
+        Two Tensors.
+
+        - **y** - The distinct elements.
+        - **idx** - For each element of `x` its index in `y`, int64 for int64, else int32.
+
+    Raises:
+        TypeError: If `x` is not a Tensor.
+        RuntimeError: If `x` is being traced.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> y, idx = ops.Unique()(Tensor([1, 2, 5, 2], mindspore.int32))
+        >>> print(y, idx)
+        [1 2 5] [0 1 2 1]
+    """
+
+    def __call__(self, x):
+        tensor_argument("Unique", "x", x)
+        if is_tracer(x._array):
+            raise RuntimeError(
+                "For 'Unique', the number of distinct elements depends on values, which a compiled "
+                "graph does not know; use UniqueWithPad, or call Unique in PYNATIVE mode."
+            )
+        values, first, inverse = np.unique(x.asnumpy(), return_index=True, return_inverse=True)
+        order = np.argsort(first, kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        index_type = np.int64 if x.dtype == mstype.int64 else np.int32
+        return Tensor(values[order]), Tensor(rank[inverse.reshape(-1)].astype(index_type))
+
+
+@spelling(Unique, method="unique")
+def _unique_of(self: Tensor) -> tuple[Tensor, Tensor]:
+    """The distinct elements, and for each element its place among them, as `ops.unique`."""
+    return Unique()(self)

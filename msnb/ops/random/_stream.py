@@ -1,0 +1,61 @@
+"""Streams of random numbers.
+
+Every call takes the next key of the stream that `set_seed` fixes. The attributes `seed` and `seed2` pick another stream
+of it: two operators with different seeds differ, and a program repeats itself after the same `set_seed`.
+"""
+
+import jax
+import jax.numpy as jnp
+
+from msnb.common.kinds import Kind, NonNegInt, Shape, accept_value, check
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
+
+
+def stream(key, *seeds):
+    """`key`, or the stream of it that `seeds` pick."""
+    for seed in seeds:
+        if seed:
+            key = jax.random.fold_in(key, seed & 0xFFFFFFFF)
+    return key
+
+
+def _positive_shape(value):
+    value = accept_value(Shape, value)
+    if any(n < 1 for n in value):
+        raise ValueError
+    return value
+
+
+PositiveShape = Kind("a tuple of positive int", _positive_shape)
+
+
+def seed_of(op, seed):
+    """`seed`, checked; 0 for None."""
+    return 0 if seed is None else check(NonNegInt, seed, "seed", op)
+
+
+def common_shape(op, shape, *parameters):
+    """`shape` broadcast with the shapes of the parameters of a distribution."""
+    try:
+        return jnp.broadcast_shapes(shape, *(p.shape for p in parameters))
+    except ValueError:
+        raise ValueError(
+            f"For '{op}', the parameters of shapes {', '.join(str(p.shape) for p in parameters)} should "
+            f"broadcast with 'shape' {shape}."
+        ) from None
+
+
+def check_numbers(op, name, value, allowed):
+    """Raise TypeError unless `value` is a Tensor of one of the `allowed` types."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"For '{op}', '{name}' should be a Tensor, but got {describe(value)}.")
+    if value.dtype not in allowed:
+        raise TypeError(f"For '{op}', '{name}' should be {' or '.join(map(str, allowed))}, but got {value.dtype}.")
+
+
+def size_of(op, size):
+    """A shape given as one tuple or as several ints."""
+    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+        size = size[0]
+    return check(Shape, tuple(size), "size", op)

@@ -1,0 +1,242 @@
+"""Random choices: of classes, of places, and of orders."""
+
+import jax
+import jax.numpy as jnp
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, DType, Int, Kind, NonNegInt, Optional, PositiveInt, accept_value, check
+from msnb.core.declare import operator, spelling
+from msnb.core.dtype import np_dtype
+from msnb.ops._check import BOOL, FLOAT, INDEX, dtype_in, rank
+from msnb.ops.random._stream import seed_of, stream
+
+
+def _up_to_five_dimensions(op, x):
+    dtype_in(op, "input_x", x, BOOL)
+    rank(op, "input_x", x, 1, 2, 3, 4, 5)
+
+
+@operator(random=True)
+def RandomChoiceWithMask(key, input_x, *, count: PositiveInt = 256, seed: Int = 0, seed2: Int = 0):
+    """Random places at which a mask is True, each at most once.
+
+    Args:
+        count (int): How many places. Default: 256.
+        seed (int): Picks a stream of random numbers. Default: 0.
+        seed2 (int): Picks a stream together with `seed`. Default: 0.
+
+    Inputs:
+        - **input_x** (Tensor) - The mask, bool of 1 to 5 dimensions.
+
+    Outputs:
+        Two Tensors.
+
+        - **index** - Places, int32 of shape (count, input_x.ndim); zeros where there are not enough.
+        - **mask** - Which rows of `index` are places, bool of shape (count,).
+
+    Raises:
+        TypeError: If `input_x` is not bool or an argument is not an int.
+        ValueError: If `count` is not positive or `input_x` has more than 5 dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> index, mask = ops.RandomChoiceWithMask(count=3)(Tensor(np.ones((4, 3)) > 0))
+        >>> print(index.shape, mask)
+        (3, 2) [ True  True  True]
+    """
+    _up_to_five_dimensions("RandomChoiceWithMask", input_x)
+    flat = input_x.reshape(-1)
+    score = jnp.where(flat, jax.random.uniform(stream(key, seed, seed2), flat.shape, jnp.float32), -1.0)
+    score, place = jax.lax.top_k(score, min(count, flat.size))
+    missing = count - place.size
+    score, place = jnp.pad(score, (0, missing), constant_values=-1.0), jnp.pad(place, (0, missing))
+    mask = score >= 0
+    index = jnp.stack(jnp.unravel_index(jnp.where(mask, place, 0), input_x.shape), axis=1).astype(jnp.int32)
+    return index, mask
+
+
+def _categorical_type(value):
+    value = accept_value(DType, value)
+    if value not in (mstype.int16, mstype.int32, mstype.int64):
+        raise TypeError
+    return value
+
+
+CategoricalType = Kind("mindspore.int16, mindspore.int32 or mindspore.int64", _categorical_type)
+
+
+@operator(functional="random_categorical", random=True)
+def RandomCategorical(key, logits, num_samples: PositiveInt, seed: Int = 0, *, dtype: CategoricalType = mstype.int64):
+    """Samples of categorical distributions given by logits.
+
+    Args:
+        dtype (mindspore.dtype): mindspore.int16, int32 or int64. Default: mindspore.int64.
+
+    Inputs:
+        - **logits** (Tensor) - Unnormalised log probabilities, floating point of shape (N, C).
+        - **num_samples** (int) - How many samples of each distribution, positive.
+        - **seed** (int) - Picks a stream of random numbers. Default: 0.
+
+    Outputs:
+        Tensor of shape (N, num_samples) and element type `dtype`.
+
+    Raises:
+        TypeError: If `logits` is not floating point or an argument is not an int.
+        ValueError: If `logits` has not 2 dimensions or `num_samples` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.RandomCategorical(mindspore.int64)(Tensor(np.ones((10, 5)), mindspore.float32), 8, 0).shape)
+        (10, 8)
+    """
+    dtype_in("RandomCategorical", "logits", logits, FLOAT)
+    rank("RandomCategorical", "logits", logits, 2)
+    shape = (num_samples, logits.shape[0])
+    return jax.random.categorical(stream(key, seed), logits, axis=-1, shape=shape).T.astype(np_dtype(dtype))
+
+
+@operator(random=True)
+def Multinomial(key, inputs, num_samples: PositiveInt, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
+    """Samples, with replacement, of categorical distributions given by weights.
+
+    Args:
+        seed (int): Picks a stream of random numbers, non-negative. Default: 0.
+        seed2 (int): Picks a stream together with `seed`. Default: 0.
+
+    Inputs:
+        - **inputs** (Tensor) - Non-negative weights, float32 of shape (C,) or (N, C); they need not sum to 1.
+        - **num_samples** (int) - How many samples of each distribution, positive.
+
+    Outputs:
+        Tensor of int32, of shape (num_samples,) or (N, num_samples).
+
+    Raises:
+        TypeError: If `inputs` is not floating point or an argument is not an int.
+        ValueError: If `inputs` has not 1 or 2 dimensions, or `num_samples` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Multinomial(seed=10)(Tensor([0., 9., 0.], mindspore.float32), 2))
+        [1 1]
+    """
+    dtype_in("Multinomial", "inputs", inputs, FLOAT)
+    rank("Multinomial", "inputs", inputs, 1, 2)
+    logits = jnp.log(jnp.maximum(inputs, 0))
+    samples = jax.random.categorical(stream(key, seed, seed2), logits, axis=-1, shape=(num_samples, *inputs.shape[:-1]))
+    return (samples if inputs.ndim == 1 else samples.T).astype(jnp.int32)
+
+
+@operator(random=True)
+def _MultinomialWithoutReplacement(key, inputs, num_samples: PositiveInt, *, seed: NonNegInt = 0):
+    """Samples, each class at most once, of categorical distributions given by weights.
+
+    Args:
+        seed (int): Picks a stream of random numbers, non-negative. Default: 0.
+
+    Inputs:
+        - **inputs** (Tensor) - Non-negative weights, floating point of shape (C,) or (N, C).
+        - **num_samples** (int) - How many samples of each distribution, at most C.
+
+    Outputs:
+        Tensor of int32.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "multinomial"
+    dtype_in(op, "inputs", inputs, FLOAT)
+    rank(op, "inputs", inputs, 1, 2)
+    if num_samples > inputs.shape[-1]:
+        raise ValueError(
+            f"For '{op}', without replacement 'num_sample' should be at most {inputs.shape[-1]}, the "
+            f"number of classes, but got {num_samples}."
+        )
+    noise = jax.random.gumbel(stream(key, seed), inputs.shape, jnp.float32)
+    return jax.lax.top_k(jnp.log(jnp.maximum(inputs, 0)) + noise, num_samples)[1].astype(jnp.int32)
+
+
+@spelling(Multinomial, _MultinomialWithoutReplacement, generation=1)
+def multinomial(inputs, num_sample, replacement=True, seed=None):
+    """Samples of categorical distributions given by weights.
+
+    Args:
+        inputs (Tensor): Non-negative weights, float32 of shape (C,) or (N, C).
+        num_sample (int): How many samples of each distribution.
+        replacement (bool): Whether a class may be drawn again. Default: True.
+        seed (int): Picks a stream of random numbers, non-negative. Default: None, 0.
+
+    Returns:
+        Tensor of int32, of shape (num_sample,) or (N, num_sample).
+
+    Raises:
+        TypeError: If an argument is not of the type given above.
+        ValueError: If there are not enough classes to draw without replacement.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.multinomial(Tensor([0., 9., 0.], mindspore.float32), 2))
+        [1 1]
+    """
+    replacement = check(Bool, replacement, "replacement", "multinomial")
+    draw = Multinomial if replacement else _MultinomialWithoutReplacement
+    return draw(seed=seed_of("multinomial", seed))(inputs, num_sample)
+
+
+@operator(random=True)
+def Randperm(key, n, *, max_length: PositiveInt = 1, pad: Int = -1, dtype: DType = mstype.int32):
+    """The numbers 0 to n - 1 in random order, filled up to a fixed length.
+
+    Args:
+        max_length (int): Length of the result. Default: 1.
+        pad (int): What fills the places after the n numbers. Default: -1.
+        dtype (mindspore.dtype): Element type, of integers. Default: mindspore.int32.
+
+    Inputs:
+        - **n** (Tensor) - How many numbers, int32 of shape (1,), at most `max_length`.
+
+    Outputs:
+        Tensor of shape (max_length,) and element type `dtype`.
+
+    Raises:
+        TypeError: If an argument is not an int.
+        ValueError: If `n` has not shape (1,).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Randperm(max_length=3)(Tensor([3], mindspore.int32)).shape)
+        (3,)
+    """
+    dtype_in("Randperm", "n", n, INDEX)
+    if n.shape != (1,):
+        raise ValueError(f"For 'Randperm', 'n' should have shape (1,), but got {n.shape}.")
+    place = jnp.arange(max_length)
+    order = jnp.argsort(jnp.where(place < n[0], jax.random.uniform(key, (max_length,)), 2.0))
+    return jnp.where(place < n[0], order, pad).astype(np_dtype(dtype))
+
+
+@operator(functional="randperm", generation=2, random=True)
+def _RandpermOf(key, n: PositiveInt, *, seed: NonNegInt = 0, dtype: Optional(DType) = mstype.int64):
+    """The numbers 0 to n - 1 in random order.
+
+    Args:
+        n (int): How many numbers.
+        seed (int): Picks a stream of random numbers. Default: 0.
+        dtype (mindspore.dtype): Element type. Default: mindspore.int64.
+
+    Returns:
+        Tensor of shape (n,).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return jax.random.permutation(stream(key, seed), n).astype(np_dtype(dtype or mstype.int64))

@@ -1,0 +1,238 @@
+"""Normal, Laplace, and truncated distributions."""
+
+import jax
+import jax.numpy as jnp
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import DType, Int, NonNegInt
+from msnb.core.declare import operator, spelling
+from msnb.core.dtype import np_dtype
+from msnb.core.tensor import Tensor
+from msnb.ops.array.cast import Cast
+from msnb.ops.random._stream import PositiveShape, check_numbers, seed_of, size_of, stream
+
+
+@operator(random=True)
+def StandardNormal(key, shape: PositiveShape, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
+    """Numbers of the normal distribution with mean 0 and standard deviation 1.
+
+    Args:
+        seed (int): Picks a stream of random numbers, non-negative. Default: 0.
+        seed2 (int): Picks a stream together with `seed`. Default: 0.
+
+    Inputs:
+        - **shape** (tuple[int]) - Shape of the result, of positive int.
+
+    Outputs:
+        Tensor of float32, of shape `shape`.
+
+    Raises:
+        TypeError: If an argument is not of the type given above.
+        ValueError: If a seed is negative or an entry of `shape` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> output = ops.StandardNormal(seed=2)((2, 2))
+        >>> print(output.shape)
+        (2, 2)
+    """
+    return jax.random.normal(stream(key, seed, seed2), shape, jnp.float32)
+
+
+@spelling(StandardNormal)
+def standard_normal(shape, seed=None):
+    """Numbers of the normal distribution with mean 0 and standard deviation 1.
+
+    Args:
+        shape (tuple[int]): Shape of the result.
+        seed (int): Picks a stream of random numbers. Default: None, 0.
+
+    Returns:
+        Tensor of float32.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return StandardNormal(seed=seed_of("standard_normal", seed))(shape)
+
+
+def _parameter(value):
+    """Python numbers are taken as Tensors, as 2.x does."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return Tensor(float(value), mstype.float32)
+    return value
+
+
+@spelling(StandardNormal, generation=1)
+def normal(shape, mean, stddev, seed=None):
+    """Numbers of normal distributions.
+
+    Args:
+        shape (tuple[int]): Shape of the numbers, broadcast with those of the parameters.
+        mean (Tensor): Mean, of numbers.
+        stddev (Tensor): Standard deviation, of numbers.
+        seed (int): Picks a stream of random numbers, non-negative. Default: None, 0.
+
+    Returns:
+        Tensor of float32.
+
+    Raises:
+        TypeError: If an argument is not of the type given above.
+        ValueError: If `seed` is negative or an entry of `shape` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> output = ops.normal((2, 2), Tensor(1., mindspore.float32), Tensor(1., mindspore.float32), seed=5)
+        >>> print(output.shape)
+        (2, 2)
+    """
+    allowed = (*mstype.int_type, mstype.float16, mstype.float32)
+    mean, stddev = _parameter(mean), _parameter(stddev)
+    check_numbers("normal", "mean", mean, allowed)
+    check_numbers("normal", "stddev", stddev, allowed)
+    return StandardNormal(seed=seed_of("normal", seed))(shape) * stddev + mean
+
+
+@spelling(StandardNormal)
+def randn(*size, dtype=None, seed=None):
+    """Numbers of the standard normal distribution.
+
+    Args:
+        size (Union[int, tuple[int]]): Shape of the result.
+        dtype (mindspore.dtype): Element type. Default: None, mindspore.float32.
+        seed (int): Picks a stream of random numbers. Default: None, 0.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    result = StandardNormal(seed=seed_of("randn", seed))(size_of("randn", size))
+    return result if dtype in (None, mstype.float32) else Cast.functional(result, dtype)
+
+
+@spelling(StandardNormal)
+def randn_like(input, seed=None, *, dtype=None):
+    """Numbers of the standard normal distribution, of the shape of a Tensor.
+
+    Args:
+        input (Tensor): Gives shape and type.
+        seed (int): Picks a stream of random numbers. Default: None, 0.
+        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return randn(input.shape, dtype=dtype or input.dtype, seed=seed)
+
+
+@operator(random=True)
+def StandardLaplace(key, shape: PositiveShape, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
+    """Numbers of the Laplace distribution with mean 0 and scale 1.
+
+    Args:
+        seed (int): Picks a stream of random numbers, non-negative. Default: 0.
+        seed2 (int): Picks a stream together with `seed`. Default: 0.
+
+    Inputs:
+        - **shape** (tuple[int]) - Shape of the result, of positive int.
+
+    Outputs:
+        Tensor of float32, of shape `shape`.
+
+    Raises:
+        TypeError: If an argument is not of the type given above.
+        ValueError: If a seed is negative or an entry of `shape` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> output = ops.StandardLaplace(seed=2)((2, 2))
+        >>> print(output.shape)
+        (2, 2)
+    """
+    return jax.random.laplace(stream(key, seed, seed2), shape, jnp.float32)
+
+
+@spelling(StandardLaplace)
+def standard_laplace(shape, seed=None):
+    """Numbers of the Laplace distribution with mean 0 and scale 1.
+
+    Args:
+        shape (tuple[int]): Shape of the result.
+        seed (int): Picks a stream of random numbers. Default: None, 0.
+
+    Returns:
+        Tensor of float32.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return StandardLaplace(seed=seed_of("standard_laplace", seed))(shape)
+
+
+@spelling(StandardLaplace, generation=1)
+def laplace(shape, mean, lambda_param, seed=None):
+    """Numbers of Laplace distributions.
+
+    Args:
+        shape (tuple[int]): Shape of the numbers, broadcast with those of the parameters.
+        mean (Tensor): Mean, float32.
+        lambda_param (Tensor): Scale, float32.
+        seed (int): Picks a stream of random numbers, non-negative. Default: None, 0.
+
+    Returns:
+        Tensor of float32.
+
+    Raises:
+        TypeError: If an argument is not of the type given above.
+        ValueError: If `seed` is negative or an entry of `shape` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> output = ops.laplace((2, 2), Tensor(1., mindspore.float32), Tensor(1., mindspore.float32), seed=5)
+        >>> print(output.shape)
+        (2, 2)
+    """
+    check_numbers("laplace", "mean", mean, (mstype.float32,))
+    check_numbers("laplace", "lambda_param", lambda_param, (mstype.float32,))
+    return StandardLaplace(seed=seed_of("laplace", seed))(shape) * lambda_param + mean
+
+
+@operator(random=True)
+def TruncatedNormal(key, shape: PositiveShape, *, seed: Int = 0, dtype: DType = mstype.float32):
+    """Numbers of the standard normal distribution, none further than 2 from 0.
+
+    Args:
+        seed (int): Picks a stream of random numbers. Default: 0.
+        dtype (mindspore.dtype): Element type. Default: mindspore.float32.
+
+    Inputs:
+        - **shape** (tuple[int]) - Shape of the result, of positive int.
+
+    Outputs:
+        Tensor of shape `shape` and element type `dtype`.
+
+    Raises:
+        TypeError: If `seed` is not an int or `shape` not made of int.
+        ValueError: If an entry of `shape` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.TruncatedNormal()((1, 2)).shape)
+        (1, 2)
+    """
+    return jax.random.truncated_normal(stream(key, seed), -2, 2, shape, jnp.float32).astype(np_dtype(dtype))

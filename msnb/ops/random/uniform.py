@@ -1,0 +1,173 @@
+"""Uniform distributions, over real and whole numbers."""
+
+import jax
+import jax.numpy as jnp
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import NonNegInt
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._check import dtype_in, rank
+from msnb.ops.array.cast import Cast
+from msnb.ops.random._stream import PositiveShape, check_numbers, seed_of, size_of, stream
+
+
+@operator(random=True)
+def UniformReal(key, shape: PositiveShape, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
+    """Numbers of the uniform distribution over [0, 1).
+
+    Args:
+        seed (int): Picks a stream of random numbers, non-negative. Default: 0.
+        seed2 (int): Picks a stream together with `seed`. Default: 0.
+
+    Inputs:
+        - **shape** (tuple[int]) - Shape of the result, of positive int.
+
+    Outputs:
+        Tensor of float32, of shape `shape`.
+
+    Raises:
+        TypeError: If an argument is not of the type given above.
+        ValueError: If a seed is negative or an entry of `shape` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> output = ops.UniformReal(seed=2)((2, 2))
+        >>> print(output.shape)
+        (2, 2)
+    """
+    return jax.random.uniform(stream(key, seed, seed2), shape, jnp.float32)
+
+
+@operator(random=True)
+def UniformInt(key, shape: PositiveShape, minval, maxval, *, seed: NonNegInt = 0, seed2: NonNegInt = 0):
+    """Whole numbers of the uniform distribution over [minval, maxval).
+
+    Args:
+        seed (int): Picks a stream of random numbers, non-negative. Default: 0.
+        seed2 (int): Picks a stream together with `seed`. Default: 0.
+
+    Inputs:
+        - **shape** (tuple[int]) - Shape of the result, of positive int.
+        - **minval** (Tensor) - The smallest number, an int32 scalar.
+        - **maxval** (Tensor) - The number above the largest, an int32 scalar.
+
+    Outputs:
+        Tensor of int32, of shape `shape`.
+
+    Raises:
+        TypeError: If an argument is not of the type given above.
+        ValueError: If a seed is negative or an entry of `shape` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> output = ops.UniformInt(seed=2)((2, 2), Tensor(1, mindspore.int32), Tensor(5, mindspore.int32))
+        >>> print(output.shape)
+        (2, 2)
+    """
+    for argument, value in (("minval", minval), ("maxval", maxval)):
+        if not value.weak_type:
+            dtype_in("UniformInt", argument, value, frozenset({jnp.dtype("int32")}))
+        rank("UniformInt", argument, value, 0)
+    return jax.random.randint(
+        stream(key, seed, seed2), shape, minval.astype(jnp.int32), maxval.astype(jnp.int32), jnp.int32
+    )
+
+
+@spelling(UniformInt, UniformReal, generation=1)
+def uniform(shape, minval, maxval, seed=None, dtype=mstype.float32):
+    """Numbers of uniform distributions over [minval, maxval).
+
+    Args:
+        shape (tuple[int]): Shape of the numbers, broadcast with those of the bounds.
+        minval (Tensor): Lower bound, of element type `dtype`; a scalar for int32.
+        maxval (Tensor): Upper bound, of element type `dtype`; a scalar for int32.
+        seed (int): Picks a stream of random numbers, non-negative. Default: None, 0.
+        dtype (mindspore.dtype): mindspore.float32 or mindspore.int32. Default: mindspore.float32.
+
+    Returns:
+        Tensor of element type `dtype`.
+
+    Raises:
+        TypeError: If an argument is not of the type given above.
+        ValueError: If `seed` is negative or an entry of `shape` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> low, high = Tensor(0., mindspore.float32), Tensor(1., mindspore.float32)
+        >>> print(ops.uniform((2, 2), low, high, seed=5).shape)
+        (2, 2)
+    """
+    if dtype not in (mstype.float32, mstype.int32):
+        raise TypeError(f"For 'uniform', 'dtype' should be mindspore.float32 or mindspore.int32, but got {dtype!r}.")
+    check_numbers("uniform", "minval", minval, (dtype,))
+    check_numbers("uniform", "maxval", maxval, (dtype,))
+    seed = seed_of("uniform", seed)
+    if dtype == mstype.int32:
+        return UniformInt(seed=seed)(shape, minval, maxval)
+    return UniformReal(seed=seed)(shape) * (maxval - minval) + minval
+
+
+@spelling(UniformReal)
+def rand(*size, dtype=None, seed=None):
+    """Numbers of the uniform distribution over [0, 1).
+
+    Args:
+        size (Union[int, tuple[int]]): Shape of the result.
+        dtype (mindspore.dtype): Element type. Default: None, mindspore.float32.
+        seed (int): Picks a stream of random numbers. Default: None, 0.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    result = UniformReal(seed=seed_of("rand", seed))(size_of("rand", size))
+    return result if dtype in (None, mstype.float32) else Cast.functional(result, dtype)
+
+
+@spelling(UniformReal)
+def rand_like(input, seed=None, *, dtype=None):
+    """Numbers of the uniform distribution over [0, 1), of the shape of a Tensor.
+
+    Args:
+        input (Tensor): Gives shape and type.
+        seed (int): Picks a stream of random numbers. Default: None, 0.
+        dtype (mindspore.dtype): Element type. Default: None, that of `input`.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return rand(input.shape, dtype=dtype or input.dtype, seed=seed)
+
+
+@spelling(UniformInt)
+def randint(low, high, size, seed=None, *, dtype=None):
+    """Whole numbers of the uniform distribution over [low, high).
+
+    Args:
+        low (int): The smallest number.
+        high (int): The number above the largest.
+        size (tuple[int]): Shape of the result.
+        seed (int): Picks a stream of random numbers. Default: None, 0.
+        dtype (mindspore.dtype): Element type. Default: None, mindspore.int64.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    low, high = Tensor(low, mstype.int32), Tensor(high, mstype.int32)
+    drawn = UniformInt(seed=seed_of("randint", seed))(size, low, high)
+    return Cast.functional(drawn, dtype or mstype.int64)
