@@ -1,5 +1,7 @@
 """Functions of values, types and shapes that run while a graph is built."""
 
+from typing import Any
+
 from msnb.common import dtype as mstype
 from msnb.core._jax_private import is_tracer
 from msnb.core.declare import spelling
@@ -9,7 +11,7 @@ from msnb.ops.array.cast import Cast
 
 
 @spelling(generation=1)
-def tuple_setitem(data, index, value):
+def tuple_setitem(data: Any, index: Any, value: Any) -> Any:
     """A copy of a tuple with one element replaced.
 
     Args:
@@ -27,7 +29,7 @@ def tuple_setitem(data, index, value):
 
 
 @spelling(generation=1)
-def list_setitem(data, index, value):
+def list_setitem(data: Any, index: Any, value: Any) -> Any:
     """A copy of a list with one element replaced.
 
     Args:
@@ -47,7 +49,7 @@ def list_setitem(data, index, value):
 
 
 @spelling(generation=1)
-def dict_setitem(data, key, value):
+def dict_setitem(data: Any, key: Any, value: Any) -> Any:
     """A copy of a dict with the value of one key replaced.
 
     Args:
@@ -65,7 +67,7 @@ def dict_setitem(data, key, value):
 
 
 @spelling(generation=1)
-def tuple_div(x, y):
+def tuple_div(x: Any, y: Any) -> Any:
     """Quotients of the elements of two tuples of int, which must be whole.
 
     Args:
@@ -89,7 +91,7 @@ def tuple_div(x, y):
 
 
 @spelling(generation=1)
-def tail(data):
+def tail(data: Any) -> Any:
     """The elements of a sequence but the first.
 
     Args:
@@ -105,7 +107,7 @@ def tail(data):
 
 
 @spelling(generation=1)
-def typeof(value):
+def typeof(value: Any) -> Any:
     """The mindspore type of a value.
 
     Args:
@@ -121,7 +123,7 @@ def typeof(value):
 
 
 @spelling(generation=1)
-def hastype(value, type_):
+def hastype(value: Any, type_: Any) -> Any:
     """Whether a value is of a mindspore type or of a family of types.
 
     Args:
@@ -141,7 +143,7 @@ def hastype(value, type_):
 
 
 @spelling(generation=1)
-def isconstant(value):
+def isconstant(value: Any) -> Any:
     """Whether a value is known before the program runs.
 
     Args:
@@ -157,7 +159,7 @@ def isconstant(value):
 
 
 @spelling(generation=1)
-def mixed_precision_cast(dst_type, x):
+def mixed_precision_cast(dst_type: Any, x: Any) -> Any:
     """Floating point Tensors, also within tuples, lists and dicts, in another floating point type.
 
     Args:
@@ -183,7 +185,7 @@ def mixed_precision_cast(dst_type, x):
 
 
 @spelling(generation=1)
-def broadcast_gradient_args(x_shape, y_shape):
+def broadcast_gradient_args(x_shape: Any, y_shape: Any) -> Any:
     """The axes over which gradients are summed after two shapes were broadcast against each other.
 
     Args:
@@ -209,7 +211,7 @@ def broadcast_gradient_args(x_shape, y_shape):
 
 
 @spelling(generation=1)
-def reduced_shape(shape, axis):
+def reduced_shape(shape: Any, axis: int | tuple[int, ...] | list[int]) -> Any:
     """A shape whose entries at some axes are 1.
 
     Args:
@@ -228,7 +230,7 @@ def reduced_shape(shape, axis):
 
 
 @spelling(generation=1)
-def switch(condition, when_true, when_false):
+def switch(condition: Any, when_true: Any, when_false: Any) -> Any:
     """One of two values or functions.
 
     Args:
@@ -249,7 +251,7 @@ def switch(condition, when_true, when_false):
 
 
 @spelling(generation=1)
-def switch_layer(index, layers):
+def switch_layer(index: Any, layers: Any) -> Any:
     """One of several functions.
 
     Args:

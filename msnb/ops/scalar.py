@@ -1,6 +1,7 @@
 """Functions of Python numbers, strings, tuples, lists and dicts. They compute at once, in both modes."""
 
 import math
+from typing import Any
 
 from msnb.core.declare import spelling
 from msnb.core.tensor import Tensor
@@ -8,7 +9,7 @@ from msnb.ops.math.exponential import Log
 
 
 @spelling(generation=1)
-def scalar_add(x, y):
+def scalar_add(x: Any, y: Any) -> Any:
     """Sum of two numbers.
 
     Supported Platforms:
@@ -18,7 +19,7 @@ def scalar_add(x, y):
 
 
 @spelling(generation=1)
-def scalar_sub(x, y):
+def scalar_sub(x: Any, y: Any) -> Any:
     """Difference of two numbers.
 
     Supported Platforms:
@@ -28,7 +29,7 @@ def scalar_sub(x, y):
 
 
 @spelling(generation=1)
-def scalar_mul(x, y):
+def scalar_mul(x: Any, y: Any) -> Any:
     """Product of two numbers.
 
     Supported Platforms:
@@ -38,7 +39,7 @@ def scalar_mul(x, y):
 
 
 @spelling(generation=1)
-def scalar_div(x, y):
+def scalar_div(x: Any, y: Any) -> Any:
     """Quotient of two numbers.
 
     Supported Platforms:
@@ -48,7 +49,7 @@ def scalar_div(x, y):
 
 
 @spelling(generation=1)
-def scalar_floordiv(x, y):
+def scalar_floordiv(x: Any, y: Any) -> Any:
     """Quotient of two numbers, rounded down.
 
     Supported Platforms:
@@ -58,7 +59,7 @@ def scalar_floordiv(x, y):
 
 
 @spelling(generation=1)
-def scalar_mod(x, y):
+def scalar_mod(x: Any, y: Any) -> Any:
     """Remainder of two numbers.
 
     Supported Platforms:
@@ -68,7 +69,7 @@ def scalar_mod(x, y):
 
 
 @spelling(generation=1)
-def scalar_pow(x, y):
+def scalar_pow(x: Any, y: Any) -> Any:
     """Power of two numbers.
 
     Supported Platforms:
@@ -78,7 +79,7 @@ def scalar_pow(x, y):
 
 
 @spelling(generation=1)
-def scalar_log(x):
+def scalar_log(x: Any) -> Any:
     """Natural logarithm of a number.
 
     Supported Platforms:
@@ -88,7 +89,7 @@ def scalar_log(x):
 
 
 @spelling(generation=1)
-def scalar_uadd(x):
+def scalar_uadd(x: Any) -> Any:
     """A number itself.
 
     Supported Platforms:
@@ -98,7 +99,7 @@ def scalar_uadd(x):
 
 
 @spelling(generation=1)
-def scalar_usub(x):
+def scalar_usub(x: Any) -> Any:
     """A number with its sign changed.
 
     Supported Platforms:
@@ -108,7 +109,7 @@ def scalar_usub(x):
 
 
 @spelling(generation=1)
-def scalar_gt(x, y):
+def scalar_gt(x: Any, y: Any) -> Any:
     """Whether the first number is larger.
 
     Supported Platforms:
@@ -118,7 +119,7 @@ def scalar_gt(x, y):
 
 
 @spelling(generation=1)
-def scalar_lt(x, y):
+def scalar_lt(x: Any, y: Any) -> Any:
     """Whether it is smaller.
 
     Supported Platforms:
@@ -128,7 +129,7 @@ def scalar_lt(x, y):
 
 
 @spelling(generation=1)
-def scalar_ge(x, y):
+def scalar_ge(x: Any, y: Any) -> Any:
     """Whether the first number is not smaller.
 
     Supported Platforms:
@@ -138,7 +139,7 @@ def scalar_ge(x, y):
 
 
 @spelling(generation=1)
-def scalar_le(x, y):
+def scalar_le(x: Any, y: Any) -> Any:
     """Whether the first number is not larger.
 
     Supported Platforms:
@@ -148,7 +149,7 @@ def scalar_le(x, y):
 
 
 @spelling(generation=1)
-def scalar_eq(x, y):
+def scalar_eq(x: Any, y: Any) -> Any:
     """Whether two numbers are equal.
 
     Supported Platforms:
@@ -158,7 +159,7 @@ def scalar_eq(x, y):
 
 
 @spelling(generation=1)
-def scalar_ne(x, y):
+def scalar_ne(x: Any, y: Any) -> Any:
     """Whether two numbers differ.
 
     Supported Platforms:
@@ -168,7 +169,7 @@ def scalar_ne(x, y):
 
 
 @spelling(generation=1)
-def string_eq(x, y):
+def string_eq(x: Any, y: Any) -> Any:
     """Whether two strings are equal.
 
     Supported Platforms:
@@ -178,7 +179,7 @@ def string_eq(x, y):
 
 
 @spelling(generation=1)
-def string_concat(x, y):
+def string_concat(x: Any, y: Any) -> Any:
     """Two strings joined.
 
     Supported Platforms:
@@ -188,7 +189,7 @@ def string_concat(x, y):
 
 
 @spelling(generation=1)
-def bool_not(x):
+def bool_not(x: Any) -> Any:
     """Negation of a bool.
 
     Supported Platforms:
@@ -198,7 +199,7 @@ def bool_not(x):
 
 
 @spelling(generation=1)
-def bool_eq(x, y):
+def bool_eq(x: Any, y: Any) -> Any:
     """Whether two bools are equal.
 
     Supported Platforms:
@@ -208,7 +209,7 @@ def bool_eq(x, y):
 
 
 @spelling(generation=1)
-def bool_or(x, y):
+def bool_or(x: Any, y: Any) -> Any:
     """Whether one of two bools is True.
 
     Supported Platforms:
@@ -218,7 +219,7 @@ def bool_or(x, y):
 
 
 @spelling(generation=1)
-def bool_and(x, y):
+def bool_and(x: Any, y: Any) -> Any:
     """Whether both of two bools are True.
 
     Supported Platforms:
@@ -228,7 +229,7 @@ def bool_and(x, y):
 
 
 @spelling(generation=1)
-def is_(x, y):
+def is_(x: Any, y: Any) -> Any:
     """Whether two values are one object.
 
     Supported Platforms:
@@ -238,7 +239,7 @@ def is_(x, y):
 
 
 @spelling(generation=1)
-def is_not(x, y):
+def is_not(x: Any, y: Any) -> Any:
     """Whether two values are different objects.
 
     Supported Platforms:
@@ -248,7 +249,7 @@ def is_not(x, y):
 
 
 @spelling(generation=1)
-def in_dict(key, d):
+def in_dict(key: Any, d: Any) -> Any:
     """Whether a dict has a key.
 
     Supported Platforms:
@@ -258,7 +259,7 @@ def in_dict(key, d):
 
 
 @spelling(generation=1)
-def not_in_dict(key, d):
+def not_in_dict(key: Any, d: Any) -> Any:
     """Whether a dict lacks a key.
 
     Supported Platforms:
@@ -268,7 +269,7 @@ def not_in_dict(key, d):
 
 
 @spelling(generation=1)
-def tuple_getitem(x, y):
+def tuple_getitem(x: Any, y: Any) -> Any:
     """An element of a tuple.
 
     Supported Platforms:
@@ -278,7 +279,7 @@ def tuple_getitem(x, y):
 
 
 @spelling(generation=1)
-def list_getitem(x, y):
+def list_getitem(x: Any, y: Any) -> Any:
     """An element of a list.
 
     Supported Platforms:
@@ -288,7 +289,7 @@ def list_getitem(x, y):
 
 
 @spelling(generation=1)
-def dict_getitem(x, y):
+def dict_getitem(x: Any, y: Any) -> Any:
     """The value of a key in a dict.
 
     Supported Platforms:
@@ -298,7 +299,7 @@ def dict_getitem(x, y):
 
 
 @spelling(generation=1)
-def tuple_len(x):
+def tuple_len(x: Any) -> Any:
     """Length of a tuple.
 
     Supported Platforms:
@@ -308,7 +309,7 @@ def tuple_len(x):
 
 
 @spelling(generation=1)
-def list_len(x):
+def list_len(x: Any) -> Any:
     """Length of a list.
 
     Supported Platforms:
@@ -318,7 +319,7 @@ def list_len(x):
 
 
 @spelling(generation=1)
-def tuple_equal(x, y):
+def tuple_equal(x: Any, y: Any) -> Any:
     """Whether two tuples are equal.
 
     Supported Platforms:
@@ -328,7 +329,7 @@ def tuple_equal(x, y):
 
 
 @spelling(generation=1)
-def list_equal(x, y):
+def list_equal(x: Any, y: Any) -> Any:
     """Whether two lists are equal.
 
     Supported Platforms:
@@ -338,7 +339,7 @@ def list_equal(x, y):
 
 
 @spelling(generation=1)
-def make_range(*a):
+def make_range(*a: Any) -> Any:
     """The numbers of a range, as a tuple.
 
     Supported Platforms:
@@ -348,7 +349,7 @@ def make_range(*a):
 
 
 @spelling(generation=1)
-def make_tuple(*a):
+def make_tuple(*a: Any) -> Any:
     """A tuple of the arguments.
 
     Supported Platforms:
@@ -358,7 +359,7 @@ def make_tuple(*a):
 
 
 @spelling(generation=1)
-def make_list(*a):
+def make_list(*a: Any) -> Any:
     """A list of the arguments.
 
     Supported Platforms:
@@ -368,7 +369,7 @@ def make_list(*a):
 
 
 @spelling(generation=1)
-def make_dict(keys, values):
+def make_dict(keys: Any, values: Any) -> Any:
     """A dict of keys and values.
 
     Supported Platforms:
@@ -378,7 +379,7 @@ def make_dict(keys, values):
 
 
 @spelling(generation=1)
-def make_slice(*args):
+def make_slice(*args: Any) -> Any:
     """A slice of start, stop and step.
 
     Supported Platforms:
@@ -388,7 +389,7 @@ def make_slice(*args):
 
 
 @spelling(generation=1)
-def tuple_reversed(t):
+def tuple_reversed(t: Any) -> Any:
     """A tuple in reverse order.
 
     Supported Platforms:
@@ -398,7 +399,7 @@ def tuple_reversed(t):
 
 
 @spelling(generation=1)
-def shape_mul(x):
+def shape_mul(x: Any) -> Any:
     """Product of the entries of a shape.
 
     Supported Platforms:

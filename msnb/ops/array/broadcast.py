@@ -1,5 +1,7 @@
 """Tensors repeated along dimensions of length 1, tiled, or spread over a grid."""
 
+from typing import Any
+
 import jax.numpy as jnp
 
 from msnb.common.kinds import (
@@ -67,13 +69,13 @@ def _BroadcastTensors(inputs: Tensors):
 
 
 @spelling(BroadcastTo, method="expand_as")
-def _expand_as_of(self, x):
+def _expand_as_of(self: Tensor, x: Tensor) -> Tensor:
     """The Tensor broadcast to the shape of another."""
     return BroadcastTo.functional(self, x.shape)
 
 
 @spelling(BroadcastTo, method="expand")
-def _expand_of(self, *size):
+def _expand_of(self: Tensor, *size: Any) -> Tensor:
     """The Tensor broadcast to a shape, in which -1 keeps a length."""
     return BroadcastTo.functional(self, tuple(size[0] if isinstance(size[0], (tuple, list, Tensor)) else size))
 
@@ -148,7 +150,7 @@ def Meshgrid(inputs: Tensors, *, indexing: OneOf("xy", "ij") = "xy"):
 
 
 @spelling(Meshgrid)
-def meshgrid(*inputs, indexing="xy"):
+def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
     """Coordinate grids of vectors.
 
     Args:

@@ -1,5 +1,7 @@
 """Conversion to other element types."""
 
+from typing import Any
+
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
@@ -65,11 +67,11 @@ def _dtype_of(dtype):
         if not mstype.is_array_type(found):
             raise TypeError(f"For 'astype', there is no element type {dtype!r}.")
         return found
-    return check(DType, dtype, "dtype", "astype")
+    return dtype if isinstance(dtype, mstype.Type) else check(DType, dtype, "dtype", "astype")
 
 
 @spelling(Cast, method="astype", generation=1)
-def astype(self, dtype, copy=True):
+def astype(self: Tensor, dtype: DType | str, copy: bool = True) -> Tensor:
     """The Tensor with another element type.
 
     Args:
@@ -86,19 +88,19 @@ def astype(self, dtype, copy=True):
 
 
 @spelling(Cast, method="to")
-def _to_of(self, dtype, *args):
+def _to_of(self: Tensor, dtype: DType | str, *args: Any) -> Tensor:
     """The Tensor with another element type; `type` in 2.x."""
     return astype(self, dtype)
 
 
 @spelling(Cast, method="type")
-def _type_of(self, dtype=None):
+def _type_of(self: Tensor, dtype: DType | str | None = None) -> Tensor | str:
     """The name of the element type, or the Tensor with another one."""
     return str(self.dtype) if dtype is None else astype(self, dtype)
 
 
 @spelling(Cast, method="type_as")
-def _type_as_of(self, other):
+def _type_as_of(self: Tensor, other: Tensor) -> Tensor:
     """The Tensor with the element type of another."""
     return Cast.functional(self, other.dtype)
 

@@ -62,7 +62,7 @@ def Select(condition, x, y):
 
 
 @spelling(Select)
-def select(condition, input, other):
+def select(condition: Tensor, input: Tensor, other: Tensor | float) -> Tensor:
     """Elements of `input` where a condition holds, of `other` elsewhere.
 
     Args:
@@ -108,7 +108,7 @@ def _Where(condition, x, y):
 
 
 @spelling(_Where)
-def where(condition, input, other):
+def where(condition: Tensor, input: Tensor, other: Tensor | float) -> Tensor:
     """Elements of `input` where a condition holds, of `other` elsewhere, with broadcasting.
 
     Args:
@@ -130,13 +130,13 @@ def where(condition, input, other):
 
 
 @spelling(_Where, method="where")
-def _where_of(self, condition, y):
+def _where_of(self: Tensor, condition: Tensor, y: Tensor | float) -> Tensor:
     """Elements of the Tensor where a condition holds, of `y` elsewhere."""
     return _Where.functional(condition, self, y)
 
 
 @spelling(_Where, method="select")
-def _select_of(self, condition, y):
+def _select_of(self: Tensor, condition: Tensor, y: Tensor | float) -> Tensor:
     """Elements of the Tensor where a condition holds, of `y` elsewhere."""
     return _Where.functional(condition, self, y)
 
@@ -182,7 +182,7 @@ def _known(op, x):
 
 
 @spelling(function="masked_select", method="masked_select")
-def masked_select(input, mask):
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements of a Tensor where a mask is True, as a vector. Only in PYNATIVE mode: the length depends on values.
 
     Args:
@@ -210,7 +210,7 @@ def masked_select(input, mask):
 
 
 @spelling(function="nonzero", method="nonzero")
-def nonzero(input, *, as_tuple=False):
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Tensor | tuple[Tensor, ...]:
     """Places of the elements that are not 0. Only in PYNATIVE mode: how many there are depends on values.
 
     Args:
@@ -233,7 +233,7 @@ def nonzero(input, *, as_tuple=False):
 
 
 @spelling(function="argwhere", method="argwhere")
-def argwhere(input):
+def argwhere(input: Tensor) -> Tensor:
     """Places of the elements that are not 0; the same as `nonzero`.
 
     Args:
@@ -249,7 +249,7 @@ def argwhere(input):
 
 
 @spelling(function="bincount", method="bincount")
-def bincount(input, weights=None, minlength=0):
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each of the numbers from 0 occurs in a vector. Only in PYNATIVE mode: the length depends on values.
 
     Args:

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.ops._check import (
     ANY,
     dtype_in,
@@ -35,13 +36,13 @@ def Identity(x):
 
 
 @spelling(Identity, method=("copy", "clone"), generation=1)
-def _copy_of(self):
+def _copy_of(self: Tensor) -> Tensor:
     """A copy of the Tensor; gradients flow through it."""
     return Identity.functional(self)
 
 
 @spelling(Identity, method="value")
-def _value_of(self):
+def _value_of(self: Tensor) -> Tensor:
     """A Tensor with the current value."""
     return Identity.functional(self)
 
@@ -63,6 +64,6 @@ def StopGradient(x):
 
 
 @spelling(StopGradient, method="detach")
-def _detach_of(self):
+def _detach_of(self: Tensor) -> Tensor:
     """The Tensor as a constant in derivatives."""
     return StopGradient.functional(self)

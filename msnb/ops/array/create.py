@@ -46,7 +46,7 @@ def _creatable(op, shape):
 
 
 @spelling(Fill, generation=1)
-def fill(type, shape, value):
+def fill(type: DType, shape: tuple[int, ...], value: Tensor | float | bool) -> Tensor:
     """A Tensor with one value in every place.
 
     Args:
@@ -76,7 +76,7 @@ def _natural(value):
 
 
 @spelling(Fill)
-def full(size, fill_value, *, dtype=None):
+def full(size: int | tuple[int, ...] | list[int], fill_value: Tensor | float, *, dtype: DType | None = None) -> Tensor:
     """A Tensor with one value in every place.
 
     Args:
@@ -94,7 +94,7 @@ def full(size, fill_value, *, dtype=None):
 
 
 @spelling(Fill)
-def full_like(input, fill_value, *, dtype=None):
+def full_like(input: Tensor, fill_value: Tensor | float, *, dtype: DType | None = None) -> Tensor:
     """A Tensor with one value in every place, of the shape of another.
 
     Args:
@@ -112,13 +112,15 @@ def full_like(input, fill_value, *, dtype=None):
 
 
 @spelling(Fill, method="fill", generation=1)
-def _fill_of(self, value):
+def _fill_of(self: Tensor, value: Tensor | float | bool) -> Tensor:
     """A Tensor of the same shape and type with one value in every place."""
     return full_like(self, value)
 
 
 @spelling(Fill, method="new_full")
-def _new_full_of(self, size, fill_value, *, dtype=None):
+def _new_full_of(
+    self: Tensor, size: int | tuple[int, ...] | list[int], fill_value: float, *, dtype: DType | None = None
+) -> Tensor:
     """A Tensor with one value, of another shape, of the same element type unless given."""
     return full(size, fill_value, dtype=dtype or self.dtype)
 
@@ -150,7 +152,7 @@ def Ones(shape: Shape, type: Optional(DType) = mstype.float32):
 
 
 @spelling(Ones, method="new_ones")
-def _new_ones_of(self, size, dtype=None):
+def _new_ones_of(self: Tensor, size: int | tuple[int, ...] | list[int], dtype: DType | None = None) -> Tensor:
     """A Tensor of ones of another shape, of the same element type unless given."""
     return Ones.functional(size, dtype or self.dtype)
 
@@ -182,7 +184,7 @@ def Zeros(shape: Shape, type: Optional(DType) = mstype.float32):
 
 
 @spelling(Zeros, method="new_zeros")
-def _new_zeros_of(self, size, dtype=None):
+def _new_zeros_of(self: Tensor, size: int | tuple[int, ...] | list[int], dtype: DType | None = None) -> Tensor:
     """A Tensor of zeros of another shape, of the same element type unless given."""
     return Zeros.functional(size, dtype or self.dtype)
 
@@ -308,7 +310,7 @@ def Eye(n: PositiveInt, m: PositiveInt, t: DType):
 
 
 @spelling(Eye)
-def eye(n, m=None, dtype=None):
+def eye(n: int, m: int | None = None, dtype: DType | None = None) -> Tensor:
     """A matrix with ones on its diagonal and zeros elsewhere.
 
     Args:

@@ -52,7 +52,7 @@ def Gather(params, indices, axis: Int):
 
 
 @spelling(Gather, function="index_select", method="index_select")
-def index_select(input, axis, index):
+def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
     """Slices of a Tensor along an axis.
 
     Args:
@@ -133,7 +133,7 @@ def GatherD(x, dim: Int, index):
 
 
 @spelling(GatherD, function="gather_elements", method="gather_elements")
-def gather_elements(input, dim, index):
+def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
     """The element at `index` along a dimension, for each place of `index`; the same as `gather_d`.
 
     Args:
@@ -151,7 +151,7 @@ def gather_elements(input, dim, index):
 
 
 @spelling(Gather, GatherD, method="gather")
-def _gather_of(self, input_indices, axis=0, batch_dims=0):
+def _gather_of(self: Tensor, input_indices: Tensor | int, axis: int = 0, batch_dims: int = 0) -> Tensor:
     """Slices along an axis, as `ops.gather`."""
     if isinstance(input_indices, int):  # gather(dim, index)
         return GatherD.functional(self, input_indices, axis)
@@ -246,7 +246,7 @@ def Take(input, indices, axis: Axis = ()):
 
 
 @spelling(Take, method="take", generation=1)
-def _take_of(self, indices, axis=None, mode="clip"):
+def _take_of(self: Tensor, indices: Tensor | int | list | tuple, axis: int | None = None, mode: str = "clip") -> Tensor:
     """Elements at indices, of the flattened Tensor or along an axis.
 
     Args:

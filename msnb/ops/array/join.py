@@ -7,6 +7,7 @@ from msnb.common.kinds import (
     Tensors,
 )
 from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.ops._check import (
     axis_in,
     same_dtype,
@@ -65,7 +66,7 @@ def Concat(input_x: Tensors, *, axis: Int = 0):
 
 
 @spelling(Concat)
-def concat(tensors, axis=0):
+def concat(tensors: tuple[Tensor, ...] | list[Tensor], axis: int = 0) -> Tensor:
     """Tensors put one after another along an axis.
 
     Args:
@@ -87,7 +88,7 @@ def concat(tensors, axis=0):
 
 
 @spelling(Concat)
-def cat(tensors, axis=0):
+def cat(tensors: tuple[Tensor, ...] | list[Tensor], axis: int = 0) -> Tensor:
     """Tensors put one after another along an axis; the same as `concat`.
 
     Args:
@@ -166,7 +167,7 @@ def Stack(input_x: Tensors, *, axis: Int = 0):
 
 
 @spelling(Stack, function=("stack", "pack"))
-def stack(tensors, axis=0):
+def stack(tensors: tuple[Tensor, ...] | list[Tensor], axis: int = 0) -> Tensor:
     """Tensors of one shape put side by side along a new axis.
 
     Args:

@@ -1,5 +1,7 @@
 """Elements repeated, rolled, reversed or turned."""
 
+from typing import Any
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -13,6 +15,7 @@ from msnb.common.kinds import (
 )
 from msnb.core.checks import Check, Range
 from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.ops._check import (
     ANY,
     INDEX,
@@ -52,7 +55,7 @@ def _RepeatInterleave(input, repeats: IntOrTuple, axis: Axis = ()):
 
 
 @spelling(_RepeatInterleave)
-def repeat_elements(x, rep, axis=0):
+def repeat_elements(x: Tensor, rep: int, axis: int = 0) -> Tensor:
     """Each slice along an axis several times, one after another.
 
     Args:
@@ -83,7 +86,7 @@ def repeat_elements(x, rep, axis=0):
 
 
 @spelling(_RepeatInterleave, method="repeat", generation=1)
-def _repeat_of(self, repeats, axis=None):
+def _repeat_of(self: Tensor, repeats: int | tuple[int, ...] | list[int], axis: int | None = None) -> Tensor:
     """Each element several times, one after another, as numpy's repeat.
 
     Args:
@@ -169,7 +172,7 @@ def ReverseV2(x, *, axis: Axis):
 
 
 @spelling(ReverseV2, method="flip")
-def _flip_of(self, *dims):
+def _flip_of(self: Tensor, *dims: Any) -> Tensor:
     """The order of the elements reversed along axes."""
     return ReverseV2.functional(self, dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims)
 

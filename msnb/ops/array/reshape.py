@@ -1,6 +1,7 @@
 """The elements of a Tensor, in their order, in another shape."""
 
 import math
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -189,13 +190,13 @@ def _spread(shape):
 
 
 @spelling(Reshape, method="reshape", generation=1)
-def _reshape_of(self, *shape):
+def _reshape_of(self: Tensor, *shape: Any) -> Tensor:
     """The elements in another shape, given as a tuple or as several ints; one may be -1."""
     return Reshape.functional(self, _spread(shape))
 
 
 @spelling(Reshape, method="view", generation=1)
-def _view_of(self, *shape):
+def _view_of(self: Tensor, *shape: Any) -> Tensor:
     """The elements in another shape, given as a tuple or as several ints; one may be -1.
 
     Raises:
@@ -213,13 +214,13 @@ def _view_of(self, *shape):
 
 
 @spelling(Reshape, method=("view_as", "reshape_as"))
-def _view_as_of(self, other):
+def _view_as_of(self: Tensor, other: Tensor) -> Tensor:
     """The elements in the shape of another Tensor."""
     return Reshape.functional(self, other.shape)
 
 
 @spelling(Reshape, method="flatten", generation=1)
-def _flatten_of(self, order="C", *, start_dim=0, end_dim=-1):
+def _flatten_of(self: Tensor, order: str | int = "C", *, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """Dimensions joined into one.
 
     Args:
@@ -242,7 +243,7 @@ def _flatten_of(self, order="C", *, start_dim=0, end_dim=-1):
 
 
 @spelling(Reshape, function="ravel", method="ravel")
-def ravel(input):
+def ravel(input: Tensor) -> Tensor:
     """The elements of a Tensor as a vector.
 
     Args:
@@ -258,7 +259,7 @@ def ravel(input):
 
 
 @spelling(ExpandDims, function="unsqueeze", method="unsqueeze")
-def unsqueeze(input, dim):
+def unsqueeze(input: Tensor, dim: int) -> Tensor:
     """A Tensor with a dimension of length 1 inserted.
 
     Args:
@@ -275,7 +276,7 @@ def unsqueeze(input, dim):
 
 
 @spelling(Reshape, Concat, Zeros, method="resize")
-def _resize_of(self, *new_shape):
+def _resize_of(self: Tensor, *new_shape: Any) -> Tensor:
     """The elements in another shape, cut or filled up with zeros."""
     new_shape = tuple(_spread(new_shape))
     count = int(np.prod(new_shape)) if new_shape else 1

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 from msnb.common.kinds import Int, OneOf, Shape
 from msnb.core.checks import position
 from msnb.core.declare import operator, spelling, standing_for
+from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, INDEX, NUMBER, axis_in, dtype_in, same_dtype
 from msnb.ops._half import in_float32
 from msnb.ops.array._scatter import DROP, divided, multiplied, position_of
@@ -197,12 +198,12 @@ def TensorScatterElements(
 
 
 @spelling(TensorScatterElements, method="scatter")
-def _scatter_of(self, axis, index, src):
+def _scatter_of(self: Tensor, axis: int, index: Tensor, src: Tensor | float) -> Tensor:
     """A copy with the element at `index` along an axis set, for each place of `index`."""
     return TensorScatterElements.functional(self, index, src, axis)
 
 
 @spelling(TensorScatterElements, method="scatter_add")
-def _scatter_add_of(self, dim, index, src):
+def _scatter_add_of(self: Tensor, dim: int, index: Tensor, src: Tensor | float) -> Tensor:
     """A copy with the element at `index` along an axis increased, for each place of `index`."""
     return TensorScatterElements.functional(self, index, src, dim, "add")

@@ -65,7 +65,7 @@ def Arange(start: Number, end: Number, step: Number, dtype: DType):
 
 
 @spelling(Arange, function=("arange", "range"))
-def arange(start=0, end=None, step=1, *, dtype=None):
+def arange(start: float = 0, end: float | None = None, step: float = 1, *, dtype: DType | None = None) -> Tensor:
     """Numbers from `start` up to `end`, not included, at distances of `step`.
 
     Args:

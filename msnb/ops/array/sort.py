@@ -63,7 +63,7 @@ def Sort(x, *, axis: Int = -1, descending: Bool = False):
 
 
 @spelling(Sort, function="argsort", method="argsort")
-def argsort(input, axis=-1, descending=False):
+def argsort(input: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
     """Indices that bring a Tensor in order along an axis.
 
     Args:
@@ -81,7 +81,7 @@ def argsort(input, axis=-1, descending=False):
 
 
 @spelling(Sort, method="sort")
-def _sort_of(self, axis=-1, descending=False):
+def _sort_of(self: Tensor, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
     """The elements in order along an axis, and where they stood."""
     return Sort.functional(self, axis, descending)
 

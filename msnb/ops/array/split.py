@@ -11,6 +11,7 @@ from msnb.common.kinds import (
     check,
 )
 from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.ops._check import (
     axis_in,
     tensor_only,
@@ -47,7 +48,7 @@ def Unstack(input_x, *, axis: Int = 0):
 
 
 @spelling(Unstack, function="unstack", method="unstack")
-def unstack(input_x, axis=0):
+def unstack(input_x: Tensor, axis: int = 0) -> tuple[Tensor, ...]:
     """A Tensor taken apart along an axis.
 
     Args:
@@ -64,7 +65,7 @@ def unstack(input_x, axis=0):
 
 
 @spelling(Unstack, function="unbind", method="unbind")
-def unbind(input, dim=0):
+def unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """A Tensor taken apart along an axis.
 
     Args:
@@ -116,7 +117,9 @@ def Split(x, *, axis: Int = 0, output_num: PositiveInt = 1):
 
 
 @spelling(Split, function="split", method="split")
-def split(tensor, split_size_or_sections, axis=0):
+def split(
+    tensor: Tensor, split_size_or_sections: int | tuple[int, ...] | list[int], axis: int = 0
+) -> tuple[Tensor, ...]:
     """A Tensor cut into pieces along an axis.
 
     Args:
@@ -160,7 +163,7 @@ def split(tensor, split_size_or_sections, axis=0):
 
 
 @spelling(Split, function="chunk", method="chunk")
-def chunk(input, chunks, axis=0):
+def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     """A Tensor cut into a number of pieces along an axis, the last of which may be shorter.
 
     Args:
@@ -311,7 +314,7 @@ def StridedSlice(
 
 
 @spelling(Slice, function="narrow", method="narrow")
-def narrow(input, axis, start, length):
+def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
     """A stretch of a Tensor along an axis.
 
     Args:

@@ -1,5 +1,7 @@
 """The dimensions of a Tensor in another order."""
 
+from typing import Any
+
 import jax.numpy as jnp
 
 from msnb.common.kinds import (
@@ -7,6 +9,7 @@ from msnb.common.kinds import (
     Ints,
 )
 from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.ops._check import (
     axis_in,
     tensor_only,
@@ -46,7 +49,7 @@ def Transpose(x, perm: Ints):
 
 
 @spelling(Transpose, method="transpose", generation=1)
-def _transpose_of(self, *axes):
+def _transpose_of(self: Tensor, *axes: Any) -> Tensor:
     """The dimensions in another order: reversed, or as a tuple or several ints say."""
     axes = _listed(axes)
     if not axes or axes == (None,):
@@ -60,7 +63,7 @@ def _listed(axes):
 
 
 @spelling(Transpose)
-def permute(input, axis):
+def permute(input: Tensor, axis: tuple[int, ...]) -> Tensor:
     """A Tensor with its dimensions in another order.
 
     Args:
@@ -77,13 +80,13 @@ def permute(input, axis):
 
 
 @spelling(Transpose, method="permute")
-def _permute_of(self, *axis):
+def _permute_of(self: Tensor, *axis: Any) -> Tensor:
     """The dimensions in another order, given as a tuple or several ints."""
     return Transpose.functional(self, _listed(axis))
 
 
 @spelling(Transpose, method="t")
-def _t_of(self):
+def _t_of(self: Tensor) -> Tensor:
     """A matrix with rows and columns exchanged."""
     if self.ndim > 2:
         raise ValueError(f"For 't', the Tensor should have at most 2 dimensions, but got shape {self.shape}.")
@@ -91,7 +94,7 @@ def _t_of(self):
 
 
 @spelling(Transpose, function=("swapaxes", "swapdims"), method=("swapaxes", "swapdims"))
-def swapaxes(input, axis0, axis1):
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """A Tensor with two dimensions exchanged.
 
     Args:

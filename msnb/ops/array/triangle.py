@@ -8,6 +8,7 @@ from msnb.common.kinds import (
     Int,
 )
 from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.ops._check import (
     tensor_only,
 )
@@ -103,7 +104,7 @@ def Diag(x):
 
 
 @spelling(Diag, method="diag")
-def _diag_of(self):
+def _diag_of(self: Tensor) -> Tensor:
     """A Tensor with this one on its diagonal."""
     return Diag.functional(self)
 

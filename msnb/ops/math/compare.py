@@ -1,5 +1,7 @@
 """Comparisons of two Tensors, element by element."""
 
+from typing import Any
+
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, Float
@@ -192,7 +194,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
 
 
 @spelling(Equal, ReduceAny, method="__contains__", generation=1)
-def _contains_of(self, item):
+def _contains_of(self: Tensor, item: Any) -> bool:
     """Whether any element equals `item`."""
     if not isinstance(item, _COMPARABLE):
         raise TypeError(f"`in` looks for a number in a Tensor, but got {describe(item)}.")

@@ -4,9 +4,10 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Axis
+from msnb.common.kinds import Axis, DType
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
+from msnb.core.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, NUMBER, dtype_in, rank
 from msnb.ops.array.cast import Cast
 from msnb.ops.array.triangle import Diagonal
@@ -128,7 +129,7 @@ def Cross(input, other, dim: Axis = ()):
 
 
 @spelling(Trace, ReduceSum, method="trace", generation=1)
-def _trace_of(self, offset=0, axis1=0, axis2=1, dtype=None):
+def _trace_of(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DType | None = None) -> Tensor:
     """Sum of a diagonal of two dimensions."""
     found = sum_(Diagonal.functional(self, offset, axis1, axis2), -1)
     return found if self.dtype != mstype.int32 and dtype is None else Cast.functional(found, dtype or self.dtype)

@@ -7,6 +7,7 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Int, Kind, NonNegInt, Optional, PositiveInt, accept_value, check
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
+from msnb.core.tensor import Tensor
 from msnb.ops._check import BOOL, FLOAT, INDEX, dtype_in, rank
 from msnb.ops.random._stream import seed_of, stream
 
@@ -162,7 +163,7 @@ def _MultinomialWithoutReplacement(key, inputs, num_samples: PositiveInt, *, see
 
 
 @spelling(Multinomial, _MultinomialWithoutReplacement, generation=1)
-def multinomial(inputs, num_sample, replacement=True, seed=None):
+def multinomial(inputs: Tensor, num_sample: int, replacement: bool = True, seed: int | None = None) -> Tensor:
     """Samples of categorical distributions given by weights.
 
     Args:

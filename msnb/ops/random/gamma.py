@@ -5,6 +5,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import NonNegInt
 from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.ops._check import FLOAT, dtype_in
 from msnb.ops.random._stream import PositiveShape, common_shape, seed_of, stream
 
@@ -50,7 +51,7 @@ def Gamma(key, shape: PositiveShape, alpha, beta, *, seed: NonNegInt = 0, seed2:
 
 
 @spelling(Gamma, generation=1)
-def gamma(shape, alpha, beta, seed=None):
+def gamma(shape: tuple[int, ...], alpha: Tensor, beta: Tensor, seed: int | None = None) -> Tensor:
     """Numbers of Gamma distributions.
 
     Args:
@@ -110,7 +111,7 @@ def Poisson(key, shape: PositiveShape, mean, *, seed: NonNegInt = 0, seed2: NonN
 
 
 @spelling(Poisson, generation=1)
-def poisson(shape, mean, seed=None):
+def poisson(shape: tuple[int, ...], mean: Tensor, seed: int | None = None) -> Tensor:
     """Numbers of Poisson distributions.
 
     Args:

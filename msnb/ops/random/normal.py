@@ -1,5 +1,7 @@
 """Normal, Laplace, and truncated distributions."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
@@ -42,7 +44,7 @@ def StandardNormal(key, shape: PositiveShape, *, seed: NonNegInt = 0, seed2: Non
 
 
 @spelling(StandardNormal)
-def standard_normal(shape, seed=None):
+def standard_normal(shape: tuple[int, ...], seed: int | None = None) -> Tensor:
     """Numbers of the normal distribution with mean 0 and standard deviation 1.
 
     Args:
@@ -66,7 +68,7 @@ def _parameter(value):
 
 
 @spelling(StandardNormal, generation=1)
-def normal(shape, mean, stddev, seed=None):
+def normal(shape: tuple[int, ...], mean: Tensor | float, stddev: Tensor | float, seed: int | None = None) -> Tensor:
     """Numbers of normal distributions.
 
     Args:
@@ -98,7 +100,7 @@ def normal(shape, mean, stddev, seed=None):
 
 
 @spelling(StandardNormal)
-def randn(*size, dtype=None, seed=None):
+def randn(*size: Any, dtype: DType | None = None, seed: int | None = None) -> Tensor:
     """Numbers of the standard normal distribution.
 
     Args:
@@ -117,7 +119,7 @@ def randn(*size, dtype=None, seed=None):
 
 
 @spelling(StandardNormal)
-def randn_like(input, seed=None, *, dtype=None):
+def randn_like(input: Tensor, seed: int | None = None, *, dtype: DType | None = None) -> Tensor:
     """Numbers of the standard normal distribution, of the shape of a Tensor.
 
     Args:
@@ -164,7 +166,7 @@ def StandardLaplace(key, shape: PositiveShape, *, seed: NonNegInt = 0, seed2: No
 
 
 @spelling(StandardLaplace)
-def standard_laplace(shape, seed=None):
+def standard_laplace(shape: tuple[int, ...], seed: int | None = None) -> Tensor:
     """Numbers of the Laplace distribution with mean 0 and scale 1.
 
     Args:
@@ -181,7 +183,7 @@ def standard_laplace(shape, seed=None):
 
 
 @spelling(StandardLaplace, generation=1)
-def laplace(shape, mean, lambda_param, seed=None):
+def laplace(shape: tuple[int, ...], mean: Tensor, lambda_param: Tensor, seed: int | None = None) -> Tensor:
     """Numbers of Laplace distributions.
 
     Args:

@@ -1,10 +1,12 @@
 """Uniform distributions, over real and whole numbers."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import NonNegInt
+from msnb.common.kinds import DType, NonNegInt
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import dtype_in, rank
@@ -79,7 +81,13 @@ def UniformInt(key, shape: PositiveShape, minval, maxval, *, seed: NonNegInt = 0
 
 
 @spelling(UniformInt, UniformReal, generation=1)
-def uniform(shape, minval, maxval, seed=None, dtype=mstype.float32):
+def uniform(
+    shape: tuple[int, ...],
+    minval: Tensor,
+    maxval: Tensor,
+    seed: int | None = None,
+    dtype: DType | None = mstype.float32,
+) -> Tensor:
     """Numbers of uniform distributions over [minval, maxval).
 
     Args:
@@ -115,7 +123,7 @@ def uniform(shape, minval, maxval, seed=None, dtype=mstype.float32):
 
 
 @spelling(UniformReal)
-def rand(*size, dtype=None, seed=None):
+def rand(*size: Any, dtype: DType | None = None, seed: int | None = None) -> Tensor:
     """Numbers of the uniform distribution over [0, 1).
 
     Args:
@@ -134,7 +142,7 @@ def rand(*size, dtype=None, seed=None):
 
 
 @spelling(UniformReal)
-def rand_like(input, seed=None, *, dtype=None):
+def rand_like(input: Tensor, seed: int | None = None, *, dtype: DType | None = None) -> Tensor:
     """Numbers of the uniform distribution over [0, 1), of the shape of a Tensor.
 
     Args:
@@ -152,7 +160,9 @@ def rand_like(input, seed=None, *, dtype=None):
 
 
 @spelling(UniformInt)
-def randint(low, high, size, seed=None, *, dtype=None):
+def randint(
+    low: int, high: int, size: int | tuple[int, ...] | list[int], seed: int | None = None, *, dtype: DType | None = None
+) -> Tensor:
     """Whole numbers of the uniform distribution over [low, high).
 
     Args:
