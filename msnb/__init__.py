@@ -4,6 +4,7 @@
 """
 
 from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
 
 from msnb import (
     context,
@@ -65,6 +66,51 @@ from msnb.log import get_level, get_log_config
 
 # the writer of graphs is only loaded by those who want graphs
 context.on_change("save_graphs", lambda on: on and _import_module("msnb.ir.save").install())
+
+if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
+    from msnb import communication, dataset, insight, mindrecord, nn, numpy, parallel, profiler, train
+    from msnb.common import dtype
+    from msnb.context import (
+        get_auto_parallel_context,
+        get_ps_context,
+        reset_auto_parallel_context,
+        reset_ps_context,
+        set_auto_parallel_context,
+        set_ps_context,
+    )
+    from msnb.core.transforms import jacfwd, jacrev, jvp, vjp, vmap
+    from msnb.notebook.gradients import GradientMonitor, inspect_gradients
+    from msnb.notebook.graph import view
+    from msnb.profiler import Profiler
+    from msnb.train import (
+        DatasetHelper,
+        DynamicLossScaleManager,
+        FixedLossScaleManager,
+        LossScaleManager,
+        Model,
+        amp,
+        async_ckpt_thread_status,
+        build_searched_strategy,
+        build_train_network,
+        connect_network_with_dataset,
+        export,
+        load_checkpoint,
+        load_distributed_checkpoint,
+        load_param_into_net,
+        merge_sliced_parameter,
+        parse_print,
+        save_checkpoint,
+    )
+    from msnb.train.callback import (
+        Callback,
+        CheckpointConfig,
+        LearningRateScheduler,
+        LossMonitor,
+        ModelCheckpoint,
+        RunContext,
+        SummaryCollector,
+        TimeMonitor,
+    )
 
 # Loaded when first asked for: name -> the module that has it.
 _LATER = {

@@ -39,6 +39,12 @@ def main(argv=None):
     script.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments for the script")
     script.set_defaults(run=run_script)
 
+    stubs = commands.add_parser("stubs", help="make `import mindspore` resolve in an editor: write its type stubs")
+    stubs.add_argument(
+        "folder", help="where the package of stubs goes; name it to the type checker (pyright: stubPath)"
+    )
+    stubs.set_defaults(run=run_stubs)
+
     commands.add_parser("devices", help="list the devices that JAX finds").set_defaults(run=run_devices)
     commands.add_parser("version", help="print versions, for a bug report").set_defaults(run=run_version)
 
@@ -211,6 +217,15 @@ def run_script(options):
     sys.argv = [str(script), *options.arguments]
     sys.path[0] = str(script.resolve().parent)
     runpy.run_path(str(script), run_name="__main__")
+    return 0
+
+
+def run_stubs(options):
+    """Write stubs for `import mindspore`."""
+    from msnb import stubs  # reads every declaration
+
+    paths = stubs.write_mindspore(options.folder)
+    print(f"Wrote {len(paths)} stubs below {options.folder}; pyright and Pylance read them as `stubPath`.")
     return 0
 
 

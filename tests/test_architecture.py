@@ -20,7 +20,7 @@ FLOOR = {
     **dict.fromkeys(("insight", "profiler", "explainer"), 6),
     "notebook": 7,
 }
-BESIDE = {"alias", "__main__", "samples"}
+BESIDE = {"alias", "__main__", "samples", "stubs"}
 # Narrower than the floors say: who of the same or a lower floor must not be imported.
 FORBIDDEN = {
     "ops": {"nn", "numpy", "ir"},

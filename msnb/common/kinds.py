@@ -14,7 +14,7 @@ import functools
 import inspect
 import numbers
 import types
-from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import numpy as np
 from jax.core import Tracer
@@ -34,16 +34,18 @@ class Kind:
         many (bool): Whether it holds Tensors and is not static. Default: False.
         traced (bool): Whether, as an attribute, it is an input of the operator's program. Default: False.
         constants (tuple): Values for which it is none although it is traced. Default: ().
+        python (type): What an editor shows for it. Default: Any.
     """
 
-    __slots__ = ("expects", "accept", "many", "traced", "constants")
+    __slots__ = ("expects", "accept", "many", "traced", "constants", "python")
 
-    def __init__(self, expects, accept, many=False, traced=False, constants=()):
+    def __init__(self, expects, accept, many=False, traced=False, constants=(), python=Any):
         self.expects = expects
         self.accept = accept
         self.many = many
         self.traced = traced
         self.constants = constants
+        self.python = python
 
     def __call__(self, value, argument, op):
         """Normal form of `value`, given for `argument` of operator `op`; of a Tensor its number, but for a traced
@@ -81,7 +83,7 @@ class _OneMeant(Kind):
     __slots__ = ("meant", "otherwise")
 
     def __init__(self, kind, meant, otherwise):
-        super().__init__(kind.expects, kind.accept, traced=kind.traced, constants=kind.constants)
+        super().__init__(kind.expects, kind.accept, traced=kind.traced, constants=kind.constants, python=kind.python)
         self.meant = meant
         self.otherwise = otherwise
 
@@ -273,6 +275,13 @@ def checked(function: _Function) -> _Function:
     return call
 
 
+def python_type(annotation):
+    """What an editor shows for an annotation or a Kind."""
+    if isinstance(annotation, Kind):
+        return annotation.python
+    return annotation.__origin__ if get_origin(annotation) is Annotated else annotation
+
+
 def _required(annotation):
     kind = kind_of(annotation)
     if kind is None:
@@ -301,24 +310,34 @@ def OneOf(*choices, fold=False, otherwise=None, among=None):
             raise TypeError
         raise ValueError
 
-    return Kind(f"{'one of ' if len(choices) > 1 else ''}{', '.join(map(repr, choices))}", accept)
+    return Kind(
+        f"{'one of ' if len(choices) > 1 else ''}{', '.join(map(repr, choices))}", accept, python=_literal(choices)
+    )
+
+
+def _literal(choices):
+    """The type of one of `choices`; a float is none that a Literal takes."""
+    if all(type(c) in (str, int, bool, type(None)) for c in choices):
+        return Literal[tuple(choices)]
+    return type(choices[0]) if len({type(c) for c in choices}) == 1 else Any
 
 
 def Optional(kind):
     """`kind`, or None."""
-    kind = _required(kind)
+    python, kind = python_type(kind), _required(kind)
     return Kind(
         f"{kind.expects} or None",
         lambda value: None if value is None else kind.accept(value),
         traced=kind.traced,
         constants=(None, *kind.constants),
+        python=Any if python is Any else python | None,
     )
 
 
 def Between(kind, low, high, low_in=True, high_in=True):
     """`kind` between two numbers, which belong to it unless `low_in` or `high_in` says otherwise; `low` or `high` may
     be None, where there is no such end."""
-    kind = _required(kind)
+    python, kind = python_type(kind), _required(kind)
 
     def accept(value):
         value = kind.accept(value)
@@ -334,20 +353,20 @@ def Between(kind, low, high, low_in=True, high_in=True):
         where = f"of at most {high}" if high_in else f"below {high}"
     else:
         where = f"in {'[' if low_in else '('}{low}, {high}{']' if high_in else ')'}"
-    return Kind(f"{kind.expects} {where}", accept, traced=kind.traced, constants=kind.constants)
+    return Kind(f"{kind.expects} {where}", accept, traced=kind.traced, constants=kind.constants, python=python)
 
 
 def ConstantAt(kind, *values):
     """`kind`, traced, but a constant of the program where it is one of `values`: where the mathematics is another (no
     smoothing, nothing dropped), or much cheaper (a power of one half). The function asks `is_constant` first."""
-    kind = _required(kind)
-    return Kind(kind.expects, kind.accept, traced=True, constants=(*kind.constants, *values))
+    python, kind = python_type(kind), _required(kind)
+    return Kind(kind.expects, kind.accept, traced=True, constants=(*kind.constants, *values), python=python)
 
 
 def Static(kind):
     """`kind`, a constant of the program whatever its value: one program for each. The declaration says why."""
-    kind = _required(kind)
-    return Kind(kind.expects, kind.accept)
+    python, kind = python_type(kind), _required(kind)
+    return Kind(kind.expects, kind.accept, python=python)
 
 
 def Each(kind, length=None):
@@ -364,17 +383,17 @@ def Each(kind, length=None):
         return tuple(kind.accept(_concrete(v)) for v in value)
 
     many = "" if length is None else f" of {length}"
-    return Kind(f"a tuple or list{many}, each {kind.expects}", accept)
+    return Kind(f"a tuple or list{many}, each {kind.expects}", accept, python=tuple | list)
 
 
 def OneOrEach(kind, length=None):
     """`kind`, or a tuple or list of it; a single value stays single."""
-    kind, many = _required(kind), Each(kind, length)
+    python, kind, many = python_type(kind), _required(kind), Each(kind, length)
 
     def accept(value):
         return many.accept(value) if isinstance(value, (tuple, list)) else kind.accept(value)
 
-    return Kind(f"{kind.expects} or {many.expects}", accept)
+    return Kind(f"{kind.expects} or {many.expects}", accept, python=Any if python is Any else python | tuple | list)
 
 
 def Instance(*classes):
@@ -385,7 +404,8 @@ def Instance(*classes):
             raise TypeError
         return value
 
-    return Kind(" or ".join(f"{'an' if c.__name__[0] in 'AEIO' else 'a'} {c.__name__}" for c in classes), accept)
+    expects = " or ".join(f"{'an' if c.__name__[0] in 'AEIO' else 'a'} {c.__name__}" for c in classes)
+    return Kind(expects, accept, python=functools.reduce(lambda a, b: a | b, classes))
 
 
 def is_constant(value, number):

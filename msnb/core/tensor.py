@@ -66,7 +66,7 @@ class Tensor:
         def __gt__(self, other: Any) -> "Tensor": ...
         def __ge__(self, other: Any) -> "Tensor": ...
 
-    def __init__(self, input_data=None, dtype=None, shape=None, init=None):
+    def __init__(self, input_data=None, dtype=None, shape=None, init=None) -> None:
         if input_data is None:
             if init is None:
                 raise TypeError("For 'Tensor', give 'input_data', or 'shape', 'dtype' and 'init' together.")
@@ -78,37 +78,37 @@ class Tensor:
 
     # ------------------------------------------------------------------ what it is
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...]:
         """Shape, a tuple of int."""
         return tuple(self._array.shape)
 
     @property
-    def dtype(self):
+    def dtype(self) -> mstype.Type:
         """Type of the elements, a MindSpore dtype."""
         return _MS_DTYPE[self._array.dtype]
 
     @property
-    def size(self):
+    def size(self) -> int:
         """Number of elements."""
         return int(self._array.size)
 
     @property
-    def ndim(self):
+    def ndim(self) -> int:
         """Number of dimensions."""
         return self._array.ndim
 
     @property
-    def itemsize(self):
+    def itemsize(self) -> int:
         """Bytes of one element."""
         return self._array.dtype.itemsize
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes of all elements."""
         return self.size * self.itemsize
 
     @property
-    def strides(self):
+    def strides(self) -> tuple[int, ...]:
         """Bytes from one element to the next along each axis, of the row-major layout."""
         step, out = self.itemsize, []
         for length in reversed(self.shape):
@@ -117,15 +117,15 @@ class Tensor:
         return tuple(reversed(out))
 
     @property
-    def virtual_flag(self):
+    def virtual_flag(self) -> bool:
         """Whether the Tensor is a stand-in without data: always False here."""
         return False
 
-    def dim(self):
+    def dim(self) -> int:
         """Number of dimensions."""
         return self._array.ndim
 
-    def item(self, index=None):
+    def item(self, index=None) -> Any:
         """One element as a Python number.
 
         Args:
@@ -140,7 +140,7 @@ class Tensor:
         """
         return self._scalar("item()") if index is None else self.asnumpy().item(index)
 
-    def itemset(self, *args):
+    def itemset(self, *args) -> "Tensor":
         """Replace one element and return the Tensor: itemset(value) or itemset(index, value)."""
         if len(args) == 1:
             self[...] = args[0]
@@ -155,55 +155,55 @@ class Tensor:
             )
         return self
 
-    def contiguous(self):
+    def contiguous(self) -> "Tensor":
         """The Tensor itself: its data is contiguous and where it is needed."""
         return self
 
-    def cpu(self):
+    def cpu(self) -> "Tensor":
         """The Tensor itself: numbers are read from where they are."""
         return self
 
-    def is_contiguous(self):
+    def is_contiguous(self) -> bool:
         """True: data is always contiguous."""
         return True
 
-    def is_floating_point(self):
+    def is_floating_point(self) -> bool:
         """Whether the elements are floating point numbers."""
         return self.dtype in (*mstype.float_type, mstype.bfloat16)
 
-    def is_complex(self):
+    def is_complex(self) -> bool:
         """Whether the elements are complex numbers."""
         return self.dtype in (mstype.complex64, mstype.complex128)
 
     @property
-    def data(self):
+    def data(self) -> "Tensor":
         """The Tensor itself."""
         return self
 
     @property
-    def device(self):
+    def device(self) -> str:
         """Name of the device that holds the data."""
         return str(self._array.device)
 
-    def ndimension(self):
+    def ndimension(self) -> int:
         """Number of dimensions."""
         return self._array.ndim
 
-    def numel(self):
+    def numel(self) -> int:
         """Number of elements."""
         return self.size
 
     nelement = numel
 
-    def element_size(self):
+    def element_size(self) -> int:
         """Bytes of one element."""
         return self.itemsize
 
-    def __pos__(self):
+    def __pos__(self) -> "Tensor":
         return self
 
     # ------------------------------------------------------------------ values
-    def asnumpy(self):
+    def asnumpy(self) -> np.ndarray:
         """A numpy copy of the values.
 
         Raises:
@@ -211,11 +211,11 @@ class Tensor:
         """
         return np.array(self._known("asnumpy()"))
 
-    def numpy(self):
+    def numpy(self) -> np.ndarray:
         """Same as `asnumpy`."""
         return self.asnumpy()
 
-    def tolist(self):
+    def tolist(self) -> list:
         """The values as nested Python lists, a Python number for a 0-D Tensor."""
         return self.asnumpy().tolist()
 
@@ -237,7 +237,7 @@ class Tensor:
             )
         return array
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         array = self._array
         if array.size != 1 or array.ndim > 1:
             raise ValueError(
@@ -250,16 +250,16 @@ class Tensor:
             raise TypeError(f"A Tensor is used as a Python bool{at} {why_python()}")
         return bool(self._known("bool()"))
 
-    def __int__(self):
+    def __int__(self) -> int:
         return int(self._scalar("int()"))
 
-    def __float__(self):
+    def __float__(self) -> float:
         return float(self._scalar("float()"))
 
     def __complex__(self):
         return complex(self._scalar("complex()"))
 
-    def __index__(self):
+    def __index__(self) -> int:
         value = self._scalar("an index")
         if not isinstance(value, (int, bool)):
             raise TypeError(f"Only an integer Tensor serves as an index, but the dtype is {self.dtype}.")
@@ -270,21 +270,21 @@ class Tensor:
             raise ValueError(f"{what} needs a Tensor with one element, but the shape is {self.shape}.")
         return np.asarray(self._known(what)).item()
 
-    def __len__(self):
+    def __len__(self) -> int:
         if not self._array.ndim:
             raise TypeError("A 0-D Tensor has no length.")
         return self._array.shape[0]
 
-    def __iter__(self):
+    def __iter__(self) -> Any:
         if not self._array.ndim:
             raise TypeError("A 0-D Tensor cannot be iterated over.")
         return (self[i] for i in range(self._array.shape[0]))
 
-    def __str__(self):
+    def __str__(self) -> str:
         array = self._array
         return traced_text(array) if is_tracer(array) else str(np.asarray(self._known("str()")))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         array = self._array
         return traced_text(array) if is_tracer(array) else tensor_repr(np.asarray(self._known("repr()")), self.dtype)
 
@@ -305,7 +305,7 @@ class Tensor:
             trace.epoch.bump()
         self._array = array
 
-    def assign_value(self, value):
+    def assign_value(self, value) -> "Tensor":
         """Take over the values of another Tensor and return self.
 
         Raises:
@@ -317,13 +317,13 @@ class Tensor:
         self._node = value._node
         return self
 
-    def set_dtype(self, dtype):
+    def set_dtype(self, dtype) -> "Tensor":
         """Convert the elements to `dtype` in place and return self."""
         self._assign(strengthen(jnp.asarray(self._array, available(mstype.np_dtype(dtype)))))
         return self
 
     @staticmethod
-    def from_numpy(array):
+    def from_numpy(array) -> "Tensor":
         """A Tensor of a numpy array.
 
         Raises:
@@ -334,7 +334,7 @@ class Tensor:
         return Tensor(array)
 
     # ------------------------------------------------------------------ lazily filled Tensors: data is always there
-    def init_data(self, slice_index=None, shape=None, opt_shard_group=None):
+    def init_data(self, slice_index=None, shape=None, opt_shard_group=None) -> "Tensor":
         """The Tensor itself: an initialised Tensor holds its data from the beginning, and is never one slice.
 
         Raises:
@@ -348,11 +348,11 @@ class Tensor:
         _say_whole("Tensor.init_data", slice_index, opt_shard_group)
         return self
 
-    def to_tensor(self, slice_index=None, shape=None, opt_shard_group=None):
+    def to_tensor(self, slice_index=None, shape=None, opt_shard_group=None) -> "Tensor":
         """Older name of `init_data`."""
         return Tensor.init_data(self, slice_index, shape, opt_shard_group)
 
-    def is_init(self):
+    def is_init(self) -> bool:
         """Whether data is there: always True."""
         return True
 
@@ -372,7 +372,7 @@ class Tensor:
         return None
 
     # ------------------------------------------------------------------ other libraries
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype=None, copy=None) -> np.ndarray:
         array = np.asarray(self._known("numpy"))
         if dtype is not None and array.dtype != dtype:
             return array.astype(dtype)
@@ -490,7 +490,7 @@ def _holds_numpy(data):
 _new = object.__new__
 
 
-def box(array):
+def box(array) -> Tensor:
     """A Tensor around a jax.Array, without any check."""
     tensor = _new(Tensor)
     tensor._array = array
@@ -537,12 +537,12 @@ class MetaTensor(metaclass=_MetaTensorType):
         init (Initializer): What `to_tensor` fills it with.
     """
 
-    def __init__(self, dtype, shape, init=None):
+    def __init__(self, dtype, shape, init=None) -> None:
         self.dtype = dtype
         self.shape = tuple(shape)
         self.init = init
 
-    def to_tensor(self, slice_index=None, shape=None, opt_shard_group=None):
+    def to_tensor(self, slice_index=None, shape=None, opt_shard_group=None) -> "Tensor":
         """The Tensor, filled by the initializer.
 
         Raises:
@@ -565,10 +565,10 @@ class RowTensor:
         dense_shape (tuple): Shape of the dense Tensor.
     """
 
-    def __init__(self, indices, values, dense_shape):
+    def __init__(self, indices, values, dense_shape) -> None:
         self.indices, self.values, self.dense_shape = indices, values, tuple(dense_shape)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"RowTensor(indices={self.indices!r}, values={self.values!r}, dense_shape={self.dense_shape})"
 
 
@@ -581,10 +581,10 @@ class SparseTensor:
         dense_shape (tuple): Shape of the dense Tensor.
     """
 
-    def __init__(self, indices, values, dense_shape):
+    def __init__(self, indices, values, dense_shape) -> None:
         self.indices, self.values, self.dense_shape = indices, values, tuple(dense_shape)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"SparseTensor(indices={self.indices!r}, values={self.values!r}, dense_shape={self.dense_shape})"
 
 

@@ -4,6 +4,8 @@ An index is split into a plan, which is static and names the kernel, and numbers
 and slice starts are traced scalars, so that ``x[i]`` in a loop runs one compiled kernel for every `i`.
 """
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,7 +13,7 @@ import numpy as np
 from msnb.common.kinds import Tensors, Value
 from msnb.core._jax_private import is_tracer
 from msnb.core.checks import Check, Range
-from msnb.core.declare import operator
+from msnb.core.declare import operator, spelling
 from msnb.core.errors import describe
 from msnb.core.operator import operand
 from msnb.core.recent import Recent
@@ -435,19 +437,16 @@ def _assign_mask(x, mask, value):
     return _set_mask(x, mask, value)
 
 
-def _getitem_method(self, index):
+@spelling(_TensorGetItem, method="__getitem__", generation=1)
+def _getitem_of(self: Tensor, index: Any) -> Tensor:
+    """The part of the Tensor that an index names."""
     return getitem(self, index)
 
 
-def _setitem_method(self, index, value):
+@spelling(_TensorSetItem, _TensorSetMask, method="__setitem__", generation=1)
+def _setitem_of(self: Tensor, index: Any, value: Any) -> Tensor:
+    """Put `value` where an index points."""
     new = setitem(self, index, value)
     self._assign(new._array)
     self._node = new._node
     return self
-
-
-_getitem_method.__doc__ = getitem.__doc__
-_getitem_method.__name__ = "__getitem__"
-_setitem_method.__name__ = "__setitem__"
-Tensor.__getitem__ = _getitem_method
-Tensor.__setitem__ = _setitem_method

@@ -1,0 +1,36 @@
+"""What editors and type checkers see: stubs that are current, and `import mindspore` that resolves."""
+
+import ast
+import subprocess
+import sys
+
+import msnb
+from msnb import stubs
+
+
+def test_the_stubs_are_those_of_the_declarations():
+    stale = [n for n, text in stubs.stubs().items() if (stubs.PACKAGE / n).read_text(encoding="utf-8") != text]
+    assert not stale, f"run `python -m msnb.stubs`: {stale}"
+
+
+def test_every_public_operator_and_function_has_its_signature_in_a_stub():
+    names = set()
+    for text in (stubs.functional_stub(), stubs.operations_stub()):
+        for node in ast.parse(text).body:
+            names.add(getattr(node, "name", None) or ast.unparse(getattr(node, "target", node)))
+    missing = [n for n in (*msnb.ops.operations.__all__, *msnb.ops.functional.__all__) if n not in names]
+    assert set(missing) <= {"grad", "partial", "stop_gradient", "value_and_grad"}
+
+
+def test_a_method_of_tensor_has_its_signature_in_the_stub():
+    (tensor,) = [n for n in ast.parse(stubs.tensor_stub()).body if getattr(n, "name", None) == "Tensor"]
+    written = {n.name if isinstance(n, ast.FunctionDef) else ast.unparse(n.target) for n in tensor.body}
+    public = {n for n in vars(msnb.Tensor) if not n.startswith("_")}
+    assert not public - written
+
+
+def test_stubs_make_import_mindspore_resolve(tmp_path):
+    done = subprocess.run([sys.executable, "-m", "msnb", "stubs", str(tmp_path)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for path in ("__init__.pyi", "nn/__init__.pyi", "ops/operations/__init__.pyi", "common/dtype.pyi"):
+        assert "from msnb" in (tmp_path / "mindspore" / path).read_text(encoding="utf-8")
