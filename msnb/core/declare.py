@@ -213,6 +213,8 @@ def variant(cls, when, writes=(), random=False):
     def declare(fn):
         op = cls.operator
         op.variant = declared(fn, op.name, writes, "results", random), when
+        if "__call__" in vars(cls):  # a short way to the kernel, which the variant's calls must not take
+            del cls.__call__
         return fn
 
     return declare
