@@ -91,6 +91,7 @@ class _Entry:
         if (
             self.checked == context._state.check_indices
             and self.reads.same_code()
+            and self.reads.same_primitives()
             and self.state == self.current_state()
         ):
             self.epoch = now

@@ -33,6 +33,7 @@ from msnb.core.checks import Finding
 from msnb.core.errors import place as show_place
 from msnb.core.identity import weakly
 from msnb.core.kernel import Kernel
+from msnb.core.names import named
 from msnb.core.operator import own
 from msnb.core.parameter import Parameter, Store
 from msnb.core.script.merge import Undefined
@@ -68,6 +69,8 @@ class Program:
     Attributes:
         name (str): Name of the Cell class or function.
         jaxpr (ClosedJaxpr): The traced graph; inputs are described by `inputs`.
+        names (dict): What the names in `jaxpr` stand for: text -> `msnb.core.names.Meaning`, the operator with its
+            attributes, strategy and stage.
         inputs (list): Per jaxpr input ("param", name, requires_grad), ("arg", name) or ("random", "number").
         written (list): Parameters whose new values the graph returns, after the results.
         settings (list): (Cell, name, value) of the attributes that construct sets, which a call sets when it has run.
@@ -183,8 +186,8 @@ class Program:
         invars = [v for _, v in keep_params] + ([jaxpr.invars[n_params]] if random_used else []) + list(arg_vars)
         outvars = list(jaxpr.outvars[:n_results]) + [jaxpr.outvars[n_results + i] for i in order]
         debug = jaxpr.debug_info.with_unknown_names() if hasattr(jaxpr.debug_info, "with_unknown_names") else None
-        self.jaxpr = jax.extend.core.ClosedJaxpr(
-            jaxpr.replace(invars=invars, outvars=outvars, debug_info=debug), closed.consts
+        self.jaxpr, self.names = named(
+            jax.extend.core.ClosedJaxpr(jaxpr.replace(invars=invars, outvars=outvars, debug_info=debug), closed.consts)
         )
         self.params = [p for p, _ in keep_params]
         self.inputs = (

@@ -7,7 +7,6 @@ import jax
 import numpy as np
 
 from msnb.core import trace
-from msnb.core.operator import attributes_of
 from msnb.insight.gradients import rows as naming
 from msnb.insight.gradients import summary
 from msnb.insight.gradients.recording import NonFinite
@@ -245,10 +244,7 @@ def _first(watched):
 
 
 def _operator(kernel):
-    if kernel is None:
-        return "Custom"
-    found = attributes_of(kernel.name)
-    return found[0] if found else kernel.name.partition(".")[0]
+    return "Custom" if kernel is None else kernel.name.meaning.operator
 
 
 def _where(around):
