@@ -24,7 +24,7 @@ def _measure(kinds, arrays):
         arrays (list): the tensors in the order in which they were made.
     """
     stats, bars = summary.summarised(
-        arrays, [op if kind == "output" and op in naming.SATURATING else None for kind, op in kinds]
+        arrays, [naming.SATURATES.named(op) if kind == "output" else None for kind, op in kinds]
     )
     return stats, bars, [summary.living(a) for (kind, op), a in zip(kinds, arrays) if _has_units(kind, op, a.shape)]
 
