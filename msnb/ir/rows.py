@@ -64,7 +64,7 @@ def _graph(graph, numbers, kernels):
 
 def _constant(value):
     """A constant that needs no device; None for one whose value cannot be read."""
-    if type(value) in _PLAIN or isinstance(value, (np.ndarray, np.generic)):
+    if type(value) in _PLAIN or type(value) is np.ndarray or isinstance(value, np.generic):
         return value
     try:
         return np.asarray(value)
