@@ -6,8 +6,8 @@ program that was compiled before a mark was set is compiled anew.
 
 import copy
 
-from msnb.core import trace
 from msnb.common.kinds import hashable
+from msnb.core import trace
 from msnb.core.recent import Recent
 
 _SAID_ELSEWHERE = frozenset(("input_names", "output_names"))  # of every call, by MindSpore's own operators

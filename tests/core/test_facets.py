@@ -21,7 +21,7 @@ def rules():
 
 def test_an_entry_is_found_by_class_instance_and_operator_with_or_without_strategy(rules):
     marked = P.MatMul(True).shard(((1, 1), (1, 1)))
-    for thing in (P.MatMul, P.MatMul(), REGISTRY["MatMul"], marked, marked.operator):
+    for thing in (P.MatMul, P.MatMul(), REGISTRY["MatMul"], marked, marked._operator):
         assert rules[thing] == "rule" and thing in rules
     assert rules.named("MatMul") == "rule"
     assert rules.named("Softmax") is None and rules.named("no operator") is None
