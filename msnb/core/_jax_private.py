@@ -95,6 +95,17 @@ def from_float(number):
     )
 
 
+def placement(array):
+    """The sharding of an array that was put where it is; None for one that may be moved."""
+    return array.sharding if getattr(array, "_committed", False) else None
+
+
+def argument_like(value):
+    """An array or number as `jax.jit` tells its arguments apart: shape, dtype, weak type and placement."""
+    kind = jax.typeof(value)
+    return jax.ShapeDtypeStruct(kind.shape, kind.dtype, sharding=placement(value), weak_type=kind.weak_type)
+
+
 def strengthen(array):
     """`array` without JAX's weak type, so that it promotes as every other Tensor does."""
     if not getattr(array, "weak_type", False):

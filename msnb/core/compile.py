@@ -15,6 +15,7 @@ import numpy as np
 from msnb import context
 from msnb.common import dtype as mstype
 from msnb.core import script, trace
+from msnb.core._jax_private import placement
 from msnb.core.argument_names import parameter_names
 from msnb.core.errors import describe
 from msnb.core.identity import IdentityMap, attach, attached
@@ -90,7 +91,9 @@ class _Entry:
             return True
         if (
             self.checked == context._state.check_indices
+            and self.program.device == jax.config.jax_default_device
             and self.reads.same_code()
+            and self.reads.same_primitives()
             and self.state == self.current_state()
         ):
             self.epoch = now
@@ -101,6 +104,8 @@ class _Entry:
         """In words, what has changed since the trace; empty if nothing did."""
         if self.checked != context._state.check_indices:
             return "check_indices changed"
+        if self.program.device != jax.config.jax_default_device:
+            return "the device is another"
         for cell, before, now in zip(self.program.cells, self.state, self.current_state()):
             if before != now:
                 old, new = before[1], now[1]
@@ -192,6 +197,8 @@ def find(root, fn, args, kwargs, name, extra=()):
             if type(arg) is Tensor:
                 array = arg._array
                 key += (array.shape, array.dtype)
+                if getattr(array, "_committed", False):  # where it is, for an array that was put there
+                    key.append(array.sharding)
                 arrays.append(array)
                 boxes.append(arg)
             else:
@@ -245,7 +252,7 @@ def _sign(value, key, arrays, boxes):
     for leaf in leaves:
         if isinstance(leaf, Tensor) and not isinstance(leaf, Parameter):
             array = leaf._array
-            key += (array.shape, array.dtype)
+            key += (array.shape, array.dtype, placement(array))
             arrays.append(array)
             boxes.append(leaf)
         elif type(leaf) is float:

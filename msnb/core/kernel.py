@@ -7,13 +7,14 @@ import numpy as np
 from msnb.core import interrupts
 from msnb.core._jax_private import forget_compiled, strengthen
 from msnb.core.dtype import is_inexact
+from msnb.core.names import GraphName
 
 
 class Kernel:
     """A pure function of arrays with one `jax.jit`, which shows in a graph under `name`.
 
     Args:
-        name (str): Name of the operator, with a suffix for its attributes.
+        name (str): Name of the operator; a `GraphName` says its attributes as well.
         fn (Callable): Takes arrays and Python scalars, returns an array or a tuple of arrays.
     """
 
@@ -26,8 +27,8 @@ class Kernel:
                 return tuple([strengthen(jnp.asarray(o)) for o in out])
             return strengthen(jnp.asarray(out))
 
-        kernel.__name__ = kernel.__qualname__ = name
-        self.name = name
+        self.name = name if isinstance(name, GraphName) else GraphName(name)
+        kernel.__name__ = kernel.__qualname__ = self.name
         self.fn = fn
         self.run = jax.jit(kernel)
         self.checked = None  # of an operator with checks: what is static, and where the inputs stand
@@ -51,9 +52,7 @@ class Kernel:
         each input that `needs` (tuple of bool) marks."""
         kernel = self._pullbacks.get(needs)
         if kernel is None:
-            kernel = self._pullbacks[needs] = Kernel(
-                self.name.replace(".", "Grad.") if "." in self.name else self.name + "Grad", self._pull_fn(needs)
-            )
+            kernel = self._pullbacks[needs] = Kernel(self.name.gradient, self._pull_fn(needs))
         return kernel
 
     def _pull_fn(self, needs):

@@ -5,9 +5,7 @@ input given at the call, keyword-only with a `Kind` an attribute given to the cl
 `core.traced`'s matter. See CONTRIBUTING.md.
 """
 
-import hashlib
 import inspect
-import weakref
 
 import jax
 import numpy as np
@@ -17,6 +15,8 @@ from msnb.core import float_status, random, tape, trace
 from msnb.core._jax_private import is_tracer
 from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel
+from msnb.core.names import attributes_of as attributes_of  # known by this path as well
+from msnb.core.names import graph_name
 from msnb.core.parameter import Parameter, check_not_narrowed
 from msnb.core.precision import cast_tensor
 from msnb.core.recent import Recent
@@ -24,19 +24,11 @@ from msnb.core.tensor import Tensor, box
 
 REGISTRY = {}  # class name -> Operator, aliases included
 FUNCTIONAL = {}  # functional name -> function
-_NAMES = weakref.WeakValueDictionary()  # text -> GraphName
 
 _thread = trace.thread
 _new = object.__new__
 _SCALARS = frozenset((int, float, bool, complex))
 _ABSENT = object()
-
-
-class GraphName(str):
-    """Name of an operator's call in a graph. Who knows the text finds the rest, for as long as a kernel or a graph
-    (whose equation holds this very object) has it."""
-
-    meaning = ("", {})  # operator name, attributes
 
 
 class Input:
@@ -79,6 +71,8 @@ class Operator:
         self.positions = {inp.name: i for i, inp in enumerate(self.inputs)}
         self.written = tuple(self.positions[w] for w in writes)
         self.returns_written = returns == "written"
+        self.usual = {p.name: p.default for p in parameters if p.annotation is not p.empty}
+        self.marks = None  # what a Primitive was given beyond its attributes, see msnb.core.marks
         self.kernels = Recent()
         self.variant = None  # (another Operator, when it is taken instead), see core.declare.variant
         self.refuses = None  # of the attributes: raises where one forbids another
@@ -128,15 +122,8 @@ class Operator:
         return bound
 
     def graph_name(self, settings):
-        """Name under which a call shows in a graph; `attributes_of` turns it back."""
-        text = self.name
-        if settings:
-            text += "." + hashlib.sha1(repr(sorted(settings.items())).encode()).hexdigest()[:8]
-        name = _NAMES.get(text)
-        if name is None:
-            name = _NAMES[text] = GraphName(text)
-            name.meaning = self.name, settings
-        return name
+        """Name under which a call shows in a graph; it says what differs from the defaults."""
+        return graph_name(self.name, settings, self.usual, self.marks)
 
     # ------------------------------------------------------------------ kernels
     def kernel(self, attributes, layout=None, statics=()):
@@ -373,16 +360,3 @@ def own(array, arrays):
 def is_deleted(array):
     """Whether an array has been written over by a compiled step."""
     return isinstance(array, jax.Array) and not is_tracer(array) and array.is_deleted()
-
-
-def is_operator(graph_name):
-    """Whether a name that stands in a graph is that of an operator, declared or a user's."""
-    return graph_name in _NAMES or graph_name in REGISTRY
-
-
-def attributes_of(graph_name):
-    """(operator name, attributes) of a name that stands in a graph; unknown names have no attributes."""
-    found = _NAMES.get(graph_name)
-    if found is not None:
-        return found.meaning
-    return graph_name.partition(".")[0], {}

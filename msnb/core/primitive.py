@@ -15,7 +15,9 @@ from msnb.common.kinds import hashable
 from msnb.core import float_status, tape, trace
 from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel
-from msnb.core.operator import REGISTRY, Operator, in_precision, operand, own
+from msnb.core.marks import changed, marked, marks_of
+from msnb.core.names import graph_name
+from msnb.core.operator import REGISTRY, in_precision, operand, own
 from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
 
@@ -32,6 +34,8 @@ class Primitive:
         name (str): Name of the operator.
     """
 
+    _changes = 0  # of attributes and marks
+
     def __init__(self, name):
         self.name = name
         self.attrs = {}
@@ -44,13 +48,18 @@ class Primitive:
         """Set attribute `name` and return self."""
         self.__dict__[name] = value
         self.attrs[name] = value
+        self._attributes_changed()
         return self
 
     def del_prim_attr(self, name):
         """Remove attribute `name` and return self."""
         self.__dict__.pop(name, None)
         self.attrs.pop(name, None)
+        self._attributes_changed()
         return self
+
+    def _attributes_changed(self):
+        changed(self)
 
     def init_prim_io_names(self, inputs, outputs):
         """Name the inputs and outputs, as the graph shows them."""
@@ -70,11 +79,11 @@ class Primitive:
         return self._instance_name
 
     def set_stage(self, stage):
-        """Pipeline stage of this operator; kept as an attribute for the parallel planner. Returns self."""
+        """Pipeline stage of this operator, which its node in the graph shows. Returns self."""
         return self.add_prim_attr("stage", stage)
 
     def shard(self, strategy):
-        """Sharding strategy, one tuple per input; kept as an attribute for the parallel planner. Returns self."""
+        """Sharding strategy, one tuple per input, which its node in the graph shows. Returns self."""
         if strategy is not None and not isinstance(strategy, tuple):
             raise TypeError(f"For '{self.name}', the strategy should be a tuple of tuples, but got {strategy!r}.")
         return self.add_prim_attr("strategy", strategy)
@@ -118,9 +127,15 @@ class DeclaredPrimitive(Primitive):
         self.init_attrs.update(attributes)
         self.__dict__.update(attributes)
         self.input_names = [i.name for i in op.inputs]
-        self._operator = op.chosen(attributes)
-        self._kernel = op.ready(attributes) if op.plain else None
+        self._settle()
         self._numbers = None  # what follows the inputs, once a call has put it on the device
+
+    def _settle(self):
+        """Find the operator that calls run, with the marks of this Primitive."""
+        op, attributes = type(self).operator, self._attributes
+        marks = marks_of(self.attrs, op.attributes)
+        self._operator = marked(op.chosen(attributes), marks)
+        self._kernel = marked(op, marks).ready(attributes) if op.plain else None
         self._prepared = Recent(64)  # what calls with static inputs have found out, see core.dispatch
 
     def add_prim_attr(self, name, value):
@@ -128,8 +143,13 @@ class DeclaredPrimitive(Primitive):
         op = type(self).operator
         if name in op.attributes:
             self._bind({**self._attributes, name: op.attributes[name][0](value, name, op.name)})
+            changed(self)
             return self
         return super().add_prim_attr(name, value)
+
+    def _attributes_changed(self):
+        self._settle()
+        changed(self)
 
     @property
     def update_parameter(self):
@@ -150,6 +170,7 @@ _OF_CALLS = frozenset(("_attributes", "_operator", "_kernel", "_numbers", "_prep
 def _rebuild(name, attributes, extra):
     prim = REGISTRY[name].primitive(**attributes)
     prim.__dict__.update(extra)
+    prim._attributes_changed()
     return prim
 
 
@@ -205,6 +226,12 @@ class PrimitiveWithInfer(Primitive):
     """
 
     _kernels: Any = None  # per class: attributes -> Kernel
+    _called = False
+
+    def _attributes_changed(self):
+        self.__dict__.pop("_own_kernel", None)
+        if self._called:  # what is set before, in __init__, no graph has seen
+            changed(self)
 
     def infer_shape(self, *args):
         """Shape of the output; None where it is left to the kernel."""
@@ -257,6 +284,7 @@ class PrimitiveWithInfer(Primitive):
 
     def _kernel_for(self):
         cls = type(self)
+        self.__dict__["_called"] = True
         if "_kernels" not in cls.__dict__:
             cls._kernels = Recent()
         settings = {k: v for k, v in self.attrs.items() if k not in ("input_names", "output_names")}
@@ -266,7 +294,7 @@ class PrimitiveWithInfer(Primitive):
         except TypeError:
             key, found = id(self), self.__dict__.get("_own_kernel")
         if found is None:
-            name = Operator.graph_name(self, settings)
+            name = graph_name(self.name, settings)
             twin = self
 
             def fn(*arrays):

@@ -21,6 +21,7 @@ import numpy as np
 from msnb import context
 from msnb.core import interrupts, late, observe, random, tape, trace
 from msnb.core._jax_private import (
+    argument_like,
     eval_jaxpr,
     forget_compiled,
     restore_trace_state,
@@ -33,6 +34,7 @@ from msnb.core.checks import Finding
 from msnb.core.errors import place as show_place
 from msnb.core.identity import weakly
 from msnb.core.kernel import Kernel
+from msnb.core.names import named
 from msnb.core.operator import own
 from msnb.core.parameter import Parameter, Store
 from msnb.core.script.merge import Undefined
@@ -68,10 +70,13 @@ class Program:
     Attributes:
         name (str): Name of the Cell class or function.
         jaxpr (ClosedJaxpr): The traced graph; inputs are described by `inputs`.
+        names (dict): What the names in `jaxpr` stand for: text -> `msnb.core.names.Meaning`, the operator with its
+            attributes, strategy and stage.
         inputs (list): Per jaxpr input ("param", name, requires_grad), ("arg", name) or ("random", "number").
         written (list): Parameters whose new values the graph returns, after the results.
         settings (list): (Cell, name, value) of the attributes that construct sets, which a call sets when it has run.
         reason (str): Why it was compiled.
+        device (jax.Device): Where it was traced for, None for JAX's default.
         seconds (dict): "trace" and "compile" time.
     """
 
@@ -81,6 +86,7 @@ class Program:
         self.seconds = {}
         self.reason = "first call"
         self.calls = 0
+        self.device = jax.config.jax_default_device
         started = time.perf_counter()
         self._trace(fn, args, kwargs, params)
         self.seconds["trace"] = time.perf_counter() - started
@@ -147,7 +153,7 @@ class Program:
             note["written"] = [p for p, _ in writes]
             return arrays, written
 
-        avals = [jax.ShapeDtypeStruct(p._stored().shape, p._stored().dtype) for p in params]
+        avals = [argument_like(p._stored()) for p in params]
         values = [leaves[i]._array if isinstance(leaves[i], Tensor) else leaves[i] for i in spots]
         try:
             closed = jax.make_jaxpr(traced)(avals, 0, values)
@@ -159,6 +165,7 @@ class Program:
         self.cells = list(frame.cells.values())
         self.errors = frame.errors if frame.error is not None else []
         self.waits = not all(isinstance(e, Finding) and e.late for e, _ in self.errors)  # for its error
+        self._arguments = [argument_like(value) for value in values]
         self._shape(closed, params, note, [argument_name(fn, rebuild, leaves, i) for i in spots], frame.key_used)
         return []
 
@@ -183,8 +190,8 @@ class Program:
         invars = [v for _, v in keep_params] + ([jaxpr.invars[n_params]] if random_used else []) + list(arg_vars)
         outvars = list(jaxpr.outvars[:n_results]) + [jaxpr.outvars[n_results + i] for i in order]
         debug = jaxpr.debug_info.with_unknown_names() if hasattr(jaxpr.debug_info, "with_unknown_names") else None
-        self.jaxpr = jax.extend.core.ClosedJaxpr(
-            jaxpr.replace(invars=invars, outvars=outvars, debug_info=debug), closed.consts
+        self.jaxpr, self.names = named(
+            jax.extend.core.ClosedJaxpr(jaxpr.replace(invars=invars, outvars=outvars, debug_info=debug), closed.consts)
         )
         self.params = [p for p, _ in keep_params]
         self.inputs = (
@@ -219,6 +226,7 @@ class Program:
         self.run = self._own_run = self._jitted(self._flat, donate=bool(self.written))
         self._careful = None  # the form that leaves the old arrays of Parameters alone, once threads contend for them
         self._ready = None  # what `run` was when it was last called: it is compiled
+        self._ran = None  # (form, its arguments) of the last call that compiled
         self._observers = ()  # weak, as recordings are large: `observe` holds those that look on now
         self._observed = ()  # (observer, number of its arrays) while this program runs in a form with further outputs
         self._form = (), [], self._own_run, ()  # (observers, their graphs, `run`, `_observed`) of the last time
@@ -317,12 +325,15 @@ class Program:
     def _first(self, read, rest):
         """The step that compiles. When it fails, what was compiled is thrown away."""
         started = time.perf_counter()
+        form, arguments = self.run, self._placed()
         try:
             outs = self._step(read, rest)
         except BaseException as error:
             forget_compiled(self.run, error)
             raise
-        self._ready = self.run
+        self._ran = form, arguments
+        if self._placed() == arguments:  # else XLA has put Parameters elsewhere, and the next call compiles for that
+            self._ready = form
         self.seconds.setdefault("compile", time.perf_counter() - started)
         return outs
 
@@ -432,23 +443,33 @@ class Program:
 
     # ------------------------------------------------------------------ looking at it
     def example_arguments(self):
-        """Shapes and dtypes of the arguments of `run`."""
+        """Shapes, dtypes and shardings of the arguments of the form that ran last, or of a first call."""
+        return self._form_shown()[1]
 
-        def spec(v):
-            return jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype)
+    def _form_shown(self):
+        """(form, its arguments): what ran last; before that, what will. A settled program takes Parameters wherever
+        somebody has put them since."""
+        if self._ready is not None:
+            return self._ready, self._placed()
+        return self._ran or (self._own_run, self._placed())
 
-        by_param = dict(zip(map(id, self.params), self.jaxpr.jaxpr.invars))
-        written = [jax.ShapeDtypeStruct(p._stored().shape, p._stored().dtype) for p in self.written]
-        read = [spec(by_param[id(p)]) for p in self.read]
-        return written, read, *[spec(v) for v in self.jaxpr.jaxpr.invars[len(self.params) :]]
+    def _placed(self):
+        """What a call hands over now, for the shapes, dtypes and shardings."""
+        written, read = ([argument_like(p._stored()) for p in params] for params in (self.written, self.read))
+        number = [argument_like(0)] if self.random else []
+        return written, read, *number, *self._arguments
 
     def lowered(self):
-        """The program as StableHLO (`jax.stages.Lowered`)."""
-        return self._own_run.lower(*self.example_arguments())
+        """The program that ran last, or the one that will, as StableHLO (`jax.stages.Lowered`)."""
+        form, arguments = self._form_shown()
+        with jax.default_device(self.device):
+            return form.lower(*arguments)
 
     def compiled(self):
-        """The program as XLA has optimised it (`jax.stages.Compiled`)."""
-        return self.lowered().compile()
+        """The same as XLA has optimised it (`jax.stages.Compiled`): if it has run, that very executable."""
+        lowered = self.lowered()
+        with jax.default_device(self.device):
+            return lowered.compile()
 
     def memory(self):
         """Bytes while it runs: ``{"arguments": ..., "results": ..., "temporary": ...}``, a donated argument counted as

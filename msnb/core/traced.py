@@ -140,7 +140,7 @@ def traced_call(op):
             or _thread.frame is not None
             or _thread.compute_dtype is not None
         ):
-            return op(self._attributes, args, kwargs)
+            return self._operator(self._attributes, args, kwargs)
         numbers = self._numbers
         if numbers is None:
             numbers = op.numbers(self._attributes)

@@ -2,6 +2,8 @@
 
 import math
 
+from . import rows
+
 
 class TensorType:
     """Element type and shape of one value in a graph.
@@ -195,6 +197,9 @@ class FuncGraph:
         free (int): for a sub-graph, how many of its parameters, from the first on, are free variables: values of the
             graph around it that it uses, rather than what it is called with.
         written (int): how many of the last outputs are new values of Parameters, not results.
+
+    Graphs are equal when all of this is, attributes, types, scopes and lines included. A graph can be pickled, and what
+    another process reads is equal to it; of `CNode.kernel` it knows the primitives and their shapes.
     """
 
     __slots__ = ("name", "parameters", "nodes", "outputs", "feeds", "free", "written")
@@ -220,6 +225,17 @@ class FuncGraph:
     def __len__(self):
         return sum(1 for _ in self.all_nodes())
 
+    def __eq__(self, other):
+        if self is other or not isinstance(other, FuncGraph):
+            return self is other
+        return len(self) == len(other) and rows.alike(rows.of_graph(self), rows.of_graph(other))
+
+    def __hash__(self):
+        return hash((self.name, len(self.parameters), len(self.nodes)))
+
+    def __reduce__(self):
+        return _from_rows, (rows.of_graph(self),)
+
     def __repr__(self):
         return f"FuncGraph({self.name}: {len(self.parameters)} parameters, {len(self)} nodes)"
 
@@ -238,3 +254,39 @@ def show_constant(node):
         flat = int(flat)  # JAX's own integers print their type as well
     text = f"{flat:.7g}" if isinstance(flat, float) else str(flat)
     return f"{kind.dtype}({text})" if kind is not None else text
+
+
+def _from_rows(made):
+    """The FuncGraph that `rows.of_graph` has told of."""
+    return _graph_from(made, [])
+
+
+def _graph_from(row, nodes):
+    name, parameters, calls, outputs, feeds, free, written = row
+
+    def add(row, graphs=()):
+        kind, types, *rest = row
+        types = tuple(TensorType(*each) for each in types)
+        if kind == "parameter":
+            nodes.append(ParameterNode(rest[0], types, *rest[1:]))
+        elif kind == "value":
+            nodes.append(ValueNode(rest[0], types))
+        else:
+            op, inputs, slots, fields = rest
+            fields = dict(fields, attrs=dict(fields["attrs"]), kernel=rows.opened(fields["kernel"]), graphs=graphs)
+            nodes.append(CNode(op, tuple(nodes[i] for i in inputs), slots, types, **fields))
+        return nodes[-1]
+
+    own = [add(row) for row in parameters]
+    made = []
+    for values, row, inner in calls:
+        for value in values:
+            add(value)
+        if row is None:  # values that only the outputs name
+            continue
+        node = add(row)
+        node.graphs = tuple(_graph_from(graph, nodes) for graph in inner)
+        made.append(node)
+    graph = FuncGraph(name, own, made, [(nodes[i], slot) for i, slot in outputs], feeds, free)
+    graph.written = written
+    return graph

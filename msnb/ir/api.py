@@ -4,7 +4,7 @@ from .anf import FuncGraph, ValueNode
 from .graphviz import to_dot
 from .picture import to_svg
 from .printer import to_text
-from .read import read
+from .read import default_operator_of, read
 
 
 def graph(net, *inputs):
@@ -46,7 +46,12 @@ def graph(net, *inputs):
 
 def of_program(program, name=None, expand=False):
     """The graph of a traced program of `msnb.core.compile`; `expand` opens operators up, see `read`."""
-    made = read(program.jaxpr, name or getattr(program, "name", "main"), program.inputs, expand=expand)
+
+    def operator_of(text):
+        meaning = program.names.get(text)
+        return default_operator_of(text) if meaning is None else (meaning.operator, meaning.settings)
+
+    made = read(program.jaxpr, name or getattr(program, "name", "main"), program.inputs, operator_of, expand)
     made.written = len(program.written)
     traced = iter(made.outputs)  # a result that was known while tracing is no output of the jaxpr
     known = [next(traced) if value is None else (ValueNode(value[0], ()), 0) for value in program.static]

@@ -1,42 +1,13 @@
-"""Arithmetic and memory traffic of an equation, counted from its shapes (not from a compiler's cost model)."""
+"""Arithmetic and memory traffic of an equation, counted from its shapes (not from a compiler's cost model).
+
+An operator of msnb is counted by the JAX primitives that it is made of, so that none is forgotten, a user's own
+included. `FLOPS` is therefore a table of primitives, and keyed by their names: an equation has the name, JAX does not
+export every primitive as an object, and msnb's convolution is declared on a floor above this one.
+"""
 
 import math
 
-_FREE = frozenset(
-    (
-        "reshape",
-        "broadcast_in_dim",
-        "transpose",
-        "squeeze",
-        "expand_dims",
-        "slice",
-        "dynamic_slice",
-        "concatenate",
-        "pad",
-        "rev",
-        "gather",
-        "dynamic_update_slice",
-        "copy",
-        "copy_p",
-        "convert_element_type",
-        "bitcast_convert_type",
-        "iota",
-        "stop_gradient",
-        "select_n",
-        "device_put",
-        "empty",
-        "empty2",
-        "split",
-        "pvary",
-        "optimization_barrier",
-        "sharding_constraint",
-        "name",
-        "random_wrap",
-        "random_unwrap",
-        "mesh_cast",
-        "layout_constraint",
-    )
-)
+from msnb.core.facets import Facet
 
 
 def _size(var):
@@ -67,15 +38,17 @@ def open_jaxpr(jaxpr):
     return getattr(jaxpr, "jaxpr", jaxpr)
 
 
-def register(name, rule):
-    """Say how many operations a JAX primitive of one's own takes: `rule(eqn) -> int`."""
-    _RULES[name] = rule
+FLOPS = Facet(
+    "a count of operations",
+    "One per element of the results is taken; say better in msnb/ir/cost.py: @FLOPS.register('{name}').",
+    key=lambda primitive: getattr(primitive, "name", primitive),
+)
 
 
 def flops(eqn, memo):
     """Floating-point (or integer) operations of one equation; `memo` is a dict shared by one reading."""
     name = eqn.primitive.name
-    rule = _RULES.get(name)
+    rule = FLOPS.get(name)
     if rule is not None:
         return rule(eqn)
     inner = inner_jaxprs(eqn)
@@ -84,8 +57,6 @@ def flops(eqn, memo):
         if name == "cond":
             return max(counts)
         return sum(counts) * (eqn.params.get("length", 1) if name == "scan" else 1)
-    if name in _FREE:
-        return 0
     if name.startswith(("reduce_", "arg", "cum")):
         return _size(eqn.invars[0])
     return sum(_size(var) for var in eqn.outvars)
@@ -99,11 +70,13 @@ def _total(jaxpr, memo):
     return known[0]
 
 
+@FLOPS.register("dot_general")
 def _dot(eqn):
     (contracted, _), _ = eqn.params["dimension_numbers"]
     return 2 * _size(eqn.outvars[0]) * math.prod(eqn.invars[0].aval.shape[axis] for axis in contracted)
 
 
+@FLOPS.register("conv_general_dilated")
 def _conv(eqn):
     kernel = eqn.invars[1].aval.shape
     out_features = kernel[eqn.params["dimension_numbers"].rhs_spec[0]]
@@ -122,40 +95,66 @@ def _msnb_conv(spot):
     return rule
 
 
+FLOPS.register("conv")(_msnb_conv(None))
+FLOPS.register("conv_input_grad")(_msnb_conv(0))
+FLOPS.register("conv_filter_grad")(_msnb_conv(1))
+
+
+@FLOPS.register("reduce_window", "reduce_window_sum", "reduce_window_max", "reduce_window_min", "select_and_gather_add")
 def _window(eqn):
     window = eqn.params.get("window_dimensions", ())
     return _size(eqn.outvars[0]) * math.prod(window)
 
 
+@FLOPS.register("select_and_scatter_add")
 def _scatter_window(eqn):
     return _size(eqn.invars[0]) * math.prod(eqn.params.get("window_dimensions", ()))
 
 
+@FLOPS.register("sort")
 def _sort(eqn):
     size = _size(eqn.invars[0])
     return int(size * max(1.0, math.log2(max(size, 2))))
 
 
+@FLOPS.register("scatter", "scatter-add", "scatter-mul", "scatter-min", "scatter-max")
 def _scatter(eqn):
     return _size(eqn.invars[-1])
 
 
-_RULES = {
-    "conv": _msnb_conv(None),
-    "conv_input_grad": _msnb_conv(0),
-    "conv_filter_grad": _msnb_conv(1),
-    "dot_general": _dot,
-    "conv_general_dilated": _conv,
-    "sort": _sort,
-    "reduce_window": _window,
-    "reduce_window_sum": _window,
-    "reduce_window_max": _window,
-    "reduce_window_min": _window,
-    "select_and_scatter_add": _scatter_window,
-    "select_and_gather_add": _window,
-    "scatter": _scatter,
-    "scatter-add": _scatter,
-    "scatter-mul": _scatter,
-    "scatter-min": _scatter,
-    "scatter-max": _scatter,
-}
+@FLOPS.register(
+    "reshape",
+    "broadcast_in_dim",
+    "transpose",
+    "squeeze",
+    "expand_dims",
+    "slice",
+    "dynamic_slice",
+    "concatenate",
+    "pad",
+    "rev",
+    "gather",
+    "dynamic_update_slice",
+    "copy",
+    "copy_p",
+    "convert_element_type",
+    "bitcast_convert_type",
+    "iota",
+    "stop_gradient",
+    "select_n",
+    "device_put",
+    "empty",
+    "empty2",
+    "split",
+    "pvary",
+    "optimization_barrier",
+    "sharding_constraint",
+    "name",
+    "random_wrap",
+    "random_unwrap",
+    "mesh_cast",
+    "layout_constraint",
+)
+def _free(eqn):
+    """What only moves values."""
+    return 0

@@ -35,7 +35,7 @@ _ARRAY = re.compile(r"(\w+)\[([\d,]*)\]")
 _CALLED = re.compile(r"(?:calls|to_apply|body|condition|branch_computations)=(\{[^}]*\}|%?[\w.\-]+)")
 _METADATA = re.compile(r"metadata=\{([^}]*)\}")
 _TOLD = re.compile(r"(?:window|dimensions|dim_labels|custom_call_target|direction)=(\{[^}]*\}|[^,\s]+)")
-_JIT = re.compile(r"^jit\((.*)\)$")
+_JIT = re.compile(r"^jit\((([^\[#]*)(\[)?.*)\)$")  # operator[attributes]#number, see msnb.core.names
 _PASSED_ON = frozenset(("bitcast", "get-tuple-element", "tuple", "opt-barrier", "copy-start", "copy-done"))
 _FREE = frozenset(
     (
@@ -90,6 +90,7 @@ class _Instruction:
         "opcode",
         "operands",
         "rest",
+        "told",
         "root",
         "called",
         "segments",
@@ -172,9 +173,10 @@ def _instruction(found, line):
     inside, made.rest = line[opening + 1 : close - 1], line[close:]
     made.literal = inside if made.opcode in ("constant", "parameter") else None
     made.operands = [] if made.literal is not None else re.findall(r"%([\w.\-]+)", inside)
-    made.called = [name for group in _CALLED.findall(made.rest) for name in re.findall(r"[\w.\-]+", group)]
     metadata = _METADATA.search(made.rest)
     fields = metadata.group(1) if metadata else ""
+    made.told = _METADATA.sub("", made.rest)  # without names, which may say "dimensions=" as well
+    made.called = [name for group in _CALLED.findall(made.told) for name in re.findall(r"[\w.\-]+", group)]
     frame = re.search(r"stack_frame_id=(\d+)", fields)
     made.frame = int(frame.group(1)) if frame else 0
     name = re.search(r'op_name="([^"]*)"', fields)
@@ -193,8 +195,8 @@ def place_of(name):
         jit = _JIT.match(segment)
         if jit is None and operator is None:
             kept.append(segment)
-        elif jit is not None and index and operator is None and jit.group(1)[:1].isupper():
-            operator = jit.group(1).partition(".")[0]
+        elif jit is not None and index and operator is None and (jit.group(2)[:1].isupper() or jit.group(3)):
+            operator = jit.group(2)
     if operator is not None and kept and kept[-1].partition("-op")[0] == operator:
         kept.pop()
     return tuple(kept), operator, last, is_backward(transforms)
@@ -304,7 +306,7 @@ class _Builder:
         if item.opcode == "fusion":
             attrs["fused"] = ", ".join(dict.fromkeys(words))
             attrs["operations"] = len(words)
-        window = _TOLD.search(item.rest)
+        window = _TOLD.search(item.told)
         if window:
             attrs[window.group(0).partition("=")[0]] = window.group(1).strip('"')
         flops = sum(_flops(inner, self.module) for inner in inside) if inside else _flops(item, self.module)

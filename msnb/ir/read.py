@@ -76,12 +76,11 @@ def dtype_name(dtype):
 
 def default_operator_of(name):
     """(operator, attributes) of the name of a jit, None for a jit that is no operator."""
-    # operators are spelled in CamelCase, or carry a number for their attributes; functions of jax.numpy are neither
-    if not name[:1].isupper() and "." not in name:
-        return None
-    from msnb.core.operator import attributes_of
-
-    return attributes_of(name)
+    meaning = getattr(name, "meaning", None)  # the names of msnb's own operators know what they stand for
+    if meaning is not None:
+        return meaning.operator, meaning.settings
+    # other operators are spelled in CamelCase; functions of jax.numpy are not
+    return (name, {}) if name[:1].isupper() else None
 
 
 def read(closed, name="main", inputs=None, operator_of=default_operator_of, expand=False, visit=None):
@@ -121,7 +120,6 @@ class _Reader:
         self.expand = expand
         self.visit = visit
         self.path = ()  # of the equations around the one being read
-        self.operators = {}  # name of a jit -> what operator_of said
         self.memo = {}  # costs of inner jaxprs
         self.types = {}  # aval -> TensorType
         self.frames = {}  # id of a traceback -> (source, the traceback kept alive)
@@ -182,9 +180,7 @@ class _Reader:
         return known[0]
 
     def operator(self, name):
-        if name not in self.operators:
-            self.operators[name] = self.operator_of(name) if name else None
-        return self.operators[name]
+        return self.operator_of(name) if name else None
 
     def walk(self, jaxpr, env, nodes, outer, backward):
         """Append the CNodes of `jaxpr` to `nodes`; `outer` is the scope it is inlined into."""

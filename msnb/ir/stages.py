@@ -74,7 +74,9 @@ class Stages:
             made = read_hlo(self.program.compiled().as_text(), self.name)
         _name_parameters(made, self.program)
         made.written = len(self.program.written)
-        made.outputs = made.outputs[made.written :] + made.outputs[: made.written]  # there the results come last
+        # there the results come last, but for what observers of the program have it give besides
+        end = made.written + self.program.n_results
+        made.outputs = made.outputs[made.written : end] + made.outputs[: made.written]
         if stage == "optimised":
             _take_calls(made, self.whole)
         return made

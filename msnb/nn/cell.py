@@ -12,6 +12,7 @@ from msnb import context, log
 from msnb.common import dtype as mstype
 from msnb.core import autodiff, compile, script, trace
 from msnb.core.errors import describe
+from msnb.core.marks import changes
 from msnb.core.parameter import Parameter, ParameterTuple
 from msnb.core.precision import cast_tensor
 from msnb.core.tensor import Tensor, is_traced
@@ -745,4 +746,4 @@ def _normal(value):
         return [_normal(v) for v in value]
     if type(value) in (dict, OrderedDict):
         return [(k, _normal(v)) for k, v in value.items()]
-    return _Same(value)
+    return _Same(value), changes(value)

@@ -18,6 +18,7 @@ import numpy as np
 from msnb import log
 from msnb.core._jax_private import is_tracer
 from msnb.core.identity import IdentityMap, weakly
+from msnb.core.marks import changes
 from msnb.core.parameter import Parameter
 from msnb.core.script.convert import is_library_module, is_lowered
 from msnb.core.tensor import Tensor
@@ -60,6 +61,7 @@ class Reads:
         self.objects = {}  # id -> object whose methods ran
         self.checks = []  # (itemgetter, namespace, values)
         self.contents = []  # (name, reference to the value, its Snapshot)
+        self.primitives = []  # (name, Primitive, how often it had changed)
 
     def add(self, fn, instance):
         """Note what a function and what is nested in it read."""
@@ -141,6 +143,7 @@ class Reads:
                 f"{label} outlives the graph of {program}, and a graph cannot keep a Tensor in it: the "
                 f"Tensor has no value there. Return it instead, or make it a Parameter."
             )
+        self.primitives += [(label, p, changes(p)) for p in _primitives(value, self.attributes, _DEEPEST)]
         try:
             snapshot = _snapshot(value, self.attributes, _DEEPEST)
         except _TooLarge as size:
@@ -174,11 +177,18 @@ class Reads:
         """Whether the functions still have the code that was traced: reloading tools replace it in place."""
         return all(fn.__code__ is code for fn, code in self.functions)
 
+    def same_primitives(self):
+        """Whether no Primitive outside of the Cells was given another attribute, strategy or stage."""
+        return all(changes(primitive) == before for _, primitive, before in self.primitives)
+
     def change(self):
         """In words, the first thing that stands there no longer; empty if all does."""
         for fn, code in self.functions:
             if fn.__code__ is not code:
                 return f"'{fn.__name__}' was redefined"
+        for label, primitive, before in self.primitives:
+            if changes(primitive) != before:
+                return f"an attribute of {label} changed"
         for space, found in self.globals.values():
             for name, value in found.items():
                 if name not in space or space[name] is not value and not _equal((space[name],), (value,)):
@@ -251,6 +261,18 @@ def _leaked(value):
     value.clear()
     (value.extend if type(value) is list else value.update)(kept)
     return True
+
+
+def _primitives(value, attributes, depth):
+    """The Primitives that a value is or holds."""
+    if changes(value) is not None:
+        return [value]
+    kind, inner = type(value), ()
+    if depth and kind in (list, tuple, dict) and len(value) <= _LARGEST:
+        inner = value.values() if kind is dict else value
+    elif depth and _plain(value):
+        inner = [v for n, v in list(vars(value).items()) if n in attributes]
+    return [found for v in inner if type(v) not in _ATOMS for found in _primitives(v, attributes, depth - 1)]
 
 
 # ---------------------------------------------------------------------- snapshots

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from msnb.insight.gradients.rows import SATURATES
 from msnb.ir.source import show
 
 RECENT = 10  # steps that a judgement looks at
@@ -319,7 +320,7 @@ def _saturated(recording):
     found = []
     for row in recording.rows("output"):
         shares = [recording.values(row, s)[8] for s in steps if row.key in s.stats]
-        if row.op in ("Sigmoid", "Tanh") and shares and _median(shares) >= _SATURATED:
+        if SATURATES.named(row.op) is not None and shares and _median(shares) >= _SATURATED:
             found.append((row, _median(shares)))
     if not found:
         return []

@@ -234,7 +234,7 @@ class _Measure(Measure):
 
     def _saturation(self, point):
         rows = [row for row in self._rows(point) if row.kind == "output"]
-        return rows[0].op if rows and rows[0].op in naming.SATURATING else None
+        return naming.SATURATES.named(rows[0].op) if rows else None
 
     def measure(self, point, array):
         """Moments where the value is gone afterwards; else the value, which `finish` treats with its like."""

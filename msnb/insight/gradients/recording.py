@@ -6,7 +6,7 @@ import numpy as np
 
 from msnb import log
 from msnb.insight.gradients import summary
-from msnb.insight.gradients.rows import SATURATING, cotangents, forward_order, operators
+from msnb.insight.gradients.rows import SATURATES, cotangents, forward_order, operators
 
 STATISTICS = ("norm", "mean", "std", "min", "max", "zeros", "nan", "inf", "saturated", "update", "weight", "dead")
 _PLACE = {name: i for i, name in enumerate(STATISTICS)}
@@ -302,7 +302,7 @@ class Recording:
         if stats is not None and stats[0] > 0:
             stats = np.asarray(stats, np.float64)
             found[1:9] = stats[1:9]
-            if row.kind != "output" or row.op not in SATURATING:
+            if row.kind != "output" or SATURATES.named(row.op) is None:
                 found[_PLACE["saturated"]] = np.nan
             # in double precision, where the square of 1e-30 is a number
             found[0] = np.sqrt(row.size * stats[0] * (stats[1] ** 2 + stats[2] ** 2))

@@ -6,11 +6,18 @@ import functools
 
 import numpy as np
 
+from msnb.core.facets import Facet
 from msnb.ir.anf import CNode, ParameterNode
+from msnb.ops.operations import Sigmoid, Tanh
 
 LABEL = "gradient:"  # what core.autodiff labels the gradient of a Parameter with
 KINDS = ("parameter", "output", "gradient", "weight")
-SATURATING = ("Sigmoid", "Tanh")
+SATURATES = Facet(
+    "the range outside of which it is flat",
+    "Say it in msnb/insight/gradients/rows.py: SATURATES.register(ops.{name}).",
+)
+SATURATES.register(Sigmoid)((0.02, 0.98))
+SATURATES.register(Tanh)((-0.96, 0.96))  # the range of sigmoid, stretched to that of tanh
 
 
 @dataclasses.dataclass

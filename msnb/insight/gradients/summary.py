@@ -24,7 +24,7 @@ def moments(array, saturation=None, exact=True):
 
     Args:
         array (jax.Array): any shape, real, not empty.
-        saturation (Union[str, None]): "Sigmoid" or "Tanh" counts values near the ends of that function's range.
+        saturation (Union[tuple, None]): (low, high) counts the values outside, near the ends of a function's range.
         exact (bool): whether NaN and Inf are counted here; zeros stand for both otherwise.
 
     `std` is the root of the mean squared deviation. Squares are taken of values divided by the largest magnitude, so
@@ -37,10 +37,8 @@ def moments(array, saturation=None, exact=True):
     scaled = (x - mean) / top
     std = top * jnp.sqrt(jnp.sum(scaled * scaled) / x.size)
     near = 0.0
-    if saturation == "Sigmoid":
-        near = _share((x < 0.02) | (x > 0.98))
-    elif saturation == "Tanh":
-        near = _share(jnp.abs(x) > 0.96)  # the range of sigmoid, stretched to that of tanh
+    if saturation is not None:
+        near = _share((x < saturation[0]) | (x > saturation[1]))
     nan, inf = (_count(jnp.isnan(x)), _count(jnp.isinf(x))) if exact else (0.0, 0.0)
     parts = (1.0, mean, std, low, high, _share(x == 0), nan, inf, near)
     return jnp.stack([jnp.asarray(p, jnp.float32) for p in parts])
@@ -100,7 +98,7 @@ def summarised(arrays, saturations):
 
     Args:
         arrays (list): real arrays.
-        saturations (list): "Sigmoid", "Tanh" or None for each.
+        saturations (list): (low, high) or None for each, see `moments`.
     """
 
     def one(array, saturation):

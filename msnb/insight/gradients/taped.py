@@ -7,7 +7,6 @@ import jax
 import numpy as np
 
 from msnb.core import trace
-from msnb.core.operator import attributes_of
 from msnb.insight.gradients import rows as naming
 from msnb.insight.gradients import summary
 from msnb.insight.gradients.recording import NonFinite
@@ -25,7 +24,7 @@ def _measure(kinds, arrays):
         arrays (list): the tensors in the order in which they were made.
     """
     stats, bars = summary.summarised(
-        arrays, [op if kind == "output" and op in naming.SATURATING else None for kind, op in kinds]
+        arrays, [naming.SATURATES.named(op) if kind == "output" else None for kind, op in kinds]
     )
     return stats, bars, [summary.living(a) for (kind, op), a in zip(kinds, arrays) if _has_units(kind, op, a.shape)]
 
@@ -245,10 +244,7 @@ def _first(watched):
 
 
 def _operator(kernel):
-    if kernel is None:
-        return "Custom"
-    found = attributes_of(kernel.name)
-    return found[0] if found else kernel.name.partition(".")[0]
+    return "Custom" if kernel is None else kernel.name.meaning.operator
 
 
 def _where(around):

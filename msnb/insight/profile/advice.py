@@ -1,9 +1,13 @@
 """What to do about a profile, in words that name the share, the operator, its line and a remedy."""
 
+from msnb.core.facets import Facet
 from msnb.ir.source import show as place_of
+from msnb.ops import operations as P
 
-_CONVOLUTIONS = frozenset(("Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", "DepthwiseConv2dNative", "Conv3D"))
-_PRODUCTS = frozenset(("MatMul", "BatchMatMul", "Dense"))
+_CONVOLUTION, _PRODUCT = "convolution", "product"
+WORK = Facet("a kind of work", "Say which in msnb/insight/profile/advice.py: WORK.register(ops.{name}).")
+WORK.register(P.Conv2D, P.Conv2DBackpropInput, P.Conv2DBackpropFilter, P.DepthwiseConv2dNative, P.Conv3D)(_CONVOLUTION)
+WORK.register(P.MatMul, P.BatchMatMul)(_PRODUCT)
 
 
 class Finding:
@@ -137,12 +141,12 @@ def _remedy(op, compute, at_best, rows):
             "That is close to what this machine can do: only less work makes it faster. Is it needed at this size, "
             "in this order, in every step?"
         )
-    if op in _CONVOLUTIONS:
+    if WORK.named(op) == _CONVOLUTION:
         return (
             "Few channels or small images leave the machine idle: take a larger batch or fewer, wider layers; a "
             "larger stride or a smaller kernel earlier in the network is less work."
         )
-    if op in _PRODUCTS and compute:
+    if WORK.named(op) == _PRODUCT and compute:
         return (
             "Small or thin matrices do not fill the machine: take a larger batch, make one product out of several, "
             "or group products so that the large one is never made."

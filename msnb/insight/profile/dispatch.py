@@ -14,7 +14,6 @@ import jax
 from msnb.core import trace
 from msnb.core._jax_private import is_tracer
 from msnb.core.kernel import Kernel
-from msnb.core.operator import attributes_of
 from msnb.ir import cost
 from msnb.ir.read import is_library
 
@@ -119,7 +118,7 @@ class Watch:
 
     def _place(self, kernel, arrays):
         """(scope, line, whether backward): a pullback stands where the operator stands whose inputs it was given."""
-        name = kernel.name.partition(".")[0]
+        name = kernel.name.meaning.operator
         if name.endswith("Grad"):
             idents = tuple(map(id, arrays))
             for count in range(len(idents) - 1, 0, -1):
@@ -160,11 +159,6 @@ class _Timed:
 
     def __getattr__(self, name):
         return getattr(self.function, name)
-
-
-def operator_of(name):
-    """Operator's name of a kernel's."""
-    return attributes_of(name)[0]
 
 
 def _line():

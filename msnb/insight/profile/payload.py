@@ -2,6 +2,7 @@
 
 import bisect
 
+from msnb.core.names import operator_in
 from msnb.ir.source import label
 
 from .text import headline
@@ -158,7 +159,7 @@ def _timeline(profile, places):
     }
     called = []
     for call in recording.dispatched:
-        op = call.name.partition(".")[0]
+        op = operator_in(call.name)
         direction = "backward" if call.backward else "forward"
         bare = op.removesuffix("Grad") if call.backward else op
         row = numbers.get((call.scope, bare, direction, call.source and call.source[:2]), -1)

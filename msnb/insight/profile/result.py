@@ -3,12 +3,13 @@
 import bisect
 import statistics
 
+from msnb.core.names import operator_in
+from msnb.core.operator import REGISTRY
 from msnb.ir.hlo import work_inside
 from msnb.ir.stages import Stages
 
 from . import attribute, ends, memory, shares
 from .advice import advice
-from .dispatch import operator_of
 from .machine import machine
 from .rows import Cell, Row, work
 from .text import table
@@ -243,10 +244,12 @@ class Profile:
         rows = {}
         for (key, op), seconds in taken.items():
             if key is None:  # a module that is no program of msnb's: an operator outside the graph, a conversion
+                name = op.removeprefix("jit_")  # JAX writes "_" for the brackets of LayerNorm[epsilon=1e-05]
+                head = name.partition("_")[0]
                 self._add(
                     rows,
                     (None, op),
-                    Row(op.removeprefix("jit_"), op.removeprefix("jit_"), "", "forward", None),
+                    Row(head if head in REGISTRY else name, name, "", "forward", None),
                     seconds,
                     "measured",
                 )
@@ -348,7 +351,7 @@ class Profile:
             )
         rows = {}
         for call in calls:
-            op = operator_of(call.name)
+            op = operator_in(call.name)
             op = op.removesuffix("Grad") if call.backward else op
             key = (call.scope, op, call.backward, call.source and call.source[:2])
             row = rows.get(key)

@@ -4,6 +4,7 @@ import gzip
 import json
 
 from msnb._atomic import writing
+from msnb.core.names import operator_in
 from msnb.ir.source import show
 
 _HOST, _DEVICE = 1, 2
@@ -46,7 +47,7 @@ def events(profile):
         add("compile", "compile", start, end, _HOST, 3)
     for call in recording.dispatched:
         add(
-            call.name.partition(".")[0],
+            operator_in(call.name),
             "operator",
             call.start,
             call.done,

@@ -1,0 +1,71 @@
+"""Tables of what a floor knows of operators."""
+
+import gc
+
+import pytest
+
+from msnb import ops
+from msnb.core.facets import Facet, MissingEntry
+from msnb.core.operator import REGISTRY
+from msnb.core.primitive import PrimitiveWithInfer
+from msnb.ir.cost import FLOPS
+from msnb.ops import operations as P
+
+
+@pytest.fixture
+def rules():
+    table = Facet("a sharding rule", "Write @rules.register(ops.{name}).")
+    table.register(P.ReLU, P.MatMul)("rule")
+    return table
+
+
+def test_an_entry_is_found_by_class_instance_and_operator_with_or_without_strategy(rules):
+    marked = P.MatMul(True).shard(((1, 1), (1, 1)))
+    for thing in (P.MatMul, P.MatMul(), REGISTRY["MatMul"], marked, marked._operator):
+        assert rules[thing] == "rule" and thing in rules
+    assert rules.named("MatMul") == "rule"
+    assert rules.named("Softmax") is None and rules.named("no operator") is None
+
+
+def test_a_missing_entry_says_operator_what_is_missing_and_what_to_do(rules):
+    with pytest.raises(MissingEntry) as error:
+        rules[P.Softmax(0)]
+    assert str(error.value) == "For 'Softmax', there is no sharding rule. Write @rules.register(ops.Softmax)."
+    assert rules.get(P.Softmax, "none") == "none"
+
+
+def test_a_name_is_no_operator(rules):
+    with pytest.raises(TypeError, match="should be given as itself"):
+        rules["Softmax"]
+
+
+def test_an_operator_has_one_entry(rules):
+    with pytest.raises(ValueError, match="'ReLU' has a sharding rule already"):
+        rules.register(P.ReLU)("another")
+
+
+def test_coverage_lists_the_operators_with_and_without_an_entry(rules):
+    known, missing = rules.coverage([P.ReLU, P.Softmax, P.Abs])
+    assert (known, missing) == (["ReLU"], ["Abs", "Softmax"])
+    whole = rules.coverage()
+    assert whole.known == ["MatMul", "ReLU"]
+    assert len(whole.missing) == len({id(op) for op in REGISTRY.values()}) - 2
+    assert str(whole).startswith(f"2 of {len(whole.missing) + 2} operators; missing: {whole.missing[0]}, ")
+
+
+def test_an_operator_of_a_user_has_an_entry_that_goes_with_it(rules):
+    class Mine(PrimitiveWithInfer):
+        """A user's."""
+
+    rules.register(Mine)("own")
+    assert rules[Mine("mine")] == "own" and len(rules) == 3
+    del Mine
+    gc.collect()
+    assert len(rules) == 2
+
+
+def test_primitives_of_jax_are_told_apart_by_name():
+    assert FLOPS["dot_general"] is not FLOPS["reshape"]
+    with pytest.raises(MissingEntry, match="For 'sin', there is no count of operations"):
+        FLOPS["sin"]
+    assert ops.ReLU is P.ReLU
