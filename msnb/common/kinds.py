@@ -12,6 +12,7 @@ every value (`core.traced`), and the declared function gets a scalar without a v
 
 import functools
 import inspect
+import math
 import numbers
 import types
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
@@ -34,16 +35,18 @@ class Kind:
         many (bool): Whether it holds Tensors and is not static. Default: False.
         traced (bool): Whether, as an attribute, it is an input of the operator's program. Default: False.
         constants (tuple): Values for which it is none although it is traced. Default: ().
+        whole (bool): Whether `accept` gets a Tensor itself rather than its value. Default: False.
     """
 
-    __slots__ = ("expects", "accept", "many", "traced", "constants")
+    __slots__ = ("expects", "accept", "many", "traced", "constants", "whole")
 
-    def __init__(self, expects, accept, many=False, traced=False, constants=()):
+    def __init__(self, expects, accept, many=False, traced=False, constants=(), whole=False):
         self.expects = expects
         self.accept = accept
         self.many = many
         self.traced = traced
         self.constants = constants
+        self.whole = whole
 
     def __call__(self, value, argument, op):
         """Normal form of `value`, given for `argument` of operator `op`; of a Tensor its number, but for a traced
@@ -52,7 +55,7 @@ class Kind:
         if stays and isinstance(value._array, Tracer):
             return value
         try:
-            number = self.accept(_concrete(value))
+            number = self.accept(value if self.whole else _concrete(value))
         except (TypeError, ValueError) as problem:
             detail = f" ({problem})" if problem.args else ""
             raise type(problem)(
@@ -248,7 +251,8 @@ def check(kind, value, argument, op):
 
 def accept_value(kind, value):
     """Normal form of a part of an argument, for a Kind's own `accept`: it raises with no message, as that does."""
-    return _required(kind).accept(_concrete(value))
+    kind = _required(kind)
+    return kind.accept(value if kind.whole else _concrete(value))
 
 
 def checked(function: _Function) -> _Function:
@@ -312,6 +316,7 @@ def Optional(kind):
         lambda value: None if value is None else kind.accept(value),
         traced=kind.traced,
         constants=(None, *kind.constants),
+        whole=kind.whole,
     )
 
 
@@ -335,6 +340,19 @@ def Between(kind, low, high, low_in=True, high_in=True):
     else:
         where = f"in {'[' if low_in else '('}{low}, {high}{']' if high_in else ')'}"
     return Kind(f"{kind.expects} {where}", accept, traced=kind.traced, constants=kind.constants)
+
+
+def Finite(kind):
+    """`kind`, neither infinite nor NaN."""
+    kind = _required(kind)
+
+    def accept(value):
+        value = kind.accept(value)
+        if not math.isfinite(value):
+            raise ValueError
+        return value
+
+    return Kind(kind.expects.replace("a ", "a finite ", 1), accept, traced=kind.traced, constants=kind.constants)
 
 
 def ConstantAt(kind, *values):
@@ -361,7 +379,7 @@ def Each(kind, length=None):
             raise TypeError
         if length is not None and len(value) != length:
             raise ValueError
-        return tuple(kind.accept(_concrete(v)) for v in value)
+        return tuple(accept_value(kind, v) for v in value)
 
     many = "" if length is None else f" of {length}"
     return Kind(f"a tuple or list{many}, each {kind.expects}", accept)
@@ -372,9 +390,9 @@ def OneOrEach(kind, length=None):
     kind, many = _required(kind), Each(kind, length)
 
     def accept(value):
-        return many.accept(value) if isinstance(value, (tuple, list)) else kind.accept(value)
+        return many.accept(value) if isinstance(value, (tuple, list)) else accept_value(kind, value)
 
-    return Kind(f"{kind.expects} or {many.expects}", accept)
+    return Kind(f"{kind.expects} or {many.expects}", accept, whole=kind.whole)
 
 
 def Instance(*classes):
@@ -385,7 +403,8 @@ def Instance(*classes):
             raise TypeError
         return value
 
-    return Kind(" or ".join(f"{'an' if c.__name__[0] in 'AEIO' else 'a'} {c.__name__}" for c in classes), accept)
+    named = " or ".join(f"{'an' if c.__name__[0] in 'AEIO' else 'a'} {c.__name__}" for c in classes)
+    return Kind(named, accept, whole=True)
 
 
 def is_constant(value, number):
