@@ -5,7 +5,8 @@ from msnb.ops import composite as C
 from msnb.ops import functional as F
 
 
-def _on_values(change, gradient):
+def on_values(change, gradient):
+    """A gradient with changed values, of the same rows if it is a RowTensor."""
     if isinstance(gradient, RowTensor):
         return RowTensor(gradient.indices, change(gradient.values), gradient.dense_shape)
     return change(gradient)
@@ -14,12 +15,12 @@ def _on_values(change, gradient):
 def decayed(gradient, weight, decay):
     """Gradient of the loss plus ``decay / 2 * sum(weight ** 2)``; of a RowTensor only the rows that it mentions."""
     rows = F.gather(weight, gradient.indices, 0) if isinstance(gradient, RowTensor) else weight
-    return _on_values(lambda g: g + rows * decay, gradient)
+    return on_values(lambda g: g + rows * decay, gradient)
 
 
 def times(gradient, factor):
     """Gradient multiplied by a number."""
-    return _on_values(lambda g: g * factor, gradient)
+    return on_values(lambda g: g * factor, gradient)
 
 
 def centralized(gradient):
@@ -28,7 +29,7 @@ def centralized(gradient):
     def without_mean(g):
         return g - F.reduce_mean(g, tuple(range(1, g.ndim)), True) if g.ndim > 1 else g
 
-    return _on_values(without_mean, gradient)
+    return on_values(without_mean, gradient)
 
 
 def _dtype(gradient):
