@@ -51,8 +51,8 @@ def piecewise_constant_lr(
     """
     if len(milestone) != len(learning_rates) or list(milestone) != sorted(milestone):
         raise ValueError(
-            f"For 'piecewise_constant_lr', 'milestone' should not decrease and have as many elements as "
-            f"'learning_rates', but got {milestone} and {learning_rates}."
+            f"For 'piecewise_constant_lr', 'milestone' should be as long as 'learning_rates' and not decrease, "
+            f"but got {milestone} and {learning_rates}."
         )
     rates = []
     for end, rate in zip(milestone, learning_rates, strict=True):

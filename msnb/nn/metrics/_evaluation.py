@@ -27,9 +27,8 @@ class ClassMetric(Metric):
     def _scores_and_numbers(self, inputs):
         """Scores and class numbers; says once what is no class."""
         scores, true = self._arrays(inputs, "y_pred", "y")
-        if scores.ndim == true.ndim and self._check_onehot_data(true):
-            true = true.argmax(axis=1)
-        return scores, true
+        one_hot = true.ndim == scores.ndim and self._check_onehot_data(true)
+        return scores, np.argmax(true, axis=1) if one_hot else true
 
     def _count_classes(self, scores):
         """Every batch has as many classes as the first."""

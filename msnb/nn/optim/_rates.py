@@ -49,6 +49,11 @@ LearningRate = Annotated[
 ]
 
 
+def counter():
+    """The Parameter that counts steps."""
+    return Parameter(np.zeros(1, np.int32), name="global_step")
+
+
 class FixedRate(LearningRateSchedule):
     """The same rate in every step, among others that change by step."""
 

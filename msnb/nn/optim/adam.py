@@ -1,8 +1,9 @@
 """Adam, AdamWeightDecay and AdamOffload."""
 
+import numpy as np
+
 from msnb import log
 from msnb.common import dtype as mstype
-from msnb.common.initializer import initializer
 from msnb.common.kinds import Bool, checked
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
@@ -40,7 +41,7 @@ class AdamBase(DeclaredOptimizer):
             log.once(self._remark)
         self.beta1, self.beta2, self.eps = (Tensor(number, mstype.float32) for number in (beta1, beta2, eps))
         for power in ("beta1_power", "beta2_power"):
-            setattr(self, power, Parameter(initializer("ones", [1], mstype.float32), name=power))
+            setattr(self, power, Parameter(np.ones(1, np.float32), name=power))
         self._keep(moment1=("moment1", "zeros"), moment2=("moment2", "zeros"))
         self.use_locking, self.use_nesterov = use_locking, use_nesterov
         self.opt, self.sparse_opt = (make(use_locking, use_nesterov) for make in (P.Adam, self._sparse))

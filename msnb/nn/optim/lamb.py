@@ -1,14 +1,12 @@
 """Lamb."""
 
 from msnb.common import dtype as mstype
-from msnb.common.initializer import initializer
 from msnb.common.kinds import checked
-from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.nn._numbers import Fraction, NonNegativeNumber, PositiveFloat
 from msnb.nn.optim._declared import DeclaredOptimizer
 from msnb.nn.optim._groups import Trained
-from msnb.nn.optim._rates import LearningRate
+from msnb.nn.optim._rates import LearningRate, counter
 from msnb.ops import functional as F
 
 __all__ = ["Lamb"]
@@ -73,7 +71,7 @@ class Lamb(DeclaredOptimizer):
         self._keep("_decays", "decay_flags", moments1=("lamb_m", "zeros"), moments2=("lamb_v", "zeros"))
         self.params = self.parameters
         if not self.dynamic_lr:  # the bias correction counts steps, whether the rate changes or not
-            self.global_step = Parameter(initializer("zeros", [1], mstype.int32), name="global_step")
+            self.global_step = counter()
 
     def _of_step(self):
         step = F.cast(F.reshape(self.global_step, ()), mstype.float32) + 1.0

@@ -4,7 +4,6 @@ from typing import Annotated
 
 from msnb import context, log
 from msnb.common import dtype as mstype
-from msnb.common.initializer import initializer
 from msnb.common.kinds import Bool, Instance, OneOf, OneOrEach, check, checked
 from msnb.core.parameter import Parameter, ParameterTuple
 from msnb.core.tensor import RowTensor, Tensor
@@ -20,6 +19,7 @@ from msnb.nn.optim._rates import (
     LearningRate,
     ListedRates,
     by_step,
+    counter,
     in_cell_list,
     installed,
     of_this_step,
@@ -121,11 +121,9 @@ class Optimizer(Cell):
         if 1 in lengths:
             log.warning("A list of learning rates holds one for each step, but that of %s has only 1.", self.cls_name)
         self.is_group_lr, self.dynamic_lr = len(rates) > 1, any(map(by_step, rates))
-        self.global_step = self.assignadd = None
         self.global_step_increase_tensor = Tensor(1, mstype.int32)
-        if self.dynamic_lr:
-            self.assignadd = P.AssignAdd()
-            self.global_step = Parameter(initializer(0, [1], mstype.int32), name="global_step")
+        self.assignadd = P.AssignAdd() if self.dynamic_lr else None
+        self.global_step = counter() if self.dynamic_lr else None
         default = installed(learning_rate, "learning_rate", self.dynamic_lr and self.is_group_lr)
         if not self.is_group_lr:
             self.learning_rate = default
