@@ -76,8 +76,8 @@ class FTRL(DeclaredOptimizer):
             )
         self._keep(moments=("moments", initial_accum), linear=("linear", "zeros"))
         self.lr, self.l1, self.l2, self.lr_power = float(learning_rate), l1, l2, lr_power
+        self.use_locking = use_locking
         self.opt = P.ApplyFtrl(use_locking)
-        self.sparse_opt = P.FusedSparseFtrl(self.lr, l1, l2, lr_power, use_locking)
         if not self.is_group:  # MindSpore exempts no Parameter here
             self.decay_flags = (True,) * self.param_length
 
@@ -88,4 +88,6 @@ class FTRL(DeclaredOptimizer):
         self.opt(param, moment, linear, gradient, rate, self.l1, self.l2, self.lr_power)
 
     def _sparse_step(self, param, gradient, rate, moment, linear):
-        self.sparse_opt(param, moment, linear, gradient.values, gradient.indices)
+        # Made only here: it takes no learning rate of 0, which has its uses for dense gradients.
+        update = P.FusedSparseFtrl(self.lr, self.l1, self.l2, self.lr_power, self.use_locking)
+        update(param, moment, linear, gradient.values, gradient.indices)

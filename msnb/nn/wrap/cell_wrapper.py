@@ -143,9 +143,12 @@ class TrainOneStepCell(Cell):
         if type(self).construct is TrainOneStepCell.construct:  # others may divide the gradients themselves
             check_scales(optimizer, sens, f"{self.cls_name} multiplies the loss by {sens}", "Give both the same.")
         self.grad = C.GradOperation(get_by_list=True, sens_param=True)  # for the steps that users derive from this one
-        self.parallel_mode, mean = map(context.get_auto_parallel_context, ("parallel_mode", "gradients_mean"))
+        self.parallel_mode = context.get_auto_parallel_context("parallel_mode")
         self.reducer_flag = self.parallel_mode in _MANY_DEVICES
-        self.grad_reducer = DistributedGradReducer(self.weights, mean, 1) if self.reducer_flag else _identity
+        self.grad_reducer = _identity
+        if self.reducer_flag:
+            mean = context.get_auto_parallel_context("gradients_mean")
+            self.grad_reducer = DistributedGradReducer(self.weights, mean, 1)
 
     def construct(self, *inputs: Any) -> Any:
         loss, _, grads = Gradient(self.network, (), self.weights)(inputs, sens=self.sens)
