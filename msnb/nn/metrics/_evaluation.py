@@ -127,7 +127,7 @@ class ShareOfTruePositives(EvaluationBase):
         self._right = self._counted = np.zeros(0)
 
     @abstractmethod
-    def _of(self, predicted, true):
+    def _of(self, predicted, true) -> np.ndarray:
         """Which of the two is counted."""
 
     def update(self, *inputs: Any) -> None:

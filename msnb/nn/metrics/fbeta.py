@@ -36,7 +36,7 @@ class Fbeta(ClassMetric):
     def clear(self) -> None:
         """Forget what was seen."""
         self._class_num = 0
-        self._seen = None
+        self._seen: Any = None
 
     def update(self, *inputs: Any) -> None:
         """

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Any
 
 from msnb.common.kinds import Bool, Kind, check
 from msnb.core.parameter import Parameter
@@ -43,7 +43,7 @@ def _trained(given):
 
 Parameters = Annotated[list[Parameter], Kind("a list of Parameters", _parameters, whole=True)]
 Trained = Annotated[
-    Iterable[Parameter] | Iterable[dict],
+    Iterable[Parameter] | Iterable[dict[str, Any]],
     Kind("a list of Parameters, or of dicts that describe groups of them", _trained, whole=True),
 ]
 

@@ -89,5 +89,6 @@ class FTRL(DeclaredOptimizer):
 
     def _sparse_step(self, param, gradient, rate, moment, linear):
         # Made only here: it takes no learning rate of 0, which has its uses for dense gradients.
-        update = P.FusedSparseFtrl(self.lr, self.l1, self.l2, self.lr_power, self.use_locking)
+        numbers = self.lr, self.l1, self.l2, self.lr_power
+        update = P.FusedSparseFtrl(*numbers, self.use_locking)
         update(param, moment, linear, gradient.values, gradient.indices)

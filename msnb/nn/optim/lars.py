@@ -1,7 +1,7 @@
 """LARS."""
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Instance, checked
@@ -88,7 +88,7 @@ class LARS(Optimizer):
         optimizer.decay_flags = (False,) * self.param_length
         optimizer.need_scale = optimizer.exec_weight_decay = False
 
-    def construct(self, gradients: Gradients) -> bool:
+    def construct(self, gradients: Gradients) -> Any:
         gradients = self.scale_grad(self._checked(gradients))
         rate = self.origin_learning_rate
         rates = self._per_parameter(of_this_step(rate, self.global_step) if self.dynamic_lr else rate)

@@ -1,6 +1,6 @@
 """`Optimizer`: what all optimizers share: learning rates, weight decay, loss scale, parameter groups."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msnb import context, log
 from msnb.common import dtype as mstype
@@ -9,6 +9,7 @@ from msnb.core.parameter import Parameter, ParameterTuple
 from msnb.core.tensor import RowTensor, Tensor
 from msnb.nn._numbers import NonNegativeNumber, PositiveNumber
 from msnb.nn.cell import Cell
+from msnb.nn.layer.container import CellList
 from msnb.nn.learning_rate_schedule import LearningRateSchedule
 from msnb.nn.optim._gradients import apply_decay as _apply_decay  # noqa: F401  libraries for r1.1 import these two here
 from msnb.nn.optim._gradients import centralized, decayed, times
@@ -73,6 +74,10 @@ class Optimizer(Cell):
 
     _has_target = False  # whether `target` may be set
 
+    # With groups a tuple, one for each Parameter; with rates that change by step a schedule, or a list of them.
+    learning_rate: Parameter | LearningRateSchedule | ParameterTuple | CellList
+    weight_decay: float | tuple[float, ...]
+
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         # In PYNATIVE mode too, one update is one compiled program: fast, and never half done when interrupted. Those
@@ -88,13 +93,14 @@ class Optimizer(Cell):
         loss_scale: PositiveNumber = 1.0,
     ) -> None:
         super().__init__(auto_prefix=False)
-        self.is_group = isinstance(parameters[0], dict)
-        groups, order = read_groups(parameters, self.cls_name) if self.is_group else ([], None)
+        trained: Any = parameters
+        self.is_group = isinstance(trained[0], dict)
+        groups, order = read_groups(trained, self.cls_name) if self.is_group else ([], None)
         self.is_group_params_ordered = order is not None
         rows = by_parameter(groups, order)
         members = [group for _, group in rows]
         self._install_rates(learning_rate, groups, members)
-        self.parameters = ParameterTuple([param for param, _ in rows] if self.is_group else parameters)
+        self.parameters = ParameterTuple([param for param, _ in rows] if self.is_group else trained)
         self.param_length = len(self.parameters)
         self.loss_scale, self.need_scale = loss_scale, loss_scale != 1.0
         self.reciprocal_scale = Tensor(1.0 / loss_scale, mstype.float32)
@@ -106,7 +112,7 @@ class Optimizer(Cell):
         self.ps_parameters, self.cache_enable = zip(*((p.is_param_ps, p.cache_enable) for p in self.parameters))
         self.use_parallel, self.optim_filter = False, (True,) * self.param_length
         self._unique = not any(param.unique for param in self.parameters)
-        self._target = context.get_context("device_target")
+        self._target = str(context.get_context("device_target"))
         self._check_parallel()
 
     def _install_rates(self, learning_rate, groups, members):
@@ -123,7 +129,7 @@ class Optimizer(Cell):
         self.is_group_lr, self.dynamic_lr = len(rates) > 1, any(map(by_step, rates))
         self.global_step_increase_tensor = Tensor(1, mstype.int32)
         self.assignadd = P.AssignAdd() if self.dynamic_lr else None
-        self.global_step = counter() if self.dynamic_lr else None
+        self.global_step: Any = counter() if self.dynamic_lr else None
         default = installed(learning_rate, "learning_rate", self.dynamic_lr and self.is_group_lr)
         if not self.is_group_lr:
             self.learning_rate = default
@@ -189,19 +195,20 @@ class Optimizer(Cell):
         log.once("enable_parallel_optimizer has no effect yet: every device keeps the whole state of the optimizer.")
 
     # ------------------------------------------------------------------ learning rate
-    def get_lr(self) -> Parameter | Tensor | tuple[Parameter | Tensor, ...]:
+    def get_lr(self) -> Tensor | tuple[Tensor, ...]:
         """Learning rate of this step; moves `global_step` on when the rate changes by step.
 
         Returns:
             Tensor, or with groups of different rates a tuple with one Tensor per Parameter.
         """
+        rate: Any = self.learning_rate
         if not self.dynamic_lr:
-            return self.learning_rate
+            return rate
         if self.is_group_lr:
             asked = {schedule: of_this_step(schedule, self.global_step) for schedule in dict.fromkeys(self.group_lr)}
             rate = tuple(asked[schedule] for schedule in self.group_lr)
         else:
-            rate = of_this_step(self.learning_rate, self.global_step)
+            rate = of_this_step(rate, self.global_step)
         # int32 as in r1.1; after the last number it stays there.
         left = _LAST_STEP - self.global_step
         self.assignadd(self.global_step, F.minimum(self.global_step_increase_tensor, left))
@@ -225,7 +232,7 @@ class Optimizer(Cell):
         """
         return [self._rate_of(item) for item in param] if isinstance(param, tuple) else self._rate_of(param)
 
-    def _rate_of(self, param):
+    def _rate_of(self, param) -> Any:
         place = next((i for i, known in enumerate(self.parameters) if known is param), None)
         if place is None:
             raise ValueError(f"The Parameter '{param.name}' is not trained by this {self.cls_name}.")
@@ -238,9 +245,10 @@ class Optimizer(Cell):
 
     # ------------------------------------------------------------------ gradients
     @property
-    def _decays(self):
+    def _decays(self) -> tuple[float, ...]:
         """Weight decay of each Parameter, whether it is one that decays or not."""
-        return self.weight_decay if self.is_group else (self.weight_decay,) * self.param_length
+        decay = self.weight_decay
+        return decay if isinstance(decay, tuple) else (decay,) * self.param_length
 
     def decay_weight(self, gradients: Gradients) -> Gradients:
         """Gradients of the loss plus the L2 penalty: ``gradient + weight_decay * weight``.
@@ -302,7 +310,7 @@ class Optimizer(Cell):
         """
         return optim_result
 
-    def construct(self, *hyper_params: object) -> object:
+    def construct(self, *hyper_params: Any, **others: Any) -> Any:
         """Update the Parameters.
 
         Raises:

@@ -62,7 +62,7 @@ class WithLossCell(Cell):
         super().__init__(auto_prefix=False)
         self._backbone, self._loss_fn = backbone, loss_fn
 
-    def construct(self, data: Any, label: Any) -> Tensor:
+    def construct(self, data: Any, label: Any) -> Any:
         return self._loss_fn(self._backbone(data), label)
 
     @property
@@ -97,7 +97,8 @@ class WithGradCell(Cell):
     def __init__(self, network: Cell, loss_fn: Cell | None = None, sens: Tensor | float | None = None) -> None:
         super().__init__(auto_prefix=False)
         self.network, self.loss_fn, self.sens = network, loss_fn, sens
-        self.network_with_loss = (network if loss_fn is None else WithLossCell(network, loss_fn)).set_train()
+        self.network_with_loss = network if loss_fn is None else WithLossCell(network, loss_fn)
+        self.network_with_loss.set_train()
         self.weights = ParameterTuple(network.trainable_params())
 
     def construct(self, *inputs: Any) -> tuple[Tensor, ...]:
@@ -137,7 +138,9 @@ class TrainOneStepCell(Cell):
     @checked
     def __init__(self, network: Cell, optimizer: Cell, sens: Annotated[float | None, Optional(Number)] = 1.0) -> None:
         super().__init__(auto_prefix=False)
-        self.network = network.set_grad().add_flags(defer_inline=True)
+        self.network = network
+        network.set_grad()
+        network.add_flags(defer_inline=True)
         self.optimizer, self.weights = optimizer, optimizer.parameters
         self.sens = sens
         if type(self).construct is TrainOneStepCell.construct:  # others may divide the gradients themselves
@@ -255,7 +258,7 @@ class WithEvalCell(Cell):
         self._network, self._loss_fn = network, loss_fn
         self.add_cast_fp32 = add_cast_fp32
 
-    def construct(self, data: Any, label: Any) -> tuple[Tensor, Any, Any]:
+    def construct(self, data: Any, label: Any) -> tuple[Any, Any, Any]:
         pair = self._network(data), label
         if self.add_cast_fp32:
             pair = tuple(cast_tensor(x, _FLOAT32) for x in pair)

@@ -218,9 +218,9 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         if status is not False:
             status = status if isinstance(status, Tensor) else Tensor(status)
             flags.append(F.cast(F.cast(status, mstype.bool_).any(), mstype.float32).reshape(1))
-        return F.reduce_sum(F.concat(flags)) >= 1.0
+        return F.reduce_sum(F.concat(flags)) >= self.base
 
-    def process_loss_scale(self, overflow: Tensor) -> Tensor:
+    def process_loss_scale(self, overflow: Tensor) -> Any:
         """Let the manager move the loss scale.
 
         Args:
