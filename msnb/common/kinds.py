@@ -12,6 +12,7 @@ every value (`core.traced`), and the declared function gets a scalar without a v
 
 import functools
 import inspect
+import math
 import numbers
 import types
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -35,17 +36,19 @@ class Kind:
         traced (bool): Whether, as an attribute, it is an input of the operator's program. Default: False.
         constants (tuple): Values for which it is none although it is traced. Default: ().
         python (type): What an editor shows for it. Default: Any.
+        whole (bool): Whether `accept` gets a Tensor itself rather than its value. Default: False.
     """
 
-    __slots__ = ("expects", "accept", "many", "traced", "constants", "python")
+    __slots__ = ("expects", "accept", "many", "traced", "constants", "python", "whole")
 
-    def __init__(self, expects, accept, many=False, traced=False, constants=(), python=Any):
+    def __init__(self, expects, accept, many=False, traced=False, constants=(), python=Any, whole=False):
         self.expects = expects
         self.accept = accept
         self.many = many
         self.traced = traced
         self.constants = constants
         self.python = python
+        self.whole = whole
 
     def __call__(self, value, argument, op):
         """Normal form of `value`, given for `argument` of operator `op`; of a Tensor its number, but for a traced
@@ -54,7 +57,7 @@ class Kind:
         if stays and isinstance(value._array, Tracer):
             return value
         try:
-            number = self.accept(_concrete(value))
+            number = self.accept(value if self.whole else _concrete(value))
         except (TypeError, ValueError) as problem:
             detail = f" ({problem})" if problem.args else ""
             raise type(problem)(
@@ -250,7 +253,8 @@ def check(kind, value, argument, op):
 
 def accept_value(kind, value):
     """Normal form of a part of an argument, for a Kind's own `accept`: it raises with no message, as that does."""
-    return _required(kind).accept(_concrete(value))
+    kind = _required(kind)
+    return kind.accept(value if kind.whole else _concrete(value))
 
 
 def checked(function: _Function) -> _Function:
@@ -331,6 +335,7 @@ def Optional(kind):
         traced=kind.traced,
         constants=(None, *kind.constants),
         python=Any if python is Any else python | None,
+        whole=kind.whole,
     )
 
 
@@ -354,6 +359,19 @@ def Between(kind, low, high, low_in=True, high_in=True):
     else:
         where = f"in {'[' if low_in else '('}{low}, {high}{']' if high_in else ')'}"
     return Kind(f"{kind.expects} {where}", accept, traced=kind.traced, constants=kind.constants, python=python)
+
+
+def Finite(kind):
+    """`kind`, neither infinite nor NaN."""
+    kind = _required(kind)
+
+    def accept(value):
+        value = kind.accept(value)
+        if not math.isfinite(value):
+            raise ValueError
+        return value
+
+    return Kind(kind.expects.replace("a ", "a finite ", 1), accept, traced=kind.traced, constants=kind.constants)
 
 
 def ConstantAt(kind, *values):
@@ -380,7 +398,7 @@ def Each(kind, length=None):
             raise TypeError
         if length is not None and len(value) != length:
             raise ValueError
-        return tuple(kind.accept(_concrete(v)) for v in value)
+        return tuple(accept_value(kind, v) for v in value)
 
     many = "" if length is None else f" of {length}"
     return Kind(f"a tuple or list{many}, each {kind.expects}", accept, python=tuple | list)
@@ -391,9 +409,10 @@ def OneOrEach(kind, length=None):
     python, kind, many = python_type(kind), _required(kind), Each(kind, length)
 
     def accept(value):
-        return many.accept(value) if isinstance(value, (tuple, list)) else kind.accept(value)
+        return many.accept(value) if isinstance(value, (tuple, list)) else accept_value(kind, value)
 
-    return Kind(f"{kind.expects} or {many.expects}", accept, python=Any if python is Any else python | tuple | list)
+    python = Any if python is Any else python | tuple | list
+    return Kind(f"{kind.expects} or {many.expects}", accept, python=python, whole=kind.whole)
 
 
 def Instance(*classes):
@@ -405,7 +424,7 @@ def Instance(*classes):
         return value
 
     expects = " or ".join(f"{'an' if c.__name__[0] in 'AEIO' else 'a'} {c.__name__}" for c in classes)
-    return Kind(expects, accept, python=functools.reduce(lambda a, b: a | b, classes))
+    return Kind(expects, accept, python=functools.reduce(lambda a, b: a | b, classes), whole=True)
 
 
 def is_constant(value, number):

@@ -1,8 +1,10 @@
 """Learning rates as lists: one number per step, which every optimizer takes as `learning_rate`."""
 
 import math
+from typing import Annotated
 
-from msnb._checkparam import Validator
+from msnb.common.kinds import Bool, Each, PositiveInt, checked
+from msnb.nn._numbers import FiniteFloat, NonNegativeFloat, PositiveFloat
 
 __all__ = [
     "piecewise_constant_lr",
@@ -15,24 +17,20 @@ __all__ = [
 ]
 
 
-def _check_positive_ints(**values):
-    for name, value in values.items():
-        Validator.check_positive_int(value, name)
+def _epochs(total_step, step_per_epoch):
+    """The epoch of each step."""
+    return [step // step_per_epoch for step in range(total_step)]
 
 
-def _check_positive_floats(**values):
-    for name, value in values.items():
-        Validator.check_is_float(value, name)
-        Validator.check_positive_float(value, name)
+def _over(epoch, epochs, is_stair):
+    return epoch // epochs if is_stair else epoch / epochs
 
 
-def _check_not_negative_floats(**values):
-    for name, value in values.items():
-        Validator.check_is_float(value, name)
-        Validator.check_non_negative_float(value, name)
-
-
-def piecewise_constant_lr(milestone, learning_rates):
+@checked
+def piecewise_constant_lr(
+    milestone: Annotated[list[int] | tuple[int, ...], Each(PositiveInt)],
+    learning_rates: Annotated[list[float] | tuple[float, ...], Each(FiniteFloat)],
+) -> list[float]:
     r"""
     A learning rate for each stretch of steps: learning_rates[i] up to, not including, step milestone[i].
 
@@ -51,31 +49,26 @@ def piecewise_constant_lr(milestone, learning_rates):
         >>> nn.piecewise_constant_lr([2, 5, 10], [0.1, 0.05, 0.01])
         [0.1, 0.1, 0.05, 0.05, 0.05, 0.01, 0.01, 0.01, 0.01, 0.01]
     """
-    Validator.check_value_type("milestone", milestone, (tuple, list))
-    Validator.check_value_type("learning_rates", learning_rates, (tuple, list))
-    if len(milestone) != len(learning_rates):
+    if len(milestone) != len(learning_rates) or list(milestone) != sorted(milestone):
         raise ValueError(
-            "The size of `milestone` must be same with the size of `learning_rates`, "
-            f"but got {len(milestone)} and {len(learning_rates)}."
+            f"For 'piecewise_constant_lr', 'milestone' should be as long as 'learning_rates' and not decrease, "
+            f"but got {milestone} and {learning_rates}."
         )
-    lr = []
-    for i, (end, rate) in enumerate(zip(milestone, learning_rates, strict=True)):
-        Validator.check_positive_int(end, f"milestone[{i}]")
-        Validator.check_is_float(rate, f"learning_rates[{i}]")
-        if end < len(lr):
-            raise ValueError(f"milestone[{i}] must not be less than milestone[{i - 1}], but got {milestone}.")
-        lr += [rate] * (end - len(lr))
-    return lr
+    rates = []
+    for end, rate in zip(milestone, learning_rates, strict=True):
+        rates.extend([rate] * (end - len(rates)))
+    return rates
 
 
-def _decay(learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair, factor):
-    _check_positive_ints(total_step=total_step, step_per_epoch=step_per_epoch, decay_epoch=decay_epoch)
-    _check_positive_floats(learning_rate=learning_rate, decay_rate=decay_rate)
-    Validator.check_value_type("is_stair", is_stair, [bool])
-    return [learning_rate * factor(step // step_per_epoch) for step in range(total_step)]
-
-
-def exponential_decay_lr(learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair=False):
+@checked
+def exponential_decay_lr(
+    learning_rate: PositiveFloat,
+    decay_rate: PositiveFloat,
+    total_step: PositiveInt,
+    step_per_epoch: PositiveInt,
+    decay_epoch: PositiveInt,
+    is_stair: Bool = False,
+) -> list[float]:
     r"""
     :math:`lr_i = learning\_rate \cdot decay\_rate^{p}`, where :math:`p = epoch / decay\_epoch` (rounded down for
     `is_stair`) and :math:`epoch = \lfloor i / step\_per\_epoch \rfloor`.
@@ -99,14 +92,19 @@ def exponential_decay_lr(learning_rate, decay_rate, total_step, step_per_epoch, 
         >>> nn.exponential_decay_lr(0.1, 0.9, total_step=6, step_per_epoch=2, decay_epoch=1)
         [0.1, 0.1, 0.09000000000000001, 0.09000000000000001, 0.08100000000000002, 0.08100000000000002]
     """
-
-    def factor(epoch):
-        return decay_rate ** (epoch // decay_epoch if is_stair else epoch / decay_epoch)
-
-    return _decay(learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair, factor)
+    epochs = _epochs(total_step, step_per_epoch)
+    return [learning_rate * decay_rate ** _over(epoch, decay_epoch, is_stair) for epoch in epochs]
 
 
-def natural_exp_decay_lr(learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair=False):
+@checked
+def natural_exp_decay_lr(
+    learning_rate: PositiveFloat,
+    decay_rate: PositiveFloat,
+    total_step: PositiveInt,
+    step_per_epoch: PositiveInt,
+    decay_epoch: PositiveInt,
+    is_stair: Bool = False,
+) -> list[float]:
     r"""
     :math:`lr_i = learning\_rate \cdot e^{-decay\_rate \cdot epoch}`, where
     :math:`epoch = \lfloor i / step\_per\_epoch \rfloor` (rounded down to a multiple of `decay_epoch` for `is_stair`).
@@ -130,14 +128,20 @@ def natural_exp_decay_lr(learning_rate, decay_rate, total_step, step_per_epoch, 
         >>> nn.natural_exp_decay_lr(0.1, 0.9, total_step=6, step_per_epoch=2, decay_epoch=2, is_stair=True)
         [0.1, 0.1, 0.1, 0.1, 0.016529888822158657, 0.016529888822158657]
     """
-
-    def factor(epoch):
-        return math.e ** (-decay_rate * (epoch // decay_epoch * decay_epoch if is_stair else epoch))
-
-    return _decay(learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair, factor)
+    width = decay_epoch if is_stair else 1
+    epochs = _epochs(total_step, step_per_epoch)
+    return [learning_rate * math.e ** (-decay_rate * (epoch - epoch % width)) for epoch in epochs]
 
 
-def inverse_decay_lr(learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair=False):
+@checked
+def inverse_decay_lr(
+    learning_rate: PositiveFloat,
+    decay_rate: PositiveFloat,
+    total_step: PositiveInt,
+    step_per_epoch: PositiveInt,
+    decay_epoch: PositiveInt,
+    is_stair: Bool = False,
+) -> list[float]:
     r"""
     :math:`lr_i = learning\_rate / (1 + decay\_rate \cdot p)`, where :math:`p = epoch / decay\_epoch` (rounded down for
     `is_stair`) and :math:`epoch = \lfloor i / step\_per\_epoch \rfloor`.
@@ -161,18 +165,18 @@ def inverse_decay_lr(learning_rate, decay_rate, total_step, step_per_epoch, deca
         >>> nn.inverse_decay_lr(0.1, 0.5, total_step=6, step_per_epoch=1, decay_epoch=1, is_stair=True)
         [0.1, 0.06666666666666667, 0.05, 0.04, 0.03333333333333333, 0.028571428571428574]
     """
-    _check_positive_ints(total_step=total_step, step_per_epoch=step_per_epoch, decay_epoch=decay_epoch)
-    _check_positive_floats(learning_rate=learning_rate, decay_rate=decay_rate)
-    Validator.check_value_type("is_stair", is_stair, [bool])
-    lr = []
-    for step in range(total_step):
-        epoch = step // step_per_epoch
-        power = decay_rate * (epoch // decay_epoch) if is_stair else decay_rate * epoch / decay_epoch
-        lr.append(learning_rate / (1 + power))
-    return lr
+    epochs = _epochs(total_step, step_per_epoch)
+    return [learning_rate / (1 + decay_rate * _over(epoch, decay_epoch, is_stair)) for epoch in epochs]
 
 
-def cosine_decay_lr(min_lr, max_lr, total_step, step_per_epoch, decay_epoch):
+@checked
+def cosine_decay_lr(
+    min_lr: NonNegativeFloat,
+    max_lr: PositiveFloat,
+    total_step: PositiveInt,
+    step_per_epoch: PositiveInt,
+    decay_epoch: PositiveInt,
+) -> list[float]:
     r"""
     :math:`lr_i = min\_lr + (max\_lr - min\_lr)(1 + \cos(\pi \cdot epoch / decay\_epoch)) / 2` up to `decay_epoch`,
     `min_lr` afterwards, where :math:`epoch = \lfloor i / step\_per\_epoch \rfloor`.
@@ -195,19 +199,25 @@ def cosine_decay_lr(min_lr, max_lr, total_step, step_per_epoch, decay_epoch):
         >>> nn.cosine_decay_lr(0.01, 0.1, total_step=6, step_per_epoch=2, decay_epoch=2)
         [0.1, 0.1, 0.05500000000000001, 0.05500000000000001, 0.01, 0.01]
     """
-    _check_not_negative_floats(min_lr=min_lr)
-    _check_positive_floats(max_lr=max_lr)
-    _check_positive_ints(total_step=total_step, step_per_epoch=step_per_epoch, decay_epoch=decay_epoch)
-    if min_lr >= max_lr:
-        raise ValueError(f"`max_lr` should be greater than `min_lr`, but got {max_lr} and {min_lr}.")
-    delta = 0.5 * (max_lr - min_lr)
-    epochs = (min(step // step_per_epoch, decay_epoch) for step in range(total_step))
-    return [min_lr + delta * (1 + math.cos(math.pi * epoch / decay_epoch)) for epoch in epochs]
+    if not min_lr < max_lr:
+        raise ValueError(
+            f"For 'cosine_decay_lr', 'max_lr' should be greater than 'min_lr', but got {max_lr} and {min_lr}."
+        )
+    epochs = _epochs(total_step, step_per_epoch)
+    angles = [math.pi * min(epoch / decay_epoch, 1) for epoch in epochs]
+    return [min_lr + (max_lr - min_lr) / 2 * (1 + math.cos(angle)) for angle in angles]
 
 
+@checked
 def polynomial_decay_lr(
-    learning_rate, end_learning_rate, total_step, step_per_epoch, decay_epoch, power, update_decay_epoch=False
-):
+    learning_rate: PositiveFloat,
+    end_learning_rate: NonNegativeFloat,
+    total_step: PositiveInt,
+    step_per_epoch: PositiveInt,
+    decay_epoch: PositiveInt,
+    power: PositiveFloat,
+    update_decay_epoch: Bool = False,
+) -> list[float]:
     r"""
     :math:`lr_i = (learning\_rate - end\_learning\_rate)(1 - e / d)^{power} + end\_learning\_rate`, where `e` is the
     epoch, at most `decay_epoch`, and `d` is `decay_epoch`; or, for `update_decay_epoch`, `e` is the epoch and `d` the
@@ -233,21 +243,20 @@ def polynomial_decay_lr(
         >>> nn.polynomial_decay_lr(0.1, 0.01, total_step=6, step_per_epoch=2, decay_epoch=2, power=0.5)
         [0.1, 0.1, 0.07363961030678928, 0.07363961030678928, 0.01, 0.01]
     """
-    _check_positive_floats(learning_rate=learning_rate, power=power)
-    _check_not_negative_floats(end_learning_rate=end_learning_rate)
-    _check_positive_ints(total_step=total_step, step_per_epoch=step_per_epoch, decay_epoch=decay_epoch)
-    Validator.check_value_type("update_decay_epoch", update_decay_epoch, [bool])
-    delta = learning_rate - end_learning_rate
-    lr = []
-    for step in range(total_step):
-        epoch, end = step // step_per_epoch, decay_epoch
-        if update_decay_epoch:
-            end *= max(math.ceil(epoch / decay_epoch), 1)
-        lr.append(delta * (1 - min(epoch, end) / end) ** power + end_learning_rate)
-    return lr
+
+    def left(epoch):
+        """The share of the time that is left."""
+        times = max(math.ceil(epoch / decay_epoch), 1) if update_decay_epoch else 1
+        return 1 - min(epoch / (decay_epoch * times), 1)
+
+    span = learning_rate - end_learning_rate
+    return [end_learning_rate + span * left(epoch) ** power for epoch in _epochs(total_step, step_per_epoch)]
 
 
-def warmup_lr(learning_rate, total_step, step_per_epoch, warmup_epoch):
+@checked
+def warmup_lr(
+    learning_rate: NonNegativeFloat, total_step: PositiveInt, step_per_epoch: PositiveInt, warmup_epoch: PositiveInt
+) -> list[float]:
     r"""
     :math:`lr_i = learning\_rate \cdot epoch / warmup\_epoch` up to `warmup_epoch`, `learning_rate` afterwards, where
     :math:`epoch = \lfloor i / step\_per\_epoch \rfloor`.
@@ -269,7 +278,4 @@ def warmup_lr(learning_rate, total_step, step_per_epoch, warmup_epoch):
         >>> nn.warmup_lr(0.1, total_step=6, step_per_epoch=2, warmup_epoch=2)
         [0.0, 0.0, 0.05, 0.05, 0.1, 0.1]
     """
-    _check_not_negative_floats(learning_rate=learning_rate)
-    _check_positive_ints(total_step=total_step, step_per_epoch=step_per_epoch, warmup_epoch=warmup_epoch)
-    epochs = (min(step // step_per_epoch, warmup_epoch) for step in range(total_step))
-    return [learning_rate * epoch / warmup_epoch for epoch in epochs]
+    return [learning_rate * min(epoch / warmup_epoch, 1) for epoch in _epochs(total_step, step_per_epoch)]

@@ -2,10 +2,12 @@
 
 import math
 
-from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, PositiveInt, checked
+from msnb.core.tensor import Tensor
+from msnb.nn._numbers import NonNegativeFloat, PositiveFloat
 from msnb.nn.cell import Cell
-from msnb.ops import operations as P
+from msnb.ops import functional as F
 
 __all__ = [
     "ExponentialDecayLR",
@@ -35,50 +37,36 @@ class LearningRateSchedule(Cell):
         ``CPU`` ``GPU`` ``TPU``
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
 
-    def construct(self, global_step):
+    def construct(self, global_step: Tensor) -> Tensor:
         """Learning rate of step `global_step`."""
         raise NotImplementedError(
             f"'{self.cls_name}' should define construct(global_step), the learning rate of a step."
         )
 
 
-def _check_decay(learning_rate, decay_rate, decay_steps, is_stair, name):
-    _check_positive("learning_rate", learning_rate, name)
-    _check_positive("decay_rate", decay_rate, name)
-    Validator.check_positive_int(decay_steps, "decay_steps", name)
-    Validator.check_value_type("is_stair", is_stair, [bool], name)
-
-
-def _check_positive(argument, value, name):
-    Validator.check_is_float(value, argument, name)
-    Validator.check_positive_float(value, argument, name)
-
-
-def _check_not_negative(argument, value, name):
-    Validator.check_value_type(argument, value, [float], name)
-    Validator.check_non_negative_float(value, argument, name)
+def _elapsed(step, steps, *, at_most_all=False):
+    """``step / steps`` in float32."""
+    return F.cast(F.minimum(step, steps) if at_most_all else step, mstype.float32) / steps
 
 
 class _Decay(LearningRateSchedule):
-    """What the three decays share: their arguments and the fraction `global_step / decay_steps`."""
+    """A decay by a rate, smooth or in stairs."""
 
-    def __init__(self, learning_rate, decay_rate, decay_steps, is_stair=False):
+    @checked
+    def __init__(
+        self, learning_rate: PositiveFloat, decay_rate: PositiveFloat, decay_steps: PositiveInt, is_stair: Bool = False
+    ) -> None:
         super().__init__()
-        _check_decay(learning_rate, decay_rate, decay_steps, is_stair, self.cls_name)
-        self.learning_rate = learning_rate
-        self.decay_rate = decay_rate
-        self.decay_steps = decay_steps
-        self.is_stair = is_stair
-        self.pow = P.Pow()
-        self.cast = P.Cast()
-        self.floor = P.Floor()
+        self.learning_rate, self.decay_rate = learning_rate, decay_rate
+        self.decay_steps, self.is_stair = decay_steps, is_stair
 
-    def _progress(self, global_step):
-        p = self.cast(global_step, mstype.float32) / self.decay_steps
-        return self.floor(p) if self.is_stair else p
+    def _periods(self, step):
+        """How often `decay_steps` has passed, rounded down for stairs."""
+        periods = _elapsed(step, self.decay_steps)
+        return F.floor(periods) if self.is_stair else periods
 
 
 class ExponentialDecayLR(_Decay):
@@ -109,8 +97,8 @@ class ExponentialDecayLR(_Decay):
         0.09486833
     """
 
-    def construct(self, global_step):
-        return self.pow(self.decay_rate, self._progress(global_step)) * self.learning_rate
+    def construct(self, global_step: Tensor) -> Tensor:
+        return self.learning_rate * F.pow(self.decay_rate, self._periods(global_step))
 
 
 class NaturalExpDecayLR(_Decay):
@@ -141,11 +129,9 @@ class NaturalExpDecayLR(_Decay):
         0.1
     """
 
-    def construct(self, global_step):
-        s = self.cast(global_step, mstype.float32)
-        if self.is_stair:
-            s = self.floor(s / self.decay_steps) * self.decay_steps
-        return self.pow(math.e, s * -self.decay_rate) * self.learning_rate
+    def construct(self, global_step: Tensor) -> Tensor:
+        steps = self._periods(global_step) * self.decay_steps if self.is_stair else F.cast(global_step, mstype.float32)
+        return self.learning_rate * F.exp(-self.decay_rate * steps)
 
 
 class InverseDecayLR(_Decay):
@@ -176,8 +162,8 @@ class InverseDecayLR(_Decay):
         0.1
     """
 
-    def construct(self, global_step):
-        return self.learning_rate / (self._progress(global_step) * self.decay_rate + 1.0)
+    def construct(self, global_step: Tensor) -> Tensor:
+        return self.learning_rate / (1.0 + self.decay_rate * self._periods(global_step))
 
 
 class CosineDecayLR(LearningRateSchedule):
@@ -209,26 +195,19 @@ class CosineDecayLR(LearningRateSchedule):
         0.055
     """
 
-    def __init__(self, min_lr, max_lr, decay_steps):
+    @checked
+    def __init__(self, min_lr: NonNegativeFloat, max_lr: PositiveFloat, decay_steps: PositiveInt) -> None:
         super().__init__()
-        _check_not_negative("min_lr", min_lr, self.cls_name)
-        _check_positive("max_lr", max_lr, self.cls_name)
-        Validator.check_positive_int(decay_steps, "decay_steps", self.cls_name)
-        if min_lr >= max_lr:
+        if not min_lr < max_lr:
             raise ValueError(
                 f"For '{self.cls_name}', 'max_lr' should be greater than 'min_lr', but got {max_lr} and {min_lr}."
             )
-        self.min_lr = min_lr
-        self.max_lr = max_lr
         self.decay_steps = decay_steps
-        self.delta = 0.5 * (max_lr - min_lr)
-        self.cos = P.Cos()
-        self.min = P.Minimum()
-        self.cast = P.Cast()
+        self.min_lr, self.max_lr = min_lr, max_lr
 
-    def construct(self, global_step):
-        p = self.cast(self.min(global_step, self.decay_steps), mstype.float32)
-        return (self.cos(p * math.pi / self.decay_steps) + 1.0) * self.delta + self.min_lr
+    def construct(self, global_step: Tensor) -> Tensor:
+        angle = math.pi * _elapsed(global_step, self.decay_steps, at_most_all=True)
+        return self.min_lr + (self.max_lr - self.min_lr) / 2 * (1.0 + F.cos(angle))
 
 
 class PolynomialDecayLR(LearningRateSchedule):
@@ -263,33 +242,26 @@ class PolynomialDecayLR(LearningRateSchedule):
         0.07363961
     """
 
-    def __init__(self, learning_rate, end_learning_rate, decay_steps, power, update_decay_steps=False):
+    @checked
+    def __init__(
+        self,
+        learning_rate: PositiveFloat,
+        end_learning_rate: NonNegativeFloat,
+        decay_steps: PositiveInt,
+        power: PositiveFloat,
+        update_decay_steps: Bool = False,
+    ) -> None:
         super().__init__()
-        _check_positive("learning_rate", learning_rate, self.cls_name)
-        _check_not_negative("end_learning_rate", end_learning_rate, self.cls_name)
-        Validator.check_positive_int(decay_steps, "decay_steps", self.cls_name)
-        Validator.check_value_type("update_decay_steps", update_decay_steps, [bool], self.cls_name)
-        _check_positive("power", power, self.cls_name)
-        self.decay_steps = decay_steps
-        self.start_learning_rate = learning_rate
-        self.end_learning_rate = end_learning_rate
-        self.diff_learning_rate = learning_rate - end_learning_rate
+        self.start_learning_rate, self.end_learning_rate = learning_rate, end_learning_rate
+        self.decay_steps, self.update_decay_steps = decay_steps, update_decay_steps
         self.power = power
-        self.update_decay_steps = update_decay_steps
-        self.pow = P.Pow()
-        self.ceil = P.Ceil()
-        self.min = P.Minimum()
-        self.max = P.Maximum()
-        self.cast = P.Cast()
 
-    def construct(self, global_step):
-        step = self.cast(global_step, mstype.float32)
-        steps = float(self.decay_steps)
-        if self.update_decay_steps:
-            steps = self.max(self.ceil(step / steps), 1.0) * steps
-        else:
-            step = self.min(step, steps)
-        return self.pow(1.0 - step / steps, self.power) * self.diff_learning_rate + self.end_learning_rate
+    def construct(self, global_step: Tensor) -> Tensor:
+        share = _elapsed(global_step, self.decay_steps, at_most_all=not self.update_decay_steps)
+        if self.update_decay_steps:  # of the time until the next multiple of decay_steps
+            share = share / F.maximum(F.ceil(share), 1.0)
+        end = self.end_learning_rate
+        return end + (self.start_learning_rate - end) * F.pow(1.0 - share, self.power)
 
 
 class WarmUpLR(LearningRateSchedule):
@@ -318,15 +290,10 @@ class WarmUpLR(LearningRateSchedule):
         0.1
     """
 
-    def __init__(self, learning_rate, warmup_steps):
+    @checked
+    def __init__(self, learning_rate: NonNegativeFloat, warmup_steps: PositiveInt) -> None:
         super().__init__()
-        _check_not_negative("learning_rate", learning_rate, self.cls_name)
-        Validator.check_positive_int(warmup_steps, "warmup_steps", self.cls_name)
-        self.learning_rate = learning_rate
-        self.warmup_steps = warmup_steps
-        self.min = P.Minimum()
-        self.cast = P.Cast()
+        self.learning_rate, self.warmup_steps = learning_rate, warmup_steps
 
-    def construct(self, global_step):
-        percent = self.cast(self.min(global_step, self.warmup_steps), mstype.float32) / self.warmup_steps
-        return percent * self.learning_rate
+    def construct(self, global_step: Tensor) -> Tensor:
+        return self.learning_rate * _elapsed(global_step, self.warmup_steps, at_most_all=True)

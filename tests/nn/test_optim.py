@@ -349,3 +349,55 @@ def test_a_learning_rate_that_is_not_finite_is_named():
     for rates in ([0.1, np.nan], ms.Tensor([0.1, np.nan], ms.float32)):
         with pytest.raises(ValueError, match="number 1 of 2"):
             nn.SGD(nn.Dense(2, 2).trainable_params(), rates)
+
+
+# What optimizers that libraries for r1.1 derive from Optimizer read and write.
+READ_BY_LIBRARIES = """
+    assignadd broadcast_params cache_enable cls_name decay_flags decay_weight dynamic_lr exec_weight_decay get_lr
+    get_lr_parameter global_step global_step_increase_tensor hyper_map is_group is_group_lr is_group_params_ordered
+    learning_rate loss_scale map_ need_scale optim_filter param_length parameters ps_parameters reciprocal_scale
+    scale_grad target unique use_parallel weight_decay
+""".split()
+
+
+@pytest.mark.parametrize("groups", [False, True])
+def test_an_optimizer_has_the_attributes_that_libraries_read(groups):
+    a, b = parameters(a=[1.0], b=[1.0])
+    made = nn.Momentum([{"params": [b], "lr": 0.2}, {"params": [a]}] if groups else [a, b], 0.1, 0.9, 0.5, 4.0)
+    assert not [name for name in READ_BY_LIBRARIES if not hasattr(made, name)]
+    assert made.param_length == len(made.ps_parameters) == len(made.optim_filter) == len(made.decay_flags) == 2
+    assert made.reciprocal_scale.asnumpy() == 0.25 and made.need_scale
+    if groups:
+        assert made.weight_decay == (2.0, 2.0) and [p.name for p in made.learning_rate] == [
+            "learning_rate_group_0",
+            "learning_rate",
+        ]
+        assert [float(t.asnumpy()) for t in made.weight_decay_tensor_tuple] == [2.0, 2.0] and len(made.group_lr) == 2
+    else:
+        assert made.weight_decay == 2.0 and made.weight_decay_tensor.asnumpy() == 2.0
+
+
+@BOTH_MODES
+def test_a_group_with_grad_centralization_takes_the_mean_off_its_gradients(mode):
+    context.set_context(mode=mode)
+    g = np.random.default_rng(0).normal(size=(2, 3, 4)).astype(np.float32)
+    plain, centred, bias = parameters(plain=np.zeros(g.shape), centred=np.zeros(g.shape), bias=np.zeros(2))
+    groups = [{"params": [plain]}, {"params": [centred, bias], "grad_centralization": True}]
+    nn.SGD(groups, 1.0)(grads(g, g, [1.0, 2.0]))
+    np.testing.assert_allclose(plain.asnumpy(), -g, rtol=1e-6)
+    np.testing.assert_allclose(centred.asnumpy(), g.mean((1, 2), keepdims=True) - g, atol=1e-6)
+    assert value(bias) == [-1.0, -2.0]
+
+
+@BOTH_MODES
+def test_lars_with_use_clip_asks_the_schedule_of_the_optimizer(mode):
+    context.set_context(mode=mode)
+    (p,) = parameters(w=[3.0, 4.0])
+    inner = nn.Momentum([p], [0.1, 0.01], 0.0)
+    optimizer = nn.LARS(inner, epsilon=0.0, coefficient=0.02, use_clip=True)
+    assert {"fake_param", "fake_lr"} < {param.name for param in optimizer.get_parameters()}
+    w, g = np.array([3.0, 4.0]), np.array([0.6, 0.8])
+    for rate in (0.1, 0.01):
+        optimizer(grads(g))
+        w = w - rate * min(0.02 * np.linalg.norm(w) / np.linalg.norm(g) / rate, 1.0) * g
+        np.testing.assert_allclose(p.asnumpy(), w, rtol=1e-5)

@@ -9,8 +9,8 @@ from fingerprints import Fingerprints
 HERE = Path(__file__).parent
 
 # The share of a folder's tokens that may stand in runs of 25 by chance and convention, in per cent, and the runs of 40.
-# The constructors of `nn` are written anew next; until then they may not become more.
-MOST = {"nn": (14.3, 36)}
+# The layers of `nn` are written anew next; until then they may not become more.
+MOST = {"nn": (8.6, 17)}
 OTHERWISE = (1.0, 0)
 
 
@@ -47,7 +47,7 @@ def test_no_sentence_of_a_docstring_is_mindspores(judged, monkeypatch, request):
     prose = [
         r
         for r in prose
-        if r.kind not in ownlines.APART and r.symbol not in allowed and not r.path.startswith("msnb/nn")
+        if r.kind not in ownlines.APART and r.symbol not in allowed and not r.path.startswith("msnb/nn/layer")
     ]
     assert not prose, _where(prose)
 

@@ -1,5 +1,7 @@
 """Metrics; this module re-exports those of its submodules and finds them by name."""
 
+from typing import Any
+
 from msnb.nn.metrics.accuracy import Accuracy
 from msnb.nn.metrics.error import MAE, MSE
 from msnb.nn.metrics.fbeta import F1, Fbeta
@@ -41,7 +43,7 @@ __factory__ = {
 }
 
 
-def names():
+def names() -> list[str]:
     """
     The names of the metrics, which `Model(metrics=...)` and `get_metric_fn` understand.
 
@@ -51,7 +53,7 @@ def names():
     return sorted(__factory__)
 
 
-def get_metric_fn(name, *args, **kwargs):
+def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
     """
     Make the metric of a name.
 
@@ -69,12 +71,13 @@ def get_metric_fn(name, *args, **kwargs):
     Examples:
         >>> metric = nn.get_metric_fn('precision', eval_type='classification')
     """
-    if name not in __factory__:
-        raise KeyError(f"Unknown Metric: {name!r}, please use one of {names()}.")
-    return __factory__[name](*args, **kwargs)
+    make = __factory__.get(name)
+    if make is None:
+        raise KeyError(f"There is no metric {name!r}; the names are {', '.join(names())}.")
+    return make(*args, **kwargs)
 
 
-def get_metrics(metrics):
+def get_metrics(metrics: dict[str, Metric] | set[str] | None) -> dict[str, Metric] | None:
     """
     The metrics that a Model was given, as a dict.
 
@@ -87,16 +90,11 @@ def get_metrics(metrics):
     Raises:
         TypeError: If `metrics` is none of the above, or holds something of the wrong type.
     """
-    if metrics is None:
-        return None
-    if isinstance(metrics, dict):
-        for name, metric in metrics.items():
-            if not isinstance(name, str) or not isinstance(metric, Metric):
-                raise TypeError(
-                    "A key in metrics should be a str and a value a subclass of Metric, "
-                    f"but got {name!r}: {type(metric).__name__}."
-                )
-        return metrics
     if isinstance(metrics, set):
         return {name: get_metric_fn(name) for name in metrics}
-    raise TypeError(f"Metrics should be None, dict or set, but got {metrics!r}.")
+    if metrics is not None and not isinstance(metrics, dict):
+        raise TypeError(f"'metrics' should be None, a set of names or a dict, but got {metrics!r}.")
+    wrong = [item for item in (metrics or {}).items() if not (isinstance(item[0], str) and isinstance(item[1], Metric))]
+    if wrong:
+        raise TypeError(f"'metrics' as a dict should hold names and metrics, but got {wrong[0]!r}.")
+    return metrics

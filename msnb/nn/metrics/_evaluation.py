@@ -1,19 +1,80 @@
-"""What the metrics of classification share."""
+"""What the metrics of classification share: predictions and labels that fit, and counts of both."""
 
-import sys
+from abc import abstractmethod
+from typing import Annotated, Any
 
 import numpy as np
 
 from msnb import log
-from msnb._checkparam import Validator
+from msnb.common.kinds import Bool, Kind, check, checked
 from msnb.nn.metrics.metric import Metric
 
-_EVAL_TYPES = ("classification", "multilabel")
+
+def _eval_type(value):
+    if value not in ("classification", "multilabel"):
+        raise TypeError
+    return value
 
 
-class EvaluationBase(Metric):
+EvalType = Annotated[str, Kind("'classification' or 'multilabel'", _eval_type)]
+
+
+class ClassMetric(Metric):
+    """Base of metrics that compare scores of classes, (N, C, ...), with the true ones, as numbers or one-hot."""
+
+    _class_num = 0
+
+    def _scores_and_numbers(self, inputs):
+        """Scores and class numbers; says once what is no class."""
+        scores, true = self._arrays(inputs, "y_pred", "y")
+        one_hot = true.ndim == scores.ndim and self._check_onehot_data(true)
+        return scores, np.argmax(true, axis=1) if one_hot else true
+
+    def _count_classes(self, scores):
+        """Every batch has as many classes as the first."""
+        found = scores.shape[1]
+        self._class_num = self._class_num or found
+        if found != self._class_num:
+            raise ValueError(
+                f"For '{type(self).__name__}', 'y_pred' should have the {self._class_num} classes of the first batch, "
+                f"but got {found}."
+            )
+
+    def _say_what_is_no_class(self, scores, true):
+        """Log, once, that scores are NaN or that labels name no class: both count, and count as wrong or by chance."""
+        name, classes = type(self).__name__, scores.shape[1]
+        if np.issubdtype(scores.dtype, np.inexact) and np.isnan(scores).any():
+            log.once("%s: there are NaN among the predictions, whose predicted class means nothing.", name)
+        if ((true < 0) | (true >= classes)).any():
+            log.once(
+                "%s: there are labels outside the %d classes of the predictions (0 to %d), which no prediction can "
+                "match.",
+                name,
+                classes,
+                classes - 1,
+            )
+
+    def _counts(self, scores, true):
+        """How often each class was predicted rightly, was predicted, and was there: an array of shape (3, C)."""
+        if true.size and not 0 <= true.min() <= true.max() < self._class_num:
+            raise ValueError(
+                f"For '{type(self).__name__}', 'y' should hold class numbers from 0 to {self._class_num - 1}, "
+                f"but got {true.min()} to {true.max()}."
+            )
+        true, predicted = true.reshape(-1).astype(np.int64), scores.argmax(axis=1).reshape(-1)
+        rows = true[true == predicted], predicted, true
+        return np.array([np.bincount(row, minlength=self._class_num) for row in rows])
+
+    def _averaged(self, values, average):
+        """`values`, or their mean."""
+        if not check(Bool, average, "average", type(self).__name__):
+            return values
+        return float(values.mean()) if values.size else 0.0
+
+
+class EvaluationBase(ClassMetric):
     """
-    Base of metrics that compare predicted and true classes.
+    Base of metrics of one class for each sample, or of any number of them.
 
     Args:
         eval_type (str): "classification" (one class for each sample) or "multilabel" (any number).
@@ -22,78 +83,30 @@ class EvaluationBase(Metric):
         TypeError: If `eval_type` is neither.
     """
 
-    def __init__(self, eval_type):
+    @checked
+    def __init__(self, eval_type: EvalType) -> None:
         super().__init__()
-        if eval_type not in _EVAL_TYPES:
-            raise TypeError(f"'eval_type' must be in {_EVAL_TYPES}, but got {eval_type!r}.")
         self._type = eval_type
 
-    def _check_shape(self, y_pred, y):
-        if self._type == "multilabel":
-            if y_pred.shape != y.shape:
-                raise ValueError(
-                    f"For multilabel, y_pred and y should have one shape, but got {y_pred.shape} and {y.shape}."
-                )
-            return
-        if y_pred.ndim != y.ndim + 1:
-            raise ValueError(
-                f"For classification, y_pred should have one axis more than y, but got {y_pred.ndim} and {y.ndim} axes."
-            )
-        if y.shape != (y_pred.shape[0], *y_pred.shape[2:]):
-            raise ValueError(
-                "For classification, y should have the shape of y_pred without axis 1, "
-                f"but got y_pred {y_pred.shape} and y {y.shape}."
-            )
-
-    def _check_value(self, y_pred, y):
-        if self._type == "multilabel" and not (np.isin(y_pred, (0, 1)).all() and np.isin(y, (0, 1)).all()):
-            raise ValueError("For multilabel, input values must be 1 or 0.")
+    @property
+    def _multilabel(self):
+        return self._type == "multilabel"
 
     def _checked(self, inputs):
-        """Predictions and labels, checked; one-hot labels as class numbers."""
-        y_pred, y = self._two_arrays(inputs)
-        if self._type == "classification" and y_pred.ndim == y.ndim and self._check_onehot_data(y):
-            y = y.argmax(axis=1)
-        self._check_shape(y_pred, y)
-        self._check_value(y_pred, y)
-        self._check_classes(y_pred)
-        if self._type == "classification":
-            say_what_is_no_class(self, y_pred, y)
-        return y_pred, y
-
-    def _check_classes(self, y_pred):
-        """Every batch has as many classes as the first."""
-        if self._class_num == 0:
-            self._class_num = y_pred.shape[1]
-        elif y_pred.shape[1] != self._class_num:
+        """Predictions and labels that fit; of "classification" the labels are class numbers."""
+        predicted, true = self._arrays(inputs, "y_pred", "y") if self._multilabel else self._scores_and_numbers(inputs)
+        expected = predicted.shape if self._multilabel else predicted.shape[:1] + predicted.shape[2:]
+        if true.shape != expected or predicted.ndim < 2:
             raise ValueError(
-                f"Class number not match, last input data contain {self._class_num} classes, but current data contain "
-                f"{y_pred.shape[1]} classes."
+                f"For '{type(self).__name__}' of type '{self._type}' and 'y_pred' of shape {predicted.shape}, 'y' "
+                f"should be of shape {expected}, but got {true.shape}."
             )
-
-
-def say_what_is_no_class(metric, y_pred, y):
-    """Log, once, that scores are NaN or that labels name no class: both count, and count as wrong or by chance."""
-    name, classes = type(metric).__name__, y_pred.shape[1]
-    if np.issubdtype(y_pred.dtype, np.inexact) and np.isnan(y_pred).any():
-        log.once("%s: there are NaN among the predictions, whose predicted class means nothing.", name)
-    if y.size and not (y.min() >= 0 and y.max() < classes):
-        log.once(
-            "%s: there are labels outside the %d classes of the predictions (0 to %d), which no prediction can match.",
-            name,
-            classes,
-            classes - 1,
-        )
-
-
-def one_hot_pair(y_pred, y, class_num):
-    """Predicted and true class of each sample as one-hot rows."""
-    if y.min() < 0:
-        raise ValueError(f"y should hold class numbers from 0, but holds {y.min()}.")
-    if y.max() + 1 > class_num:
-        raise ValueError(f"y_pred contains {class_num} classes less than y contains {y.max() + 1} classes.")
-    rows = np.eye(class_num)
-    return rows[y_pred.argmax(axis=1).reshape(-1)], rows[y.reshape(-1).astype(np.int64)]
+        if self._multilabel and not all(np.isin(labels, (0, 1)).all() for labels in (predicted, true)):
+            raise ValueError(f"For '{type(self).__name__}' of type 'multilabel', all values should be 0 or 1.")
+        self._count_classes(predicted)
+        if not self._multilabel:
+            self._say_what_is_no_class(predicted, true)
+        return predicted, true
 
 
 class ShareOfTruePositives(EvaluationBase):
@@ -104,24 +117,20 @@ class ShareOfTruePositives(EvaluationBase):
         eval_type (str): "classification" or "multilabel". Default: "classification".
     """
 
-    def __init__(self, eval_type="classification"):
+    def __init__(self, eval_type: EvalType = "classification") -> None:
         super().__init__(eval_type)
-        self.eps = sys.float_info.min
         self.clear()
 
-    def clear(self):
+    def clear(self) -> None:
         """Forget what was seen."""
         self._class_num = 0
-        multilabel = self._type == "multilabel"
-        self._true_positives = np.empty(0) if multilabel else 0
-        self._totals = np.empty(0) if multilabel else 0
-        self._share_sum = 0
+        self._right = self._counted = np.zeros(0)
 
-    def _total_of(self, y_pred, y):
+    @abstractmethod
+    def _of(self, predicted, true) -> np.ndarray:
         """Which of the two is counted."""
-        raise NotImplementedError
 
-    def update(self, *inputs):
+    def update(self, *inputs: Any) -> None:
         """
         Take a batch.
 
@@ -132,24 +141,18 @@ class ShareOfTruePositives(EvaluationBase):
         Raises:
             ValueError: If there are not 2 inputs, or their shapes or values do not fit.
         """
-        y_pred, y = self._checked(inputs)
-        if self._type == "classification":
-            y_pred, y = one_hot_pair(y_pred, y, self._class_num)
+        predicted, true = self._checked(inputs)
+        if self._multilabel:  # one entry for each sample: the average is over samples, not classes
+            right = (predicted * true).sum(axis=1).reshape(-1)
+            self._right = np.append(self._right, right)
+            self._counted = np.append(self._counted, self._of(predicted, true).sum(axis=1).reshape(-1))
         else:
-            y_pred = y_pred.swapaxes(1, 0).reshape(self._class_num, -1)
-            y = y.swapaxes(1, 0).reshape(self._class_num, -1)
-        totals = self._total_of(y_pred, y).sum(axis=0)
-        true_positives = (y * y_pred).sum(axis=0)
-        if self._type == "classification":
-            self._true_positives = self._true_positives + true_positives
-            self._totals = self._totals + totals
-        else:
-            # One entry for each sample: the average is over samples, not classes.
-            self._share_sum += np.sum(true_positives / (totals + self.eps))
-            self._true_positives = np.concatenate((self._true_positives, true_positives))
-            self._totals = np.concatenate((self._totals, totals))
+            right, *both = self._counts(predicted, true)
+            before = self._right.size > 0
+            self._right = self._right + right if before else right
+            self._counted = self._counted + self._of(*both) if before else self._of(*both)
 
-    def eval(self, average=False):
+    def eval(self, average: bool = False) -> Any:
         """
         The value over all that was seen since `clear`.
 
@@ -162,10 +165,10 @@ class ShareOfTruePositives(EvaluationBase):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        if self._class_num == 0:
-            raise RuntimeError(f"{type(self).__name__} can not be calculated, because the number of samples is 0.")
-        Validator.check_value_type("average", average, [bool], type(self).__name__)
-        if average and self._type == "multilabel":
-            return float(self._share_sum / (len(self._totals) + self.eps))
-        result = self._true_positives / (self._totals + self.eps)
-        return float(result.mean()) if average else result
+        self._check_seen(self._class_num)
+        return self._averaged(share(self._right, self._counted), average)
+
+
+def share(part, whole):
+    """``part / whole``, 0 where there is nothing."""
+    return np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)

@@ -1,11 +1,14 @@
 """The share of correct predictions."""
 
-from msnb.nn.metrics._evaluation import EvaluationBase
+from typing import Any
+
+from msnb.nn.metrics._evaluation import EvalType, EvaluationBase
+from msnb.nn.metrics._mean import Mean
 
 __all__ = ["Accuracy"]
 
 
-class Accuracy(EvaluationBase):
+class Accuracy(Mean, EvaluationBase):
     r"""
     The share of samples whose class ("multilabel": all of whose labels) is predicted right.
 
@@ -24,17 +27,16 @@ class Accuracy(EvaluationBase):
         0.6666666666666666
     """
 
-    def __init__(self, eval_type="classification"):
-        super().__init__(eval_type)
+    def __init__(self, eval_type: EvalType = "classification") -> None:
+        EvaluationBase.__init__(self, eval_type)
         self.clear()
 
-    def clear(self):
+    def clear(self) -> None:
         """Forget what was seen."""
-        self._correct_num = 0
-        self._total_num = 0
+        super().clear()
         self._class_num = 0
 
-    def update(self, *inputs):
+    def update(self, *inputs: Any) -> None:
         """
         Take a batch.
 
@@ -45,27 +47,6 @@ class Accuracy(EvaluationBase):
         Raises:
             ValueError: If there are not 2 inputs, or their shapes or values do not fit.
         """
-        y_pred, y = self._checked(inputs)
-        if self._type == "classification":
-            correct = (y_pred.argmax(axis=1) == y).reshape(-1)
-        else:
-            last = y_pred.ndim - 1
-            y_pred = y_pred.swapaxes(1, last).reshape(-1, self._class_num)
-            y = y.swapaxes(1, last).reshape(-1, self._class_num)
-            correct = (y_pred == y).all(axis=1)
-        self._correct_num += int(correct.sum())
-        self._total_num += correct.shape[0]
-
-    def eval(self):
-        """
-        The share over all that was seen since `clear`.
-
-        Returns:
-            float.
-
-        Raises:
-            RuntimeError: If nothing was seen.
-        """
-        if self._total_num == 0:
-            raise RuntimeError("Accuracy can not be calculated, because the number of samples is 0.")
-        return self._correct_num / self._total_num
+        predicted, true = self._checked(inputs)
+        right = (predicted == true).all(axis=1) if self._multilabel else predicted.argmax(axis=1) == true
+        self._add(right.sum(), right.size)

@@ -1,28 +1,23 @@
 """Errors of numbers."""
 
+from abc import abstractmethod
+from typing import Any
+
 import numpy as np
 
-from msnb.nn.metrics.metric import Metric
+from msnb.nn.metrics._mean import Mean
 
 __all__ = ["MAE", "MSE"]
 
 
-class _MeanError(Metric):
+class _MeanError(Mean):
     """The mean over samples of a function of the difference."""
 
-    def __init__(self):
-        super().__init__()
-        self.clear()
-
-    def clear(self):
-        """Forget what was seen."""
-        self._error_sum = 0
-        self._samples_num = 0
-
+    @abstractmethod
     def _error(self, difference):
-        raise NotImplementedError
+        """What is summed."""
 
-    def update(self, *inputs):
+    def update(self, *inputs: Any) -> None:
         """
         Take a batch.
 
@@ -30,25 +25,10 @@ class _MeanError(Metric):
             inputs: `y_pred` and `y`, of one size; each a Tensor, a list or an array.
 
         Raises:
-            ValueError: If there are not 2 inputs.
+            ValueError: If there are not 2 inputs, or their sizes differ.
         """
-        y_pred, y = self._two_arrays(inputs)
-        self._error_sum += self._error(y.reshape(y_pred.shape) - y_pred).sum()
-        self._samples_num += y.shape[0]
-
-    def eval(self):
-        """
-        The mean over all that was seen since `clear`.
-
-        Returns:
-            float.
-
-        Raises:
-            RuntimeError: If nothing was seen.
-        """
-        if self._samples_num == 0:
-            raise RuntimeError(f"{type(self).__name__} can not be calculated, because the number of samples is 0.")
-        return float(self._error_sum / self._samples_num)
+        predicted, true = self._arrays(inputs, "y_pred", "y")
+        self._add(self._error(true.reshape(predicted.shape) - predicted).sum(), len(true))
 
 
 class MAE(_MeanError):
@@ -76,4 +56,4 @@ class MSE(_MeanError):
     """
 
     def _error(self, difference):
-        return np.square(difference)
+        return difference**2

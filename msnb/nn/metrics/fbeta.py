@@ -1,15 +1,15 @@
 """The weighted harmonic mean of precision and recall."""
 
-import sys
+from typing import Any
 
-from msnb._checkparam import Validator
-from msnb.nn.metrics._evaluation import one_hot_pair, say_what_is_no_class
-from msnb.nn.metrics.metric import Metric
+from msnb.common.kinds import checked
+from msnb.nn._numbers import PositiveNumber
+from msnb.nn.metrics._evaluation import ClassMetric, share
 
 __all__ = ["Fbeta", "F1"]
 
 
-class Fbeta(Metric):
+class Fbeta(ClassMetric):
     r"""
     For each class, :math:`(1 + \beta^2) TP / ((1 + \beta^2) TP + \beta^2 FN + FP)`.
 
@@ -27,22 +27,18 @@ class Fbeta(Metric):
         [0.66666667 0.66666667]
     """
 
-    def __init__(self, beta):
+    @checked
+    def __init__(self, beta: PositiveNumber) -> None:
         super().__init__()
-        self.eps = sys.float_info.min
-        if not 0 < beta < float("inf"):
-            raise ValueError(f"`beta` must be greater than zero, but got {beta}.")
         self.beta = beta
         self.clear()
 
-    def clear(self):
+    def clear(self) -> None:
         """Forget what was seen."""
-        self._true_positives = 0
-        self._actual_positives = 0
-        self._positives = 0
         self._class_num = 0
+        self._seen: Any = None
 
-    def update(self, *inputs):
+    def update(self, *inputs: Any) -> None:
         """
         Take a batch.
 
@@ -53,23 +49,13 @@ class Fbeta(Metric):
         Raises:
             ValueError: If there are not 2 inputs, or the classes do not fit.
         """
-        y_pred, y = self._two_arrays(inputs)
-        if y_pred.ndim == y.ndim and self._check_onehot_data(y):
-            y = y.argmax(axis=1)
-        if self._class_num == 0:
-            self._class_num = y_pred.shape[1]
-        elif y_pred.shape[1] != self._class_num:
-            raise ValueError(
-                f"Class number not match, last input data contain {self._class_num} classes, but current data contain "
-                f"{y_pred.shape[1]} classes."
-            )
-        say_what_is_no_class(self, y_pred, y)
-        y_pred, y = one_hot_pair(y_pred, y, self._class_num)
-        self._true_positives = self._true_positives + (y * y_pred).sum(axis=0)
-        self._positives = self._positives + y_pred.sum(axis=0)
-        self._actual_positives = self._actual_positives + y.sum(axis=0)
+        scores, true = self._scores_and_numbers(inputs)
+        self._count_classes(scores)
+        self._say_what_is_no_class(scores, true)
+        counts = self._counts(scores, true)
+        self._seen = counts if self._seen is None else self._seen + counts
 
-    def eval(self, average=False):
+    def eval(self, average: bool = False) -> Any:
         """
         The value over all that was seen since `clear`.
 
@@ -82,12 +68,10 @@ class Fbeta(Metric):
         Raises:
             RuntimeError: If nothing was seen.
         """
-        Validator.check_value_type("average", average, [bool], type(self).__name__)
-        if self._class_num == 0:
-            raise RuntimeError(f"{type(self).__name__} can not be calculated, because the number of samples is 0.")
-        square = self.beta**2
-        fbeta = (1.0 + square) * self._true_positives / (square * self._actual_positives + self._positives + self.eps)
-        return float(fbeta.mean()) if average else fbeta
+        self._check_seen(self._class_num)
+        right, predicted, true = self._seen
+        weight = self.beta**2
+        return self._averaged(share((1 + weight) * right, weight * true + predicted), average)
 
 
 class F1(Fbeta):
@@ -101,5 +85,5 @@ class F1(Fbeta):
         [0.66666667 0.66666667]
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(1.0)

@@ -1,11 +1,13 @@
 """The mean loss."""
 
-from msnb.nn.metrics.metric import Metric
+from typing import Any
+
+from msnb.nn.metrics._mean import Mean
 
 __all__ = ["Loss"]
 
 
-class Loss(Metric):
+class Loss(Mean):
     """
     The mean of the losses of the batches.
 
@@ -16,16 +18,9 @@ class Loss(Metric):
         0.2
     """
 
-    def __init__(self):
-        super().__init__()
-        self.clear()
+    _over = "batches"
 
-    def clear(self):
-        """Forget what was seen."""
-        self._sum_loss = 0.0
-        self._total_num = 0
-
-    def update(self, *inputs):
+    def update(self, *inputs: Any) -> None:
         """
         Take a batch.
 
@@ -35,24 +30,7 @@ class Loss(Metric):
         Raises:
             ValueError: If there is not 1 input, or it has more than 1 axis.
         """
-        if len(inputs) != 1:
-            raise ValueError(f"Length of inputs must be 1, but got {len(inputs)}.")
-        loss = self._convert_data(inputs[0])
+        (loss,) = self._arrays(inputs, "loss")
         if loss.ndim > 1:
-            raise ValueError(f"Dimensions of loss must be 0 or 1, but got {loss.ndim}.")
-        self._sum_loss += float(loss.mean())
-        self._total_num += 1
-
-    def eval(self):
-        """
-        The mean over all that was seen since `clear`.
-
-        Returns:
-            float.
-
-        Raises:
-            RuntimeError: If nothing was seen.
-        """
-        if self._total_num == 0:
-            raise RuntimeError("Loss can not be calculated, because the number of batches is 0.")
-        return self._sum_loss / self._total_num
+            raise ValueError(f"For 'Loss', the loss should have 0 axes or 1, but got {loss.ndim}.")
+        self._add(loss.mean(), 1)

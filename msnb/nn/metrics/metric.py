@@ -1,6 +1,7 @@
 """The base of metrics."""
 
-from abc import ABCMeta, abstractmethod
+from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -9,7 +10,7 @@ from msnb.core.tensor import Tensor
 __all__ = ["Metric"]
 
 
-class Metric(metaclass=ABCMeta):
+class Metric(ABC):
     """
     Base of metrics: `clear` starts over, `update` takes a batch, `eval` gives the value so far.
 
@@ -29,42 +30,53 @@ class Metric(metaclass=ABCMeta):
             return data.asnumpy()
         if isinstance(data, (list, np.ndarray)):
             return np.asarray(data)
-        raise TypeError(f"Input data type must be tensor, list or numpy.ndarray, but got {type(data).__name__}.")
+        raise TypeError(
+            f"For '{type(self).__name__}', an input should be a Tensor, a list or an array, but got {data!r} "
+            f"of type {type(data).__name__}."
+        )
 
     def _check_onehot_data(self, data):
         """Whether `data` holds one-hot vectors along axis 1."""
-        if data.ndim < 2 or not np.isin(data, (0, 1)).all():
-            return False
-        return bool((data.sum(axis=1) == 1).all())
+        return data.ndim > 1 and np.isin(data, (0, 1)).all() and bool((data.sum(axis=1) == 1).all())
 
-    def _two_arrays(self, inputs):
-        """Predictions and labels as arrays."""
-        if len(inputs) != 2:
-            raise ValueError(f"{type(self).__name__} needs 2 inputs (y_pred, y), but got {len(inputs)}.")
-        return tuple(self._convert_data(data) for data in inputs)
+    def _arrays(self, inputs, *names):
+        """The inputs as arrays, one for each of `names`."""
+        if len(inputs) != len(names):
+            raise ValueError(
+                f"For '{type(self).__name__}', there should be {len(names)} inputs ({', '.join(names)}), "
+                f"but got {len(inputs)}."
+            )
+        return tuple(map(self._convert_data, inputs))
 
-    def __call__(self, *inputs):
+    def _check_seen(self, number, of_what="samples"):
+        """RuntimeError when nothing was seen that a value could be computed from."""
+        if not number:
+            raise RuntimeError(
+                f"'{type(self).__name__}' has no value yet, because the number of {of_what} is 0: call update first."
+            )
+
+    def __call__(self, *inputs: Any) -> Any:
         """The value of one batch alone."""
         self.clear()
         self.update(*inputs)
         return self.eval()
 
     @abstractmethod
-    def clear(self):
+    def clear(self) -> None:
         """Forget what was seen."""
-        raise NotImplementedError("A metric must define clear.")
+        raise NotImplementedError(f"'{type(self).__name__}' should define clear().")
 
     @abstractmethod
-    def eval(self):
+    def eval(self) -> Any:
         """The value over all that was seen since `clear`."""
-        raise NotImplementedError("A metric must define eval.")
+        raise NotImplementedError(f"'{type(self).__name__}' should define eval().")
 
     @abstractmethod
-    def update(self, *inputs):
+    def update(self, *inputs: Any) -> None:
         """
         Take a batch.
 
         Args:
             inputs: What the metric compares, as a rule predictions and labels.
         """
-        raise NotImplementedError("A metric must define update.")
+        raise NotImplementedError(f"'{type(self).__name__}' should define update(*inputs).")

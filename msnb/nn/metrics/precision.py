@@ -23,5 +23,5 @@ class Precision(ShareOfTruePositives):
         [0.5 1. ]
     """
 
-    def _total_of(self, y_pred, y):
-        return y_pred
+    def _of(self, predicted, true):
+        return predicted

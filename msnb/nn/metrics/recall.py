@@ -23,5 +23,5 @@ class Recall(ShareOfTruePositives):
         [1.  0.5]
     """
 
-    def _total_of(self, y_pred, y):
-        return y
+    def _of(self, predicted, true):
+        return true

@@ -1,14 +1,17 @@
 """Whether the true class is among the best k."""
 
+from typing import Any
+
 import numpy as np
 
-from msnb.nn.metrics._evaluation import say_what_is_no_class
-from msnb.nn.metrics.metric import Metric
+from msnb.common.kinds import PositiveInt, checked
+from msnb.nn.metrics._evaluation import ClassMetric
+from msnb.nn.metrics._mean import Mean
 
 __all__ = ["TopKCategoricalAccuracy", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy"]
 
 
-class TopKCategoricalAccuracy(Metric):
+class TopKCategoricalAccuracy(Mean, ClassMetric):
     """
     The share of samples whose true class is among the k most likely ones.
 
@@ -27,21 +30,12 @@ class TopKCategoricalAccuracy(Metric):
         0.5
     """
 
-    def __init__(self, k):
+    @checked
+    def __init__(self, k: PositiveInt) -> None:
         super().__init__()
-        if not isinstance(k, int) or isinstance(k, bool):
-            raise TypeError(f"k should be integer type, but got {type(k).__name__}.")
-        if k < 1:
-            raise ValueError(f"k must be at least 1, but got {k}.")
         self.k = k
-        self.clear()
 
-    def clear(self):
-        """Forget what was seen."""
-        self._correct_num = 0
-        self._samples_num = 0
-
-    def update(self, *inputs):
+    def update(self, *inputs: Any) -> None:
         """
         Take a batch.
 
@@ -52,27 +46,10 @@ class TopKCategoricalAccuracy(Metric):
         Raises:
             ValueError: If there are not 2 inputs.
         """
-        y_pred, y = self._two_arrays(inputs)
-        if y_pred.ndim == y.ndim and self._check_onehot_data(y):
-            y = y.argmax(axis=1)
-        say_what_is_no_class(self, y_pred, y)
-        best = np.argsort(-y_pred, axis=1)[:, : self.k]
-        self._correct_num += int((best == y.reshape(-1, 1)).sum())
-        self._samples_num += y.size
-
-    def eval(self):
-        """
-        The share over all that was seen since `clear`.
-
-        Returns:
-            float.
-
-        Raises:
-            RuntimeError: If nothing was seen.
-        """
-        if self._samples_num == 0:
-            raise RuntimeError(f"{type(self).__name__} can not be calculated, because the number of samples is 0.")
-        return self._correct_num / self._samples_num
+        scores, true = self._scores_and_numbers(inputs)
+        self._say_what_is_no_class(scores, true)
+        best = np.argsort(-scores, axis=1)[:, : self.k]
+        self._add((best == true.reshape(-1, 1)).sum(), true.size)
 
 
 class Top1CategoricalAccuracy(TopKCategoricalAccuracy):
@@ -83,7 +60,7 @@ class Top1CategoricalAccuracy(TopKCategoricalAccuracy):
         >>> topk = nn.Top1CategoricalAccuracy()
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(1)
 
 
@@ -95,5 +72,5 @@ class Top5CategoricalAccuracy(TopKCategoricalAccuracy):
         >>> topk = nn.Top5CategoricalAccuracy()
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(5)

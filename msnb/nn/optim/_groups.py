@@ -1,45 +1,70 @@
-"""Parameter groups: the list of dicts that an optimizer takes, read and checked."""
+"""Parameter groups: the dicts that an optimizer takes for its Parameters, read and checked."""
 
+from collections import Counter
 from collections.abc import Iterable
+from typing import Annotated, Any
 
+from msnb.common.kinds import Bool, Kind, check
 from msnb.core.parameter import Parameter
+from msnb.nn._numbers import NonNegativeNumber
+from msnb.nn.optim._rates import LearningRate
 
-_KEYS = ("params", "lr", "weight_decay", "order_params")
+_SETTINGS = {"lr": LearningRate, "weight_decay": NonNegativeNumber, "grad_centralization": Bool}
+_KEYS = ("params", *_SETTINGS, "order_params")
+
+
+def _parameters(given):
+    if isinstance(given, Parameter) or not isinstance(given, Iterable):
+        raise TypeError
+    found = list(given)
+    if not found:
+        raise ValueError("an empty list")
+    for item in found:
+        if not isinstance(item, Parameter):
+            raise TypeError(f"one of them is a {type(item).__name__}")
+    return found
+
+
+def _trained(given):
+    """Parameters, or dicts: all of one sort, at least one."""
+    if given is None:
+        raise ValueError("does the network have Parameters that require gradients?")
+    if isinstance(given, Parameter) or not isinstance(given, Iterable):
+        raise TypeError
+    found = list(given)
+    if not found:
+        raise ValueError("an empty parameter list; does the network have Parameters that require gradients?")
+    if isinstance(found[0], dict):
+        if not all(isinstance(item, dict) for item in found):
+            raise TypeError("some are dicts and some are not")
+        return found
+    return _parameters(found)
+
+
+Parameters = Annotated[list[Parameter], Kind("a list of Parameters", _parameters, whole=True)]
+Trained = Annotated[
+    Iterable[Parameter] | Iterable[dict[str, Any]],
+    Kind("a list of Parameters, or of dicts that describe groups of them", _trained, whole=True),
+]
 
 
 class Group:
-    """One group of Parameters with a learning rate and a weight decay of its own, None for the optimizer's."""
+    """Some Parameters, and what is set for them alone: `lr`, `weight_decay`, `grad_centralization`, None where nothing
+    is."""
 
-    __slots__ = ("number", "params", "lr", "weight_decay")
-
-    def __init__(self, number, params, lr, weight_decay):
-        self.number, self.params, self.lr, self.weight_decay = number, params, lr, weight_decay
-
-
-class Groups(list):
-    """All groups, and the order in which the optimizer keeps their Parameters.
-
-    After `spread()`, `params`, `lr` and `weight_decay` have one element per Parameter.
-    """
-
-    order = None
-
-    @property
-    def ordered(self):
-        """Whether the caller gave an order."""
-        return self.order is not None
-
-    def spread(self):
-        """Fill `params`, `lr` and `weight_decay`."""
-        rows = [(p, group.lr, group.weight_decay) for group in self for p in group.params]
-        if self.order is not None:
-            by_name = {row[0].name: row for row in rows}
-            rows = [by_name[p.name] for p in self.order]
-        self.params, self.lr, self.weight_decay = ([row[i] for row in rows] for i in range(3))
+    def __init__(self, number, given, owner):
+        if "params" not in given:
+            raise KeyError(f"For '{owner}', parameter group {number} has no key 'params'.")
+        self.number = number
+        self.params = check(Parameters, given["params"], f"params of group {number}", owner)
+        self.lr = self.weight_decay = self.grad_centralization = None
+        for key, kind in _SETTINGS.items():
+            if given.get(key) is not None:
+                setattr(self, key, check(kind, given[key], f"{key} of group {number}", owner))
 
 
-def read_groups(dicts, optimizer):
-    """`Groups` from a list of dicts.
+def read_groups(dicts, owner):
+    """([Group], the order in which `owner` keeps their Parameters or None where the caller gave none).
 
     Raises:
         KeyError: If a dict has an unknown key, or no "params".
@@ -47,52 +72,31 @@ def read_groups(dicts, optimizer):
         ValueError: If a group is empty, or "order_params" does not name exactly the Parameters of all groups.
         RuntimeError: If a Parameter is in two groups.
     """
-    groups, seen = Groups(), set()
+    groups, order = [], None
     for number, given in enumerate(dicts):
-        unknown = [key for key in given if key not in _KEYS]
+        unknown = ", ".join(repr(key) for key in given if key not in _KEYS)
         if unknown:
-            raise KeyError(
-                f"For '{optimizer}', a parameter group has the keys {', '.join(map(repr, _KEYS))}, "
-                f"but got {', '.join(map(repr, unknown))}."
-            )
-        if "order_params" in given:
-            groups.order = _order(given)
-            continue
-        if "params" not in given:
-            raise KeyError(f"For '{optimizer}', parameter group {number} has no key 'params'.")
-        params = given["params"]
-        if not isinstance(params, Iterable) or isinstance(params, Parameter):
-            raise TypeError(
-                f"For '{optimizer}', 'params' of a group should be a list of Parameters, "
-                f"but got {type(params).__name__}."
-            )
-        params = list(params)
-        if not params:
-            raise ValueError(f"Optimizer got an empty group parameter list (group {number}).")
-        for param in params:
-            if not isinstance(param, Parameter):
-                raise TypeError(
-                    f"For '{optimizer}', 'params' of a group should be a list of Parameters, "
-                    f"but it holds {type(param).__name__}."
-                )
-            if param.name in seen:
-                raise RuntimeError(f"The Parameter '{param.name}' is in the parameter groups twice.")
-            seen.add(param.name)
-        groups.append(Group(number, params, given.get("lr"), given.get("weight_decay")))
-    if groups.order is not None and sorted(p.name for p in groups.order) != sorted(seen):
+            known = ", ".join(map(repr, _KEYS))
+            raise KeyError(f"For '{owner}', a parameter group has the keys {known}, but got {unknown}.")
+        if "order_params" not in given:
+            groups.append(Group(number, given, owner))
+        elif len(given) > 1:
+            raise ValueError(f"For '{owner}', a dict with 'order_params' has no other key, but got {', '.join(given)}.")
+        else:
+            order = check(Parameters, given["order_params"], "order_params", owner)
+    names = Counter(param.name for group in groups for param in group.params)
+    for name, times in names.items():
+        if times > 1:
+            raise RuntimeError(f"For '{owner}', the Parameter '{name}' is in the parameter groups {times} times.")
+    if order is not None and Counter(param.name for param in order) != names:
         raise ValueError(
-            f"For '{optimizer}', 'order_params' should hold exactly the Parameters of all groups "
-            f"({len(seen)}), but it holds {len(groups.order)}, or other ones."
+            f"For '{owner}', 'order_params' should hold exactly the {len(names)} Parameters of all groups, "
+            f"but it holds {len(order)}, or other ones."
         )
-    return groups
+    return groups, order
 
 
-def _order(given):
-    if len(given) > 1:
-        raise ValueError(
-            f"The dict with 'order_params' should have no other key, but got {', '.join(map(repr, given))}."
-        )
-    order = given["order_params"]
-    if not isinstance(order, Iterable):
-        raise TypeError(f"'order_params' should be a list of Parameters, but got {type(order).__name__}.")
-    return list(order)
+def by_parameter(groups, order):
+    """[(Parameter, its Group)] in the order of `order`, or else of the groups."""
+    of = {param.name: (param, group) for group in groups for param in group.params}
+    return list(of.values()) if order is None else [of[param.name] for param in order]

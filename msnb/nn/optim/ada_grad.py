@@ -1,13 +1,17 @@
 """Adagrad."""
 
-from msnb._checkparam import Validator
-from msnb.nn.optim.optimizer import Optimizer
+from msnb.common.kinds import Bool, checked
+from msnb.nn._numbers import NonNegativeFloat, NonNegativeNumber, PositiveNumber
+from msnb.nn.optim._declared import DeclaredOptimizer
+from msnb.nn.optim._groups import Trained
+from msnb.nn.optim._rates import LearningRate
+from msnb.nn.optim.optimizer import Gradients
 from msnb.ops import operations as P
 
 __all__ = ["Adagrad"]
 
 
-class Adagrad(Optimizer):
+class Adagrad(DeclaredOptimizer):
     r"""Adagrad (Duchi et al., Adaptive Subgradient Methods for Online Learning and Stochastic Optimization, 2011).
 
     .. math::
@@ -42,18 +46,23 @@ class Adagrad(Optimizer):
         >>> optim = nn.Adagrad(params=net.trainable_params(), learning_rate=0.01)
     """
 
-    def __init__(self, params, accum=0.1, learning_rate=0.001, update_slots=True, loss_scale=1.0, weight_decay=0.0):
+    @checked
+    def __init__(
+        self,
+        params: Trained,
+        accum: NonNegativeFloat = 0.1,
+        learning_rate: LearningRate = 0.001,
+        update_slots: Bool = True,
+        loss_scale: PositiveNumber = 1.0,
+        weight_decay: NonNegativeNumber = 0.0,
+    ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        Validator.check_value_type("accum", accum, [float], self.cls_name)
-        Validator.check_value_type("update_slots", update_slots, [bool], self.cls_name)
-        Validator.check_non_negative_float(accum, "accum", self.cls_name)
-        self.accum = self.parameters.clone(prefix="accum", init=accum)
+        self._keep(accum=("accum", accum))
         self.update_slots = update_slots
         self.opt = P.ApplyAdagrad(update_slots=update_slots)
 
-    def construct(self, grads):
-        grads = self._prepared(grads)
-        rates = self._per_parameter(self.get_lr())
-        for param, accum, rate, grad in zip(self.parameters, self.accum, rates, grads, strict=True):
-            self.opt(param, accum, rate, grad)
-        return True
+    def construct(self, grads: Gradients) -> bool:
+        return super().construct(grads)
+
+    def _step(self, param, gradient, rate, accum):
+        self.opt(param, accum, rate, gradient)

@@ -1,74 +1,63 @@
 """Adam, AdamWeightDecay and AdamOffload."""
 
+import numpy as np
+
 from msnb import log
-from msnb._checkparam import Rel, Validator
 from msnb.common import dtype as mstype
-from msnb.common.initializer import initializer
+from msnb.common.kinds import Bool, checked
 from msnb.core.parameter import Parameter
-from msnb.core.tensor import RowTensor, Tensor
-from msnb.nn.optim.optimizer import Optimizer
+from msnb.core.tensor import Tensor
+from msnb.nn._numbers import Fraction, NonNegativeNumber, PositiveFloat, PositiveNumber
+from msnb.nn.optim._declared import DeclaredOptimizer
+from msnb.nn.optim._groups import Trained
+from msnb.nn.optim._rates import LearningRate
+from msnb.ops import functional as F
 from msnb.ops import operations as P
 
 __all__ = ["Adam", "AdamWeightDecay", "AdamOffload"]
 
 
-def check_betas(beta1, beta2, eps, name):
-    """Check the three numbers of Adam: TypeError if one is no float, ValueError if it is out of range."""
-    for argument, value in (("beta1", beta1), ("beta2", beta2), ("eps", eps)):
-        Validator.check_value_type(argument, value, [float], name)
-    Validator.check_float_range(beta1, 0.0, 1.0, Rel.INC_NEITHER, "beta1", name)
-    Validator.check_float_range(beta2, 0.0, 1.0, Rel.INC_NEITHER, "beta2", name)
-    Validator.check_positive_float(eps, "eps", name)
-
-
-class AdamBase(Optimizer):
+class AdamBase(DeclaredOptimizer):
     """What the forms of Adam with bias correction share. They differ in what a sparse gradient does to other rows."""
 
     _sparse = P.FusedSparseAdam
+    _remark = None  # what is said once when one is made
 
+    @checked
     def __init__(
         self,
-        params,
-        learning_rate=1e-3,
-        beta1=0.9,
-        beta2=0.999,
-        eps=1e-8,
-        use_locking=False,
-        use_nesterov=False,
-        weight_decay=0.0,
-        loss_scale=1.0,
-    ):
+        params: Trained,
+        learning_rate: LearningRate = 1e-3,
+        beta1: Fraction = 0.9,
+        beta2: Fraction = 0.999,
+        eps: PositiveFloat = 1e-8,
+        use_locking: Bool = False,
+        use_nesterov: Bool = False,
+        weight_decay: NonNegativeNumber = 0.0,
+        loss_scale: PositiveNumber = 1.0,
+    ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        check_betas(beta1, beta2, eps, self.cls_name)
-        Validator.check_value_type("use_locking", use_locking, [bool], self.cls_name)
-        Validator.check_value_type("use_nesterov", use_nesterov, [bool], self.cls_name)
-        self.beta1 = Tensor(beta1, mstype.float32)
-        self.beta2 = Tensor(beta2, mstype.float32)
-        self.beta1_power = Parameter(initializer(1, [1], mstype.float32), name="beta1_power")
-        self.beta2_power = Parameter(initializer(1, [1], mstype.float32), name="beta2_power")
-        self.eps = Tensor(eps, mstype.float32)
-        self.use_nesterov = use_nesterov
-        self.use_locking = use_locking
-        self.moment1 = self.parameters.clone(prefix="moment1", init="zeros")
-        self.moment2 = self.parameters.clone(prefix="moment2", init="zeros")
-        self.opt = P.Adam(use_locking, use_nesterov)
-        self.sparse_opt = self._sparse(use_locking, use_nesterov)
-        self.assign = P.Assign()
+        if self._remark is not None:
+            log.once(self._remark)
+        self.beta1, self.beta2, self.eps = (Tensor(number, mstype.float32) for number in (beta1, beta2, eps))
+        for power in ("beta1_power", "beta2_power"):
+            setattr(self, power, Parameter(np.ones(1, np.float32), name=power))
+        self._keep(moment1=("moment1", "zeros"), moment2=("moment2", "zeros"))
+        self.use_locking, self.use_nesterov = use_locking, use_nesterov
+        self.opt, self.sparse_opt = (make(use_locking, use_nesterov) for make in (P.Adam, self._sparse))
 
-    def construct(self, gradients):
-        gradients = self._prepared(gradients)
-        rates = self._per_parameter(self.get_lr())
-        self.assign(self.beta1_power, self.beta1_power * self.beta1)
-        self.assign(self.beta2_power, self.beta2_power * self.beta2)
-        for param, moment1, moment2, rate, gradient in zip(
-            self.parameters, self.moment1, self.moment2, rates, gradients, strict=True
-        ):
-            numbers = self.beta1_power, self.beta2_power, rate, self.beta1, self.beta2, self.eps
-            if isinstance(gradient, RowTensor):
-                self.sparse_opt(param, moment1, moment2, *numbers, gradient.values, gradient.indices)
-            else:
-                self.opt(param, moment1, moment2, *numbers, gradient)
-        return True
+    def _of_step(self):
+        powers = self.beta1_power, self.beta2_power
+        for power, beta in zip(powers, (self.beta1, self.beta2), strict=True):
+            F.assign(power, power * beta)
+        return powers
+
+    def _step(self, param, gradient, rate, moment1, moment2, *powers):
+        self.opt(param, moment1, moment2, *powers, rate, self.beta1, self.beta2, self.eps, gradient)
+
+    def _sparse_step(self, param, gradient, rate, moment1, moment2, *powers):
+        numbers = *powers, rate, self.beta1, self.beta2, self.eps
+        self.sparse_opt(param, moment1, moment2, *numbers, gradient.values, gradient.indices)
 
 
 class Adam(AdamBase):
@@ -114,10 +103,7 @@ class Adam(AdamBase):
         >>> model = Model(net, loss_fn=nn.SoftmaxCrossEntropyWithLogits(), optimizer=optim)
     """
 
-    @Optimizer.target.setter
-    def target(self, value):
-        """Device that updates the Parameters; checked, without effect here."""
-        self._set_target(value)
+    _has_target = True
 
 
 class AdamOffload(AdamBase):
@@ -152,23 +138,10 @@ class AdamOffload(AdamBase):
         >>> optim = nn.AdamOffload(params=net.trainable_params())
     """
 
-    def __init__(
-        self,
-        params,
-        learning_rate=1e-3,
-        beta1=0.9,
-        beta2=0.999,
-        eps=1e-8,
-        use_locking=False,
-        use_nesterov=False,
-        weight_decay=0.0,
-        loss_scale=1.0,
-    ):
-        super().__init__(params, learning_rate, beta1, beta2, eps, use_locking, use_nesterov, weight_decay, loss_scale)
-        log.once("AdamOffload updates the Parameters where they are, like Adam; nothing is offloaded to the host.")
+    _remark = "AdamOffload updates the Parameters where they are, like Adam; nothing is offloaded to the host."
 
 
-class AdamWeightDecay(Optimizer):
+class AdamWeightDecay(DeclaredOptimizer):
     r"""Adam with decoupled weight decay and without bias correction, as BERT is trained with.
 
     .. math::
@@ -207,22 +180,23 @@ class AdamWeightDecay(Optimizer):
         >>> optim = nn.AdamWeightDecay(params=net.trainable_params(), weight_decay=0.01)
     """
 
-    def __init__(self, params, learning_rate=1e-3, beta1=0.9, beta2=0.999, eps=1e-6, weight_decay=0.0):
+    _penalised = False
+
+    @checked
+    def __init__(
+        self,
+        params: Trained,
+        learning_rate: LearningRate = 1e-3,
+        beta1: Fraction = 0.9,
+        beta2: Fraction = 0.999,
+        eps: PositiveFloat = 1e-6,
+        weight_decay: NonNegativeNumber = 0.0,
+    ) -> None:
         super().__init__(learning_rate, params, weight_decay)
-        check_betas(beta1, beta2, eps, self.cls_name)
-        self.beta1 = Tensor([beta1], mstype.float32)
-        self.beta2 = Tensor([beta2], mstype.float32)
-        self.eps = Tensor([eps], mstype.float32)
-        self.moments1 = self.parameters.clone(prefix="adam_m", init="zeros")
-        self.moments2 = self.parameters.clone(prefix="adam_v", init="zeros")
+        self.beta1, self.beta2, self.eps = (Tensor([number], mstype.float32) for number in (beta1, beta2, eps))
+        self._keep("_decays", "decay_flags", moments1=("adam_m", "zeros"), moments2=("adam_v", "zeros"))
         self.opt = P.AdamWeightDecay()
 
-    def construct(self, gradients):
-        gradients = self._checked(gradients)
-        rates = self._per_parameter(self.get_lr())
-        decays = self.weight_decay if self.is_group else (self.weight_decay,) * self.param_length
-        for param, moment1, moment2, rate, gradient, decay, flag in zip(
-            self.parameters, self.moments1, self.moments2, rates, gradients, decays, self.decay_flags, strict=True
-        ):
-            self.opt(param, moment1, moment2, rate, self.beta1, self.beta2, self.eps, decay if flag else 0.0, gradient)
-        return True
+    def _step(self, param, gradient, rate, moment1, moment2, decay, decays):
+        numbers = rate, self.beta1, self.beta2, self.eps, decay if decays else 0.0
+        self.opt(param, moment1, moment2, *numbers, gradient)

@@ -1,14 +1,17 @@
 """FTRL."""
 
-from msnb._checkparam import Rel, Validator
-from msnb.core.tensor import RowTensor
-from msnb.nn.optim.optimizer import Optimizer
+from msnb.common.kinds import Bool, checked
+from msnb.nn._numbers import NonNegativeFloat, NonNegativeNumber, NonPositiveFloat, PositiveNumber
+from msnb.nn.optim._declared import DeclaredOptimizer
+from msnb.nn.optim._groups import Trained
+from msnb.nn.optim._rates import LearningRate
+from msnb.nn.optim.optimizer import Gradients
 from msnb.ops import operations as P
 
 __all__ = ["FTRL"]
 
 
-class FTRL(Optimizer):
+class FTRL(DeclaredOptimizer):
     r"""FTRL-proximal (McMahan et al., Ad Click Prediction: a View from the Trenches, 2013).
 
     .. math::
@@ -50,53 +53,42 @@ class FTRL(Optimizer):
         >>> optim = nn.FTRL(params=net.trainable_params())
     """
 
+    _has_target = True
+
+    @checked
     def __init__(
         self,
-        params,
-        initial_accum=0.1,
-        learning_rate=0.001,
-        lr_power=-0.5,
-        l1=0.0,
-        l2=0.0,
-        use_locking=False,
-        loss_scale=1.0,
-        weight_decay=0.0,
-    ):
+        params: Trained,
+        initial_accum: NonNegativeFloat = 0.1,
+        learning_rate: LearningRate = 0.001,
+        lr_power: NonPositiveFloat = -0.5,
+        l1: NonNegativeFloat = 0.0,
+        l2: NonNegativeFloat = 0.0,
+        use_locking: Bool = False,
+        loss_scale: PositiveNumber = 1.0,
+        weight_decay: NonNegativeNumber = 0.0,
+    ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         if self.dynamic_lr or self.is_group_lr:
-            raise ValueError(f"For '{self.cls_name}', the learning rate should be one number for all steps and groups.")
-        for name, value, rel in (
-            ("initial_accum", initial_accum, Rel.GE),
-            ("lr_power", lr_power, Rel.LE),
-            ("l1", l1, Rel.GE),
-            ("l2", l2, Rel.GE),
-        ):
-            Validator.check_value_type(name, value, [float], self.cls_name)
-            Validator.check_number(name, value, 0.0, rel, self.cls_name)
-        Validator.check_value_type("use_locking", use_locking, [bool], self.cls_name)
-        self.moments = self.parameters.clone(prefix="moments", init=initial_accum)
-        self.linear = self.parameters.clone(prefix="linear", init="zeros")
-        self.l1 = l1
-        self.l2 = l2
-        self.lr = float(learning_rate)
-        self.lr_power = lr_power
-        if not self.is_group:
-            self.decay_flags = (True,) * self.param_length
+            raise ValueError(
+                f"For '{self.cls_name}', 'learning_rate' should be one number for all steps and groups, "
+                f"but got several, or a schedule."
+            )
+        self._keep(moments=("moments", initial_accum), linear=("linear", "zeros"))
+        self.lr, self.l1, self.l2, self.lr_power = float(learning_rate), l1, l2, lr_power
         self.use_locking = use_locking
-        self.opt = P.ApplyFtrl(use_locking=use_locking)
+        self.opt = P.ApplyFtrl(use_locking)
+        if not self.is_group:  # MindSpore exempts no Parameter here
+            self.decay_flags = (True,) * self.param_length
 
-    def construct(self, grads):
-        grads = self._prepared(grads)
-        rate = self.get_lr()
-        for param, moment, linear, grad in zip(self.parameters, self.moments, self.linear, grads, strict=True):
-            if isinstance(grad, RowTensor):
-                sparse_opt = P.FusedSparseFtrl(self.lr, self.l1, self.l2, self.lr_power, self.use_locking)
-                sparse_opt(param, moment, linear, grad.values, grad.indices)
-            else:
-                self.opt(param, moment, linear, grad, rate, self.l1, self.l2, self.lr_power)
-        return True
+    def construct(self, grads: Gradients) -> bool:
+        return super().construct(grads)
 
-    @Optimizer.target.setter
-    def target(self, value):
-        """Device that updates the Parameters; checked, without effect here."""
-        self._set_target(value)
+    def _step(self, param, gradient, rate, moment, linear):
+        self.opt(param, moment, linear, gradient, rate, self.l1, self.l2, self.lr_power)
+
+    def _sparse_step(self, param, gradient, rate, moment, linear):
+        # Made only here: it takes no learning rate of 0, which has its uses for dense gradients.
+        numbers = self.lr, self.l1, self.l2, self.lr_power
+        update = P.FusedSparseFtrl(*numbers, self.use_locking)
+        update(param, moment, linear, gradient.values, gradient.indices)

@@ -1,17 +1,20 @@
 """Lamb."""
 
 from msnb.common import dtype as mstype
-from msnb.common.initializer import initializer
-from msnb.core.parameter import Parameter
+from msnb.common.kinds import checked
 from msnb.core.tensor import Tensor
-from msnb.nn.optim.adam import check_betas
-from msnb.nn.optim.optimizer import Optimizer
-from msnb.ops import operations as P
+from msnb.nn._numbers import Fraction, NonNegativeNumber, PositiveFloat
+from msnb.nn.optim._declared import DeclaredOptimizer
+from msnb.nn.optim._groups import Trained
+from msnb.nn.optim._rates import LearningRate, counter
+from msnb.ops import functional as F
 
 __all__ = ["Lamb"]
 
+_MOST = 10.0  # bound of the trust ratio
 
-class Lamb(Optimizer):
+
+class Lamb(DeclaredOptimizer):
     r"""LAMB (You et al., Large Batch Optimization for Deep Learning: Training BERT in 76 minutes, 2019).
 
     .. math::
@@ -50,56 +53,49 @@ class Lamb(Optimizer):
         >>> optim = nn.Lamb(params=net.trainable_params(), learning_rate=0.01)
     """
 
-    def __init__(self, params, learning_rate, beta1=0.9, beta2=0.999, eps=1e-6, weight_decay=0.0):
+    _penalised = False
+
+    @checked
+    def __init__(
+        self,
+        params: Trained,
+        learning_rate: LearningRate,
+        beta1: Fraction = 0.9,
+        beta2: Fraction = 0.999,
+        eps: PositiveFloat = 1e-6,
+        weight_decay: NonNegativeNumber = 0.0,
+    ) -> None:
         super().__init__(learning_rate, params, weight_decay)
-        check_betas(beta1, beta2, eps, self.cls_name)
-        self.beta1 = Tensor([beta1], mstype.float32)
-        self.beta2 = Tensor([beta2], mstype.float32)
-        self.eps = Tensor([eps], mstype.float32)
+        self._numbers = beta1, beta2, eps
+        self.beta1, self.beta2, self.eps = (Tensor([number], mstype.float32) for number in self._numbers)
+        self._keep("_decays", "decay_flags", moments1=("lamb_m", "zeros"), moments2=("lamb_v", "zeros"))
         self.params = self.parameters
-        self.moments1 = self.params.clone(prefix="lamb_m", init="zeros")
-        self.moments2 = self.params.clone(prefix="lamb_v", init="zeros")
-        if not self.dynamic_lr:
-            self.global_step = Parameter(initializer(0, [1], mstype.int32), name="global_step")
-            self.assignadd = P.AssignAdd()
-        self._betas = (beta1, beta2, eps)
-        self.square, self.sqrt, self.rsqrt, self.pow = P.Square(), P.Sqrt(), P.Rsqrt(), P.Pow()
-        self.sum, self.reshape, self.cast, self.select = P.ReduceSum(), P.Reshape(), P.Cast(), P.Select()
-        self.minimum, self.ones_like, self.logical_and = P.Minimum(), P.OnesLike(), P.LogicalAnd()
-        self.assign = P.Assign()
+        if not self.dynamic_lr:  # the bias correction counts steps, whether the rate changes or not
+            self.global_step = counter()
 
-    def construct(self, gradients):
-        gradients = self._checked(gradients)
-        step = self.cast(self.reshape(self.global_step, ()), mstype.float32) + 1.0
-        rates = self._per_parameter(self.get_lr())
+    def _of_step(self):
+        step = F.cast(F.reshape(self.global_step, ()), mstype.float32) + 1.0
         if not self.dynamic_lr:
-            self.assignadd(self.global_step, self.global_step_increase_tensor)
-        beta1, beta2, _ = self._betas
-        corrections = 1.0 - self.pow(beta1, step), 1.0 - self.pow(beta2, step)
-        decays = self.weight_decay if self.is_group else (self.weight_decay,) * self.param_length
-        for param, moment1, moment2, rate, gradient, decay, flag in zip(
-            self.params, self.moments1, self.moments2, rates, gradients, decays, self.decay_flags, strict=True
-        ):
-            self._update(param, moment1, moment2, rate, gradient, decay, flag, *corrections)
-        return True
+            F.assign_add(self.global_step, self.global_step_increase_tensor)
+        return tuple(1.0 - F.pow(beta, step) for beta in self._numbers[:2])
 
-    def _update(self, param, moment1, moment2, rate, gradient, decay, flag, correction1, correction2):
-        beta1, beta2, eps = self._betas
-        weight, m, v, g = (self.cast(x, mstype.float32) for x in (param, moment1, moment2, gradient))
-        m = m * beta1 + g * (1.0 - beta1)
-        v = v * beta2 + self.square(g) * (1.0 - beta2)
-        m_hat, v_hat = m / correction1, v / correction2
-        weight_norm, grad_norm = self._norm(weight), self._norm(g)
+    def _step(self, param, gradient, rate, moment1, moment2, decay, decays, correction1, correction2):
+        beta1, beta2, eps = self._numbers
+        weight, mean, square, g = (F.cast(x, mstype.float32) for x in (param, moment1, moment2, gradient))
+        mean = beta1 * mean + (1.0 - beta1) * g
+        square = beta2 * square + (1.0 - beta2) * F.square(g)
+        m, v = mean / correction1, square / correction2
+        update = m / (F.sqrt(v) + eps)
+        if decays and decay:
+            update = update + decay * weight
         # MindSpore's ratio has epsilon under the root and the decay of every Parameter, exempt or not.
-        ratio = weight_norm / self._norm(m_hat * self.rsqrt(v_hat + eps) + weight * decay)
-        both = self.logical_and(weight_norm > 0.0, grad_norm > 0.0)
-        ratio = self.minimum(self.select(both, ratio, self.ones_like(ratio)), 10.0)
-        update = m_hat / (self.sqrt(v_hat) + eps)
-        if flag and decay:
-            update = update + weight * decay
-        self.assign(param, self.cast(weight - update * (ratio * rate), param.dtype))
-        self.assign(moment1, self.cast(m, moment1.dtype))
-        self.assign(moment2, self.cast(v, moment2.dtype))
+        weight_norm = _norm(weight)
+        ratio = F.minimum(weight_norm / _norm(m * F.rsqrt(v + eps) + decay * weight), _MOST)
+        neither_is_zero = F.logical_and(weight_norm > 0.0, _norm(g) > 0.0)
+        trust = F.select(neither_is_zero, ratio, F.ones_like(ratio))
+        for kept, new in ((param, weight - trust * rate * update), (moment1, mean), (moment2, square)):
+            F.assign(kept, F.cast(new, kept.dtype))
 
-    def _norm(self, x):
-        return self.sqrt(self.sum(self.square(x)))
+
+def _norm(x):
+    return F.sqrt(F.reduce_sum(F.square(x)))

@@ -1,13 +1,22 @@
 """LARS."""
 
-from msnb._checkparam import Validator
+from collections.abc import Callable
+from typing import Annotated, Any
+
 from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, Instance, checked
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
-from msnb.nn.optim.optimizer import Optimizer, _scalar
+from msnb.nn._numbers import FiniteFloat
+from msnb.nn.optim._rates import of_this_step
+from msnb.nn.optim.optimizer import Gradients, Optimizer
 from msnb.ops import operations as P
 
 __all__ = ["LARS"]
+
+# What LARS takes over from the optimizer: it prepares the gradients in its place.
+_ADOPTED = ("parameters", "param_length", "is_group", "decay_flags", "loss_scale", "need_scale", "reciprocal_scale")
+_ADOPTED_FOR_CLIPPING = ("is_group_lr", "dynamic_lr", "global_step")
 
 
 class LARS(Optimizer):
@@ -50,71 +59,44 @@ class LARS(Optimizer):
         >>> model = Model(net, loss_fn=nn.SoftmaxCrossEntropyWithLogits(), optimizer=opt_lars)
     """
 
+    @checked
     def __init__(
         self,
-        optimizer,
-        epsilon=1e-05,
-        coefficient=0.001,
-        use_clip=False,
-        lars_filter=lambda x: "LayerNorm" not in x.name and "bias" not in x.name,
-    ):
-        super().__init__(0.0, [Parameter(Tensor(0.0), name="fake_param")])
-        Validator.check_value_type("optimizer", optimizer, [Optimizer], self.cls_name)
-        Validator.check_is_float(epsilon, "epsilon", self.cls_name)
-        Validator.check_is_float(coefficient, "coefficient", self.cls_name)
-        Validator.check_value_type("use_clip", use_clip, [bool], self.cls_name)
-        self.opt = optimizer
-        self.parameters = optimizer.parameters
-        self.param_length = len(self.parameters)
-        self.use_clip = use_clip
-        self.lars_flag = tuple(bool(lars_filter(x)) for x in self.parameters)
-        self.is_group = optimizer.is_group
-        self.learning_rate = Parameter(Tensor(0.0, dtype=mstype.float32), name="fake_lr")
-        self.decay_flags = optimizer.decay_flags
-        self.reciprocal_scale = optimizer.reciprocal_scale
-        self.need_scale = optimizer.need_scale
-        self.loss_scale = optimizer.loss_scale
-        self.lars = P.LARSUpdate(epsilon, coefficient, use_clip)
-        self.square_sum = P.SquareSumAll()
-        if use_clip:
-            self.is_group_lr = optimizer.is_group_lr
-            self.dynamic_lr = optimizer.dynamic_lr
-            self.origin_learning_rate = optimizer.learning_rate
-            self.global_step = optimizer.global_step
-            if self.is_group_lr and self.dynamic_lr:
-                raise ValueError(
-                    f"For '{self.cls_name}' with 'use_clip', the groups of the optimizer should have "
-                    f"fixed learning rates."
-                )
-        if self.is_group:
-            self.weight_decay = tuple(w / optimizer.loss_scale for w in optimizer.weight_decay)
-            optimizer.weight_decay = (0.0,) * self.param_length
-        else:
-            self.weight_decay = optimizer.weight_decay / optimizer.loss_scale
-            optimizer.weight_decay = 0.0
+        optimizer: Annotated[Optimizer, Instance(Optimizer)],
+        epsilon: FiniteFloat = 1e-05,
+        coefficient: FiniteFloat = 0.001,
+        use_clip: Bool = False,
+        lars_filter: Callable[[Parameter], bool] = lambda x: "LayerNorm" not in x.name and "bias" not in x.name,
+    ) -> None:
+        # A Parameter of no use: checkpoints of MindSpore hold it, under this name, and the rate that follows.
+        super().__init__(0.0, [Parameter(0.0, name="fake_param")])
+        if use_clip and optimizer.is_group_lr and optimizer.dynamic_lr:
+            raise ValueError(
+                f"For '{self.cls_name}' with 'use_clip', the groups of the optimizer should have fixed learning rates."
+            )
+        self.opt, self.use_clip = optimizer, use_clip
+        for name in _ADOPTED + _ADOPTED_FOR_CLIPPING * use_clip:
+            setattr(self, name, getattr(optimizer, name))
+        self.learning_rate = Parameter(Tensor(0.0, mstype.float32), name="fake_lr")
+        self.origin_learning_rate = optimizer.learning_rate if use_clip else self.learning_rate
+        self.lars_flag = tuple(bool(lars_filter(param)) for param in self.parameters)
+        self.square_sum, self.lars = P.SquareSumAll(), P.LARSUpdate(epsilon, coefficient, use_clip)
         # Decay and loss scale are dealt with here, before the optimizer sees the gradients.
+        decays = tuple(decay / optimizer.loss_scale for decay in optimizer._decays)
+        self.weight_decay = decays if self.is_group else decays[0]
+        optimizer.weight_decay = (0.0,) * self.param_length if self.is_group else 0.0
         optimizer.decay_flags = (False,) * self.param_length
-        optimizer.exec_weight_decay = False
-        optimizer.need_scale = False
+        optimizer.need_scale = optimizer.exec_weight_decay = False
 
-    def _current_lr(self):
-        if not self.use_clip:
-            return self.learning_rate
-        rate = self.origin_learning_rate
-        return _scalar(rate(self.global_step)) if self.dynamic_lr else rate
-
-    def construct(self, gradients):
+    def construct(self, gradients: Gradients) -> Any:
         gradients = self.scale_grad(self._checked(gradients))
-        rates = self._per_parameter(self._current_lr())
-        decays = self.weight_decay if self.is_group else (self.weight_decay,) * self.param_length
-        scaled = tuple(
-            self._scaled(*row)
-            for row in zip(self.parameters, gradients, rates, decays, self.decay_flags, self.lars_flag, strict=True)
-        )
-        return self.opt(scaled)
+        rate = self.origin_learning_rate
+        rates = self._per_parameter(of_this_step(rate, self.global_step) if self.dynamic_lr else rate)
+        rows = zip(self.parameters, gradients, self._decays, self.decay_flags, rates, strict=True)
+        chosen = zip(rows, self.lars_flag, strict=True)
+        return self.opt(tuple(self._trusted(*row) if scaled else row[1] for row, scaled in chosen))
 
-    def _scaled(self, param, gradient, rate, decay, decays, scales):
-        if not scales:
-            return gradient
-        weight_squares, grad_squares = self.square_sum(param, gradient)
-        return self.lars(param, gradient, weight_squares, grad_squares, decay if decays else 0.0, rate)
+    def _trusted(self, param, gradient, decay, decays, rate):
+        """The gradient times the rate that its layer is trusted with."""
+        squares = self.square_sum(param, gradient)
+        return self.lars(param, gradient, *squares, decay if decays else 0.0, rate)

@@ -1,8 +1,10 @@
 """LazyAdam: Adam that leaves the rows alone which a sparse gradient does not mention."""
 
-from msnb._checkparam import Validator
+from msnb.common.kinds import Bool, checked
+from msnb.nn._numbers import Fraction, NonNegativeFloat, PositiveFloat, PositiveNumber
+from msnb.nn.optim._groups import Trained
+from msnb.nn.optim._rates import LearningRate
 from msnb.nn.optim.adam import AdamBase
-from msnb.nn.optim.optimizer import Optimizer
 from msnb.ops import operations as P
 
 __all__ = ["LazyAdam"]
@@ -44,23 +46,19 @@ class LazyAdam(AdamBase):
     """
 
     _sparse = P.FusedSparseLazyAdam
+    _has_target = True
 
-    def __init__(
+    @checked
+    def __init__(  # as Adam's, but that the weight decay has to be a float
         self,
-        params,
-        learning_rate=1e-3,
-        beta1=0.9,
-        beta2=0.999,
-        eps=1e-8,
-        use_locking=False,
-        use_nesterov=False,
-        weight_decay=0.0,
-        loss_scale=1.0,
-    ):
+        params: Trained,
+        learning_rate: LearningRate = 1e-3,
+        beta1: Fraction = 0.9,
+        beta2: Fraction = 0.999,
+        eps: PositiveFloat = 1e-8,
+        use_locking: Bool = False,
+        use_nesterov: Bool = False,
+        weight_decay: NonNegativeFloat = 0.0,
+        loss_scale: PositiveNumber = 1.0,
+    ) -> None:
         super().__init__(params, learning_rate, beta1, beta2, eps, use_locking, use_nesterov, weight_decay, loss_scale)
-        Validator.check_value_type("weight_decay", weight_decay, [float], self.cls_name)
-
-    @Optimizer.target.setter
-    def target(self, value):
-        """Device that updates the Parameters; checked, without effect here."""
-        self._set_target(value)

@@ -1,16 +1,19 @@
 """Momentum."""
 
-from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, checked
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
-from msnb.nn.optim.optimizer import Optimizer
+from msnb.nn._numbers import NonNegativeFloat, NonNegativeNumber, PositiveNumber
+from msnb.nn.optim._declared import DeclaredOptimizer
+from msnb.nn.optim._groups import Trained
+from msnb.nn.optim._rates import LearningRate
 from msnb.ops import operations as P
 
 __all__ = ["Momentum"]
 
 
-class Momentum(Optimizer):
+class Momentum(DeclaredOptimizer):
     r"""Gradient descent with momentum.
 
     .. math::
@@ -51,19 +54,21 @@ class Momentum(Optimizer):
         >>> model = Model(net, loss_fn=nn.SoftmaxCrossEntropyWithLogits(), optimizer=optim)
     """
 
-    def __init__(self, params, learning_rate, momentum, weight_decay=0.0, loss_scale=1.0, use_nesterov=False):
+    @checked
+    def __init__(
+        self,
+        params: Trained,
+        learning_rate: LearningRate,
+        momentum: NonNegativeFloat,
+        weight_decay: NonNegativeNumber = 0.0,
+        loss_scale: PositiveNumber = 1.0,
+        use_nesterov: Bool = False,
+    ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        Validator.check_value_type("momentum", momentum, [float], self.cls_name)
-        Validator.check_non_negative_float(momentum, "momentum", self.cls_name)
         self.momentum = Parameter(Tensor(momentum, mstype.float32), name="momentum")
-        self.params = self.parameters
-        self.use_nesterov = Validator.check_bool(use_nesterov, "use_nesterov", self.cls_name)
-        self.moments = self.params.clone(prefix="moments", init="zeros")
-        self.opt = P.ApplyMomentum(use_nesterov=self.use_nesterov)
+        self._keep(moments=("moments", "zeros"))
+        self.params, self.use_nesterov = self.parameters, use_nesterov
+        self.opt = P.ApplyMomentum(use_nesterov=use_nesterov)
 
-    def construct(self, gradients):
-        gradients = self._prepared(gradients)
-        rates = self._per_parameter(self.get_lr())
-        for param, moment, rate, gradient in zip(self.params, self.moments, rates, gradients, strict=True):
-            self.opt(param, moment, rate, gradient, self.momentum)
-        return True
+    def _step(self, param, gradient, rate, moment):
+        self.opt(param, moment, rate, gradient, self.momentum)

@@ -1,19 +1,30 @@
 """`Optimizer`: what all optimizers share: learning rates, weight decay, loss scale, parameter groups."""
 
-from collections.abc import Iterable
-
-import numpy as np
+from typing import Annotated, Any
 
 from msnb import context, log
-from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
-from msnb.common.initializer import initializer
+from msnb.common.kinds import Bool, Instance, OneOf, OneOrEach, check, checked
 from msnb.core.parameter import Parameter, ParameterTuple
 from msnb.core.tensor import RowTensor, Tensor
+from msnb.nn._numbers import NonNegativeNumber, PositiveNumber
 from msnb.nn.cell import Cell
 from msnb.nn.layer.container import CellList
 from msnb.nn.learning_rate_schedule import LearningRateSchedule
-from msnb.nn.optim._groups import read_groups
+from msnb.nn.optim._gradients import apply_decay as _apply_decay  # noqa: F401  libraries for r1.1 import these two here
+from msnb.nn.optim._gradients import centralized, decayed, times
+from msnb.nn.optim._gradients import grad_scale as _grad_scale  # noqa: F401
+from msnb.nn.optim._groups import Trained, by_parameter, read_groups
+from msnb.nn.optim._rates import (
+    FixedRate,
+    LearningRate,
+    ListedRates,
+    by_step,
+    counter,
+    in_cell_list,
+    installed,
+    of_this_step,
+)
 from msnb.ops import composite as C
 from msnb.ops import functional as F
 from msnb.ops import operations as P
@@ -21,7 +32,9 @@ from msnb.ops import operations as P
 __all__ = ["Optimizer"]
 
 _LAST_STEP = 2**31 - 1
-_TARGETS = ("CPU", "GPU", "Ascend")
+_DEVICE = OneOf("CPU", "GPU", "Ascend")
+
+Gradients = tuple[Tensor | RowTensor, ...]
 
 
 class Optimizer(Cell):
@@ -39,6 +52,8 @@ class Optimizer(Cell):
             - params: list[Parameter]. Required.
             - lr: the group's own learning rate. Default: `learning_rate`.
             - weight_decay: the group's own weight decay. Default: `weight_decay`.
+            - grad_centralization: bool, whether the mean over all axes but the first is taken off its gradients.
+              Default: False.
             - order_params: list[Parameter], alone in its dict: the order in which all Parameters are kept.
 
         weight_decay (Union[int, float]): Factor of the L2 penalty, at least 0. Without groups, Parameters with "beta"
@@ -57,100 +72,115 @@ class Optimizer(Cell):
         ``CPU`` ``GPU`` ``TPU``
     """
 
+    _has_target = False  # whether `target` may be set
+
+    # With groups a tuple, one for each Parameter; with rates that change by step a schedule, or a list of them.
+    learning_rate: Parameter | LearningRateSchedule | ParameterTuple | CellList
+    weight_decay: float | tuple[float, ...]
+
     def __init_subclass__(cls, **kwargs):
         super().__init_subclass__(**kwargs)
         # In PYNATIVE mode too, one update is one compiled program: fast, and never half done when interrupted. Those
         # that users write run operator by operator there, so that they can be debugged.
         cls._compile_always = cls.__module__.startswith("msnb.")
 
-    def __init__(self, learning_rate, parameters, weight_decay=0.0, loss_scale=1.0):
+    @checked
+    def __init__(
+        self,
+        learning_rate: LearningRate,
+        parameters: Trained,
+        weight_decay: NonNegativeNumber = 0.0,
+        loss_scale: PositiveNumber = 1.0,
+    ) -> None:
         super().__init__(auto_prefix=False)
-        parameters = _as_list(parameters)
-        self.loss_scale = self._check_loss_scale(loss_scale)
-        weight_decay = self._preprocess_weight_decay(weight_decay)
-
-        self._unique = not any(getattr(p, "unique", False) for p in parameters)
-        self._target = context.get_context("device_target")
-        self.dynamic_lr = False
-        self.assignadd = None
-        self.global_step = None
-        self.is_group = isinstance(parameters[0], dict)
-        self.is_group_lr = False
-        self.is_group_params_ordered = False
-
-        learning_rate = self._preprocess_single_lr(learning_rate)
-        if self.is_group:
-            groups = self._init_group_params(parameters, learning_rate, weight_decay)
-            parameters = groups.params
-        if self.dynamic_lr:
-            self.assignadd = P.AssignAdd()
-            self.global_step = Parameter(initializer(0, [1], mstype.int32), name="global_step")
-        if self.is_group_lr:
-            self.group_lr = list(groups.lr)
-            self.learning_rate = _cell_list(groups.lr) if self.dynamic_lr else ParameterTuple(groups.lr)
-        else:
-            self.learning_rate = self._build_single_lr(learning_rate, "learning_rate")
-
-        self.parameters = ParameterTuple(parameters)
+        trained: Any = parameters
+        self.is_group = isinstance(trained[0], dict)
+        groups, order = read_groups(trained, self.cls_name) if self.is_group else ([], None)
+        self.is_group_params_ordered = order is not None
+        rows = by_parameter(groups, order)
+        members = [group for _, group in rows]
+        self._install_rates(learning_rate, groups, members)
+        self.parameters = ParameterTuple([param for param, _ in rows] if self.is_group else trained)
         self.param_length = len(self.parameters)
+        self.loss_scale, self.need_scale = loss_scale, loss_scale != 1.0
+        self.reciprocal_scale = Tensor(1.0 / loss_scale, mstype.float32)
+        self._install_decay(weight_decay, members)
+        self.grad_centralization_flags = tuple(bool(group.grad_centralization) for group in members)
+        self.grad_centralization = any(self.grad_centralization_flags)
+
+        self.map_, self.hyper_map = C.Map(), C.HyperMap()
+        self.ps_parameters, self.cache_enable = zip(*((p.is_param_ps, p.cache_enable) for p in self.parameters))
+        self.use_parallel, self.optim_filter = False, (True,) * self.param_length
+        self._unique = not any(param.unique for param in self.parameters)
+        self._target = str(context.get_context("device_target"))
+        self._check_parallel()
+
+    def _install_rates(self, learning_rate, groups, members):
+        """Keep the learning rate, or one for each of the Parameters whose groups are `members`."""
+        rates = [learning_rate] + [group.lr for group in groups if group.lr is not None]
+        lengths = {rate.size for rate in rates if by_step(rate) and isinstance(rate, Tensor)}
+        if len(lengths) > 1:
+            raise ValueError(
+                f"For '{self.cls_name}', all lists of learning rates should have the same length, "
+                f"but got {' and '.join(map(str, sorted(lengths)))}."
+            )
+        if 1 in lengths:
+            log.warning("A list of learning rates holds one for each step, but that of %s has only 1.", self.cls_name)
+        self.is_group_lr, self.dynamic_lr = len(rates) > 1, any(map(by_step, rates))
+        self.global_step_increase_tensor = Tensor(1, mstype.int32)
+        self.assignadd = P.AssignAdd() if self.dynamic_lr else None
+        self.global_step: Any = counter() if self.dynamic_lr else None
+        default = installed(learning_rate, "learning_rate", self.dynamic_lr and self.is_group_lr)
+        if not self.is_group_lr:
+            self.learning_rate = default
+            return
+        own = {
+            group: default
+            if group.lr is None
+            else installed(group.lr, f"learning_rate_group_{group.number}", self.dynamic_lr)
+            for group in groups
+        }
+        self.group_lr = [own[group] for group in members]
+        self.learning_rate = in_cell_list(self.group_lr) if self.dynamic_lr else ParameterTuple(self.group_lr)
+
+    def _install_decay(self, weight_decay, members):
+        """Keep the weight decay, times the loss scale, by which the decayed gradients will be divided."""
         if self.is_group:
-            self.weight_decay = tuple(groups.weight_decay)
-            self.weight_decay_tensor_tuple = tuple(Tensor(x, mstype.float32) for x in self.weight_decay)
-            self.decay_flags = tuple(x > 0 for x in self.weight_decay)
-            self.exec_weight_decay = any(self.decay_flags)
+            own = (weight_decay if group.weight_decay is None else group.weight_decay for group in members)
+            self.weight_decay = tuple(decay * self.loss_scale for decay in own)
+            self.weight_decay_tensor_tuple = tuple(Tensor(decay, mstype.float32) for decay in self.weight_decay)
+            self.decay_flags = tuple(decay > 0 for decay in self.weight_decay)
         else:
             self.weight_decay = weight_decay * self.loss_scale
             self.weight_decay_tensor = Tensor(self.weight_decay, mstype.float32)
-            self.decay_flags = tuple("beta" not in p.name and "gamma" not in p.name for p in self.parameters)
-            self.exec_weight_decay = self.weight_decay > 0
-        self.ps_parameters = tuple(p.is_param_ps for p in self.parameters)
-        self.cache_enable = tuple(p.cache_enable for p in self.parameters)
-        self.reciprocal_scale = Tensor(1.0 / self.loss_scale, mstype.float32)
-        self.need_scale = self.loss_scale != 1.0
-        self.global_step_increase_tensor = Tensor(1, mstype.int32)
-        self.map_ = C.Map()
-        self.hyper_map = C.HyperMap()
-        self.use_parallel = False
-        self.optim_filter = (True,) * self.param_length
-        self._check_parallel()
+            names = (param.name for param in self.parameters)
+            self.decay_flags = tuple(not ("beta" in name or "gamma" in name) for name in names)
+        self.exec_weight_decay = any(decay > 0 for decay in self._decays)
 
     # ------------------------------------------------------------------ settings
     @property
-    def unique(self):
+    def unique(self) -> bool:
         """Whether repeated indices of a sparse gradient are summed before the update."""
         return self._unique
 
     @unique.setter
-    def unique(self, value):
-        if not isinstance(value, bool):
-            raise TypeError(
-                f"For '{self.cls_name}', 'unique' should be bool, but got {value!r} of type {type(value).__name__}."
-            )
-        self._unique = value
+    def unique(self, value: bool) -> None:
+        self._unique = check(Bool, value, "unique", self.cls_name)
 
     @property
-    def target(self):
-        """Device that updates the Parameters."""
+    def target(self) -> str:
+        """Device that updates the Parameters; checked, without effect here."""
         return self._target
 
     @target.setter
-    def target(self, value):
-        raise NotImplementedError(
-            f"'{self.cls_name}' updates its Parameters where they are; 'target' belongs to the "
-            f"optimizers for sparse gradients: Adam, LazyAdam, FTRL and ProximalAdagrad."
-        )
-
-    def _set_target(self, value):
-        """Setter of `target` for the optimizers that have one."""
-        if not isinstance(value, str):
-            raise TypeError(
-                f"For '{self.cls_name}', 'target' should be a string, but got {value!r} of type {type(value).__name__}."
+    def target(self, value: str) -> None:
+        if not self._has_target:
+            raise NotImplementedError(
+                f"'{self.cls_name}' updates its Parameters where they are; 'target' belongs to the "
+                f"optimizers for sparse gradients: Adam, LazyAdam, FTRL and ProximalAdagrad."
             )
-        if value not in _TARGETS:
-            raise ValueError(
-                f"For '{self.cls_name}', 'target' should be one of 'CPU', 'GPU' and 'Ascend', but got '{value}'."
-            )
-        if self._target == "CPU" and value != "CPU":
+        value = check(_DEVICE, value, "target", self.cls_name)
+        if self._target == "CPU" != value:
             raise ValueError(f"For '{self.cls_name}', 'target' cannot be '{value}' while the device target is 'CPU'.")
         if value != self._target:
             log.once(f"The 'target' of {self.cls_name} has no effect: XLA updates the Parameters where they are.")
@@ -164,121 +194,30 @@ class Optimizer(Cell):
             raise RuntimeError(f"enable_parallel_optimizer needs several devices, but the parallel mode is '{mode}'.")
         log.once("enable_parallel_optimizer has no effect yet: every device keeps the whole state of the optimizer.")
 
-    def _check_loss_scale(self, loss_scale):
-        if isinstance(loss_scale, int) and not isinstance(loss_scale, bool):
-            loss_scale = float(loss_scale)
-        Validator.check_value_type("loss_scale", loss_scale, [float], self.cls_name)
-        return Validator.check_positive_float(loss_scale, "loss_scale", self.cls_name)
-
-    def _preprocess_weight_decay(self, weight_decay):
-        """`weight_decay` as a float; TypeError or ValueError if it is none or negative."""
-        if not isinstance(weight_decay, (float, int)) or isinstance(weight_decay, bool):
-            raise TypeError(
-                f"For '{self.cls_name}', 'weight_decay' should be a float, but got {weight_decay!r} "
-                f"of type {type(weight_decay).__name__}."
-            )
-        return Validator.check_non_negative_float(float(weight_decay), "weight_decay", self.cls_name)
-
     # ------------------------------------------------------------------ learning rate
-    def _preprocess_single_lr(self, learning_rate):
-        """A learning rate as float, 0-D Tensor, 1-D Tensor or LearningRateSchedule; notes when it changes by step."""
-        if isinstance(learning_rate, (float, int)) and not isinstance(learning_rate, bool):
-            return Validator.check_non_negative_float(float(learning_rate), "learning_rate", self.cls_name)
-        if isinstance(learning_rate, LearningRateSchedule):
-            self.dynamic_lr = True
-            return learning_rate
-        if isinstance(learning_rate, Tensor):
-            if learning_rate.ndim > 1:
-                raise ValueError(
-                    f"For '{self.cls_name}', a Tensor of learning rates should have at most 1 dimension, "
-                    f"but got shape {learning_rate.shape}."
-                )
-            if learning_rate.ndim == 1:
-                self.dynamic_lr = True
-                if learning_rate.size < 2:
-                    log.warning(
-                        "A 1-D Tensor of learning rates holds one rate per step, but this one has only %d.",
-                        learning_rate.size,
-                    )
-            return self._finite_rates(Tensor(learning_rate, mstype.float32))
-        if (
-            isinstance(learning_rate, Iterable)
-            and not isinstance(learning_rate, (str, bytes, dict))
-            and getattr(learning_rate, "ndim", 1)
-        ):
-            self.dynamic_lr = True
-            return self._finite_rates(Tensor(np.array(list(learning_rate)).astype(np.float32)))
-        raise TypeError(
-            f"For '{self.cls_name}', 'learning_rate' should be a float, a Tensor, an Iterable or a "
-            f"LearningRateSchedule, but got {learning_rate!r} of type {type(learning_rate).__name__}."
-        )
-
-    def _finite_rates(self, rates):
-        wrong = np.flatnonzero(~np.isfinite(rates.asnumpy().ravel()))
-        if wrong.size:
-            raise ValueError(
-                f"For '{self.cls_name}', learning rates should be finite numbers, but number {wrong[0]} "
-                f"of {rates.size} is {rates.asnumpy().ravel()[wrong[0]]}."
-            )
-        return rates
-
-    def _build_single_lr(self, learning_rate, name):
-        """What `learning_rate` becomes in the Cell: a Parameter, or a LearningRateSchedule when it changes by step."""
-        if isinstance(learning_rate, LearningRateSchedule):
-            return learning_rate
-        if isinstance(learning_rate, Tensor) and learning_rate.ndim == 1:
-            return _IteratorLearningRate(learning_rate, name)
-        rate = Parameter(Tensor(learning_rate, mstype.float32), name)
-        return _ConvertToCell(rate) if self.is_group_lr and self.dynamic_lr else rate
-
-    def _init_group_params(self, parameters, learning_rate, weight_decay):
-        groups = read_groups(parameters, self.cls_name)
-        self.is_group_params_ordered = groups.ordered
-        length = learning_rate.size if isinstance(learning_rate, Tensor) and learning_rate.ndim == 1 else 0
-        for group in groups:
-            if group.lr is None:
-                continue
-            self.is_group_lr = True
-            group.lr = self._preprocess_single_lr(group.lr)
-            if isinstance(group.lr, Tensor) and group.lr.ndim == 1:
-                if length and group.lr.size != length:
-                    raise ValueError(
-                        f"For '{self.cls_name}', all lists of learning rates should have the same length, "
-                        f"but got {length} and {group.lr.size}."
-                    )
-                length = group.lr.size
-        default = self._build_single_lr(learning_rate, "learning_rate")
-        for group in groups:
-            name = f"learning_rate_group_{group.number}"
-            group.lr = default if group.lr is None else self._build_single_lr(group.lr, name)
-            decay = weight_decay if group.weight_decay is None else self._preprocess_weight_decay(group.weight_decay)
-            group.weight_decay = decay * self.loss_scale
-        groups.spread()
-        return groups
-
-    def get_lr(self):
+    def get_lr(self) -> Tensor | tuple[Tensor, ...]:
         """Learning rate of this step; moves `global_step` on when the rate changes by step.
 
         Returns:
             Tensor, or with groups of different rates a tuple with one Tensor per Parameter.
         """
-        rate = self.learning_rate
+        rate: Any = self.learning_rate
         if not self.dynamic_lr:
             return rate
         if self.is_group_lr:
-            known = {}
-            for schedule in self.group_lr:
-                if id(schedule) not in known:
-                    known[id(schedule)] = _scalar(schedule(self.global_step))
-            rate = tuple(known[id(schedule)] for schedule in self.group_lr)
+            asked = {schedule: of_this_step(schedule, self.global_step) for schedule in dict.fromkeys(self.group_lr)}
+            rate = tuple(asked[schedule] for schedule in self.group_lr)
         else:
-            rate = _scalar(rate(self.global_step))
+            rate = of_this_step(rate, self.global_step)
         # int32 as in r1.1; after the last number it stays there.
         left = _LAST_STEP - self.global_step
-        self.assignadd(self.global_step, P.Minimum()(self.global_step_increase_tensor, left))
+        self.assignadd(self.global_step, F.minimum(self.global_step_increase_tensor, left))
         return rate
 
-    def get_lr_parameter(self, param):
+    @checked
+    def get_lr_parameter(
+        self, param: Annotated[Parameter | list[Parameter], OneOrEach(Instance(Parameter))]
+    ) -> Parameter | LearningRateSchedule | list[Parameter | LearningRateSchedule]:
         """The learning rate that belongs to a Parameter.
 
         Args:
@@ -291,23 +230,27 @@ class Optimizer(Cell):
             TypeError: If `param` is neither a Parameter nor a list of them.
             ValueError: If this optimizer does not train it.
         """
-        if not isinstance(param, (Parameter, list)):
-            raise TypeError(
-                f"For 'get_lr_parameter', 'param' should be a Parameter or a list of them, "
-                f"but got {type(param).__name__}."
-            )
-        numbers = {id(p): i for i, p in enumerate(self.parameters)}
-        rates = []
-        for item in param if isinstance(param, list) else [param]:
-            Validator.check_value_type("param", item, [Parameter], self.cls_name)
-            if id(item) not in numbers:
-                raise ValueError(f"The Parameter '{item.name}' is not trained by this {self.cls_name}.")
-            rate = self.group_lr[numbers[id(item)]] if self.is_group_lr else self.learning_rate
-            rates.append(rate.learning_rate if isinstance(rate, (_ConvertToCell, _IteratorLearningRate)) else rate)
-        return rates if isinstance(param, list) else rates[0]
+        return [self._rate_of(item) for item in param] if isinstance(param, tuple) else self._rate_of(param)
+
+    def _rate_of(self, param) -> Any:
+        place = next((i for i, known in enumerate(self.parameters) if known is param), None)
+        if place is None:
+            raise ValueError(f"The Parameter '{param.name}' is not trained by this {self.cls_name}.")
+        rate = self.group_lr[place] if self.is_group_lr else self.learning_rate
+        return rate.learning_rate if isinstance(rate, (FixedRate, ListedRates)) else rate
+
+    def _per_parameter(self, rate):
+        """`get_lr()`'s result as one rate per Parameter."""
+        return rate if self.is_group_lr else (rate,) * self.param_length
 
     # ------------------------------------------------------------------ gradients
-    def decay_weight(self, gradients):
+    @property
+    def _decays(self) -> tuple[float, ...]:
+        """Weight decay of each Parameter, whether it is one that decays or not."""
+        decay = self.weight_decay
+        return decay if isinstance(decay, tuple) else (decay,) * self.param_length
+
+    def decay_weight(self, gradients: Gradients) -> Gradients:
         """Gradients of the loss plus the L2 penalty: ``gradient + weight_decay * weight``.
 
         Args:
@@ -318,13 +261,24 @@ class Optimizer(Cell):
         """
         if not self.exec_weight_decay:
             return gradients
-        rates = self.weight_decay if self.is_group else (self.weight_decay,) * self.param_length
-        return tuple(
-            _decay(rate, p, g) if flag else g
-            for rate, flag, p, g in zip(rates, self.decay_flags, self.parameters, gradients, strict=True)
-        )
+        rows = zip(gradients, self.parameters, self._decays, self.decay_flags, strict=True)
+        return tuple(decayed(gradient, *row) if applies else gradient for gradient, *row, applies in rows)
 
-    def scale_grad(self, gradients):
+    def gradients_centralization(self, gradients: Gradients) -> Gradients:
+        """Gradients of the groups with `grad_centralization` without their mean over all axes but the first.
+
+        Args:
+            gradients (tuple[Tensor]): One per Parameter.
+
+        Returns:
+            tuple[Tensor].
+        """
+        if not self.grad_centralization:
+            return gradients
+        rows = zip(self.grad_centralization_flags, gradients, strict=True)
+        return tuple(centralized(gradient) if applies else gradient for applies, gradient in rows)
+
+    def scale_grad(self, gradients: Gradients) -> Gradients:
         """Gradients divided by `loss_scale`.
 
         Args:
@@ -333,30 +287,19 @@ class Optimizer(Cell):
         Returns:
             tuple[Tensor].
         """
-        if not self.need_scale:
-            return gradients
-        scale = 1.0 / self.loss_scale
-        return tuple(_scaled(scale, g) for g in gradients)
-
-    def _prepared(self, gradients):
-        """Gradients with decay and without loss scale, one per Parameter for sure."""
-        return self.scale_grad(self.decay_weight(self._checked(gradients)))
+        return tuple(times(g, 1.0 / self.loss_scale) for g in gradients) if self.need_scale else gradients
 
     def _checked(self, gradients):
         """`gradients`, when there is one per Parameter; RuntimeError otherwise."""
-        if not isinstance(gradients, (tuple, list)) or len(gradients) != self.param_length:
-            given = f"{len(gradients)}" if isinstance(gradients, (tuple, list)) else type(gradients).__name__
+        given = len(gradients) if isinstance(gradients, (tuple, list)) else type(gradients).__name__
+        if given != self.param_length:
             raise RuntimeError(
                 f"'{self.cls_name}' should be called with a tuple of {self.param_length} gradients, one "
                 f"per Parameter, but got {given}."
             )
         return gradients
 
-    def _per_parameter(self, rate):
-        """`get_lr()`'s result as one rate per Parameter."""
-        return rate if self.is_group_lr else (rate,) * self.param_length
-
-    def broadcast_params(self, optim_result):
+    def broadcast_params(self, optim_result: object) -> object:
         """Send updated Parameters to the devices that did not update them: nobody, in a program that is one process.
 
         Args:
@@ -367,7 +310,7 @@ class Optimizer(Cell):
         """
         return optim_result
 
-    def construct(self, *hyper_params):
+    def construct(self, *hyper_params: Any, **others: Any) -> Any:
         """Update the Parameters.
 
         Raises:
@@ -376,100 +319,3 @@ class Optimizer(Cell):
         raise NotImplementedError(
             f"'{self.cls_name}' should define construct(gradients), which updates the Parameters."
         )
-
-
-def _as_list(parameters):
-    if parameters is None:
-        raise ValueError(
-            "Optimizer got an empty parameter list: it was given None. Do the Parameters of the network "
-            "require gradients?"
-        )
-    if isinstance(parameters, Parameter) or not isinstance(parameters, Iterable):
-        raise TypeError(
-            f"An optimizer takes a list of Parameters or a list of dicts, but got {type(parameters).__name__}."
-        )
-    parameters = list(parameters)
-    if not parameters:
-        raise ValueError("Optimizer got an empty parameter list. Do the Parameters of the network require gradients?")
-    kind = dict if isinstance(parameters[0], dict) else Parameter
-    for item in parameters:
-        if not isinstance(item, kind):
-            raise TypeError(
-                f"An optimizer takes a list of Parameters or a list of dicts, but the list holds {type(item).__name__}."
-            )
-    return parameters
-
-
-def _cell_list(schedules):
-    """A CellList of learning rates whose Parameters keep their names."""
-    names = [(p, p.name) for schedule in schedules for p in schedule.get_parameters()]
-    cells = CellList(schedules)
-    for param, name in names:
-        param.name = name
-    return cells
-
-
-def _scalar(rate):
-    """A learning rate of shape (1,), which a schedule over `global_step` gives, as a 0-D Tensor."""
-    return F.reshape(rate, ()) if isinstance(rate, Tensor) and rate.ndim else rate
-
-
-def _decay(rate, weight, gradient):
-    if isinstance(gradient, RowTensor):
-        values = gradient.values + P.Gather()(weight, gradient.indices, 0) * rate
-        return RowTensor(gradient.indices, values, gradient.dense_shape)
-    return gradient + weight * rate
-
-
-def _scaled(scale, gradient):
-    if isinstance(gradient, RowTensor):
-        return RowTensor(gradient.indices, gradient.values * scale, gradient.dense_shape)
-    return gradient * scale
-
-
-# Optimizers that users write map these over their gradients, as MindSpore's own do.
-_apply_decay = C.MultitypeFuncGraph("apply_decay")
-_grad_scale = C.MultitypeFuncGraph("grad_scale")
-
-
-@_apply_decay.register("Tensor", "Bool", "Tensor", "RowTensor")
-@_apply_decay.register("Tensor", "Bool", "Tensor", "Tensor")
-def _decay_if(rate, apply, weight, gradient):
-    if not apply:
-        return gradient
-    like = gradient.values if isinstance(gradient, RowTensor) else weight
-    return _decay(F.cast(rate, like.dtype), weight, gradient)
-
-
-@_grad_scale.register("Number", "Tensor")
-@_grad_scale.register("Tensor", "Tensor")
-@_grad_scale.register("Tensor", "RowTensor")
-def _scale_any(scale, gradient):
-    if isinstance(scale, Tensor):
-        scale = F.cast(scale, (gradient.values if isinstance(gradient, RowTensor) else gradient).dtype)
-    return _scaled(scale, gradient)
-
-
-class _ConvertToCell(LearningRateSchedule):
-    """A constant rate among others that change by step."""
-
-    def __init__(self, learning_rate):
-        super().__init__()
-        self.learning_rate = learning_rate
-
-    def construct(self, global_step):
-        return self.learning_rate * 1.0
-
-
-class _IteratorLearningRate(LearningRateSchedule):
-    """Element `global_step` of a list of rates; the last one when there are no more."""
-
-    def __init__(self, learning_rate, name):
-        super().__init__()
-        self.learning_rate = Parameter(learning_rate, name)
-        self.gather = P.Gather()
-        self.minimum = P.Minimum()
-        self.last = self.learning_rate.size - 1
-
-    def construct(self, global_step):
-        return self.gather(self.learning_rate, self.minimum(global_step, self.last), 0)

@@ -1,15 +1,19 @@
 """ProximalAdagrad."""
 
-from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
-from msnb.core.tensor import RowTensor, Tensor
-from msnb.nn.optim.optimizer import Optimizer
+from msnb.common.kinds import Bool, checked
+from msnb.core.tensor import Tensor
+from msnb.nn._numbers import NonNegativeFloat, NonNegativeNumber, PositiveNumber
+from msnb.nn.optim._declared import DeclaredOptimizer
+from msnb.nn.optim._groups import Trained
+from msnb.nn.optim._rates import LearningRate
+from msnb.nn.optim.optimizer import Gradients
 from msnb.ops import operations as P
 
 __all__ = ["ProximalAdagrad"]
 
 
-class ProximalAdagrad(Optimizer):
+class ProximalAdagrad(DeclaredOptimizer):
     r"""Adagrad with L1 and L2 regularization by a proximal step (Duchi and Singer, Forward Backward Splitting, 2009).
 
     .. math::
@@ -47,40 +51,32 @@ class ProximalAdagrad(Optimizer):
         >>> optim = nn.ProximalAdagrad(params=net.trainable_params())
     """
 
+    _has_target = True
+
+    @checked
     def __init__(
         self,
-        params,
-        accum=0.1,
-        learning_rate=0.001,
-        l1=0.0,
-        l2=0.0,
-        use_locking=False,
-        loss_scale=1.0,
-        weight_decay=0.0,
-    ):
+        params: Trained,
+        accum: NonNegativeFloat = 0.1,
+        learning_rate: LearningRate = 0.001,
+        l1: NonNegativeFloat = 0.0,
+        l2: NonNegativeFloat = 0.0,
+        use_locking: Bool = False,
+        loss_scale: PositiveNumber = 1.0,
+        weight_decay: NonNegativeNumber = 0.0,
+    ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        for name, value in (("accum", accum), ("l1", l1), ("l2", l2)):
-            Validator.check_value_type(name, value, [float], self.cls_name)
-            Validator.check_non_negative_float(value, name, self.cls_name)
-        Validator.check_value_type("use_locking", use_locking, [bool], self.cls_name)
-        self.accum = self.parameters.clone(prefix="accum", init=accum)
-        self.l1 = Tensor(l1, mstype.float32)
-        self.l2 = Tensor(l2, mstype.float32)
+        self._keep(accum=("accum", accum))
+        self.l1, self.l2 = (Tensor(penalty, mstype.float32) for penalty in (l1, l2))
         self.use_locking = use_locking
-        self.opt = P.ApplyProximalAdagrad(use_locking=use_locking)
-        self.sparse_opt = P.FusedSparseProximalAdagrad(use_locking=use_locking)
+        self.opt = P.ApplyProximalAdagrad(use_locking)
+        self.sparse_opt = P.FusedSparseProximalAdagrad(use_locking)
 
-    def construct(self, grads):
-        grads = self._prepared(grads)
-        rates = self._per_parameter(self.get_lr())
-        for param, accum, rate, grad in zip(self.parameters, self.accum, rates, grads, strict=True):
-            if isinstance(grad, RowTensor):
-                self.sparse_opt(param, accum, rate, self.l1, self.l2, grad.values, grad.indices)
-            else:
-                self.opt(param, accum, rate, self.l1, self.l2, grad)
-        return True
+    def construct(self, grads: Gradients) -> bool:
+        return super().construct(grads)
 
-    @Optimizer.target.setter
-    def target(self, value):
-        """Device that updates the Parameters; checked, without effect here."""
-        self._set_target(value)
+    def _step(self, param, gradient, rate, accum):
+        self.opt(param, accum, rate, self.l1, self.l2, gradient)
+
+    def _sparse_step(self, param, gradient, rate, accum):
+        self.sparse_opt(param, accum, rate, self.l1, self.l2, gradient.values, gradient.indices)

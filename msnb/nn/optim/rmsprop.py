@@ -1,13 +1,16 @@
 """RMSProp."""
 
-from msnb._checkparam import Validator
-from msnb.nn.optim.optimizer import Optimizer
+from msnb.common.kinds import Bool, checked
+from msnb.nn._numbers import NonNegativeFloat, NonNegativeNumber, PositiveFloat, PositiveNumber
+from msnb.nn.optim._declared import DeclaredOptimizer
+from msnb.nn.optim._groups import Trained
+from msnb.nn.optim._rates import LearningRate
 from msnb.ops import operations as P
 
 __all__ = ["RMSProp"]
 
 
-class RMSProp(Optimizer):
+class RMSProp(DeclaredOptimizer):
     r"""RMSProp (Tieleman and Hinton, Lecture 6.5 of Neural Networks for Machine Learning, 2012).
 
     .. math::
@@ -49,46 +52,26 @@ class RMSProp(Optimizer):
         >>> optim = nn.RMSProp(params=net.trainable_params(), learning_rate=0.01)
     """
 
+    @checked
     def __init__(
         self,
-        params,
-        learning_rate=0.1,
-        decay=0.9,
-        momentum=0.0,
-        epsilon=1e-10,
-        use_locking=False,
-        centered=False,
-        loss_scale=1.0,
-        weight_decay=0.0,
-    ):
+        params: Trained,
+        learning_rate: LearningRate = 0.1,
+        decay: NonNegativeFloat = 0.9,
+        momentum: NonNegativeFloat = 0.0,
+        epsilon: PositiveFloat = 1e-10,
+        use_locking: Bool = False,
+        centered: Bool = False,
+        loss_scale: PositiveNumber = 1.0,
+        weight_decay: NonNegativeNumber = 0.0,
+    ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        for name, value in (("decay", decay), ("momentum", momentum), ("epsilon", epsilon)):
-            Validator.check_value_type(name, value, [float], self.cls_name)
-        Validator.check_non_negative_float(decay, "decay", self.cls_name)
-        Validator.check_non_negative_float(momentum, "momentum", self.cls_name)
-        Validator.check_positive_float(epsilon, "epsilon", self.cls_name)
-        Validator.check_value_type("use_locking", use_locking, [bool], self.cls_name)
-        Validator.check_value_type("centered", centered, [bool], self.cls_name)
+        self.decay, self.momentum, self.epsilon = decay, momentum, epsilon
         self.centered = centered
-        if centered:
-            self.opt = P.ApplyCenteredRMSProp(use_locking)
-            self.mg = self.parameters.clone(prefix="mean_grad", init="zeros")
-        else:
-            self.opt = P.ApplyRMSProp(use_locking)
-        self.momentum = momentum
-        self.ms = self.parameters.clone(prefix="mean_square", init="ones")
-        self.moment = self.parameters.clone(prefix="moment", init="zeros")
-        self.epsilon = epsilon
-        self.decay = decay
+        self.opt = (P.ApplyCenteredRMSProp if centered else P.ApplyRMSProp)(use_locking)
+        means = {"mg": ("mean_grad", "zeros")} if centered else {}
+        self._keep(**means, ms=("mean_square", "ones"), moment=("moment", "zeros"))
 
-    def construct(self, gradients):
-        gradients = self._prepared(gradients)
-        rates = self._per_parameter(self.get_lr())
-        rows = zip(self.parameters, self.ms, self.moment, rates, gradients, strict=True)
-        if self.centered:
-            for mean_grad, (param, mean_square, moment, rate, grad) in zip(self.mg, rows, strict=True):
-                self.opt(param, mean_grad, mean_square, moment, grad, rate, self.decay, self.momentum, self.epsilon)
-        else:
-            for param, mean_square, moment, rate, grad in rows:
-                self.opt(param, mean_square, moment, rate, grad, self.decay, self.momentum, self.epsilon)
-        return True
+    def _step(self, param, gradient, rate, *means):
+        last = (gradient, rate) if self.centered else (rate, gradient)
+        self.opt(param, *means, *last, self.decay, self.momentum, self.epsilon)

@@ -1,16 +1,19 @@
 """Stochastic gradient descent."""
 
-from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, checked
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
-from msnb.nn.optim.optimizer import Optimizer
+from msnb.nn._numbers import NonNegativeNumber, PositiveNumber
+from msnb.nn.optim._declared import DeclaredOptimizer
+from msnb.nn.optim._groups import Trained
+from msnb.nn.optim._rates import LearningRate
 from msnb.ops import operations as P
 
 __all__ = ["SGD"]
 
 
-class SGD(Optimizer):
+class SGD(DeclaredOptimizer):
     r"""Stochastic gradient descent, with momentum if wanted.
 
     .. math::
@@ -49,44 +52,31 @@ class SGD(Optimizer):
         >>> optim = nn.SGD(params=net.trainable_params(), learning_rate=0.1, momentum=0.9)
     """
 
+    _penalised = False  # the operator adds the penalty, after the gradients were divided by the loss scale
+
+    @checked
     def __init__(
-        self, params, learning_rate=0.1, momentum=0.0, dampening=0.0, weight_decay=0.0, nesterov=False, loss_scale=1.0
-    ):
+        self,
+        params: Trained,
+        learning_rate: LearningRate = 0.1,
+        momentum: NonNegativeNumber = 0.0,
+        dampening: NonNegativeNumber = 0.0,
+        weight_decay: NonNegativeNumber = 0.0,
+        nesterov: Bool = False,
+        loss_scale: PositiveNumber = 1.0,
+    ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        momentum = self._check_not_negative("momentum", momentum)
-        dampening = self._check_not_negative("dampening", dampening)
-        Validator.check_value_type("nesterov", nesterov, [bool], self.cls_name)
-        if nesterov and (momentum <= 0.0 or dampening != 0.0):
+        if nesterov and not (momentum > 0 and dampening == 0):
             raise ValueError(
                 f"For '{self.cls_name}' with 'nesterov', 'momentum' should be positive and 'dampening' 0, "
                 f"but got {momentum} and {dampening}."
             )
-        self.dampening = dampening
-        self.nesterov = nesterov
-        # The operator adds the penalty itself, after the gradients were divided by the loss scale.
-        decays = (
-            [w / self.loss_scale for w in self.weight_decay]
-            if self.is_group
-            else [float(weight_decay)] * self.param_length
-        )
-        kernels = {decay: P.SGD(dampening, decay, nesterov) for decay in decays}
-        self.opt = tuple(kernels[decay] for decay in decays)
+        self.nesterov, self.dampening = nesterov, dampening
+        decays = [decay / loss_scale for decay in self._decays]
+        alike = {decay: P.SGD(dampening, decay, nesterov) for decay in decays}
+        self.opt = tuple(alike[decay] for decay in decays)
         self.momentum = Parameter(Tensor(momentum, mstype.float32), name="momentum")
-        self.accum = self.parameters.clone(prefix="accum", init="zeros")
-        self.stat = self.parameters.clone(prefix="stat", init="ones")
+        self._keep("opt", accum=("accum", "zeros"), stat=("stat", "ones"))
 
-    def _check_not_negative(self, name, value):
-        if not isinstance(value, (int, float)) or isinstance(value, bool):
-            raise TypeError(
-                f"For '{self.cls_name}', '{name}' should be a float, but got {value!r} of type {type(value).__name__}."
-            )
-        return Validator.check_non_negative_float(float(value), name, self.cls_name)
-
-    def construct(self, gradients):
-        gradients = self.scale_grad(self._checked(gradients))
-        rates = self._per_parameter(self.get_lr())
-        for opt, param, gradient, rate, accum, stat in zip(
-            self.opt, self.parameters, gradients, rates, self.accum, self.stat, strict=True
-        ):
-            opt(param, gradient, rate, accum, self.momentum, stat)
-        return True
+    def _step(self, param, gradient, rate, accum, stat, opt):
+        opt(param, gradient, rate, accum, self.momentum, stat)

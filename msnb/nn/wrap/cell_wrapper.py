@@ -1,16 +1,20 @@
 """Cells around a network: with loss, with gradient, one training step, evaluation."""
 
+from typing import Annotated, Any
+
 import numpy as np
 
 from msnb import context, log
-from msnb._checkparam import Validator
+from msnb.common.kinds import Instance, Optional, checked
 from msnb.core.autodiff import Gradient
 from msnb.core.parameter import Parameter, ParameterTuple
 from msnb.core.precision import cast_tensor
+from msnb.core.tensor import Tensor
+from msnb.nn._numbers import Number
 from msnb.nn.cell import Cell
 from msnb.nn.wrap.grad_reducer import DistributedGradReducer
 from msnb.ops import composite as C
-from msnb.ops import operations as P
+from msnb.ops import functional as F
 
 __all__ = [
     "WithLossCell",
@@ -23,6 +27,7 @@ __all__ = [
 ]
 
 _FLOAT32 = np.dtype(np.float32)
+_MANY_DEVICES = (context.ParallelMode.DATA_PARALLEL, context.ParallelMode.HYBRID_PARALLEL)
 
 
 def _identity(x):
@@ -53,16 +58,15 @@ class WithLossCell(Cell):
         >>> loss = net_with_loss(data, label)
     """
 
-    def __init__(self, backbone, loss_fn):
+    def __init__(self, backbone: Cell, loss_fn: Cell) -> None:
         super().__init__(auto_prefix=False)
-        self._backbone = backbone
-        self._loss_fn = loss_fn
+        self._backbone, self._loss_fn = backbone, loss_fn
 
-    def construct(self, data, label):
+    def construct(self, data: Any, label: Any) -> Any:
         return self._loss_fn(self._backbone(data), label)
 
     @property
-    def backbone_network(self):
+    def backbone_network(self) -> Cell:
         """The network without its loss."""
         return self._backbone
 
@@ -90,17 +94,14 @@ class WithGradCell(Cell):
         >>> gradients = grad_net(data, label)
     """
 
-    def __init__(self, network, loss_fn=None, sens=None):
+    def __init__(self, network: Cell, loss_fn: Cell | None = None, sens: Tensor | float | None = None) -> None:
         super().__init__(auto_prefix=False)
-        self.network = network
-        self.loss_fn = loss_fn
-        self.weights = ParameterTuple(network.trainable_params())
-        self.grad = C.GradOperation(get_by_list=True, sens_param=(sens is not None))
-        self.sens = sens
+        self.network, self.loss_fn, self.sens = network, loss_fn, sens
         self.network_with_loss = network if loss_fn is None else WithLossCell(network, loss_fn)
         self.network_with_loss.set_train()
+        self.weights = ParameterTuple(network.trainable_params())
 
-    def construct(self, *inputs):
+    def construct(self, *inputs: Any) -> tuple[Tensor, ...]:
         return Gradient(self.network_with_loss, (), self.weights)(inputs, sens=self.sens)[2]
 
 
@@ -134,33 +135,25 @@ class TrainOneStepCell(Cell):
         >>> loss = step(data, label)
     """
 
-    def __init__(self, network, optimizer, sens=1.0):
+    @checked
+    def __init__(self, network: Cell, optimizer: Cell, sens: Annotated[float | None, Optional(Number)] = 1.0) -> None:
         super().__init__(auto_prefix=False)
-        if sens is not None and (not isinstance(sens, (int, float)) or isinstance(sens, bool)):
-            raise TypeError(
-                f"For '{self.cls_name}', 'sens' should be a number, but got {sens!r} of type {type(sens).__name__}."
-            )
-        Validator.check_finite(sens, "sens", self.cls_name)
         self.network = network
-        self.network.set_grad()
-        self.network.add_flags(defer_inline=True)
-        self.weights = optimizer.parameters
-        self.optimizer = optimizer
-        self.grad = C.GradOperation(get_by_list=True, sens_param=True)
+        network.set_grad()
+        network.add_flags(defer_inline=True)
+        self.optimizer, self.weights = optimizer, optimizer.parameters
         self.sens = sens
         if type(self).construct is TrainOneStepCell.construct:  # others may divide the gradients themselves
             check_scales(optimizer, sens, f"{self.cls_name} multiplies the loss by {sens}", "Give both the same.")
+        self.grad = C.GradOperation(get_by_list=True, sens_param=True)  # for the steps that users derive from this one
         self.parallel_mode = context.get_auto_parallel_context("parallel_mode")
-        self.reducer_flag = self.parallel_mode in (
-            context.ParallelMode.DATA_PARALLEL,
-            context.ParallelMode.HYBRID_PARALLEL,
-        )
+        self.reducer_flag = self.parallel_mode in _MANY_DEVICES
         self.grad_reducer = _identity
         if self.reducer_flag:
             mean = context.get_auto_parallel_context("gradients_mean")
             self.grad_reducer = DistributedGradReducer(self.weights, mean, 1)
 
-    def construct(self, *inputs):
+    def construct(self, *inputs: Any) -> Any:
         loss, _, grads = Gradient(self.network, (), self.weights)(inputs, sens=self.sens)
         self.optimizer(self.grad_reducer(grads))
         return loss
@@ -191,7 +184,7 @@ class GetNextSingleOp(Cell):
         NotImplementedError: Always.
     """
 
-    def __init__(self, dataset_types, dataset_shapes, queue_name):
+    def __init__(self, dataset_types: list, dataset_shapes: list, queue_name: str) -> None:
         super().__init__()
         raise NotImplementedError(
             "Device queues do not exist in msnb: iterate over the dataset, or over "
@@ -202,11 +195,11 @@ class GetNextSingleOp(Cell):
 class _VirtualDatasetCell(Cell):
     """Marks the inputs of a network as the batch that automatic parallelism may split."""
 
-    def __init__(self, backbone):
+    def __init__(self, backbone: Cell) -> None:
         super().__init__(auto_prefix=False)
         self._backbone = backbone
 
-    def construct(self, *inputs):
+    def construct(self, *inputs: Any) -> Any:
         return self._backbone(*inputs)
 
 
@@ -229,11 +222,11 @@ class VirtualDatasetCellTriple(Cell):
         >>> net = nn.VirtualDatasetCellTriple(net)
     """
 
-    def __init__(self, backbone):
+    def __init__(self, backbone: Cell) -> None:
         super().__init__(auto_prefix=False)
         self._backbone = backbone
 
-    def construct(self, a, b, c):
+    def construct(self, a: Any, b: Any, c: Any) -> Any:
         return self._backbone(a, b, c)
 
 
@@ -260,18 +253,16 @@ class WithEvalCell(Cell):
         >>> loss, output, label = eval_net(data, label)
     """
 
-    def __init__(self, network, loss_fn, add_cast_fp32=False):
+    def __init__(self, network: Cell, loss_fn: Cell, add_cast_fp32: bool = False) -> None:
         super().__init__(auto_prefix=False)
-        self._network = network
-        self._loss_fn = loss_fn
+        self._network, self._loss_fn = network, loss_fn
         self.add_cast_fp32 = add_cast_fp32
 
-    def construct(self, data, label):
-        outputs = self._network(data)
+    def construct(self, data: Any, label: Any) -> tuple[Any, Any, Any]:
+        pair = self._network(data), label
         if self.add_cast_fp32:
-            label = cast_tensor(label, _FLOAT32)
-            outputs = cast_tensor(outputs, _FLOAT32)
-        return self._loss_fn(outputs, label), outputs, label
+            pair = tuple(cast_tensor(x, _FLOAT32) for x in pair)
+        return self._loss_fn(*pair), *pair
 
 
 class ParameterUpdate(Cell):
@@ -299,16 +290,11 @@ class ParameterUpdate(Cell):
         >>> update(Tensor(0.001, mindspore.float32))
     """
 
-    def __init__(self, param):
+    @checked
+    def __init__(self, param: Annotated[Parameter, Instance(Parameter)]) -> None:
         super().__init__(auto_prefix=False)
-        if not isinstance(param, Parameter):
-            raise TypeError(
-                f"For '{self.cls_name}', 'param' should be a Parameter, but got {param!r} "
-                f"of type {type(param).__name__}."
-            )
         self._param = param
-        self._assign = P.Assign()
 
-    def construct(self, x):
-        self._assign(self._param, x)
+    def construct(self, x: Tensor) -> Tensor:
+        F.assign(self._param, x)
         return x

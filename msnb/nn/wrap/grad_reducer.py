@@ -1,9 +1,23 @@
 """`DistributedGradReducer`: brings the gradients of several devices together."""
 
+from collections.abc import Iterable
+from typing import Annotated, TypeVar
+
 from msnb import log
+from msnb.common.kinds import Kind, checked
+from msnb.core.parameter import Parameter
 from msnb.nn.cell import Cell
 
 __all__ = ["DistributedGradReducer"]
+
+
+_Gradients = TypeVar("_Gradients")
+
+
+def _degree(value):
+    if type(value) not in (int, type(None)) or value is not None and value < 1:
+        raise ValueError  # of another type too, as MindSpore has it
+    return value
 
 
 class DistributedGradReducer(Cell):
@@ -33,18 +47,21 @@ class DistributedGradReducer(Cell):
         >>> reducer = nn.DistributedGradReducer(optimizer.parameters, mean=True, degree=1)
     """
 
-    def __init__(self, parameters, mean=True, degree=None):
+    @checked
+    def __init__(
+        self,
+        parameters: Iterable[Parameter],
+        mean: bool = True,
+        degree: Annotated[int | None, Kind("a positive int or None", _degree)] = None,
+    ) -> None:
         super().__init__(auto_prefix=False)
-        if degree is not None and (not isinstance(degree, int) or isinstance(degree, bool) or degree <= 0):
-            raise ValueError(f"For '{self.cls_name}', 'degree' should be a positive int, but got {degree!r}.")
         if degree is not None and degree > 1:
             log.once(
                 f"DistributedGradReducer with degree={degree} passes gradients on unchanged: this program is one "
                 f"process, whose gradients are those of the whole batch."
             )
-        self.degree = 1 if degree is None else degree
-        self.mean = mean
-        self.allreduce_filter = tuple(x.layerwise_parallel is False for x in parameters)
+        self.mean, self.degree = mean, degree or 1
+        self.allreduce_filter = tuple(not param.layerwise_parallel for param in parameters)
 
-    def construct(self, grads):
+    def construct(self, grads: _Gradients) -> _Gradients:
         return grads

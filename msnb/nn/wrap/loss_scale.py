@@ -1,17 +1,22 @@
 """Training with a scaled loss: steps whose gradients overflow are skipped, and the scale follows."""
 
+from typing import Annotated, Any
+
 import jax.numpy as jnp
 
-from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
+from msnb.common.kinds import Instance, checked
 from msnb.core import trace
 from msnb.core.autodiff import Gradient
 from msnb.core.parameter import Parameter
 from msnb.core.script import runtime
 from msnb.core.tensor import RowTensor, Tensor, box
+from msnb.nn._numbers import Number
 from msnb.nn.cell import Cell
+from msnb.nn.optim._gradients import on_values
 from msnb.nn.wrap.cell_wrapper import TrainOneStepCell, check_scales
 from msnb.ops import composite as C
+from msnb.ops import functional as F
 from msnb.ops import operations as P
 
 __all__ = ["DynamicLossScaleUpdateCell", "FixedLossScaleUpdateCell", "TrainOneStepWithLossScaleCell"]
@@ -23,26 +28,17 @@ reciprocal = P.Reciprocal()
 grad_overflow = P.FloatStatus()
 
 
-@_grad_scale.register("Tensor", "Tensor")
-def tensor_grad_scale(scale, grad):
-    """`grad` divided by `scale`."""
-    return grad * P.Cast()(reciprocal(scale), grad.dtype)
-
-
 @_grad_scale.register("Tensor", "RowTensor")
-def tensor_grad_scale_row_tensor(scale, grad):
-    """The values of `grad` divided by `scale`."""
-    return RowTensor(grad.indices, tensor_grad_scale(scale, grad.values), grad.dense_shape)
-
-
-@_grad_overflow.register("Tensor")
-def _tensor_grad_overflow(grad):
-    return grad_overflow(grad)
+@_grad_scale.register("Tensor", "Tensor")
+def _unscaled(scale, gradient):
+    """`gradient` divided by `scale`, in its own dtype."""
+    return on_values(lambda values: values * F.cast(reciprocal(scale), values.dtype), gradient)
 
 
 @_grad_overflow.register("RowTensor")
-def _row_tensor_grad_overflow(grad):
-    return grad_overflow(grad.values)
+@_grad_overflow.register("Tensor")
+def _overflows(gradient):
+    return grad_overflow(gradient.values if isinstance(gradient, RowTensor) else gradient)
 
 
 def _value(param):
@@ -73,39 +69,28 @@ class DynamicLossScaleUpdateCell(Cell):
         >>> step = nn.TrainOneStepWithLossScaleCell(net_with_loss, optimizer, scale_sense=manager)
     """
 
-    def __init__(self, loss_scale_value, scale_factor, scale_window):
+    @checked
+    def __init__(self, loss_scale_value: Number, scale_factor: Number, scale_window: Number) -> None:
         super().__init__()
-        Validator.check_finite(loss_scale_value, "loss_scale_value", self.cls_name)
-        Validator.check_finite(scale_factor, "scale_factor", self.cls_name)
-        self.scale_window = Tensor(scale_window, dtype=mstype.int32)
-        self.scale_factor = Tensor(scale_factor, dtype=mstype.float32)
         self.loss_scale_value = loss_scale_value
-        self.cur_iter = Parameter(Tensor(1, dtype=mstype.int32), name="current_iterator_step")
-        self.last_overflow_iter = Parameter(Tensor(0, dtype=mstype.int32), name="last_overflow_iterator_step")
-        self.select = P.Select()
-        self.max = P.Maximum()
-        self.minimum_loss_scale = Tensor(1.0, dtype=mstype.float32)
-        self.reciprocal = P.Reciprocal()
-        self.less_equal = P.LessEqual()
-        self.logic_and = P.LogicalAnd()
-        self.logic_not = P.LogicalNot()
-        self.logic_or = P.LogicalOr()
-        self.assign = P.Assign()
-        self.const_true = Tensor(True, dtype=mstype.bool_)
+        self.scale_factor = Tensor(scale_factor, mstype.float32)
+        self.scale_window = Tensor(scale_window, mstype.int32)
+        self.cur_iter = Parameter(1, name="current_iterator_step")
+        self.last_overflow_iter = Parameter(0, name="last_overflow_iterator_step")
 
-    def get_loss_scale(self):
+    def get_loss_scale(self) -> float:
         """First loss scale."""
         return self.loss_scale_value
 
-    def construct(self, loss_scale, overflow):
-        lower = self.max(loss_scale * self.reciprocal(self.scale_factor), self.minimum_loss_scale)
-        scale = self.select(overflow, lower, loss_scale)
-        long_enough = self.less_equal(self.scale_window, self.cur_iter - self.last_overflow_iter)
-        grows = self.logic_and(long_enough, self.logic_not(overflow))
-        last = self.select(self.logic_or(overflow, long_enough), self.cur_iter, self.last_overflow_iter)
-        self.assign(self.last_overflow_iter, last)
-        self.assign(loss_scale, self.select(grows, scale * self.scale_factor, scale))
-        self.assign(self.cur_iter, self.cur_iter + 1)
+    def construct(self, loss_scale: Parameter, overflow: Tensor) -> Tensor:
+        quiet = self.cur_iter - self.last_overflow_iter >= self.scale_window
+        raised = F.select(quiet, loss_scale * self.scale_factor, loss_scale)
+        lowered = F.maximum(loss_scale / self.scale_factor, 1.0)
+        F.assign(
+            self.last_overflow_iter, F.select(F.logical_or(overflow, quiet), self.cur_iter, self.last_overflow_iter)
+        )
+        F.assign(self.cur_iter, self.cur_iter + 1)
+        F.assign(loss_scale, F.select(overflow, lowered, raised))
         return overflow
 
 
@@ -130,15 +115,16 @@ class FixedLossScaleUpdateCell(Cell):
         >>> step = nn.TrainOneStepWithLossScaleCell(net_with_loss, optimizer, scale_sense=manager)
     """
 
-    def __init__(self, loss_scale_value):
+    @checked
+    def __init__(self, loss_scale_value: Number) -> None:
         super().__init__()
-        self.loss_scale_value = Validator.check_finite(loss_scale_value, "loss_scale_value", self.cls_name)
+        self.loss_scale_value = loss_scale_value
 
-    def get_loss_scale(self):
+    def get_loss_scale(self) -> float:
         """The loss scale."""
         return self.loss_scale_value
 
-    def construct(self, loss_scale, overflow):
+    def construct(self, loss_scale: Tensor, overflow: Tensor) -> Tensor:
         return overflow
 
 
@@ -171,56 +157,40 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         >>> loss, overflow, scale = step(data, label)
     """
 
-    def __init__(self, network, optimizer, scale_sense):
+    @checked
+    def __init__(
+        self, network: Cell, optimizer: Cell, scale_sense: Annotated[Tensor | Cell, Instance(Cell, Tensor)]
+    ) -> None:
         super().__init__(network, optimizer, sens=None)
         if type(self).construct is TrainOneStepWithLossScaleCell.construct:
             check_scales(
                 optimizer, 1.0, f"{self.cls_name} divides the gradients by the loss scale itself", "Leave it at 1.0."
             )
-        self.hyper_map = C.HyperMap()
-        self.base = Tensor(1, mstype.float32)
-        self.less_equal = P.LessEqual()
-        self.concat = P.Concat()
-        self.reduce_sum = P.ReduceSum()
-        self.reshape = P.Reshape()
-        self.is_distributed = False
-        self.loss_scaling_manager = None
-        if isinstance(scale_sense, Cell):
-            self.loss_scaling_manager = scale_sense
-            self.scale_sense = Parameter(Tensor(scale_sense.get_loss_scale(), dtype=mstype.float32), name="scale_sense")
-        elif isinstance(scale_sense, Tensor):
-            if scale_sense.shape not in ((), (1,)):
-                raise ValueError(
-                    f"For '{self.cls_name}', the shape of 'scale_sense' should be () or (1,), "
-                    f"but got {scale_sense.shape}."
-                )
-            self.scale_sense = Parameter(scale_sense, name="scale_sense")
-        else:
-            raise TypeError(
-                f"For '{self.cls_name}', 'scale_sense' should be a Cell or a Tensor, but got "
-                f"{scale_sense!r} of type {type(scale_sense).__name__}."
+        moves = isinstance(scale_sense, Cell)
+        self.loss_scaling_manager = scale_sense if moves else None
+        scale = Tensor(scale_sense.get_loss_scale(), mstype.float32) if moves else scale_sense
+        if scale.shape not in ((), (1,)):
+            raise ValueError(
+                f"For '{self.cls_name}', the shape of 'scale_sense' should be () or (1,), but got {scale.shape}."
             )
+        self.scale_sense = Parameter(scale, name="scale_sense")
+        # For the steps that users derive from this one.
+        self.is_distributed, self.base, self.hyper_map = False, Tensor(1.0, mstype.float32), C.HyperMap()
+        self.reduce_sum, self.less_equal = P.ReduceSum(), P.LessEqual()
 
-    def construct(self, *inputs):
+    def construct(self, *inputs: Any) -> tuple[Any, Tensor, Tensor]:
         scale = _value(self.scale_sense)
         before = [(param, param._array) for param in self.network.get_parameters()]
         loss, _, grads = Gradient(self.network, (), self.weights)(inputs, sens=scale)
         status, scale = self.start_overflow_check(loss, scale)
-        factor = self.reshape(scale, ())
-        grads = tuple(self._unscaled(factor, grad) for grad in grads)
-        grads = self.grad_reducer(grads)
+        factor = F.reshape(scale, ())
+        grads = self.grad_reducer(tuple(_unscaled(factor, grad) for grad in grads))
         cond = self.get_overflow_status(status, grads)
         written = [(param, array) for param, array in before if param._array is not array]
         self._update_unless(self.process_loss_scale(cond), grads, written)
         return loss, cond, scale
 
-    @staticmethod
-    def _unscaled(scale, grad):
-        if isinstance(grad, RowTensor):
-            return tensor_grad_scale_row_tensor(scale, grad)
-        return tensor_grad_scale(scale, grad)
-
-    def start_overflow_check(self, pre_cond, compute_input):
+    def start_overflow_check(self, pre_cond: Any, compute_input: Any) -> tuple[Any, Any]:
         """Begin to watch for overflow, after `pre_cond`; nothing has to be set up here.
 
         Args:
@@ -230,9 +200,9 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         Returns:
             tuple, False as the status for `get_overflow_status`, and `compute_input`.
         """
-        return P.Depend()(False, pre_cond), compute_input
+        return F.depend(False, pre_cond), compute_input
 
-    def get_overflow_status(self, status, compute_output):
+    def get_overflow_status(self, status: Any, compute_output: Any) -> Tensor:
         """Whether there was an overflow already, or a Tensor of `compute_output` holds an infinite value or NaN.
 
         Args:
@@ -244,13 +214,13 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
             Tensor, bool.
         """
         outputs = compute_output if isinstance(compute_output, tuple) else (compute_output,)
-        flags = [_row_tensor_grad_overflow(x) if isinstance(x, RowTensor) else grad_overflow(x) for x in outputs]
+        flags = [_overflows(x) for x in outputs]
         if status is not False:
             status = status if isinstance(status, Tensor) else Tensor(status)
-            flags.append(P.Cast()(P.ReduceAny()(P.Cast()(status, mstype.bool_)), mstype.float32).reshape(1))
-        return self.less_equal(self.base, self.reduce_sum(self.concat(flags)))
+            flags.append(F.cast(F.cast(status, mstype.bool_).any(), mstype.float32).reshape(1))
+        return F.reduce_sum(F.concat(flags)) >= self.base
 
-    def process_loss_scale(self, overflow):
+    def process_loss_scale(self, overflow: Tensor) -> Any:
         """Let the manager move the loss scale.
 
         Args:
@@ -287,7 +257,8 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         # A branch, not a selection between old and new values: XLA compiles that slowly when there are many Parameters.
         runtime.if_expression(overflow, put_back, update, None)
 
-    def set_sense_scale(self, sens):
+    @checked
+    def set_sense_scale(self, sens: Annotated[Tensor, Instance(Tensor)]) -> None:
         """Set the loss scale.
 
         Args:
@@ -296,6 +267,4 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         Raises:
             TypeError: If `sens` is no Tensor.
         """
-        if not isinstance(sens, Tensor):
-            raise TypeError(f"For 'set_sense_scale', 'sens' should be a Tensor, but got {type(sens).__name__}.")
         self.scale_sense.set_data(sens)

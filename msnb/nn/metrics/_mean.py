@@ -1,0 +1,34 @@
+"""`Mean`: a metric that is the mean of something over all samples or batches."""
+
+from msnb.nn.metrics.metric import Metric
+
+
+class Mean(Metric):
+    """Base of metrics whose `update` hands `_add` a sum, and how many were summed."""
+
+    _over = "samples"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget what was seen."""
+        self._sum, self._number = 0.0, 0
+
+    def _add(self, total, number):
+        self._sum += float(total)
+        self._number += number
+
+    def eval(self) -> float:
+        """
+        The mean over all that was seen since `clear`.
+
+        Returns:
+            float.
+
+        Raises:
+            RuntimeError: If nothing was seen.
+        """
+        self._check_seen(self._number, self._over)
+        return self._sum / self._number

@@ -1,0 +1,55 @@
+"""What is done to one gradient, dense or a RowTensor, before an update: decay, scale, centralization."""
+
+from msnb.core.tensor import RowTensor, Tensor
+from msnb.ops import composite as C
+from msnb.ops import functional as F
+
+
+def on_values(change, gradient):
+    """A gradient with changed values, of the same rows if it is a RowTensor."""
+    if isinstance(gradient, RowTensor):
+        return RowTensor(gradient.indices, change(gradient.values), gradient.dense_shape)
+    return change(gradient)
+
+
+def decayed(gradient, weight, decay):
+    """Gradient of the loss plus ``decay / 2 * sum(weight ** 2)``; of a RowTensor only the rows that it mentions."""
+    rows = F.gather(weight, gradient.indices, 0) if isinstance(gradient, RowTensor) else weight
+    return on_values(lambda g: g + rows * decay, gradient)
+
+
+def times(gradient, factor):
+    """Gradient multiplied by a number."""
+    return on_values(lambda g: g * factor, gradient)
+
+
+def centralized(gradient):
+    """Gradient whose mean over all axes but the first is 0 (Yong et al., Gradient Centralization, 2020)."""
+
+    def without_mean(g):
+        return g - F.reduce_mean(g, tuple(range(1, g.ndim)), True) if g.ndim > 1 else g
+
+    return on_values(without_mean, gradient)
+
+
+def _dtype(gradient):
+    return gradient.values.dtype if isinstance(gradient, RowTensor) else gradient.dtype
+
+
+# Optimizers that users write map these over their gradients, as MindSpore's own do.
+apply_decay = C.MultitypeFuncGraph("apply_decay")
+grad_scale = C.MultitypeFuncGraph("grad_scale")
+
+
+@apply_decay.register("Tensor", "Bool", "Tensor", "RowTensor")
+@apply_decay.register("Tensor", "Bool", "Tensor", "Tensor")
+def _decay_if(decay, applies, weight, gradient):
+    like = gradient if isinstance(gradient, RowTensor) else weight
+    return decayed(gradient, weight, F.cast(decay, _dtype(like))) if applies else gradient
+
+
+@grad_scale.register("Number", "Tensor")
+@grad_scale.register("Tensor", "Tensor")
+@grad_scale.register("Tensor", "RowTensor")
+def _scaled(scale, gradient):
+    return times(gradient, F.cast(scale, _dtype(gradient)) if isinstance(scale, Tensor) else scale)
