@@ -5,12 +5,13 @@ import types
 
 import jax
 
-from msnb.core import compile, script, trace
+from msnb.core import compile, events, script, trace
 from msnb.core.errors import describe
 from msnb.core.identity import Identity
 from msnb.core.tensor import MetaTensor, Tensor
 
 _thread = trace.thread
+_asked = events.asked
 
 
 class JitFunction:
@@ -32,6 +33,14 @@ class JitFunction:
         self._programs = None
 
     def __call__(self, *args, **kwargs):
+        if _asked.entered:
+            return events.called(self, None, self._call, args, kwargs)
+        if _thread.frame is not None:
+            return script.call(self.fn)(*args, **kwargs)
+        return compile.call(self, *self._graph_call(args, kwargs))
+
+    def _call(self, args, kwargs):
+        """What `__call__` does, whoever listens."""
         if _thread.frame is not None:
             return script.call(self.fn)(*args, **kwargs)
         return compile.call(self, *self._graph_call(args, kwargs))

@@ -10,7 +10,7 @@ import numpy as np
 
 from msnb import context, log
 from msnb.common import dtype as mstype
-from msnb.core import autodiff, compile, script, trace
+from msnb.core import autodiff, compile, events, script, trace
 from msnb.core.errors import describe
 from msnb.core.marks import changes
 from msnb.core.parameter import Parameter, ParameterTuple
@@ -18,6 +18,7 @@ from msnb.core.precision import cast_tensor
 from msnb.core.tensor import Tensor, is_traced
 from msnb.core.tree import flatten
 
+_asked = events.asked
 _thread = trace.thread
 _state = context._state
 _epoch = trace.epoch
@@ -105,11 +106,26 @@ class Cell:
 
     # ------------------------------------------------------------------ calling
     def __call__(self, *args, **kwargs):
+        if _asked.entered:
+            return events.called(self, self._step(), self._call, args, kwargs)
         if _thread.frame is not None:
             return self._traced_call(args, kwargs)
         if _state.mode == _GRAPH or self._compile_always:
             return compile.call(self, *self._graph_call(args, kwargs))
         return self._run(args, kwargs)
+
+    def _call(self, args, kwargs):
+        """What `__call__` does, whoever listens."""
+        if _thread.frame is not None:
+            return self._traced_call(args, kwargs)
+        if _state.mode == _GRAPH or self._compile_always:
+            return compile.call(self, *self._graph_call(args, kwargs))
+        return self._run(args, kwargs)
+
+    def _step(self):
+        """Part of the scope path that this Cell is; the outermost one goes by its class."""
+        around = events.current()
+        return _scope_name(self._attr_name if around is not None and around.scope else "", type(self).__name__)
 
     def construct(self, *inputs, **kwargs):
         """The computation of this Cell; every subclass defines it.
