@@ -14,6 +14,13 @@ _thread = trace.thread
 _asked = events.asked
 
 
+def _call(jitted, args, kwargs):
+    """What a call of a `JitFunction` does once who listens is told."""
+    if _thread.frame is not None:
+        return script.call(jitted.fn)(*args, **kwargs)
+    return compile.call(jitted, *jitted._graph_call(args, kwargs))
+
+
 class JitFunction:
     """A function that is compiled; what `ms_function` and `jit` return.
 
@@ -34,13 +41,7 @@ class JitFunction:
 
     def __call__(self, *args, **kwargs):
         if _asked.entered:
-            return events.called(self, None, self._call, args, kwargs)
-        if _thread.frame is not None:
-            return script.call(self.fn)(*args, **kwargs)
-        return compile.call(self, *self._graph_call(args, kwargs))
-
-    def _call(self, args, kwargs):
-        """What `__call__` does, whoever listens."""
+            return events.called(self, None, _call, args, kwargs)
         if _thread.frame is not None:
             return script.call(self.fn)(*args, **kwargs)
         return compile.call(self, *self._graph_call(args, kwargs))

@@ -228,7 +228,7 @@ def current():
 
 
 def called(net, step, run, args, kwargs):
-    """`run(args, kwargs)`, a call of `net`, with `entered` told before and `left` afterwards.
+    """`run(net, args, kwargs)`, a call of `net`, with `entered` told before and `left` afterwards.
 
     Args:
         net (Union[Cell, Callable]): What is called.
@@ -245,7 +245,7 @@ def called(net, step, run, args, kwargs):
         for listener in asked.entered:
             told.append(listener)
             listener.hear("entered", (call,))
-        call.out = run(args, kwargs)
+        call.out = run(net, args, kwargs)
         return call.out
     except BaseException as error:
         call.error = error
