@@ -98,8 +98,10 @@ REPLACED = {
     ("msnb.dataset.engine.graphserver", "setattr(graph, "): "a stand-in that it has made itself",
     ("msnb.insight.profile.result", "setattr(cell, "): "a sum, in a row of its own table",
     ("msnb.notebook.errors", "error._render_traceback_ = "): "how IPython is told to show an error",
-    ("msnb.notebook.errors", "shell.showtraceback = "): "debt: short errors; IPython's set_custom_exc is for those of the "
-    "cell's own statements alone",
+    (
+        "msnb.notebook.errors",
+        "shell.showtraceback = ",
+    ): "debt: short errors; IPython's set_custom_exc is for those of the cell's own statements alone",
     ("msnb.ops.index", "Tensor."): "debt: methods that are attached at run time",
     ("msnb.ops.tensor_methods", "Tensor."): "debt: methods that are attached at run time",
     ("msnb.ops.tensor_methods", "setattr(Tensor, "): "debt: methods that are attached at run time",
