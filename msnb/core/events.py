@@ -9,7 +9,7 @@ A tool listens to what it names, until it closes:
 * ``ran(program, arrays, outs, start, sent)``: a program has run on the arrays of its dynamic arguments. One that runs
   under a PYNATIVE gradient is a node of the tape, and is told as `dispatched` and `recorded`.
 * ``entered(call)`` and ``left(call)``: a Cell or a compiled function was called, within a trace too; see `Call`. Who
-  was told of the one is told of the other, whatever happens in between.
+  was told of the one is told of the other, whatever happens in between. (A compiled method is told as what `ran`.)
 * ``dispatched(kernel, arrays, out, start, sent)``: a kernel was run on concrete arrays, in PYNATIVE mode or by the
   tape.
 * ``recorded(node, boxes)``: an operator ran and left a node on the tape; ``pulled(node, cotangents)``: its gradient is
