@@ -5,12 +5,20 @@ import types
 
 import jax
 
-from msnb.core import compile, script, trace
+from msnb.core import compile, events, script, trace
 from msnb.core.errors import describe
 from msnb.core.identity import Identity
 from msnb.core.tensor import MetaTensor, Tensor
 
 _thread = trace.thread
+_asked = events.asked
+
+
+def _call(jitted, args, kwargs):
+    """What a call of a `JitFunction` does once who listens is told."""
+    if _thread.frame is not None:
+        return script.call(jitted.fn)(*args, **kwargs)
+    return compile.call(jitted, *jitted._graph_call(args, kwargs))
 
 
 class JitFunction:
@@ -32,6 +40,8 @@ class JitFunction:
         self._programs = None
 
     def __call__(self, *args, **kwargs):
+        if _asked.entered:
+            return events.called(self, None, _call, args, kwargs)
         if _thread.frame is not None:
             return script.call(self.fn)(*args, **kwargs)
         return compile.call(self, *self._graph_call(args, kwargs))

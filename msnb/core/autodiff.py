@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.ad_checkpoint import checkpoint_name
 
-from msnb.core import float_status, script, tape, trace
+from msnb.core import events, float_status, script, tape, trace
 from msnb.core.dtype import is_inexact
 from msnb.core.errors import describe
 from msnb.core.parameter import Parameter
@@ -150,8 +150,8 @@ def _taped(fn, args, kwargs, positions, weights, sens, has_aux):
     weight_grads = tuple(g if g is not None else _zeros(w) for g, w in zip(found[split:], weights))
     if _thread.looking:
         float_status.note([g._array for g in found if g is not None])
-    for watcher in tape.watchers:
-        watcher.done(outputs, weights, weight_sources, weight_grads)
+    if events.asked.differentiated:
+        events.tell("differentiated", outputs, weights, weight_sources, weight_grads)
     return _untrack(out), grads, weight_grads
 
 

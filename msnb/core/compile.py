@@ -20,7 +20,7 @@ from msnb.core.argument_names import parameter_names
 from msnb.core.errors import describe
 from msnb.core.identity import IdentityMap, attach, attached
 from msnb.core.parameter import Parameter
-from msnb.core.program import Program, dynamic, off_compile, on_compile
+from msnb.core.program import Program, dynamic
 from msnb.core.tensor import Tensor
 from msnb.core.tree import flatten, structure
 
@@ -30,8 +30,6 @@ __all__ = [
     "call",
     "find",
     "forget",
-    "off_compile",
-    "on_compile",
     "parameter_names",
     "program_of",
     "programs_of",

@@ -4,9 +4,11 @@
 Who never begins pays nothing: results only pass here while `thread.looking` keeps calls off their fast path.
 """
 
+import threading
+
 import jax.numpy as jnp
 
-from msnb.core import tape, trace
+from msnb.core import events, trace
 from msnb.core.dtype import is_inexact
 from msnb.core.kernel import Kernel
 
@@ -19,8 +21,8 @@ def begin():
     frame = _thread.frame
     (_thread if frame is None else frame).status = jnp.zeros((), bool)
     (_thread if frame is None else frame.root()).checking = True
-    if frame is None and _watcher not in tape.watchers:
-        tape.watchers = (*tape.watchers, _watcher)
+    if frame is None and _here.listener is None:  # vital: a training skips its step for what is found here
+        _here.listener = events.listen(pulled=_pulled, name="float status", here=True, vital=True)
     trace.settle()
 
 
@@ -28,6 +30,8 @@ def end():
     """Look no further; returns what was seen, a bool array."""
     frame = _thread.frame
     (_thread if frame is None else frame.root()).checking = False
+    if frame is None and _here.listener is not None:
+        _here.listener = _here.listener.close()
     trace.settle()
     status = _thread.status if frame is None else frame.current_status()
     return jnp.zeros((), bool) if status is None else status
@@ -47,19 +51,16 @@ def note(arrays):
         frame.status = _seen.run(frame.current_status(), *arrays)
 
 
-class _Watcher:
-    """Takes notice of the cotangents on the tape."""
-
-    def made(self, node, boxes):
-        """Results are noted where they are made."""
-
-    def pulled(self, node, cotangents):
-        """The cotangents of one node's outputs."""
-        if _thread.looking:
-            note([c._array for c in cotangents if c is not None])
-
-    def done(self, outputs, weights, sources, gradients):
-        """The finished gradients are noted by who asked for them."""
+def _pulled(node, cotangents):
+    """The cotangents of one node's outputs; results and finished gradients are noted where they are made."""
+    if _thread.looking:
+        note([c._array for c in cotangents if c is not None])
 
 
-_watcher = _Watcher()
+class _Here(threading.local):
+    """State of one thread."""
+
+    listener = None  # to the tape, while the status of PYNATIVE mode is watched
+
+
+_here = _Here()

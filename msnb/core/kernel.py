@@ -1,13 +1,25 @@
-"""`Kernel`: a pure function of arrays under a name, compiled once per signature, and its pullbacks."""
+"""`Kernel`: a pure function of arrays under a name, compiled once per signature, and its pullbacks.
+
+`run` is the compiled function itself, with nothing around it. Only while somebody listens to `dispatched` (see
+`core.events`) the kernels of this process hold a `run` that tells of itself.
+"""
+
+import threading
+import time
+import weakref
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.core import interrupts
-from msnb.core._jax_private import forget_compiled, strengthen
+from msnb.core import events, interrupts, trace
+from msnb.core._jax_private import forget_compiled, is_tracer, strengthen
 from msnb.core.dtype import is_inexact
 from msnb.core.names import GraphName
+
+_clock = time.perf_counter_ns
+_lock = threading.RLock()
+_living = weakref.WeakSet()
 
 
 class Kernel:
@@ -18,7 +30,7 @@ class Kernel:
         fn (Callable): Takes arrays and Python scalars, returns an array or a tuple of arrays.
     """
 
-    __slots__ = ("name", "fn", "run", "checked", "_pullbacks")
+    __slots__ = ("name", "fn", "run", "checked", "_pullbacks", "__weakref__")
 
     def __init__(self, name, fn):
         def kernel(*arrays):
@@ -31,6 +43,10 @@ class Kernel:
         kernel.__name__ = kernel.__qualname__ = self.name
         self.fn = fn
         self.run = jax.jit(kernel)
+        with _lock:
+            _living.add(self)
+            if events.asked.dispatched:
+                self.run = _Telling(self)
         self.checked = None  # of an operator with checks: what is static, and where the inputs stand
         self._pullbacks = {}
 
@@ -45,7 +61,12 @@ class Kernel:
     def recover(self, error):
         """Make sure that an error which broke off a first call does not slow down all later ones."""
         if interrupts.broken_off(error):
-            forget_compiled(self.run, error)
+            forget_compiled(self.compiled, error)
+
+    @property
+    def compiled(self):
+        """`run` as it is when nobody listens."""
+        return self.run.run if type(self.run) is _Telling else self.run
 
     def pullback(self, needs):
         """Kernel that takes the inputs, then one cotangent per output, and returns a tuple of cotangents: one for
@@ -76,3 +97,34 @@ class Kernel:
             return tuple(vjp(cotangents if type(out) is tuple else cotangents[0]))
 
         return pull
+
+
+class _Telling:
+    """What `run` is while somebody listens: it runs, and tells of it unless that was part of a trace."""
+
+    __slots__ = ("kernel", "run")
+
+    def __init__(self, kernel):
+        self.kernel = kernel
+        self.run = kernel.compiled
+
+    def __call__(self, *arrays):
+        start = _clock()
+        out = self.run(*arrays)
+        sent = _clock()
+        if trace.thread.frame is None and not any(map(is_tracer, (*arrays, *(out if type(out) is tuple else (out,))))):
+            events.tell("dispatched", self.kernel, arrays, out, start, sent)
+        return out
+
+    def __getattr__(self, name):
+        return getattr(self.run, name)
+
+
+def _switch(asked):
+    """Somebody listens to `dispatched` from now on, or nobody does any more."""
+    with _lock:
+        for kernel in _living:
+            kernel.run = _Telling(kernel) if asked else kernel.compiled
+
+
+events.when_asked("dispatched", _switch)

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb import context
-from msnb.core import interrupts, late, observe, random, tape, trace
+from msnb.core import events, further_outputs, interrupts, late, random, tape, trace
 from msnb.core._jax_private import (
     argument_like,
     eval_jaxpr,
@@ -41,8 +41,9 @@ from msnb.core.script.merge import Undefined
 from msnb.core.tensor import Tensor, box
 from msnb.core.tree import flatten, structure
 
+_asked = events.asked
+_clock = time.perf_counter_ns
 _lock = trace.taking.lock
-_listeners = []
 _thread = trace.thread
 _state = context._state
 _moves = trace.moves
@@ -50,18 +51,6 @@ _MAX_DISCOVERY = 8
 
 context.on_change("mode", lambda _: _moves.bump() if trace.taking.contended else None)
 _GRAPH = context.GRAPH_MODE
-
-
-def on_compile(listener):
-    """Call `listener(program)` after each first compilation. Returns `listener`."""
-    _listeners.append(listener)
-    return listener
-
-
-def off_compile(listener):
-    """Undo `on_compile`."""
-    if listener in _listeners:
-        _listeners.remove(listener)
 
 
 class Program:
@@ -227,7 +216,7 @@ class Program:
         self._careful = None  # the form that leaves the old arrays of Parameters alone, once threads contend for them
         self._ready = None  # what `run` was when it was last called: it is compiled
         self._ran = None  # (form, its arguments) of the last call that compiled
-        self._observers = ()  # weak, as recordings are large: `observe` holds those that look on now
+        self._observers = ()  # weak, as recordings are large: `further_outputs` holds those that look on now
         self._observed = ()  # (observer, number of its arrays) while this program runs in a form with further outputs
         self._form = (), [], self._own_run, ()  # (observers, their graphs, `run`, `_observed`) of the last time
         self._kernel = None
@@ -241,7 +230,7 @@ class Program:
         known, graphs, self.run, self._observed = self._form
         if known == self._observers:  # who comes again is not asked again
             return
-        asked = [(o, o.rewrite(self)) for o in observers]
+        asked = [(o, further_outputs.rewritten(o, self)) for o in observers]
         asked = [(o, graph) for o, graph in asked if graph is not None]
         own = len(self.jaxpr.jaxpr.outvars)
         self._observed = tuple((weakref.ref(o), len(graph.jaxpr.outvars) - own) for o, graph in asked)
@@ -267,7 +256,8 @@ class Program:
         for observer, count in self._observed:
             looking = observer()
             if looking is not None:
-                looking.receive(self, observe.Run(inputs, [*outs[: self.n_results], *new], outs[at : at + count]))
+                run = further_outputs.Run(inputs, [*outs[: self.n_results], *new], outs[at : at + count])
+                further_outputs.hand(looking, self, run)
             at += count
         return outs[: self.n_results]
 
@@ -276,6 +266,7 @@ class Program:
         """Run on the arrays of the dynamic arguments; returns boxed results and rebinds what was written."""
         if _thread.late:
             late.poll()
+        start = _clock() if _asked.ran else None
         rest = [(random.next_number(),)] if self.random else []
         rest += [(a,) for a in arrays]
         with _lock:
@@ -289,9 +280,10 @@ class Program:
             self.calls += 1
             if before is not None:
                 inputs, now = self._inputs_of(before, read, [r[0] for r in rest]), [p._stored() for p in self.written]
+        if start is not None:
+            events.tell("ran", self, arrays, outs[: self.n_results], start, _clock())
         if first:
-            for listener in list(_listeners):
-                listener(self)
+            events.tell("compiled", self)
         if before is not None:
             outs = self._show(inputs, now, outs)
         if self.errors:
@@ -358,8 +350,8 @@ class Program:
 
     def _attach(self):
         """Bring the written Parameters together in one store, unless another program writes only part of them."""
-        if [observer() for observer in self._observers] != list(observe.observers):
-            self._follow(observe.observers)
+        if [observer() for observer in self._observers] != list(further_outputs.observers):
+            self._follow(further_outputs.observers)
         if not self._observers:
             self.run = self._unobserved()
         self._store = self._together()

@@ -11,17 +11,14 @@ import itertools
 
 import jax.numpy as jnp
 
-from msnb.core import trace
+from msnb.core import events, trace
 from msnb.core.dtype import is_inexact
 from msnb.core.kernel import Kernel
 from msnb.core.tensor import box
 
 _thread = trace.thread
+_asked = events.asked
 _order = itertools.count()
-
-# Tools that look on. Each has made(node, boxes): an operator ran and left a node; pulled(node, cotangents): its
-# gradient is about to be taken; done(outputs, weights, sources, gradients): a gradient is complete.
-watchers = ()
 
 
 class Node:
@@ -98,8 +95,8 @@ def record(kernel, inputs, arrays, boxes):
         for index, tensor in enumerate(boxes):
             if is_inexact(tensor._array.dtype):
                 tensor._node = (node, index)
-        for watcher in watchers:
-            watcher.made(node, boxes)
+        if _asked.recorded:
+            events.tell("recorded", node, boxes)
 
 
 @contextlib.contextmanager
@@ -161,8 +158,8 @@ def backward(outputs, cotangents, sources):
         needs = tuple(link is not None and reach(link[0]) for link in node.inputs)
         if not any(needs):
             continue
-        for watcher in watchers:
-            watcher.pulled(node, slots)
+        if _asked.pulled:
+            events.tell("pulled", node, slots)
         for link, need, cotangent in zip(node.inputs, needs, node.pull(slots, needs, again)):
             if need and cotangent is not None:
                 send(link, cotangent)

@@ -12,7 +12,7 @@ def graph(net, *inputs):
 
     Args:
         net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr]): what to look at; a Program is what a listener of
-            `msnb.core.compile.on_compile` is given. A FuncGraph is returned as it is.
+            `msnb.core.events` tells of. A FuncGraph is returned as it is.
         inputs: the inputs `net` would be called with.
 
     Returns:

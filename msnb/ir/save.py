@@ -6,6 +6,7 @@ import re
 
 from msnb import context, log
 from msnb._atomic import writing
+from msnb.core import events
 
 from .graphviz import to_dot
 from .printer import to_text
@@ -16,11 +17,9 @@ _numbers = itertools.count()
 
 def install():
     """Write graphs from now on, whenever ``save_graphs`` is on. Calling it again changes nothing."""
-    from msnb.core.compile import on_compile
-
     if not install.done:
         install.done = True
-        on_compile(_write)
+        events.listen(compiled=_write, name="save_graphs")
 
 
 install.done = False

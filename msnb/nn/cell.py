@@ -1,53 +1,28 @@
-"""`Cell`: a node of a network, with Parameters, sub-Cells and a `construct` that computes."""
+"""`Cell`: a node of a network, with Parameters, sub-Cells and a `construct` that computes.
+
+Its two halves stand beside: `_tree` holds the Parameters and sub-Cells, `_running` calls `construct`.
+"""
 
 import difflib
-import inspect
 import itertools
 from collections import OrderedDict
 
-import jax
 import numpy as np
 
-from msnb import context, log
+from msnb import log
 from msnb.common import dtype as mstype
-from msnb.core import autodiff, compile, script, trace
+from msnb.core import trace
 from msnb.core.errors import describe
-from msnb.core.marks import changes
-from msnb.core.parameter import Parameter, ParameterTuple
 from msnb.core.precision import cast_tensor
-from msnb.core.tensor import Tensor, is_traced
-from msnb.core.tree import flatten
+from msnb.nn._running import Running
+from msnb.nn._tree import Tree
 
-_thread = trace.thread
-_state = context._state
 _epoch = trace.epoch
-_GRAPH = context.GRAPH_MODE
 _ids = itertools.count()
 _set = object.__setattr__
 
-# What a Cell keeps for itself: never part of the question whether a compiled program still fits.
-_INTERNAL = frozenset(
-    (
-        "_params",
-        "_cells",
-        "_programs",
-        "_attr_name",
-        "_id",
-        "_auto_prefix",
-        "_param_prefix",
-        "_scope",
-        "_phase",
-        "cell_init_args",
-        "_create_time",
-        "_bprop_debug",
-        "_parallel_inputs",
-        "_func_graph_flags",
-        "_has_bprop",
-    )
-)
 
-
-class Cell:
+class Cell(Running, Tree):
     """Base class of every network and layer.
 
     A subclass creates sub-Cells and Parameters in `__init__` and computes in `construct`. Calling a Cell runs
@@ -73,8 +48,6 @@ class Cell:
     """
 
     IGNORE_LIST = ["_scope", "_cell_init_args", "_auto_prefix", "_cells", "_params", "_programs", "_create_time"]
-    _compile_always = False  # compiled at top level in PYNATIVE mode as well; built-in optimizers are
-    _programs = None
 
     def __init__(self, auto_prefix=True, flags=None):
         _set(self, "_params", OrderedDict())
@@ -103,14 +76,6 @@ class Cell:
         if flags:
             self.add_flags(**flags)
 
-    # ------------------------------------------------------------------ calling
-    def __call__(self, *args, **kwargs):
-        if _thread.frame is not None:
-            return self._traced_call(args, kwargs)
-        if _state.mode == _GRAPH or self._compile_always:
-            return compile.call(self, *self._graph_call(args, kwargs))
-        return self._run(args, kwargs)
-
     def construct(self, *inputs, **kwargs):
         """The computation of this Cell; every subclass defines it.
 
@@ -118,208 +83,6 @@ class Cell:
             MissingConstruct: Here, where there is none.
         """
         raise MissingConstruct(type(self))
-
-    def _graph_call(self, args, kwargs):
-        """(fn, args, kwargs, name, extra) for core.compile."""
-        if kwargs:
-            args, kwargs = self._positional(args, kwargs)
-        return self._trace_root, args, kwargs, type(self).__name__, ()
-
-    def _trace_root(self, *args, **kwargs):
-        """What is traced for a whole program: this Cell under the scope "Default"."""
-        self.check_names()
-        _thread.frame.cells[id(self)] = self
-        with jax.named_scope("Default"):
-            return self._run(args, kwargs)
-
-    @property
-    def argument_names(self):
-        """Names of construct's parameters."""
-        return compile.parameter_names(self.construct)
-
-    def _traced_call(self, args, kwargs):
-        """Within a graph: under a scope named after the attribute that holds the Cell."""
-        _thread.frame.cells[id(self)] = self
-        name = type(self).__name__
-        with jax.named_scope(_scope_name(self._attr_name, name)):
-            return self._run(args, kwargs)
-
-    def _run(self, args, kwargs):
-        """`construct` with mixed precision, hooks and custom gradients around it."""
-        if self._compute is not _thread.compute_dtype:
-            return self._run_cast(args, kwargs)
-        return self._run_plain(args, kwargs)
-
-    def _run_cast(self, args, kwargs):
-        dtype = self._compute
-        if dtype is not None:
-            args = tuple(cast_tensor(a, dtype) for a in args)
-        before = _thread.compute_dtype
-        try:  # not a context manager: a Stop on the way out of one would leave it set
-            _thread.compute_dtype = dtype
-            return self._run_plain(args, kwargs)
-        finally:
-            _thread.compute_dtype = before
-
-    def _run_plain(self, args, kwargs):
-        if self._hook is not None:
-            return self._run_hooked(args, kwargs)
-        if self._has_bprop is None:
-            self.__dict__["_has_bprop"] = callable(getattr(self, "bprop", None))
-        if self._has_bprop and (_thread.recording or _thread.frame is not None):
-            if kwargs:
-                args, _ = self._positional(args, kwargs)
-            return autodiff.call_with_bprop(self, args)
-        return self._construct(args, kwargs)
-
-    def _construct(self, args, kwargs):
-        if _thread.frame is not None:
-            return script.call(self.construct)(*args, **kwargs)
-        return self.construct(*args, **kwargs)
-
-    def _run_hooked(self, args, kwargs):
-        """Cotangents pass through the user's hook on their way back into the inputs."""
-        hook, seen = self._hook, {}
-        tag = f"{type(self).__name__}({self._id})"
-        spots = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
-
-        def at_inputs(grads):
-            new = hook(tag, tuple(grads), seen.get("outputs"))
-            if new is None:
-                return [None] * len(grads)
-            new = new if isinstance(new, tuple) else (new,)
-            if len(new) != len(grads):
-                raise TypeError(f"The hook of {tag} should return {len(grads)} gradients, but returned {len(new)}.")
-            return list(new)
-
-        def at_outputs(grads):
-            seen["outputs"] = tuple(grads)
-            return [None] * len(grads)
-
-        args = list(args)
-        for i, twin in zip(spots, autodiff.with_backward_hook([args[i] for i in spots], at_inputs)):
-            args[i] = twin
-        leaves, rebuild = flatten(self._construct(tuple(args), kwargs))
-        tensors = iter(autodiff.with_backward_hook([v for v in leaves if isinstance(v, Tensor)], at_outputs))
-        return rebuild([next(tensors) if isinstance(v, Tensor) else v for v in leaves])
-
-    def _positional(self, args, kwargs):
-        """Keyword arguments moved to the positions that construct gives them.
-
-        Raises:
-            ValueError: If construct takes one of them by keyword only.
-        """
-        signature = inspect.signature(self.construct)
-        for p in signature.parameters.values():
-            if (
-                p.kind is p.VAR_KEYWORD
-                and set(kwargs) - set(signature.parameters)
-                or p.kind is p.KEYWORD_ONLY
-                and p.name in kwargs
-            ):
-                raise ValueError(
-                    f"In GRAPH mode construct of {type(self).__name__} takes positional arguments; "
-                    f"'{p.name}' can only be given by keyword. Make it a positional parameter."
-                )
-        bound = signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        return bound.args, {}
-
-    def compile(self, *inputs):
-        """Trace the graph for these inputs without running it."""
-        compile.find(self, *self._graph_call(inputs, {}))
-
-    def compile_and_run(self, *inputs):
-        """Run as a compiled graph whatever the mode is."""
-        return compile.call(self, *self._graph_call(inputs, {}))
-
-    # ------------------------------------------------------------------ attributes
-    def __setattr__(self, name, value):
-        values = self.__dict__
-        params, cells = values.get("_params"), values.get("_cells")
-        if isinstance(value, (Parameter, Cell, ParameterTuple)) and params is None:
-            raise AttributeError(
-                f"Call super().__init__() in {type(self).__name__}.__init__ before assigning Parameters or Cells."
-            )
-        if params is None or name in _INTERNAL:
-            _set(self, name, value)
-            return
-        if isinstance(value, Parameter):
-            self._forget(name)
-            self.insert_param_to_cell(name, value)
-        elif isinstance(value, Cell):
-            self._forget(name)
-            cells[name] = value
-            values[name] = value
-            self._adopt(name, value)
-        elif isinstance(value, ParameterTuple):
-            self._forget(name)
-            for param in value:
-                self.insert_param_to_cell(param.name, param, check_name=False)
-            values[name] = value
-        elif name in params and params[name] is not None:
-            self._assign_parameter(name, value)
-        else:
-            if name in cells:
-                if value is not None:
-                    raise TypeError(
-                        f"'{name}' is a Cell of {type(self).__name__} and can be replaced by a Cell or "
-                        f"None, but got {describe(value)}."
-                    )
-                cells[name] = None
-            elif _thread.frame is not None:
-                self._set_while_traced(name, value)
-            _set(self, name, value)
-        _epoch.bump()
-
-    def _set_while_traced(self, name, value):
-        """What construct sets in Python is noted while the graph is built, and set by each call of the program."""
-        if any(is_traced(leaf) for leaf in flatten(value)[0]):
-            raise TypeError(
-                f"'{name}' of {type(self).__name__} is no Parameter, so a graph cannot keep a Tensor "
-                f"in it. Make it a Parameter, or return the value from construct."
-            )
-        before = self.__dict__.get(name, trace.ABSENT)
-        if _thread.frame.conditional() and (before is trace.ABSENT or _normal(before) != _normal(value)):
-            raise TypeError(
-                f"'{name}' of {type(self).__name__} is set under a condition or in a loop that only the "
-                f"graph knows, where a Python value cannot change. Make it a Parameter."
-            )
-        _thread.frame.root().settings.setdefault((id(self), name), (self, name, before))
-
-    def _assign_parameter(self, name, value):
-        if value is None:
-            self._params[name] = None
-            self.__dict__[name] = None
-        elif isinstance(value, (Tensor, int, float)) and not isinstance(value, bool):
-            self._params[name].set_data(value if isinstance(value, Tensor) else Tensor(value, self._params[name].dtype))
-        else:
-            raise TypeError(
-                f"'{name}' is a Parameter of {type(self).__name__} and can be set to a Parameter, a Tensor "
-                f"or None, but got {describe(value)}."
-            )
-
-    def _forget(self, name):
-        self._params.pop(name, None)
-        self._cells.pop(name, None)
-        self.__dict__.pop(name, None)
-
-    def _adopt(self, name, cell):
-        """A sub-Cell takes its name from the attribute, and its Parameters their prefix."""
-        cell.__dict__["_attr_name"] = name
-        if self._auto_prefix:
-            cell.update_parameters_name(name + ".")
-
-    def __delattr__(self, name):
-        if name not in self.__dict__ and name not in self._params and name not in self._cells:
-            raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'.")
-        self._forget(name)
-        _epoch.bump()
-
-    def __getattr__(self, name):
-        if "_params" not in self.__dict__ and name in ("_params", "_cells"):
-            raise AttributeError(f"Call super().__init__() first in {type(self).__name__}.__init__.")
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'.")
 
     def __getstate__(self):
         return {k: v for k, v in self.__dict__.items() if k != "_programs"}
@@ -329,179 +92,7 @@ class Cell:
         self.__dict__["_programs"] = None
         self.__dict__["_id"] = next(_ids)
 
-    # ------------------------------------------------------------------ does a compiled program still fit?
-    def _fingerprint(self):
-        """What a graph of this Cell alone (not its sub-Cells) depends on, comparable by ==."""
-        construct = getattr(type(self).construct, "__code__", None)
-        return _Same(construct), {k: _normal(v) for k, v in self._own_attributes()}
-
-    def _own_attributes(self):
-        """(name, value) of the attributes that a graph may depend on."""
-        return [(k, v) for k, v in self.__dict__.items() if k not in _INTERNAL]
-
-    # ------------------------------------------------------------------ building
-    def insert_param_to_cell(self, param_name, param, check_name=True):
-        """Add a Parameter under a name.
-
-        Args:
-            param_name (str): Attribute and, unless it has one, name of the Parameter.
-            param (Parameter): The Parameter.
-            check_name (bool): Whether a "." in the name is refused. Default: True.
-
-        Raises:
-            KeyError: If the name is empty, holds a ".", or is taken by another attribute.
-            TypeError: If `param` is no Parameter.
-        """
-        if not param_name:
-            raise KeyError("For 'insert_param_to_cell', 'param_name' is empty.")
-        if check_name and "." in param_name:
-            raise KeyError(f"For 'insert_param_to_cell', 'param_name' should not hold '.', but got '{param_name}'.")
-        if "_params" not in self.__dict__:
-            raise AttributeError(f"Call super().__init__() in {type(self).__name__}.__init__ first.")
-        if hasattr(self, param_name) and param_name not in self._params:
-            raise KeyError(
-                f"For 'insert_param_to_cell', {type(self).__name__} already has an attribute "
-                f"'{param_name}' that is no Parameter."
-            )
-        if param is not None and not isinstance(param, Parameter):
-            raise TypeError(f"For 'insert_param_to_cell', 'param' should be a Parameter, but got {describe(param)}.")
-        if param is not None and param.name == "Parameter":
-            param.name = param_name
-        self._params[param_name] = param
-        self.__dict__[param_name] = param
-        _epoch.bump()
-
-    def insert_child_to_cell(self, child_name, child_cell):
-        """Add a sub-Cell under a name.
-
-        Args:
-            child_name (str): Name of the attribute.
-            child_cell (Cell): The sub-Cell.
-
-        Raises:
-            KeyError: If the name is empty, holds a ".", or is taken.
-            TypeError: If `child_cell` is no Cell.
-        """
-        if not child_name or "." in child_name:
-            raise KeyError(
-                f"For 'insert_child_to_cell', 'child_name' should be a name without '.', but got '{child_name}'."
-            )
-        if hasattr(self, child_name) and child_name not in self._cells:
-            raise KeyError(
-                f"For 'insert_child_to_cell', {type(self).__name__} already has an attribute '{child_name}'."
-            )
-        if child_cell is not None and not isinstance(child_cell, Cell):
-            raise TypeError(
-                f"For 'insert_child_to_cell', 'child_cell' should be a Cell, but got {describe(child_cell)}."
-            )
-        self._cells[child_name] = child_cell
-        self.__dict__[child_name] = child_cell
-        if child_cell is not None:
-            child_cell.__dict__["_attr_name"] = child_name
-        _epoch.bump()
-
-    def update_parameters_name(self, prefix="", recurse=True):
-        """Name every Parameter `prefix` + its path within this Cell.
-
-        Raises:
-            ValueError: If `prefix` is no string.
-        """
-        if not isinstance(prefix, str):
-            raise ValueError(f"For 'update_parameters_name', 'prefix' should be a string, but got {describe(prefix)}.")
-        for name, param in self.parameters_and_names(expand=recurse):
-            if prefix:
-                param.name = prefix + name
-
-    def update_cell_prefix(self):
-        """Give every sub-Cell the path that leads to it as `param_prefix`."""
-        for name, cell in self.cells_and_names():
-            cell.__dict__["_param_prefix"] = name
-
-    def update_cell_type(self, cell_type):
-        """Set the type tag of the Cell."""
-        self.cell_type = cell_type
-
     # ------------------------------------------------------------------ looking inside
-    def parameters_and_names(self, name_prefix="", expand=True):
-        """Iterate over (path, Parameter), each Parameter once.
-
-        Args:
-            name_prefix (str): Put before every path. Default: ''.
-            expand (bool): Whether sub-Cells are entered. Default: True.
-        """
-        seen = set()
-        cells = self.cells_and_names(name_prefix=name_prefix) if expand else [(name_prefix, self)]
-        for cell_name, cell in cells:
-            for name, param in cell._params.items():
-                if param is not None and id(param) not in seen:
-                    seen.add(id(param))
-                    yield (f"{cell_name}.{name}" if cell_name else name), param
-
-    def get_parameters(self, expand=True):
-        """Iterate over the Parameters, each once."""
-        for _, param in self.parameters_and_names(expand=expand):
-            yield param
-
-    def trainable_params(self, recurse=True):
-        """List of the Parameters that require a gradient."""
-        return [p for p in self.get_parameters(expand=recurse) if p.requires_grad]
-
-    def untrainable_params(self, recurse=True):
-        """List of the Parameters that require no gradient."""
-        return [p for p in self.get_parameters(expand=recurse) if not p.requires_grad]
-
-    def parameters_dict(self, recurse=True):
-        """OrderedDict from name to Parameter."""
-        return OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse))
-
-    def parameters_broadcast_dict(self, recurse=True):
-        """OrderedDict of the Parameters that data parallel training broadcasts, None if there is none."""
-        found = OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse) if not p.layerwise_parallel)
-        return found or None
-
-    def check_names(self):
-        """Raise ValueError if two Parameters have the same name."""
-        names = {}
-        for param in self.get_parameters():
-            other = names.setdefault(param.name, param)
-            if other is not param:
-                raise ValueError(f"{type(self).__name__} has two Parameters named '{param.name}'; rename one of them.")
-
-    def cells_and_names(self, cells=None, name_prefix=""):
-        """Iterate over (path, Cell): this Cell and everything below, each once."""
-        seen = set() if cells is None else cells
-        if id(self) in seen:
-            return
-        seen.add(id(self))
-        yield name_prefix, self
-        for name, cell in self._cells.items():
-            if cell is not None:
-                yield from cell.cells_and_names(seen, f"{name_prefix}.{name}" if name_prefix else name)
-
-    def cells(self):
-        """The direct sub-Cells."""
-        return self.name_cells().values()
-
-    def name_cells(self):
-        """OrderedDict of the direct sub-Cells, each once."""
-        seen, found = set(), OrderedDict()
-        for name, cell in self._cells.items():
-            if cell is not None and id(cell) not in seen:
-                seen.add(id(cell))
-                found[name] = cell
-        return found
-
-    def generate_scope(self):
-        """Give every sub-Cell the scope that graphs show it under."""
-        for name, cell in self._cells.items():
-            if cell is not None:
-                cell.__dict__["_scope"] = f"{self._scope or 'Default'}/{_scope_name(name, type(cell).__name__)}"
-                cell.generate_scope()
-
-    def get_scope(self):
-        """The scope set by `generate_scope`, None before."""
-        return self._scope
-
     def get_func_graph_proto(self):
         """The functional IR of the last compiled program as text, None when nothing has been compiled."""
         programs = [e.program for entries in (self._programs.table.values() if self._programs else ()) for e in entries]
@@ -676,25 +267,6 @@ class Cell:
         self.__dict__["_hook"] = fn
         _epoch.bump()
 
-    # ------------------------------------------------------------------ text
-    def extend_repr(self):
-        """What a subclass shows of itself between < and >."""
-        return ""
-
-    def __repr__(self):
-        extra = self.extend_repr()
-        if not self._cells:
-            return f"{type(self).__name__}<{extra}>"
-        lines = [extra] if extra else []
-        lines += [f"({name}): {cell!r}" for name, cell in self._cells.items()]
-        body = "\n".join(lines).replace("\n", "\n  ")
-        return f"{type(self).__name__}<\n  {body}\n  >"
-
-
-def _scope_name(attribute, kind):
-    """Scope of a Cell: the attribute that holds it and, unless the context says otherwise, its class."""
-    return f"{attribute}-{kind}" if attribute and _state.reserve_class_name_in_scope else attribute or kind
-
 
 class GraphKernel(Cell):
     """A Cell whose operators are meant to become one kernel; XLA fuses them without being told.
@@ -717,33 +289,3 @@ class MissingConstruct(AttributeError, NotImplementedError):
         close = difflib.get_close_matches("construct", methods, n=1) or [n for n in methods if n == "forward"]
         hint = f" It has '{close[0]}': rename that to 'construct'." if close else " Define it: it computes the outputs."
         super().__init__(f"{kind.__name__} has no method 'construct'.{hint}")
-
-
-class _Same:
-    """Compares by identity and keeps its object alive, so that the identity stays its own."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value):
-        self.value = value
-
-    def __eq__(self, other):
-        return isinstance(other, _Same) and self.value is other.value
-
-    __hash__ = None
-
-
-def _normal(value):
-    """An attribute as something that == compares by what a graph sees of it."""
-    if value is None or isinstance(value, (bool, int, float, str, mstype.Type)):
-        return type(value), value
-    if isinstance(value, Parameter):
-        return _Same(value), value._requires_grad
-    if isinstance(value, Tensor):
-        trace.constants[value] = True
-        return _Same(value), _Same(value._array)
-    if type(value) in (tuple, list):
-        return [_normal(v) for v in value]
-    if type(value) in (dict, OrderedDict):
-        return [(k, _normal(v)) for k, v in value.items()]
-    return _Same(value), changes(value)

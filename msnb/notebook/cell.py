@@ -1,12 +1,11 @@
 """What lasts for one cell: its imports, mode and device, the clock and the graphs of `%%mindspore`.
 
-A cell's scope opens where IPython starts to run its statements and closes when they are done, whatever happened. There
-the computations that the cell has started are waited for too, so that an error in one of them belongs to this cell.
+A cell's scope opens when IPython tells that it begins to execute one and closes when that is done, whatever happened.
+Then the computations that the cell has started are waited for too, so that an error in one of them belongs to it.
 """
 
 import ast
 import contextlib
-import functools
 import linecache
 import sys
 
@@ -23,15 +22,24 @@ _scopes = []  # innermost last; %%capture runs a cell within a cell
 
 @contextlib.contextmanager
 def scope():
-    """The scope of one cell, from its first statement to its last."""
-    opened = Scope()
-    _scopes.append(opened)
+    """The scope of code that runs as a cell of its own, within one."""
+    opened = _open()
     try:
         yield opened
     finally:
-        while _scopes and _scopes.pop() is not opened:
-            pass
-        opened.end()
+        _close(opened)
+
+
+def _open():
+    opened = Scope()
+    _scopes.append(opened)
+    return opened
+
+
+def _close(opened):
+    """End a scope, and those within it that nobody has ended."""
+    while opened in _scopes:
+        _scopes.pop().end()
 
 
 class Scope:
@@ -39,6 +47,7 @@ class Scope:
 
     def __init__(self):
         self.options = None
+        self.info = None  # IPython's description of the cell, which its result has too
         self._before = {}
         self._clock = None
         self._ran = None
@@ -72,13 +81,17 @@ class Scope:
         for key, (during, before) in self._before.items():
             if getattr(context._state, key) == during:  # else the cell itself has set it, to last
                 put_back(key, before)
-        try:
-            if self._clock is not None:
-                print(self._clock.stop())
-            if self._ran is not None:
-                self._ran.show()
-        except Exception:  # the cell itself is done; what could not be shown must not break the shell's loop
-            get_ipython().showtraceback()
+        shows = []
+        if self._clock is not None:
+            shows.append(lambda: print(self._clock.stop()))
+        if self._ran is not None:
+            self._ran.close()  # first: nothing may keep it attached
+            shows.append(self._ran.show)
+        for show in shows:
+            try:
+                show()
+            except Exception:  # the cell itself is done; what could not be shown must not break the shell's loop
+                get_ipython().showtraceback()
 
 
 def put_back(key, value):
@@ -131,14 +144,8 @@ def install(shell):
     transformer = _Transformer()
     shell.ast_transformers.append(transformer)
     cells.install()
-    run = shell.run_ast_nodes
-
-    @functools.wraps(run)
-    async def run_ast_nodes(nodes, cell_name, *args, result=None, **kwargs):
-        with scope():
-            return await run(nodes, cell_name, *args, result=result, **kwargs) or _waited(shell, result)
-
-    shell.run_ast_nodes = run_ast_nodes
+    following = _Cells(shell)
+    following.install()
 
     def undo():
         if rewrite.first_line in manager.line_transforms:
@@ -146,19 +153,71 @@ def install(shell):
         if transformer in shell.ast_transformers:
             shell.ast_transformers.remove(transformer)
         cells.uninstall(shell)
-        if vars(shell).get("run_ast_nodes") is run_ast_nodes:
-            del shell.run_ast_nodes
+        following.uninstall()
 
     return undo
 
 
-def _waited(shell, result):
-    """Whether a computation that the cell had started has failed; its error is then the cell's."""
-    try:
-        wait()
-    except Exception as error:
-        if result is not None:
+class _Cells:
+    """Opens and closes the scopes of a shell's cells, which its events tell of.
+
+    Args:
+        shell (InteractiveShell): The shell.
+    """
+
+    def __init__(self, shell):
+        self.shell = shell
+        self._skipped = None  # result of the last cell without text, of which only the end is told
+
+    def install(self):
+        """Follow the cells from the next one on."""
+        for event, act in self._acts():
+            self.shell.events.register(event, act)
+
+    def uninstall(self):
+        """Follow them no more; the cell that does this ends here."""
+        for event, act in self._acts():
+            if act in self.shell.events.callbacks.get(event, ()):
+                self.shell.events.unregister(event, act)
+        if _scopes:
+            _close(_scopes[0])
+
+    def _acts(self):
+        # not `pre_run_cell` and `post_run_cell` alone, which a front end's silent cells do not have
+        return ("pre_execute", self._begins), ("pre_run_cell", self._begun), ("post_execute", self._ended)
+
+    def _begins(self):
+        _open()
+
+    def _begun(self, info):
+        if _scopes:
+            _scopes[-1].info = info
+
+    def _ended(self):
+        result = self.shell.last_execution_result
+        own = [opened for opened in _scopes if result is not None and opened.info is result.info]
+        if not own and result is not None and result is not self._skipped and not (result.info.raw_cell or "").strip():
+            self._skipped = result
+            return
+        if not _scopes:
+            return
+        opened = own[-1] if own else _scopes[-1]
+        try:
+            if own or opened.info is None and result is not None and result.info.silent:  # else it was broken off
+                self._wait(result)
+        finally:
+            _close(opened)
+
+    def _wait(self, result):
+        """Wait for what the cell has started; an error in that is the cell's."""
+        if not result.success:
+            return
+        try:
+            wait()
+        except KeyboardInterrupt as error:
             result.error_in_exec = error
-        errors.show_late(shell, error)
-        return True
-    return False
+            self.shell.showtraceback(running_compiled_code=True)
+        except Exception as error:
+            result.error_in_exec = error
+            errors.show_late(self.shell, error)
+        self.shell.last_execution_succeeded = result.success

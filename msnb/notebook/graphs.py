@@ -8,48 +8,36 @@ from IPython import get_ipython
 from IPython.core.error import UsageError
 from IPython.display import display
 
+from msnb.core import compile, events
+from msnb.core.identity import IdentityMap
+
 _MOST = 8  # views that one cell shows
 
 
 class Ran:
-    """Which Cells and compiled functions run from its making to :meth:`show`."""
+    """Which Cells and compiled functions run from its making to :meth:`show` or :meth:`close`."""
 
     def __init__(self):
-        from msnb.core import api, compile
-        from msnb.nn.cell import Cell
+        self._calls_before = {program: program.calls for program in compile.all_programs()}
+        self._known = IdentityMap()  # nets in `_called`
+        self._called = []  # (net, args, kwargs)
+        self._listener = events.listen(left=self._left, name="--ir")
 
-        self._compile = compile
-        self._calls_before = {id(program): program.calls for program in compile.all_programs()}
-        self._called = {}
-        self._running = []
-        self._watched = [(kind, kind.__call__) for kind in (Cell, api.JitFunction)]
-        for kind, call in self._watched:
-            kind.__call__ = self._watch(call)
+    def _left(self, call):
+        """Remember what the outermost Cell or function was called with."""
+        if call.around is None and not call.traced and call.error is None and call.net not in self._known:
+            self._known[call.net] = True
+            self._called.append((call.net, call.args, call.kwargs))
 
-    def _watch(self, call):
-        """`call`, which also remembers what the outermost Cell or function is called with."""
-        called, running, thread = self._called, self._running, self._compile._thread
-
-        @functools.wraps(call)
-        def watched(net, *args, **kwargs):
-            if running or thread.frame is not None:
-                return call(net, *args, **kwargs)
-            running.append(net)
-            try:
-                result = call(net, *args, **kwargs)
-            finally:
-                running.clear()
-            called.setdefault(id(net), (net, args, kwargs))
-            return result
-
-        return watched
+    def close(self):
+        """Look away."""
+        self._listener.close()
 
     def show(self):
-        """Stop watching; show one view for each network."""
-        for kind, call in self._watched:
-            kind.__call__ = call
-        shows = [functools.partial(show_call, *called) for called in self._called.values()]
-        shows += [functools.partial(show, p) for p in self._compile.all_programs() if self._ran_inside(p)]
+        """Look away; show one view for each network."""
+        self.close()
+        shows = [functools.partial(show_call, *called) for called in self._called]
+        shows += [functools.partial(show, p) for p in compile.all_programs() if self._ran_inside(p)]
         if not shows:
             print("--ir: no Cell and no ms_function has run in this cell. Call one here, or use %ms_ir net(x).")
         for each in shows[:_MOST]:
@@ -59,15 +47,15 @@ class Ran:
 
     def _ran_inside(self, program):
         """Whether a program has run that is not of an outermost call: a compiled part of something PYNATIVE."""
-        return program.calls > self._calls_before.get(id(program), 0) and id(program.root()) not in self._called
+        ran = program.calls > self._calls_before.get(program, 0)
+        return ran and not any(net is program.root() for net, *_ in self._called)
 
 
 def show_call(net, args, kwargs):
     """Show the graph of one call; while the notebook is open it follows the cells that it comes from."""
-    from msnb.core.compile import program_of
     from msnb.notebook import live
 
-    view = show(program_of(net, *args, **kwargs), net)
+    view = show(compile.program_of(net, *args, **kwargs), net)
     live.follow(view, net, args, kwargs)
 
 
@@ -95,8 +83,6 @@ def show_expression(expression, space):
     Raises:
         UsageError: If it is no call, and nothing that has run.
     """
-    from msnb.core import compile
-
     if not expression.strip():
         raise UsageError("%ms_ir needs a call to look at, such as: %ms_ir net(x)")
     tree = ast.parse(expression.strip(), "<%ms_ir>", "eval").body

@@ -17,7 +17,7 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn, ops
-from msnb.core import compile, observe
+from msnb.core import compile, further_outputs
 
 
 @pytest.fixture(autouse=True)
@@ -358,9 +358,9 @@ class Norms:
 @pytest.fixture
 def watched():
     added = []
-    yield lambda observer: added.append(observer) or observe.add(observer)
+    yield lambda observer: added.append(observer) or further_outputs.add(observer)
     for observer in added:
-        observe.remove(observer)
+        further_outputs.remove(observer)
 
 
 def test_an_observer_sees_further_arrays_of_each_run_and_changes_no_result(watched):
@@ -388,13 +388,13 @@ def test_an_observer_that_comes_and_goes_leaves_the_compiled_program_as_it_was()
     program = compile.program_of(net, X)
     own = program.run
     first, second = Norms(), Norms()
-    observe.add(first)
-    observe.add(second)
+    further_outputs.add(first)
+    further_outputs.add(second)
     net(X)
     assert program.run is not own and first.seen == second.seen == [[4.0]]
-    observe.remove(first)
+    further_outputs.remove(first)
     net(X)
-    observe.remove(second)
+    further_outputs.remove(second)
     net(X)
     assert program.run is own and first.seen == [[4.0]] and second.seen == [[4.0], [9.0]]
     assert compile.program_of(net, X) is program and first.asked == 1
@@ -402,15 +402,15 @@ def test_an_observer_that_comes_and_goes_leaves_the_compiled_program_as_it_was()
 
 def test_a_program_keeps_no_observer_alive_but_its_form_for_when_it_comes_again():
     net, observer = Scale(), Norms()
-    observe.add(observer)
+    further_outputs.add(observer)
     net(X)
     form = compile.program_of(net, X).run
-    observe.remove(observer)
+    further_outputs.remove(observer)
     net(X)
-    observe.add(observer)
+    further_outputs.add(observer)
     net(X)
     assert compile.program_of(net, X).run is form and observer.asked == 1 and observer.seen == [[1.0], [9.0]]
-    observe.remove(observer)
+    further_outputs.remove(observer)
     gone = weakref.ref(observer)
     del observer
     gc.collect()

@@ -8,7 +8,7 @@ import pytest
 import msnb as ms
 from msnb import Tensor, nn, ops
 from msnb.common.initializer import Normal
-from msnb.core import observe, tape
+from msnb.core import events, further_outputs
 from msnb.core.compile import program_of
 from msnb.insight.gradients import GradientMonitor
 
@@ -20,7 +20,7 @@ def _mode():
     before = ms.get_context("mode")
     yield
     ms.set_context(mode=before)
-    assert not observe.observers and not tape.watchers
+    assert not further_outputs.observers and not (events.asked.recorded or events.asked.pulled)
 
 
 class MLP(nn.Cell):

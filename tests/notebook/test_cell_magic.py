@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from msnb import context
+from msnb.core import events
 from msnb.ir import source
 
 MODE = "from msnb import context\ncontext.get_context('mode')"
@@ -223,12 +224,35 @@ def traces(shell):
         list(shell.input_transformer_manager.line_transforms),
         list(shell.Completer.custom_matchers),
         {"run_ast_nodes", "showtraceback"} & set(vars(shell)),
+        {event: list(acts) for event, acts in shell.events.callbacks.items()},
         list(sys.meta_path),
         set(shell.display_formatter.formatters["text/html"].deferred_printers),
         list(source._namers),
         set(shell.magics_manager.magics["line"]),
         set(shell.magics_manager.magics["cell"]),
     )
+
+
+def test_a_cell_within_a_cell_ends_its_own_scope_only(notebook):
+    notebook.ok("from msnb import context\nmode = lambda: context.get_context('mode')\nbefore = mode()")
+    other = "graph" if notebook["before"] == 1 else "pynative"
+    notebook.ok(f"""%%mindspore -m {other}
+shell = get_ipython()
+seen = []
+for text, silent in (("", False), ("seen.append(mode())", False), ("seen.append(mode())", True), ("1 / 0", False)):
+    shell.run_cell(text, silent=silent)
+    seen.append(mode())
+during = mode()""")
+    assert set(notebook["seen"]) == {notebook["during"]} != {notebook["before"]} and len(notebook["seen"]) == 6
+    assert notebook.ok("mode()") == notebook["before"]
+
+
+def test_a_cell_that_is_broken_off_puts_the_mode_back(notebook):
+    notebook.ok("from msnb import context\nbefore = context.get_context('mode')")
+    other = "graph" if notebook["before"] == 1 else "pynative"
+    notebook.run(f"%%mindspore -m {other} --ir\nraise SystemExit")
+    notebook.run(f"%%mindspore -m {other} --ir\nraise KeyboardInterrupt")
+    assert notebook.ok("context.get_context('mode')") == notebook["before"] and not events.asked.entered
 
 
 def test_unloading_leaves_no_trace(plain):

@@ -1,6 +1,7 @@
 """Iterators: where rows leave the pipeline, as numpy arrays or as Tensors."""
 
 import copy
+import time
 import weakref
 from itertools import chain
 
@@ -8,10 +9,13 @@ import numpy as np
 
 from msnb import log
 from msnb.context import get_context
+from msnb.core import events
 from msnb.dataset.core.config import settings
 from msnb.dataset.engine.chunk import Hint, rows_of
 from msnb.dataset.engine.workers import Prefetcher
 
+_asked = events.asked
+_clock = time.perf_counter_ns
 _MAX_HINT = 64
 _ON_DEVICE = 2  # batches that wait in the device's memory, besides the one in use
 _FORGET = 256
@@ -86,28 +90,33 @@ class Iterator:
         return self
 
     def __next__(self):
-        if not hasattr(self, "_runtime_context"):
-            raise AttributeError(
-                f"'{type(self).__name__}' object has no attribute '_runtime_context': the iterator was stopped; "
-                "create another one."
-            )
-        if self._rows is None:
-            self._begin()
+        start = _clock() if _asked.waited else None
         try:
-            row = next(self._rows, None)
-        except KeyboardInterrupt:
-            self.stop()  # a traceback may keep this object alive for long: let go of threads and processes now
-            raise
-        if row is None:
-            if self._index == 0:
-                log.warning("No records available.")
-            if self.ori_dataset.dataset_size is None:
-                self.ori_dataset.dataset_size = self._index
-            self._rows = None
-            self._epochs_done += 1
-            raise StopIteration
-        self._index += 1
-        return self._finish(row)
+            if not hasattr(self, "_runtime_context"):
+                raise AttributeError(
+                    f"'{type(self).__name__}' object has no attribute '_runtime_context': the iterator was stopped; "
+                    "create another one."
+                )
+            if self._rows is None:
+                self._begin()
+            try:
+                row = next(self._rows, None)
+            except KeyboardInterrupt:
+                self.stop()  # a traceback may keep this object alive for long: let go of threads and processes now
+                raise
+            if row is None:
+                if self._index == 0:
+                    log.warning("No records available.")
+                if self.ori_dataset.dataset_size is None:
+                    self.ori_dataset.dataset_size = self._index
+                self._rows = None
+                self._epochs_done += 1
+                raise StopIteration
+            self._index += 1
+            return self._finish(row)
+        finally:
+            if start is not None:
+                events.tell("waited", self, start, _clock())
 
     def _begin(self):
         if 0 < self._num_epochs <= self._epochs_done:

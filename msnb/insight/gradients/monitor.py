@@ -2,7 +2,7 @@
 
 import weakref
 
-from msnb.core import observe, tape
+from msnb.core import further_outputs
 from msnb.insight.gradients.locate import locate
 from msnb.insight.gradients.plan import LEVELS, Plan
 from msnb.insight.gradients.recording import Recording
@@ -73,23 +73,23 @@ class GradientMonitor(Callback):
         self.recording = Recording(keep, memory, level)
         self._plans = weakref.WeakKeyDictionary()
         self._tape = Tape(self)
-        self._on = 0
+        self._on, self._listener = 0, None
 
     # ------------------------------------------------------------------ on and off
     def start(self):
         """Look on from the next step on. Returns the monitor."""
         self._on += 1
         if self._on == 1:
-            observe.add(self)
-            tape.watchers += (self._tape,)
+            further_outputs.add(self)
+            self._listener = self._tape.listen()
         return self
 
     def stop(self):
         """Look away."""
         self._on -= 1
         if self._on == 0:
-            observe.remove(self)
-            tape.watchers = tuple(w for w in tape.watchers if w is not self._tape)
+            further_outputs.remove(self)
+            self._listener.close()
             self._tape.close()
             self.recording.settle()
 

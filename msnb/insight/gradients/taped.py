@@ -6,7 +6,7 @@ import sys
 import jax
 import numpy as np
 
-from msnb.core import trace
+from msnb.core import events, trace
 from msnb.insight.gradients import rows as naming
 from msnb.insight.gradients import summary
 from msnb.insight.gradients.recording import NonFinite
@@ -34,7 +34,7 @@ def _has_units(kind, op, shape):
 
 
 class Tape:
-    """A watcher of `msnb.core.tape` for one GradientMonitor."""
+    """What one GradientMonitor is told by the tape, see `msnb.core.events`."""
 
     def __init__(self, monitor):
         self.monitor = monitor
@@ -47,7 +47,16 @@ class Tape:
         self.watched = []  # (Row, direction, array) in the order of execution
 
     # ------------------------------------------------------------------ what the tape tells
-    def made(self, node, boxes):
+    def listen(self):
+        """Be told from now on. Returns the Listener."""
+        return events.listen(
+            recorded=self.recorded,
+            pulled=self.pulled,
+            differentiated=self.differentiated,
+            name=type(self.monitor).__name__,
+        )
+
+    def recorded(self, node, boxes):
         """An operator ran in the forward pass of a gradient."""
         if trace.thread.recording != 1 or trace.thread.frame is not None:
             return
@@ -97,7 +106,7 @@ class Tape:
         if wanted and naming.is_real(array.dtype) and array.size:
             self.watched.append((row, direction, array))
 
-    def done(self, outputs, weights, sources, gradients):
+    def differentiated(self, outputs, weights, sources, gradients):
         """A gradient is complete: hand its numbers to the recording."""
         if trace.thread.recording or not (weights or self.made_by) or not self._concerns(weights):
             self._clear()

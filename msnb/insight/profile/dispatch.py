@@ -1,23 +1,18 @@
 """PYNATIVE mode: each operator as it is dispatched, how long that took and how long its kernel ran.
 
-While a `Watch` is open, the attribute `run` of every Kernel passes through it; when it closes the slot is what it was.
-To tell one operator from the next each is waited for, so nothing overlaps and the step is a little longer than it is
-without a profile.
+While a `Watch` is open it is told of every kernel that is run. To tell one operator from the next each is waited for,
+so nothing overlaps and the step is a little longer than it is without a profile.
 """
 
 import sys
-import threading
 import time
 
 import jax
 
-from msnb.core import trace
-from msnb.core._jax_private import is_tracer
-from msnb.core.kernel import Kernel
+from msnb.core import events
 from msnb.ir import cost
 from msnb.ir.read import is_library
 
-_slot = Kernel.run  # the descriptor of the slot itself
 _clock = time.perf_counter_ns
 
 
@@ -51,70 +46,33 @@ class Watch:
 
     def __init__(self):
         self.calls = []
-        self._scope = []
         self._places = {}  # ids of a forward call's inputs -> its scope and line
         self._work = {}
-        self._owner = threading.get_ident()
-        self._run = None
+        self._listener = None
 
     def open(self):
-        """Begin to watch."""
-        from msnb.nn.cell import Cell
-
-        watch = self
-
-        def fetch(kernel):
-            return _Timed(watch, kernel, _slot.__get__(kernel))
-
-        self._run = Cell._run
-        Kernel.run = property(fetch, lambda kernel, value: _slot.__set__(kernel, value))
-        Cell._run = self._in_scope(self._run)
+        """Begin to watch what this thread runs, under the scopes of the Cells that somebody is told of."""
+        self._listener = events.listen(dispatched=self._dispatched, ran=self._ran, name="profile", here=True)
 
     def close(self):
-        """Put everything back."""
-        from msnb.nn.cell import Cell
-
-        Kernel.run = _slot
-        Cell._run = self._run
+        """Look away."""
+        self._listener.close()
         self._places.clear()
 
-    def _in_scope(self, run):
-        scopes = self._scope
-
-        def scoped(cell, args, kwargs):
-            name = type(cell).__name__
-            scopes.append(f"{cell._attr_name}-{name}" if scopes and cell._attr_name else name)
-            try:
-                return run(cell, args, kwargs)
-            finally:
-                scopes.pop()
-
-        return scoped
-
-    def run(self, kernel, function, arrays):
-        """Run one kernel on arrays and note what it took."""
-        if trace.thread.frame is not None or threading.get_ident() != self._owner or any(map(is_tracer, arrays)):
-            return function(*arrays)
-        start = _clock()
-        out = function(*arrays)
-        sent = _clock()
+    def _dispatched(self, kernel, arrays, out, start, sent):
+        """One kernel was run."""
         jax.block_until_ready(out)
         done = _clock()
         scope, source, backward = self._place(kernel, arrays)
         self.calls.append(Call(kernel.name, scope, source, backward, start, sent, done, self._cost(kernel, arrays)))
-        return out
 
-    def run_whole(self, name, call):
-        """Run a compiled function inside PYNATIVE code: one entry for all of it."""
-        start = _clock()
-        out = call()
-        sent = _clock()
-        jax.block_until_ready(
-            [box._array for box in (out if isinstance(out, tuple) else (out,)) if hasattr(box, "_array")]
-        )
-        scope = "/".join(("Default", *self._scope))
-        self.calls.append(Call(name, scope, _line(), False, start, sent, _clock(), (0, 0)))
-        return out
+    def _ran(self, program, arrays, outs, start, sent):
+        """A compiled function was run inside PYNATIVE code: one entry for all of it."""
+        jax.block_until_ready(outs)
+        call = events.current()
+        if call is not None and call.net is program.root():  # it is no scope in its own program
+            call = call.around
+        self.calls.append(Call(program.name, _scope(call), _line(), False, start, sent, _clock(), (0, 0)))
 
     def _place(self, kernel, arrays):
         """(scope, line, whether backward): a pullback stands where the operator stands whose inputs it was given."""
@@ -125,7 +83,7 @@ class Watch:
                 found = self._places.get((name[:-4], idents[:count]))
                 if found is not None:
                     return *found[:2], True
-        place = "/".join(("Default", *self._scope)) if self._scope else "Default", _line()
+        place = _scope(events.current()), _line()
         # the inputs are kept so that their ids stay theirs; all is let go when the watch closes
         self._places[name, tuple(map(id, arrays))] = (*place, arrays)
         return *place, False
@@ -135,7 +93,7 @@ class Watch:
         known = self._work.get(key)
         if known is None:
             try:
-                jaxpr = jax.make_jaxpr(_slot.__get__(kernel))(*arrays).jaxpr
+                jaxpr = jax.make_jaxpr(kernel.compiled)(*arrays).jaxpr
             except Exception:  # a kernel that cannot be traced again still ran: its work is then unknown
                 known = (0, 0)
             else:
@@ -144,21 +102,8 @@ class Watch:
         return known
 
 
-class _Timed:
-    """What `kernel.run` is while a watch is open."""
-
-    __slots__ = ("watch", "kernel", "function")
-
-    def __init__(self, watch, kernel, function):
-        self.watch = watch
-        self.kernel = kernel
-        self.function = function
-
-    def __call__(self, *arrays):
-        return self.watch.run(self.kernel, self.function, arrays)
-
-    def __getattr__(self, name):
-        return getattr(self.function, name)
+def _scope(call):
+    return "/".join(("Default", *(call.scope if call is not None else ())))
 
 
 def _line():

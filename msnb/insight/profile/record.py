@@ -8,6 +8,7 @@ import time
 import jax
 
 from msnb import context, log
+from msnb.core import events
 
 from . import xplane
 from .dispatch import Watch
@@ -55,8 +56,8 @@ class Recorder:
         self._steps = steps
         self._kernels = kernels
         self._owner = None
-        self._hooked = []
-        self._busy = False
+        self._listener = None
+        self._outermost = None
         self._folder = None
         self._last = None
         self._clean = 0
@@ -79,7 +80,14 @@ class Recorder:
         self.recording = made = Recording()
         self._owner = threading.get_ident()
         made.mode = "GRAPH" if context.get_context("mode") == context.GRAPH_MODE else "PYNATIVE"
-        self._hook()
+        self._listener = events.listen(
+            entered=self._entered,
+            left=self._left,
+            ran=self._ran,
+            waited=self._waited,
+            name="profile",
+            here=True,
+        )
         jax.monitoring.register_event_duration_secs_listener(self._hear)
         if made.mode == "PYNATIVE":
             self._watch = Watch()
@@ -104,7 +112,7 @@ class Recorder:
             if self._watch is not None:
                 self._watch.close()
                 made.dispatched = self._watch.calls
-            self._unhook()
+            self._listener.close()
             jax.monitoring.unregister_event_duration_listener(self._hear)
             Recorder._active = None
         return made
@@ -119,68 +127,28 @@ class Recorder:
         """A context within which one step runs, for a caller that knows what a step is."""
         return _Step(self)
 
-    # ------------------------------------------------------------------ hooks
-    def _hook(self):
-        from msnb.core.api import JitFunction
-        from msnb.core.program import Program
-        from msnb.dataset.engine.iterators import Iterator
-        from msnb.nn.cell import Cell
+    # ------------------------------------------------------------------ what is told
+    def _entered(self, call):
+        if self._outermost is None:
+            self._before_call()
+            self._outermost = call, _clock()
 
-        for owner, name, make in (
-            (Cell, "__call__", self._called),
-            (JitFunction, "__call__", self._called),
-            (Program, "__call__", self._ran),
-            (Iterator, "__next__", self._asked),
-        ):
-            before = owner.__dict__[name]
-            self._hooked.append((owner, name, before))
-            setattr(owner, name, make(before))
+    def _left(self, call):
+        if self._outermost is not None and self._outermost[0] is call:
+            _, start = self._outermost
+            self._outermost = None
+            self.recording.calls.append((call.net, start, _clock()))
+            if call.error is None:
+                self._last = call.out
 
-    def _unhook(self):
-        for owner, name, before in self._hooked:
-            setattr(owner, name, before)
-        self._hooked.clear()
+    def _ran(self, program, arrays, outs, start, sent):
+        self.recording.programs[program] = list(arrays)
+
+    def _waited(self, iterator, start, end):
+        self.recording.waits.append((start, end))
 
     def _mine(self):
         return threading.get_ident() == self._owner
-
-    def _called(self, call):
-        def called(net, *args, **kwargs):
-            if self._busy or not self._mine():
-                return call(net, *args, **kwargs)
-            self._before_call()
-            self._busy = True
-            start = _clock()
-            try:
-                self._last = out = call(net, *args, **kwargs)
-            finally:
-                self._busy = False
-                self.recording.calls.append((net, start, _clock()))
-            return out
-
-        return called
-
-    def _ran(self, call):
-        def ran(program, arrays):
-            if not self._mine():
-                return call(program, arrays)
-            self.recording.programs[program] = list(arrays)
-            if self._watch is None:
-                return call(program, arrays)
-            return self._watch.run_whole(program.name, lambda: call(program, arrays))
-
-        return ran
-
-    def _asked(self, following):
-        def asked(iterator):
-            start = _clock()
-            try:
-                return following(iterator)
-            finally:
-                if self._mine():
-                    self.recording.waits.append((start, _clock()))
-
-        return asked
 
     def _hear(self, event, duration, **_):
         if event.startswith(_COMPILING) and self._mine():

@@ -32,7 +32,7 @@ def view(net, *inputs, stages=None, height=_HEIGHT):
 
     Args:
         net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr]): what to look at. It is traced, neither run nor
-            compiled (but for the stage "optimised"). A Program is what `msnb.core.compile.on_compile` hands over.
+            compiled (but for the stage "optimised"). A Program is what `msnb.core.events` tells of.
         inputs: the inputs `net` would be called with.
         stages (tuple[str]): which stages to put into the view: ``"traced"`` (MindSpore's operators),
             ``"differentiated"`` (with the gradient, where one is taken; "traced" is the forward program then),

@@ -1,11 +1,14 @@
-"""Observers of compiled programs: what a tool adds to the outputs while it looks on; nothing when none does.
+"""Further outputs: a form of a compiled program that returns, beside its results, what a tool wants to see of it.
 
-An observer has two methods:
+That is more than being told that a program ran (`core.events`): what a tool adds is computed inside the program, in
+the one compiled call. Such a tool, an observer, has two methods:
 
 * ``rewrite(program)`` returns a ClosedJaxpr with the inputs of ``program.jaxpr`` whose outputs are the program's own,
   followed by further arrays; or None to leave this program alone. It is asked again when observers come and go.
-* ``receive(program, run)`` is called after each run with a `Run`, whose arrays may still be computing. An exception in
-  it reaches the caller of the program, whose Parameters are written by then.
+* ``receive(program, run)`` is called after each run with a `Run`, whose arrays may still be computing.
+
+An exception in either is logged, and the observer dropped; the program's results and Parameters are what they would
+be without it.
 
 An observed program leaves the arrays that it reads alive: whoever keeps `Run.inputs` can run it again. Programs hold
 observers weakly, so that what one has recorded goes when its owner lets go of it. A program that is run under a
@@ -14,7 +17,8 @@ PYNATIVE gradient is one node of the tape and is not observed.
 
 from typing import NamedTuple
 
-from msnb.core import trace
+from msnb import log
+from msnb.core import events, trace
 
 
 class Run(NamedTuple):
@@ -50,3 +54,24 @@ def remove(observer):
     if observer in observers:
         observers = tuple(o for o in observers if o is not observer)
         trace.moves.bump()
+
+
+def rewritten(observer, program):
+    """What `observer` makes of `program`; None, and it is dropped, where it fails."""
+    try:
+        return observer.rewrite(program)
+    except Exception as problem:
+        _drop(observer, f"asked for a form of {program.name}", problem)
+
+
+def hand(observer, program, run):
+    """Give `observer` what it sees of a run; it is dropped where it fails."""
+    try:
+        observer.receive(program, run)
+    except Exception as problem:
+        _drop(observer, f"given a run of {program.name}", problem)
+
+
+def _drop(observer, when, problem):
+    remove(observer)
+    log.warning("%s", events.complaint(type(observer).__name__, f"it was {when}", problem))

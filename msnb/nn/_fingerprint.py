@@ -1,0 +1,60 @@
+"""What a compiled program depends on of a Cell, in a form that == compares."""
+
+from collections import OrderedDict
+
+from msnb.common import dtype as mstype
+from msnb.core import trace
+from msnb.core.marks import changes
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
+
+# What a Cell keeps for itself: never part of the question whether a compiled program still fits.
+INTERNAL = frozenset(
+    (
+        "_params",
+        "_cells",
+        "_programs",
+        "_attr_name",
+        "_id",
+        "_auto_prefix",
+        "_param_prefix",
+        "_scope",
+        "_phase",
+        "cell_init_args",
+        "_create_time",
+        "_bprop_debug",
+        "_parallel_inputs",
+        "_func_graph_flags",
+        "_has_bprop",
+    )
+)
+
+
+class Same:
+    """Compares by identity and keeps its object alive, so that the identity stays its own."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value):
+        self.value = value
+
+    def __eq__(self, other):
+        return isinstance(other, Same) and self.value is other.value
+
+    __hash__ = None
+
+
+def normal(value):
+    """An attribute as something that == compares by what a graph sees of it."""
+    if value is None or isinstance(value, (bool, int, float, str, mstype.Type)):
+        return type(value), value
+    if isinstance(value, Parameter):
+        return Same(value), value._requires_grad
+    if isinstance(value, Tensor):
+        trace.constants[value] = True
+        return Same(value), Same(value._array)
+    if type(value) in (tuple, list):
+        return [normal(v) for v in value]
+    if type(value) in (dict, OrderedDict):
+        return [(k, normal(v)) for k, v in value.items()]
+    return Same(value), changes(value)

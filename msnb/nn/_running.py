@@ -1,0 +1,174 @@
+"""A Cell as it runs: compiled or operator by operator, under its scope, with mixed precision, hooks and bprop."""
+
+import inspect
+
+import jax
+
+from msnb import context
+from msnb.core import autodiff, compile, events, script, trace
+from msnb.core.precision import cast_tensor
+from msnb.core.tensor import Tensor
+from msnb.core.tree import flatten
+from msnb.nn._fingerprint import INTERNAL, Same, normal
+from msnb.nn._tree import scope_name
+
+_asked = events.asked
+_thread = trace.thread
+_state = context._state
+_GRAPH = context.GRAPH_MODE
+
+
+def _call(cell, args, kwargs):
+    """What `__call__` does once who listens is told."""
+    if _thread.frame is not None:
+        return cell._traced_call(args, kwargs)
+    if _state.mode == _GRAPH or cell._compile_always:
+        return compile.call(cell, *cell._graph_call(args, kwargs))
+    return cell._run(args, kwargs)
+
+
+def _step(cell):
+    """Part of the scope path that a Cell is; the outermost one goes by its class."""
+    around = events.current()
+    return scope_name(cell._attr_name if around is not None and around.scope else "", type(cell).__name__)
+
+
+class Running:
+    """A Cell as something to call; `msnb.nn.Cell` is this, `Tree`, and its settings."""
+
+    _compile_always = False  # compiled at top level in PYNATIVE mode as well; built-in optimizers are
+    _programs = None
+
+    # ------------------------------------------------------------------ calling
+    def __call__(self, *args, **kwargs):
+        if _asked.entered:
+            return events.called(self, _step(self), _call, args, kwargs)
+        if _thread.frame is not None:
+            return self._traced_call(args, kwargs)
+        if _state.mode == _GRAPH or self._compile_always:
+            return compile.call(self, *self._graph_call(args, kwargs))
+        return self._run(args, kwargs)
+
+    def _graph_call(self, args, kwargs):
+        """(fn, args, kwargs, name, extra) for core.compile."""
+        if kwargs:
+            args, kwargs = self._positional(args, kwargs)
+        return self._trace_root, args, kwargs, type(self).__name__, ()
+
+    def _trace_root(self, *args, **kwargs):
+        """What is traced for a whole program: this Cell under the scope "Default"."""
+        self.check_names()
+        _thread.frame.cells[id(self)] = self
+        with jax.named_scope("Default"):
+            return self._run(args, kwargs)
+
+    @property
+    def argument_names(self):
+        """Names of construct's parameters."""
+        return compile.parameter_names(self.construct)
+
+    def _traced_call(self, args, kwargs):
+        """Within a graph: under a scope named after the attribute that holds the Cell."""
+        _thread.frame.cells[id(self)] = self
+        name = type(self).__name__
+        with jax.named_scope(scope_name(self._attr_name, name)):
+            return self._run(args, kwargs)
+
+    def _run(self, args, kwargs):
+        """`construct` with mixed precision, hooks and custom gradients around it."""
+        if self._compute is not _thread.compute_dtype:
+            return self._run_cast(args, kwargs)
+        return self._run_plain(args, kwargs)
+
+    def _run_cast(self, args, kwargs):
+        dtype = self._compute
+        if dtype is not None:
+            args = tuple(cast_tensor(a, dtype) for a in args)
+        before = _thread.compute_dtype
+        try:  # not a context manager: a Stop on the way out of one would leave it set
+            _thread.compute_dtype = dtype
+            return self._run_plain(args, kwargs)
+        finally:
+            _thread.compute_dtype = before
+
+    def _run_plain(self, args, kwargs):
+        if self._hook is not None:
+            return self._run_hooked(args, kwargs)
+        if self._has_bprop is None:
+            self.__dict__["_has_bprop"] = callable(getattr(self, "bprop", None))
+        if self._has_bprop and (_thread.recording or _thread.frame is not None):
+            if kwargs:
+                args, _ = self._positional(args, kwargs)
+            return autodiff.call_with_bprop(self, args)
+        return self._construct(args, kwargs)
+
+    def _construct(self, args, kwargs):
+        if _thread.frame is not None:
+            return script.call(self.construct)(*args, **kwargs)
+        return self.construct(*args, **kwargs)
+
+    def _run_hooked(self, args, kwargs):
+        """Cotangents pass through the user's hook on their way back into the inputs."""
+        hook, seen = self._hook, {}
+        tag = f"{type(self).__name__}({self._id})"
+        spots = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
+
+        def at_inputs(grads):
+            new = hook(tag, tuple(grads), seen.get("outputs"))
+            if new is None:
+                return [None] * len(grads)
+            new = new if isinstance(new, tuple) else (new,)
+            if len(new) != len(grads):
+                raise TypeError(f"The hook of {tag} should return {len(grads)} gradients, but returned {len(new)}.")
+            return list(new)
+
+        def at_outputs(grads):
+            seen["outputs"] = tuple(grads)
+            return [None] * len(grads)
+
+        args = list(args)
+        for i, twin in zip(spots, autodiff.with_backward_hook([args[i] for i in spots], at_inputs)):
+            args[i] = twin
+        leaves, rebuild = flatten(self._construct(tuple(args), kwargs))
+        tensors = iter(autodiff.with_backward_hook([v for v in leaves if isinstance(v, Tensor)], at_outputs))
+        return rebuild([next(tensors) if isinstance(v, Tensor) else v for v in leaves])
+
+    def _positional(self, args, kwargs):
+        """Keyword arguments moved to the positions that construct gives them.
+
+        Raises:
+            ValueError: If construct takes one of them by keyword only.
+        """
+        signature = inspect.signature(self.construct)
+        for p in signature.parameters.values():
+            if (
+                p.kind is p.VAR_KEYWORD
+                and set(kwargs) - set(signature.parameters)
+                or p.kind is p.KEYWORD_ONLY
+                and p.name in kwargs
+            ):
+                raise ValueError(
+                    f"In GRAPH mode construct of {type(self).__name__} takes positional arguments; "
+                    f"'{p.name}' can only be given by keyword. Make it a positional parameter."
+                )
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.args, {}
+
+    def compile(self, *inputs):
+        """Trace the graph for these inputs without running it."""
+        compile.find(self, *self._graph_call(inputs, {}))
+
+    def compile_and_run(self, *inputs):
+        """Run as a compiled graph whatever the mode is."""
+        return compile.call(self, *self._graph_call(inputs, {}))
+
+    # ------------------------------------------------------------------ does a compiled program still fit?
+    def _fingerprint(self):
+        """What a graph of this Cell alone (not its sub-Cells) depends on, comparable by ==."""
+        construct = getattr(type(self).construct, "__code__", None)
+        return Same(construct), {k: normal(v) for k, v in self._own_attributes()}
+
+    def _own_attributes(self):
+        """(name, value) of the attributes that a graph may depend on."""
+        return [(k, v) for k, v in self.__dict__.items() if k not in INTERNAL]

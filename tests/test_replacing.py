@@ -1,0 +1,157 @@
+"""The house's rule for tools: they are told (`msnb.core.events`), and replace nothing that another module defines.
+
+Part of the architecture's tests: the modules are read, never run.
+"""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "msnb"
+
+# What describes a function, class, module or exception, and makes it do nothing else.
+_SAYS = set(
+    "__name__ __qualname__ __doc__ __module__ __signature__ __wrapped__ __annotations__ __kwdefaults__ __code__ "
+    "__all__ __file__ __path__ __spec__ __loader__ __package__ __version__ __notes__ __cause__ __context__ "
+    "__suppress_context__ __traceback__".split()
+)
+_PATCHING = {"unittest.mock", "mock", "pytest", "gorilla", "wrapt"}
+
+
+def replaced(tree):
+    """(line, text) of each place in a module's syntax tree that
+
+    * assigns to or deletes an attribute of a class that stands in another module, or a dunder of anything but itself,
+    * gives an object that it was handed, or a module that it imports, a function in place of its own,
+    * calls `setattr` or `delattr` on anything but itself and its own classes, or uses a patching library.
+    """
+    own = {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    functions = {node.name for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Assign, ast.Delete)):
+            targets = node.targets
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+            targets = [node.target]
+        elif isinstance(node, ast.Call) and _sets(node, own):
+            found.append((node.lineno, ast.unparse(node)))
+            continue
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            names = (
+                [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+                if isinstance(node, ast.ImportFrom)
+                else [alias.name for alias in node.names]
+            )
+            found += [(node.lineno, ast.unparse(node)) for name in names if name in _PATCHING]
+            continue
+        else:
+            continue
+        value = getattr(node, "value", None)
+        made = isinstance(value, ast.Lambda) or isinstance(value, ast.Name) and value.id in functions
+        for target in (part for whole in targets for part in ast.walk(whole)):
+            if isinstance(target, ast.Attribute) and isinstance(target.ctx, (ast.Store, ast.Del)):
+                if _is_own(target.value, own) or _root(target) in ("self", "cls"):
+                    continue
+                a_class = _last_name(target.value)[:1].isupper() and not _last_name(target.value).isupper()
+                dunder = target.attr.startswith("__") and target.attr.endswith("__") and target.attr not in _SAYS
+                if a_class or dunder or made:
+                    found.append((node.lineno, ast.unparse(node).partition("\n")[0]))
+    return sorted(set(found))
+
+
+def _sets(call, own):
+    name = call.func.id if isinstance(call.func, ast.Name) else ""
+    return name in ("setattr", "delattr") and bool(call.args) and not _is_own(call.args[0], own)
+
+
+def _is_own(owner, own):
+    """Whether it is the object itself, its class, or a class of this module."""
+    return isinstance(owner, ast.Name) and owner.id in own | {"self", "cls"}
+
+
+def _root(node):
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _last_name(owner):
+    return owner.id if isinstance(owner, ast.Name) else owner.attr if isinstance(owner, ast.Attribute) else ""
+
+
+# Where something is replaced, or looks like it: (module, how the line begins) -> why. A debt is named as one.
+REPLACED = {
+    ("msnb.alias", "setattr(msnb, "): "the package's own names, while the alias is on",
+    ("msnb.alias", "delattr(msnb, "): "the package's own names, while the alias is on",
+    ("msnb._later", "setattr(sys.modules[parent], "): "a module that it has made itself",
+    ("msnb.nn.probability", "setattr(module, "): "a module that it has made itself",
+    ("msnb.nn.probability", "setattr(sys.modules[parent], "): "a module that it has made itself",
+    ("msnb.communication.management", "GlobalComm."): "values, which MindSpore keeps on this class",
+    ("msnb.core._jax_private", "_pjit._infer_params = "): "private JAX, in the one module that may touch it",
+    ("msnb.core.events", "setattr(asked, "): "its own table of listeners",
+    ("msnb.core.interrupts", "sys.unraisablehook = "): "how Python is told who takes such errors",
+    ("msnb.core.program", "setattr(cell, "): "what construct sets, set by the call that ran it",
+    ("msnb.core.script.jumps", "setattr(node, "): "fields of a syntax tree",
+    ("msnb.core.script.names", "setattr(twin, "): "fields of a syntax tree",
+    ("msnb.core.traced", "twin.fn = "): "a copy that it has made itself",
+    ("msnb.dataset.engine.graphserver", "setattr(graph, "): "a stand-in that it has made itself",
+    ("msnb.insight.profile.result", "setattr(cell, "): "a sum, in a row of its own table",
+    ("msnb.notebook.errors", "error._render_traceback_ = "): "how IPython is told to show an error",
+    (
+        "msnb.notebook.errors",
+        "shell.showtraceback = ",
+    ): "debt: short errors; IPython's set_custom_exc is for those of the cell's own statements alone",
+    ("msnb.ops.index", "Tensor."): "debt: methods that are attached at run time",
+    ("msnb.ops.tensor_methods", "Tensor."): "debt: methods that are attached at run time",
+    ("msnb.ops.tensor_methods", "setattr(Tensor, "): "debt: methods that are attached at run time",
+}
+
+
+def test_nobody_replaces_what_another_module_defines():
+    places = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        module = ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+        places += [(module, line, text) for line, text in replaced(ast.parse(path.read_text(encoding="utf-8")))]
+    known = {
+        (m, start) for m, start in REPLACED for module, _, text in places if m == module and text.startswith(start)
+    }
+    wrong = [
+        f"{module}:{line} {text}"
+        for module, line, text in places
+        if not any(m == module and text.startswith(start) for m, start in known)
+    ]
+    assert not wrong, "be told of it by msnb.core.events, or ask its module for a way:\n" + "\n".join(wrong)
+    assert known == REPLACED.keys(), f"no longer so, take it out of REPLACED: {REPLACED.keys() - known}"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from msnb.nn.cell import Cell\nCell._run = watched",
+        "from msnb.core import api\napi.JitFunction.__call__ = watched",
+        "from msnb.core.kernel import Kernel\ndel Kernel.run",
+        "def hook():\n    from msnb.nn import Cell\n    Cell.a, b = 1, 2",
+        "for kind in kinds:\n    kind.__call__ = watch(kind)",
+        "for owner, name in hooked:\n    setattr(owner, name, before)",
+        "def install(shell):\n    def run():\n        pass\n    shell.run_ast_nodes = run",
+        "import builtins\nbuiltins.print = lambda *a: None",
+        "from unittest import mock",
+        "import unittest.mock",
+    ],
+)
+def test_a_replacement_is_found(code):
+    assert replaced(ast.parse(code))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "class Own:\n    pass\nOwn.run = run",
+        "class Own:\n    def set(self):\n        self.run = lambda: 1\n        self.kind.run = 2",
+        "def wraps(made, fn):\n    made.__name__, made.__doc__ = fn.__name__, fn.__doc__",
+        "thread.looking = True\nbox._array = array",
+    ],
+)
+def test_what_a_module_does_with_its_own_is_no_replacement(code):
+    assert not replaced(ast.parse(code))
