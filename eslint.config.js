@@ -16,6 +16,7 @@ export default defineConfig(
     },
   },
   { files: ["msnb/**/*.js"], languageOptions: { globals: globals.browser } },
+  { files: ["**/*.cjs"], languageOptions: { globals: globals.node, sourceType: "commonjs" } },
   { files: ["**/*.mjs", "tests/**/*.js", "*.js"], languageOptions: { globals: globals.node } },
   {
     files: ["**/*.ts"],

@@ -1,6 +1,7 @@
-"""Writes `layouts.json`: graphs, and where the layered layout puts their boxes. Python (`msnb/ir/layered.py`) draws the still
-pictures, JavaScript (`msnb/notebook/graph/src/layered.js`) what a reader opens and closes; a test of each holds it to this
-file, so that a graph does not change its shape when its script starts.
+"""Writes `layouts.json`: graphs, and where the layered layout puts their boxes.
+
+Python (`msnb/ir/layered.py`) draws the still pictures, JavaScript (`msnb/notebook/graph/src/layered.js`) what a reader
+opens and closes; a test of each holds it to this file, so that a graph keeps its shape when its script starts.
 
     python tests/javascript/make_layouts.py
 """
@@ -16,14 +17,14 @@ FILE = Path(__file__).with_name("layouts.json")
 
 
 def graphs(seed=20):
-    """200 pairs of sizes and edges: what networks look like, what they rarely do, and one for each regime of the layout."""
+    """200 pairs of sizes and edges: what networks look like, what they rarely do, each regime of the layout."""
     draw = random.Random(seed)
     for number in range(198):
         count = 1 + number % 30
         edges = (_residual, _tree, _dense, _wild)[number % 4](draw, count)
         yield [[draw.randrange(40, 161, 4), draw.choice((24, 38, 38, 60))] for _ in range(count)], edges
-    # long edges are broken into boxes of their own: above 600 boxes neighbours are no longer swapped, above 3,000 less is
-    # tried
+    # long edges are broken into boxes of their own: above 600 boxes neighbours are no longer swapped, above 3,000 less
+    # is tried
     for count, many in ((50, 30), (90, 50)):
         chain = [[i, i + 1] for i in range(count - 1)]
         long = [[draw.randrange(count // 8), count - 1 - draw.randrange(count // 8)] for _ in range(many)]
