@@ -43,7 +43,7 @@ lint: lint-python lint-javascript
 lint-python: $(DEV)
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
-	$(BIN)/python -m pyright
+	$(BIN)/python -m pyright --pythonpath $(BIN)/python
 	$(BIN)/python -m pytest -p no:cacheprovider tests/test_architecture.py tests/own_lines
 
 lint-javascript: $(DEV) $(VIEWS)
