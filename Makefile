@@ -1,6 +1,8 @@
 # make demo   trains the quick start without a browser      make lab    opens JupyterLab on it
 # make test   runs all tests and every notebook             make bench  measures
-# All of them need Python 3.11, 3.12 or 3.13 and nothing else: the first one makes .venv and installs into it.
+# make lint   looks at the code without running it          make bundles  builds the JavaScript that is committed
+# All of them need Python 3.11, 3.12 or 3.13 and nothing else: the first one makes .venv and installs into it. Node comes
+# with pip too; what prettier, eslint and the bundlers are made of comes from npm, by the lock file.
 
 SHELL := /bin/bash
 # The first Python on the path that is new enough; `make PYTHON=/some/python3.12 demo` takes another.
@@ -10,10 +12,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 LAB := $(VENV)/.installed-lab
 TEST := $(VENV)/.installed-test
+DEV := $(VENV)/.installed-dev
+VIEWS := node_modules/.installed-views
+ALL_NODE := node_modules/.installed-all
+BUNDLES := msnb/notebook/*/widget.js extensions/*/labextension
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 WORKERS ?= 2
+# npm's programs look for node on the path, and find that of the virtual environment.
+NPM := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm
 
-.PHONY: demo lab test bench lint clean
+.PHONY: demo lab test bench lint lint-python lint-javascript bundles clean
 .DEFAULT_GOAL := demo
 
 demo: $(LAB)
@@ -30,10 +38,22 @@ bench: $(TEST)
 	MSNB_PROGRAMS=500 $(BIN)/python -m pytest -n $(WORKERS) tests/script
 	@for file in $(filter-out benchmarks/compare.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
-lint: $(TEST)
-	$(PIP) -e ".[dev]"
+lint: lint-python lint-javascript
+
+lint-python: $(DEV)
 	$(BIN)/python -m ruff check .
-	$(BIN)/python -m pyright
+	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m pyright --pythonpath $(BIN)/python
+	$(BIN)/python -m pytest -p no:cacheprovider tests/test_architecture.py tests/own_lines
+
+lint-javascript: $(DEV) $(VIEWS)
+	$(NPM) run --silent lint
+
+# A committed bundle has to be what its sources make. CI says so and fails; on your machine there is then one to commit.
+bundles: $(DEV) $(ALL_NODE)
+	$(NPM) run --silent build
+	@changed="$$(git status --porcelain -- $(BUNDLES))"; if [ -n "$$changed" ]; then \
+		printf 'These bundles are not the committed ones:\n%s\n' "$$changed" >&2; test -z "$$CI"; fi
 
 # The stamps are older than pyproject.toml when dependencies changed; then, and only then, pip runs again.
 $(BIN)/python:
@@ -51,6 +71,20 @@ $(TEST): pyproject.toml | $(BIN)/python
 	@$(PIP) -e ".[test]"
 	@touch $@ $(LAB)
 
+$(DEV): pyproject.toml | $(BIN)/python
+	@echo "Installing msnb and what its contributors use into $(VENV); this happens once and takes a minute or two"
+	@$(PIP) -e ".[dev]"
+	@touch $@ $(TEST) $(LAB)
+
+$(VIEWS): package-lock.json | $(DEV)
+	@$(NPM) ci --silent --ignore-scripts --workspaces=false
+	@touch $@
+
+# what the JupyterLab extension is built with is six times as much
+$(ALL_NODE): package-lock.json | $(DEV)
+	@$(NPM) ci --silent --ignore-scripts
+	@touch $@ $(VIEWS)
+
 clean:
-	rm -rf $(VENV) build dist msnb-demo .pytest_cache .ruff_cache
+	rm -rf $(VENV) node_modules build dist msnb-demo .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -120,12 +120,19 @@ def _order(layers, above, below, count):
         least, best = found, [list(layer) for layer in layers]
         return True
 
-    for begin in (None, _walk(layers, above, below), lambda number: (number < count, number)):
+    beginnings = (
+        lambda: place.get,
+        lambda: _walk(layers, above, below),
+        lambda: lambda number: (number < count, number),
+    )
+    for layer in layers:
+        put(layer)
+    for begin in beginnings:
         if least == 0:
             break
+        key = begin()  # the walk starts from the order that the first beginning has led to
         for layer in layers:
-            if begin is not None:
-                layer.sort(key=begin)
+            layer.sort(key=key)
             put(layer)
         better()
         sweep = idle = 0
@@ -182,7 +189,7 @@ def _swap(layers, above, below, place):
                 place[first], place[second] = index + 1, index
 
 
-def _columns(layers, above, below, widths, count, gap, sweeps=8):
+def _columns(layers, above, below, widths, count, gap):
     x = {}
     for layer in layers:
         at = 0.0
@@ -191,7 +198,7 @@ def _columns(layers, above, below, widths, count, gap, sweeps=8):
             at += widths[number] + gap
         for number in layer:
             x[number] -= at / 2
-    for sweep in range(sweeps):
+    for sweep in range(3 if len(widths) > _MANY else 8):
         first, second = (above, below) if sweep % 2 == 0 else (below, above)
         for layer in layers if sweep % 2 == 0 else layers[::-1]:
             wanted, weights = [], []

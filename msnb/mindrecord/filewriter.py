@@ -51,7 +51,7 @@ class FileWriter:
 
     Examples:
         >>> from mindspore.mindrecord import FileWriter
-        >>> writer = FileWriter("test.mindrecord", 1)
+        >>> writer = FileWriter("rows.mindrecord", 1)
         >>> writer.add_schema({"label": {"type": "int32"}, "data": {"type": "bytes"}}, "a schema")
         >>> writer.add_index(["label"])
         >>> writer.write_raw_data([{"label": 1, "data": b"..."}])

@@ -36,8 +36,9 @@ class Profiler:
 
     Examples:
         >>> import numpy as np
-        >>> from msnb import Tensor, nn
+        >>> from msnb import Tensor, context, nn
         >>> from msnb.profiler import Profiler
+        >>> context.set_context(mode=context.GRAPH_MODE)
         >>> net, x = nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32))
         >>> profiler = Profiler()
         >>> for _ in range(4):

@@ -27,9 +27,9 @@ def connect_network_with_dataset(network, dataset_helper):
 
     Examples:
         >>> dataset_helper = mindspore.DatasetHelper(train_dataset, dataset_sink_mode=True)
-        >>> net = connect_network_with_dataset(net, dataset_helper)
+        >>> net = connect_network_with_dataset(net_with_loss, dataset_helper)
         >>> for inputs in dataset_helper:
-        ...     net(*inputs)
+        ...     loss = net(*inputs)
     """
     if isinstance(dataset_helper.iter, _DatasetIterNormal):
         raise RuntimeError(
@@ -59,7 +59,7 @@ class DatasetHelper:
     Examples:
         >>> dataset_helper = mindspore.DatasetHelper(train_dataset, dataset_sink_mode=False)
         >>> for inputs in dataset_helper:
-        ...     outputs = network(*inputs)
+        ...     loss = net_with_loss(*inputs)
     """
 
     def __init__(self, dataset, dataset_sink_mode=True, sink_size=-1, epoch_num=1):

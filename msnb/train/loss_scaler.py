@@ -78,7 +78,8 @@ class StaticLossScaler(LossScaler):
 
     Examples:
         >>> loss_scaler = amp.StaticLossScaler(scale_value=2**10)
-        >>> loss = loss_scaler.scale(loss_value)
+        >>> print(loss_scaler.scale(Tensor(0.5)))
+        512.0
     """
 
     def __init__(self, scale_value):
@@ -111,8 +112,12 @@ class DynamicLossScaler(StaticLossScaler):
 
     Examples:
         >>> loss_scaler = amp.DynamicLossScaler(scale_value=2**10, scale_factor=2, scale_window=1)
-        >>> grads = loss_scaler.unscale(scaled_grads)
+        >>> grads = loss_scaler.unscale((Tensor([512.0, 1024.0]),))
+        >>> print(grads[0])
+        [0.5 1. ]
         >>> loss_scaler.adjust(amp.all_finite(grads))
+        >>> print(loss_scaler.scale_value.asnumpy())
+        2048.0
     """
 
     def __init__(self, scale_value, scale_factor, scale_window):

@@ -80,6 +80,7 @@ class Model:
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
+        >>> from mindspore.train.callback import LossMonitor
         >>> lenet = LeNet5()
         >>> cross_entropy = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
         >>> momentum = nn.Momentum(lenet.trainable_params(), learning_rate=0.01, momentum=0.9)
@@ -306,6 +307,7 @@ class Model:
             ValueError: If the Model has no metrics, or an argument is out of range.
 
         Examples:
+            >>> from mindspore.train.callback import LossMonitor
             >>> model = Model(lenet, cross_entropy, momentum, metrics={"accuracy"})
             >>> model.fit(2, digits, unseen_digits, callbacks=LossMonitor(100))
         """

@@ -1,28 +1,35 @@
 // msnb in JupyterLab. Notebook 7 has no side bars that are always there and no status bar: it gets the rest.
-import { ILabShell, ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
-import { ICommandPalette, InputDialog, MainAreaWidget, Notification } from '@jupyterlab/apputils';
-import { EditorExtensionRegistry, IEditorExtensionRegistry } from '@jupyterlab/codemirror';
-import { ICompletionProviderManager } from '@jupyterlab/completer';
-import { INotebookTracker, NotebookActions } from '@jupyterlab/notebook';
-import { OutputArea, OutputAreaModel, SimplifiedOutputArea } from '@jupyterlab/outputarea';
-import { IStatusBar } from '@jupyterlab/statusbar';
-import { IPlace, kernelOf } from './kernel';
-import { Live } from './live';
-import { Model } from './model';
-import { Options, highlighting } from './options';
-import { Panel, icon } from './panel';
-import { showReopened } from './reopened';
-import { reveal, revealed } from './source';
-import { Status } from './status';
+import { ILabShell, ILayoutRestorer, JupyterFrontEnd, JupyterFrontEndPlugin } from "@jupyterlab/application";
+import { ICommandPalette, InputDialog, MainAreaWidget, Notification } from "@jupyterlab/apputils";
+import { EditorExtensionRegistry, IEditorExtensionRegistry } from "@jupyterlab/codemirror";
+import { ICompletionProviderManager } from "@jupyterlab/completer";
+import { INotebookTracker, NotebookActions } from "@jupyterlab/notebook";
+import { OutputArea, OutputAreaModel, SimplifiedOutputArea } from "@jupyterlab/outputarea";
+import { IStatusBar } from "@jupyterlab/statusbar";
+import { IPlace, kernelOf } from "./kernel";
+import { Live } from "./live";
+import { Model } from "./model";
+import { Options, highlighting } from "./options";
+import { Panel, icon } from "./panel";
+import { showReopened } from "./reopened";
+import { reveal, revealed } from "./source";
+import { Status } from "./status";
 
-const CATEGORY = 'msnb';
+const CATEGORY = "msnb";
 
 const plugin: JupyterFrontEndPlugin<void> = {
-  id: 'jupyterlab-msnb:plugin',
-  description: 'Live graphs, networks, compiled programs and memory of msnb.',
+  id: "jupyterlab-msnb:plugin",
+  description: "Live graphs, networks, compiled programs and memory of msnb.",
   autoStart: true,
   requires: [INotebookTracker],
-  optional: [ICommandPalette, ILabShell, ILayoutRestorer, IStatusBar, ICompletionProviderManager, IEditorExtensionRegistry],
+  optional: [
+    ICommandPalette,
+    ILabShell,
+    ILayoutRestorer,
+    IStatusBar,
+    ICompletionProviderManager,
+    IEditorExtensionRegistry,
+  ],
   activate: (
     app: JupyterFrontEnd,
     tracker: INotebookTracker,
@@ -31,12 +38,16 @@ const plugin: JupyterFrontEndPlugin<void> = {
     restorer: ILayoutRestorer | null,
     statusBar: IStatusBar | null,
     completers: ICompletionProviderManager | null,
-    editors: IEditorExtensionRegistry | null
+    editors: IEditorExtensionRegistry | null,
   ) => {
     const { commands } = app;
     const model = new Model(tracker);
     const status = new Status(model);
-    const live = new Live(tracker, () => model.state !== null, text => status.say(text));
+    const live = new Live(
+      tracker,
+      () => model.state !== null,
+      (text) => status.say(text),
+    );
 
     showReopened(tracker);
 
@@ -49,14 +60,17 @@ const plugin: JupyterFrontEndPlugin<void> = {
         return;
       }
       const rendermime = panel.content.rendermime;
-      const content: OutputArea = new SimplifiedOutputArea({ model: new OutputAreaModel({ trusted: true }), rendermime });
-      content.addClass('msnb-Tab');
+      const content: OutputArea = new SimplifiedOutputArea({
+        model: new OutputAreaModel({ trusted: true }),
+        rendermime,
+      });
+      content.addClass("msnb-Tab");
       content.future = kernel.requestExecute({ code: `%ms_ir ${expression}`, store_history: false });
       const widget = new MainAreaWidget({ content });
       widget.title.label = `Graph of ${expression}`;
       widget.title.icon = icon;
       widget.title.closable = true;
-      app.shell.add(widget, 'main', labShell ? { mode: 'split-right', ref: panel.id } : {});
+      app.shell.add(widget, "main", labShell ? { mode: "split-right", ref: panel.id } : {});
       app.shell.activateById(widget.id);
     };
 
@@ -67,47 +81,95 @@ const plugin: JupyterFrontEndPlugin<void> = {
     };
     const loaded = { isEnabled: () => model.state !== null };
     const open = { isEnabled: () => tracker.currentWidget !== null };
-    add('mode-graph', 'Mode: GRAPH', () => model.change({ mode: 'GRAPH' }), { ...loaded, isToggled: () => model.state?.mode === 'GRAPH' });
-    add('mode-pynative', 'Mode: PYNATIVE', () => model.change({ mode: 'PYNATIVE' }), { ...loaded, isToggled: () => model.state?.mode === 'PYNATIVE' });
-    add('live', 'Graphs follow typing', () => { live.on = !live.on; commands.notifyCommandChanged('msnb:live'); }, { isToggled: () => live.on });
-    add('graph', 'Show the graph of…', async (args: { expression?: string }) => {
-      const expression = args.expression ?? (await InputDialog.getText({ title: 'Show the graph of', placeholder: 'net(x)', okLabel: 'Show' })).value;
-      if (expression) {
-        await graphOf(expression);
-      }
-    }, loaded);
-    add('mark-cell', 'Begin this cell with %%mindspore', () => {
-      const cell = tracker.activeCell;
-      const text = cell?.model.sharedModel.getSource() ?? '';
-      if (cell && cell.model.type === 'code' && !/^%%/.test(text)) {
-        cell.model.sharedModel.setSource(`%%mindspore\n${text}`);
-      }
-    }, open);
-    add('load', 'Load msnb in this notebook', async () => {
-      const kernel = kernelOf(tracker.currentWidget);
-      const reply = await kernel?.requestExecute({ code: '%load_ext msnb', store_history: false }).done;
-      if (reply?.content.status === 'error') {
-        Notification.error(`msnb could not be loaded: ${reply.content.evalue}`);
-      }
-      model.soon();
-    }, open);
-    commands.addCommand('msnb:reveal', { label: 'Show a source line', execute: (place: any) => reveal(tracker, place) });
+    add("mode-graph", "Mode: GRAPH", () => model.change({ mode: "GRAPH" }), {
+      ...loaded,
+      isToggled: () => model.state?.mode === "GRAPH",
+    });
+    add("mode-pynative", "Mode: PYNATIVE", () => model.change({ mode: "PYNATIVE" }), {
+      ...loaded,
+      isToggled: () => model.state?.mode === "PYNATIVE",
+    });
+    add(
+      "live",
+      "Graphs follow typing",
+      () => {
+        live.on = !live.on;
+        commands.notifyCommandChanged("msnb:live");
+      },
+      { isToggled: () => live.on },
+    );
+    add(
+      "graph",
+      "Show the graph of…",
+      async (args: { expression?: string }) => {
+        const expression =
+          args.expression ??
+          (await InputDialog.getText({ title: "Show the graph of", placeholder: "net(x)", okLabel: "Show" })).value;
+        if (expression) {
+          await graphOf(expression);
+        }
+      },
+      loaded,
+    );
+    add(
+      "mark-cell",
+      "Begin this cell with %%mindspore",
+      () => {
+        const cell = tracker.activeCell;
+        const text = cell?.model.sharedModel.getSource() ?? "";
+        if (cell && cell.model.type === "code" && !/^%%/.test(text)) {
+          cell.model.sharedModel.setSource(`%%mindspore\n${text}`);
+        }
+      },
+      open,
+    );
+    add(
+      "load",
+      "Load msnb in this notebook",
+      async () => {
+        const kernel = kernelOf(tracker.currentWidget);
+        const reply = await kernel?.requestExecute({ code: "%load_ext msnb", store_history: false }).done;
+        if (reply?.content.status === "error") {
+          Notification.error(`msnb could not be loaded: ${reply.content.evalue}`);
+        }
+        model.soon();
+      },
+      open,
+    );
+    commands.addCommand("msnb:reveal", {
+      label: "Show a source line",
+      execute: (place: any) => reveal(tracker, place),
+    });
     // The graph view says where a node comes from; it knows the page, not JupyterLab.
-    window.addEventListener('msnb:reveal', event => void commands.execute('msnb:reveal', (event as CustomEvent).detail));
+    window.addEventListener(
+      "msnb:reveal",
+      (event) => void commands.execute("msnb:reveal", (event as CustomEvent).detail),
+    );
 
     // --- where they show
     if (labShell) {
-      const panel = new Panel(model, show, name => void graphOf(name));
-      labShell.add(panel, 'right', { rank: 900 });
+      const panel = new Panel(model, show, (name) => void graphOf(name));
+      labShell.add(panel, "right", { rank: 900 });
       restorer?.add(panel, panel.id);
-      add('panel', 'Networks, programs and memory', () => labShell.activateById(panel.id));
+      add("panel", "Networks, programs and memory", () => labShell.activateById(panel.id));
     }
-    statusBar?.registerStatusItem('jupyterlab-msnb:status', { item: status, align: 'left', rank: 20, isActive: () => model.state !== null, activeStateChanged: model.changed as any });
+    statusBar?.registerStatusItem("jupyterlab-msnb:status", {
+      item: status,
+      align: "left",
+      rank: 20,
+      isActive: () => model.state !== null,
+      activeStateChanged: model.changed as any,
+    });
     completers?.registerProvider(new Options());
-    editors?.addExtension({ name: 'msnb:cells', factory: () => EditorExtensionRegistry.createImmutableExtension([highlighting, revealed]) });
-    model.changed.connect(() => ['mode-graph', 'mode-pynative', 'graph'].forEach(id => commands.notifyCommandChanged(`msnb:${id}`)));
-    NotebookActions.executionScheduled.connect(() => status.say(''));
-  }
+    editors?.addExtension({
+      name: "msnb:cells",
+      factory: () => EditorExtensionRegistry.createImmutableExtension([highlighting, revealed]),
+    });
+    model.changed.connect(() =>
+      ["mode-graph", "mode-pynative", "graph"].forEach((id) => commands.notifyCommandChanged(`msnb:${id}`)),
+    );
+    NotebookActions.executionScheduled.connect(() => status.say(""));
+  },
 };
 
 export default plugin;

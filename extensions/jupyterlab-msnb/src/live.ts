@@ -1,7 +1,7 @@
 // Graphs that follow typing: the text of the cell goes to the kernel when the hands rest, and only while it is idle.
-import type { Cell } from '@jupyterlab/cells';
-import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
-import { ask, kernelOf } from './kernel';
+import type { Cell } from "@jupyterlab/cells";
+import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
+import { ask, kernelOf } from "./kernel";
 
 const REST = 250; // milliseconds without a key
 
@@ -14,7 +14,7 @@ export class Live {
   constructor(
     private tracker: INotebookTracker,
     private loaded: () => boolean,
-    private say: (text: string) => void
+    private say: (text: string) => void,
   ) {
     tracker.activeCellChanged.connect((_, cell) => this.attach(cell));
     this.attach(tracker.activeCell);
@@ -28,7 +28,7 @@ export class Live {
       this.cell.model.sharedModel.changed.disconnect(this.typed, this);
       this.cell.editor?.model.selections.changed.disconnect(this.moved, this);
     }
-    this.cell = cell && cell.model.type === 'code' ? cell : null;
+    this.cell = cell && cell.model.type === "code" ? cell : null;
     this.cell?.model.sharedModel.changed.connect(this.typed, this);
     this.cell?.editor?.model.selections.changed.connect(this.moved, this);
   }
@@ -50,7 +50,9 @@ export class Live {
   private idle(): { panel: NotebookPanel; cell: Cell } | null {
     const panel = this.tracker.currentWidget;
     const kernel = kernelOf(panel);
-    return panel && this.loaded() && this.cell && !this.cell.isDisposed && kernel?.status === 'idle' ? { panel, cell: this.cell } : null;
+    return panel && this.loaded() && this.cell && !this.cell.isDisposed && kernel?.status === "idle"
+      ? { panel, cell: this.cell }
+      : null;
   }
 
   private async send(): Promise<void> {
@@ -58,10 +60,10 @@ export class Live {
     if (!now) {
       return;
     }
-    const question = { what: 'typed', cell: now.cell.model.id, text: now.cell.model.sharedModel.getSource() };
+    const question = { what: "typed", cell: now.cell.model.id, text: now.cell.model.sharedModel.getSource() };
     try {
       const answer = await ask<{ shown: number; said: string | null }>(kernelOf(now.panel)!, question);
-      this.say(answer?.said ?? '');
+      this.say(answer?.said ?? "");
     } catch (error) {
       this.say((error as Error).message);
     }
@@ -71,7 +73,7 @@ export class Live {
     const now = this.idle();
     const editor = now?.cell.editor;
     if (now && editor?.hasFocus()) {
-      const question = { what: 'pointed', cell: now.cell.model.id, line: editor.getCursorPosition().line + 1 };
+      const question = { what: "pointed", cell: now.cell.model.id, line: editor.getCursorPosition().line + 1 };
       await ask(kernelOf(now.panel)!, question).catch(() => undefined);
     }
   }

@@ -1,12 +1,12 @@
 // What the panel and the status bar show: the state of the kernel in front, asked for again after each cell.
-import type { INotebookTracker } from '@jupyterlab/notebook';
-import { NotebookActions } from '@jupyterlab/notebook';
-import { Signal } from '@lumino/signaling';
-import { IState, ask, kernelOf, watchNotebooks } from './kernel';
+import type { INotebookTracker } from "@jupyterlab/notebook";
+import { NotebookActions } from "@jupyterlab/notebook";
+import { Signal } from "@lumino/signaling";
+import { IState, ask, kernelOf, watchNotebooks } from "./kernel";
 
 export class Model {
   state: IState | null = null;
-  problem = '';
+  problem = "";
   readonly changed = new Signal<this, void>(this);
   private timer = 0;
   private asking = false;
@@ -26,21 +26,21 @@ export class Model {
     }
     this.asking = true;
     try {
-      await this.take({ what: 'state' });
+      await this.take({ what: "state" });
     } finally {
       this.asking = false;
     }
   }
 
   change(wish: { mode?: string; device?: string }): Promise<void> {
-    return this.take({ what: 'change', ...wish });
+    return this.take({ what: "change", ...wish });
   }
 
   private async take(question: object): Promise<void> {
     const kernel = kernelOf(this.tracker.currentWidget);
     try {
       this.state = kernel ? await ask<IState>(kernel, question) : null;
-      this.problem = '';
+      this.problem = "";
     } catch (error) {
       this.problem = (error as Error).message;
     }

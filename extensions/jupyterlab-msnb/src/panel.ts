@@ -1,31 +1,32 @@
 // The side panel: networks of the session, programs that have been compiled, memory.
-import { LabIcon } from '@jupyterlab/ui-components';
-import { Message } from '@lumino/messaging';
-import { Widget } from '@lumino/widgets';
-import type { IPlace } from './kernel';
-import type { Model } from './model';
+import { LabIcon } from "@jupyterlab/ui-components";
+import { Message } from "@lumino/messaging";
+import { Widget } from "@lumino/widgets";
+import type { IPlace } from "./kernel";
+import type { Model } from "./model";
 
 const SVG =
-  '<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24"><g class="jp-icon3" fill="none" stroke="#616161"' +
-  ' stroke-width="1.8"><circle cx="5" cy="12" r="2.6"/><circle cx="18.5" cy="5.5" r="2.6"/><circle cx="18.5" cy="18.5" r="2.6"/>' +
+  '<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24"><g class="jp-icon3" fill="none" ' +
+  'stroke="#616161" stroke-width="1.8"><circle cx="5" cy="12" r="2.6"/><circle cx="18.5" cy="5.5" r="2.6"/>' +
+  '<circle cx="18.5" cy="18.5" r="2.6"/>' +
   '<path d="M7.4 10.9 16 6.7M7.4 13.1 16 17.3"/></g></svg>';
-export const icon = new LabIcon({ name: 'msnb:graph', svgstr: SVG });
+export const icon = new LabIcon({ name: "msnb:graph", svgstr: SVG });
 
 export class Panel extends Widget {
-  private opened = new Set(['cells', 'programs', 'memory']);
+  private opened = new Set(["cells", "programs", "memory"]);
 
   constructor(
     private model: Model,
     private reveal: (place: IPlace) => void,
-    private showGraph: (name: string) => void
+    private showGraph: (name: string) => void,
   ) {
     super();
-    this.id = 'msnb-panel';
+    this.id = "msnb-panel";
     this.title.icon = icon;
-    this.title.caption = 'msnb: networks, programs, memory';
-    this.addClass('msnb-Panel');
-    this.node.setAttribute('role', 'region');
-    this.node.setAttribute('aria-label', 'msnb');
+    this.title.caption = "msnb: networks, programs, memory";
+    this.addClass("msnb-Panel");
+    this.node.setAttribute("role", "region");
+    this.node.setAttribute("aria-label", "msnb");
     model.changed.connect(() => this.draw(), this);
   }
 
@@ -42,54 +43,72 @@ export class Panel extends Widget {
     const { state, problem } = this.model;
     const parts: Node[] = [];
     if (problem) {
-      parts.push(make('p', 'msnb-problem', problem));
+      parts.push(make("p", "msnb-problem", problem));
     }
     if (!state) {
-      parts.push(make('p', 'msnb-empty', 'Run %load_ext msnb in a notebook; its networks, compiled programs and memory appear here.'));
-    } else {
-      parts.push(this.section('cells', `Networks (${state.cells.length})`, state.cells.map(c => this.cell(c)), 'No variable holds a Cell yet.'));
       parts.push(
-        this.section('programs', `Compiled programs (${state.programs.length})`, state.programs.map(p => this.program(p)), 'Nothing has been compiled: cells run in PYNATIVE mode, or none has run.')
+        make(
+          "p",
+          "msnb-empty",
+          "Run %load_ext msnb in a notebook; its networks, compiled programs and memory appear here.",
+        ),
       );
-      parts.push(this.section('memory', 'Memory', this.memory(), ''));
+    } else {
+      parts.push(
+        this.section(
+          "cells",
+          `Networks (${state.cells.length})`,
+          state.cells.map((c) => this.cell(c)),
+          "No variable holds a Cell yet.",
+        ),
+      );
+      parts.push(
+        this.section(
+          "programs",
+          `Compiled programs (${state.programs.length})`,
+          state.programs.map((p) => this.program(p)),
+          "Nothing has been compiled: cells run in PYNATIVE mode, or none has run.",
+        ),
+      );
+      parts.push(this.section("memory", "Memory", this.memory(), ""));
     }
     this.node.replaceChildren(...parts);
   }
 
   private section(key: string, title: string, rows: Node[], empty: string): Node {
-    const details = document.createElement('details');
+    const details = document.createElement("details");
     details.open = this.opened.has(key);
-    details.addEventListener('toggle', () => (details.open ? this.opened.add(key) : this.opened.delete(key)));
-    details.append(make('summary', '', title), ...(rows.length ? rows : [make('p', 'msnb-empty', empty)]));
+    details.addEventListener("toggle", () => (details.open ? this.opened.add(key) : this.opened.delete(key)));
+    details.append(make("summary", "", title), ...(rows.length ? rows : [make("p", "msnb-empty", empty)]));
     return details;
   }
 
-  private cell(c: NonNullable<Model['state']>['cells'][0]): Node {
-    const row = make('div', 'msnb-row');
+  private cell(c: NonNullable<Model["state"]>["cells"][0]): Node {
+    const row = make("div", "msnb-row");
     row.append(
       this.link(c.name, c, `Show where ${c.kind} is defined`),
-      make('span', 'msnb-kind', c.kind),
-      make('span', 'msnb-facts', `${count(c.numbers)} numbers · ${size(c.bytes)}${c.training ? ' · training' : ''}`)
+      make("span", "msnb-kind", c.kind),
+      make("span", "msnb-facts", `${count(c.numbers)} numbers · ${size(c.bytes)}${c.training ? " · training" : ""}`),
     );
-    const button = document.createElement('button');
-    button.className = 'msnb-small';
-    button.textContent = 'graph';
+    const button = document.createElement("button");
+    button.className = "msnb-small";
+    button.textContent = "graph";
     button.title = `Show the graph of ${c.name}`;
     button.disabled = !c.programs;
     if (button.disabled) {
-      button.title = 'Call it first: a graph needs to know its inputs';
+      button.title = "Call it first: a graph needs to know its inputs";
     }
-    button.addEventListener('click', () => this.showGraph(c.name));
+    button.addEventListener("click", () => this.showGraph(c.name));
     row.append(button);
     return row;
   }
 
-  private program(p: NonNullable<Model['state']>['programs'][0]): Node {
-    const row = make('div', 'msnb-row');
+  private program(p: NonNullable<Model["state"]>["programs"][0]): Node {
+    const row = make("div", "msnb-row");
     row.append(
       this.link(p.name, p, `Show where ${p.name} is defined`),
-      make('span', 'msnb-facts', `${p.nodes} nodes · ${p.calls}× · compiled in ${p.seconds.toFixed(2)} s`),
-      make('span', 'msnb-inputs', p.inputs.join(', '))
+      make("span", "msnb-facts", `${p.nodes} nodes · ${p.calls}× · compiled in ${p.seconds.toFixed(2)} s`),
+      make("span", "msnb-inputs", p.inputs.join(", ")),
     );
     return row;
   }
@@ -97,36 +116,36 @@ export class Panel extends Widget {
   private memory(): Node[] {
     const m = this.model.state!.memory;
     const rows: [string, string][] = [
-      ['Parameters', size(m.parameters)],
-      [`All ${count(m.arrays)} arrays`, size(m.bytes)]
+      ["Parameters", size(m.parameters)],
+      [`All ${count(m.arrays)} arrays`, size(m.bytes)],
     ];
     if (m.in_use != null) {
-      rows.push(['In use on the device', m.limit ? `${size(m.in_use)} of ${size(m.limit)}` : size(m.in_use)]);
+      rows.push(["In use on the device", m.limit ? `${size(m.in_use)} of ${size(m.limit)}` : size(m.in_use)]);
     }
     if (m.peak != null) {
-      rows.push(['Peak', size(m.peak)]);
+      rows.push(["Peak", size(m.peak)]);
     }
     return rows.map(([name, value]) => {
-      const row = make('div', 'msnb-row msnb-pair');
-      row.append(make('span', '', name), make('span', 'msnb-facts', value));
+      const row = make("div", "msnb-row msnb-pair");
+      row.append(make("span", "", name), make("span", "msnb-facts", value));
       return row;
     });
   }
 
   private link(text: string, place: IPlace, title: string): Node {
     if (!place.cell) {
-      return make('b', '', text);
+      return make("b", "", text);
     }
-    const button = document.createElement('button');
-    button.className = 'msnb-link';
+    const button = document.createElement("button");
+    button.className = "msnb-link";
     button.textContent = text;
     button.title = title;
-    button.addEventListener('click', () => this.reveal(place));
+    button.addEventListener("click", () => this.reveal(place));
     return button;
   }
 }
 
-function make(tag: string, className: string, text = ''): HTMLElement {
+function make(tag: string, className: string, text = ""): HTMLElement {
   const node = document.createElement(tag);
   node.className = className;
   node.textContent = text;
@@ -134,10 +153,12 @@ function make(tag: string, className: string, text = ''): HTMLElement {
 }
 
 function count(many: number): string {
-  return many < 10_000 ? String(many) : Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 }).format(many);
+  return many < 10_000
+    ? String(many)
+    : Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 }).format(many);
 }
 
 function size(octets: number): string {
   const at = Math.max(0, Math.min(3, Math.floor(Math.log2(octets || 1) / 10)));
-  return `${Number((octets / 2 ** (10 * at)).toPrecision(3))} ${['B', 'KiB', 'MiB', 'GiB'][at]}`;
+  return `${Number((octets / 2 ** (10 * at)).toPrecision(3))} ${["B", "KiB", "MiB", "GiB"][at]}`;
 }

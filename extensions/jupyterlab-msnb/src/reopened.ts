@@ -1,8 +1,8 @@
-// A notebook that is opened again has no kernel with its widgets: where JupyterLab would say that a model was not found,
-// the page that a view of msnb also left in the notebook is shown instead.
-import { CodeCell } from '@jupyterlab/cells';
-import type { INotebookTracker, NotebookPanel } from '@jupyterlab/notebook';
-import { Widget } from '@lumino/widgets';
+// A notebook that is opened again has no kernel with its widgets: where JupyterLab would say that a model was not
+// found, the page that a view of msnb also left in the notebook is shown instead.
+import { CodeCell } from "@jupyterlab/cells";
+import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
+import { Widget } from "@lumino/widgets";
 
 const LOST = /model not found/i;
 
@@ -19,28 +19,29 @@ export function showReopened(tracker: INotebookTracker): void {
 }
 
 function repair(panel: NotebookPanel): void {
-  for (const node of panel.content.node.querySelectorAll<HTMLElement>('.jp-OutputArea-output.jupyter-widgets')) {
+  for (const node of panel.content.node.querySelectorAll<HTMLElement>(".jp-OutputArea-output.jupyter-widgets")) {
     // Only the bare message: a living widget has elements of its own, and text that may say anything.
-    if (node.childElementCount === 0 && LOST.test(node.textContent ?? '')) {
+    if (node.childElementCount === 0 && LOST.test(node.textContent ?? "")) {
       void replace(panel, node);
     }
   }
 }
 
 async function replace(panel: NotebookPanel, node: HTMLElement): Promise<void> {
-  const cell = panel.content.widgets.find(c => c instanceof CodeCell && c.node.contains(node)) as CodeCell | undefined;
-  const index = cell?.outputArea.widgets.findIndex(w => w.node.contains(node)) ?? -1;
+  const cell = panel.content.widgets.find((c) => c instanceof CodeCell && c.node.contains(node)) as
+    CodeCell | undefined;
+  const index = cell?.outputArea.widgets.findIndex((w) => w.node.contains(node)) ?? -1;
   if (!cell || index < 0) {
     return;
   }
   const output = cell.outputArea.model.get(index);
   // msnb's views leave a page in a frame of its own; no other widget's fallback is touched.
-  const page = output.data['text/html'];
-  if (!(Array.isArray(page) ? page.join('') : String(page ?? '')).startsWith('<iframe srcdoc="')) {
+  const page = output.data["text/html"];
+  if (!(Array.isArray(page) ? page.join("") : String(page ?? "")).startsWith('<iframe srcdoc="')) {
     return;
   }
-  const renderer = panel.content.rendermime.createRenderer('text/html');
+  const renderer = panel.content.rendermime.createRenderer("text/html");
   await renderer.renderModel(output);
-  node.textContent = '';
+  node.textContent = "";
   Widget.attach(renderer, node);
 }

@@ -1,12 +1,12 @@
 // From a node of a graph to its line in the notebook, and back from the cursor to the node.
-import type { CodeCell } from '@jupyterlab/cells';
-import type { INotebookTracker } from '@jupyterlab/notebook';
-import { StateEffect, StateField } from '@codemirror/state';
-import { Decoration, DecorationSet, EditorView } from '@codemirror/view';
-import type { IPlace } from './kernel';
+import type { CodeCell } from "@jupyterlab/cells";
+import type { INotebookTracker } from "@jupyterlab/notebook";
+import { StateEffect, StateField } from "@codemirror/state";
+import { Decoration, DecorationSet, EditorView } from "@codemirror/view";
+import type { IPlace } from "./kernel";
 
 const mark = StateEffect.define<number | null>();
-const line = Decoration.line({ class: 'msnb-revealed' });
+const line = Decoration.line({ class: "msnb-revealed" });
 
 /** Editor extension: the line that a click on a node has asked for, until the text or the cursor changes. */
 export const revealed = StateField.define<DecorationSet>({
@@ -19,17 +19,17 @@ export const revealed = StateField.define<DecorationSet>({
     }
     return transaction.docChanged ? Decoration.none : marks;
   },
-  provide: field => EditorView.decorations.from(field)
+  provide: (field) => EditorView.decorations.from(field),
 });
 
 /** Show a line of a cell; whether there is such a cell. Only `asked` moves the focus. */
 export function reveal(tracker: INotebookTracker, place: IPlace & { asked?: boolean }): boolean {
-  for (const panel of [tracker.currentWidget, ...[tracker.find(p => has(p, place.cell))]]) {
+  for (const panel of [tracker.currentWidget, ...[tracker.find((p) => has(p, place.cell))]]) {
     if (!panel || !has(panel, place.cell)) {
       continue;
     }
     const notebook = panel.content;
-    const index = notebook.widgets.findIndex(c => c.model.id === place.cell);
+    const index = notebook.widgets.findIndex((c) => c.model.id === place.cell);
     const cell = notebook.widgets[index] as CodeCell;
     for (const other of notebook.widgets) {
       viewOf(other)?.dispatch({ effects: mark.of(null) });
@@ -41,9 +41,9 @@ export function reveal(tracker: INotebookTracker, place: IPlace & { asked?: bool
     }
     if (place.asked) {
       notebook.activeCellIndex = index;
-      void notebook.scrollToItem(index, 'smart').then(() => {
+      void notebook.scrollToItem(index, "smart").then(() => {
         cell.editor?.setCursorPosition({ line: number - 1, column: 0 });
-        view?.dom.querySelector('.msnb-revealed')?.scrollIntoView({ block: 'nearest' });
+        view?.dom.querySelector(".msnb-revealed")?.scrollIntoView({ block: "nearest" });
       });
     }
     return true;
@@ -52,7 +52,7 @@ export function reveal(tracker: INotebookTracker, place: IPlace & { asked?: bool
 }
 
 function has(panel: { content: { widgets: readonly { model: { id: string } }[] } }, id?: string | null): boolean {
-  return !!id && panel.content.widgets.some(c => c.model.id === id);
+  return !!id && panel.content.widgets.some((c) => c.model.id === id);
 }
 
 export function viewOf(cell: any): EditorView | undefined {

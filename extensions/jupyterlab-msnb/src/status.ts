@@ -1,24 +1,24 @@
 // The switch in the status bar: mode and device of the session.
-import { Widget } from '@lumino/widgets';
-import type { Model } from './model';
+import { Widget } from "@lumino/widgets";
+import type { Model } from "./model";
 
 export class Status extends Widget {
-  private mode = document.createElement('select');
-  private device = document.createElement('select');
-  private said = document.createElement('span');
+  private mode = document.createElement("select");
+  private device = document.createElement("select");
+  private said = document.createElement("span");
 
   constructor(private model: Model) {
     super();
-    this.addClass('msnb-Status');
-    this.node.append('msnb ', this.mode, ' on ', this.device, this.said);
-    this.said.className = 'msnb-said';
-    this.said.setAttribute('role', 'status');
-    this.mode.setAttribute('aria-label', 'msnb mode');
-    this.mode.title = 'GRAPH compiles a network as a whole; PYNATIVE runs it operator by operator';
-    this.device.setAttribute('aria-label', 'msnb device');
-    this.device.title = 'The device that operators run on';
-    this.mode.addEventListener('change', () => void model.change({ mode: this.mode.value }));
-    this.device.addEventListener('change', () => void model.change({ device: this.device.value }));
+    this.addClass("msnb-Status");
+    this.node.append("msnb ", this.mode, " on ", this.device, this.said);
+    this.said.className = "msnb-said";
+    this.said.setAttribute("role", "status");
+    this.mode.setAttribute("aria-label", "msnb mode");
+    this.mode.title = "GRAPH compiles a network as a whole; PYNATIVE runs it operator by operator";
+    this.device.setAttribute("aria-label", "msnb device");
+    this.device.title = "The device that operators run on";
+    this.mode.addEventListener("change", () => void model.change({ mode: this.mode.value }));
+    this.device.addEventListener("change", () => void model.change({ device: this.device.value }));
     model.changed.connect(() => this.draw(), this);
     this.draw();
   }
@@ -36,12 +36,12 @@ export class Status extends Widget {
       this.say(problem);
     }
     if (state) {
-      fill(this.mode, ['GRAPH', 'PYNATIVE'], state.mode);
+      fill(this.mode, ["GRAPH", "PYNATIVE"], state.mode);
       fill(this.device, state.devices, state.device);
     }
   }
 }
 
 function fill(select: HTMLSelectElement, names: string[], chosen: string): void {
-  select.replaceChildren(...names.map(name => new Option(name, name, false, name === chosen)));
+  select.replaceChildren(...names.map((name) => new Option(name, name, false, name === chosen)));
 }

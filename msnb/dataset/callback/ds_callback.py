@@ -24,7 +24,10 @@ class DSCallback:
         >>> class PrintInfo(DSCallback):
         ...     def ds_epoch_end(self, ds_run_context):
         ...         print(ds_run_context.cur_epoch_num)
-        >>> dataset = dataset.map(operations=op, callbacks=PrintInfo())
+        >>> dataset = dataset.map(lambda label: label + 1, "label", callbacks=PrintInfo())
+        >>> for row in dataset.create_tuple_iterator(num_epochs=1):
+        ...     pass
+        1
     """
 
     def __init__(self, step_size=1):

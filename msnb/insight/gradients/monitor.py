@@ -48,7 +48,7 @@ class GradientMonitor(Callback):
         >>> model.train(1, dataset, callbacks=monitor)
         >>> monitor                                     # the view
         >>> with GradientMonitor("all") as monitor:     # a loop of one's own
-        ...     for x, y in batches:
+        ...     for x, y in dataset.create_tuple_iterator(num_epochs=1):
         ...         train_step(x, y)
         >>> monitor.findings()
     """

@@ -20,6 +20,7 @@ class SparseToDense(Cell):
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
+        >>> from mindspore import SparseTensor
         >>> indices = Tensor([[0, 1], [1, 2]])
         >>> values = Tensor([1, 2], dtype=mindspore.int32)
         >>> result = nn.SparseToDense()(SparseTensor(indices, values, (3, 4)))

@@ -53,7 +53,7 @@ class WithLossCell(Cell):
 
     Examples:
         >>> net = Net()
-        >>> loss_fn = nn.SoftmaxCrossEntropyWithLogits(sparse=False)
+        >>> loss_fn = nn.SoftmaxCrossEntropyWithLogits(sparse=True)
         >>> net_with_loss = nn.WithLossCell(net, loss_fn)
         >>> loss = net_with_loss(data, label)
     """
@@ -90,7 +90,7 @@ class WithGradCell(Cell):
 
     Examples:
         >>> net = Net()
-        >>> grad_net = nn.WithGradCell(net, nn.SoftmaxCrossEntropyWithLogits())
+        >>> grad_net = nn.WithGradCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True))
         >>> gradients = grad_net(data, label)
     """
 
@@ -128,7 +128,7 @@ class TrainOneStepCell(Cell):
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> net_with_loss = nn.WithLossCell(Net(), nn.SoftmaxCrossEntropyWithLogits())
+        >>> net_with_loss = nn.WithLossCell(Net(), nn.SoftmaxCrossEntropyWithLogits(sparse=True))
         >>> optimizer = nn.Momentum(net_with_loss.trainable_params(), 0.1, 0.9)
         >>> step = nn.TrainOneStepCell(net_with_loss, optimizer)
         >>> step.set_train()
@@ -249,7 +249,7 @@ class WithEvalCell(Cell):
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> eval_net = nn.WithEvalCell(Net(), nn.SoftmaxCrossEntropyWithLogits())
+        >>> eval_net = nn.WithEvalCell(Net(), nn.SoftmaxCrossEntropyWithLogits(sparse=True))
         >>> loss, output, label = eval_net(data, label)
     """
 
@@ -284,10 +284,11 @@ class ParameterUpdate(Cell):
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> param = net.parameters_dict()["learning_rate"]
-        >>> update = nn.ParameterUpdate(param)
+        >>> rate = Parameter(Tensor(0.01, mindspore.float32), name="learning_rate")
+        >>> update = nn.ParameterUpdate(rate)
         >>> update.phase = "update_param"
-        >>> update(Tensor(0.001, mindspore.float32))
+        >>> print(update(Tensor(0.001, mindspore.float32)))
+        0.001
     """
 
     @checked

@@ -24,7 +24,8 @@ function render({ model, el }) {
   const draw = () => {
     const next = document.createElement("template");
     next.innerHTML = model.get("picture");
-    if (el.firstElementChild && next.content.firstElementChild) lay(el.firstElementChild, next.content.firstElementChild);
+    if (el.firstElementChild && next.content.firstElementChild)
+      lay(el.firstElementChild, next.content.firstElementChild);
     else el.replaceChildren(next.content);
   };
   draw();

@@ -41,7 +41,7 @@ def view(profile, height=_HEIGHT):
         >>> from msnb.insight.profile import profile
         >>> from msnb.notebook.profile import view
         >>> view(profile(nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)))).profile.mode
-        'GRAPH'
+        'PYNATIVE'
     """
     if not isinstance(profile, Profile):
         raise TypeError(

@@ -19,8 +19,8 @@ class LossMonitor(Callback):
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> model.train(1, dataset, callbacks=LossMonitor(100))
-        epoch: 1 step: 100, loss is 0.4231
+        >>> model.train(1, dataset, callbacks=LossMonitor(2))
+        epoch: 1 step: 2, loss is ...
     """
 
     def __init__(self, per_print_times=1):

@@ -18,7 +18,7 @@ class TimeMonitor(Callback):
 
     Examples:
         >>> model.train(1, dataset, callbacks=TimeMonitor())
-        epoch time: 1204.421 ms, per step time: 1.284 ms
+        epoch time: ... ms, per step time: ... ms
     """
 
     def __init__(self, data_size=None):

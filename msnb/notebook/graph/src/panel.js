@@ -1,101 +1,246 @@
 // The text beside the graph: one node, one scope, or the whole graph when nothing is selected.
-import { escape } from "./draw.js";
+import { escape } from "../../src/escape.js";
 import { human, written } from "./colour.js";
 import { FOLD, CROWD, UNIT, CONTROL, LANE, PAGE, sizeOf } from "./payload.js";
 
 const link = (id, text) => `<button class="link" data-go="${id}">${escape(text)}</button>`;
-const row = (name, value) => value === "" || value === undefined ? "" : `<tr><td>${name}</td><td>${value}</td></tr>`;
-const typeOf = kind => escape(kind.startsWith("=") ? kind.slice(1) : kind.replace(/@(\d+)$/, "  (result $1)"));
+const row = (name, value) => (value === "" || value === undefined ? "" : `<tr><td>${name}</td><td>${value}</td></tr>`);
+const typeOf = (kind) => escape(kind.startsWith("=") ? kind.slice(1) : kind.replace(/@(\d+)$/, "  (result $1)"));
 
 // what was laid over the graph from outside
 function ownValues(schemes, id) {
-  return schemes.filter(s => s.own || s.shown).map(s => { const note = s.note(id); return row(escape(s.label), escape(written(s, id)) + (note ? `<br><span class="kind">${escape(note)}</span>` : "")); }).join("");
+  return schemes
+    .filter((s) => s.own || s.shown)
+    .map((s) => {
+      const note = s.note(id);
+      return row(
+        escape(s.label),
+        escape(written(s, id)) + (note ? `<br><span class="kind">${escape(note)}</span>` : ""),
+      );
+    })
+    .join("");
 }
 
 function crumbs(stage, id) {
-  const parts = stage.chain(id).filter(s => s.kind !== LANE && s.kind !== UNIT);
-  return parts.length ? `<p class="kind">${parts.map(s => link(s.id, stage.title(s.id))).join(" / ")}</p>` : "";
+  const parts = stage.chain(id).filter((s) => s.kind !== LANE && s.kind !== UNIT);
+  return parts.length ? `<p class="kind">${parts.map((s) => link(s.id, stage.title(s.id))).join(" / ")}</p>` : "";
 }
 
 function inputRows(stage, id) {
-  const refs = stage.inputs(id); let at = 0;
-  return stage.sigOf(id).ins.map(kind => {
-    if (kind.startsWith("=")) return row("constant", typeOf(kind));
-    const ref = refs[at++];
-    if (ref >= 0) return row(link(ref, `%${stage.number(ref)} ${stage.op(ref)}`), typeOf(kind));
-    const p = stage.params[-1 - ref];
-    return row(`<span title="${p.weight ? "Parameter" : "input"}">${escape(p.name)}</span>`, typeOf(kind));
-  }).join("");
+  const refs = stage.inputs(id);
+  let at = 0;
+  return stage
+    .sigOf(id)
+    .ins.map((kind) => {
+      if (kind.startsWith("=")) return row("constant", typeOf(kind));
+      const ref = refs[at++];
+      if (ref >= 0) return row(link(ref, `%${stage.number(ref)} ${stage.op(ref)}`), typeOf(kind));
+      const p = stage.params[-1 - ref];
+      return row(`<span title="${p.weight ? "Parameter" : "input"}">${escape(p.name)}</span>`, typeOf(kind));
+    })
+    .join("");
 }
 
+const ungraded = `<br><span class='kind'>no gradient</span>`;
+
 export function nodePanel(stage, id, schemes) {
-  const sig = stage.sigOf(id), source = stage.sourceOf(id), lane = stage.laneOf(id), twin = stage.twin[id];
-  const readers = [...new Set(stage.readers(id))], more = readers.length > 12 ? `<p class="kind">and ${readers.length - 12} more</p>` : "";
+  const sig = stage.sigOf(id),
+    source = stage.sourceOf(id),
+    lane = stage.laneOf(id),
+    twin = stage.twin[id];
+  const readers = [...new Set(stage.readers(id))],
+    more = readers.length > 12 ? `<p class="kind">and ${readers.length - 12} more</p>` : "";
   const values = ownValues(schemes, id);
-  const weights = [...stage.inputs(id)].filter(r => r < 0 && stage.params[-1 - r].weight).map(r => stage.params[-1 - r]);
-  return `<h3>${escape(sig.op)}</h3><p class="kind">CNode %${stage.number(id)}, ${lane}</p>${crumbs(stage, id)}` +
-    (source ? `<h4>Source</h4><button class="link" data-reveal="${id}" title="show this line">${escape(source[0])}, line ${source[1]}</button>${source[2] && source[2] !== "<module>" ? ` <span class="kind">in ${escape(source[2])}</span>` : ""}${source[3] ? `<pre>${escape(source[3])}</pre>` : ""}` : "") +
-    (sig.attrs.length ? `<h4>Attributes</h4><table>${sig.attrs.map(([k, v]) => row(escape(k), escape(v))).join("")}</table>` : "") +
+  const weights = [...stage.inputs(id)]
+    .filter((r) => r < 0 && stage.params[-1 - r].weight)
+    .map((r) => stage.params[-1 - r]);
+  return (
+    `<h3>${escape(sig.op)}</h3><p class="kind">CNode %${stage.number(id)}, ${lane}</p>${crumbs(stage, id)}` +
+    (source
+      ? `<h4>Source</h4><button class="link" data-reveal="${id}" title="show this line">${escape(source[0])}, ` +
+        `line ${source[1]}</button>${
+          source[2] && source[2] !== "<module>" ? ` <span class="kind">in ${escape(source[2])}</span>` : ""
+        }${source[3] ? `<pre>${escape(source[3])}</pre>` : ""}`
+      : "") +
+    (sig.attrs.length
+      ? `<h4>Attributes</h4><table>${sig.attrs.map(([k, v]) => row(escape(k), escape(v))).join("")}</table>`
+      : "") +
     (sig.ins.length ? `<h4>Inputs</h4><table>${inputRows(stage, id)}</table>` : "") +
-    `<h4>${sig.outs.length > 1 ? "Outputs" : "Output"}</h4><table>${sig.outs.map((t, i) => row(sig.outs.length > 1 ? `[${i}]` : "result", typeOf(t))).join("")}</table>` +
-    (weights.length ? `<h4>Parameters</h4><table>${weights.map(p => row(escape(p.name), escape(p.type) + (p.grad ? "" : "<br><span class='kind'>no gradient</span>"))).join("")}</table>` : "") +
-    `<h4>Cost</h4><table>${row("FLOPs", human(sig.flops))}${row("memory traffic", human(sig.bytes, "B"))}${row("results", human(sig.outs.reduce((a, t) => a + sizeOf(t).bytes, 0), "B"))}${row("intensity", sig.bytes ? `${(sig.flops / sig.bytes).toPrecision(3)} FLOP/byte` : "")}${values}</table>` +
-    (readers.length ? `<h4>Read by</h4><table>${readers.slice(0, 12).map(r => row(link(r, `%${stage.number(r)} ${stage.op(r)}`), `<span class="kind">${escape(stage.path(r).split("/").pop() || "")}</span>`)).join("")}</table>${more}` : "") +
-    (twin >= 0 ? `<h4>${lane === "backward" ? "Gradient of" : "Gradient"}</h4>${link(twin, `%${stage.number(twin)} ${stage.op(twin)}`)}` : "");
+    `<h4>${sig.outs.length > 1 ? "Outputs" : "Output"}</h4><table>` +
+    `${sig.outs.map((t, i) => row(sig.outs.length > 1 ? `[${i}]` : "result", typeOf(t))).join("")}</table>` +
+    (weights.length
+      ? `<h4>Parameters</h4><table>` +
+        weights.map((p) => row(escape(p.name), escape(p.type) + (p.grad ? "" : ungraded))).join("") +
+        `</table>`
+      : "") +
+    `<h4>Cost</h4><table>${row("FLOPs", human(sig.flops))}${row("memory traffic", human(sig.bytes, "B"))}${row(
+      "results",
+      human(
+        sig.outs.reduce((a, t) => a + sizeOf(t).bytes, 0),
+        "B",
+      ),
+    )}${row("intensity", sig.bytes ? `${(sig.flops / sig.bytes).toPrecision(3)} FLOP/byte` : "")}${values}</table>` +
+    (readers.length
+      ? `<h4>Read by</h4><table>${readers
+          .slice(0, 12)
+          .map((r) =>
+            row(
+              link(r, `%${stage.number(r)} ${stage.op(r)}`),
+              `<span class="kind">${escape(stage.path(r).split("/").pop() || "")}</span>`,
+            ),
+          )
+          .join("")}</table>${more}`
+      : "") +
+    (twin >= 0
+      ? `<h4>${lane === "backward" ? "Gradient of" : "Gradient"}</h4>${link(
+          twin,
+          `%${stage.number(twin)} ${stage.op(twin)}`,
+        )}`
+      : "")
+  );
 }
 
 export function argumentPanel(stage, id) {
-  const p = stage.argument(id), near = p.result ? p.inputs : [...new Set(p.readers)];
-  return `<h3>${escape(p.name)}</h3><p class="kind">${p.result ? "what the program returns" : "ParameterNode, an input of the program"}</p><table>${row("type", typeOf(p.type))}</table>` +
-    `<h4>${p.result ? "Made by" : "Read by"}</h4><table>${near.slice(0, 20).map(r => row(link(r, `%${stage.number(r)} ${stage.op(r)}`), `<span class="kind">${escape(stage.path(r).split("/").pop() || "")}</span>`)).join("")}</table>`;
+  const p = stage.argument(id),
+    near = p.result ? p.inputs : [...new Set(p.readers)];
+  return (
+    `<h3>${escape(p.name)}</h3><p class="kind">` +
+    `${p.result ? "what the program returns" : "ParameterNode, an input of the program"}</p><table>` +
+    `${row("type", typeOf(p.type))}</table>` +
+    `<h4>${p.result ? "Made by" : "Read by"}</h4><table>${near
+      .slice(0, 20)
+      .map((r) =>
+        row(
+          link(r, `%${stage.number(r)} ${stage.op(r)}`),
+          `<span class="kind">${escape(stage.path(r).split("/").pop() || "")}</span>`,
+        ),
+      )
+      .join("")}</table>`
+  );
 }
 
-const KIND_NAMES = { [FOLD]: "repeated block", [CROWD]: "independent calls", [CONTROL]: "control flow", [UNIT]: "one repeat", [PAGE]: "part of a large scope" };
+const KIND_NAMES = {
+  [FOLD]: "repeated block",
+  [CROWD]: "independent calls",
+  [CONTROL]: "control flow",
+  [UNIT]: "one repeat",
+  [PAGE]: "part of a large scope",
+};
 
 function census(stage, ids) {
-  const counts = new Map(); let flops = 0, bytes = 0; const params = new Set();
+  const counts = new Map();
+  let flops = 0,
+    bytes = 0;
+  const params = new Set();
   for (const id of ids) {
-    const sig = stage.sigOf(id), bare = sig.op.replace(/^grad/, ""), known = counts.get(bare) || counts.set(bare, { n: 0, flops: 0 }).get(bare);
-    const times = stage.timesOf(id); known.n += times; known.flops += sig.flops * times; flops += sig.flops * times; bytes += sig.bytes * times;
+    const sig = stage.sigOf(id),
+      bare = sig.op.replace(/^grad/, ""),
+      known = counts.get(bare) || counts.set(bare, { n: 0, flops: 0 }).get(bare);
+    const times = stage.timesOf(id);
+    known.n += times;
+    known.flops += sig.flops * times;
+    flops += sig.flops * times;
+    bytes += sig.bytes * times;
     for (const ref of stage.inputs(id)) if (ref < 0 && stage.params[-1 - ref].weight) params.add(-1 - ref);
   }
   return { counts: [...counts].sort((a, b) => b[1].flops - a[1].flops || b[1].n - a[1].n), flops, bytes, params };
 }
 
 function weightSize(stage, params) {
-  let elements = 0, bytes = 0;
-  for (const p of params) { const size = sizeOf(stage.params[p].type); elements += size.values; bytes += size.bytes; }
-  return params.size ? `${params.size} <span class="kind">(${human(elements)} values, ${human(bytes, "B")})</span>` : "";
+  let elements = 0,
+    bytes = 0;
+  for (const p of params) {
+    const size = sizeOf(stage.params[p].type);
+    elements += size.values;
+    bytes += size.bytes;
+  }
+  return params.size
+    ? `${params.size} <span class="kind">(${human(elements)} values, ${human(bytes, "B")})</span>`
+    : "";
 }
 
 function opTable(found, limit) {
-  const top = Math.max(1, ...found.counts.map(c => c[1].flops));
-  return `<h4>Operators</h4><table>${found.counts.slice(0, limit).map(([op, c]) => `<tr><td><button class="link" data-find="op:${escape(op)}" title="find them">${escape(op)}</button></td><td class="num">${c.n}</td><td class="wide"><div class="meter" style="width:${(100 * c.flops / top).toFixed(1)}%" title="${human(c.flops, "FLOP")}"></div></td></tr>`).join("")}</table>` +
-    (found.counts.length > limit ? `<p class="kind">and ${found.counts.length - limit} more</p>` : "");
+  const top = Math.max(1, ...found.counts.map((c) => c[1].flops));
+  return (
+    `<h4>Operators</h4><table>${found.counts
+      .slice(0, limit)
+      .map(
+        ([op, c]) =>
+          `<tr><td><button class="link" data-find="op:${escape(op)}" title="find them">${escape(op)}</button></td>` +
+          `<td class="num">${c.n}</td><td class="wide"><div class="meter" ` +
+          `style="width:${((100 * c.flops) / top).toFixed(1)}%" title="${human(c.flops, "FLOP")}"></div></td></tr>`,
+      )
+      .join("")}</table>` +
+    (found.counts.length > limit ? `<p class="kind">and ${found.counts.length - limit} more</p>` : "")
+  );
 }
 
 export function scopePanel(stage, id, schemes) {
-  const s = stage.scope(id), found = census(stage, stage.below(s)), twin = stage.twin[id];
+  const s = stage.scope(id),
+    found = census(stage, stage.below(s)),
+    twin = stage.twin[id];
   const values = ownValues(schemes, id);
   const kind = KIND_NAMES[s.kind] || (s.kind === LANE ? "lane" : "scope");
-  return `<h3>${escape(stage.title(id))}</h3><p class="kind">${kind}, ${stage.laneOf(id)}</p>${crumbs(stage, id)}<h4>Inside</h4><table>` +
-    row("nodes", s.size) + row(s.kind === FOLD || s.kind === CROWD ? "repeats" : "", s.kind === FOLD || s.kind === CROWD ? s.count || s.children.length : "") +
-    row("FLOPs", human(found.flops)) + row("memory traffic", human(found.bytes, "B")) + row("Parameters", weightSize(stage, found.params)) + values +
-    `</table>${opTable(found, 10)}` + (twin >= 0 ? `<h4>${stage.laneOf(id) === "backward" ? "Gradient of" : "Gradient"}</h4>${link(twin, stage.title(twin))}` : "");
+  return (
+    `<h3>${escape(stage.title(id))}</h3><p class="kind">${kind}, ${stage.laneOf(id)}</p>${crumbs(stage, id)}<h4>` +
+    `Inside</h4><table>` +
+    row("nodes", s.size) +
+    row(
+      s.kind === FOLD || s.kind === CROWD ? "repeats" : "",
+      s.kind === FOLD || s.kind === CROWD ? s.count || s.children.length : "",
+    ) +
+    row("FLOPs", human(found.flops)) +
+    row("memory traffic", human(found.bytes, "B")) +
+    row("Parameters", weightSize(stage, found.params)) +
+    values +
+    `</table>${opTable(found, 10)}` +
+    (twin >= 0
+      ? `<h4>${stage.laneOf(id) === "backward" ? "Gradient of" : "Gradient"}</h4>${link(twin, stage.title(twin))}`
+      : "")
+  );
 }
 
 export function ramp({ ramp: { stops, low, high, log } }) {
-  return `<div class="ramp" style="background:linear-gradient(90deg,${stops})"></div><div class="ends"><span>${low}</span><span>${log ? "log" : ""}</span><span>${high}</span></div>`;
+  return (
+    `<div class="ramp" style="background:linear-gradient(90deg,${stops})"></div><div class="ends"><span>` +
+    `${low}</span><span>${log ? "log" : ""}</span><span>${high}</span></div>`
+  );
 }
 
 export function graphPanel(stage, paint, scheme) {
-  const all = census(stage, Array.from({ length: stage.n }, (_, i) => i)), lanes = [stage.forward, stage.backward, stage.update].filter(Boolean);
-  const args = stage.params.filter(p => !p.weight), weights = new Set(stage.params.map((p, i) => p.weight ? i : -1).filter(i => i >= 0));
-  const legend = paint.legend ? paint.legend.map(([label, fill, line, count]) => `<p><span class="key" style="background:${fill};border-color:${line}"></span>${escape(label)}${count === undefined ? "" : ` <span class="kind">${count}</span>`}</p>`).join("")
+  const all = census(
+      stage,
+      Array.from({ length: stage.n }, (_, i) => i),
+    ),
+    lanes = [stage.forward, stage.backward, stage.update].filter(Boolean);
+  const args = stage.params.filter((p) => !p.weight),
+    weights = new Set(stage.params.map((p, i) => (p.weight ? i : -1)).filter((i) => i >= 0));
+  const legend = paint.legend
+    ? paint.legend
+        .map(
+          ([label, fill, line, count]) =>
+            `<p><span class="key" style="background:${fill};border-color:${line}"></span>${escape(label)}${
+              count === undefined ? "" : ` <span class="kind">${count}</span>`
+            }</p>`,
+        )
+        .join("")
     : ramp(paint);
-  return `<h3>${escape(stage.graph)}</h3><p class="kind">FuncGraph, ${stage.name}${stage.ids ? "; repeated blocks are left out of this saved copy, run the cell to see them" : ""}</p><h4>Graph</h4><table>${row("nodes", stage.total)}` +
-    (lanes.length > 1 ? lanes.map(s => row(s.name, s.size)).join("") : "") + row("FLOPs", human(all.flops)) + row("memory traffic", human(all.bytes, "B")) +
-    row("Parameters", weightSize(stage, weights)) + "</table>" +
-    (args.length ? `<h4>Inputs</h4><table>${args.slice(0, 12).map(p => row(escape(p.name), escape(p.type))).join("")}</table>` : "") +
-    `<h4>Colour: ${escape(scheme.label)}</h4>${legend}${opTable(all, 12)}`;
+  return (
+    `<h3>${escape(stage.graph)}</h3><p class="kind">FuncGraph, ` +
+    `${stage.name}` +
+    `${stage.ids ? "; repeated blocks are left out of this saved copy, run the cell to see them" : ""}</p><h4>` +
+    `Graph</h4><table>${row("nodes", stage.total)}` +
+    (lanes.length > 1 ? lanes.map((s) => row(s.name, s.size)).join("") : "") +
+    row("FLOPs", human(all.flops)) +
+    row("memory traffic", human(all.bytes, "B")) +
+    row("Parameters", weightSize(stage, weights)) +
+    "</table>" +
+    (args.length
+      ? `<h4>Inputs</h4><table>${args
+          .slice(0, 12)
+          .map((p) => row(escape(p.name), escape(p.type)))
+          .join("")}</table>`
+      : "") +
+    `<h4>Colour: ${escape(scheme.label)}</h4>${legend}${opTable(all, 12)}`
+  );
 }

@@ -1,0 +1,33 @@
+// The ES module of the gradient view. In a live notebook anywidget calls `render`; in a page without a kernel `mount`
+// draws the same thing from the bytes it is given.
+import { App } from "./app.js";
+import { bytesOf } from "../../src/bytes.js";
+
+export function mount(el, { payload, graph = new Uint8Array(), module = new Uint8Array() }) {
+  return new App(el, { payload: () => payload, graph: () => graph, module: () => module });
+}
+
+function render({ model, el }) {
+  const bytes = (name) => bytesOf(model.get(name));
+  const app = new App(el, {
+    payload: () => bytes("payload"),
+    graph: () => bytes("graph"),
+    module: () => bytes("module"),
+    get: (name) => model.get(name),
+    set: (name, value) => {
+      if (model.get(name) !== value) {
+        model.set(name, value);
+        model.save_changes();
+      }
+    },
+  });
+  app.root.style.height = `${model.get("height") || 620}px`;
+  const changed = () => app.load(bytes("payload"));
+  model.on("change:payload", changed);
+  return () => {
+    model.off("change:payload", changed);
+    app.destroy();
+  };
+}
+
+export default { render };

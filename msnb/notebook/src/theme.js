@@ -1,0 +1,15 @@
+// Dark or light: what the notebook or the page around says, or else what the reader's system asks for.
+const DARK =
+  "[data-jp-theme-light='false'], .vscode-dark, .vscode-high-contrast, [data-theme='dark'], " +
+  ".theme-dark, [theme='dark']";
+const LIGHT = "[data-jp-theme-light='true'], .vscode-light, [data-theme='light'], [theme='light']";
+const HOSTS = "[data-jp-theme-light], .vscode-light, .vscode-dark, .vscode-high-contrast, [data-theme], [theme]";
+
+// root: the element that a view has made; another widget around it decides with data-msnb-theme
+export function isDark(root) {
+  const own = root.parentElement?.closest("[data-msnb-theme]")?.dataset.msnbTheme;
+  if (own) return own === "dark";
+  const host = root.parentElement?.closest(HOSTS) || document.body.closest(HOSTS);
+  if (host?.matches(DARK)) return true;
+  return host?.matches(LIGHT) ? false : matchMedia("(prefers-color-scheme: dark)").matches;
+}

