@@ -1,6 +1,7 @@
 """A Cell as it runs: compiled or operator by operator, under its scope, with mixed precision, hooks and bprop."""
 
 import inspect
+from typing import ParamSpec, Protocol, TypeVar
 
 import jax
 
@@ -16,6 +17,16 @@ _asked = events.asked
 _thread = trace.thread
 _state = context._state
 _GRAPH = context.GRAPH_MODE
+
+
+_Inputs = ParamSpec("_Inputs")
+_Output = TypeVar("_Output", covariant=True)
+
+
+class _Constructs(Protocol[_Inputs, _Output]):
+    """What a type checker has to know of a Cell: a call takes and gives what `construct` does."""
+
+    def construct(self, *args: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Output: ...
 
 
 def _call(cell, args, kwargs):
@@ -40,7 +51,7 @@ class Running:
     _programs = None
 
     # ------------------------------------------------------------------ calling
-    def __call__(self, *args, **kwargs):
+    def __call__(self: _Constructs[_Inputs, _Output], *args: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Output:
         if _asked.entered:
             return events.called(self, _step(self), _call, args, kwargs)
         if _thread.frame is not None:

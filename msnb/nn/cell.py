@@ -6,6 +6,7 @@ Its two halves stand beside: `_tree` holds the Parameters and sub-Cells, `_runni
 import difflib
 import itertools
 from collections import OrderedDict
+from typing import Any
 
 import numpy as np
 
@@ -76,7 +77,7 @@ class Cell(Running, Tree):
         if flags:
             self.add_flags(**flags)
 
-    def construct(self, *inputs, **kwargs):
+    def construct(self, *inputs: Any, **kwargs: Any) -> Any:
         """The computation of this Cell; every subclass defines it.
 
         Raises:
