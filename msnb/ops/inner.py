@@ -2,49 +2,8 @@
 
 import jax.numpy as jnp
 
-from msnb.common.kinds import Optional, StrictFloat
 from msnb.core.declare import operator
-from msnb.ops._check import NUMBER, dtype_in, tensor_only
-from msnb.ops.nn._variant import refuse
-
-
-@operator
-def Range(x, *, start: StrictFloat, limit: Optional(StrictFloat) = None, delta: StrictFloat = 1.0):
-    """The numbers start + delta * i for a vector of places i; what `nn.Range` is made of.
-
-    Args:
-        start (float): The first number; the end, from 0.0, if there is no `limit`.
-        limit (float): Where the numbers end. Default: None.
-        delta (float): Their distance, not 0. Default: 1.0.
-
-    Inputs:
-        - **x** (Tensor) - The places 0, 1, 2, ..., of numbers.
-
-    Outputs:
-        Tensor of the shape and element type of `x`.
-
-    Raises:
-        TypeError: If an argument is not a float.
-        ValueError: If `delta` is 0 or leads away from `limit`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    dtype_in("Range", "x", x, NUMBER)
-    return (x * delta + (0.0 if limit is None else start)).astype(x.dtype)
-
-
-def _check_range(attributes):
-    start, limit, delta = attributes.values()
-    start, limit = (0.0, start) if limit is None else (start, limit)
-    if delta == 0 or start == limit or (limit > start) != (delta > 0):
-        raise ValueError(
-            f"For 'Range', 'delta' should lead from 'start' to 'limit', but got start {start}, limit "
-            f"{limit} and delta {delta}."
-        )
-
-
-refuse("Range", _check_range)
+from msnb.ops._check import tensor_only
 
 
 @operator

@@ -3,19 +3,14 @@
 import jax
 import jax.numpy as jnp
 
-from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool, DType, Int, Kind, Number, OneOf, Optional, PositiveInt, accept_value
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
-from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in
 from msnb.ops._half import in_float32
 from msnb.ops._kinks import magnitude
-from msnb.ops.array.cast import Cast
 from msnb.ops.math._elementwise import floating
-from msnb.ops.math.compare import NotEqual
-from msnb.ops.math.sum import ReduceSum
 
 
 @operator(functional="var")
@@ -144,40 +139,6 @@ def Norm(A, ord: NormOrder = None, dim: Optional(Axis) = None, keepdim: Bool = F
         return jnp.sqrt(jnp.sum(jnp.square(jnp.abs(A)), axes, keepdims=keepdim))
     # A vector's norm is that of its magnitudes, whose slopes at 0 are 0.
     return jnp.linalg.norm(magnitude(A) if isinstance(dim, int) else A, ord, dim, keepdim)
-
-
-@spelling(ReduceSum, function="count_nonzero", method="count_nonzero")
-def count_nonzero(x: Tensor, axis: Axis = (), keep_dims: Bool = False, dtype: DType = mstype.int32) -> Tensor:
-    """Number of elements that are not 0, over axes.
-
-    Args:
-        x (Tensor): Numbers.
-        axis (Union[int, tuple[int], list[int]]): Axes; all for (). Default: ().
-        keep_dims (bool): Whether the axes stay, with length 1. Default: False.
-        dtype (mindspore.dtype): Element type of the result, a number or bool. Default: mindspore.int32.
-
-    Returns:
-        Tensor of element type `dtype`.
-
-    Raises:
-        TypeError: If `axis` is not made of int, `keep_dims` not a bool, or `x` not made of numbers.
-        ValueError: If `axis` is out of range.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> print(ops.count_nonzero(Tensor([[0, 1, 0], [1, 1, 0]], mindspore.float32)))
-        3
-    """
-    if not isinstance(x, Tensor):
-        raise TypeError(f"For 'count_nonzero', 'input' should be a Tensor, but got {describe(x)}.")
-    if x.dtype == mstype.bool_:
-        raise TypeError("For 'count_nonzero', 'x' should be made of numbers, but got Bool; cast it first.")
-    if dtype not in (*mstype.number_type, mstype.bool_):
-        raise TypeError(f"For 'count_nonzero', 'dtype' should be a number type or bool, but got {dtype!r}.")
-    counted = Cast.functional(NotEqual.functional(x, 0), mstype.int64)
-    return Cast.functional(ReduceSum.functional(counted, axis, keep_dims=keep_dims), dtype)
 
 
 @operator(functional="median", methods=("median",), generation=2)

@@ -1,0 +1,140 @@
+"""Sums and products that run along an axis."""
+
+import jax.numpy as jnp
+
+from msnb.common.kinds import Bool, DType, Int
+from msnb.core.declare import operator, spelling
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
+from msnb.ops._check import NUMBER, axis_in, dtype_in
+from msnb.ops._half import in_float32
+from msnb.ops.array.cast import Cast
+
+
+@operator
+def CumSum(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
+    """Running sum along an axis.
+
+    Args:
+        exclusive (bool): Whether an element is left out of its own sum. Default: False.
+        reverse (bool): Whether to run from the end. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+        - **axis** (int) - Axis to run along.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not made of numbers, `axis` is not an int, or an argument is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[1., 2., 3.]], mindspore.float32)
+        >>> print(ops.CumSum()(x, 1))
+        [[1. 3. 6.]]
+    """
+    return _running("CumSum", jnp.cumsum, 0, x, axis, exclusive, reverse)
+
+
+@operator
+def CumProd(x, axis: Int, *, exclusive: Bool = False, reverse: Bool = False):
+    """Running product along an axis.
+
+    Args:
+        exclusive (bool): Whether an element is left out of its own product. Default: False.
+        reverse (bool): Whether to run from the end. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+        - **axis** (int) - Axis to run along.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If `x` is not made of numbers, `axis` is not an int, or an argument is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[1., 2., 3.]], mindspore.float32)
+        >>> print(ops.CumProd()(x, 1))
+        [[1. 2. 6.]]
+    """
+    return _running("CumProd", jnp.cumprod, 1, x, axis, exclusive, reverse)
+
+
+def _running(op, accumulate, start, x, axis, exclusive, reverse):
+    """`accumulate` along an axis, `start` before the first element."""
+    dtype_in(op, "x", x, NUMBER)
+    axis = axis_in(op, axis, x.ndim)
+    if reverse:
+        x = jnp.flip(x, axis)
+    result = in_float32(lambda x: accumulate(x, axis=axis, dtype=x.dtype))(x)
+    if exclusive:
+        first = jnp.full_like(jnp.take(result, jnp.arange(min(1, x.shape[axis])), axis=axis), start)
+        result = jnp.concatenate([first, jnp.take(result, jnp.arange(x.shape[axis] - 1), axis=axis)], axis)
+    return jnp.flip(result, axis) if reverse else result
+
+
+@spelling(CumSum)
+def cumsum(x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
+    """Running sum along an axis.
+
+    Args:
+        x (Tensor): Numbers.
+        axis (int): The axis.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `x`.
+
+    Returns:
+        Tensor of the shape of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _accumulated("cumsum", CumSum.functional, x, axis, dtype)
+
+
+@spelling(CumProd)
+def cumprod(x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
+    """Running product along an axis.
+
+    Args:
+        x (Tensor): Numbers.
+        axis (int): The axis.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `x`.
+
+    Returns:
+        Tensor of the shape of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _accumulated("cumprod", CumProd.functional, x, axis, dtype)
+
+
+def _accumulated(op, accumulate, x, axis, dtype):
+    if not isinstance(x, Tensor):
+        raise TypeError(f"For '{op}', 'input' should be a Tensor, but got {describe(x)}.")
+    return accumulate(x if dtype is None else Cast.functional(x, dtype), axis)
+
+
+@spelling(CumSum, method="cumsum", generation=1)
+def _cumsum_of(self: Tensor, axis: int | None = None, dtype: DType | None = None, *, dim: int | None = None) -> Tensor:
+    """As `ops.cumsum`, of the flattened Tensor if no axis is given."""
+    axis = axis if dim is None else dim
+    return cumsum(self.reshape(-1), 0, dtype) if axis is None else cumsum(self, axis, dtype)
+
+
+@spelling(CumProd, method="cumprod")
+def _cumprod_of(self: Tensor, axis: int | None = None, dtype: DType | None = None, *, dim: int | None = None) -> Tensor:
+    """As `ops.cumprod`, of the flattened Tensor if no axis is given."""
+    axis = axis if dim is None else dim
+    return cumprod(self.reshape(-1), 0, dtype) if axis is None else cumprod(self, axis, dtype)
