@@ -5,10 +5,19 @@ import jax.numpy as jnp
 from msnb.common.kinds import Optional, StrictFloat
 from msnb.core.declare import operator
 from msnb.ops._check import NUMBER, dtype_in, tensor_only
-from msnb.ops.nn._variant import refuse
 
 
-@operator
+def _check_range(attributes):
+    start, limit, delta = attributes.values()
+    start, limit = (0.0, start) if limit is None else (start, limit)
+    if delta == 0 or start == limit or (limit > start) != (delta > 0):
+        raise ValueError(
+            f"For 'Range', 'delta' should lead from 'start' to 'limit', but got start {start}, limit "
+            f"{limit} and delta {delta}."
+        )
+
+
+@operator(refuses=_check_range)
 def Range(x, *, start: StrictFloat, limit: Optional(StrictFloat) = None, delta: StrictFloat = 1.0):
     """The numbers start + delta * i for a vector of places i; what `nn.Range` is made of.
 
@@ -32,19 +41,6 @@ def Range(x, *, start: StrictFloat, limit: Optional(StrictFloat) = None, delta: 
     """
     dtype_in("Range", "x", x, NUMBER)
     return (x * delta + (0.0 if limit is None else start)).astype(x.dtype)
-
-
-def _check_range(attributes):
-    start, limit, delta = attributes.values()
-    start, limit = (0.0, start) if limit is None else (start, limit)
-    if delta == 0 or start == limit or (limit > start) != (delta > 0):
-        raise ValueError(
-            f"For 'Range', 'delta' should lead from 'start' to 'limit', but got start {start}, limit "
-            f"{limit} and delta {delta}."
-        )
-
-
-refuse("Range", _check_range)
 
 
 @operator
