@@ -228,7 +228,7 @@ def test_an_index_out_of_range_raises_in_pynative_mode(name):
         case(index)
     errors, inputs = tuple(c.error for c in op.checks), "|".join(c.name for c in op.checks)
     for index in case.bad:
-        with pytest.raises(errors, match=rf"For '{name}', '({inputs})' should be .*{index}"):
+        with pytest.raises(errors, match=rf"For '{op.name}', '({inputs})' should be .*{index}"):
             case(index)
 
 
@@ -242,7 +242,7 @@ def test_an_index_out_of_range_raises_in_a_checked_graph_and_changes_no_paramete
         if not op.random:
             np.testing.assert_allclose(one, other, rtol=1e-5)
     before = None if target is None else target.asnumpy()
-    with pytest.raises(tuple(c.error for c in op.checks), match=f"For '{name}'.*{case.bad[0]}") as caught:
+    with pytest.raises(tuple(c.error for c in op.checks), match=f"For '{op.name}'.*{case.bad[0]}") as caught:
         run(case.bad[0])
     assert "raised in the graph at test_indices.py" in caught.value.__notes__[0]
     assert target is None or (target.asnumpy() == before).all()
@@ -256,7 +256,7 @@ def test_a_graph_without_checks_shows_an_index_out_of_range_where_it_can(name):
         before = None if target is None else target.asnumpy()
         result = run(index)
         if case.unchecked == "label":
-            with pytest.raises(op.checks[0].error, match=f"For '{name}'.*{index}"):
+            with pytest.raises(op.checks[0].error, match=f"For '{op.name}'.*{index}"):
                 parts(result)
         elif case.unchecked == "nan":
             assert any(np.isnan(r).any() for r in parts(result))

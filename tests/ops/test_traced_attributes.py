@@ -157,7 +157,7 @@ def counting():
 
 def declared():
     """(name, operator) of every operator declared with `@operator`."""
-    return [(name, op) for name, op in REGISTRY.items() if isinstance(op, Operator) and name == op.name]
+    return [(name, op) for name, op in REGISTRY.items() if isinstance(op, Operator) and name.lstrip("_") == op.name]
 
 
 def takes_floats(kind):
