@@ -103,7 +103,7 @@ EXAMPLES = {
     "LayerNorm": ((f(3, 4), f(4), f(4)), {"epsilon": (0.1, 0.3)}, {}),
     "LeakyReLUExt": ((f(9),), {"negative_slope": (0.1, 0.3)}, {}),
     "_MarginRankingLoss": ((f(4), f(4), f(4)), {"margin": (0.5, 2.0)}, {}),
-    "_NLLLoss": ((f(4, 3), i(0, 1, 2, 1)), {"label_smoothing": (0.1, 0.5)}, {}),
+    "_NLLLossND": ((f(4, 3), i(0, 1, 2, 1)), {"label_smoothing": (0.1, 0.5)}, {}),
     "NMSWithMask": ((_scored,), {"iou_threshold": (0.1, 0.9)}, {}),
     "ROIAlign": ((f(2, 2, 6, 6), _rois), {"spatial_scale": (0.5, 0.3)}, _roi),
     "ROIAlignGrad": ((f(2, 2, 2, 2), _rois), {"spatial_scale": (0.5, 0.3)}, {"xdiff_shape": (2, 2, 6, 6), **_roi}),

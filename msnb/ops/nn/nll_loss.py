@@ -74,7 +74,7 @@ def NLLLoss(logits, labels, weight, *, reduction: Reduction = "mean", ignore_ind
 
 @operator(functional="nll_loss", checks=[checks.label("target", classes_of("inputs"), "ignore_index")], generation=2)
 @in_float32
-def _NLLLoss(
+def _NLLLossND(
     inputs,
     target,
     weight=None,
