@@ -249,3 +249,42 @@ X = np.ones((2, 3, 4, 4), np.float32)
 def test_what_does_not_fit_is_refused_in_mindspores_error_class(make, error):
     with pytest.raises(error, match="For '|should|give|dimensions"):
         make()
+
+
+# ---------------------------------------------------------------------- operators of 2.x that are classes, too
+@pytest.mark.parametrize(
+    "n, kernel, stride, pad, size",
+    [(5, 2, 2, 1, (3, 4, 3)), (5, 2, 3, 0, (2, 2, 2)), (6, 2, 3, 1, (3, 3, 3)), (6, 3, 2, 0, (3, 3, 3))],
+)
+def test_with_ceil_mode_a_window_counts_if_it_starts_inside_the_volume(n, kernel, stride, pad, size):
+    x = Tensor(np.ones((1, 1, n, n + 1, n), np.float32))
+    assert P.MaxPool3D(kernel, stride, "pad", pad, True)(x).shape == (1, 1, *size)  # as MindSpore 2.7.1 gives
+    assert P.AvgPool3D(kernel, stride, "pad", pad, True)(x).shape == (1, 1, *size)
+
+
+def test_what_ceil_mode_adds_beyond_the_padding_is_no_part_of_a_mean():
+    x = Tensor(np.ones((1, 1, 5, 5, 5), np.float32))
+    assert (P.AvgPool3D(2, 2, "pad", 0, True)(x).asnumpy() == 1).all()
+
+
+def test_positions_of_a_maximum_are_counted_in_each_plane():
+    x = Tensor(np.arange(32, dtype=np.float32).reshape(1, 2, 4, 4))
+    values, where = P.MaxPoolWithArgmaxV2(2, 2, argmax_type=msnb.int32)(x)
+    assert where.dtype == msnb.int32 and where.asnumpy()[0, 1].tolist() == [[5, 7], [13, 15]]
+    assert values.asnumpy()[0, 1].tolist() == [[21, 23], [29, 31]]
+    with pytest.raises(TypeError, match="'argmax_type' should be int32 or int64"):
+        P.MaxPoolWithArgmaxV2(2, argmax_type=msnb.float32)
+
+
+def test_paddings_that_are_not_contiguous_are_all_those_before_first():
+    x = Tensor(np.arange(6, dtype=np.float32).reshape(2, 3))
+    alternating = P.PadV3()(x, (1, 3, 2, 0), 9.0).asnumpy()
+    assert (P.PadV3(paddings_contiguous=False)(x, (1, 2, 3, 0), 9.0).asnumpy() == alternating).all()
+    assert alternating.tolist() == [[9] * 7, [9] * 7, [9, 0, 1, 2, 9, 9, 9], [9, 3, 4, 5, 9, 9, 9]]
+
+
+def test_a_layer_norm_without_scale_and_shift_has_scale_one_and_shift_zero():
+    x, ones, zeros = tensor(3, 4), Tensor(np.ones(4, np.float32)), Tensor(np.zeros(4, np.float32))
+    norm = P.LayerNorm(-1, -1)
+    np.testing.assert_array_equal(norm(x)[0].asnumpy(), norm(x, ones, zeros)[0].asnumpy())
+    np.testing.assert_array_equal(norm(x, ones)[1].asnumpy(), norm(x)[1].asnumpy())

@@ -157,3 +157,21 @@ def _to_bool(self: Tensor) -> Tensor:
 def _to_bfloat16(self: Tensor) -> Tensor:
     """The Tensor as bfloat16."""
     return Cast.functional(self, mstype.bfloat16)
+
+
+@spelling(function="is_floating_point")
+def is_floating_point(input: Tensor) -> bool:
+    """Whether the elements of a Tensor are real floating-point numbers.
+
+    Args:
+        input (Tensor): Any.
+
+    Returns:
+        bool.
+
+    Raises:
+        TypeError: If `input` is no Tensor.
+    """
+    if not isinstance(input, Tensor):
+        raise TypeError(f"For 'is_floating_point', 'input' should be a Tensor, but got {type(input).__name__}.")
+    return input.is_floating_point()

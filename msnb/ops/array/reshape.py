@@ -21,7 +21,6 @@ from msnb.ops._check import (
 )
 from msnb.ops.array.create import Zeros
 from msnb.ops.array.join import Concat
-from msnb.ops.array.transpose import Transpose
 
 
 def resolve_shape(op, size, shape):
@@ -217,29 +216,6 @@ def _view_of(self: Tensor, *shape: Any) -> Tensor:
 def _view_as_of(self: Tensor, other: Tensor) -> Tensor:
     """The elements in the shape of another Tensor."""
     return Reshape.functional(self, other.shape)
-
-
-@spelling(Reshape, method="flatten", generation=1)
-def _flatten_of(self: Tensor, order: str | int = "C", *, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Dimensions joined into one.
-
-    Args:
-        order (str): "C" for rows first, "F" for columns first. Default: "C".
-        start_dim (int): The first dimension. Default: 0.
-        end_dim (int): The last dimension. Default: -1.
-
-    Returns:
-        Tensor.
-    """
-    if isinstance(order, int) and not isinstance(order, bool):
-        order, start_dim = "C", order
-    if order not in ("C", "F"):
-        raise ValueError(f"For 'flatten', 'order' should be 'C' or 'F', but got {order!r}.")
-    x = Transpose.functional(self, tuple(reversed(range(self.ndim)))) if order == "F" else self
-    if not x.ndim:
-        return Reshape.functional(x, (1,))
-    start, end = start_dim % x.ndim, end_dim % x.ndim
-    return Reshape.functional(x, (*x.shape[:start], -1, *x.shape[end + 1 :]))
 
 
 @spelling(Reshape, function="ravel", method="ravel")

@@ -1,4 +1,4 @@
-"""Losses over alignments, computed with dynamic programming in logarithms; and greedy decoding."""
+"""Connectionist temporal classification: losses over alignments in logarithms, and greedy decoding."""
 
 import jax
 import jax.numpy as jnp
@@ -8,10 +8,13 @@ from jax import lax
 from msnb.common.kinds import Bool, Int, check
 from msnb.core._jax_private import at_hand, is_tracer
 from msnb.core.checks import Check, Range, label
-from msnb.core.declare import operator
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._half import in_float32
 from msnb.ops._host import HostPrimitive, host_operator
+from msnb.ops.nn._kinds import Reduction
+from msnb.ops.nn.loss import reduce
 
 _NEVER = -1e30  # log of a probability that is zero; finite, so that differences of it are
 
@@ -167,76 +170,84 @@ def CTCLoss(
 
 @operator(
     checks=[
-        spelled("labels", "label_lengths", "acts", 3),
-        lengths("input_lengths", "acts", 1),
-        lengths("label_lengths", "labels", 1),
+        spelled("targets", "target_lengths", "log_probs", 2),
+        lengths("input_lengths", "log_probs", 0),
+        lengths("target_lengths", "targets", 1),
     ],
+    generation=2,
 )
 @in_float32
-def RNNTLoss(acts, labels, input_lengths, label_lengths, *, blank_label: Int = 0):
-    """Transducer loss and its gradient (Graves, arXiv:1211.3711).
+def CTCLossV2(
+    log_probs,
+    targets,
+    input_lengths,
+    target_lengths,
+    *,
+    blank: Int = 0,
+    reduction: Reduction = "none",
+    zero_infinity: Bool = False,
+):
+    """Connectionist temporal classification loss of log-probabilities (Graves et al., 2006).
 
     Args:
-        blank_label (int): the blank. Default: 0.
+        blank (int): the blank. Default: 0.
+        reduction (str): "none", "mean" (each divided by its length first) or "sum". Default: "none".
+        zero_infinity (bool): whether impossible examples give 0. Default: False.
 
     Inputs:
-        - **acts** (Tensor) - logits (B, T, U, V).
-        - **labels** (Tensor) - (B, U - 1), int32.
-        - **input_lengths**, **label_lengths** (Tensor) - (B,), int32.
+        - **log_probs** (Tensor) - (T, N, C).
+        - **targets** (Tensor) - (N, S), int.
+        - **input_lengths**, **target_lengths** (Tensor) - (N,), int.
 
     Outputs:
-        Tuple of the losses (B,) and their gradient with respect to `acts`.
+        Tuple of the loss, a scalar unless `reduction` is "none", and the logarithms of the forward variables
+        (N, T, 2 S + 1).
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    op = "RNNTLoss"
-    _check.dtype_in(op, "acts", acts, _check.FLOAT)
-    _check.rank(op, "acts", acts, 4)
-    batch, _, places, classes = acts.shape
-    if (
-        tuple(labels.shape) != (batch, places - 1)
-        or tuple(input_lengths.shape) != (batch,)
-        or tuple(label_lengths.shape) != (batch,)
-    ):
-        raise ValueError(
-            f"For '{op}', 'acts' (B, T, U, V) needs 'labels' (B, U - 1) and lengths (B,), but got "
-            f"{acts.shape}, {labels.shape}, {input_lengths.shape} and {label_lengths.shape}."
-        )
-    if not 0 <= blank_label < classes:
-        raise ValueError(f"For '{op}', 'blank_label' should be in [0, {classes}), but got {blank_label}.")
-
-    def loss(acts):
-        scores = jax.nn.log_softmax(acts.astype(jnp.promote_types(acts.dtype, jnp.float32)))
-        return jax.vmap(lambda *a: _transducer_nll(*a, blank_label))(scores, labels, input_lengths, label_lengths)
-
-    values, pull = jax.vjp(loss, acts)
-    return values.astype(acts.dtype), lax.stop_gradient(pull(jnp.ones_like(values))[0])
+    _check.rank("CTCLossV2", "log_probs", log_probs, 3)
+    _check.rank("CTCLossV2", "targets", targets, 2)
+    places = jnp.arange(targets.shape[1])
+    rows = jnp.where(places < target_lengths[:, None], targets, blank).astype(jnp.int32)
+    values, alpha = ctc_nll(log_probs, rows, target_lengths.astype(jnp.int32), input_lengths, blank, history=True)
+    impossible = values > 1e29
+    values = jnp.where(impossible, jnp.zeros_like(values) if zero_infinity else jnp.inf, values)
+    if reduction == "mean":
+        values = values / jnp.maximum(target_lengths, 1)
+    alpha = lax.stop_gradient(jnp.where(alpha < -1e29, -jnp.inf, alpha))
+    return reduce(values, reduction), alpha
 
 
-def _transducer_nll(scores, labels, time, length, blank):
-    """-log p(labels) of one example from scores (T, U, V): a sum over all monotone paths of blanks and labels."""
-    blanks = scores[..., blank]
-    emits = jnp.take_along_axis(scores[:, :-1], labels[None, :, None].astype(jnp.int32), axis=2)[..., 0]
+@spelling(CTCLossV2)
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor,
+    target_lengths: Tensor,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """Connectionist temporal classification loss of log-probabilities (Graves et al., 2006).
 
-    def along_row(start, emit):  # start[u]: log probability of coming from the row before; emit[u]: label u -> u + 1
-        def right(left, inputs):
-            value = jnp.logaddexp(inputs[0], left + inputs[1])
-            return value, value
+    Args:
+        log_probs (Tensor): (T, N, C).
+        targets (Tensor): (N, S), int.
+        input_lengths (Tensor): (N,), int.
+        target_lengths (Tensor): (N,), int.
+        blank (int): The blank. Default: 0.
+        reduction (str): "none", "mean" (each divided by its length first) or "sum". Default: "mean".
+        zero_infinity (bool): Whether impossible examples give 0. Default: False.
 
-        _, rest = lax.scan(right, start[0], (start[1:], emit))
-        return jnp.concatenate([start[:1], rest])
+    Returns:
+        Tuple of the loss, a scalar unless `reduction` is "none", and the logarithms of the forward variables
+        (N, T, 2 S + 1).
 
-    first = jnp.concatenate([jnp.zeros(1, scores.dtype), jnp.cumsum(emits[0])])
-
-    def down(row, inputs):
-        above, emit = inputs
-        row = along_row(row + above, emit)
-        return row, row
-
-    _, rows = lax.scan(down, first, (blanks[:-1], emits[1:]))
-    rows = jnp.concatenate([first[None], rows])
-    return -(rows[time - 1, length] + blanks[time - 1, length])
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return CTCLossV2.functional(log_probs, targets, input_lengths, target_lengths, blank, reduction, zero_infinity)
 
 
 @host_operator()
@@ -265,8 +276,6 @@ class CTCGreedyDecoder(HostPrimitive):
         self.add_prim_attr("merge_repeated", check(Bool, merge_repeated, "merge_repeated", self.name))
 
     def __call__(self, inputs, sequence_length):
-        from msnb.core.tensor import Tensor
-
         if not isinstance(inputs, Tensor) or not isinstance(sequence_length, Tensor):
             raise TypeError(f"For '{self.name}', 'inputs' and 'sequence_length' should be Tensors.")
         scores, lengths = inputs.asnumpy(), sequence_length.asnumpy()

@@ -5,11 +5,12 @@ from math import prod
 import jax
 import jax.numpy as jnp
 
-from msnb.common.kinds import Int, Shape, is_constant
+from msnb.common.kinds import Bool, Int, Shape, check, is_constant
 from msnb.core._jax_private import is_tracer
-from msnb.core.declare import operator
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.ops import _check
-from msnb.ops.nn._kinds import KeepProb
+from msnb.ops.nn._kinds import KeepProb, Probability
 
 
 def seeded(key, seed0, seed1):
@@ -57,6 +58,43 @@ def Dropout(key, x, *, keep_prob: KeepProb = 0.5, Seed0: Int = 0, Seed1: Int = 0
     return y, mask.astype(x.dtype)
 
 
+@operator
+def DropoutGrad(dy, mask, *, keep_prob: KeepProb = 0.5):
+    """Gradient of Dropout from the cotangent and its mask."""
+    return (dy * mask / jnp.asarray(keep_prob, dy.dtype)).astype(dy.dtype)
+
+
+def _kept(op, p, training):
+    """The probability of keeping for one of dropping; 1.0 while not training."""
+    if type(p) is not float or not 0.0 <= p <= 1.0:
+        p = Probability(p, "p", op)
+    return 1.0 - p if training is True or check(Bool, training, "training", op) else 1.0
+
+
+@spelling(Dropout)
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, seed: int | None = None) -> Tensor:
+    """Sets each element to 0 with probability `p` and scales the others by 1 / (1 - p).
+
+    Args:
+        input (Tensor): Any shape, float.
+        p (float): Probability of dropping, in [0, 1]. Default: 0.5.
+        training (bool): False returns `input` as it is. Default: True.
+        seed (int): Calls with different seeds draw different masks. Default: None.
+
+    Returns:
+        Tensor, shape and type of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    keep = _kept("dropout", p, training)
+    if is_constant(keep, 1.0):
+        return input
+    if is_constant(keep, 0.0):
+        return input * 0
+    return Dropout.functional(input, keep, 0 if seed is None else seed)[0]
+
+
 def _drop_channels(op, key, x, keep_prob, ranks):
     _check.tensor_only(op, "x", x)
     _check.rank(op, "x", x, *ranks)
@@ -84,6 +122,27 @@ def Dropout2D(key, x, *, keep_prob: KeepProb = 0.5):
     return _drop_channels("Dropout2D", key, x, keep_prob, (4,))
 
 
+@spelling(Dropout2D)
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+    """Sets whole channels of images to 0 with probability `p` and scales the others by 1 / (1 - p).
+
+    Args:
+        input (Tensor): Images (N, C, H, W).
+        p (float): Probability of dropping, in [0, 1]. Default: 0.5.
+        training (bool): False returns `input` as it is. Default: True.
+
+    Returns:
+        Tensor, shape and type of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    keep = _kept("dropout2d", p, training)
+    if is_constant(keep, 1.0):
+        return input
+    return input * 0 if is_constant(keep, 0.0) else Dropout2D.functional(input, keep)[0]
+
+
 @operator(random=True)
 def Dropout3D(key, x, *, keep_prob: KeepProb = 0.5):
     """Dropout of whole channels of volumes.
@@ -101,6 +160,27 @@ def Dropout3D(key, x, *, keep_prob: KeepProb = 0.5):
         ``CPU`` ``GPU`` ``TPU``
     """
     return _drop_channels("Dropout3D", key, x, keep_prob, (5,))
+
+
+@spelling(Dropout3D)
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+    """Sets whole channels of volumes to 0 with probability `p` and scales the others by 1 / (1 - p).
+
+    Args:
+        input (Tensor): Volumes (N, C, D, H, W).
+        p (float): Probability of dropping, in [0, 1]. Default: 0.5.
+        training (bool): False returns `input` as it is. Default: True.
+
+    Returns:
+        Tensor, shape and type of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    keep = _kept("dropout3d", p, training)
+    if is_constant(keep, 1.0):
+        return input
+    return input * 0 if is_constant(keep, 0.0) else Dropout3D.functional(input, keep)[0]
 
 
 def _mask_bytes(shape):

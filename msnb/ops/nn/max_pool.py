@@ -1,41 +1,315 @@
-"""Maximum over windows, differentiable to any order; the first maximum in row order takes the gradient."""
+"""Maximum pooling. Of several largest pixels of a window, the first in row order takes the whole gradient."""
 
-from math import prod
-
+import jax
 import jax.numpy as jnp
-import numpy as np
-from jax import lax
 
-_CHAINED_TAPS = 9  # XLA's scatter of the gradient is 1.1 to 6 times slower than the chain up to here, faster beyond
-
-
-def max_pool(x, kernel, strides, padding):
-    """Largest value in each window of `x` (N, C, ...); windows slide over the trailing dimensions."""
-    # a numpy scalar: for an array JAX would not see that this is a maximum, and could not differentiate it
-    low = x.dtype.type(-np.inf if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype).min)
-    if prod(kernel) <= _CHAINED_TAPS:
-        return _chain(x, kernel, strides, padding, low)
-    return lax.reduce_window(x, low, lax.max, (1, 1, *kernel), (1, 1, *strides), ((0, 0), (0, 0), *padding))
-
-
-def _chain(x, kernel, strides, padding, low):
-    """One comparison a tap: XLA fuses them, and the gradient is a sum of shifted selections."""
-    best = None
-    for value in window_taps(x, kernel, strides, padding, low):
-        # the second condition keeps NaN, which compares false with everything
-        best = value if best is None else jnp.where((value > best) | (value != value), value, best)
-    return best
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, DType, IntOrTuple, OneOf, Optional, check
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops import _check
+from msnb.ops.nn._kinds import Layout, Pads2, PoolMode, Sides3, Window2, Window3
+from msnb.ops.nn._pullback import pull
+from msnb.ops.nn._windows import (
+    as_given,
+    channels_first,
+    max_pool,
+    max_with_position,
+    sides,
+    unbatched,
+    volume_pads,
+    window_pads,
+)
 
 
-def window_taps(x, kernel, strides, padding, fill):
-    """For every tap of the window, in row order: the pixels of `x`, padded with `fill`, that it meets."""
-    if any(map(any, padding)):
-        x = jnp.pad(x, ((0, 0), (0, 0), *padding), constant_values=fill)
-    outs = [(n - k) // s + 1 for n, k, s in zip(x.shape[2:], kernel, strides, strict=True)]
-    for flat in range(prod(kernel)):
-        tap = []
-        for k in reversed(kernel):
-            flat, place = divmod(flat, k)
-            tap.insert(0, place)
-        stops = [t + (o - 1) * s + 1 for t, o, s in zip(tap, outs, strides, strict=True)]
-        yield lax.slice(x, (0, 0, *tap), (*x.shape[:2], *stops), (1, 1, *strides))
+@operator
+def MaxPool(
+    x,
+    *,
+    kernel_size: Window2 = (1, 1),
+    strides: Window2 = (1, 1),
+    pad_mode: PoolMode = "valid",
+    data_format: Layout = "NCHW",
+):
+    """The largest value of each window.
+
+    Args:
+        kernel_size (Union[int, tuple[int]]): height and width of the window. Default: 1.
+        strides (Union[int, tuple[int]]): step of the window. Default: 1.
+        pad_mode (str): "valid" no padding, "same" as much as keeps ceil(size / strides) outputs. Default: "valid".
+        data_format (str): "NCHW" or "NHWC". Default: "NCHW".
+
+    Inputs:
+        - **x** (Tensor) - (N, C, H, W), or (N, H, W, C) for "NHWC".
+
+    Outputs:
+        Tensor, (N, C, H_out, W_out) in the layout of `x`.
+
+    Raises:
+        TypeError: If an attribute has a wrong type.
+        ValueError: If `x` is not 4-D or the window does not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor(np.arange(12).reshape(1, 1, 3, 4), mindspore.float32)
+        >>> print(ops.MaxPool(kernel_size=2, strides=1)(x))
+        [[[[ 5.  6.  7.]
+           [ 9. 10. 11.]]]]
+    """
+    x = channels_first("MaxPool", x, data_format)
+    padding = window_pads("MaxPool", pad_mode, x.shape[2:], kernel_size, strides)
+    return as_given(max_pool(x, kernel_size, strides, padding), data_format)
+
+
+def _forward(kernel, strides, pad_mode, data_format="NCHW"):
+    def fn(x):
+        x = jnp.moveaxis(x, -1, 1) if data_format == "NHWC" else x
+        y = max_pool(x, kernel, strides, window_pads("MaxPoolGrad", pad_mode, x.shape[2:], kernel, strides))
+        return jnp.moveaxis(y, 1, -1) if data_format == "NHWC" else y
+
+    return fn
+
+
+@operator
+def MaxPoolGrad(
+    x_origin,
+    out_origin,
+    grad,
+    *,
+    kernel_size: Window2 = (1, 1),
+    strides: Window2 = (1, 1),
+    pad_mode: PoolMode = "valid",
+    data_format: Layout = "NCHW",
+):
+    """Gradient of MaxPool from its input, its output and the cotangent."""
+    _check.rank("MaxPoolGrad", "x_origin", x_origin, 4)
+    return pull(_forward(kernel_size, strides, pad_mode, data_format), x_origin)(grad)[0]
+
+
+@operator
+def MaxPoolGradGrad(
+    x_origin,
+    out_origin,
+    grad,
+    *,
+    kernel_size: Window2 = (1, 1),
+    strides: Window2 = (1, 1),
+    pad_mode: PoolMode = "valid",
+):
+    """Gradient of MaxPoolGrad: from each window of `grad`, the element where the input is largest."""
+    return jax.jvp(_forward(kernel_size, strides, pad_mode), (x_origin,), (grad,))[1]
+
+
+@operator
+def MaxPoolWithArgmax(
+    x,
+    *,
+    kernel_size: Window2 = (1, 1),
+    strides: Window2 = (1, 1),
+    pad_mode: PoolMode = "valid",
+    data_format: Layout = "NCHW",
+):
+    """The largest value of each window, and where it stands.
+
+    Args:
+        kernel_size (Union[int, tuple[int]]): height and width of the window. Default: 1.
+        strides (Union[int, tuple[int]]): step of the window. Default: 1.
+        pad_mode (str): "valid" or "same". Default: "valid".
+        data_format (str): "NCHW" or "NHWC". Default: "NCHW".
+
+    Inputs:
+        - **x** (Tensor) - (N, C, H, W).
+
+    Outputs:
+        Tuple of the values (N, C, H_out, W_out) and, as int32, the flat position of each within its image (C, H, W).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x = channels_first("MaxPoolWithArgmax", x, data_format)
+    padding = window_pads("MaxPoolWithArgmax", pad_mode, x.shape[2:], kernel_size, strides)
+    values, where = max_with_position(x, kernel_size, strides, padding)
+    return as_given(values, data_format), as_given(where, data_format)
+
+
+def _same_windows(op, x, kernel, strides, pad_mode, **windows):
+    """ValueError unless what holds an entry for each window has as many as the attributes cut out of `x`."""
+    _check.rank(op, "x", x, 4)
+    padding = window_pads(op, pad_mode, x.shape[2:], kernel, strides)
+    expected = (
+        *x.shape[:2],
+        *((n + sum(p) - k) // s + 1 for n, p, k, s in zip(x.shape[2:], padding, kernel, strides, strict=True)),
+    )
+    for name, array in windows.items():
+        if tuple(array.shape) != expected:
+            raise ValueError(
+                f"For '{op}', '{name}' should have shape {expected}, from windows of {kernel} every "
+                f"{strides} pixels of 'x' of shape {x.shape} in pad_mode '{pad_mode}', but got "
+                f"{array.shape}."
+            )
+
+
+@operator
+def MaxPoolGradWithArgmax(
+    x, grad, argmax, *, kernel_size: Window2 = (1, 1), strides: Window2 = (1, 1), pad_mode: PoolMode = "valid"
+):
+    """Gradient of MaxPoolWithArgmax from its input, the cotangent and the positions it returned."""
+    n = x.shape[0]
+    _same_windows("MaxPoolGradWithArgmax", x, kernel_size, strides, pad_mode, grad=grad, argmax=argmax)
+    flat = jnp.zeros((n, x.size // n), grad.dtype)
+    rows = jnp.arange(n)[:, None]
+    return flat.at[rows, argmax.reshape(n, -1)].add(grad.reshape(n, -1)).reshape(x.shape)
+
+
+@operator
+def MaxPoolGradGradWithArgmax(
+    x, grad, argmax, *, kernel_size: Window2 = (1, 1), strides: Window2 = (1, 1), pad_mode: PoolMode = "valid"
+):
+    """Gradient of MaxPoolGradWithArgmax: the elements of `grad` at the positions."""
+    n = x.shape[0]
+    _same_windows("MaxPoolGradGradWithArgmax", x, kernel_size, strides, pad_mode, argmax=argmax)
+    return jnp.take_along_axis(grad.reshape(n, -1), argmax.reshape(n, -1), axis=1).reshape(argmax.shape)
+
+
+@operator
+def _MaxPool2D(
+    x,
+    *,
+    kernel_size: Window2,
+    strides: Optional(Window2) = None,
+    pads: Pads2 = (0,) * 4,
+    dilation: Window2 = (1, 1),
+    ceil_mode: Bool = False,
+):
+    """The values of MaxPoolWithArgmaxV2, without their positions."""
+    return _pool2d("max_pool2d", x, kernel_size, strides, pads, dilation, ceil_mode, max_pool)
+
+
+def _check_positions(attributes):
+    if attributes["argmax_type"] not in (mstype.int32, mstype.int64):
+        raise TypeError(
+            f"For 'MaxPoolWithArgmaxV2', 'argmax_type' should be int32 or int64, but got {attributes['argmax_type']}."
+        )
+
+
+@operator(refuses=_check_positions)
+def MaxPoolWithArgmaxV2(
+    x,
+    *,
+    kernel_size: Window2,
+    strides: Optional(Window2) = None,
+    pads: Pads2 = (0,) * 4,
+    dilation: Window2 = (1, 1),
+    ceil_mode: Bool = False,
+    argmax_type: DType = mstype.int64,
+):
+    """The largest value of each window, and where it stands in its plane.
+
+    Args:
+        kernel_size (Union[int, tuple[int]]): height and width of the window.
+        strides (Union[int, tuple[int]]): step of the window. Default: None, `kernel_size`.
+        pads (Union[int, tuple[int]]): padding at each side. Default: 0.
+        dilation (Union[int, tuple[int]]): only 1. Default: 1.
+        ceil_mode (bool): whether a last incomplete window counts. Default: False.
+        argmax_type (mindspore.dtype): element type of the positions, int32 or int64. Default: mstype.int64.
+
+    Inputs:
+        - **x** (Tensor) - (N, C, H, W) or (C, H, W).
+
+    Outputs:
+        Tuple of the values and their flat positions within (H, W).
+
+    Raises:
+        TypeError: If `argmax_type` is another one.
+        ValueError: If a dilation is not 1, or the window does not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    def pool(x, *window):
+        values, where = max_with_position(x, *window)
+        return values, (where % (x.shape[2] * x.shape[3])).astype(mstype.np_dtype(argmax_type))
+
+    return _pool2d("MaxPoolWithArgmaxV2", x, kernel_size, strides, pads, dilation, ceil_mode, pool)
+
+
+def _pool2d(op, x, kernel, strides, padding, dilation, ceil_mode, pool):
+    if dilation != (1, 1):
+        raise ValueError(f"For '{op}', only dilation 1 is supported, but got {dilation}.")
+    _check.dtype_in(op, "x", x, _check.FLOAT)
+    strides = strides or kernel
+
+    def of_batch(x):
+        return pool(x, kernel, strides, sides(op, x.shape[2:], kernel, strides, padding, ceil_mode))
+
+    return unbatched(op, x, 2, of_batch)
+
+
+@spelling(MaxPoolWithArgmaxV2, _MaxPool2D)
+def max_pool2d(
+    x: Tensor,
+    kernel_size: IntOrTuple,
+    stride: IntOrTuple | None = None,
+    padding: IntOrTuple = 0,
+    dilation: IntOrTuple = 1,
+    return_indices: bool = False,
+    ceil_mode: bool = False,
+) -> Tensor | tuple[Tensor, Tensor]:
+    """The largest value of each window.
+
+    Args:
+        x (Tensor): (N, C, H, W) or (C, H, W).
+        kernel_size (Union[int, tuple[int]]): Height and width of the window.
+        stride (Union[int, tuple[int]]): Step of the window. Default: None, `kernel_size`.
+        padding (Union[int, tuple[int]]): Padding at each side. Default: 0.
+        dilation (Union[int, tuple[int]]): Only 1. Default: 1.
+        return_indices (bool): Whether positions within each plane come too, int64. Default: False.
+        ceil_mode (bool): Whether a last incomplete window counts. Default: False.
+
+    Returns:
+        Tensor of the values, or a tuple of values and positions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    both = return_indices is not False and check(Bool, return_indices, "return_indices", "max_pool2d")
+    pool = MaxPoolWithArgmaxV2 if both else _MaxPool2D
+    return pool.functional(x, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+@operator
+def MaxPool3D(
+    x,
+    *,
+    kernel_size: Window3 = (1, 1, 1),
+    strides: Window3 = (1, 1, 1),
+    pad_mode: OneOf("valid", "same", "pad", fold=True) = "valid",
+    pad_list: Sides3 = (0,) * 6,
+    ceil_mode: Bool = False,
+    data_format: OneOf("NCDHW") = "NCDHW",
+):
+    """The largest value of each window of a volume.
+
+    Args:
+        kernel_size (Union[int, tuple[int]]): depth, height and width of the window. Default: 1.
+        strides (Union[int, tuple[int]]): step of the window. Default: 1.
+        pad_mode (str): "valid", "same" or "pad". Default: "valid".
+        pad_list (Union[int, tuple[int]]): padding at head, tail, top, bottom, left, right for "pad". Default: 0.
+        ceil_mode (bool): whether a last incomplete window counts, for "pad". Default: False.
+        data_format (str): "NCDHW". Default: "NCDHW".
+
+    Inputs:
+        - **x** (Tensor) - (N, C, D, H, W).
+
+    Outputs:
+        Tensor, (N, C, D_out, H_out, W_out).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return max_pool(
+        x, kernel_size, strides, volume_pads("MaxPool3D", x, pad_mode, pad_list, kernel_size, strides, ceil_mode)
+    )

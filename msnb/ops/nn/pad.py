@@ -1,12 +1,13 @@
-"""Padding with a constant or with the border mirrored, and other operators on layout."""
+"""Padding with a constant or with the border continued."""
 
+import jax
 import jax.numpy as jnp
-import numpy as np
+from jax import lax
 
-from msnb.common.kinds import Int, Kind, OneOf, PositiveInt, accept_value, check
-from msnb.core.declare import operator
+from msnb.common.kinds import Bool, Int, Ints, Kind, Number, OneOf, accept_value, check
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
 from msnb.ops import _check
-from msnb.ops._host import HostPrimitive, host_operator
 
 
 def _accept_pairs(value):
@@ -67,7 +68,7 @@ def Pad(input_x, *, paddings: Paddings):
     return jnp.pad(input_x, paddings)
 
 
-@operator(functional="mirror_pad")
+@operator(functional="mirror_pad", generation=2)
 def MirrorPad(input_x, paddings: MirrorPaddings, *, mode: OneOf("REFLECT", "SYMMETRIC") = "REFLECT"):
     """Continues a Tensor as in a mirror at its borders.
 
@@ -99,66 +100,91 @@ def MirrorPad(input_x, paddings: MirrorPaddings, *, mode: OneOf("REFLECT", "SYMM
 
 
 @operator
-def DataFormatDimMap(
-    input_x, *, src_format: OneOf("NHWC", "NCHW") = "NHWC", dst_format: OneOf("NHWC", "NCHW") = "NCHW"
+def MirrorPadGrad(dout, paddings: MirrorPaddings, *, mode: OneOf("REFLECT", "SYMMETRIC") = "REFLECT"):
+    """Gradient of MirrorPad."""
+    shape = tuple(n - sum(p) for n, p in zip(dout.shape, paddings, strict=True))
+    template = jax.ShapeDtypeStruct(shape, dout.dtype)
+    return jax.linear_transpose(lambda x: jnp.pad(x, paddings, mode=mode.lower()), template)(dout)[0]
+
+
+def _accept_pad(value):
+    if not isinstance(value, (tuple, list)):
+        raise TypeError
+    if len(value) % 2:
+        raise ValueError
+    return tuple(accept_value(Int, v) for v in value)
+
+
+Padding = Kind("a tuple of an even number of int, last dimension first", _accept_pad)
+
+
+@operator
+def PadV3(
+    x,
+    paddings: Padding,
+    constant_value=None,
+    *,
+    mode: OneOf("constant", "reflect", "edge", "circular") = "constant",
+    paddings_contiguous: Bool = True,
 ):
-    """Numbers of axes of one layout as numbers of axes of another.
+    """Extends a Tensor at its borders.
 
     Args:
-        src_format (str): "NHWC" or "NCHW". Default: "NHWC".
-        dst_format (str): "NHWC" or "NCHW". Default: "NCHW".
+        mode (str): "constant", "reflect", "edge" or "circular". Default: "constant".
+        paddings_contiguous (bool): whether before and after of a dimension stand together; otherwise all numbers
+            before come first. Default: True.
 
     Inputs:
-        - **input_x** (Tensor) - int32, values in [-4, 4).
+        - **x** (Tensor) - any shape.
+        - **paddings** (tuple[int]) - before and after of the last dimension, then of the one before it, and so on;
+          negative numbers cut.
+        - **constant_value** (Union[Tensor, number], optional) - the constant. Default: None, 0.
 
     Outputs:
-        Tensor, shape and type of `input_x`.
+        Tensor, type of `x`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    _check.dtype_in("DataFormatDimMap", "input_x", input_x, _check.SIGNED)
-    places = np.array([dst_format.index(letter) for letter in src_format])
-    return jnp.take(jnp.asarray(places, input_x.dtype), input_x % 4)
+    _check.tensor_only("PadV3", "x", x)
+    count = len(paddings) // 2
+    if count > x.ndim:
+        raise ValueError(
+            f"For 'PadV3', 'paddings' {paddings} has more pairs than 'x' of shape {x.shape} has dimensions."
+        )
+    before, after = (paddings[::2], paddings[1::2]) if paddings_contiguous else (paddings[:count], paddings[count:])
+    pairs = [(0, 0)] * (x.ndim - count) + list(zip(before, after, strict=True))[::-1]
+    for axis, (low, high) in enumerate(pairs):
+        x = lax.slice_in_dim(x, max(-low, 0), x.shape[axis] - max(-high, 0), axis=axis)
+    pairs = [(max(low, 0), max(high, 0)) for low, high in pairs]
+    if mode == "constant":
+        return jnp.pad(x, pairs, constant_values=0 if constant_value is None else constant_value)
+    return jnp.pad(x, pairs, mode="wrap" if mode == "circular" else mode)
 
 
-@host_operator()
-class ComputeAccidentalHits(HostPrimitive):
-    """Where sampled candidates happen to be true classes.
+_PadMode = OneOf("constant", "reflect", "replicate", "circular")
 
-    How many there are depends on the values, so the answer is computed at once and not within a graph.
+
+@spelling(PadV3)
+def pad(input_x: Tensor, padding: Ints, mode: str = "constant", value: float | None = None) -> Tensor:
+    """Extends a Tensor at its borders.
 
     Args:
-        num_true (int): true classes an example. Default: 1.
+        input_x (Tensor): Any shape.
+        padding (tuple): Before and after of the last dimension, then of the one before it, and so on; negative numbers
+            cut.
+        mode (str): "constant", "reflect", "replicate" or "circular". Default: "constant".
+        value (number): The constant. Default: None, 0.
 
-    Inputs:
-        - **true_classes** (Tensor) - (N, num_true), int32 or int64.
-        - **sampled_candidates** (Tensor) - (S,), of the same type.
-
-    Outputs:
-        Tuple of the example of each hit, its place among the candidates (both the type of `true_classes`), and the
-        weight -float32.max, each (hits,).
+    Returns:
+        Tensor, type of `input_x`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-
-    def __init__(self, num_true=1):
-        super().__init__()
-        self.add_prim_attr("num_true", check(PositiveInt, num_true, "num_true", self.name))
-
-    def __call__(self, true_classes, sampled_candidates):
-        from msnb.core.tensor import Tensor
-
-        for name, x in (("true_classes", true_classes), ("sampled_candidates", sampled_candidates)):
-            if not isinstance(x, Tensor) or x._array.dtype not in _check.INDEX:
-                raise TypeError(f"For '{self.name}', '{name}' should be a Tensor of int32 or int64.")
-        true, sampled = true_classes.asnumpy(), sampled_candidates.asnumpy()
-        if true.ndim != 2 or true.shape[1] != self.num_true or sampled.ndim != 1:
-            raise ValueError(
-                f"For '{self.name}', 'true_classes' should have shape (N, {self.num_true}) and "
-                f"'sampled_candidates' (S,), but got {true.shape} and {sampled.shape}."
-            )
-        example, _, place = np.nonzero(true[:, :, None] == sampled[None, None, :])
-        weights = np.full(len(example), -np.finfo(np.float32).max, np.float32)
-        return tuple(map(Tensor, (example.astype(true.dtype), place.astype(true.dtype), weights)))
+    if mode != "constant":
+        mode = check(_PadMode, mode, "mode", "pad")
+        mode = "edge" if mode == "replicate" else mode
+    if value is not None and type(value) is not float:
+        value = check(Number, value, "value", "pad")
+    return PadV3.functional(input_x, padding, value, mode)

@@ -3,10 +3,10 @@
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.common.kinds import Bool, Kind, OneOf, PositiveInt, StrictFloat, accept_value
-from msnb.core.checks import index
+from msnb.common.kinds import Bool, Kind, PositiveInt, Shape, accept_value
 from msnb.core.declare import operator
 from msnb.ops import _check
+from msnb.ops.nn._pullback import transposed
 
 
 def _accept_size(value):
@@ -79,6 +79,13 @@ def ResizeBilinear(x, *, size: Size, align_corners: Bool = False, half_pixel_cen
     return bilinear(x, size, align_corners, half_pixel_centers)
 
 
+@operator
+def ResizeBilinearGrad(dout, x, *, align_corners: Bool = False):
+    """Gradient of ResizeBilinear from the cotangent and its input."""
+    dx = transposed(lambda v: bilinear(v, dout.shape[2:], align_corners), x.shape, dout.astype(jnp.float32))
+    return dx.astype(x.dtype)
+
+
 def nearest_index(old, new, align_corners, half_pixel_centers=False, step=None):
     """For each pixel of an axis of length `new`, its nearest on one of length `old`."""
     if align_corners:
@@ -90,94 +97,13 @@ def nearest_index(old, new, align_corners, half_pixel_centers=False, step=None):
     return np.clip(where.astype(np.int64), 0, old - 1)
 
 
-def nearest(x, size, align_corners, half_pixel_centers=False):
-    """Nearest-neighbour resize of the last two axes; whole multiples are repeats, whose gradient is a plain sum."""
-    for axis, new in ((2, size[0]), (3, size[1])):
-        old = x.shape[axis]
-        if new == old:
-            continue
-        if new % old == 0 and not align_corners:
-            x = jnp.repeat(x, new // old, axis=axis)
-        else:
-            x = jnp.take(x, nearest_index(old, new, align_corners, half_pixel_centers), axis=axis)
-    return x
-
-
-@operator(checks=[index("box_index", of="x", negative=False, error=ValueError)])
-def CropAndResize(
-    x,
-    boxes,
-    box_index,
-    crop_size: Size,
-    *,
-    method: OneOf("bilinear", "nearest", "bilinear_v2") = "bilinear",
-    extrapolation_value: StrictFloat = 0.0,
-):
-    """Cuts boxes out of images and resizes them.
-
-    Args:
-        method (str): "bilinear", "nearest" or "bilinear_v2". Default: "bilinear".
-        extrapolation_value (float): stands for what lies outside the image. Default: 0.0.
-
-    Inputs:
-        - **x** (Tensor) - (N, H, W, C).
-        - **boxes** (Tensor) - (n, 4), float32: y1, x1, y2, x2 as shares of height - 1 and width - 1.
-        - **box_index** (Tensor) - (n,), int32: the image of each box.
-        - **crop_size** (tuple[int]) - height and width of the crops.
-
-    Outputs:
-        Tensor, (n, crop height, crop width, C), float32.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    op = "CropAndResize"
-    _check.rank(op, "x", x, 4)
-    _check.rank(op, "boxes", boxes, 2)
-    _check.rank(op, "box_index", box_index, 1)
-    _check.dtype_in(op, "boxes", boxes, _check.FLOAT)
-    _check.dtype_in(op, "box_index", box_index, _check.INDEX)
-    if boxes.shape[1] != 4 or boxes.shape[0] != box_index.shape[0]:
-        raise ValueError(
-            f"For '{op}', 'boxes' should have shape (n, 4) and 'box_index' (n,), but got {boxes.shape} "
-            f"and {box_index.shape}."
-        )
-    height, width = x.shape[1:3]
-    ys = _crop_positions(boxes[:, 0], boxes[:, 2], height, crop_size[0], method)
-    xs = _crop_positions(boxes[:, 1], boxes[:, 3], width, crop_size[1], method)
-    inside = _inside(ys, height, method)[:, :, None] & _inside(xs, width, method)[:, None, :]
-    if method == "nearest":
-        picked = _pick(x, box_index, _half_up(ys), _half_up(xs))
-    else:
-        y0, x0 = jnp.floor(ys), jnp.floor(xs)
-        dy, dx = (ys - y0)[:, :, None, None], (xs - x0)[:, None, :, None]
-        top = _pick(x, box_index, y0, x0) * (1 - dx) + _pick(x, box_index, y0, x0 + 1) * dx
-        bottom = _pick(x, box_index, y0 + 1, x0) * (1 - dx) + _pick(x, box_index, y0 + 1, x0 + 1) * dx
-        picked = top * (1 - dy) + bottom * dy
-    known = (box_index >= 0) & (box_index < x.shape[0])
-    crops = jnp.where(inside[..., None], picked, jnp.float32(extrapolation_value)).astype(jnp.float32)
-    return jnp.where(known[:, None, None, None], crops, jnp.nan)
-
-
-def _crop_positions(low, high, size, count, method):
-    steps = jnp.arange(count, dtype=jnp.float32)
-    if method == "bilinear_v2":  # cell centres of the box in pixels
-        cell = (high - low) * size / count
-        return (low * size)[:, None] + (steps + 0.5) * cell[:, None] - 0.5
-    if count == 1:
-        return (0.5 * (low + high) * (size - 1))[:, None]
-    return (low * (size - 1))[:, None] + steps * ((high - low) * (size - 1) / (count - 1))[:, None]
-
-
-def _inside(where, size, method):
-    return (where >= 0) & (where <= size - 1) if method != "bilinear_v2" else (where > -1) & (where < size)
-
-
-def _half_up(where):
-    return jnp.floor(where + 0.5)
-
-
-def _pick(x, image, ys, xs):
-    rows = jnp.clip(ys, 0, x.shape[1] - 1).astype(jnp.int32)
-    columns = jnp.clip(xs, 0, x.shape[2] - 1).astype(jnp.int32)
-    return x[image[:, None, None], rows[:, :, None], columns[:, None, :]].astype(jnp.float32)
+@operator
+def ResizeNearestNeighborGrad(grads, size: Shape, *, align_corners: Bool = False):
+    """Gradient of ResizeNearestNeighbor with respect to images of height and width `size`."""
+    new = grads.shape[2:]
+    dx = grads
+    for axis, (old, n) in enumerate(zip(size, new, strict=True), start=2):
+        index = jnp.asarray(nearest_index(old, n, align_corners))
+        shape = (*dx.shape[:axis], old, *dx.shape[axis + 1 :])
+        dx = jnp.zeros(shape, dx.dtype).at[(slice(None),) * axis + (index,)].add(dx)
+    return dx

@@ -4,9 +4,10 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from msnb.common.kinds import OneOf, PositiveInt, StrictFloat
+from msnb.common.kinds import OneOf, PositiveInt, Shape, StrictFloat
 from msnb.core.declare import operator
 from msnb.ops import _check
+from msnb.ops.nn._pullback import transposed
 
 
 @operator
@@ -83,3 +84,29 @@ def _samples(start, size, cells, samples, length):
     low = jnp.floor(where)
     first = low.astype(jnp.int32)
     return first, jnp.minimum(first + 1, length - 1), where - low, inside
+
+
+@operator
+def ROIAlignGrad(
+    ydiff,
+    rois,
+    *,
+    xdiff_shape: Shape,
+    pooled_height: PositiveInt,
+    pooled_width: PositiveInt,
+    spatial_scale: StrictFloat,
+    sample_num: PositiveInt = 2,
+):
+    """Gradient of ROIAlign with respect to features of shape `xdiff_shape`."""
+    return transposed(
+        lambda x: ROIAlign.kernel(
+            x,
+            rois,
+            pooled_height=pooled_height,
+            pooled_width=pooled_width,
+            spatial_scale=spatial_scale,
+            sample_num=sample_num,
+        ),
+        xdiff_shape,
+        ydiff,
+    )

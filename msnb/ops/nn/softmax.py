@@ -1,6 +1,7 @@
 """Softmax and its kin: exponentials that sum to 1, their logarithm, and the softmax of the negated input."""
 
 import jax
+import jax.numpy as jnp
 
 from msnb.common.kinds import DType, Int, IntOrTuple
 from msnb.core.declare import operator, spelling
@@ -104,3 +105,18 @@ def LogSoftmax(logits, *, axis: Int = -1):
     """
     _check.dtype_in("LogSoftmax", "logits", logits, _check.FLOAT)
     return jax.nn.log_softmax(logits, axis=_check.axis_in("LogSoftmax", axis, logits.ndim))
+
+
+@operator
+@in_float32
+def SoftmaxGrad(y, dy):
+    """Gradient of Softmax over the last axis from its output and the cotangent."""
+    return (dy - jnp.sum(y * dy, -1, keepdims=True)) * y
+
+
+@operator
+@in_float32
+def LogSoftmaxGrad(y, dy, *, axis: Int = -1):
+    """Gradient of LogSoftmax from its output and the cotangent."""
+    axis = _check.axis_in("LogSoftmaxGrad", axis, y.ndim)
+    return dy - jnp.exp(y) * jnp.sum(dy, axis, keepdims=True)

@@ -1,0 +1,171 @@
+"""Pooling to a given size: windows are nearly equal parts."""
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from msnb.common.kinds import Kind, PositiveInt, accept_value
+from msnb.core.declare import operator
+from msnb.ops import _check
+
+
+def _output_size(dims):
+    def accept(value):
+        values = value if isinstance(value, (tuple, list)) else (value,) * dims
+        if len(values) != dims:
+            raise ValueError
+        return tuple(None if v is None else accept_value(PositiveInt, v) for v in values)
+
+    return Kind(f"a positive int, None or a tuple of {dims} of them", accept)
+
+
+OutputSize1, OutputSize2, OutputSize3 = _output_size(1), _output_size(2), _output_size(3)
+
+
+def _bins(old, new):
+    """Where each of `new` nearly equal bins of an axis of length `old` starts and ends."""
+    i = np.arange(new)
+    return i * old // new, -(-(i + 1) * old // new)
+
+
+def _adaptive(op, x, size, mean):
+    dims = len(size)
+    if x.ndim not in (dims + 1, dims + 2):
+        raise ValueError(f"For '{op}', 'input' should have {dims + 1} or {dims + 2} dimensions, but got {x.shape}.")
+    for axis, new in zip(range(x.ndim - dims, x.ndim), size, strict=True):
+        old = x.shape[axis]
+        new = old if new is None else new
+        starts, ends = _bins(old, new)
+        if old % new == 0:
+            x = x.reshape(*x.shape[:axis], new, old // new, *x.shape[axis + 1 :])
+            x = jnp.mean(x, axis + 1) if mean else jnp.max(x, axis + 1)
+        elif mean:
+            where = np.arange(old)
+            inside = (where >= starts[:, None]) & (where < ends[:, None])
+            matrix = jnp.asarray(inside / inside.sum(1, keepdims=True), x.dtype)
+            x = jnp.moveaxis(jnp.tensordot(x, matrix, ((axis,), (1,)), precision=lax.Precision.HIGHEST), -1, axis)
+        else:
+            x = jnp.stack(
+                [jnp.max(lax.slice_in_dim(x, a, b, axis=axis), axis) for a, b in zip(starts, ends, strict=True)], axis
+            )
+    return x
+
+
+@operator(functional="adaptive_avg_pool1d", generation=2)
+def AdaptiveAvgPool1D(input, *, output_size: OutputSize1):
+    """The mean of each of `output_size` nearly equal parts of every sequence.
+
+    Args:
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, L), or without N.
+
+    Outputs:
+        Tensor, trailing dimensions `output_size`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("adaptive_avg_pool1d", "input", input, _check.FLOAT)
+    return _adaptive("AdaptiveAvgPool1D", input, output_size, mean=True)
+
+
+@operator(functional="adaptive_max_pool1d", generation=2)
+def AdaptiveMaxPool1D(input, *, output_size: OutputSize1):
+    """The largest value of each of `output_size` nearly equal parts of every sequence.
+
+    Args:
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, L), or without N.
+
+    Outputs:
+        Tensor, trailing dimensions `output_size`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("adaptive_max_pool1d", "input", input, _check.FLOAT)
+    return _adaptive("AdaptiveMaxPool1D", input, output_size, mean=False)
+
+
+@operator(functional="adaptive_avg_pool2d", generation=2)
+def AdaptiveAvgPool2D(input, *, output_size: OutputSize2):
+    """The mean of each of `output_size` nearly equal parts of every image.
+
+    Args:
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, H, W), or without N.
+
+    Outputs:
+        Tensor, trailing dimensions `output_size`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("adaptive_avg_pool2d", "input", input, _check.FLOAT)
+    return _adaptive("AdaptiveAvgPool2D", input, output_size, mean=True)
+
+
+@operator(functional="adaptive_max_pool2d", generation=2)
+def AdaptiveMaxPool2D(input, *, output_size: OutputSize2):
+    """The largest value of each of `output_size` nearly equal parts of every image.
+
+    Args:
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, H, W), or without N.
+
+    Outputs:
+        Tensor, trailing dimensions `output_size`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("adaptive_max_pool2d", "input", input, _check.FLOAT)
+    return _adaptive("AdaptiveMaxPool2D", input, output_size, mean=False)
+
+
+@operator(functional="adaptive_avg_pool3d", generation=2)
+def AdaptiveAvgPool3D(input, *, output_size: OutputSize3):
+    """The mean of each of `output_size` nearly equal parts of every volume.
+
+    Args:
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, D, H, W), or without N.
+
+    Outputs:
+        Tensor, trailing dimensions `output_size`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("adaptive_avg_pool3d", "input", input, _check.FLOAT)
+    return _adaptive("AdaptiveAvgPool3D", input, output_size, mean=True)
+
+
+@operator(functional="adaptive_max_pool3d", generation=2)
+def AdaptiveMaxPool3D(input, *, output_size: OutputSize3):
+    """The largest value of each of `output_size` nearly equal parts of every volume.
+
+    Args:
+        output_size (Union[int, tuple[int]]): number of parts of each dimension; None keeps it.
+
+    Inputs:
+        - **input** (Tensor) - (N, C, D, H, W), or without N.
+
+    Outputs:
+        Tensor, trailing dimensions `output_size`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("adaptive_max_pool3d", "input", input, _check.FLOAT)
+    return _adaptive("AdaptiveMaxPool3D", input, output_size, mean=False)

@@ -1,0 +1,222 @@
+"""Convolution of volumes, its gradients and its transpose."""
+
+import jax
+
+from msnb.common.kinds import IntOrTuple, OneOf, PositiveInt, Shape
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops import _check
+from msnb.ops.nn._conv import add_bias, both_sides, check_weight, convolve, filters, pad_needs_its_mode, pads
+from msnb.ops.nn._kinds import Offsets3, PadMode, Sides3, Window3
+from msnb.ops.nn._pullback import transposed
+from msnb.ops.nn.conv_lowering import Geometry, direct
+
+
+@operator(refuses=pad_needs_its_mode("Conv3D"))
+def Conv3D(
+    x,
+    weight,
+    *,
+    out_channel: PositiveInt,
+    kernel_size: Window3,
+    mode: OneOf(1) = 1,
+    pad_mode: PadMode = "valid",
+    pad: Sides3 = (0,) * 6,
+    stride: Window3 = (1, 1, 1),
+    dilation: Window3 = (1, 1, 1),
+    group: PositiveInt = 1,
+    data_format: OneOf("NCDHW") = "NCDHW",
+):
+    """Cross-correlation of volumes with a bank of filters.
+
+    Args:
+        out_channel (int): number of filters.
+        kernel_size (Union[int, tuple[int]]): depth, height and width of a filter.
+        mode (int): only 1. Default: 1.
+        pad_mode (str): "valid", "same" or "pad". Default: "valid".
+        pad (Union[int, tuple[int]]): padding at head, tail, top, bottom, left, right for "pad". Default: 0.
+        stride (Union[int, tuple[int]]): step of the window. Default: 1.
+        dilation (Union[int, tuple[int]]): spacing of the taps. Default: 1.
+        group (int): number of groups of channels. Default: 1.
+        data_format (str): "NCDHW". Default: "NCDHW".
+
+    Inputs:
+        - **x** (Tensor) - (N, C, D, H, W).
+        - **weight** (Tensor) - (out_channel, C / group, kernel depth, height, width).
+
+    Outputs:
+        Tensor, (N, out_channel, D_out, H_out, W_out).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    weight = check_weight("Conv3D", weight, out_channel, kernel_size)
+    return convolve("Conv3D", x, weight, pad_mode, pad, stride, dilation, group)
+
+
+@spelling(Conv3D)
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: IntOrTuple = 1,
+    pad_mode: str = "valid",
+    padding: IntOrTuple = 0,
+    dilation: IntOrTuple = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Cross-correlation of volumes with a bank of filters.
+
+    Args:
+        input (Tensor): (N, C, D, H, W).
+        weight (Tensor): (C_out, C / groups, kernel depth, kernel height, kernel width).
+        bias (Tensor): (C_out,). Default: None.
+        stride (Union[int, tuple[int]]): Step of the window. Default: 1.
+        pad_mode (str): "valid", "same" or "pad". Default: "valid".
+        padding (Union[int, tuple[int]]): Padding for "pad". Default: 0.
+        dilation (Union[int, tuple[int]]): Spacing of the taps. Default: 1.
+        groups (int): Number of groups of channels. Default: 1.
+
+    Returns:
+        Tensor, (N, C_out, D_out, H_out, W_out).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    number, window = filters("conv3d", weight)
+    padding = padding if type(padding) is int else both_sides(padding, 3)
+    y = Conv3D.functional(input, weight, number, window, 1, pad_mode, padding, stride, dilation, groups)
+    return y if bias is None else add_bias(y, bias)
+
+
+@operator(refuses=pad_needs_its_mode("Conv3DBackpropInput"))
+def Conv3DBackpropInput(
+    weight,
+    dout,
+    input_size: Shape,
+    *,
+    out_channel: PositiveInt,
+    kernel_size: Window3,
+    mode: OneOf(1) = 1,
+    pad_mode: PadMode = "valid",
+    pad: Sides3 = (0,) * 6,
+    stride: Window3 = (1, 1, 1),
+    dilation: Window3 = (1, 1, 1),
+    group: PositiveInt = 1,
+    data_format: OneOf("NCDHW") = "NCDHW",
+):
+    """Gradient of Conv3D with respect to its volumes.
+
+    Args:
+        out_channel (int): channels of `dout`.
+        kernel_size (Union[int, tuple[int]]): depth, height and width of a filter.
+        mode (int): only 1. Default: 1.
+        pad_mode (str): "valid", "same" or "pad". Default: "valid".
+        pad (Union[int, tuple[int]]): padding of the forward convolution for "pad". Default: 0.
+        stride (Union[int, tuple[int]]): stride of the forward convolution. Default: 1.
+        dilation (Union[int, tuple[int]]): spacing of the taps. Default: 1.
+        group (int): groups of the forward convolution. Default: 1.
+        data_format (str): "NCDHW". Default: "NCDHW".
+
+    Inputs:
+        - **weight** (Tensor) - (out_channel, C / group, kernel depth, height, width).
+        - **dout** (Tensor) - the gradient of the convolution's result.
+        - **input_size** (tuple[int]) - shape of the volumes.
+
+    Outputs:
+        Tensor of shape `input_size`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "Conv3DBackpropInput"
+    weight = check_weight(op, weight, out_channel, kernel_size)
+    padding = pads(op, pad_mode, pad, input_size[2:], kernel_size, stride, dilation)
+    return _input_grad(dout, weight, input_size, Geometry(stride, padding, dilation, group))
+
+
+@operator
+def Conv3DBackpropFilter(
+    x,
+    out_backprop,
+    filter_size: Shape,
+    *,
+    out_channel: PositiveInt,
+    kernel_size: Window3,
+    mode: OneOf(1) = 1,
+    pad_mode: PadMode = "valid",
+    pad: Sides3 = (0,) * 6,
+    stride: Window3 = (1, 1, 1),
+    dilation: Window3 = (1, 1, 1),
+    group: PositiveInt = 1,
+    data_format: OneOf("NCDHW") = "NCDHW",
+):
+    """Gradient of Conv3D with respect to its weights."""
+    op, w = "Conv3DBackpropFilter", jax.ShapeDtypeStruct(filter_size, out_backprop.dtype)
+    w = check_weight(op, w, out_channel, kernel_size, "filter_size")
+    padding = pads(op, pad_mode, pad, x.shape[2:], kernel_size, stride, dilation)
+    geometry = Geometry(stride, padding, dilation, group)
+    return transposed(lambda w: direct(x, w, geometry), w.shape, out_backprop)
+
+
+@operator
+def Conv3DTranspose(
+    dout,
+    weight,
+    *,
+    in_channel: PositiveInt,
+    out_channel: PositiveInt,
+    kernel_size: Window3,
+    mode: OneOf(1) = 1,
+    pad: Sides3 = (0,) * 6,
+    stride: Window3 = (1, 1, 1),
+    dilation: Window3 = (1, 1, 1),
+    group: PositiveInt = 1,
+    output_padding: Offsets3 = (0, 0, 0),
+    data_format: OneOf("NCDHW") = "NCDHW",
+):
+    """Transposed convolution of volumes.
+
+    Args:
+        in_channel (int): channels of `dout`.
+        out_channel (int): channels of the result.
+        kernel_size (Union[int, tuple[int]]): depth, height and width of a filter.
+        mode (int): only 1. Default: 1.
+        pad (Union[int, tuple[int]]): pixels cut off at head, tail, top, bottom, left, right. Default: 0.
+        stride (Union[int, tuple[int]]): how far apart the inputs land. Default: 1.
+        dilation (Union[int, tuple[int]]): spacing of the taps. Default: 1.
+        group (int): number of groups of channels. Default: 1.
+        output_padding (Union[int, tuple[int]]): added to the size of the result. Default: 0.
+        data_format (str): "NCDHW". Default: "NCDHW".
+
+    Inputs:
+        - **dout** (Tensor) - (N, in_channel, D, H, W).
+        - **weight** (Tensor) - (in_channel, out_channel / group, kernel depth, height, width).
+
+    Outputs:
+        Tensor, (N, out_channel, (D - 1) * stride - pads + dilation * (kernel - 1) + output_padding + 1, ...).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "Conv3DTranspose"
+    _check.rank(op, "dout", dout, 5)
+    weight = check_weight(op, weight, in_channel, kernel_size)
+    for extra, s, d in zip(output_padding, stride, dilation, strict=True):
+        if extra >= max(s, d):
+            raise ValueError(
+                f"For '{op}', 'output_padding' should be smaller than stride or dilation, but got "
+                f"{output_padding} for stride {stride} and dilation {dilation}."
+            )
+    padding = tuple(zip(pad[::2], pad[1::2], strict=True))
+    size = tuple(
+        (n - 1) * s - sum(p) + d * (k - 1) + extra + 1
+        for n, s, p, d, k, extra in zip(
+            dout.shape[2:], stride, padding, dilation, kernel_size, output_padding, strict=True
+        )
+    )
+    return _input_grad(dout, weight, (dout.shape[0], out_channel, *size), Geometry(stride, padding, dilation, group))
+
+
+def _input_grad(dy, w, image, geometry):
+    return transposed(lambda x: direct(x, w, geometry), image, dy)

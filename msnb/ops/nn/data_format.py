@@ -1,0 +1,32 @@
+"""Axes of one layout in another."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.common.kinds import OneOf
+from msnb.core.declare import operator
+from msnb.ops import _check
+
+
+@operator
+def DataFormatDimMap(
+    input_x, *, src_format: OneOf("NHWC", "NCHW") = "NHWC", dst_format: OneOf("NHWC", "NCHW") = "NCHW"
+):
+    """Numbers of axes of one layout as numbers of axes of another.
+
+    Args:
+        src_format (str): "NHWC" or "NCHW". Default: "NHWC".
+        dst_format (str): "NHWC" or "NCHW". Default: "NCHW".
+
+    Inputs:
+        - **input_x** (Tensor) - int32, values in [-4, 4).
+
+    Outputs:
+        Tensor, shape and type of `input_x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("DataFormatDimMap", "input_x", input_x, _check.SIGNED)
+    places = np.array([dst_format.index(letter) for letter in src_format])
+    return jnp.take(jnp.asarray(places, input_x.dtype), input_x % 4)

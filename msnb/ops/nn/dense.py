@@ -1,0 +1,79 @@
+"""The product of a dense layer, and its bias."""
+
+import jax.numpy as jnp
+
+from msnb.common.kinds import OneOf
+from msnb.core.declare import operator
+from msnb.ops import _check
+from msnb.ops._half import in_float32
+
+
+@operator(functional="dense", generation=2)
+def Dense(input, weight, bias=None):
+    """input @ weight^T + bias.
+
+    Inputs:
+        - **input** (Tensor) - (..., C_in).
+        - **weight** (Tensor) - (C_out, C_in), or (C_in,).
+        - **bias** (Tensor, optional) - (C_out,).
+
+    Outputs:
+        Tensor, (..., C_out).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.same_dtype("Dense", input=input, weight=weight)
+    if input.shape[-1:] != weight.shape[-1:]:
+        raise ValueError(
+            f"For 'Dense', the last dimensions of 'input' and 'weight' should be equal, but got "
+            f"{input.shape} and {weight.shape}."
+        )
+    y = input @ weight.T
+    return y if bias is None else y + bias
+
+
+@operator(functional="bias_add", generation=2)
+@in_float32
+def BiasAdd(input_x, bias, *, data_format: OneOf("NCHW", "NHWC", "NCDHW") = "NCHW"):
+    """Adds one number a channel.
+
+    Args:
+        data_format (str): "NCHW", "NHWC" or "NCDHW": which axis is the channel. Default: "NCHW".
+
+    Inputs:
+        - **input_x** (Tensor) - 2-D to 5-D.
+        - **bias** (Tensor) - (C,).
+
+    Outputs:
+        Tensor, shape and type of `input_x`.
+
+    Raises:
+        ValueError: If `bias` does not fit the channels.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "BiasAdd"
+    _check.tensor_only(op, "input_x", input_x)
+    _check.rank(op, "bias", bias, 1)
+    if input_x.ndim < 2:
+        raise ValueError(f"For '{op}', 'input_x' should have at least 2 dimensions, but got shape {input_x.shape}.")
+    _check.same_dtype(op, input_x=input_x, bias=bias)
+    axis = input_x.ndim - 1 if data_format == "NHWC" else 1
+    if bias.shape[0] != input_x.shape[axis]:
+        raise ValueError(
+            f"For '{op}', 'bias' should have {input_x.shape[axis]} elements, one a channel of 'input_x', "
+            f"but got {bias.shape[0]}."
+        )
+    return input_x + bias.reshape((-1,) + (1,) * (input_x.ndim - 1 - axis))
+
+
+@operator
+@in_float32
+def BiasAddGrad(dout, *, data_format: OneOf("NCHW", "NHWC", "NCDHW") = "NCHW"):
+    """Gradient of BiasAdd with respect to the bias."""
+    axis = dout.ndim - 1 if data_format == "NHWC" else 1
+    if dout.ndim < 2:
+        raise ValueError(f"For 'BiasAddGrad', 'dout' should have at least 2 dimensions, but got shape {dout.shape}.")
+    return jnp.sum(dout, tuple(i for i in range(dout.ndim) if i != axis))

@@ -1,0 +1,182 @@
+"""Losses of the distance between prediction and target."""
+
+import jax.numpy as jnp
+
+from msnb.common.kinds import Bool, Float, PositiveFloat, StrictFloat, check
+from msnb.core.declare import operator, spelling
+from msnb.core.dtype import promote
+from msnb.core.tensor import Tensor
+from msnb.ops import _check
+from msnb.ops._half import in_float32
+from msnb.ops._kinks import magnitude
+from msnb.ops.nn._kinds import AboveZero, Reduction
+from msnb.ops.nn._pullback import pull
+from msnb.ops.nn.loss import reduce
+
+
+def _pair(op, x, y):
+    _check.tensor_only(op, "input", x)
+    return promote(x, y, op)
+
+
+@operator(functional="mse_loss", generation=2)
+@in_float32
+def MSELossExt(input, target, reduction: Reduction = "mean"):
+    """(input - target)^2.
+
+    Inputs:
+        - **input** (Tensor) - any shape.
+        - **target** (Tensor) - broadcasts with `input`.
+        - **reduction** (str) - "none", "mean" or "sum". Default: "mean".
+
+    Outputs:
+        Tensor, a scalar unless `reduction` is "none".
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, y = _pair("MSELossExt", input, target)
+    return reduce(jnp.square(x - y), reduction)
+
+
+@operator(functional="l1_loss", generation=2)
+@in_float32
+def L1LossExt(input, target, reduction: Reduction = "mean"):
+    """|input - target|.
+
+    Inputs:
+        - **input** (Tensor) - any shape.
+        - **target** (Tensor) - broadcasts with `input`.
+        - **reduction** (str) - "none", "mean" or "sum". Default: "mean".
+
+    Outputs:
+        Tensor, a scalar unless `reduction` is "none".
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, y = _pair("L1LossExt", input, target)
+    return reduce(magnitude(x - y), reduction)
+
+
+@operator
+@in_float32
+def SmoothL1Loss(prediction, target, *, beta: AboveZero = 1.0, reduction: Reduction = "none"):
+    """0.5 d^2 / beta where |d| < beta, |d| - 0.5 beta elsewhere, for d = prediction - target.
+
+    Args:
+        beta (float): where the parabola ends. Default: 1.0.
+        reduction (str): "none", "mean" or "sum". Default: "none".
+
+    Inputs:
+        - **prediction** (Tensor) - any shape, float.
+        - **target** (Tensor) - shape and type of `prediction`.
+
+    Outputs:
+        Tensor, shape and type of `prediction`, or a scalar of its type.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "SmoothL1Loss"
+    _check.dtype_in(op, "prediction", prediction, _check.FLOAT)
+    _check.same_dtype(op, prediction=prediction, target=target)
+    _check.same_shape(op, prediction=prediction, target=target)
+    d = prediction - target
+    size = magnitude(d)
+    return reduce(jnp.where(size < beta, 0.5 * d * d / beta, size - 0.5 * beta), reduction)
+
+
+@spelling(SmoothL1Loss)
+def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: str = "none") -> Tensor:
+    """0.5 d^2 / beta where |d| < beta, |d| - 0.5 beta elsewhere, for d = input - target.
+
+    Args:
+        input (Tensor): Any shape, float.
+        target (Tensor): Shape and type of `input`.
+        beta (number): Where the parabola ends. Default: 1.0.
+        reduction (str): "none", "mean" or "sum". Default: "none".
+
+    Returns:
+        Tensor, a scalar unless `reduction` is "none".
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    beta = beta if type(beta) is float else check(Float, beta, "beta", "smooth_l1_loss")
+    return SmoothL1Loss.functional(input, target, beta, reduction)
+
+
+@operator
+def SmoothL1LossGrad(prediction, target, dloss, *, beta: StrictFloat = 1.0):
+    """Gradient of SmoothL1Loss with respect to the prediction."""
+    return pull(lambda p: SmoothL1Loss.kernel(p, target, beta=beta), prediction)(dloss)[0]
+
+
+@operator(functional="huber_loss", generation=2)
+@in_float32
+def _HuberLoss(input, target, *, reduction: Reduction = "mean", delta: PositiveFloat = 1.0):
+    """0.5 d^2 where |d| < delta, delta (|d| - 0.5 delta) elsewhere, for d = input - target.
+
+    Args:
+        reduction (str): "none", "mean" or "sum". Default: "mean".
+        delta (float): where the parabola ends. Default: 1.0.
+
+    Inputs:
+        - **input** (Tensor) - any shape.
+        - **target** (Tensor) - broadcasts with `input`.
+
+    Outputs:
+        Tensor, a scalar unless `reduction` is "none".
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, y = _pair("huber_loss", input, target)
+    d = x - y
+    size = magnitude(d)
+    return reduce(jnp.where(size < delta, 0.5 * d * d, delta * (size - 0.5 * delta)), reduction)
+
+
+@operator(functional="gaussian_nll_loss", generation=2)
+@in_float32
+def _GaussianNLLLoss(x, target, var, *, full: Bool = False, eps: Float = 1e-6, reduction: Reduction = "mean"):
+    """Negative log likelihood of targets under normal distributions with means x and variances var.
+
+    Args:
+        full (bool): whether the constant log(2 pi) / 2 is included. Default: False.
+        eps (float): least variance. Default: 1e-6.
+        reduction (str): "none", "mean" or "sum". Default: "mean".
+
+    Inputs:
+        - **x** (Tensor) - means.
+        - **target** (Tensor) - shape of `x`.
+        - **var** (Tensor) - variances, broadcast to `x`.
+
+    Outputs:
+        Tensor, a scalar unless `reduction` is "none".
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    var = jnp.maximum(var, eps)
+    values = 0.5 * (jnp.log(var) + jnp.square(x - target) / var)
+    return reduce(values + 0.9189385332046727 if full else values, reduction)
+
+
+@operator
+@in_float32
+def L2Loss(input_x):
+    """Half the sum of squares.
+
+    Inputs:
+        - **input_x** (Tensor) - any shape, float.
+
+    Outputs:
+        Tensor, a scalar in the type of `input_x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("L2Loss", "input_x", input_x, _check.FLOAT)
+    return jnp.sum(input_x * input_x) / 2

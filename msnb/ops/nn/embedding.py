@@ -1,0 +1,104 @@
+"""Rows of a table."""
+
+import jax.numpy as jnp
+from jax import lax
+
+from msnb import log
+from msnb.common.kinds import Float, Int, Optional, PositiveFloat, Static
+from msnb.core.checks import index
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops import _check
+from msnb.ops._half import widened
+
+Degree = Static(Float)  # each degree is a formula of its own
+
+
+@operator(writes=("weight",), checks=[index("input", of="weight", negative=False)])
+def _EmbeddingRenorm(weight, input, *, max_norm: PositiveFloat, norm_type: Degree = 2.0):
+    """Scales rows of a table down to a norm, in place; gradients pass as if nothing had been scaled.
+
+    Args:
+        max_norm (float): the largest norm that a named row keeps.
+        norm_type (float): degree of the norm. Default: 2.0.
+
+    Inputs:
+        - **weight** (Parameter) - the table, (rows, features); updated in place.
+        - **input** (Tensor) - indices of the named rows, int32 or int64.
+
+    Outputs:
+        The table, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.rank("embedding", "weight", weight, 2)
+    table = lax.stop_gradient(weight)
+    norm = jnp.linalg.norm(widened(table), norm_type, axis=1)
+    named = jnp.zeros(table.shape[0], bool).at[input.reshape(-1)].set(True, mode="drop", wrap_negative_indices=False)
+    factor = jnp.where(named & (norm > max_norm), max_norm / (norm + 1e-7), 1)
+    return weight + (table * factor[:, None].astype(table.dtype) - table)
+
+
+@operator(checks=[index("input", of="weight", negative=False)])
+def Embedding(input, weight, *, padding_idx: Optional(Int) = None):
+    """Rows of a table.
+
+    Args:
+        padding_idx (int): a row that gets no gradient. Default: None.
+
+    Inputs:
+        - **input** (Tensor) - indices, int32 or int64, from 0 to rows - 1.
+        - **weight** (Tensor) - the table, (rows, features).
+
+    Outputs:
+        Tensor, shape of `input` followed by (features,).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("embedding", "input", input, _check.INDEX)
+    _check.rank("embedding", "weight", weight, 2)
+    rows = weight.at[input].get(mode="fill", wrap_negative_indices=False)
+    if padding_idx is None:
+        return rows
+    padding = (input == padding_idx % weight.shape[0])[..., None]
+    return jnp.where(padding, lax.stop_gradient(rows), rows)
+
+
+@spelling(Embedding, _EmbeddingRenorm)
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+) -> Tensor:
+    """Rows of a table.
+
+    Args:
+        input (Tensor): Indices, int32 or int64.
+        weight (Parameter): The table, (rows, features).
+        padding_idx (int): A row that gets no gradient. Default: None.
+        max_norm (float): Named rows whose norm is larger are scaled down to it, in place in the table. Default: None.
+        norm_type (float): Degree of that norm; no effect without `max_norm`. Default: 2.0.
+        scale_grad_by_freq (bool): Only False.
+
+    Returns:
+        Tensor, shape of `input` followed by (features,).
+
+    Raises:
+        TypeError: If `weight` is no Parameter though `max_norm` is given, or a type is wrong.
+        ValueError: If `max_norm` is not positive, or `scale_grad_by_freq` is True.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if scale_grad_by_freq:
+        raise ValueError("For 'embedding', 'scale_grad_by_freq' is not supported; scale the gradient of the table.")
+    if max_norm is not None:
+        _EmbeddingRenorm.functional(weight, input, max_norm, norm_type)
+    elif norm_type != 2.0:
+        log.unused("ops.embedding", "there is no 'max_norm' to hold a norm against", norm_type=True)
+    return Embedding.functional(input, weight, padding_idx)

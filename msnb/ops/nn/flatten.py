@@ -1,0 +1,112 @@
+"""Axes joined into one."""
+
+from msnb.common.kinds import Int, OneOf, Shape, check
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops import _check
+
+_Order = OneOf("C", "F")
+
+
+@operator
+def Flatten(input_x):
+    """Keeps axis 0 and joins all others.
+
+    Inputs:
+        - **input_x** (Tensor) - at least 1-D.
+
+    Outputs:
+        Tensor, (N, product of the other lengths).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.tensor_only("Flatten", "input_x", input_x)
+    if input_x.ndim == 0:
+        raise ValueError("For 'Flatten', 'input_x' should have at least 1 dimension, but got a scalar.")
+    return input_x.reshape(input_x.shape[0], input_x.size // max(input_x.shape[0], 1))
+
+
+@operator
+def FlattenGrad(x, shape: Shape):
+    """Gradient of Flatten: the cotangent in the shape of the input."""
+    return x.reshape(shape)
+
+
+@operator
+def FlattenExt(input, start_dim: Int = 0, end_dim: Int = -1):
+    """Joins the axes from `start_dim` to `end_dim`.
+
+    Inputs:
+        - **input** (Tensor) - any shape.
+        - **start_dim** (int) - first axis. Default: 0.
+        - **end_dim** (int) - last axis. Default: -1.
+
+    Outputs:
+        Tensor, a vector if there is nothing to join.
+
+    Raises:
+        ValueError: If an axis is out of range, or `start_dim` is after `end_dim`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "FlattenExt"
+    _check.tensor_only(op, "input", input)
+    if input.ndim < 2:
+        return input.reshape(-1)
+    first = _check.axis_in(op, start_dim, input.ndim, "start_dim")
+    last = _check.axis_in(op, end_dim, input.ndim, "end_dim")
+    if first > last:
+        raise ValueError(f"For '{op}', 'start_dim' should not be after 'end_dim', but got {start_dim}, {end_dim}.")
+    return input.reshape(*input.shape[:first], -1, *input.shape[last + 1 :])
+
+
+def _columns_first(order, x, axes):
+    """`x` with its axes in the order `axes` for "F", as it is for "C"."""
+    order = check(_Order, order, "order", "flatten")
+    return x.transpose(axes) if order == "F" and len(axes) > 1 else x
+
+
+@spelling(FlattenExt)
+def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
+    """Joins the axes from `start_dim` to `end_dim`.
+
+    Args:
+        input (Tensor): Any shape.
+        order (str): "C" row order, "F" column order. Default: "C".
+
+    Keyword Args:
+        start_dim (int): First axis. Default: 1.
+        end_dim (int): Last axis. Default: -1.
+
+    Returns:
+        Tensor, a vector if there is nothing to join.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if order != "C":
+        input = _columns_first(order, input, (0, *range(input.ndim - 1, 0, -1)))
+    return FlattenExt.functional(input, start_dim, end_dim)
+
+
+@spelling(FlattenExt, method="flatten")
+def _flatten(self: Tensor, order: str = "C", *, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Dimensions joined into one.
+
+    Args:
+        order (str): "C" for rows first, "F" for columns first. Default: "C".
+
+    Keyword Args:
+        start_dim (int): The first dimension. Default: 0.
+        end_dim (int): The last dimension. Default: -1.
+
+    Returns:
+        Tensor.
+    """
+    if order != "C":
+        if isinstance(order, int) and not isinstance(order, bool):  # flatten(start_dim)
+            order, start_dim = "C", order
+        self = _columns_first(order, self, tuple(range(self.ndim - 1, -1, -1)))
+    return FlattenExt.functional(self, start_dim, end_dim)

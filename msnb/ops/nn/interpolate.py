@@ -1,0 +1,111 @@
+"""Sequences, images and volumes in another size."""
+
+import jax.numpy as jnp
+from jax import lax
+
+from msnb.common.kinds import Bool, OneOf, Optional, Shape, Value, check
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops.nn.adaptive_pool import AdaptiveAvgPool1D, AdaptiveAvgPool2D, AdaptiveAvgPool3D
+from msnb.ops.nn.resize import lerp_matrix, nearest_index
+
+
+@operator
+def _Resize(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Optional(Value) = None):
+    """Linear (half-pixel centres unless corners are aligned) or nearest resize of all trailing axes.
+
+    Args:
+        size (tuple[int]): new lengths.
+        linear (bool): linear or nearest.
+        align_corners (bool): whether corner pixels stay where they are.
+        steps (tuple[float]): how far apart the new pixels lie in old ones. Default: None, old length / new length.
+
+    Inputs:
+        - **x** (Tensor) - (N, C, ...).
+
+    Outputs:
+        Tensor, (N, C, *size).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    for axis, (new, step) in enumerate(zip(size, steps or (None,) * len(size), strict=True), start=2):
+        old = x.shape[axis]
+        if linear:
+            matrix = jnp.asarray(lerp_matrix(old, new, align_corners, not align_corners, step), x.dtype)
+            x = jnp.moveaxis(jnp.tensordot(x, matrix, ((axis,), (1,)), precision=lax.Precision.HIGHEST), -1, axis)
+        elif new % old == 0 and step is None:
+            x = jnp.repeat(x, new // old, axis=axis)
+        else:
+            x = jnp.take(x, nearest_index(old, new, False, step=step), axis=axis)
+    return x
+
+
+def _size_and_steps(op, x, size, scale_factor, recompute_scale_factor):
+    """(new lengths, how far apart the new pixels lie in old ones); no steps where they follow from the lengths."""
+    spatial = x.ndim - 2
+    if (size is None) == (scale_factor is None):
+        raise ValueError(f"For '{op}', give exactly one of 'size' and 'scale_factor'.")
+    if size is not None:
+        if recompute_scale_factor:
+            raise ValueError(
+                f"For '{op}', recompute_scale_factor=True computes the scales from the lengths that "
+                f"'scale_factor' gives, but 'size' was given; leave one of them out."
+            )
+        return ((size,) * spatial if isinstance(size, int) else tuple(size)), None
+    scales = (scale_factor,) * spatial if isinstance(scale_factor, (int, float)) else tuple(scale_factor)
+    new = tuple(int(n * s) for n, s in zip(x.shape[2:], scales, strict=True))
+    whole = all(n * s == m for n, s, m in zip(x.shape[2:], scales, new, strict=True))
+    return new, None if whole or recompute_scale_factor else tuple(1 / s for s in scales)
+
+
+_AREA = {3: AdaptiveAvgPool1D, 4: AdaptiveAvgPool2D, 5: AdaptiveAvgPool3D}  # by the number of dimensions
+_RANKS = {"linear": 3, "bilinear": 4, "trilinear": 5}
+_Mode = OneOf("nearest", "linear", "bilinear", "trilinear", "area")
+
+
+@spelling(_Resize, function=("interpolate", "upsample"))
+def interpolate(
+    input: Tensor,
+    size: Shape | None = None,
+    scale_factor: float | tuple[float, ...] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+) -> Tensor:
+    """Resizes sequences, images or volumes.
+
+    Args:
+        input (Tensor): (N, C, L), (N, C, H, W) or (N, C, D, H, W).
+        size (Union[int, tuple[int]]): New lengths. Default: None.
+        scale_factor (Union[float, tuple[float]]): New lengths as multiples. Default: None.
+        mode (str): "nearest", "linear", "bilinear", "trilinear" or "area". Default: "nearest".
+        align_corners (bool): Whether the centres of the corner pixels stay where they are; only for the linear modes.
+            Default: None, False.
+        recompute_scale_factor (bool): Whether pixels lie old length / new length apart rather than 1 / `scale_factor`;
+            these differ where a new length was rounded down. Not together with `size`. Default: None, False.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If an argument has a wrong type.
+        ValueError: If `size` and `scale_factor` are both given or both missing, or `mode` does not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if mode != "nearest":
+        mode = check(_Mode, mode, "mode", "interpolate")
+    if not isinstance(input, Tensor) or input.ndim not in (3, 4, 5):
+        raise ValueError("For 'interpolate', 'input' should be a Tensor of 3 to 5 dimensions.")
+    if recompute_scale_factor is not None:
+        check(Bool, recompute_scale_factor, "recompute_scale_factor", "interpolate")
+    size, steps = _size_and_steps("interpolate", input, size, scale_factor, recompute_scale_factor)
+    if mode in _RANKS and input.ndim != _RANKS[mode]:
+        raise ValueError(f"For 'interpolate', mode '{mode}' needs {_RANKS[mode]} dimensions, but got {input.shape}.")
+    if mode == "area":
+        return _AREA[input.ndim].functional(input, size)
+    if mode == "nearest" and align_corners is not None:
+        raise ValueError("For 'interpolate', 'align_corners' is for the linear modes.")
+    return _Resize.functional(input, size, mode != "nearest", bool(align_corners), steps)

@@ -1,0 +1,43 @@
+"""Kullback-Leibler divergence."""
+
+import jax.numpy as jnp
+
+from msnb.core.declare import operator
+from msnb.ops import _check
+from msnb.ops._half import in_float32
+from msnb.ops.nn._kinds import Reduction
+from msnb.ops.nn._pullback import pull
+from msnb.ops.nn.loss import reduce
+
+
+@operator(functional="kl_div", generation=2)
+@in_float32
+def KLDivLoss(logits, labels, *, reduction: Reduction = "mean"):
+    """Kullback-Leibler divergence y * (log y - x), 0 where y is 0, for log-probabilities x.
+
+    Args:
+        reduction (str): "none", "mean" or "sum". Default: "mean".
+
+    Inputs:
+        - **logits** (Tensor) - log-probabilities, float.
+        - **labels** (Tensor) - probabilities, shape and type of `logits`.
+
+    Outputs:
+        Tensor, a scalar unless `reduction` is "none".
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "KLDivLoss"
+    _check.dtype_in(op, "logits", logits, _check.FLOAT)
+    _check.same_dtype(op, logits=logits, labels=labels)
+    _check.same_shape(op, logits=logits, labels=labels)
+    positive = labels > 0
+    y = jnp.where(positive, labels, jnp.ones_like(labels))
+    return reduce(jnp.where(positive, y * (jnp.log(y) - logits), jnp.zeros_like(logits)), reduction)
+
+
+@operator
+def KLDivLossGrad(x, y, doutput, *, reduction: Reduction = "mean"):
+    """Gradients of KLDivLoss with respect to both inputs."""
+    return pull(lambda x, y: KLDivLoss.kernel(x, y, reduction=reduction), x, y)(doutput)

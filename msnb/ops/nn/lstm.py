@@ -1,0 +1,284 @@
+"""Long short-term memory: over sequences with packed weights, and one step with fused gates."""
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from msnb.common.kinds import Bool, ConstantAt, OneOf, PositiveInt, StrictFloat, is_constant
+from msnb.core.declare import operator, variant
+from msnb.ops import _check
+from msnb.ops.nn._kinds import Probability
+from msnb.ops.nn._pullback import pull
+from msnb.ops.nn.dropout import drop
+
+Share = ConstantAt(Probability, 0.0)  # of what is dropped: with 0 nothing, and no key is drawn
+Keep = ConstantAt(Probability, 1.0)
+
+
+def lstm_layer(x, h, c, w_ih, w_hh, bias, reverse=False):
+    """One direction of one layer over time-major `x`; gates in the order input, forget, candidate, output."""
+    projected = jnp.einsum("tbi,gi->tbg", x, w_ih)
+    if bias is not None:
+        projected = projected + bias
+
+    def step(state, gates):
+        h, c = state
+        i, f, g, o = jnp.split(gates + h @ w_hh.T, 4, axis=-1)
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        h = jax.nn.sigmoid(o) * jnp.tanh(c)
+        return (h, c), h
+
+    (h, c), y = lax.scan(step, (h, c), projected, reverse=reverse)
+    return y, h, c
+
+
+def _unpack(w, input_size, hidden_size, num_layers, has_bias, directions):
+    """[(w_ih, w_hh, bias or None)] for every layer and direction out of one flat vector.
+
+    Two packings exist, and their sizes differ: with two biases a gate, each layer's matrices stand together and all
+    biases follow (cuDNN); with one, all input matrices come first, then all hidden ones, then the biases (CPU).
+    """
+    gates = 4 * hidden_size
+    sizes = [
+        input_size if layer == 0 else hidden_size * directions for layer in range(num_layers) for _ in range(directions)
+    ]
+    matrices = sum(gates * (i + hidden_size) for i in sizes)
+    extra = w.size - matrices
+    one_bias = gates * len(sizes)
+    if extra not in (one_bias, 2 * one_bias) if has_bias else extra < 0:
+        raise ValueError(
+            f"For 'LSTM', 'w' should have {matrices + (2 * one_bias if has_bias else 0)} elements, but got {w.size}."
+        )
+    w, at, out = w.reshape(-1), 0, []
+
+    def take(*shape):
+        nonlocal at
+        count = shape[0] * (shape[1] if len(shape) > 1 else 1)
+        part = w[at : at + count].reshape(shape)
+        at += count
+        return part
+
+    if has_bias and extra == one_bias:
+        w_ih = [take(gates, i) for i in sizes]
+        w_hh = [take(gates, hidden_size) for _ in sizes]
+        return list(zip(w_ih, w_hh, [take(gates) for _ in sizes], strict=True))
+    pairs = [(take(gates, i), take(gates, hidden_size)) for i in sizes]
+    for w_ih, w_hh in pairs:
+        out.append((w_ih, w_hh, take(gates) + take(gates) if has_bias else None))
+    return out
+
+
+@operator
+def LSTM(
+    x,
+    h,
+    c,
+    w,
+    *,
+    input_size: PositiveInt,
+    hidden_size: PositiveInt,
+    num_layers: PositiveInt,
+    has_bias: Bool,
+    bidirectional: Bool,
+    dropout: Share,
+):
+    """Long short-term memory over a sequence, several layers deep.
+
+    Args:
+        input_size (int): features of each step.
+        hidden_size (int): features of the state.
+        num_layers (int): number of layers.
+        has_bias (bool): whether gates have biases.
+        bidirectional (bool): whether a second network reads the sequence backwards.
+        dropout (float): probability of dropping an output between layers.
+
+    Inputs:
+        - **x** (Tensor) - (T, N, input_size).
+        - **h**, **c** (Tensor) - (num_layers * directions, N, hidden_size).
+        - **w** (Tensor) - all weights, flat: for each layer and direction input and hidden matrices, then the biases.
+
+    Outputs:
+        Tuple of the outputs (T, N, hidden_size * directions), the last `h` and `c`, and two scalars that MindSpore
+        reserves for its gradient.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _lstm(None, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
+
+
+@variant(LSTM, lambda a: not is_constant(a["dropout"], 0.0) and a["num_layers"] > 1, random=True)
+def _lstm_dropping(
+    key,
+    x,
+    h,
+    c,
+    w,
+    *,
+    input_size: PositiveInt,
+    hidden_size: PositiveInt,
+    num_layers: PositiveInt,
+    has_bias: Bool,
+    bidirectional: Bool,
+    dropout: Share,
+):
+    return _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
+
+
+def _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout):
+    op, directions = "LSTM", 2 if bidirectional else 1
+    _check.dtype_in(op, "x", x, _check.FLOAT)
+    _check.same_dtype(op, x=x, h=h, c=c, w=w)
+    _check.rank(op, "x", x, 3)
+    state = (num_layers * directions, x.shape[1], hidden_size)
+    if x.shape[2] != input_size or tuple(h.shape) != state or tuple(c.shape) != state:
+        raise ValueError(
+            f"For '{op}', 'x' should have shape (T, N, {input_size}) and 'h' and 'c' {state}, but got "
+            f"{x.shape}, {h.shape} and {c.shape}."
+        )
+    weights = _unpack(w, input_size, hidden_size, num_layers, has_bias, directions)
+    y, hs, cs = x, [], []
+    for layer in range(num_layers):
+        if layer and not is_constant(dropout, 0.0):
+            key, sub = jax.random.split(key)
+            y = drop(sub, y, 1.0 - dropout)[0]
+        outputs = []
+        for direction in range(directions):
+            place = layer * directions + direction
+            out, last_h, last_c = lstm_layer(y, h[place], c[place], *weights[place], reverse=direction == 1)
+            outputs.append(out)
+            hs.append(last_h)
+            cs.append(last_c)
+        y = jnp.concatenate(outputs, -1) if directions == 2 else outputs[0]
+    nothing = jnp.zeros((1, 1), x.dtype)
+    return y, jnp.stack(hs), jnp.stack(cs), nothing, nothing
+
+
+@operator
+def LSTMGrad(
+    x,
+    hx,
+    cx,
+    w,
+    y,
+    hy,
+    cy,
+    dy,
+    dhy,
+    dcy,
+    reserve,
+    *,
+    input_size: PositiveInt,
+    hidden_size: PositiveInt,
+    num_layers: PositiveInt,
+    has_bias: Bool,
+    bidirectional: Bool,
+    dropout: Share,
+):
+    """Gradients of LSTM with respect to input, states and weights."""
+
+    def forward(x, h, c, w):
+        return LSTM.kernel(
+            x,
+            h,
+            c,
+            w,
+            input_size=input_size,
+            hidden_size=hidden_size,
+            num_layers=num_layers,
+            has_bias=has_bias,
+            bidirectional=bidirectional,
+            dropout=dropout,
+        )[:3]
+
+    return pull(forward, x, hx, cx, w)((dy, dhy, dcy))
+
+
+def fused_gates(x, h, c, w, b, forget_bias):
+    """New c and h of one step, the four gates and tanh(c); `w` holds input, candidate, forget and output gate."""
+    gates = jnp.concatenate([x, h.astype(x.dtype)], -1) @ w.astype(x.dtype) + b
+    i, j, f, o = jnp.split(gates.astype(c.dtype), 4, axis=-1)
+    i, j, f, o = jax.nn.sigmoid(i), jnp.tanh(j), jax.nn.sigmoid(f + forget_bias), jax.nn.sigmoid(o)
+    c = c * f + i * j
+    tanh_c = jnp.tanh(c)
+    return c, o * tanh_c, i, j, f, o, tanh_c
+
+
+def check_fused(op, x, w, b, hidden):
+    """`hidden`, the features of the state, if fused weights fit to it; ValueError otherwise."""
+    _check.dtype_in(op, "x", x, _check.FLOAT)
+    if tuple(w.shape) != (x.shape[-1] + hidden, 4 * hidden) or b.size != 4 * hidden:
+        raise ValueError(
+            f"For '{op}', 'w' should have shape {(x.shape[-1] + hidden, 4 * hidden)} and 'b' "
+            f"{4 * hidden} elements, but got {w.shape} and {b.shape}."
+        )
+    return hidden
+
+
+@operator
+def BasicLSTMCell(
+    x,
+    h,
+    c,
+    w,
+    b,
+    *,
+    keep_prob: Keep = 1.0,
+    forget_bias: StrictFloat = 1.0,
+    state_is_tuple: Bool = True,
+    activation: OneOf("tanh") = "tanh",
+):
+    """One step of an LSTM with fused weights.
+
+    Args:
+        keep_prob (float): probability of keeping an output. Default: 1.0.
+        forget_bias (float): added to the forget gate. Default: 1.0.
+        state_is_tuple (bool): only True, h and c come apart. Default: True.
+        activation (str): "tanh". Default: "tanh".
+
+    Inputs:
+        - **x** (Tensor) - (N, input_size).
+        - **h**, **c** (Tensor) - (N, hidden_size).
+        - **w** (Tensor) - (input_size + hidden_size, 4 * hidden_size); gates input, candidate, forget, output.
+        - **b** (Tensor) - (4 * hidden_size,).
+
+    Outputs:
+        Tuple (c, h, input gate, candidate, forget gate, output gate, tanh(c)), each (N, hidden_size); h has the type
+        of `h`, the others that of `c`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _basic_lstm_cell(None, x, h, c, w, b, keep_prob, forget_bias, state_is_tuple)
+
+
+@variant(BasicLSTMCell, lambda a: not is_constant(a["keep_prob"], 1.0), random=True)
+def _basic_lstm_cell_dropping(
+    key,
+    x,
+    h,
+    c,
+    w,
+    b,
+    *,
+    keep_prob: Keep = 1.0,
+    forget_bias: StrictFloat = 1.0,
+    state_is_tuple: Bool = True,
+    activation: OneOf("tanh") = "tanh",
+):
+    return _basic_lstm_cell(key, x, h, c, w, b, keep_prob, forget_bias, state_is_tuple)
+
+
+def _basic_lstm_cell(key, x, h, c, w, b, keep_prob, forget_bias, state_is_tuple):
+    op = "BasicLSTMCell"
+    if not state_is_tuple:
+        raise ValueError(f"For '{op}', only state_is_tuple=True is supported; split the state into h and c first.")
+    hidden = check_fused(op, x, w, b, c.shape[-1])
+    if tuple(h.shape) != (x.shape[0], hidden) or h.shape != c.shape:
+        raise ValueError(
+            f"For '{op}', 'h' and 'c' should have shape {(x.shape[0], hidden)}, but got {h.shape} and {c.shape}."
+        )
+    new_c, new_h, *rest = fused_gates(x, h, c, w, b, forget_bias)
+    if not is_constant(keep_prob, 1.0):
+        new_h = drop(key, new_h, keep_prob)[0]
+    return (new_c, new_h.astype(h.dtype), *rest)

@@ -1,0 +1,182 @@
+"""Losses that leave alone what is far enough apart."""
+
+import jax.numpy as jnp
+
+from msnb.common.kinds import Bool, ConstantAt, Float, check
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops import _check
+from msnb.ops._half import in_float32
+from msnb.ops._kinks import larger, magnitude, smaller
+from msnb.ops.nn._kinds import Reduction
+from msnb.ops.nn.loss import reduce
+from msnb.ops.nn.softplus import log_one_plus_exp
+
+
+@operator(functional="margin_ranking_loss", generation=2)
+@in_float32
+def _MarginRankingLoss(input1, input2, target, *, margin: Float = 0.0, reduction: Reduction = "mean"):
+    """max(0, -target * (input1 - input2) + margin).
+
+    Args:
+        margin (float): by how much the better should lead. Default: 0.0.
+        reduction (str): "none", "mean" or "sum". Default: "mean".
+
+    Inputs:
+        - **input1**, **input2** (Tensor) - any shape, float.
+        - **target** (Tensor) - 1 where the first should be larger, -1 where the second.
+
+    Outputs:
+        Tensor, a scalar unless `reduction` is "none".
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return reduce(larger(-target * (input1 - input2) + margin, 0), reduction)
+
+
+@operator(functional="hinge_embedding_loss", generation=2)
+@in_float32
+def _HingeEmbeddingLoss(inputs, targets, *, margin: Float = 1.0, reduction: Reduction = "mean"):
+    """x where the target is 1, max(0, margin - x) where it is -1.
+
+    Args:
+        margin (float): up to where others are pushed away. Default: 1.0.
+        reduction (str): "none", "mean" or "sum". Default: "mean".
+
+    Inputs:
+        - **inputs** (Tensor) - distances.
+        - **targets** (Tensor) - 1 or -1, shape of `inputs`.
+
+    Outputs:
+        Tensor, a scalar unless `reduction` is "none".
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    zero = jnp.zeros_like(inputs)
+    return reduce(
+        jnp.where(targets == 1, inputs, zero) + jnp.where(targets == -1, larger(margin - inputs, 0), zero), reduction
+    )
+
+
+@operator(functional="soft_margin_loss", generation=2)
+@in_float32
+def SoftMarginLoss(input, target, *, reduction: Reduction = "mean"):
+    """log(1 + exp(-target * input)).
+
+    Args:
+        reduction (str): "none", "mean" or "sum". Default: "mean".
+
+    Inputs:
+        - **input** (Tensor) - any shape, float.
+        - **target** (Tensor) - 1 or -1, shape of `input`.
+
+    Outputs:
+        Tensor, a scalar unless `reduction` is "none".
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.same_shape("SoftMarginLoss", input=input, target=target)
+    return reduce(log_one_plus_exp(-target * input), reduction)
+
+
+@operator(functional="cosine_embedding_loss", generation=2)
+@in_float32
+def _CosineEmbeddingLoss(input1, input2, target, *, margin: Float = 0.0, reduction: Reduction = "mean"):
+    """1 - cos where the target is 1, max(0, cos - margin) where it is -1.
+
+    Args:
+        margin (float): cosine up to which others are left alone, in [-1, 1]. Default: 0.0.
+        reduction (str): "none", "mean" or "sum". Default: "mean".
+
+    Inputs:
+        - **input1**, **input2** (Tensor) - (N, D) or more dimensions; axis 1 is the vector.
+        - **target** (Tensor) - (N,), 1 or -1.
+
+    Outputs:
+        Tensor, a scalar unless `reduction` is "none".
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    eps = jnp.finfo(input1.dtype).eps
+    square = lambda v: jnp.sum(v * v, 1) + eps
+    cos = jnp.sum(input1 * input2, 1) / jnp.sqrt(square(input1) * square(input2))
+    zero = jnp.zeros_like(cos)
+    return reduce(
+        jnp.where(target == 1, 1 - cos, zero) + jnp.where(target == -1, larger(cos - margin, 0), zero), reduction
+    )
+
+
+@operator
+@in_float32
+def TripletMarginLoss(
+    x,
+    positive,
+    negative,
+    margin,
+    *,
+    p: ConstantAt(Float, 1.0, 2.0) = 2.0,
+    swap: Bool = False,
+    eps: Float = 1e-6,
+    reduction: Reduction = "mean",
+):
+    """max(0, |x - positive| - |x - negative| + margin) with p-norms over the last axis.
+
+    Args:
+        p (int): degree of the norm. Default: 2.
+        swap (bool): whether the negative may instead be measured from the positive, if closer. Default: False.
+        eps (float): added to differences. Default: 1e-6.
+        reduction (str): "none", "mean" or "sum". Default: "mean".
+
+    Inputs:
+        - **x**, **positive**, **negative** (Tensor) - (N, D).
+        - **margin** (Union[Tensor, float]) - by how much the negative should be farther.
+
+    Outputs:
+        Tensor, a scalar unless `reduction` is "none".
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    distance = lambda a, b: jnp.sum(magnitude(a - b + eps) ** p, -1) ** (1 / p)
+    far = distance(x, negative)
+    if swap:
+        far = smaller(far, distance(positive, negative))
+    return reduce(larger(distance(x, positive) - far + margin, 0), reduction)
+
+
+@spelling(TripletMarginLoss)
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """max(0, |anchor - positive| - |anchor - negative| + margin) with p-norms over the last axis.
+
+    Args:
+        anchor (Tensor): (N, D).
+        positive (Tensor): (N, D).
+        negative (Tensor): (N, D).
+        margin (float): By how much the negative should be farther. Default: 1.0.
+        p (int): Degree of the norm. Default: 2.
+        eps (float): Added to differences. Default: 1e-6.
+        swap (bool): Whether the negative may instead be measured from the positive, if closer. Default: False.
+        reduction (str): "none", "mean" or "sum". Default: "mean".
+
+    Returns:
+        Tensor, a scalar unless `reduction` is "none".
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if type(margin) is not float and not isinstance(margin, Tensor):
+        margin = check(Float, margin, "margin", "triplet_margin_loss")
+    return TripletMarginLoss.functional(anchor, positive, negative, margin, p, swap, eps, reduction)

@@ -1,0 +1,222 @@
+"""Adagrad: steps over the root of the sum of squares, for dense gradients and for named rows."""
+
+import jax.numpy as jnp
+from jax import lax
+
+from msnb.common.kinds import Bool, OneOf, StrictFloat
+from msnb.core.declare import operator
+from msnb.ops._check import NO_RACE
+from msnb.ops._half import in_float32
+from msnb.ops.nn.optim._update import ROWS_EXIST, like, named_rows, put, same_shapes, scalar, take
+from msnb.ops.nn.optim.momentum import proximal
+
+
+@operator(writes=("var", "accum"), returns="written")
+@in_float32
+def ApplyAdagrad(var, accum, lr, grad, *, update_slots: Bool = True):
+    """Adagrad: accum += g^2; var -= lr * g / sqrt(accum).
+
+    Args:
+        update_slots (bool): whether `accum` changes. Default: True.
+
+    Inputs:
+        - **var**, **accum** (Parameter) - one shape; updated in place.
+        - **lr** (Union[Number, Tensor]) - a scalar.
+        - **grad** (Tensor) - shape of `var`.
+
+    Outputs:
+        Tuple of `var` and `accum`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_shapes("ApplyAdagrad", var=var, accum=accum, grad=grad)
+    if update_slots:
+        accum = accum + grad * grad
+    return like(var, var - scalar(lr) * grad * lax.rsqrt(accum), accum)
+
+
+@operator(writes=("var", "accum"), returns="written")
+@in_float32
+def ApplyAdagradV2(var, accum, lr, grad, *, epsilon: StrictFloat, update_slots: Bool = True):
+    """Adagrad: accum += g^2; var -= lr * g / (sqrt(accum) + epsilon).
+
+    Args:
+        epsilon (float): added to the root.
+        update_slots (bool): whether `accum` changes. Default: True.
+
+    Inputs:
+        - **var**, **accum** (Parameter) - one shape; updated in place.
+        - **lr** (Union[Number, Tensor]) - a scalar.
+        - **grad** (Tensor) - shape of `var`.
+
+    Outputs:
+        Tuple of `var` and `accum`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_shapes("ApplyAdagradV2", var=var, accum=accum, grad=grad)
+    if update_slots:
+        accum = accum + grad * grad
+    return like(var, var - scalar(lr) * grad / (jnp.sqrt(accum) + epsilon), accum)
+
+
+def _sparse_adagrad(op, var, accum, grad, indices, lr, update_slots, epsilon=0.0):
+    rows, g = named_rows(op, grad, indices, var=var, accum=accum)
+    total = take(accum, rows)
+    if update_slots:
+        total = total + g * g
+    return put(var, rows, take(var, rows) - lr * g / (jnp.sqrt(total) + epsilon)), put(accum, rows, total)
+
+
+@operator(writes=("var", "accum"), returns="written", checks=ROWS_EXIST)
+@in_float32
+def SparseApplyAdagrad(
+    var,
+    accum,
+    grad,
+    indices,
+    *,
+    lr: StrictFloat,
+    update_slots: Bool = True,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+):
+    """Adagrad on the named rows.
+
+    Args:
+        lr (float): learning rate.
+        update_slots (bool): whether `accum` changes. Default: True.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+
+    Inputs:
+        - **var**, **accum** (Parameter) - one shape; updated in place.
+        - **grad** (Tensor) - a row for each index.
+        - **indices** (Tensor) - (n,), int32 or int64.
+
+    Outputs:
+        Tuple of `var` and `accum`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _sparse_adagrad("SparseApplyAdagrad", var, accum, grad, indices, lr, update_slots)
+
+
+@operator(writes=("var", "accum"), returns="written", checks=ROWS_EXIST)
+@in_float32
+def SparseApplyAdagradV2(
+    var,
+    accum,
+    grad,
+    indices,
+    *,
+    lr: StrictFloat,
+    epsilon: StrictFloat,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+    update_slots: Bool = True,
+):
+    """Adagrad on the named rows, with `epsilon` added to the root.
+
+    Args:
+        lr (float): learning rate.
+        epsilon (float): added to the root.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+        update_slots (bool): whether `accum` changes. Default: True.
+
+    Inputs:
+        - **var**, **accum** (Parameter) - one shape; updated in place.
+        - **grad** (Tensor) - a row for each index.
+        - **indices** (Tensor) - (n,), int32 or int64.
+
+    Outputs:
+        Tuple of `var` and `accum`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _sparse_adagrad("SparseApplyAdagradV2", var, accum, grad, indices, lr, update_slots, epsilon)
+
+
+@operator(writes=("var", "accum"), returns="written")
+@in_float32
+def ApplyProximalAdagrad(var, accum, lr, l1, l2, grad, *, use_locking: OneOf(False, otherwise=NO_RACE) = False):
+    """Adagrad followed by a proximal step for l1 |var| + l2/2 var^2.
+
+    Args:
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+
+    Inputs:
+        - **var**, **accum** (Parameter) - one shape; updated in place.
+        - **lr**, **l1**, **l2** (Union[Number, Tensor]) - scalars.
+        - **grad** (Tensor) - shape of `var`.
+
+    Outputs:
+        Tuple of `var` and `accum`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_shapes("ApplyProximalAdagrad", var=var, accum=accum, grad=grad)
+    lr, l1, l2 = map(scalar, (lr, l1, l2))
+    accum = accum + grad * grad
+    rate = lr * lax.rsqrt(accum)
+    return like(var, proximal(var - rate * grad, rate, l1, l2), accum)
+
+
+def _sparse_proximal(op, var, accum, lr, l1, l2, grad, indices):
+    rows, g = named_rows(op, grad, indices, var=var, accum=accum)
+    lr, l1, l2 = map(scalar, (lr, l1, l2))
+    total = take(accum, rows) + g * g
+    rate = lr * lax.rsqrt(total)
+    return put(var, rows, proximal(take(var, rows) - rate * g, rate, l1, l2)), put(accum, rows, total)
+
+
+@operator(writes=("var", "accum"), returns="written", checks=ROWS_EXIST)
+@in_float32
+def FusedSparseProximalAdagrad(
+    var, accum, lr, l1, l2, grad, indices, *, use_locking: OneOf(False, otherwise=NO_RACE) = False
+):
+    """Adagrad and a proximal step on the named rows.
+
+    Args:
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+
+    Inputs:
+        - **var**, **accum** (Parameter) - one shape; updated in place.
+        - **lr**, **l1**, **l2** (Union[Number, Tensor]) - scalars.
+        - **grad** (Tensor) - a row for each index.
+        - **indices** (Tensor) - (n,), int32 or int64.
+
+    Outputs:
+        Tuple of `var` and `accum`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _sparse_proximal("FusedSparseProximalAdagrad", var, accum, lr, l1, l2, grad, indices)
+
+
+@operator(writes=("var", "accum"), returns="written", checks=ROWS_EXIST)
+@in_float32
+def SparseApplyProximalAdagrad(
+    var, accum, lr, l1, l2, grad, indices, *, use_locking: OneOf(False, otherwise=NO_RACE) = False
+):
+    """Adagrad and a proximal step on the named rows.
+
+    Args:
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+
+    Inputs:
+        - **var**, **accum** (Parameter) - one shape; updated in place.
+        - **lr**, **l1**, **l2** (Union[Number, Tensor]) - scalars.
+        - **grad** (Tensor) - a row for each index.
+        - **indices** (Tensor) - (n,), int32 or int64.
+
+    Outputs:
+        Tuple of `var` and `accum`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _sparse_proximal("SparseApplyProximalAdagrad", var, accum, lr, l1, l2, grad, indices)

@@ -1,0 +1,246 @@
+"""Adam and its kin: steps along a mean of gradients over the root of a mean of squares."""
+
+import jax.numpy as jnp
+
+from msnb.common.kinds import Bool, OneOf
+from msnb.core.declare import operator
+from msnb.ops._check import NO_RACE
+from msnb.ops._half import in_float32
+from msnb.ops.nn.optim._update import ROWS_EXIST, like, named_rows, put, same_shapes, scalar, take
+
+
+def adam_rule(m, v, g, beta1, beta2, use_nesterov):
+    """New moments and the direction of the step, without learning rate and root."""
+    m = beta1 * m + (1 - beta1) * g
+    v = beta2 * v + (1 - beta2) * g * g
+    return m, v, (beta1 * m + (1 - beta1) * g if use_nesterov else m)
+
+
+def adam_rate(lr, beta1_power, beta2_power):
+    """Learning rate corrected for the moments' start at zero."""
+    return lr * jnp.sqrt(1 - beta2_power) / (1 - beta1_power)
+
+
+@operator(writes=("var", "m", "v"), returns="written")
+@in_float32
+def Adam(
+    var,
+    m,
+    v,
+    beta1_power,
+    beta2_power,
+    lr,
+    beta1,
+    beta2,
+    epsilon,
+    gradient,
+    *,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+    use_nesterov: Bool = False,
+):
+    """Adam (arXiv:1412.6980): var -= lr * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(v) + epsilon).
+
+    Args:
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_nesterov (bool): whether the step looks ahead. Default: False.
+
+    Inputs:
+        - **var**, **m**, **v** (Parameter) - one shape; updated in place.
+        - **beta1_power**, **beta2_power**, **lr**, **beta1**, **beta2**, **epsilon** (Union[Number, Tensor]) - scalars.
+        - **gradient** (Tensor) - shape of `var`.
+
+    Outputs:
+        Tuple of `var`, `m` and `v`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_shapes("Adam", var=var, m=m, v=v, gradient=gradient)
+    beta1_power, beta2_power, lr, beta1, beta2, epsilon = map(
+        scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
+    )
+    m, v, direction = adam_rule(m, v, gradient, beta1, beta2, use_nesterov)
+    step = adam_rate(lr, beta1_power, beta2_power) * direction / (jnp.sqrt(v) + epsilon)
+    return like(var, var - step, m, v)
+
+
+@operator(writes=("m", "v"))
+@in_float32
+def AdamNoUpdateParam(
+    m,
+    v,
+    beta1_power,
+    beta2_power,
+    lr,
+    beta1,
+    beta2,
+    epsilon,
+    gradient,
+    *,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+    use_nesterov: Bool = False,
+):
+    """Adam that returns what is to be added to the variable instead of adding it.
+
+    Args:
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_nesterov (bool): whether the step looks ahead. Default: False.
+
+    Inputs:
+        - **m**, **v** (Parameter) - one shape; updated in place.
+        - **beta1_power**, **beta2_power**, **lr**, **beta1**, **beta2**, **epsilon** (Union[Number, Tensor]) - scalars.
+        - **gradient** (Tensor) - shape of `m`.
+
+    Outputs:
+        Tensor, shape and type of `gradient`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_shapes("AdamNoUpdateParam", m=m, v=v, gradient=gradient)
+    beta1_power, beta2_power, lr, beta1, beta2, epsilon = map(
+        scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
+    )
+    new_m, new_v, direction = adam_rule(m, v, gradient, beta1, beta2, use_nesterov)
+    step = -adam_rate(lr, beta1_power, beta2_power) * direction / (jnp.sqrt(new_v) + epsilon)
+    return (*like(m, new_m, new_v), step.astype(gradient.dtype))
+
+
+@operator(writes=("var", "m", "v"), returns="written")
+@in_float32
+def AdamWeightDecay(
+    var, m, v, lr, beta1, beta2, epsilon, decay, gradient, *, use_locking: OneOf(False, otherwise=NO_RACE) = False
+):
+    """Adam without bias correction and with decoupled weight decay (arXiv:1711.05101).
+
+    Args:
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+
+    Inputs:
+        - **var**, **m**, **v** (Parameter) - one shape; updated in place.
+        - **lr**, **beta1**, **beta2**, **epsilon**, **decay** (Union[Number, Tensor]) - scalars.
+        - **gradient** (Tensor) - shape of `var`.
+
+    Outputs:
+        Tuple of `var`, `m` and `v`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_shapes("AdamWeightDecay", var=var, m=m, v=v, gradient=gradient)
+    lr, beta1, beta2, epsilon, decay = map(scalar, (lr, beta1, beta2, epsilon, decay))
+    m, v, direction = adam_rule(m, v, gradient, beta1, beta2, False)
+    return like(var, var - lr * (direction / (jnp.sqrt(v) + epsilon) + decay * var), m, v)
+
+
+@operator(writes=("var", "m", "v"), returns="written")
+@in_float32
+def ApplyAdaMax(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
+    """AdaMax (arXiv:1412.6980): v = max(beta2 * v, |g|); var -= lr / (1 - beta1^t) * m / (v + epsilon).
+
+    Inputs:
+        - **var**, **m**, **v** (Parameter) - one shape; updated in place.
+        - **beta1_power**, **lr**, **beta1**, **beta2**, **epsilon** (Union[Number, Tensor]) - scalars.
+        - **grad** (Tensor) - shape of `var`.
+
+    Outputs:
+        Tuple of `var`, `m` and `v`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_shapes("ApplyAdaMax", var=var, m=m, v=v, grad=grad)
+    beta1_power, lr, beta1, beta2, epsilon = map(scalar, (beta1_power, lr, beta1, beta2, epsilon))
+    m = beta1 * m + (1 - beta1) * grad
+    v = jnp.maximum(beta2 * v, jnp.abs(grad))
+    return like(var, var - lr / (1 - beta1_power) * m / (v + epsilon), m, v)
+
+
+@operator(writes=("var", "m", "v"), returns="written", checks=ROWS_EXIST)
+@in_float32
+def FusedSparseAdam(
+    var,
+    m,
+    v,
+    beta1_power,
+    beta2_power,
+    lr,
+    beta1,
+    beta2,
+    epsilon,
+    grad,
+    indices,
+    *,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+    use_nesterov: Bool = False,
+):
+    """Adam for a sparse gradient: moments of all rows decay and all rows move, as if missing rows had gradient 0.
+
+    Args:
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_nesterov (bool): whether the step looks ahead. Default: False.
+
+    Inputs:
+        - **var**, **m**, **v** (Parameter) - one shape; updated in place.
+        - **beta1_power**, **beta2_power**, **lr**, **beta1**, **beta2**, **epsilon** (Union[Number, Tensor]) - scalars.
+        - **grad** (Tensor) - a row for each index.
+        - **indices** (Tensor) - (n,), int32 or int64.
+
+    Outputs:
+        Tuple of `var`, `m` and `v`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    named_rows("FusedSparseAdam", grad, indices, var=var, m=m, v=v)
+    beta1_power, beta2_power, lr, beta1, beta2, epsilon = map(
+        scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
+    )
+    dense = jnp.zeros_like(var).at[indices].add(grad.astype(var.dtype), mode="drop", wrap_negative_indices=False)
+    m, v, direction = adam_rule(m, v, dense, beta1, beta2, use_nesterov)
+    return like(var, var - adam_rate(lr, beta1_power, beta2_power) * direction / (jnp.sqrt(v) + epsilon), m, v)
+
+
+@operator(writes=("var", "m", "v"), returns="written", checks=ROWS_EXIST)
+@in_float32
+def FusedSparseLazyAdam(
+    var,
+    m,
+    v,
+    beta1_power,
+    beta2_power,
+    lr,
+    beta1,
+    beta2,
+    epsilon,
+    grad,
+    indices,
+    *,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+    use_nesterov: Bool = False,
+):
+    """Adam that leaves rows without a gradient, and their moments, as they are.
+
+    Args:
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+        use_nesterov (bool): whether the step looks ahead. Default: False.
+
+    Inputs:
+        - **var**, **m**, **v** (Parameter) - one shape; updated in place.
+        - **beta1_power**, **beta2_power**, **lr**, **beta1**, **beta2**, **epsilon** (Union[Number, Tensor]) - scalars.
+        - **grad** (Tensor) - a row for each index.
+        - **indices** (Tensor) - (n,), int32 or int64.
+
+    Outputs:
+        Tuple of `var`, `m` and `v`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    rows, g = named_rows("FusedSparseLazyAdam", grad, indices, var=var, m=m, v=v)
+    beta1_power, beta2_power, lr, beta1, beta2, epsilon = map(
+        scalar, (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
+    )
+    new_m, new_v, direction = adam_rule(take(m, rows), take(v, rows), g, beta1, beta2, use_nesterov)
+    step = adam_rate(lr, beta1_power, beta2_power) * direction / (jnp.sqrt(new_v) + epsilon)
+    return put(var, rows, take(var, rows) - step), put(m, rows, new_m), put(v, rows, new_v)

@@ -1,0 +1,168 @@
+"""Follow the regularised leader, for dense gradients and for named rows."""
+
+import jax.numpy as jnp
+
+from msnb.common.kinds import ConstantAt, OneOf, StrictFloat, is_constant
+from msnb.core.declare import operator
+from msnb.ops._check import NO_RACE
+from msnb.ops._half import in_float32
+from msnb.ops.nn._kinds import AboveZero, LrPower, NonNegFloat
+from msnb.ops.nn.optim._update import ROWS_EXIST, like, named_rows, put, same_shapes, scalar, take
+
+
+def ftrl_rule(var, accum, linear, g, lr, l1, l2, lr_power, shrinkage=0.0):
+    """One step of FTRL-proximal (McMahan et al., 2013): new variable, accumulator and linear term."""
+    total = accum + g * g
+    if not is_constant(shrinkage, 0.0):
+        g = g + 2 * shrinkage * var
+    power, before = total**-lr_power, accum**-lr_power
+    linear = linear + g - (power - before) / lr * var
+    quadratic = power / lr + 2 * l2
+    shrunk = (jnp.sign(linear) * l1 - linear) / quadratic
+    return jnp.where(jnp.abs(linear) > l1, shrunk, jnp.zeros_like(shrunk)), total, linear
+
+
+@operator(writes=("var", "accum", "linear"))
+@in_float32
+def ApplyFtrl(var, accum, linear, grad, lr, l1, l2, lr_power, *, use_locking: OneOf(False, otherwise=NO_RACE) = False):
+    """FTRL-proximal.
+
+    Args:
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+
+    Inputs:
+        - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.
+        - **grad** (Tensor) - shape of `var`.
+        - **lr**, **l1**, **l2**, **lr_power** (Union[Number, Tensor]) - scalars; `lr_power` at most 0.
+
+    Outputs:
+        The variable, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_shapes("ApplyFtrl", var=var, accum=accum, linear=linear, grad=grad)
+    lr, l1, l2, lr_power = map(scalar, (lr, l1, l2, lr_power))
+    return like(var, *ftrl_rule(var, accum, linear, grad, lr, l1, l2, lr_power))
+
+
+def _sparse_ftrl(op, var, accum, linear, grad, indices, lr, l1, l2, lr_power, shrinkage=0.0):
+    rows, g = named_rows(op, grad, indices, var=var, accum=accum, linear=linear)
+    new = ftrl_rule(take(var, rows), take(accum, rows), take(linear, rows), g, lr, l1, l2, lr_power, shrinkage)
+    return tuple(put(slot, rows, n) for slot, n in zip((var, accum, linear), new, strict=True))
+
+
+@operator(writes=("var", "accum", "linear"), returns="written", checks=ROWS_EXIST)
+@in_float32
+def FusedSparseFtrl(
+    var,
+    accum,
+    linear,
+    grad,
+    indices,
+    *,
+    lr: AboveZero,
+    l1: NonNegFloat,
+    l2: NonNegFloat,
+    lr_power: LrPower,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+):
+    """FTRL-proximal on the named rows.
+
+    Args:
+        lr (float): learning rate, positive.
+        l1 (float): L1 strength, at least 0.
+        l2 (float): L2 strength, at least 0.
+        lr_power (float): how the rate falls, at most 0.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+
+    Inputs:
+        - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.
+        - **grad** (Tensor) - a row for each index.
+        - **indices** (Tensor) - (n,), int32 or int64.
+
+    Outputs:
+        Tuple of `var`, `accum` and `linear`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _sparse_ftrl("FusedSparseFtrl", var, accum, linear, grad, indices, lr, l1, l2, lr_power)
+
+
+@operator(writes=("var", "accum", "linear"), returns="written", checks=ROWS_EXIST)
+@in_float32
+def SparseApplyFtrl(
+    var,
+    accum,
+    linear,
+    grad,
+    indices,
+    *,
+    lr: AboveZero,
+    l1: NonNegFloat,
+    l2: NonNegFloat,
+    lr_power: LrPower,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+):
+    """FTRL-proximal on the named rows.
+
+    Args:
+        lr (float): learning rate, positive.
+        l1 (float): L1 strength, at least 0.
+        l2 (float): L2 strength, at least 0.
+        lr_power (float): how the rate falls, at most 0.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+
+    Inputs:
+        - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.
+        - **grad** (Tensor) - a row for each index.
+        - **indices** (Tensor) - (n,), int32 or int64.
+
+    Outputs:
+        Tuple of `var`, `accum` and `linear`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _sparse_ftrl("SparseApplyFtrl", var, accum, linear, grad, indices, lr, l1, l2, lr_power)
+
+
+@operator(writes=("var", "accum", "linear"), returns="written", checks=ROWS_EXIST)
+@in_float32
+def SparseApplyFtrlV2(
+    var,
+    accum,
+    linear,
+    grad,
+    indices,
+    *,
+    lr: AboveZero,
+    l1: NonNegFloat,
+    l2: NonNegFloat,
+    l2_shrinkage: ConstantAt(StrictFloat, 0.0),
+    lr_power: LrPower,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+):
+    """FTRL-proximal on the named rows, with an L2 shrinkage of the gradient.
+
+    Args:
+        lr (float): learning rate, positive.
+        l1 (float): L1 strength, at least 0.
+        l2 (float): L2 strength, at least 0.
+        l2_shrinkage (float): weight of the variable added to the gradient.
+        lr_power (float): how the rate falls, at most 0.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+
+    Inputs:
+        - **var**, **accum**, **linear** (Parameter) - one shape; updated in place.
+        - **grad** (Tensor) - a row for each index.
+        - **indices** (Tensor) - (n,), int32 or int64.
+
+    Outputs:
+        Tuple of `var`, `accum` and `linear`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _sparse_ftrl("SparseApplyFtrlV2", var, accum, linear, grad, indices, lr, l1, l2, lr_power, l2_shrinkage)

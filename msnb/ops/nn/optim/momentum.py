@@ -1,0 +1,190 @@
+"""Gradient descent, plain, with momentum and with a proximal step, and the trust ratio of LARS."""
+
+import jax.numpy as jnp
+
+from msnb.common.kinds import Bool, ConstantAt, Float, OneOf, StrictFloat, is_constant
+from msnb.core.declare import operator
+from msnb.ops._check import NO_RACE
+from msnb.ops._half import in_float32
+from msnb.ops.nn.optim._update import like, same_shapes, scalar
+
+
+@operator(writes=("variable", "accumulation"))
+@in_float32
+def ApplyMomentum(
+    variable,
+    accumulation,
+    learning_rate,
+    gradient,
+    momentum,
+    *,
+    use_nesterov: Bool = False,
+    use_locking: OneOf(False, otherwise=NO_RACE) = False,
+    gradient_scale: ConstantAt(StrictFloat, 1.0) = 1.0,
+):
+    """Momentum: a = a * momentum + g; v -= lr * a, or v -= lr * (g + momentum * a) with Nesterov.
+
+    Args:
+        use_nesterov (bool): whether to look ahead. Default: False.
+        use_locking (bool): no effect: updates here never interleave. Default: False.
+        gradient_scale (float): multiplies the gradient. Default: 1.0.
+
+    Inputs:
+        - **variable**, **accumulation** (Parameter) - one shape; updated in place.
+        - **learning_rate** (Union[Number, Tensor]) - a scalar.
+        - **gradient** (Tensor) - shape of `variable`.
+        - **momentum** (Union[Number, Tensor]) - a scalar.
+
+    Outputs:
+        The variable, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_shapes("ApplyMomentum", variable=variable, accumulation=accumulation, gradient=gradient)
+    lr, momentum = scalar(learning_rate), scalar(momentum)
+    if not is_constant(gradient_scale, 1.0):
+        gradient = gradient * gradient_scale
+    a = accumulation * momentum + gradient
+    step = gradient * lr + a * momentum * lr if use_nesterov else a * lr
+    return like(variable, variable - step, a)
+
+
+def _check_sgd(attributes):
+    if attributes["nesterov"] and attributes["dampening"] != 0:
+        raise ValueError(f"For 'SGD', 'dampening' should be 0 with nesterov=True, but got {attributes['dampening']}.")
+
+
+@operator(writes=("parameters", "accum", "stat"), refuses=_check_sgd)
+@in_float32
+def SGD(
+    parameters,
+    gradient,
+    learning_rate,
+    accum,
+    momentum,
+    stat,
+    *,
+    dampening: Float = 0.0,
+    weight_decay: ConstantAt(Float, 0.0) = 0.0,
+    nesterov: Bool = False,
+):
+    """Stochastic gradient descent with momentum: a = momentum * a + (1 - dampening) * g; p -= lr * a.
+
+    The first step takes a = g. With Nesterov the step is lr * (g + momentum * a).
+
+    Args:
+        dampening (float): share of the gradient kept out of the momentum. Default: 0.0.
+        weight_decay (float): L2 penalty, added to the gradient. Default: 0.0.
+        nesterov (bool): whether to look ahead; needs dampening 0. Default: False.
+
+    Inputs:
+        - **parameters**, **accum**, **stat** (Parameter) - one shape; updated in place. `stat` is positive before the
+          first step.
+        - **gradient** (Tensor) - shape of `parameters`.
+        - **learning_rate**, **momentum** (Union[Number, Tensor]) - scalars.
+
+    Outputs:
+        The parameters, updated.
+
+    Raises:
+        ValueError: If `nesterov` is True and `dampening` is not 0.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_shapes("SGD", parameters=parameters, gradient=gradient, accum=accum, stat=stat)
+    lr, momentum = scalar(learning_rate), scalar(momentum)
+    g = gradient if is_constant(weight_decay, 0.0) else gradient + weight_decay * parameters
+    a = jnp.where(stat > 0, g, momentum * accum + (1 - dampening) * g)
+    step = g + momentum * a if nesterov else a
+    a, step = jnp.where(momentum != 0, a, accum), jnp.where(momentum != 0, step, g)
+    return (*like(parameters, parameters - lr * step, a), jnp.zeros_like(stat))
+
+
+@operator(writes=("var",))
+@in_float32
+def ApplyGradientDescent(var, alpha, delta):
+    """Gradient descent: var -= alpha * delta.
+
+    Inputs:
+        - **var** (Parameter) - updated in place.
+        - **alpha** (Union[Number, Tensor]) - a scalar.
+        - **delta** (Tensor) - shape of `var`.
+
+    Outputs:
+        The variable, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_shapes("ApplyGradientDescent", var=var, delta=delta)
+    return like(var, var - scalar(alpha) * delta)
+
+
+def proximal(point, rate, l1, l2):
+    """argmin of l1 |x| + l2/2 x^2 + (x - point)^2 / (2 rate): soft thresholding, then shrinking."""
+    return jnp.sign(point) * jnp.maximum(jnp.abs(point) - rate * l1, 0) / (1 + l2 * rate)
+
+
+@operator(writes=("var",))
+@in_float32
+def ApplyProximalGradientDescent(var, alpha, l1, l2, delta):
+    """Gradient descent followed by a proximal step for l1 |var| + l2/2 var^2.
+
+    Inputs:
+        - **var** (Parameter) - updated in place.
+        - **alpha**, **l1**, **l2** (Union[Number, Tensor]) - scalars.
+        - **delta** (Tensor) - shape of `var`.
+
+    Outputs:
+        The variable, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_shapes("ApplyProximalGradientDescent", var=var, delta=delta)
+    alpha, l1, l2 = map(scalar, (alpha, l1, l2))
+    return like(var, proximal(var - alpha * delta, alpha, l1, l2))
+
+
+@operator
+@in_float32
+def LARSUpdate(
+    weight,
+    gradient,
+    norm_weight,
+    norm_gradient,
+    weight_decay,
+    learning_rate,
+    *,
+    epsilon: StrictFloat = 1e-5,
+    hyperpara: StrictFloat = 0.001,
+    use_clip: Bool = False,
+):
+    """Layer-wise adaptive rate scaling (arXiv:1708.03888): the gradient, decayed and scaled by a trust ratio.
+
+    Args:
+        epsilon (float): added to the divisor. Default: 1e-5.
+        hyperpara (float): trust coefficient. Default: 0.001.
+        use_clip (bool): whether the ratio is divided by the learning rate and kept below 1. Default: False.
+
+    Inputs:
+        - **weight**, **gradient** (Tensor) - one shape.
+        - **norm_weight**, **norm_gradient** (Tensor) - scalars, sums of squares.
+        - **weight_decay**, **learning_rate** (Union[Number, Tensor]) - scalars.
+
+    Outputs:
+        Tensor, the new gradient.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_shapes("LARSUpdate", weight=weight, gradient=gradient)
+    size, slope = jnp.sqrt(scalar(norm_weight)), jnp.sqrt(scalar(norm_gradient))
+    decay, lr = scalar(weight_decay), scalar(learning_rate)
+    ratio = hyperpara * size / (slope + decay * size + epsilon)
+    ratio = jnp.where((size > 0) & (slope > 0), ratio, jnp.ones_like(ratio))
+    if use_clip:
+        ratio = jnp.minimum(ratio / lr, 1.0)
+    return ((gradient + decay * weight) * ratio).astype(gradient.dtype)

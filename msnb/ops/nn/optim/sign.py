@@ -1,0 +1,51 @@
+"""Steps by the signs of gradient and momentum."""
+
+import jax.numpy as jnp
+
+from msnb.core.declare import operator
+from msnb.ops._half import in_float32
+from msnb.ops.nn.optim._update import like, same_shapes, scalar
+
+
+@operator(writes=("var", "m"), returns="written")
+@in_float32
+def ApplyAddSign(var, m, lr, alpha, sign_decay, beta, grad):
+    """AddSign (arXiv:1709.07417): var -= lr * (alpha + sign_decay * sign(g) * sign(m)) * g.
+
+    Inputs:
+        - **var**, **m** (Parameter) - one shape; updated in place.
+        - **lr**, **alpha**, **sign_decay**, **beta** (Union[Number, Tensor]) - scalars.
+        - **grad** (Tensor) - shape of `var`.
+
+    Outputs:
+        Tuple of `var` and `m`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_shapes("ApplyAddSign", var=var, m=m, grad=grad)
+    lr, alpha, sign_decay, beta = map(scalar, (lr, alpha, sign_decay, beta))
+    m = beta * m + (1 - beta) * grad
+    return like(var, var - lr * (alpha + sign_decay * jnp.sign(grad) * jnp.sign(m)) * grad, m)
+
+
+@operator(writes=("var", "m"), returns="written")
+@in_float32
+def ApplyPowerSign(var, m, lr, logbase, sign_decay, beta, grad):
+    """PowerSign (arXiv:1709.07417): var -= lr * exp(logbase * sign_decay * sign(g) * sign(m)) * g.
+
+    Inputs:
+        - **var**, **m** (Parameter) - one shape; updated in place.
+        - **lr**, **logbase**, **sign_decay**, **beta** (Union[Number, Tensor]) - scalars.
+        - **grad** (Tensor) - shape of `var`.
+
+    Outputs:
+        Tuple of `var` and `m`, updated.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_shapes("ApplyPowerSign", var=var, m=m, grad=grad)
+    lr, logbase, sign_decay, beta = map(scalar, (lr, logbase, sign_decay, beta))
+    m = beta * m + (1 - beta) * grad
+    return like(var, var - lr * jnp.exp(logbase * sign_decay * jnp.sign(grad) * jnp.sign(m)) * grad, m)

@@ -1,0 +1,217 @@
+"""Rectifiers: 0, a slope or a constant where the input is small.
+
+Gradients at the kinks are MindSpore's: zero where the function is flat on one side.
+"""
+
+import jax.numpy as jnp
+
+from msnb.common.kinds import Float
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops import _check
+from msnb.ops.nn._pullback import pull
+
+_REAL = _check.INT | _check.FLOAT
+
+
+@operator(functional="relu", methods=("relu",), generation=2)
+def ReLU(input_x):
+    """max(x, 0), element by element.
+
+    Inputs:
+        - **input_x** (Tensor) - any shape, any number type.
+
+    Outputs:
+        Tensor, shape and type of `input_x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.ReLU()(Tensor([[-1.0, 4.0], [2.0, -5.0]])))
+        [[0. 4.]
+         [2. 0.]]
+    """
+    _check.dtype_in("ReLU", "input_x", input_x, _REAL)
+    return jnp.where(input_x <= 0, jnp.zeros_like(input_x), input_x)  # lets NaN through, as max() does
+
+
+@operator
+def ReluGrad(y_backprop, x):
+    """Gradient of ReLU from the cotangent and its input or output."""
+    _check.same_shape("ReluGrad", y_backprop=y_backprop, x=x)
+    return jnp.where(x > 0, y_backprop, jnp.zeros_like(y_backprop))
+
+
+@operator(functional="relu6", generation=2)
+def ReLU6(input_x):
+    """min(max(x, 0), 6), element by element (MobileNets, arXiv:1704.04861).
+
+    Inputs:
+        - **input_x** (Tensor) - any shape, float.
+
+    Outputs:
+        Tensor, shape and type of `input_x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("ReLU6", "input_x", input_x, _REAL)
+    low = jnp.where(input_x <= 0, jnp.zeros_like(input_x), input_x)
+    return jnp.where(input_x > 6, jnp.full_like(input_x, 6), low)
+
+
+@operator
+def ReLU6Grad(y_grad, x):
+    """Gradient of ReLU6 from the cotangent and its input."""
+    _check.same_shape("ReLU6Grad", y_grad=y_grad, x=x)
+    return jnp.where((x > 0) & (x <= 6), y_grad, jnp.zeros_like(y_grad))
+
+
+@operator
+def ReLUV2(input_x):
+    """ReLU of a 4-D Tensor that also returns where the input was positive.
+
+    Inputs:
+        - **input_x** (Tensor) - shape (N, C, H, W).
+
+    Outputs:
+        Tuple of the activation (shape and type of `input_x`) and the mask (uint8, 1 where `input_x` > 0).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("ReLUV2", "input_x", input_x, _REAL)
+    if input_x.ndim != 4:
+        raise ValueError(f"For 'ReLUV2', 'input_x' should have 4 dimensions, but got shape {input_x.shape}.")
+    positive = input_x > 0
+    return jnp.where(positive, input_x, jnp.zeros_like(input_x)), positive.astype(jnp.uint8)
+
+
+@operator
+def ReluGradV2(gradients, mask):
+    """Gradient of ReLUV2 from the cotangent and its mask."""
+    return jnp.where(mask > 0, gradients, jnp.zeros_like(gradients))
+
+
+@operator(functional="prelu", generation=2)
+def PReLU(input_x, weight):
+    """x where x > 0, weight * x elsewhere, one weight a channel (arXiv:1502.01852).
+
+    Inputs:
+        - **input_x** (Tensor) - at least 2-D; axis 1 is the channel.
+        - **weight** (Tensor) - shape (C,) or (1,).
+
+    Outputs:
+        Tensor, shape and type of `input_x`.
+
+    Raises:
+        ValueError: If `input_x` has fewer than 2 dimensions or `weight` does not fit its channels.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("PReLU", "input_x", input_x, _check.FLOAT)
+    _check.dtype_in("PReLU", "weight", weight, _check.FLOAT)
+    _check.rank("PReLU", "weight", weight, 1)
+    if input_x.ndim < 2:
+        if weight.shape[0] != 1:
+            raise ValueError(
+                f"For 'PReLU', 'input_x' should have at least 2 dimensions when 'weight' has "
+                f"{weight.shape[0]} elements, but got shape {input_x.shape}."
+            )
+        slope = weight.reshape((1,) * input_x.ndim)
+    else:
+        if weight.shape[0] not in (1, input_x.shape[1]):
+            raise ValueError(
+                f"For 'PReLU', 'weight' should have 1 or {input_x.shape[1]} elements (the channels of "
+                f"'input_x'), but got {weight.shape[0]}."
+            )
+        slope = weight.reshape((1, -1) + (1,) * (input_x.ndim - 2))
+    return jnp.where(input_x > 0, input_x, slope.astype(input_x.dtype) * input_x)
+
+
+@operator
+def PReLUGrad(y_backprop, x, w):
+    """Gradients of PReLU with respect to input and weight."""
+    return pull(PReLU.kernel, x, w)(y_backprop)
+
+
+@operator
+def LeakyReLUExt(input, *, negative_slope: Float = 0.01):
+    """x where x > 0, negative_slope * x elsewhere.
+
+    Args:
+        negative_slope (float): slope of the negative part. Default: 0.01.
+
+    Inputs:
+        - **input** (Tensor) - any shape, float.
+
+    Outputs:
+        Tensor, shape and type of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("LeakyReLUExt", "input", input, _check.FLOAT)
+    return jnp.where(input > 0, input, jnp.asarray(negative_slope, input.dtype) * input)
+
+
+@spelling(LeakyReLUExt)
+def leaky_relu(input: Tensor, alpha: float = 0.2) -> Tensor:
+    """x where x > 0, alpha * x elsewhere.
+
+    Args:
+        input (Tensor): Any shape, float.
+        alpha (float): Slope of the negative part. Default: 0.2.
+
+    Returns:
+        Tensor, shape and type of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return LeakyReLUExt.functional(input, alpha)
+
+
+@operator(functional="threshold", generation=2)
+def Threshold(input, *, thr: Float, value: Float):
+    """x where x > thr, `value` elsewhere.
+
+    Args:
+        thr (float): the threshold.
+        value (float): stands where x is not larger.
+
+    Inputs:
+        - **input** (Tensor) - any shape.
+
+    Outputs:
+        Tensor, shape and type of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.tensor_only("Threshold", "input", input)
+    return jnp.where(input > thr, input, jnp.full_like(input, value))
+
+
+@operator(functional="hardtanh", generation=2)
+def Hardtanh(input, *, min_val: Float = -1.0, max_val: Float = 1.0):
+    """x cut to [min_val, max_val].
+
+    Args:
+        min_val (float): lower bound. Default: -1.0.
+        max_val (float): upper bound. Default: 1.0.
+
+    Inputs:
+        - **input** (Tensor) - any shape.
+
+    Outputs:
+        Tensor, shape and type of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.tensor_only("Hardtanh", "input", input)
+    low = jnp.where(input < min_val, jnp.full_like(input, min_val), input)
+    return jnp.where(input > max_val, jnp.full_like(input, max_val), low)

@@ -1,0 +1,49 @@
+"""Shrinkage: small values become 0."""
+
+import jax.numpy as jnp
+
+from msnb.common.kinds import Float
+from msnb.core.declare import operator
+from msnb.ops import _check
+
+
+@operator(functional="hardshrink", generation=2)
+def HShrink(input_x, *, lambd: Float = 0.5):
+    """x where |x| > lambd, 0 elsewhere.
+
+    Args:
+        lambd (float): the threshold. Default: 0.5.
+
+    Inputs:
+        - **input_x** (Tensor) - any shape, float.
+
+    Outputs:
+        Tensor, shape and type of `input_x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("HShrink", "input_x", input_x, _check.FLOAT)
+    return jnp.where((input_x >= -lambd) & (input_x <= lambd), jnp.zeros_like(input_x), input_x)
+
+
+@operator(functional="softshrink", generation=2)
+def SoftShrink(input_x, *, lambd: Float = 0.5):
+    """x - lambd where x > lambd, x + lambd where x < -lambd, 0 between.
+
+    Args:
+        lambd (float): the threshold. Default: 0.5.
+
+    Inputs:
+        - **input_x** (Tensor) - any shape, float.
+
+    Outputs:
+        Tensor, shape and type of `input_x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("SoftShrink", "input_x", input_x, _check.FLOAT)
+    return jnp.where(
+        input_x > lambd, input_x - lambd, jnp.where(input_x < -lambd, input_x + lambd, jnp.zeros_like(input_x))
+    )

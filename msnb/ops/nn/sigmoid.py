@@ -1,0 +1,160 @@
+"""The sigmoid, its logarithm, what it gates, and its piecewise linear relatives."""
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from msnb.common.kinds import Int
+from msnb.core.declare import operator
+from msnb.ops import _check
+from msnb.ops._half import in_float32
+from msnb.ops.nn._pullback import pull
+from msnb.ops.nn.softplus import log_one_plus_exp
+
+_REAL = _check.INT | _check.FLOAT
+
+
+@operator(functional="sigmoid", methods=("sigmoid",), generation=2)
+@in_float32
+def Sigmoid(input_x):
+    """1 / (1 + exp(-x)), element by element.
+
+    Inputs:
+        - **input_x** (Tensor) - any shape, float.
+
+    Outputs:
+        Tensor, shape and type of `input_x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.Sigmoid()(Tensor([0.0, 2.0])))
+        [0.5       0.8807971]
+    """
+    _check.dtype_in("Sigmoid", "input_x", input_x, _check.FLOAT | _check.COMPLEX)
+    return jax.lax.logistic(input_x)
+
+
+@operator
+@in_float32
+def SigmoidGrad(y, dy):
+    """Gradient of Sigmoid from its output and the cotangent."""
+    return dy * y * (1 - y)
+
+
+@operator(functional="logsigmoid", generation=2)
+@in_float32
+def LogSigmoid(x):
+    """log(sigmoid(x)), computed without overflow.
+
+    Inputs:
+        - **x** (Tensor) - any shape, float.
+
+    Outputs:
+        Tensor, shape and type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("LogSigmoid", "x", x, _check.FLOAT)
+    return -log_one_plus_exp(-x)
+
+
+@operator(functional="silu", generation=2)
+@in_float32
+def SiLU(input):
+    """x * sigmoid(x) (arXiv:1702.03118).
+
+    Inputs:
+        - **input** (Tensor) - any shape, float.
+
+    Outputs:
+        Tensor, shape and type of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("SiLU", "input", input, _check.FLOAT)
+    return input * lax.logistic(input)
+
+
+@operator(functional="glu", generation=2)
+@in_float32
+def GLU(x, *, axis: Int = -1):
+    """a * sigmoid(b) for the two halves a and b of `x` along `axis` (arXiv:1612.08083).
+
+    Args:
+        axis (int): the axis that is halved. Default: -1.
+
+    Inputs:
+        - **x** (Tensor) - even along `axis`.
+
+    Outputs:
+        Tensor, half as long along `axis`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("GLU", "x", x, _check.FLOAT)
+    axis = _check.axis_in("GLU", axis, x.ndim)
+    if x.shape[axis] % 2:
+        raise ValueError(f"For 'GLU', 'x' should be even along axis {axis}, but got shape {x.shape}.")
+    a, b = jnp.split(x, 2, axis)
+    return a * lax.logistic(b)
+
+
+@operator(functional="hardsigmoid", generation=2)
+def HSigmoid(input_x):
+    """relu6(x + 3) / 6, the piecewise linear sigmoid of MobileNetV3.
+
+    Inputs:
+        - **input_x** (Tensor) - any shape, float.
+
+    Outputs:
+        Tensor, shape and type of `input_x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("HSigmoid", "input_x", input_x, _REAL)
+    return (_relu6_of_shifted(input_x) / 6).astype(input_x.dtype)
+
+
+def _relu6_of_shifted(x):
+    shifted = x + 3
+    low = jnp.where(shifted <= 0, jnp.zeros_like(shifted), shifted)
+    return jnp.where(shifted >= 6, jnp.full_like(shifted, 6), low)
+
+
+@operator
+def HSigmoidGrad(y_grad, x):
+    """Gradient of HSigmoid from the cotangent and its input."""
+    return pull(HSigmoid.kernel, x)(y_grad)[0]
+
+
+@operator(functional="hardswish", generation=2)
+@in_float32
+def HSwish(input_x):
+    """x * relu6(x + 3) / 6 (Searching for MobileNetV3, arXiv:1905.02244).
+
+    Inputs:
+        - **input_x** (Tensor) - any shape, float.
+
+    Outputs:
+        Tensor, shape and type of `input_x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("HSwish", "input_x", input_x, _check.FLOAT)
+    # Both ends belong to the parabola, with its slopes of -0.5 and 1.5, as MindSpore has it.
+    inside = jnp.where((input_x < -3) | (input_x > 3), jnp.zeros_like(input_x), input_x)
+    flat = jnp.where(input_x < -3, jnp.zeros_like(input_x), input_x)
+    return jnp.where((input_x < -3) | (input_x > 3), flat, inside * (inside + 3) / 6)
+
+
+@operator
+def HSwishGrad(y_grad, x):
+    """Gradient of HSwish from the cotangent and its input."""
+    return pull(HSwish.kernel, x)(y_grad)[0]

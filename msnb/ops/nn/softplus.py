@@ -1,0 +1,79 @@
+"""log(1 + exp(x)) and what is made of it."""
+
+import jax.numpy as jnp
+from jax import lax
+
+from msnb.common.kinds import Float
+from msnb.core.declare import operator
+from msnb.ops import _check
+from msnb.ops._half import in_float32
+
+
+def log_one_plus_exp(x):
+    """log(1 + exp(x)) without overflow."""
+    return jnp.logaddexp(x, jnp.zeros_like(x))
+
+
+@operator
+@in_float32
+def Softplus(input_x):
+    """log(1 + exp(x)), computed without overflow.
+
+    Inputs:
+        - **input_x** (Tensor) - any shape, float.
+
+    Outputs:
+        Tensor, shape and type of `input_x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("Softplus", "input_x", input_x, _check.FLOAT)
+    return log_one_plus_exp(input_x)
+
+
+@operator(functional="softplus", generation=2)
+@in_float32
+def SoftplusExt(input, *, beta: Float = 1.0, threshold: Float = 20.0):
+    """log(1 + exp(beta x)) / beta, x itself where beta x is above `threshold`.
+
+    Args:
+        beta (float): steepness. Default: 1.
+        threshold (float): from where on the function is linear. Default: 20.
+
+    Inputs:
+        - **input** (Tensor) - any shape, float.
+
+    Outputs:
+        Tensor, shape and type of `input`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("SoftplusExt", "input", input, _check.FLOAT)
+    scaled = input * beta
+    return jnp.where(scaled > threshold, input, log_one_plus_exp(scaled) / beta)
+
+
+@operator
+def SoftplusGrad(dout, x):
+    """Gradient of Softplus from the cotangent and its input."""
+    return dout * lax.logistic(x)
+
+
+@operator(functional="mish", generation=2)
+@in_float32
+def Mish(x):
+    """x * tanh(log(1 + exp(x))) (arXiv:1908.08681).
+
+    Inputs:
+        - **x** (Tensor) - any shape, float.
+
+    Outputs:
+        Tensor, shape and type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("Mish", "x", x, _check.FLOAT)
+    return x * jnp.tanh(log_one_plus_exp(x))

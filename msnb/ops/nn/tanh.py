@@ -1,0 +1,51 @@
+"""The hyperbolic tangent, its gradient and its cheaper relative."""
+
+import jax.numpy as jnp
+
+from msnb.core.declare import operator
+from msnb.ops import _check
+from msnb.ops._half import in_float32
+
+
+@operator(functional="tanh", methods=("tanh",), generation=2)
+@in_float32
+def Tanh(input_x):
+    """Hyperbolic tangent, element by element.
+
+    Inputs:
+        - **input_x** (Tensor) - any shape, float.
+
+    Outputs:
+        Tensor, shape and type of `input_x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("Tanh", "input_x", input_x, _check.FLOAT | _check.COMPLEX)
+    return jnp.tanh(input_x)
+
+
+@operator
+@in_float32
+def TanhGrad(y, dy):
+    """Gradient of Tanh from its output and the cotangent."""
+    return dy * (1 - y * y)
+
+
+@operator(functional="softsign", generation=2)
+@in_float32
+def Softsign(input_x):
+    """x / (1 + |x|), element by element.
+
+    Inputs:
+        - **input_x** (Tensor) - any shape, float.
+
+    Outputs:
+        Tensor, shape and type of `input_x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("Softsign", "input_x", input_x, _check.FLOAT)
+    # |x| by where: its slope at 0 does not matter, x / 1 has slope 1 there whichever side is taken.
+    return input_x / (1 + jnp.where(input_x < 0, -input_x, input_x))

@@ -1,0 +1,102 @@
+"""The best of many: the largest values along an axis, and whether a class is among them."""
+
+import jax.numpy as jnp
+from jax import lax
+
+from msnb.common.kinds import Bool, Int, check
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops import _check
+
+
+@operator
+def TopK(input_x, k: Int, *, sorted: Bool = False):
+    """The `k` largest values along the last axis, and where they stand.
+
+    Args:
+        sorted (bool): whether values come in falling order; without, they do too unless all are asked for, which
+            then stay where they are. Default: False.
+
+    Inputs:
+        - **input_x** (Tensor) - at least 1-D.
+        - **k** (int) - how many.
+
+    Outputs:
+        Tuple of the values (type of `input_x`) and their places (int32).
+
+    Raises:
+        ValueError: If `k` is not in [0, length of the last axis].
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "TopK"
+    _check.tensor_only(op, "input_x", input_x)
+    if input_x.ndim == 0 or not 0 <= k <= input_x.shape[-1]:
+        raise ValueError(
+            f"For '{op}', 'k' should be at most the length of the last axis, but got {k} for shape {input_x.shape}."
+        )
+    if not sorted and k == input_x.shape[-1]:
+        return input_x, lax.broadcasted_iota(jnp.int32, input_x.shape, input_x.ndim - 1)
+    return tuple(lax.top_k(input_x, k))
+
+
+_in_order = TopK(True)
+
+
+@spelling(TopK, function="topk", method="topk")
+def topk(
+    input: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
+) -> tuple[Tensor, Tensor]:
+    """The `k` largest, or smallest, values along an axis, and where they stand.
+
+    Args:
+        input (Tensor): At least 1-D.
+        k (int): How many.
+        dim (int): The axis. Default: None, the last.
+        largest (bool): Whether the largest are wanted. Default: True.
+        sorted (bool): Values come in order either way. Default: True.
+
+    Returns:
+        Tuple of the values and their places (int32).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if type(largest) is not bool or type(sorted) is not bool:
+        check(Bool, largest, "largest", "topk"), check(Bool, sorted, "sorted", "topk")
+    if not isinstance(input, Tensor):
+        raise TypeError(f"For 'topk', 'input' should be a Tensor, but got {type(input).__name__}.")
+    last = dim is None or dim in (-1, input.ndim - 1)
+    x = input if last else input.swapaxes(dim, -1)
+    values, places = _in_order(x if largest else -x, k)
+    values = values if largest else -values
+    return (values, places) if last else (values.swapaxes(dim, -1), places.swapaxes(dim, -1))
+
+
+@operator(functional="intopk", generation=2)
+def InTopK(x1, x2, *, k: Int):
+    """Whether the score of each target is among the `k` best of its row.
+
+    Args:
+        k (int): how many count.
+
+    Inputs:
+        - **x1** (Tensor) - scores (N, C), float.
+        - **x2** (Tensor) - targets (N,), int32 or int64.
+
+    Outputs:
+        Tensor, (N,), bool. Ties with the k-th score count.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "InTopK"
+    _check.dtype_in(op, "x1", x1, _check.FLOAT)
+    _check.dtype_in(op, "x2", x2, _check.INDEX)
+    if x1.ndim != 2 or tuple(x2.shape) != x1.shape[:1]:
+        raise ValueError(f"For '{op}', 'x1' should have shape (N, C) and 'x2' (N,), but got {x1.shape} and {x2.shape}.")
+    inside = (x2 >= 0) & (x2 < x1.shape[1])
+    own = jnp.take_along_axis(x1, jnp.where(inside, x2, 0)[:, None], axis=1)
+    better = jnp.sum(x1 > own, axis=1)
+    return inside & (better < k) & jnp.isfinite(own[:, 0])

@@ -1,0 +1,137 @@
+"""One operator, one file: who opens the file of an operator sees everything that is called by its name."""
+
+import ast
+import inspect
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import msnb
+from msnb import Tensor, ops
+from msnb.core.declare import SPELLINGS
+from msnb.core.operator import REGISTRY
+
+PACKAGE = Path(msnb.__file__).parent
+# One name, two things: MindSpore's operator in place and torch's method of a Tensor; a class and what gives back its
+# argument; Python's `&` from the right and random numbers.
+UNLIKE = {"scatteradd", "identity", "rand"}
+
+
+def file_of(target):
+    target = target.fget if isinstance(target, property) else target
+    target = target if inspect.isroutine(target) or inspect.isclass(target) else type(target)
+    return Path(inspect.getsourcefile(target)).relative_to(PACKAGE).as_posix()
+
+
+def test_inspect_finds_the_file_of_every_operator_and_spelling():
+    wrong = [key for key, s in SPELLINGS.items() if not file_of(s.target).startswith("ops/")]
+    assert not wrong
+
+
+def test_inspect_finds_the_written_function_of_every_operator():
+    for name, op in REGISTRY.items():
+        if inspect.isclass(op.primitive) and op.kernels is not None:
+            source = inspect.getsource(op.primitive)
+            assert re.search(rf"def {op.primitive.__name__}\(", source), name
+
+
+def concepts():
+    """{name without case and underscores: files} of classes, functions, methods and numpy's functions."""
+    found = {}
+    for (kind, name, _), s in SPELLINGS.items():
+        found.setdefault(name.lower().replace("_", ""), {}).setdefault(file_of(s.target), []).append(f"{kind} {name}")
+    return found
+
+
+def test_what_is_called_by_one_name_stands_in_one_file():
+    split = {name: files for name, files in concepts().items() if len(files) > 1 and name not in UNLIKE}
+    assert not split, "\n".join(f"{n}: {f}" for n, f in split.items())
+
+
+def test_a_written_spelling_stands_beside_an_operator_that_it_leads_to():
+    wrong = []
+    for (kind, name, _), s in SPELLINGS.items():
+        homes = {file_of(cls) for cls in s.operators if inspect.isclass(cls)}
+        if homes and file_of(s.target) not in homes:
+            wrong.append(f"{kind} {name} stands in {file_of(s.target)}, its operators in {homes}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_no_operator_is_looked_up_by_text():
+    # Where names are entered, what a pickle names, a face that MindSpore lets people import anything from, a generator.
+    allowed = {
+        "core/declare.py",
+        "core/primitive.py",
+        "ops/_host.py",
+        "ops/comm.py",
+        "ops/composite/__init__.py",
+        "stubs.py",
+    }
+    wrong = []
+    for path in PACKAGE.rglob("*.py"):
+        place = path.relative_to(PACKAGE).as_posix()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.Subscript)
+                and isinstance(node.value, ast.Name)
+                and node.value.id in ("REGISTRY", "FUNCTIONAL", "F")
+                and place not in allowed
+            ):
+                wrong.append(f"{place}:{node.lineno}")
+    assert not wrong, wrong
+
+
+def calls(function):
+    for _ in range(3):
+        function()
+    count = 0
+
+    def count_calls(frame, event, argument):
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(count_calls)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return count - 1
+
+
+Y = Tensor(np.ones((3, 4), np.float32))
+G = Tensor(np.ones(4, np.float32))
+softmax = ops.Softmax()
+
+
+@pytest.mark.parametrize(
+    "most, call",
+    [
+        (1, lambda: softmax(Y)),
+        (2, lambda: Y + Y),
+        (6, lambda: Y.sum()),
+        (6, lambda: Y.mean(1)),
+        (6, lambda: Y.max()),
+        (6, lambda: Y.reshape(2, 6)),
+        (6, lambda: Y.astype(msnb.float16)),
+        (6, lambda: ops.softmax(Y)),
+        (18, lambda: ops.layer_norm(Y, (4,), G, G)),
+        (6, lambda: ops.concat((Y, Y))),
+    ],
+)
+def test_a_spelling_costs_few_calls_of_python(most, call):
+    assert calls(call) <= most
+
+
+def test_a_call_remembers_nothing_wrong_of_the_last_one():
+    x = Tensor(np.arange(6.0, dtype=np.float32).reshape(2, 3))
+    keeping = ops.ReduceSum(True)
+    assert keeping(x, 1).shape == (2, 1) and keeping(x, (1,)).shape == (2, 1) and keeping(x).shape == (1, 1)
+    with pytest.raises(TypeError):
+        keeping(x, True)  # equal to 1, and no axis
+    assert ops.cast(x, msnb.int32).dtype == msnb.int32 and ops.cast(x, msnb.float16).dtype == msnb.float16
+    assert ops.layer_norm(x, (3,)).shape == ops.layer_norm(x, (3,), G[:3], G[:3]).shape
+    with pytest.raises(TypeError):
+        keeping(x, 1.0)
