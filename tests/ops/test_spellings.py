@@ -16,8 +16,8 @@ from msnb.core.operator import REGISTRY
 
 PACKAGE = Path(msnb.__file__).parent
 # One name, two things: MindSpore's operator in place and torch's method of a Tensor; a class and what gives back its
-# argument; Python's `&` from the right and random numbers.
-UNLIKE = {"scatteradd", "identity", "rand"}
+# argument; Python's `&` from the right and random numbers; numpy's `resize` of any Tensor and that of images.
+UNLIKE = {"scatteradd", "identity", "rand", "resize"}
 
 
 def file_of(target):
