@@ -102,9 +102,6 @@ REPLACED = {
         "msnb.notebook.errors",
         "shell.showtraceback = ",
     ): "debt: short errors; IPython's set_custom_exc is for those of the cell's own statements alone",
-    ("msnb.ops.index", "Tensor."): "debt: methods that are attached at run time",
-    ("msnb.ops.tensor_methods", "Tensor."): "debt: methods that are attached at run time",
-    ("msnb.ops.tensor_methods", "setattr(Tensor, "): "debt: methods that are attached at run time",
 }
 
 
