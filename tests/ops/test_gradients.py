@@ -101,6 +101,21 @@ MORE = [
     ("Digamma", (f32(3, low=0.5),), {}),
     ("_Lbeta", (f32(3, low=0.5), f32(3, low=0.5)), {}),
     ("Igamma", (f32(3, low=0.5), f32(3, low=0.5)), {}),
+    ("AbsGrad", (f32(3), f32(3)), {}),
+    ("ACosGrad", (f32(3) / 9, f32(3)), {}),
+    ("AcoshGrad", (f32(3, low=0.5), f32(3)), {}),
+    ("AsinGrad", (f32(3) / 9, f32(3)), {}),
+    ("AsinhGrad", (f32(3), f32(3)), {}),
+    ("AtanGrad", (f32(3), f32(3)), {}),
+    ("ReciprocalGrad", (f32(3), f32(3)), {}),
+    ("RsqrtGrad", (f32(3, low=0.5), f32(3)), {}),
+    ("SqrtGrad", (f32(3, low=0.5), f32(3)), {}),
+    ("MaximumGrad", (f32(3), f32(3) * 2, f32(3)), {}),
+    ("MinimumGrad", (f32(3), f32(3) * 2, f32(3)), {}),
+    ("GatherDGrad", (ints(0, 2), f32(2)), {"dim": 0, "shape": (4,)}),
+    ("SliceGrad", (f32(2), f32(4), (1,), (2,)), {}),
+    ("StridedSliceGrad", (f32(2), (4,), (0,), (2,), (1,)), {}),
+    ("ResizeNearestNeighborGrad", (f32(1, 1, 4, 4), (2, 2)), {}),
 ]
 # Operators whose results no gradient reaches: integers, bool, strings, random numbers, constants; StopGradient refuses.
 WITHOUT = {

@@ -9,8 +9,9 @@ import jax.numpy as jnp
 from msnb.common.kinds import (
     Axis,
     Int,
+    Shape,
 )
-from msnb.core.checks import index, position
+from msnb.core.checks import Check, Range, index, position
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import INDEX, INT, axis_in, dtype_in, rank, tensor_only, wide
@@ -130,6 +131,20 @@ def GatherD(x, dim: Int, index):
         )
     x = x[tuple(slice(None) if d == dim else slice(n) for d, n in enumerate(index.shape))]
     return jnp.take_along_axis(x, index, dim, mode="fill")
+
+
+def _along_dim(given):
+    dim, shape = given["dim"], given["shape"]
+    return [Range(given["index"], shape[dim], -shape[dim])] if -len(shape) <= dim < len(shape) else ()
+
+
+@operator(checks=[Check("index", _along_dim)])
+def GatherDGrad(index, grad, *, dim: Int = 0, shape: Shape):
+    """Gradient of GatherD with respect to its input, of shape `shape`."""
+    dim = axis_in("GatherDGrad", dim, len(shape), "dim")
+    place = list(jnp.indices(index.shape, sparse=True))
+    place[dim] = index
+    return jnp.zeros(shape, grad.dtype).at[tuple(place)].add(grad)
 
 
 @spelling(GatherD, function="gather_elements", method="gather_elements")

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from msnb.common.kinds import (
     Bool,
     Kind,
+    Shape,
 )
 from msnb.core.declare import operator
 from msnb.ops._check import (
@@ -55,10 +56,24 @@ def ResizeNearestNeighbor(input_x, *, size: ImageSize, align_corners: Bool = Fal
     dtype_in("ResizeNearestNeighbor", "input_x", input_x, NUMBER)
     rank("ResizeNearestNeighbor", "input_x", input_x, 4)
     for axis, new in zip((2, 3), size, strict=True):
-        old = input_x.shape[axis]
-        if align_corners and new > 1:
-            source = jnp.floor(jnp.arange(new) * jnp.float32((old - 1) / (new - 1)) + 0.5)
-        else:
-            source = jnp.floor(jnp.arange(new) * jnp.float32(old / max(new, 1)))
-        input_x = jnp.take(input_x, jnp.clip(source.astype(jnp.int32), 0, old - 1), axis)
+        input_x = jnp.take(input_x, _sources(input_x.shape[axis], new, align_corners), axis)
     return input_x
+
+
+def _sources(old, new, align_corners):
+    """For each pixel of an axis of length `new`, the nearest one of length `old`."""
+    if align_corners and new > 1:
+        source = jnp.floor(jnp.arange(new) * jnp.float32((old - 1) / (new - 1)) + 0.5)
+    else:
+        source = jnp.floor(jnp.arange(new) * jnp.float32(old / max(new, 1)))
+    return jnp.clip(source.astype(jnp.int32), 0, old - 1)
+
+
+@operator
+def ResizeNearestNeighborGrad(grads, size: Shape, *, align_corners: Bool = False):
+    """Gradient of ResizeNearestNeighbor with respect to images of height and width `size`."""
+    for axis, old in enumerate(size, start=2):
+        index = _sources(old, grads.shape[axis], align_corners)
+        shape = (*grads.shape[:axis], old, *grads.shape[axis + 1 :])
+        grads = jnp.zeros(shape, grads.dtype).at[(slice(None),) * axis + (index,)].add(grads)
+    return grads

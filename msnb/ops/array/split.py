@@ -1,5 +1,6 @@
 """A Tensor taken apart along an axis."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -8,6 +9,7 @@ from msnb.common.kinds import (
     Ints,
     NonNegInt,
     PositiveInt,
+    Shape,
     check,
 )
 from msnb.core.declare import operator, spelling
@@ -223,6 +225,17 @@ def Slice(x, begin: Ints, size: Ints):
     return x[tuple(slice(low, high) for low, high in zip(begin, ends, strict=True))]
 
 
+@operator
+def SliceGrad(dy, x, begin: Shape, size: Shape):
+    """Gradient of Slice: the cotangent within zeros of the input's shape."""
+    if tuple(dy.shape) != size or len(begin) != x.ndim:
+        raise ValueError(
+            f"For 'SliceGrad', 'dy' should have shape {size} and 'begin' {x.ndim} entries, but got "
+            f"{dy.shape} and {begin}."
+        )
+    return jnp.pad(dy, [(b, n - b - s) for b, n, s in zip(begin, x.shape, size, strict=True)])
+
+
 def _bits(mask, length):
     return [bool(mask >> i & 1) for i in range(length)]
 
@@ -311,6 +324,38 @@ def StridedSlice(
             index.append(slice(None if begins[i] else begin[i], None if ends[i] else end[i], strides[i]))
             dimension += 1
     return x[tuple(index)]
+
+
+@operator
+def StridedSliceGrad(
+    dy,
+    shapex: Shape,
+    begin: Shape,
+    end: Shape,
+    strides: Shape,
+    *,
+    begin_mask: Int = 0,
+    end_mask: Int = 0,
+    ellipsis_mask: Int = 0,
+    new_axis_mask: Int = 0,
+    shrink_axis_mask: Int = 0,
+):
+    """Gradient of StridedSlice with respect to an input of shape `shapex`."""
+
+    def cut(x):
+        return StridedSlice.kernel(
+            x,
+            begin,
+            end,
+            strides,
+            begin_mask=begin_mask,
+            end_mask=end_mask,
+            ellipsis_mask=ellipsis_mask,
+            new_axis_mask=new_axis_mask,
+            shrink_axis_mask=shrink_axis_mask,
+        )
+
+    return jax.linear_transpose(cut, jax.ShapeDtypeStruct(shapex, dy.dtype))(dy)[0]
 
 
 @spelling(Slice, function="narrow", method="narrow")

@@ -77,10 +77,24 @@ def Sqrt(x):
     return jnp.sqrt(x)
 
 
+@operator
+@in_float32
+def SqrtGrad(y, dout):
+    """Gradient of Sqrt from its output and the cotangent."""
+    return 0.5 * dout / y
+
+
 @of_real(x="[1., 4.]", shown="[1.  0.5]", functional="rsqrt", methods=("rsqrt",), generation=2)
 def Rsqrt(x):
     """Reciprocal of the square root of each element."""
     return jax.lax.rsqrt(x)
+
+
+@operator
+@in_float32
+def RsqrtGrad(y, dout):
+    """Gradient of Rsqrt from its output and the cotangent."""
+    return (-0.5 * dout * y * y * y).astype(dout.dtype)
 
 
 @of_one(x="[1., 2., 3.]", shown="[1. 4. 9.]", functional="square", methods=("square",), allowed=NUMBER)
@@ -100,6 +114,13 @@ def Square(x):
 def Reciprocal(x):
     """1 divided by each element."""
     return _truncated(jnp.reciprocal, x)
+
+
+@operator(aliases=("InvGrad",))
+@in_float32
+def ReciprocalGrad(y, dout):
+    """Gradient of Reciprocal from its output and the cotangent."""
+    return -dout * y * y
 
 
 @of_one(x="[0.25, 4.]", shown="[4.   0.25]", functional="inv", methods=("inv",), generation=2, allowed=NUMBER)

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Axis, Bool
+from msnb.common.kinds import Axis, Bool, OneOf
 from msnb.core.declare import operator, spelling
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
@@ -14,6 +14,8 @@ from msnb.ops.array.gather import GatherD
 from msnb.ops.array.reshape import ExpandDims, Squeeze
 from msnb.ops.math._elementwise import of_two
 from msnb.ops.math.argmax import Argmax, Argmin
+
+BOTH_GRADIENTS = "both gradients are returned; XLA leaves out the one that nobody uses"
 
 
 @of_two(
@@ -42,6 +44,44 @@ def Maximum(x, y):
 def Minimum(x, y):
     """The smaller of the operands."""
     return smaller(x, y)
+
+
+@operator
+def MaximumGrad(
+    x,
+    y,
+    dout,
+    *,
+    grad_x: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
+    grad_y: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
+):
+    """Gradients of Maximum; where both are equal the first takes it."""
+    return _choice_grad(x >= y, x, y, dout)
+
+
+@operator
+def MinimumGrad(
+    x,
+    y,
+    dout,
+    *,
+    grad_x: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
+    grad_y: OneOf(True, otherwise=BOTH_GRADIENTS) = True,
+):
+    """Gradients of Minimum; where both are equal the first takes it."""
+    return _choice_grad(x <= y, x, y, dout)
+
+
+def _choice_grad(first, x, y, dout):
+    none = jnp.zeros_like(dout)
+    return _sum_to(jnp.where(first, dout, none), x.shape), _sum_to(jnp.where(first, none, dout), y.shape)
+
+
+def _sum_to(x, shape):
+    """`x` summed over the axes along which `shape` was broadcast."""
+    x = x.sum(tuple(range(x.ndim - len(shape)))) if x.ndim > len(shape) else x
+    axes = tuple(i for i, n in enumerate(shape) if n == 1 and x.shape[i] != 1)
+    return x.sum(axes, keepdims=True) if axes else x
 
 
 @operator(functional="reduce_max")

@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 
-from msnb.core.declare import spelling
+from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import NUMBER
 from msnb.ops._kinks import magnitude
@@ -59,6 +59,12 @@ def Abs(x):
 
 
 spelling(Abs, function="absolute")(Abs.functional)
+
+
+@operator
+def AbsGrad(y, dy):
+    """Gradient of Abs from its input `y` and the cotangent `dy`."""
+    return dy * jnp.sign(y)
 
 
 @of_one(x="[2., 0., -1.]", shown="[ 1.  0. -1.]", functional="sign", methods=("sign",), generation=2, allowed=NUMBER)

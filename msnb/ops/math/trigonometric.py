@@ -1,6 +1,7 @@
 """Functions of angles and their inverses, circular and hyperbolic."""
 
 import jax.numpy as jnp
+from jax import lax
 
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
@@ -35,6 +36,13 @@ def Asin(x):
 spelling(Asin, function="arcsin")(Asin.functional)
 
 
+@operator
+@in_float32
+def AsinGrad(x, dout):
+    """Gradient of Asin from its input and the cotangent."""
+    return dout * lax.rsqrt(1 - x * x)
+
+
 @of_real(x="[1.]", shown="[0.]", functional="acos", methods=("acos", "arccos"), generation=2)
 def ACos(x):
     """Arc cosine of each element."""
@@ -44,6 +52,13 @@ def ACos(x):
 spelling(ACos, function="arccos")(ACos.functional)
 
 
+@operator
+@in_float32
+def ACosGrad(x, dout):
+    """Gradient of ACos from its input and the cotangent."""
+    return -dout * lax.rsqrt(1 - x * x)
+
+
 @of_real(x="[0.]", shown="[0.]", functional="atan", methods=("atan", "arctan"), generation=2)
 def Atan(x):
     """Arc tangent of each element."""
@@ -51,6 +66,13 @@ def Atan(x):
 
 
 spelling(Atan, function="arctan")(Atan.functional)
+
+
+@operator
+@in_float32
+def AtanGrad(x, dout):
+    """Gradient of Atan from its input and the cotangent."""
+    return dout / (1 + x * x)
 
 
 @of_two(
@@ -88,10 +110,24 @@ def Asinh(x):
     return jnp.arcsinh(x)
 
 
+@operator
+@in_float32
+def AsinhGrad(y, dout):
+    """Gradient of Asinh from its output and the cotangent."""
+    return dout / jnp.cosh(y)
+
+
 @of_real(x="[1.]", shown="[0.]", functional="acosh", methods=("acosh", "arccosh"), generation=2)
 def Acosh(x):
     """Inverse hyperbolic cosine of each element."""
     return jnp.arccosh(x)
+
+
+@operator
+@in_float32
+def AcoshGrad(y, dout):
+    """Gradient of Acosh from its output and the cotangent."""
+    return dout / jnp.sinh(y)
 
 
 @of_real(x="[0.]", shown="[0.]", functional="atanh", methods=("atanh", "arctanh"), generation=2)

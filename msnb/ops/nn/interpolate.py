@@ -37,7 +37,7 @@ def _Resize(x, *, size: Shape, linear: Bool, align_corners: Bool, steps: Optiona
         elif new % old == 0 and step is None:
             x = jnp.repeat(x, new // old, axis=axis)
         else:
-            x = jnp.take(x, nearest_index(old, new, False, step=step), axis=axis)
+            x = jnp.take(x, nearest_index(old, new, step), axis=axis)
     return x
 
 

@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.common.kinds import Bool, Kind, PositiveInt, Shape, accept_value
+from msnb.common.kinds import Bool, Kind, PositiveInt, accept_value
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops.nn._pullback import transposed
@@ -86,24 +86,6 @@ def ResizeBilinearGrad(dout, x, *, align_corners: Bool = False):
     return dx.astype(x.dtype)
 
 
-def nearest_index(old, new, align_corners, half_pixel_centers=False, step=None):
+def nearest_index(old, new, step=None):
     """For each pixel of an axis of length `new`, its nearest on one of length `old`."""
-    if align_corners:
-        where = np.floor(positions(old, new, True, False) + np.float32(0.5))  # half away from zero
-    elif half_pixel_centers:
-        where = np.floor((np.arange(new, dtype=np.float32) + np.float32(0.5)) * np.float32(old / new))
-    else:
-        where = np.floor(positions(old, new, False, False, step))
-    return np.clip(where.astype(np.int64), 0, old - 1)
-
-
-@operator
-def ResizeNearestNeighborGrad(grads, size: Shape, *, align_corners: Bool = False):
-    """Gradient of ResizeNearestNeighbor with respect to images of height and width `size`."""
-    new = grads.shape[2:]
-    dx = grads
-    for axis, (old, n) in enumerate(zip(size, new, strict=True), start=2):
-        index = jnp.asarray(nearest_index(old, n, align_corners))
-        shape = (*dx.shape[:axis], old, *dx.shape[axis + 1 :])
-        dx = jnp.zeros(shape, dx.dtype).at[(slice(None),) * axis + (index,)].add(dx)
-    return dx
+    return np.clip(np.floor(positions(old, new, False, False, step)).astype(np.int64), 0, old - 1)
