@@ -24,7 +24,7 @@ lab: $(LAB)
 
 test: $(TEST)
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" tests
-	$(BIN)/python -m pytest --nbval --nbval-current-env --nbval-cell-timeout=600 -p no:cacheprovider notebooks
+	$(BIN)/python -m pytest -p nbval --nbval --nbval-current-env --nbval-cell-timeout=600 -p no:cacheprovider notebooks
 
 bench: $(TEST)
 	MSNB_PROGRAMS=500 $(BIN)/python -m pytest -n $(WORKERS) tests/script
