@@ -1,5 +1,6 @@
 # make demo   trains the quick start without a browser      make lab    opens JupyterLab on it
 # make test   runs all tests and every notebook             make bench  measures
+# make newest runs the unit tests on Python 3.13 with the newest JAX, where there is a Python 3.13
 # All of them need Python 3.11, 3.12 or 3.13 and nothing else: the first one makes .venv and installs into it.
 
 SHELL := /bin/bash
@@ -13,7 +14,7 @@ TEST := $(VENV)/.installed-test
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 WORKERS ?= 2
 
-.PHONY: demo lab test bench lint clean
+.PHONY: demo lab test newest unit bench lint clean
 .DEFAULT_GOAL := demo
 
 demo: $(LAB)
@@ -25,6 +26,19 @@ lab: $(LAB)
 test: $(TEST)
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" tests
 	$(BIN)/python -m pytest -p nbval --nbval --nbval-current-env --nbval-cell-timeout=600 -p no:cacheprovider notebooks
+
+# The same rules with another Python in another environment, for which pip finds the newest of everything.
+NEWEST ?= $(shell for p in python3.13 "$$(pyenv root 2>/dev/null)"/versions/3.13*/bin/python3.13; do \
+	"$$p" -c 'import sys' 2>/dev/null && echo "$$p" && break; done)
+newest:
+	@if [ -n "$(NEWEST)" ]; then $(MAKE) VENV=.venv-newest PYTHON="$(NEWEST)" unit; \
+	else echo "!!! No Python 3.13 on the path or in pyenv: the newest JAX was NOT tested." >&2; fi
+
+# Without XLA_FLAGS of their own the tests choose a compiler that is quick; here they get that of users.
+unit: $(TEST)
+	@$(BIN)/python -c 'import sys, jax, numpy, cv2; print("Python", sys.version.split()[0], "JAX", jax.__version__, \
+		"numpy", numpy.__version__, "OpenCV", cv2.__version__)'
+	XLA_FLAGS= $(BIN)/python -m pytest -n $(WORKERS) -m "not slow" --ignore=tests/notebook tests
 
 bench: $(TEST)
 	MSNB_PROGRAMS=500 $(BIN)/python -m pytest -n $(WORKERS) tests/script
@@ -52,5 +66,5 @@ $(TEST): pyproject.toml | $(BIN)/python
 	@touch $@ $(LAB)
 
 clean:
-	rm -rf $(VENV) build dist msnb-demo .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-newest build dist msnb-demo .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
