@@ -1,6 +1,7 @@
 # make demo   trains the quick start without a browser      make lab    opens JupyterLab on it
 # make test   runs all tests and every notebook             make bench  measures
 # make lint   looks at the code without running it          make bundles  builds the JavaScript that is committed
+# make newest runs the unit tests on Python 3.13 with the newest JAX, where there is a Python 3.13
 # All of them need Python 3.11, 3.12 or 3.13 and nothing else: the first one makes .venv and installs into it. Node comes
 # with pip too; what prettier, eslint and the bundlers are made of comes from npm, by the lock file.
 
@@ -21,7 +22,7 @@ WORKERS ?= 2
 # npm's programs look for node on the path, and find that of the virtual environment.
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm
 
-.PHONY: demo lab test bench lint lint-python lint-javascript bundles clean
+.PHONY: demo lab test newest unit bench lint lint-python lint-javascript bundles clean
 .DEFAULT_GOAL := demo
 
 demo: $(LAB)
@@ -32,7 +33,20 @@ lab: $(LAB)
 
 test: $(TEST)
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" tests
-	$(BIN)/python -m pytest --nbval --nbval-current-env --nbval-cell-timeout=600 -p no:cacheprovider notebooks
+	$(BIN)/python -m pytest -p nbval --nbval --nbval-current-env --nbval-cell-timeout=600 -p no:cacheprovider notebooks
+
+# The same rules with another Python in another environment, for which pip finds the newest of everything.
+NEWEST ?= $(shell for p in python3.13 "$$(pyenv root 2>/dev/null)"/versions/3.13*/bin/python3.13; do \
+	"$$p" -c 'import sys' 2>/dev/null && echo "$$p" && break; done)
+newest:
+	@if [ -n "$(NEWEST)" ]; then $(MAKE) VENV=.venv-newest PYTHON="$(NEWEST)" unit; \
+	else echo "!!! No Python 3.13 on the path or in pyenv: the newest JAX was NOT tested." >&2; fi
+
+# Without XLA_FLAGS of their own the tests choose a compiler that is quick; here they get that of users.
+unit: $(TEST)
+	@$(BIN)/python -c 'import sys, jax, numpy, cv2; print("Python", sys.version.split()[0], "JAX", jax.__version__, \
+		"numpy", numpy.__version__, "OpenCV", cv2.__version__)'
+	XLA_FLAGS= $(BIN)/python -m pytest -n $(WORKERS) -m "not slow" --ignore=tests/notebook tests
 
 bench: $(TEST)
 	MSNB_PROGRAMS=500 $(BIN)/python -m pytest -n $(WORKERS) tests/script
@@ -86,5 +100,5 @@ $(ALL_NODE): package-lock.json | $(DEV)
 	@touch $@ $(VIEWS)
 
 clean:
-	rm -rf $(VENV) node_modules build dist msnb-demo .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-newest node_modules build dist msnb-demo .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -7,6 +7,7 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING
 
 from msnb import (
+    _tested,  # first: it speaks before another JAX can fail
     context,
     log,
     ops,  # the declarations give Tensor its methods

@@ -1,18 +1,68 @@
 """Settings for all tests: one CPU, no window, and the context put back after each test."""
 
+import ctypes
+import gc
+import importlib.metadata
 import os
 import signal
 import sys
+
+import pytest
 
 # Before anything imports jax: the tests compare numbers, so they run where every machine gives the same ones.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
-import pytest
+# Two thirds of the time of these tests would go into machine code that runs once. Whoever sets XLA_FLAGS, be it to
+# nothing, gets the compiler as users have it; so `.ci/run` does with the newest JAX. An unknown flag ends the process.
+CHEAP = [
+    "--xla_backend_optimization_level=0",
+    "--xla_llvm_disable_expensive_passes=true",
+    "--xla_cpu_parallel_codegen_split_count=1",
+]
+if importlib.metadata.version("jaxlib").startswith("0.10."):  # later ones know the dearer way to make loops only
+    CHEAP.append("--xla_cpu_use_fusion_emitters=false")
+os.environ.setdefault("XLA_FLAGS", " ".join(CHEAP))
+
+# jsonschema builds a grammar of addresses from it, three seconds in each process that imports nbformat.
+sys.modules.setdefault("rfc3987_syntax", None)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so it is in the background of a shell; some tests interrupt
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+MEMORY = 1200 << 20  # bytes of this process from which on what is compiled is dropped between two tests
+
+
+def _resident():
+    """Bytes of memory this process holds; 0 where the system does not tell."""
+    try:
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish():
+    """The million objects that are there before the first test stay; a look for garbage among them takes 0.8 s."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_logfinish():
+    """A program that a test has compiled stays in JAX's caches, 1.5 MB each, thousands in all."""
+    global MEMORY
+    if _resident() < MEMORY or "jax" not in sys.modules:
+        return
+    sys.modules["jax"].clear_caches()
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim:
+        trim(0)
+    MEMORY = max(MEMORY, _resident() + (300 << 20))  # what is held for good is not looked for after every test
 
 
 @pytest.fixture(autouse=True)

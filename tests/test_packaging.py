@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from msnb import _tested
+
 ROOT = Path(__file__).parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 # Names under which distributions are imported, where they differ.
@@ -96,6 +98,49 @@ def test_git_ignores_nothing_that_is_shipped():
     assert not ignored
 
 
+def test_the_line_on_import_and_the_declared_bounds_are_the_same():
+    above = tuple(f"{end[1][0]}.{end[1][1] + 1}" for end in (_tested.PYTHON, _tested.JAX))
+    below = tuple(f"{end[0][0]}.{end[0][1]}" for end in (_tested.PYTHON, _tested.JAX))
+    project = PYPROJECT["project"]
+    everything = [*project["dependencies"], *(r for extra in project["optional-dependencies"].values() for r in extra)]
+    assert project["requires-python"] == f">={below[0]},<{above[0]}"
+    bounds = [re.split(r"(?=[<>=])", r, maxsplit=1)[1] for r in everything if r.startswith("jax")]
+    assert len(bounds) == 4 and set(bounds) == {f">={below[1]},<{above[1]}"}
+
+
+@pytest.mark.parametrize(
+    "python, jax, inside",
+    [
+        ((3, 11), "0.10.2", True),
+        ((3, 13), "0.12.0.1", True),
+        ((3, 12), "0.11.2", True),
+        ((3, 10), "0.10.2", False),
+        ((3, 14), "0.12.1", False),
+        ((3, 13), "0.13.0", False),
+        ((3, 11), "0.9.2", False),
+        ((3, 11), "0.13.0.dev20261101+abc", False),
+    ],
+)
+def test_versions_that_no_test_has_seen_are_named(python, jax, inside):
+    sentence = _tested.untested(python, jax)
+    assert (sentence is None) == inside
+    if not inside:
+        assert f"this is Python {python[0]}.{python[1]} with JAX {jax}." in sentence and "GLOG_v=3" in sentence
+
+
+@pytest.mark.parametrize("level, lines", [("2", 1), ("3", 0)])
+def test_an_import_with_an_untested_jax_says_one_line_that_the_log_level_silences(level, lines):
+    code = "import importlib.metadata as m; m.version = lambda name: '0.99.0'; import msnb"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "GLOG_v": level},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert len(done.stderr.splitlines()) == lines and done.stderr.count("JAX 0.99.0") == lines, done.stderr
+
+
 def test_importing_the_lowest_floor_does_not_import_jax():
     code = "import sys; sys.modules['msnb'] = type(sys)('msnb'); sys.modules['msnb'].__path__ = ['msnb']; "
     code += "import msnb.context, msnb.log, msnb._checkparam, msnb.common.seed; assert 'jax' not in sys.modules"
@@ -104,7 +149,7 @@ def test_importing_the_lowest_floor_does_not_import_jax():
 
 def test_ci_runs_the_tests_that_a_contributor_runs():
     script = (ROOT / ".ci" / "run").read_text()
-    assert all(f"make {target}" in script for target in ("lint", "bundles", "test"))
+    assert all(f"make {target}" in script for target in ("lint", "bundles", "test", "newest"))
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
     assert "Version 2.0" in (ROOT / "LICENSE").read_text()
 

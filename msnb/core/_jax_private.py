@@ -225,6 +225,14 @@ def weak_scalar(value):
     )
 
 
+def scan_counts(eqn):
+    """(constants, carried): how many inputs of a scan are which, in this order; the others are its rows."""
+    if "num_carry" in eqn.params:
+        return eqn.params["num_consts"], eqn.params["num_carry"]
+    constants, carried, _ = eqn.params["ft_in"].unpack()  # JAX 0.12 on
+    return len(constants), len(carried)
+
+
 _PRINTS = frozenset(("debug_callback", "debug_print"))
 
 

@@ -12,7 +12,7 @@ import dataclasses
 import jax
 import numpy as np
 
-from msnb.core._jax_private import Literal, eval_jaxpr
+from msnb.core._jax_private import Literal, eval_jaxpr, scan_counts
 from msnb.ir.anf import CNode
 from msnb.ir.read import read
 
@@ -289,7 +289,7 @@ class _Run:
 
     def _scan(self, eqn, args, path):
         params = eqn.params
-        n_consts, n_carry = params["num_consts"], params["num_carry"]
+        n_consts, n_carry = scan_counts(eqn)
         consts, carry, rows = args[:n_consts], args[n_consts : n_consts + n_carry], args[n_consts + n_carry :]
         points = self._points(path, eqn)
 

@@ -8,7 +8,7 @@ import os
 
 import numpy as np
 
-from msnb.core._jax_private import Literal, exclude_from_source_links, user_frame
+from msnb.core._jax_private import Literal, exclude_from_source_links, scan_counts, user_frame
 
 from . import cost
 from .anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
@@ -51,6 +51,8 @@ _NOISE = frozenset(
         "body_nconsts",
         "num_consts",
         "num_carry",
+        "ft_in",
+        "ft_out",
         "_split_transpose",
         "memory_space",
         "effects",
@@ -300,7 +302,7 @@ def _feeds(eqn, kind, count):
         carry = tuple(range(first + second, total))
         return ((*range(first), *carry), (*range(first, first + second), *carry)), (first, second)
     start = 1 if kind == "cond" else 0
-    free = total - 1 if kind == "cond" else eqn.params["num_consts"]
+    free = total - 1 if kind == "cond" else scan_counts(eqn)[0]
     return (tuple(range(start, total)),) * count, (free,) * count
 
 

@@ -252,7 +252,7 @@ def test_kernels_inside_a_loop_belong_to_the_operators_in_its_body():
 
     context.set_context(mode=context.GRAPH_MODE)
     found = profile(Loop(), Tensor(np.eye(96, dtype=np.float32)), Tensor(np.int32(30)), steps=3)
-    assert found.rows[0].op == "MatMul" and found.attribution["inferred"] < 0.2
+    assert {row.op for row in found.rows[:2]} == {"MatMul", "Tanh"} and found.attribution["inferred"] < 0.2
 
 
 # ---------------------------------------------------------------------- parts of a step

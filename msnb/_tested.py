@@ -1,0 +1,36 @@
+"""The Pythons and JAXs that msnb is tested with; importing this module says so, in one line, where others are found.
+
+CI runs all tests with the first of each and the unit tests with the last. `pyproject.toml` has the same bounds; they
+do not reach those who install msnb without its dependencies, or a newer JAX after it.
+"""
+
+import importlib.metadata
+import sys
+
+from msnb import log
+from msnb._version import __version__
+
+PYTHON = (3, 11), (3, 13)
+JAX = (0, 10), (0, 12)
+
+
+def untested(python, jax):
+    """One sentence on what lies outside of the bounds, None when both lie within.
+
+    Args:
+        python (tuple[int]): Major and minor version.
+        jax (str): The version as the distribution gives it.
+    """
+    release = tuple(int(part) for part in jax.split(".")[:2])
+    if PYTHON[0] <= tuple(python) <= PYTHON[1] and JAX[0] <= release <= JAX[1]:
+        return None
+    first, last = ("Python {}.{} with JAX {}.{}".format(*PYTHON[end], *JAX[end]) for end in (0, 1))
+    return (
+        f"msnb {__version__} is tested from {first} to {last}, and this is Python {python[0]}.{python[1]} "
+        f"with JAX {jax}. GLOG_v=3 silences this line."
+    )
+
+
+_sentence = untested(sys.version_info[:2], importlib.metadata.version("jax"))
+if _sentence:
+    log.warning("%s", _sentence)
