@@ -13,6 +13,7 @@ from functools import wraps
 import numpy as np
 
 from msnb.common import dtype as mstype
+from msnb.common.kinds import refusal
 
 __all__ = [
     "Rel",
@@ -75,13 +76,8 @@ INC_NEITHER, INC_LEFT, INC_RIGHT, INC_BOTH = Rel.INC_NEITHER, Rel.INC_LEFT, Rel.
 IN, NOT_IN = Rel.IN, Rel.NOT_IN
 
 
-def _subject(arg_name, prim_name):
-    name = f"'{arg_name}'" if arg_name else "the argument"
-    return f"For '{prim_name}', {name}" if prim_name else name[:1].upper() + name[1:]
-
-
 def _got(value):
-    return f"but got {value!r} ({type(value).__name__})"
+    return f"{value!r} ({type(value).__name__})"
 
 
 def _names(types):
@@ -98,7 +94,7 @@ def _as_tuple(types):
 def check_finite(arg_value, arg_name=None, prim_name=None):
     """`arg_value`, unless it is a NaN or infinite number, which is a ValueError. What is no number passes."""
     if isinstance(arg_value, (float, np.floating)) and not math.isfinite(arg_value):
-        raise ValueError(f"{_subject(arg_name, prim_name)} should be a finite number, {_got(arg_value)}.")
+        raise refusal(ValueError, prim_name, arg_name, "a finite number", _got(arg_value))
     return arg_value
 
 
@@ -106,9 +102,12 @@ def check_number(arg_value, value, rel, arg_type=int, arg_name=None, prim_name=N
     """`arg_value`, when it is a finite `arg_type` in relation `rel` to `value`; TypeError or ValueError otherwise."""
     check_is_number(arg_value, arg_type, arg_name, prim_name)
     if not Rel.get_fns(rel)(arg_value, value):
-        raise ValueError(
-            f"{_subject(arg_name, prim_name)} should be {arg_type.__name__} and "
-            f"{Rel.get_strs(rel).format(value)}, {_got(arg_value)}."
+        raise refusal(
+            ValueError,
+            prim_name,
+            arg_name,
+            f"{arg_type.__name__} and {Rel.get_strs(rel).format(value)}",
+            _got(arg_value),
         )
     return arg_value
 
@@ -117,7 +116,7 @@ def check_is_number(arg_value, arg_type, arg_name=None, prim_name=None):
     """`arg_value`, when it is a finite `arg_type` (a bool is no number); TypeError or ValueError otherwise."""
     check_finite(arg_value, arg_name, prim_name)
     if not isinstance(arg_value, arg_type) or isinstance(arg_value, bool):
-        raise TypeError(f"{_subject(arg_name, prim_name)} should be {arg_type.__name__}, {_got(arg_value)}.")
+        raise refusal(TypeError, prim_name, arg_name, arg_type.__name__, _got(arg_value))
     return arg_value
 
 
@@ -125,13 +124,10 @@ def check_number_range(arg_value, lower_limit, upper_limit, rel, value_type, arg
     """`arg_value`, a finite `value_type` or numpy number inside the interval; TypeError or ValueError otherwise."""
     check_finite(arg_value, arg_name, prim_name)
     if not isinstance(arg_value, (np.ndarray, np.generic, *_as_tuple(value_type))) or isinstance(arg_value, bool):
-        raise TypeError(
-            f"{_subject(arg_name, prim_name)} should be {_names(_as_tuple(value_type))}, {_got(arg_value)}."
-        )
+        raise refusal(TypeError, prim_name, arg_name, _names(_as_tuple(value_type)), _got(arg_value))
     if not Rel.get_fns(rel)(arg_value, lower_limit, upper_limit):
-        raise ValueError(
-            f"{_subject(arg_name, prim_name)} should be in {Rel.get_strs(rel).format(lower_limit, upper_limit)}, "
-            f"{_got(arg_value)}."
+        raise refusal(
+            ValueError, prim_name, arg_name, f"in {Rel.get_strs(rel).format(lower_limit, upper_limit)}", _got(arg_value)
         )
     return arg_value
 
@@ -195,16 +191,14 @@ def check(arg_name, arg_value, value_name, value, rel=Rel.EQ, prim_name=None, ex
     check_finite(arg_value, arg_name, prim_name)
     if not Rel.get_fns(rel)(arg_value, value):
         expected = Rel.get_strs(rel).format(f"{value_name} = {value}")
-        raise excp_cls(f"{_subject(arg_name, prim_name)} should be {expected}, but got {arg_value}.")
+        raise refusal(excp_cls, prim_name, arg_name, expected, str(arg_value))
     return arg_value
 
 
 def _check_named_number(arg_name, arg_value, value, rel, prim_name):
     check_finite(arg_value, arg_name, prim_name)
     if not Rel.get_fns(rel)(arg_value, value):
-        raise ValueError(
-            f"{_subject(arg_name, prim_name)} should be {Rel.get_strs(rel).format(value)}, {_got(arg_value)}."
-        )
+        raise refusal(ValueError, prim_name, arg_name, Rel.get_strs(rel).format(value), _got(arg_value))
     return arg_value
 
 
@@ -214,24 +208,20 @@ def _check_named_number(arg_name, arg_value, value, rel, prim_name):
 def check_bool(arg_value, arg_name=None, prim_name=None):
     """`arg_value`, when it is a bool; TypeError otherwise."""
     if not isinstance(arg_value, bool):
-        raise TypeError(f"{_subject(arg_name, prim_name)} should be bool, {_got(arg_value)}.")
+        raise refusal(TypeError, prim_name, arg_name, "bool", _got(arg_value))
     return arg_value
 
 
 def check_string(arg_value, valid_values, arg_name=None, prim_name=None):
     """`arg_value`, when it is one of the strings `valid_values`; ValueError otherwise."""
     if not (isinstance(arg_value, str) and arg_value in valid_values):
-        raise ValueError(
-            f"{_subject(arg_name, prim_name)} should be one of {', '.join(map(repr, valid_values))}, {_got(arg_value)}."
-        )
+        raise refusal(ValueError, prim_name, arg_name, f"one of {', '.join(map(repr, valid_values))}", _got(arg_value))
     return arg_value
 
 
 def _check_pattern(target, pattern, flag, prim_name):
     if re.match(pattern, target, flag) is None:
-        raise ValueError(
-            f"{_subject(None, prim_name)} should match the regular expression {pattern!r}, but got {target!r}."
-        )
+        raise refusal(ValueError, prim_name, None, f"what matches the regular expression {pattern!r}", repr(target))
     return True
 
 
@@ -248,7 +238,7 @@ def check_file_name_by_regular(target, reg=None, flag=re.ASCII, prim_name=None):
 def check_isinstance(arg_name, arg_value, classes):
     """`arg_value`, when it is an instance of `classes`; ValueError otherwise."""
     if not isinstance(arg_value, classes):
-        raise ValueError(f"'{arg_name}' should be an instance of {_names(_as_tuple(classes))}, {_got(arg_value)}.")
+        raise refusal(ValueError, None, arg_name, f"an instance of {_names(_as_tuple(classes))}", _got(arg_value))
     return arg_value
 
 
@@ -259,18 +249,17 @@ def check_value_type(arg_name, arg_value, valid_types, prim_name=None):
     """
     valid_types = _as_tuple(valid_types)
     if not isinstance(arg_value, valid_types) or (isinstance(arg_value, bool) and bool not in valid_types):
-        raise TypeError(f"{_subject(arg_name, prim_name)} should be {_names(valid_types)}, {_got(arg_value)}.")
+        raise refusal(TypeError, prim_name, arg_name, _names(valid_types), _got(arg_value))
     if isinstance(arg_value, float) and math.isnan(arg_value):  # it would pass every `if value < 0` that follows
-        raise ValueError(f"{_subject(arg_name, prim_name)} should be {_names(valid_types)}, but got NaN.")
+        raise refusal(ValueError, prim_name, arg_name, _names(valid_types), "NaN")
     return arg_value
 
 
 def check_pad_value_by_mode(pad_mode, padding, prim_name):
     """`padding`, when `pad_mode` is "pad" or nothing is to be padded; ValueError otherwise."""
     if pad_mode != "pad" and padding != 0:
-        raise ValueError(
-            f"{_subject('padding', prim_name)} should be 0 unless pad_mode is 'pad', but got {padding!r} with "
-            f"pad_mode '{pad_mode}'."
+        raise refusal(
+            ValueError, prim_name, "padding", "0 unless pad_mode is 'pad'", f"{padding!r} with pad_mode '{pad_mode}'"
         )
     return padding
 
@@ -278,7 +267,7 @@ def check_pad_value_by_mode(pad_mode, padding, prim_name):
 def check_const_input(arg_name, arg_value, prim_name):
     """`arg_value`, when its value is known at compile time; ValueError when it is None."""
     if arg_value is None:
-        raise ValueError(f"{_subject(arg_name, prim_name)} should be a constant, but its value is not known yet.")
+        raise refusal(ValueError, prim_name, arg_name, "a constant", "a value that is not known yet")
     return arg_value
 
 
@@ -300,10 +289,9 @@ def check_subclass(arg_name, type_, template_types, prim_name, addition_error_in
     """Check that the type `type_` is, or belongs to the family of, one of `template_types`; TypeError otherwise."""
     templates = _as_tuple(template_types)
     if not any(type_ is t or (isinstance(t, mstype.Type) and mstype.issubclass_(type_, t)) for t in templates):
-        raise TypeError(
-            f"{_subject(arg_name, prim_name)} should be of type {' or '.join(map(str, templates))}, but got {type_}."
-            f"{' ' + addition_error_info if addition_error_info else ''}"
-        )
+        family = f"of type {' or '.join(map(str, templates))}"
+        more = f". {addition_error_info}" if addition_error_info else ""
+        raise refusal(TypeError, prim_name, arg_name, family, f"{type_}{more}")
 
 
 def check_type_name(arg_name, arg_type, valid_types, prim_name):
@@ -311,9 +299,7 @@ def check_type_name(arg_name, arg_type, valid_types, prim_name):
     valid_types = _as_tuple(valid_types)
     arg_type = _element(arg_type)
     if arg_type not in valid_types:
-        raise TypeError(
-            f"{_subject(arg_name, prim_name)} should be {_names(valid_types)}, but got {_names((arg_type,))}."
-        )
+        raise refusal(TypeError, prim_name, arg_name, _names(valid_types), f"{_names((arg_type,))}")
     return arg_type
 
 
@@ -333,7 +319,7 @@ def _check_same(args, prim_name):
     for name, type_ in rest:
         if type_ != expected:
             raise TypeError(
-                f"{_subject(name, prim_name)} should have the same type as '{first}', {expected}, but got {type_}."
+                f"For '{prim_name}', '{name}' should have the same type as '{first}', {expected}, but got {type_}."
             )
 
 
@@ -351,9 +337,7 @@ def check_scalar_or_tensor_types_same(args, valid_values, prim_name, allow_mix=F
     """Check that element types are valid and the same (Tensors beside scalars: `allow_mix`); TypeError otherwise."""
     for name, type_ in args.items():
         if _element(type_) not in valid_values:
-            raise TypeError(
-                f"{_subject(name, prim_name)} should be {' or '.join(map(str, valid_values))}, but got {type_}."
-            )
+            raise refusal(TypeError, prim_name, name, " or ".join(map(str, valid_values)), str(type_))
     _check_same({name: _element(type_) for name, type_ in args.items()} if allow_mix else args, prim_name)
 
 
@@ -385,41 +369,9 @@ class Validator:
         return check_is_float(arg_value, arg_name, prim_name)
 
 
-for _check in (
-    check,
-    check_int,
-    check_is_int,
-    check_equal_int,
-    check_positive_int,
-    check_negative_int,
-    check_non_positive_int,
-    check_non_negative_int,
-    check_float,
-    check_finite,
-    check_is_float,
-    check_positive_float,
-    check_negative_float,
-    check_non_positive_float,
-    check_non_negative_float,
-    check_isinstance,
-    check_bool,
-    check_int_range,
-    check_float_range,
-    check_string,
-    check_str_by_regular,
-    check_file_name_by_regular,
-    check_pad_value_by_mode,
-    check_subclass,
-    check_const_input,
-    check_types_same_and_valid,
-    check_tensors_dtypes_same_and_valid,
-    check_tensor_dtype_valid,
-    check_scalar_or_tensor_types_same,
-    check_value_type,
-    check_type_name,
-    check_reduce_shape,
-):
-    setattr(Validator, _check.__name__, staticmethod(_check))
+for _check in [f for name, f in globals().items() if name == "check" or name.startswith("check_")]:
+    if not hasattr(Validator, _check.__name__):
+        setattr(Validator, _check.__name__, staticmethod(_check))
 
 
 # --- data of a network ------------------------------------------------------------------------------------------------
@@ -428,7 +380,7 @@ for _check in (
 def check_input_format(input_param):
     """`input_param`, when it is "NCHW"; ValueError otherwise."""
     if input_param != "NCHW":
-        raise ValueError(f"The data format should be 'NCHW', but got {input_param!r}.")
+        raise refusal(ValueError, None, "input_format", "'NCHW'", repr(input_param))
     return input_param
 
 
@@ -464,7 +416,7 @@ def _expander(n):
             or len(value) != n
             or any(not isinstance(v, int) or isinstance(v, bool) for v in value)
         ):
-            raise TypeError(f"The argument should be an int or a tuple of {n} int, {_got(value)}.")
+            raise refusal(TypeError, None, None, f"an int or a tuple of {n} int", _got(value))
         return value
 
     expand.__doc__ = f"A tuple of {n} int from an int or such a tuple; TypeError otherwise."
@@ -481,9 +433,12 @@ def _check_3d_int_or_tuple(arg_name, arg_value, prim_name, allow_five=False, ret
     lengths = (3, 5) if allow_five else (3,)
     smallest = 1 if greater_zero else 0
     if len(values) not in lengths or any(not isinstance(v, int) or isinstance(v, bool) or v < smallest for v in values):
-        raise ValueError(
-            f"{_subject(arg_name, prim_name)} should be an int or a tuple of {' or '.join(map(str, lengths))} int, "
-            f"each at least {smallest}, {_got(arg_value)}."
+        raise refusal(
+            ValueError,
+            prim_name,
+            arg_name,
+            f"an int or a tuple of {' or '.join(map(str, lengths))} int, each at least {smallest}",
+            _got(arg_value),
         )
     return ((1, 1) + values if len(values) == 3 else values) if ret_five else values[-3:]
 
@@ -501,9 +456,7 @@ def args_type_check(*type_args, **type_kwargs):
             given = signature.bind(*args, **kwargs).arguments
             for name, value in {**given, **given.get("kwargs", {})}.items():
                 if name in expected and value is not None and not isinstance(value, expected[name]):
-                    raise TypeError(
-                        f"For '{func.__name__}', '{name}' should be {_names(_as_tuple(expected[name]))}, {_got(value)}."
-                    )
+                    raise refusal(TypeError, func.__name__, name, _names(_as_tuple(expected[name])), _got(value))
             return func(*args, **kwargs)
 
         return checked

@@ -4,6 +4,16 @@ import sys
 from types import ModuleType
 
 
+def not_yet(what, instead=None):
+    """The NotImplementedError of what comes in a later version.
+
+    Args:
+        what (str): What was asked for.
+        instead (str): What to do instead, or why. Default: None, nothing to say.
+    """
+    return NotImplementedError(f"{what} is not available in msnb yet{f'; {instead}' if instead else ''}.")
+
+
 def placeholder(name, path, why):
     """A class that raises NotImplementedError when it is called or derived from.
 
@@ -14,7 +24,7 @@ def placeholder(name, path, why):
     """
 
     def refuse(*args, **kwargs):
-        raise NotImplementedError(f"{path}.{name} is not available yet: {why}")
+        raise not_yet(f"{path}.{name}", why.rstrip("."))
 
     members = {
         "__init__": refuse,

@@ -6,109 +6,79 @@ import re
 from types import SimpleNamespace
 
 from msnb import log
+from msnb._later import not_yet
+from msnb.common.kinds import Instance, Int, Kind, Str, Worded, accept_value, check
 
-# --- checks: (key, value) -> value as it is kept ------------------------------------------------------------------
+# --- what a setting may hold ------------------------------------------------------------------------------------------
 
-
-def instance_of(*types):
-    names = " or ".join(t.__name__ for t in types)
-
-    def check(key, value):
-        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-            raise TypeError(f"'{key}' should be {names}, but got {value!r} ({type(value).__name__}).")
-        return value
-
-    return check
+mapping = Instance(dict)
 
 
-flag, text, integer = instance_of(bool), instance_of(str), instance_of(int)
-mapping, sequence = instance_of(dict), instance_of(list)
+def _flag_or_level(value):
+    if not isinstance(value, bool) and not 0 <= accept_value(Int, value) <= 3:
+        raise ValueError
+    return value
 
 
-def integer_in(low, high):
-    def check(key, value):
-        if not low <= integer(key, value) <= high:
-            raise ValueError(f"'{key}' should be in [{low}, {high}], but got {value}.")
-        return value
-
-    return check
-
-
-def one_of(*names):
-    def check(key, value):
-        if text(key, value) not in names:
-            raise ValueError(f"'{key}' should be one of {', '.join(map(repr, names))}, but got {value!r}.")
-        return value
-
-    return check
-
-
-def flag_or_level(key, value):
-    if isinstance(value, bool) or (isinstance(value, int) and 0 <= value <= 3):
-        return value
-    raise (ValueError if isinstance(value, int) else TypeError)(
-        f"'{key}' should be a bool, or 0 to 3, but got {value!r}."
-    )
-
-
-def directory(key, value):
-    """Absolute path of a folder, made when it is not there."""
+def _folder(value):
     if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"'{key}' should be the path of a folder, but got {value!r}.")
+        raise ValueError
     path = os.path.realpath(value)
     try:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
-        raise ValueError(
-            f"'{key}' should be a folder that can be written, but {path} cannot be made: {error.strerror}."
-        ) from error
+        raise ValueError(f"{path} cannot be made: {error.strerror}") from error
     return path
 
 
-def file(key, value):
-    path = os.path.realpath(text(key, value))
+def _file(value, key):
+    path = os.path.realpath(check(Str, value, key, None))
     if os.path.isdir(path):
         raise OSError(f"'{key}' should be the path of a file, but {value!r} is a folder.")
     return path
 
 
-def file_in_new_folder(key, value):
-    folder = os.path.dirname(text(key, value))
+def _file_in_new_folder(value):
+    folder = os.path.dirname(accept_value(Str, value))
     if folder:
         os.makedirs(folder, exist_ok=True)
     return value
 
 
+def _ascending_indices(value):
+    if not value or sorted(set(accept_value(Instance(list), value))) != value:
+        raise ValueError
+    return [accept_value(Int, index) for index in value]
+
+
+flag_or_level = Kind("a bool, or 0 to 3", _flag_or_level)
+directory = Kind("the path of a folder that is there or can be made", _folder)
+file = Worded("the path of a file", _file)
+file_in_new_folder = Kind("a string", _file_in_new_folder)
+ascending_indices = Kind("a list of ascending int, not empty and without duplicates", _ascending_indices)
+
+
 def gigabytes(limit):
-    def check(key, value):
-        if not re.fullmatch(r"([1-9][0-9]*\.?[0-9]*|0\.[0-9]*)GB", text(key, value)) or not float(value[:-2]):
-            raise ValueError(f"'{key}' should be a size such as \"3.5GB\", but got {value!r}.")
-        if float(value[:-2]) > limit:
-            raise ValueError(f"'{key}' should not be more than {limit}GB, but got {value!r}.")
+    """A size such as "3.5GB", up to `limit`."""
+
+    def accept(value):
+        size = re.fullmatch(r"([1-9][0-9]*\.?[0-9]*|0\.[0-9]*)GB", accept_value(Str, value))
+        if not size or not 0 < float(size[1]) <= limit:
+            raise ValueError
         return value
 
-    return check
+    return Kind(f'a string with a size such as "3.5GB", at most {limit}GB', accept)
 
 
-def ascending_indices(key, value):
-    if not sequence(key, value):
-        raise ValueError(f"'{key}' should name at least one parameter index, but is empty.")
-    if not all(isinstance(i, int) and not isinstance(i, bool) for i in value):
-        raise TypeError(f"'{key}' should be a list of int, but got {value!r}.")
-    if sorted(set(value)) != value:
-        raise ValueError(f"'{key}' should be in ascending order without duplicates, but got {value!r}.")
-    return list(value)
+def only(accepted, kind, instead):
+    """`accepted` and nothing else that is of `kind`: NotImplementedError says what to do `instead`."""
 
-
-def only(accepted, check, instead):
-    """`accepted` and no other value that `check` lets through: NotImplementedError says what to do `instead`."""
-
-    def checked(key, value):
-        if check(key, value) != accepted:
-            raise NotImplementedError(f"{key}={value!r} is not available in msnb yet; {instead}.")
+    def judge(value, key):
+        if check(kind, value, key, None) != accepted:
+            raise not_yet(f"{key}={value!r}", instead)
         return value
 
-    return checked
+    return Worded(repr(accepted), judge)
 
 
 # --- tables of settings ---------------------------------------------------------------------------------------------
@@ -117,7 +87,7 @@ def only(accepted, check, instead):
 class Settings:
     """A table of settings; `values` has one attribute per key.
 
-    `table` maps each key to (default, check), or to (default, check, why it has no effect), which is said once when
+    `table` maps each key to (default, Kind), or to (default, Kind, why it has no effect), which is said once when
     another value than the default is assigned.
     """
 
@@ -140,7 +110,7 @@ class Settings:
     def check(self, settings):
         """What `settings` will be, everything checked before anything is changed."""
         found = {self.find(key): value for key, value in settings.items()}
-        return {key: self.rows[key][1](key, value) for key, value in found.items()}
+        return {key: check(self.rows[key][1], value, key, None) for key, value in found.items()}
 
     def assign(self, checked):
         for key in checked.keys() & self.no_effect.keys():

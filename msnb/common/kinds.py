@@ -14,11 +14,11 @@ import functools
 import inspect
 import math
 import numbers
+import sys
 import types
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import numpy as np
-from jax.core import Tracer
 
 from msnb import log
 from msnb.common import dtype as mstype
@@ -54,19 +54,23 @@ class Kind:
         """Normal form of `value`, given for `argument` of operator `op`; of a Tensor its number, but for a traced
         attribute whose number is not known yet or is to get a gradient: that stays a Tensor."""
         stays = self.traced and _varies(value)
-        if stays and isinstance(value._array, Tracer):
+        if stays and _traced(value._array):
             return value
         try:
             number = self.accept(value if self.whole else _concrete(value))
         except (TypeError, ValueError) as problem:
             detail = f" ({problem})" if problem.args else ""
-            raise type(problem)(
-                f"For '{op}', '{argument}' should be {self.expects}, but got {_show(value)}{detail}."
-            ) from None
+            raise refusal(type(problem), op, argument, self.expects, f"{_show(value)}{detail}") from None
         return value if stays else number
 
     def __repr__(self):
         return f"Kind({self.expects})"
+
+
+def _traced(array):
+    from jax.core import Tracer  # spares jax at start-up: settings are checked by Kinds, and stand below it
+
+    return isinstance(array, Tracer)
 
 
 def _varies(value):
@@ -76,7 +80,7 @@ def _varies(value):
         array is not None
         and array.ndim == 0
         and array.dtype.kind in "iufV"  # V: bfloat16
-        and (isinstance(array, Tracer) or value._node is not None)
+        and (_traced(array) or value._node is not None)
     )
 
 
@@ -94,6 +98,13 @@ class _OneMeant(Kind):
         value = super().__call__(value, argument, op)
         log.unused(op, self.otherwise, **{argument: getattr(value, "_array", None) is not None or value != self.meant})
         return value
+
+
+def refusal(error, op, argument, expects, got):
+    """The error that says what an argument should be; `op` and `argument` may be None, where there is no name."""
+    subject = f"'{argument}'" if argument else "the argument"
+    subject = f"For '{op}', {subject}" if op else subject[:1].upper() + subject[1:]
+    return error(f"{subject} should be {expects}, but got {got}.")
 
 
 def _show(value):
@@ -262,19 +273,23 @@ def checked(function: _Function) -> _Function:
 
     In messages a constructor goes by the name of its class, a function by its own. A default is taken as it stands.
     """
-    signature = inspect.signature(function, eval_str=True)
-    kinds = {p.name: kind_of(p.annotation) for p in signature.parameters.values()}
-    kinds = {name: kind for name, kind in kinds.items() if kind is not None}
+    kinds = []
+    for place, p in enumerate(inspect.signature(function, eval_str=True).parameters.values()):
+        kind = kind_of(p.annotation)
+        if kind is not None:
+            kinds.append((sys.maxsize if p.kind is p.KEYWORD_ONLY else place, p.name, kind))
     constructor = function.__name__ == "__init__"
 
     @functools.wraps(function)
     def call(*args, **kwargs):
-        given = signature.bind(*args, **kwargs)
         op = type(args[0]).__name__ if constructor else function.__name__
-        arguments = given.arguments
-        for name in arguments.keys() & kinds.keys():
-            arguments[name] = kinds[name](arguments[name], name, op)
-        return function(*given.args, **given.kwargs)
+        given = list(args)
+        for place, name, kind in kinds:  # a wrong number or name of arguments is the function's own error
+            if place < len(given):
+                given[place] = kind(given[place], name, op)
+            elif name in kwargs:
+                kwargs[name] = kind(kwargs[name], name, op)
+        return function(*given, **kwargs)
 
     return call
 
@@ -329,6 +344,8 @@ def _literal(choices):
 def Optional(kind):
     """`kind`, or None."""
     python, kind = python_type(kind), _required(kind)
+    if isinstance(kind, Worded):
+        return Worded(f"{kind.expects} or None", lambda value, name: None if value is None else kind(value, name))
     return Kind(
         f"{kind.expects} or None",
         lambda value: None if value is None else kind.accept(value),
@@ -430,6 +447,25 @@ def Instance(*classes):
 def is_constant(value, number):
     """Whether `value`, an attribute that `ConstantAt` declares, is known to be `number`."""
     return isinstance(value, (int, float)) and value == number
+
+
+class Worded(Kind):
+    """A Kind that refuses in sentences of its own: those that programs written for MindSpore match on.
+
+    Args:
+        expects (str): What is accepted, in words.
+        judge (Callable): Takes the value and the argument's name. Returns the normal form, or raises TypeError or
+            ValueError with the sentence.
+    """
+
+    __slots__ = ("judge",)
+
+    def __init__(self, expects, judge):
+        super().__init__(expects, lambda value: judge(value, "the argument"))
+        self.judge = judge
+
+    def __call__(self, value, argument, op=None):
+        return self.judge(value, argument)
 
 
 Int = Annotated[int, Kind("an int", _int)]

@@ -3,6 +3,7 @@
 from importlib import import_module
 
 from msnb.dataset.core import config
+from msnb.dataset.engine import samplers
 from msnb.dataset.engine.cache_client import DatasetCache
 from msnb.dataset.engine.datasets import (
     Cifar10Dataset,
@@ -94,9 +95,8 @@ __all__ = [
 
 def __getattr__(name):
     if name in _LATER:
-        return getattr(import_module(f"msnb.dataset.{_LATER[name]}"), name)
-    if name == "samplers":
-        return import_module("msnb.dataset.engine.samplers")
+        module = import_module(f"msnb.dataset.{_LATER[name]}")  # spares what few programs use
+        return getattr(module, name)
     if name in _MODULES:
-        return import_module(f"msnb.dataset.{name}")
+        return import_module(f"msnb.dataset.{name}")  # spares what a program does not use
     raise AttributeError(f"module 'mindspore.dataset' has no attribute {name!r}")

@@ -22,5 +22,6 @@ __all__ = ["FAILED", "FileReader", "FileWriter", "MindPage", "SUCCESS", *_LATER]
 
 def __getattr__(name):
     if name in _LATER:
-        return getattr(import_module(f"msnb.mindrecord.tools.{_LATER[name]}"), name)
+        module = import_module(f"msnb.mindrecord.tools.{_LATER[name]}")  # spares the converters to who reads
+        return getattr(module, name)
     raise AttributeError(f"module 'mindspore.mindrecord' has no attribute {name!r}")

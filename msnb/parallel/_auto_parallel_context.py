@@ -1,6 +1,7 @@
 """The object that r1.1 code asks for parallel settings; the settings themselves are in ``msnb.context``."""
 
 from msnb import context
+from msnb._later import not_yet
 
 _SETTINGS = context._parallel
 _GETTERS = {key: f"get_{key}" for key in _SETTINGS.rows} | {"auto_parallel_search_mode": "get_strategy_search_mode"}
@@ -21,9 +22,8 @@ class _AutoParallelContext:
 
     def set_all_reduce_fusion_split_sizes(self, sizes, group=""):
         """Grouping by size in bytes: later."""
-        raise NotImplementedError(
-            "set_all_reduce_fusion_split_sizes is not part of msnb yet; use "
-            "set_all_reduce_fusion_split_indices, or leave grouping to XLA."
+        raise not_yet(
+            "set_all_reduce_fusion_split_sizes", "use set_all_reduce_fusion_split_indices, or leave grouping to XLA"
         )
 
     def reset(self):

@@ -1,9 +1,10 @@
 """What a transfer and a computation are taken to cost in the search for sharding strategies."""
 
 from msnb import log
-from msnb._settings import Settings, flag, instance_of, integer
+from msnb._settings import Settings
+from msnb.common.kinds import Bool, Int, StrictFloat
 
-_number = instance_of(float)
+_number = StrictFloat
 _costs = Settings(
     "set_cost_model_context",
     {
@@ -14,16 +15,16 @@ _costs = Settings(
         "costmodel_communi_threshold": (2048.0, _number),
         "costmodel_communi_const": (3072.0, _number),
         "costmodel_communi_bias": (1024.0, _number),
-        "run_phase": (0, integer),
-        "costmodel_allreduce_fusion_algorithm": (0, integer),
-        "costmodel_allreduce_fusion_times": (0, integer),
+        "run_phase": (0, Int),
+        "costmodel_allreduce_fusion_algorithm": (0, Int),
+        "costmodel_allreduce_fusion_times": (0, Int),
         "costmodel_allreduce_fusion_tail_percent": (0.1, _number),
         "costmodel_allreduce_fusion_tail_time": (0.1, _number),
         "costmodel_allreduce_fusion_allreduce_inherent_time": (0.1, _number),
         "costmodel_allreduce_fusion_allreduce_bandwidth": (0.1, _number),
         "costmodel_allreduce_fusion_computation_time_parameter": (0.1, _number),
-        "multi_subgraphs": (False, flag),
-        "single_loop": (True, flag),
+        "multi_subgraphs": (False, Bool),
+        "single_loop": (True, Bool),
     },
 )
 

@@ -1,5 +1,7 @@
 """Parameter servers: what r1.1 code asks about them. There are none yet, so this process is a worker of none."""
 
+from msnb._later import not_yet
+
 
 def _is_role_worker():
     return False
@@ -25,6 +27,4 @@ def _enable_distributed_mindrt():
 
 def _set_cache_enable(cache_enable):
     if cache_enable:
-        raise NotImplementedError(
-            "The embedding cache of parameter servers is not part of msnb yet; use vocab_cache_size=0."
-        )
+        raise not_yet("The embedding cache of parameter servers", "use vocab_cache_size=0")

@@ -1,17 +1,18 @@
 """Parameters of the search for sharding strategies."""
 
 from msnb import log
-from msnb._settings import Settings, flag, instance_of, integer_in
+from msnb._settings import Settings
+from msnb.common.kinds import Between, Bool, Int, StrictFloat
 
 _parameters = Settings(
     "set_algo_parameters",
     {
-        "fully_use_devices": (True, flag),
-        "elementwise_op_strategy_follow": (False, flag),
-        "tensor_slice_align_enable": (False, flag),
-        "tensor_slice_align_size": (16, integer_in(1, 1024)),
-        "enable_algo_approxi": (False, flag),
-        "algo_approxi_epsilon": (0.1, instance_of(float)),
+        "fully_use_devices": (True, Bool),
+        "elementwise_op_strategy_follow": (False, Bool),
+        "tensor_slice_align_enable": (False, Bool),
+        "tensor_slice_align_size": (16, Between(Int, 1, 1024)),
+        "enable_algo_approxi": (False, Bool),
+        "algo_approxi_epsilon": (0.1, StrictFloat),
     },
 )
 

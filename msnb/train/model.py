@@ -7,6 +7,7 @@ import numpy as np
 
 from msnb import context, log, nn
 from msnb._checkparam import Validator, check_input_data, check_output_data
+from msnb._later import not_yet
 from msnb.context import ParallelMode
 from msnb.core import late
 from msnb.core.tensor import Tensor
@@ -500,7 +501,7 @@ class Model:
                 f"'Model.{name}' works in the parallel modes 'semi_auto_parallel' and 'auto_parallel' "
                 f"only, but the mode is '{_get_parallel_mode()}'."
             )
-        raise NotImplementedError(f"'Model.{name}' is not available in msnb yet.")
+        raise not_yet(f"'Model.{name}'")
 
 
 def _as_list(callbacks):

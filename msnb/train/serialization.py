@@ -8,6 +8,7 @@ import numpy as np
 from msnb import context, log, nn  # noqa: F401 - networks take `context` from here
 from msnb._atomic import writing
 from msnb._checkparam import Validator, check_input_data
+from msnb._later import not_yet
 from msnb.common import dtype as mstype
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
@@ -435,9 +436,7 @@ def export(net, *inputs, file_name, file_format="AIR", **kwargs):
     Validator.check_file_name_by_regular(file_name)
     if file_format not in ("AIR", "GEIR", "ONNX", "MINDIR"):
         raise ValueError(f"For 'export', 'file_format' should be 'AIR', 'ONNX' or 'MINDIR', but got {file_format!r}.")
-    raise NotImplementedError(
-        f"export to {file_format} is not available in msnb yet; save_checkpoint keeps the Parameters."
-    )
+    raise not_yet(f"export to {file_format}", "save_checkpoint keeps the Parameters")
 
 
 def parse_print(print_file_name):
@@ -449,7 +448,7 @@ def parse_print(print_file_name):
     Raises:
         NotImplementedError: Always.
     """
-    raise NotImplementedError("parse_print is not available in msnb yet: Print writes to the screen.")
+    raise not_yet("parse_print", "Print writes to the screen")
 
 
 def build_searched_strategy(strategy_filename):
@@ -461,7 +460,7 @@ def build_searched_strategy(strategy_filename):
     Raises:
         NotImplementedError: Always.
     """
-    raise NotImplementedError("build_searched_strategy is not available in msnb yet.")
+    raise not_yet("build_searched_strategy")
 
 
 def merge_sliced_parameter(sliced_parameters, strategy=None):
@@ -474,7 +473,7 @@ def merge_sliced_parameter(sliced_parameters, strategy=None):
     Raises:
         NotImplementedError: Always.
     """
-    raise NotImplementedError("merge_sliced_parameter is not available in msnb yet.")
+    raise not_yet("merge_sliced_parameter")
 
 
 def load_distributed_checkpoint(network, checkpoint_filenames, predict_strategy=None):
@@ -488,6 +487,4 @@ def load_distributed_checkpoint(network, checkpoint_filenames, predict_strategy=
     Raises:
         NotImplementedError: Always.
     """
-    raise NotImplementedError(
-        "load_distributed_checkpoint is not available in msnb yet; load_checkpoint reads the file of one device."
-    )
+    raise not_yet("load_distributed_checkpoint", "load_checkpoint reads the file of one device")

@@ -1,10 +1,14 @@
 """Filters of second order by their purpose: passes, shelves and equalisers. Formulas: RBJ Audio EQ Cookbook and SoX."""
 
+from typing import Annotated
+
 import numpy as np
 
-from msnb.dataset.audio._base import check_flags, check_non_zero_int, check_real
+from msnb.common.kinds import checked
 from msnb.dataset.audio._filters import RecursiveFilter
-from msnb.dataset.core.validator_helpers import check_value_normalize_std, type_check
+from msnb.dataset.core.kinds import Flag, NonZeroInt32, Real24, of_type, within
+
+Quality = Annotated[float, within(0, 1, float, int, low_in=False)]
 
 
 class _Cookbook(RecursiveFilter):
@@ -13,13 +17,8 @@ class _Cookbook(RecursiveFilter):
     _precision = np.float64  # of the design; MindSpore makes some filters in float32, whatever the waveform is
 
     def _take(self, sample_rate, frequency, frequency_name, Q, gain=None):
-        check_non_zero_int(sample_rate, "sample_rate")
-        check_real(frequency, frequency_name)
         if gain is not None:
-            check_real(gain, "gain")
             self.gain = gain
-        type_check(Q, (float, int), "Q")
-        check_value_normalize_std(Q, (0, 1), "Q")
         self.sample_rate = sample_rate
         setattr(self, frequency_name, frequency)
         self.quality_factor = Q
@@ -62,7 +61,8 @@ class AllpassBiquad(_Cookbook):
         >>> audio.AllpassBiquad(44100, 200.0)
     """
 
-    def __init__(self, sample_rate, central_freq, Q=0.707):
+    @checked
+    def __init__(self, sample_rate: NonZeroInt32, central_freq: Real24, Q: Quality = 0.707):
         self._take(sample_rate, central_freq, "central_freq", Q)
 
     def _design(self, cos, alpha):
@@ -88,8 +88,8 @@ class BandBiquad(_Cookbook):
         >>> audio.BandBiquad(44100, 200.0)
     """
 
-    def __init__(self, sample_rate, central_freq, Q=0.707, noise=False):
-        check_flags(noise=noise)
+    @checked
+    def __init__(self, sample_rate: NonZeroInt32, central_freq: Real24, Q: Quality = 0.707, noise: Flag = False):
         self.noise = noise
         self._take(sample_rate, central_freq, "central_freq", Q)
 
@@ -123,8 +123,10 @@ class BandpassBiquad(_Cookbook):
 
     _precision = np.float32
 
-    def __init__(self, sample_rate, central_freq, Q=0.707, const_skirt_gain=False):
-        check_flags(const_skirt_gain=const_skirt_gain)
+    @checked
+    def __init__(
+        self, sample_rate: NonZeroInt32, central_freq: Real24, Q: Quality = 0.707, const_skirt_gain: Flag = False
+    ):
         self.const_skirt_gain = const_skirt_gain
         self._take(sample_rate, central_freq, "central_freq", Q)
 
@@ -151,7 +153,8 @@ class BandrejectBiquad(_Cookbook):
         >>> audio.BandrejectBiquad(44100, 200.0)
     """
 
-    def __init__(self, sample_rate, central_freq, Q=0.707):
+    @checked
+    def __init__(self, sample_rate: NonZeroInt32, central_freq: Real24, Q: Quality = 0.707):
         self._take(sample_rate, central_freq, "central_freq", Q)
 
     def _design(self, cos, alpha):
@@ -177,7 +180,8 @@ class BassBiquad(_Cookbook):
         >>> audio.BassBiquad(44100, 10.0)
     """
 
-    def __init__(self, sample_rate, gain, central_freq=100.0, Q=0.707):
+    @checked
+    def __init__(self, sample_rate: NonZeroInt32, gain: Real24, central_freq: Real24 = 100.0, Q: Quality = 0.707):
         self._take(sample_rate, central_freq, "central_freq", Q, gain)
 
     def _design(self, cos, alpha):
@@ -205,7 +209,8 @@ class TrebleBiquad(_Cookbook):
 
     _precision = np.float32
 
-    def __init__(self, sample_rate, gain, central_freq=3000, Q=0.707):
+    @checked
+    def __init__(self, sample_rate: NonZeroInt32, gain: Real24, central_freq: Real24 = 3000, Q: Quality = 0.707):
         self._take(sample_rate, central_freq, "central_freq", Q, gain)
 
     def _design(self, cos, alpha):
@@ -231,7 +236,8 @@ class EqualizerBiquad(_Cookbook):
         >>> audio.EqualizerBiquad(44100, 1500, 5.5)
     """
 
-    def __init__(self, sample_rate, center_freq, gain, Q=0.707):
+    @checked
+    def __init__(self, sample_rate: NonZeroInt32, center_freq: Real24, gain: Real24, Q: Quality = 0.707):
         self._take(sample_rate, center_freq, "center_freq", Q, gain)
 
     def _design(self, cos, alpha):
@@ -257,7 +263,8 @@ class HighpassBiquad(_Cookbook):
         >>> audio.HighpassBiquad(44100, 1500)
     """
 
-    def __init__(self, sample_rate, cutoff_freq, Q=0.707):
+    @checked
+    def __init__(self, sample_rate: NonZeroInt32, cutoff_freq: Real24, Q: Quality = 0.707):
         self._take(sample_rate, cutoff_freq, "cutoff_freq", Q)
 
     def _design(self, cos, alpha):
@@ -282,7 +289,8 @@ class LowpassBiquad(_Cookbook):
         >>> audio.LowpassBiquad(44100, 1500)
     """
 
-    def __init__(self, sample_rate, cutoff_freq, Q=0.707):
+    @checked
+    def __init__(self, sample_rate: NonZeroInt32, cutoff_freq: Real24, Q: Quality = 0.707):
         self._take(sample_rate, cutoff_freq, "cutoff_freq", Q)
 
     def _design(self, cos, alpha):
@@ -290,7 +298,7 @@ class LowpassBiquad(_Cookbook):
 
 
 def _check_rate(sample_rate, known):
-    type_check(sample_rate, (int,), "sample_rate")
+    of_type(int)(sample_rate, "sample_rate")
     if sample_rate not in known:
         raise ValueError(f"sample_rate should be one of {sorted(known)}, but is {sample_rate}.")
 

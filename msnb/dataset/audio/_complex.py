@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from msnb.dataset.audio._base import AudioOp, check_non_negative_real
+from msnb.common.kinds import checked
+from msnb.dataset.audio._base import AudioOp
+from msnb.dataset.core.kinds import NonNegReal24
 
 
 class _ComplexOp(AudioOp):
@@ -58,8 +60,8 @@ class ComplexNorm(_ComplexOp):
         >>> audio.ComplexNorm(power=2.0)
     """
 
-    def __init__(self, power=1.0):
-        check_non_negative_real(power, "power")
+    @checked
+    def __init__(self, power: NonNegReal24 = 1.0):
         self.power = power
 
     def _row(self, array):
@@ -82,8 +84,8 @@ class Magphase(_ComplexOp):
         >>> audio.Magphase(power=1.0)
     """
 
-    def __init__(self, power=1.0):
-        check_non_negative_real(power, "power")
+    @checked
+    def __init__(self, power: NonNegReal24 = 1.0):
         self.power = power
 
     def _row(self, array):

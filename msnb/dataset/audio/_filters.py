@@ -3,9 +3,10 @@
 import numpy as np
 from scipy.signal import lfilter
 
-from msnb.dataset.audio._base import AudioOp, check_flags, check_real
+from msnb.common.kinds import check, checked
+from msnb.dataset.audio._base import AudioOp
+from msnb.dataset.core.kinds import Flag, Real24, of_type
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.core.validator_helpers import type_check
 
 
 class RecursiveFilter(AudioOp):
@@ -49,9 +50,8 @@ class Biquad(RecursiveFilter):
 
     __call__ = TensorOp.__call__  # lists too, as in MindSpore
 
-    def __init__(self, b0, b1, b2, a0, a1, a2):
-        for name, value in (("b0", b0), ("b1", b1), ("b2", b2), ("a0", a0), ("a1", a1), ("a2", a2)):
-            check_real(value, name)
+    @checked
+    def __init__(self, b0: Real24, b1: Real24, b2: Real24, a0: Real24, a1: Real24, a2: Real24):
         if a0 == 0:
             raise ValueError("Input a0 must not be 0: the coefficients are divided by it.")
         self.b0, self.b1, self.b2 = b0, b1, b2
@@ -77,17 +77,17 @@ class LFilter(RecursiveFilter):
         >>> audio.LFilter(a_coeffs=[1.0, 0.2, 0.3], b_coeffs=[0.1, 0.2, 0.3])
     """
 
-    def __init__(self, a_coeffs, b_coeffs, clamp=True):
+    @checked
+    def __init__(self, a_coeffs, b_coeffs, clamp: Flag = True):
         for name, values in (("a_coeffs", a_coeffs), ("b_coeffs", b_coeffs)):
-            type_check(values, (list, tuple), name)
+            of_type(list, tuple)(values, name)
             for i, value in enumerate(values):
-                check_real(value, f"{name}[{i}]")
+                check(Real24, value, f"{name}[{i}]", "LFilter")
         if len(a_coeffs) != len(b_coeffs):
             raise ValueError(
                 f"a_coeffs and b_coeffs should be equally long (fill up with 0), but have {len(a_coeffs)} and "
                 f"{len(b_coeffs)} numbers."
             )
-        check_flags(clamp=clamp)
         if not a_coeffs or a_coeffs[0] == 0:
             raise RuntimeError(f"{type(self).__name__}: a_coeffs should begin with a number other than 0.")
         self.a_coeffs = a_coeffs

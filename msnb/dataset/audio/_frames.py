@@ -1,11 +1,14 @@
 """Transforms of features along their frames: differences and sliding normalisation."""
 
+from typing import Annotated
+
 import numpy as np
 from scipy.ndimage import correlate1d
 
-from msnb.dataset.audio._base import AudioOp, check_flags, check_int_from, check_non_negative_int
+from msnb.common.kinds import checked
+from msnb.dataset.audio._base import AudioOp
 from msnb.dataset.audio.utils import BorderType
-from msnb.dataset.core.validator_helpers import type_check
+from msnb.dataset.core.kinds import INT32_MAX, Flag, NonNegInt32, of_type, within
 
 
 class ComputeDeltas(AudioOp):
@@ -25,9 +28,12 @@ class ComputeDeltas(AudioOp):
         >>> audio.ComputeDeltas(win_length=7, pad_mode=audio.BorderType.EDGE)
     """
 
-    def __init__(self, win_length=5, pad_mode=BorderType.EDGE):
-        type_check(pad_mode, (BorderType,), "pad_mode")
-        check_int_from(3, win_length, "win_length")
+    @checked
+    def __init__(
+        self,
+        win_length: Annotated[int, within(3, INT32_MAX, int)] = 5,
+        pad_mode: Annotated[BorderType, of_type(BorderType)] = BorderType.EDGE,
+    ):
         self.win_length = win_length
         self.pad_mode = pad_mode
 
@@ -59,10 +65,14 @@ class SlidingWindowCmn(AudioOp):
         >>> audio.SlidingWindowCmn(600, 100, False, False)
     """
 
-    def __init__(self, cmn_window=600, min_cmn_window=100, center=False, norm_vars=False):
-        check_non_negative_int(cmn_window, "cmn_window")
-        check_non_negative_int(min_cmn_window, "min_cmn_window")
-        check_flags(center=center, norm_vars=norm_vars)
+    @checked
+    def __init__(
+        self,
+        cmn_window: NonNegInt32 = 600,
+        min_cmn_window: NonNegInt32 = 100,
+        center: Flag = False,
+        norm_vars: Flag = False,
+    ):
         self.cmn_window = cmn_window
         self.min_cmn_window = min_cmn_window
         self.center = center

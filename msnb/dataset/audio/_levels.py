@@ -1,18 +1,22 @@
 """Transforms of the level of a signal: gains, decibels, companding, fades and distortions."""
 
+from typing import Annotated
+
 import numpy as np
 from scipy.signal import lfilter
 
-from msnb.dataset.audio._base import (
-    AudioOp,
-    check_non_negative_int,
-    check_non_negative_real,
-    check_positive_real,
-    check_real,
-    check_real_in,
-)
+from msnb.common.kinds import check, checked
+from msnb.dataset.audio._base import AudioOp
 from msnb.dataset.audio.utils import FadeShape, GainType, ScaleType
-from msnb.dataset.core.validator_helpers import check_pos_int32, type_check
+from msnb.dataset.core.kinds import (
+    NonNegInt32,
+    NonNegReal24,
+    PositiveInt32,
+    PositiveReal24,
+    Real24,
+    of_type,
+    within,
+)
 
 
 class _Waveform(AudioOp):
@@ -41,10 +45,14 @@ class AmplitudeToDB(AudioOp):
         >>> audio.AmplitudeToDB(stype=audio.ScaleType.POWER)
     """
 
-    def __init__(self, stype=ScaleType.POWER, ref_value=1.0, amin=1e-10, top_db=80.0):
-        type_check(stype, (ScaleType,), "stype")
-        for name, value in (("ref_value", ref_value), ("amin", amin), ("top_db", top_db)):
-            check_positive_real(value, name)
+    @checked
+    def __init__(
+        self,
+        stype: Annotated[ScaleType, of_type(ScaleType)] = ScaleType.POWER,
+        ref_value: PositiveReal24 = 1.0,
+        amin: PositiveReal24 = 1e-10,
+        top_db: PositiveReal24 = 80.0,
+    ):
         self.stype = stype
         self.ref_value = ref_value
         self.amin = amin
@@ -81,9 +89,8 @@ class DBToAmplitude(_Waveform):
         >>> audio.DBToAmplitude(ref=0.5, power=0.5)
     """
 
-    def __init__(self, ref, power):
-        check_real(ref, "ref")
-        check_real(power, "power")
+    @checked
+    def __init__(self, ref: Real24, power: Real24):
         self.ref = ref
         self.power = power
 
@@ -107,8 +114,8 @@ class Contrast(_Waveform):
         >>> audio.Contrast(enhancement_amount=75.0)
     """
 
-    def __init__(self, enhancement_amount=75.0):
-        check_real_in(enhancement_amount, 0, 100, "enhancement_amount")
+    @checked
+    def __init__(self, enhancement_amount: Annotated[float, within(0, 100, float, int)] = 75.0):
         self.enhancement_amount = enhancement_amount
 
     def _level(self, wave):
@@ -134,10 +141,12 @@ class DCShift(_Waveform):
         >>> audio.DCShift(0.5, 0.02)
     """
 
-    def __init__(self, shift, limiter_gain=None):
-        check_real_in(shift, -2.0, 2.0, "shift")
-        if limiter_gain is not None:
-            type_check(limiter_gain, (float, int), "limiter_gain")
+    @checked
+    def __init__(
+        self,
+        shift: Annotated[float, within(-2.0, 2.0, float, int)],
+        limiter_gain: Annotated[float, of_type(float, int)] | None = None,
+    ):
         self.shift = shift
         self.limiter_gain = limiter_gain or shift
 
@@ -186,10 +195,13 @@ class Fade(_Waveform):
         >>> audio.Fade(fade_in_len=3, fade_out_len=2, fade_shape=audio.FadeShape.LINEAR)
     """
 
-    def __init__(self, fade_in_len=0, fade_out_len=0, fade_shape=FadeShape.LINEAR):
-        check_non_negative_int(fade_in_len, "fade_in_len")
-        check_non_negative_int(fade_out_len, "fade_out_len")
-        type_check(fade_shape, (FadeShape,), "fade_shape")
+    @checked
+    def __init__(
+        self,
+        fade_in_len: NonNegInt32 = 0,
+        fade_out_len: NonNegInt32 = 0,
+        fade_shape: Annotated[FadeShape, of_type(FadeShape)] = FadeShape.LINEAR,
+    ):
         self.fade_in_len = fade_in_len
         self.fade_out_len = fade_out_len
         self.fade_shape = fade_shape
@@ -220,8 +232,8 @@ class Gain(_Waveform):
         >>> audio.Gain(1.2)
     """
 
-    def __init__(self, gain_db=1.0):
-        check_real(gain_db, "gain_db")
+    @checked
+    def __init__(self, gain_db: Real24 = 1.0):
         self.gain_db = gain_db
 
     def _level(self, wave):
@@ -244,8 +256,8 @@ class MuLawDecoding(_Waveform):
         >>> audio.MuLawDecoding(256)
     """
 
-    def __init__(self, quantization_channels=256):
-        check_pos_int32(quantization_channels, "quantization_channels")
+    @checked
+    def __init__(self, quantization_channels: PositiveInt32 = 256):
         self.quantization_channels = quantization_channels
 
     def _level(self, codes):
@@ -272,8 +284,8 @@ class MuLawEncoding(_Waveform):
         >>> audio.MuLawEncoding(256)
     """
 
-    def __init__(self, quantization_channels=256):
-        check_pos_int32(quantization_channels, "quantization_channels")
+    @checked
+    def __init__(self, quantization_channels: PositiveInt32 = 256):
         self.quantization_channels = quantization_channels
 
     def _level(self, wave):
@@ -300,9 +312,12 @@ class Overdrive(_Waveform):
         >>> audio.Overdrive(gain=20.0, color=20.0)
     """
 
-    def __init__(self, gain=20.0, color=20.0):
-        check_real_in(gain, 0, 100, "gain")
-        check_real_in(color, 0, 100, "color")
+    @checked
+    def __init__(
+        self,
+        gain: Annotated[float, within(0, 100, float, int)] = 20.0,
+        color: Annotated[float, within(0, 100, float, int)] = 20.0,
+    ):
         self.gain = gain
         self.color = color
 
@@ -331,10 +346,10 @@ class Vol(_Waveform):
         >>> audio.Vol(gain=10, gain_type=audio.GainType.DB)
     """
 
-    def __init__(self, gain, gain_type=GainType.AMPLITUDE):
-        type_check(gain_type, (GainType,), "gain_type")
-        check = {GainType.AMPLITUDE: check_non_negative_real, GainType.POWER: check_positive_real}
-        check.get(gain_type, check_real)(gain, "gain")
+    @checked
+    def __init__(self, gain, gain_type: Annotated[GainType, of_type(GainType)] = GainType.AMPLITUDE):
+        kind = {GainType.AMPLITUDE: NonNegReal24, GainType.POWER: PositiveReal24}.get(gain_type, Real24)
+        check(kind, gain, "gain", "Vol")
         self.gain = gain
         self.gain_type = gain_type
 

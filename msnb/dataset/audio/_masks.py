@@ -1,7 +1,10 @@
 """Masks over a range of frequencies or of times of a spectrogram (SpecAugment)."""
 
-from msnb.dataset.audio._base import AudioOp, check_flags, check_non_negative_int, check_non_negative_real, check_real
-from msnb.dataset.core.validator_helpers import check_pos_int32, check_value, type_check
+from typing import Annotated
+
+from msnb.common.kinds import checked
+from msnb.dataset.audio._base import AudioOp
+from msnb.dataset.core.kinds import Flag, NonNegInt32, NonNegReal24, PositiveInt32, Real24, within
 
 _SHAPE = "<..., freq, time>"
 
@@ -43,12 +46,6 @@ class _Mask(AudioOp):
         return self._masked(self._spectrogram(array), *drawn)
 
 
-def _check_axis(mask_value, axis):
-    check_real(mask_value, "mask_value")
-    type_check(axis, (int,), "axis")
-    check_value(axis, (1, 2), "axis")
-
-
 class MaskAlongAxis(_Mask):
     """A given range of a spectrogram <..., freq, time> overwritten.
 
@@ -68,10 +65,14 @@ class MaskAlongAxis(_Mask):
         >>> audio.MaskAlongAxis(0, 10, 0.5, 1)
     """
 
-    def __init__(self, mask_start, mask_width, mask_value, axis):
-        check_non_negative_int(mask_start, "mask_start")
-        check_pos_int32(mask_width, "mask_width")
-        _check_axis(mask_value, axis)
+    @checked
+    def __init__(
+        self,
+        mask_start: NonNegInt32,
+        mask_width: PositiveInt32,
+        mask_value: Real24,
+        axis: Annotated[int, within(1, 2, int)],
+    ):
         self.mask_start = mask_start
         self.mask_width = mask_width
         self.mask_value = mask_value
@@ -102,9 +103,8 @@ class MaskAlongAxisIID(_Mask):
 
     deterministic = False
 
-    def __init__(self, mask_param, mask_value, axis):
-        check_non_negative_int(mask_param, "mask_param")
-        _check_axis(mask_value, axis)
+    @checked
+    def __init__(self, mask_param: NonNegInt32, mask_value: Real24, axis: Annotated[int, within(1, 2, int)]):
         self.mask_param = mask_param
         self.mask_value = mask_value
         self.axis = axis
@@ -118,10 +118,6 @@ class _Masking(_Mask):
     """Base of the two masks that may be random."""
 
     def _take(self, iid_masks, mask_param, param_name, mask_start, mask_value):
-        check_flags(iid_masks=iid_masks)
-        check_non_negative_int(mask_param, param_name)
-        check_non_negative_int(mask_start, "mask_start")
-        check_non_negative_real(mask_value, "mask_value")
         self.iid_masks = iid_masks
         setattr(self, param_name, mask_param)
         self._width = mask_param
@@ -160,7 +156,14 @@ class FrequencyMasking(_Masking):
 
     _axis = -2
 
-    def __init__(self, iid_masks=False, freq_mask_param=0, mask_start=0, mask_value=0.0):
+    @checked
+    def __init__(
+        self,
+        iid_masks: Flag = False,
+        freq_mask_param: NonNegInt32 = 0,
+        mask_start: NonNegInt32 = 0,
+        mask_value: NonNegReal24 = 0.0,
+    ):
         self._take(iid_masks, freq_mask_param, "freq_mask_param", mask_start, mask_value)
 
 
@@ -185,5 +188,12 @@ class TimeMasking(_Masking):
 
     _axis = -1
 
-    def __init__(self, iid_masks=False, time_mask_param=0, mask_start=0, mask_value=0.0):
+    @checked
+    def __init__(
+        self,
+        iid_masks: Flag = False,
+        time_mask_param: NonNegInt32 = 0,
+        mask_start: NonNegInt32 = 0,
+        mask_value: NonNegReal24 = 0.0,
+    ):
         self._take(iid_masks, time_mask_param, "time_mask_param", mask_start, mask_value)

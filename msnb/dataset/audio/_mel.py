@@ -1,19 +1,15 @@
 """Spectrograms on the mel scale, and the cepstral coefficients made of them."""
 
+from typing import Annotated
+
 import numpy as np
 
-from msnb.dataset.audio._base import (
-    AudioOp,
-    check_flags,
-    check_non_negative_int,
-    check_non_negative_real,
-    check_positive_real,
-    check_real,
-)
+from msnb.common.kinds import checked
+from msnb.dataset.audio._base import AudioOp
 from msnb.dataset.audio._levels import to_decibels
 from msnb.dataset.audio._spectrum import Stft, check_stft
 from msnb.dataset.audio.utils import BorderType, MelType, NormMode, NormType, WindowType, create_dct, mel_bank
-from msnb.dataset.core.validator_helpers import check_pos_int32, type_check
+from msnb.dataset.core.kinds import Flag, NonNegInt32, NonNegReal24, PositiveInt32, PositiveReal24, Real24, of_type
 
 
 def _on_bank(bank, spectrogram):
@@ -43,27 +39,20 @@ class MelScale(AudioOp):
         >>> audio.MelScale(n_mels=40, sample_rate=8000, n_stft=201)
     """
 
+    @checked
     def __init__(
         self,
-        n_mels=128,
-        sample_rate=16000,
-        f_min=0.0,
-        f_max=None,
-        n_stft=201,
-        norm=NormType.NONE,
-        mel_type=MelType.HTK,
+        n_mels: PositiveInt32 = 128,
+        sample_rate: PositiveInt32 = 16000,
+        f_min: Real24 = 0.0,
+        f_max: PositiveReal24 | None = None,
+        n_stft: PositiveInt32 = 201,
+        norm: Annotated[NormType, of_type(NormType)] = NormType.NONE,
+        mel_type: Annotated[MelType, of_type(MelType)] = MelType.HTK,
     ):
-        check_pos_int32(n_mels, "n_mels")
-        check_pos_int32(sample_rate, "sample_rate")
-        check_real(f_min, "f_min")
-        if f_max is not None:
-            check_positive_real(f_max, "f_max")
         self.f_max = sample_rate // 2 if f_max is None else f_max
         if f_min >= self.f_max:
             raise ValueError(f"MelScale: f_min should be below f_max ({self.f_max} Hz), but is {f_min}.")
-        check_pos_int32(n_stft, "n_stft")
-        type_check(norm, (NormType,), "norm")
-        type_check(mel_type, (MelType,), "mel_type")
         self.n_mels = n_mels
         self.sample_rate = sample_rate
         self.f_min = f_min
@@ -114,41 +103,32 @@ class MelSpectrogram(Stft):
         >>> audio.MelSpectrogram(sample_rate=16000, n_fft=16, n_mels=4)
     """
 
+    @checked
     def __init__(
         self,
-        sample_rate=16000,
+        sample_rate: NonNegInt32 = 16000,
         n_fft=400,
         win_length=None,
         hop_length=None,
-        f_min=0.0,
-        f_max=None,
+        f_min: Annotated[float, of_type(float)] = 0.0,
+        f_max: NonNegReal24 | None = None,
         pad=0,
-        n_mels=128,
+        n_mels: NonNegInt32 = 128,
         window=WindowType.HANN,
-        power=2.0,
-        normalized=False,
-        center=True,
-        pad_mode=BorderType.REFLECT,
-        onesided=True,
-        norm=NormType.NONE,
-        mel_scale=MelType.HTK,
+        power: PositiveReal24 = 2.0,
+        normalized: Flag = False,
+        center: Flag = True,
+        pad_mode: Annotated[BorderType, of_type(BorderType)] = BorderType.REFLECT,
+        onesided: Flag = True,
+        norm: Annotated[NormType, of_type(NormType)] = NormType.NONE,
+        mel_scale: Annotated[MelType, of_type(MelType)] = MelType.HTK,
     ):
-        check_non_negative_int(sample_rate, "sample_rate")
-        check_non_negative_int(n_mels, "n_mels")
         self.win_length, self.hop_length = check_stft(n_fft, win_length, hop_length, pad, window)
-        type_check(f_min, (float,), "f_min")
-        if f_max is not None:
-            check_non_negative_real(f_max, "f_max")
-        elif f_min >= sample_rate // 2:
+        if f_max is None and f_min >= sample_rate // 2:
             raise ValueError(f"MelSpectrogram: f_min should be below half of sample_rate, but is {f_min}.")
         self.f_max = sample_rate // 2 if f_max is None else f_max
         if f_min > self.f_max:
             raise ValueError(f"MelSpectrogram: f_min should not exceed f_max ({self.f_max} Hz), but is {f_min}.")
-        type_check(norm, (NormType,), "norm")
-        type_check(mel_scale, (MelType,), "mel_scale")
-        check_positive_real(power, "power")
-        check_flags(normalized=normalized, center=center, onesided=onesided)
-        type_check(pad_mode, (BorderType,), "pad_mode")
         if not onesided:  # MindSpore accepts it and ends the process at the first row
             raise ValueError("MelSpectrogram: onesided=False has no meaning on the mel scale; leave it True.")
         self.sample_rate = sample_rate
@@ -191,15 +171,18 @@ class MFCC(AudioOp):
         >>> audio.MFCC(4000, 20, melkwargs={"n_fft": 64, "n_mels": 32})
     """
 
-    def __init__(self, sample_rate=16000, n_mfcc=40, dct_type=2, norm=NormMode.ORTHO, log_mels=False, melkwargs=None):
-        check_non_negative_int(sample_rate, "sample_rate")
-        check_flags(log_mels=log_mels)
-        type_check(norm, (NormMode,), "norm")
-        check_non_negative_int(n_mfcc, "n_mfcc")
+    @checked
+    def __init__(
+        self,
+        sample_rate: NonNegInt32 = 16000,
+        n_mfcc: NonNegInt32 = 40,
+        dct_type=2,
+        norm: Annotated[NormMode, of_type(NormMode)] = NormMode.ORTHO,
+        log_mels: Flag = False,
+        melkwargs: Annotated[dict, of_type(dict)] | None = None,
+    ):
         if dct_type != 2:
             raise ValueError(f"MFCC: dct_type should be 2, but is {dct_type}.")
-        if melkwargs is not None:
-            type_check(melkwargs, (dict,), "melkwargs")
         self._mel = MelSpectrogram(sample_rate, **(melkwargs or {}))
         if self._mel.n_mels < n_mfcc:
             raise ValueError(f"MFCC: n_mfcc is {n_mfcc}, more than the {self._mel.n_mels} mel bands (n_mels).")

@@ -1,12 +1,15 @@
 """Spectrograms: the short-time Fourier transform and what is read off it."""
 
+from typing import Annotated
+
 import numpy as np
 from scipy.fft import fft, rfft
 
-from msnb.dataset.audio._base import AudioOp, check_flags, check_non_negative_int, check_non_negative_real
+from msnb.common.kinds import checked
+from msnb.dataset.audio._base import AudioOp
 from msnb.dataset.audio.utils import BorderType, WindowType
+from msnb.dataset.core.kinds import Flag, NonNegInt32, NonNegReal24, PositiveInt32, of_type
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.core.validator_helpers import check_pos_int32, type_check
 
 _WINDOWS = {
     WindowType.BARTLETT: np.bartlett,
@@ -24,17 +27,17 @@ def _window(kind, length, n_fft):
     return np.pad(window.astype(np.float32), (left, n_fft - length - left))
 
 
-def check_stft(n_fft, win_length, hop_length, pad, window):
+@checked
+def check_stft(
+    n_fft: PositiveInt32,
+    win_length: PositiveInt32 | None,
+    hop_length: PositiveInt32 | None,
+    pad: NonNegInt32,
+    window: Annotated[WindowType, of_type(WindowType)],
+):
     """Checks of the arguments every spectrogram has; returns the two lengths with their defaults filled in."""
-    check_pos_int32(n_fft, "n_fft")
-    if win_length is not None:
-        check_pos_int32(win_length, "win_length")
-        if win_length > n_fft:
-            raise ValueError(f"win_length should not exceed n_fft, but is {win_length}, and n_fft is {n_fft}.")
-    if hop_length is not None:
-        check_pos_int32(hop_length, "hop_length")
-    check_non_negative_int(pad, "pad")
-    type_check(window, (WindowType,), "window")
+    if win_length is not None and win_length > n_fft:
+        raise ValueError(f"win_length should not exceed n_fft, but is {win_length}, and n_fft is {n_fft}.")
     win_length = win_length or n_fft
     return win_length, hop_length or win_length // 2
 
@@ -102,6 +105,7 @@ class Spectrogram(Stft):
 
     __call__ = TensorOp.__call__  # lists too, as in MindSpore
 
+    @checked
     def __init__(
         self,
         n_fft=400,
@@ -109,16 +113,13 @@ class Spectrogram(Stft):
         hop_length=None,
         pad=0,
         window=WindowType.HANN,
-        power=2.0,
-        normalized=False,
-        center=True,
-        pad_mode=BorderType.REFLECT,
-        onesided=True,
+        power: NonNegReal24 = 2.0,
+        normalized: Flag = False,
+        center: Flag = True,
+        pad_mode: Annotated[BorderType, of_type(BorderType)] = BorderType.REFLECT,
+        onesided: Flag = True,
     ):
         self.win_length, self.hop_length = check_stft(n_fft, win_length, hop_length, pad, window)
-        check_non_negative_real(power, "power")
-        check_flags(normalized=normalized, center=center, onesided=onesided)
-        type_check(pad_mode, (BorderType,), "pad_mode")
         self.n_fft = n_fft
         self.pad = pad
         self.window = window
@@ -157,8 +158,10 @@ class SpectralCentroid(Stft):
 
     __call__ = TensorOp.__call__  # lists too, as in MindSpore
 
-    def __init__(self, sample_rate, n_fft=400, win_length=None, hop_length=None, pad=0, window=WindowType.HANN):
-        check_non_negative_int(sample_rate, "sample_rate")
+    @checked
+    def __init__(
+        self, sample_rate: NonNegInt32, n_fft=400, win_length=None, hop_length=None, pad=0, window=WindowType.HANN
+    ):
         self.win_length, self.hop_length = check_stft(n_fft, win_length, hop_length, pad, window)
         if sample_rate == 0:
             raise RuntimeError("SpectralCentroid: sample_rate should be greater than 0.")

@@ -1,11 +1,12 @@
 """Choices that audio transforms offer, and the matrices of filter banks and of the cosine transform."""
 
 from enum import Enum
+from typing import Annotated
 
 import numpy as np
 
-from msnb.dataset.audio._base import check_non_negative_int, check_non_negative_real, check_positive_real
-from msnb.dataset.core.validator_helpers import check_pos_int32, check_positive, type_check
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import NonNegInt32, NonNegReal24, PositiveInt32, PositiveReal24, above_zero, of_type
 
 
 class BorderType(str, Enum):
@@ -102,7 +103,12 @@ class WindowType(str, Enum):
     KAISER = "kaiser"
 
 
-def create_dct(n_mfcc, n_mels, norm=NormMode.NONE):
+@checked
+def create_dct(
+    n_mfcc: Annotated[int, above_zero(int)],
+    n_mels: Annotated[int, above_zero(int)],
+    norm: Annotated[NormMode, of_type(NormMode)] = NormMode.NONE,
+):
     """The matrix of the cosine transform DCT-II, to be multiplied from the right.
 
     Args:
@@ -121,11 +127,6 @@ def create_dct(n_mfcc, n_mels, norm=NormMode.NONE):
         >>> from mindspore.dataset.audio import NormMode, create_dct
         >>> dct = create_dct(100, 200, NormMode.NONE)
     """
-    for name, value in (("n_mfcc", n_mfcc), ("n_mels", n_mels)):
-        type_check(value, (int,), name)
-    type_check(norm, (NormMode,), "norm")
-    check_positive(n_mfcc, "n_mfcc")
-    check_positive(n_mels, "n_mels")
     dct = 2 * np.cos(np.pi / n_mels * np.outer(np.arange(n_mels) + 0.5, np.arange(n_mfcc)))
     if norm is NormMode.ORTHO:
         dct *= np.sqrt(1 / (2 * n_mels))
@@ -133,14 +134,9 @@ def create_dct(n_mfcc, n_mels, norm=NormMode.NONE):
     return dct.astype(np.float32)
 
 
-def _check_bank(n_freqs, f_min, f_max, n_filter, filter_name, sample_rate):
-    check_non_negative_int(n_freqs, "n_freqs")
-    check_non_negative_real(f_min, "f_min")
-    check_positive_real(f_max, "f_max")
+def _check_bounds(f_min, f_max):
     if f_min > f_max:
         raise ValueError(f"Input f_min should not exceed f_max, but f_min is {f_min} and f_max {f_max}.")
-    check_pos_int32(n_filter, filter_name)
-    check_pos_int32(sample_rate, "sample_rate")
 
 
 def _triangles(n_freqs, corners, sample_rate):
@@ -153,7 +149,14 @@ def _triangles(n_freqs, corners, sample_rate):
     return np.nan_to_num(np.maximum(0, np.minimum(rise, fall)))
 
 
-def linear_fbanks(n_freqs, f_min, f_max, n_filter, sample_rate):
+@checked
+def linear_fbanks(
+    n_freqs: NonNegInt32,
+    f_min: NonNegReal24,
+    f_max: PositiveReal24,
+    n_filter: PositiveInt32,
+    sample_rate: PositiveInt32,
+) -> np.ndarray:
     """A bank of triangular filters, evenly spaced in Hz.
 
     Args:
@@ -174,7 +177,7 @@ def linear_fbanks(n_freqs, f_min, f_max, n_filter, sample_rate):
         >>> from mindspore.dataset.audio import linear_fbanks
         >>> bank = linear_fbanks(n_freqs=4096, f_min=0, f_max=8000, n_filter=40, sample_rate=16000)
     """
-    _check_bank(n_freqs, f_min, f_max, n_filter, "n_filter", sample_rate)
+    _check_bounds(f_min, f_max)
     return _triangles(n_freqs, np.linspace(f_min, f_max, n_filter + 2), sample_rate).astype(np.float32)
 
 
@@ -212,7 +215,16 @@ def mel_bank(n_freqs, f_min, f_max, n_mels, sample_rate, norm, mel_type):
     return bank
 
 
-def melscale_fbanks(n_freqs, f_min, f_max, n_mels, sample_rate, norm=NormType.NONE, mel_type=MelType.HTK):
+@checked
+def melscale_fbanks(
+    n_freqs: NonNegInt32,
+    f_min: NonNegReal24,
+    f_max: PositiveReal24,
+    n_mels: PositiveInt32,
+    sample_rate: PositiveInt32,
+    norm: Annotated[NormType, of_type(NormType)] = NormType.NONE,
+    mel_type: Annotated[MelType, of_type(MelType)] = MelType.HTK,
+):
     """A bank of triangular filters, evenly spaced on the mel scale.
 
     Args:
@@ -235,7 +247,5 @@ def melscale_fbanks(n_freqs, f_min, f_max, n_mels, sample_rate, norm=NormType.NO
         >>> from mindspore.dataset.audio import melscale_fbanks
         >>> bank = melscale_fbanks(n_freqs=4096, f_min=0, f_max=8000, n_mels=40, sample_rate=16000)
     """
-    _check_bank(n_freqs, f_min, f_max, n_mels, "n_mels", sample_rate)
-    type_check(norm, (NormType,), "norm")
-    type_check(mel_type, (MelType,), "mel_type")
+    _check_bounds(f_min, f_max)
     return mel_bank(n_freqs, f_min, f_max, n_mels, sample_rate, norm, mel_type).astype(np.float32)

@@ -3,8 +3,9 @@
 import threading
 
 from msnb.common.callback import Callback
+from msnb.common.kinds import checked
 from msnb.dataset.core.config import get_callback_timeout
-from msnb.dataset.core.validator_helpers import check_pos_int32
+from msnb.dataset.core.kinds import PositiveInt32
 
 
 class DSCallback:
@@ -30,8 +31,8 @@ class DSCallback:
         1
     """
 
-    def __init__(self, step_size=1):
-        check_pos_int32(step_size, "step_size")
+    @checked
+    def __init__(self, step_size: PositiveInt32 = 1):
         self.step_size = step_size
 
     def ds_begin(self, ds_run_context):

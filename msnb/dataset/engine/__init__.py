@@ -17,7 +17,7 @@ _MODULES = (
 def __getattr__(name):
     if name in _MODULES:
         return import_module(f"msnb.dataset.engine.{name}")
-    if not name.startswith("_"):
+    if name[:1].isupper() or name == "zip":  # else the import of any submodule would come by here, and load them all
         for module in ("datasets", "samplers"):
             found = import_module(f"msnb.dataset.engine.{module}")
             if name in found.__all__:

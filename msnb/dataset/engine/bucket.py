@@ -1,14 +1,37 @@
 """``bucket_batch_by_length``: rows of similar length batched together."""
 
 import bisect
+from collections.abc import Callable
 from itertools import pairwise
+from typing import Annotated
 
-from msnb.dataset.core.validator_helpers import check_columns, check_pad_info, check_types
+from msnb.common.kinds import Worded, checked
+from msnb.dataset.core.kinds import ColumnList, Flag, PadInfo, of_type
 from msnb.dataset.engine import nodes
 from msnb.dataset.engine.chunk import Chunk, rows_of, stacked
-from msnb.dataset.engine.dataset import Dataset
+from msnb.dataset.engine.dataset import Dataset, fluent
 from msnb.dataset.engine.errors import located
 from msnb.dataset.engine.padding import padder
+
+
+def _sizes(values, name):
+    if not all(isinstance(v, int) and not isinstance(v, bool) for v in of_type(list)(values, name)):
+        raise TypeError(f"{name} should be a list of int, but got {values}.")
+    if not all(v > 0 for v in values):
+        raise ValueError(f"{name} should be a list of positive numbers, but got {values}.")
+    return values
+
+
+def _bounds(values, name):
+    if not _sizes(values, name):
+        raise ValueError(f"{name} cannot be empty.")
+    if any(b <= a for a, b in pairwise(values)):
+        raise ValueError(f"{name} should be strictly increasing, but got {values}.")
+    return values
+
+
+Sizes = Annotated[list[int], Worded("a list of positive int", _sizes)]
+Bounds = Annotated[list[int], Worded("a list of increasing positive int", _bounds)]
 
 
 class BucketBatchByLengthDataset(Dataset):
@@ -25,30 +48,14 @@ class BucketBatchByLengthDataset(Dataset):
         pad_to_bucket_boundary,
         drop_remainder,
     ):
-        check_types(
-            (list,),
-            column_names=column_names,
-            bucket_boundaries=bucket_boundaries,
-            bucket_batch_sizes=bucket_batch_sizes,
-        )
-        check_types((bool,), pad_to_bucket_boundary=pad_to_bucket_boundary, drop_remainder=drop_remainder)
-        check_columns(column_names, "column_names")
         if len(column_names) != 1 and element_length_function is None:
             raise ValueError("If element_length_function is not specified, exactly one column name should be passed.")
-        if not bucket_boundaries:
-            raise ValueError("bucket_boundaries cannot be empty.")
-        _check_integers(bucket_boundaries, "bucket_boundaries", "must only contain positive numbers.")
-        _check_integers(bucket_batch_sizes, "bucket_batch_sizes", "should be a list of positive numbers.")
-        if any(b <= a for a, b in pairwise(bucket_boundaries)):
-            raise ValueError(f"bucket_boundaries should be strictly increasing, but got {bucket_boundaries}.")
         buckets = len(bucket_boundaries) + 1
         if len(bucket_batch_sizes) != buckets:
             raise ValueError(
                 f"bucket_batch_sizes must contain one element more than bucket_boundaries, {buckets}, but has "
                 f"{len(bucket_batch_sizes)}."
             )
-        if pad_info is not None:
-            check_pad_info(pad_info)
         super().__init__(input_dataset)
         self.column_names = column_names
         self.bucket_boundaries = bucket_boundaries
@@ -62,11 +69,56 @@ class BucketBatchByLengthDataset(Dataset):
         return _Bucket(children[0], self)
 
 
-def _check_integers(values, name, positive):
-    if not all(isinstance(v, int) and not isinstance(v, bool) for v in values):
-        raise TypeError(f"{name} should be a list of int, but got {values}.")
-    if not all(v > 0 for v in values):
-        raise ValueError(f"{name} {positive}")
+@fluent
+@checked
+def bucket_batch_by_length(
+    self: Dataset,
+    column_names: ColumnList,
+    bucket_boundaries: Bounds,
+    bucket_batch_sizes: Sizes,
+    element_length_function: Callable | None = None,
+    pad_info: PadInfo | None = None,
+    pad_to_bucket_boundary: Flag = False,
+    drop_remainder: Flag = False,
+) -> BucketBatchByLengthDataset:
+    """Batch rows of similar length together.
+
+    Args:
+        column_names (list[str]): Columns whose length counts.
+        bucket_boundaries (list[int]): Increasing upper bounds (exclusive) of the buckets; n bounds make n + 1
+            buckets.
+        bucket_batch_sizes (list[int]): Batch size of each bucket.
+        element_length_function (Callable, optional): Length of a row, from the columns. Default: None, the first
+            dimension of
+            the one column.
+        pad_info (dict, optional): Column to (shape, value) to pad to; None in a shape stands for the longest.
+            Default: None,
+            no padding.
+        pad_to_bucket_boundary (bool, optional): Whether None in a shape is the bucket's bound - 1 instead. Default:
+            False.
+        drop_remainder (bool, optional): Whether incomplete batches are dropped. Default: False.
+
+    Returns:
+        BucketBatchByLengthDataset.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If bounds or sizes do not fit together.
+
+    Examples:
+        >>> pad_info = {"col": ([None], 0)}
+        >>> dataset = dataset.bucket_batch_by_length(["col"], [5, 10], [2, 3, 1], lambda x: len(x), pad_info)
+    """
+    return BucketBatchByLengthDataset(
+        self,
+        column_names,
+        bucket_boundaries,
+        bucket_batch_sizes,
+        element_length_function,
+        pad_info,
+        pad_to_bucket_boundary,
+        drop_remainder,
+    )
 
 
 class _Bucket(nodes.Node):

@@ -6,10 +6,12 @@ import os
 import pickle
 import tempfile
 from collections import namedtuple
+from typing import Annotated
 
 import numpy as np
 
-from msnb.dataset.core.validator_helpers import check_optional, check_positive, check_types, check_uint32, check_within
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import Flag, Text, UInt32, Whole, of_type, positive, within
 from msnb.dataset.engine import nodes, ordering
 from msnb.dataset.engine.chunk import Chunk, rows_of, settle
 
@@ -76,20 +78,20 @@ class DatasetCache:
         >>> dataset = ds.ImageFolderDataset("images", cache=cache)
     """
 
+    @checked
     def __init__(
-        self, session_id, size=0, spilling=False, hostname=None, port=None, num_connections=None, prefetch_size=None
+        self,
+        session_id: UInt32,
+        size: Whole = 0,
+        spilling: Flag = False,
+        hostname: Text | None = None,
+        port: Annotated[int, within(1025, 65535, int)] | None = None,
+        num_connections: UInt32 | None = None,
+        prefetch_size: UInt32 | None = None,
     ):
         numbers = {"session_id": session_id, "num_connections": num_connections, "prefetch_size": prefetch_size}
-        for name, value in numbers.items():
-            if value is not None or name == "session_id":
-                check_uint32(value, name)
-        check_types((int,), size=size)
-        check_types((bool,), spilling=spilling)
-        check_optional((str,), hostname=hostname)
         if size < 0:
-            check_positive(size, "size")
-        if port is not None:
-            check_within(1025, 65535, port=port)
+            positive(size, "size")
         if hostname not in (None, "127.0.0.1", "localhost"):
             raise RuntimeError(
                 f"DatasetCache: now cache client has to be on the same host with cache server; got hostname "
@@ -117,6 +119,9 @@ class DatasetCache:
             raise RuntimeError("Cannot re-use a cache for a different tree! Make another DatasetCache for it.")
         _check_below(below)
         return _CacheNode(below, self._kept)
+
+
+Cache = Annotated[DatasetCache, of_type(DatasetCache, type(None))]
 
 
 def _signature(dataset):

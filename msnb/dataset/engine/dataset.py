@@ -2,19 +2,14 @@
 
 import copy
 import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from msnb.dataset.core.validator_helpers import (
-    INT32_MAX,
-    check_columns,
-    check_optional,
-    check_within,
-)
-from msnb.dataset.engine.query_methods import QueryMethods
-from msnb.dataset.engine.row_methods import RowMethods
-from msnb.dataset.engine.table_methods import TableMethods
+from msnb.dataset.engine.optimiser import explain, optimised
+from msnb.dataset.engine.queries import Queries
 
 
-class Dataset(RowMethods, TableMethods, QueryMethods):
+class Dataset(Queries):
     """Base of every data set: the operators that any of them can be followed by.
 
     Args:
@@ -22,6 +17,23 @@ class Dataset(RowMethods, TableMethods, QueryMethods):
         num_parallel_workers (int, optional): Workers of this operator. Default: None, that of ``dataset.config``.
         cache (DatasetCache, optional): Where to keep its rows. Default: None.
     """
+
+    if TYPE_CHECKING:  # what `fluent` attaches when these modules are imported
+        from msnb.dataset.engine.batch import batch, padded_batch
+        from msnb.dataset.engine.bucket import bucket_batch_by_length
+        from msnb.dataset.engine.columns import project, rename
+        from msnb.dataset.engine.iterators import create_dict_iterator, create_tuple_iterator
+        from msnb.dataset.engine.joining import concat
+        from msnb.dataset.engine.joining import zip_with as zip
+        from msnb.dataset.engine.map import flat_map, map
+        from msnb.dataset.engine.monitor import monitor
+        from msnb.dataset.engine.saving import save
+        from msnb.dataset.engine.selecting import filter, repeat, shuffle, skip, take
+        from msnb.dataset.engine.splitting import split
+        from msnb.dataset.engine.sync import disable_sync, get_sync_notifiers, is_sync, sync_update, sync_wait
+        from msnb.dataset.engine.transfer import device_que, to_device
+        from msnb.dataset.text.sentencepiece import build_sentencepiece_vocab
+        from msnb.dataset.text.vocab import build_vocab
 
     # What is known of it once somebody has asked.
     dataset_size = saved_output_shapes = saved_output_types = None
@@ -72,8 +84,6 @@ class Dataset(RowMethods, TableMethods, QueryMethods):
 
     def make_plan(self, optimise=True):
         """The running plan of this pipeline."""
-        from msnb.dataset.engine.optimiser import optimised
-
         self._check_tree()
         plan = self._build()
         return optimised(plan) if optimise else plan
@@ -89,75 +99,35 @@ class Dataset(RowMethods, TableMethods, QueryMethods):
         if len(live) > 1:
             self.parent = [p for p in self.parent if p() is not None]
 
-    def explain(self):
+    def explain(self) -> None:
         """Print the plan as written and as it will run (msnb only).
 
         Examples:
             >>> dataset.explain()
         """
-        from msnb.dataset.engine.optimiser import explain
-
         print(explain(self))
 
-    def monitor(self):
-        """Measure each operator of this pipeline while it runs (msnb only).
+    def __add__(self, datasets):
+        return self.concat(datasets)
 
-        Returns:
-            Monitor, to use with ``with``; printing it shows throughput and time of every operator and names the
-            bottleneck.
-
-        Examples:
-            >>> with dataset.monitor() as monitor:
-            ...     for batch in dataset.create_dict_iterator(num_epochs=1):
-            ...         pass
-            >>> print(monitor)
-        """
-        from msnb.dataset.engine.monitor import Monitor
-
-        return Monitor(self)
-
-    def create_tuple_iterator(self, columns=None, num_epochs=-1, output_numpy=False, do_copy=True):
-        """An iterator over rows as lists.
+    def apply(self, apply_func: "Callable[[Dataset], Dataset]") -> "Dataset":
+        """Call a function with this data set; it returns another.
 
         Args:
-            columns (list[str], optional): Columns and their order. Default: None, all.
-            num_epochs (int, optional): How many epochs may be asked for; -1 for any number. Default: -1.
-            output_numpy (bool, optional): Whether values are numpy arrays instead of Tensors. Default: False.
-            do_copy (bool, optional): Accepted; values never share memory with the pipeline. Default: True.
+            apply_func (Callable): Takes a Dataset, returns a Dataset.
 
         Returns:
-            TupleIterator.
+            Dataset.
 
-        Examples:
-            >>> for image, label in dataset.create_tuple_iterator():
-            ...     print(image.shape, label)
+        Raises:
+            TypeError: If `apply_func` is no function or returns something else.
         """
-        from msnb.dataset.engine.iterators import TupleIterator
-
-        _check_iterator(num_epochs, output_numpy)
-        if columns is not None:
-            check_columns(columns, "column_names")
-        return TupleIterator(self, columns, -1 if num_epochs is None else num_epochs, bool(output_numpy), do_copy)
-
-    def create_dict_iterator(self, num_epochs=-1, output_numpy=False, do_copy=True):
-        """An iterator over rows as dicts.
-
-        Args:
-            num_epochs (int, optional): How many epochs may be asked for; -1 for any number. Default: -1.
-            output_numpy (bool, optional): Whether values are numpy arrays instead of Tensors. Default: False.
-            do_copy (bool, optional): Accepted; values never share memory with the pipeline. Default: True.
-
-        Returns:
-            DictIterator.
-
-        Examples:
-            >>> for row in dataset.create_dict_iterator(output_numpy=True):
-            ...     print(row["image"].shape)
-        """
-        from msnb.dataset.engine.iterators import DictIterator
-
-        _check_iterator(num_epochs, output_numpy)
-        return DictIterator(self, -1 if num_epochs is None else num_epochs, bool(output_numpy), do_copy)
+        if not callable(apply_func):
+            raise TypeError("apply_func must be a function.")
+        made = apply_func(self)
+        if isinstance(made, Dataset):
+            return made
+        raise TypeError(f"apply_func must return a dataset, but returned {type(made).__name__}.")
 
     def reset(self):
         """Nothing to do: every iterator starts from the beginning."""
@@ -170,7 +140,18 @@ def _copy_sampler(sampler):
     return new
 
 
-def _check_iterator(num_epochs, output_numpy):
-    check_optional((bool,), output_numpy=output_numpy)
-    if num_epochs is not None:
-        check_within(-1, INT32_MAX, num_epochs=num_epochs)
+def fluent(function):
+    """Decorator: a method of every data set, declared where what it makes is defined.
+
+    ``@fluent("zip")`` gives it another name than the function's. The class lists its methods for editors and type
+    checkers; a test compares.
+    """
+    if isinstance(function, str):
+        return lambda decorated: _attach(decorated, function)
+    return _attach(function, function.__name__)
+
+
+def _attach(function, name):
+    function.__qualname__ = f"Dataset.{name}"
+    setattr(Dataset, name, function)
+    return function

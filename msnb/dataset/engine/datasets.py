@@ -2,24 +2,16 @@
 
 from importlib import import_module
 
+from msnb.dataset.engine import iterators, monitor, saving, splitting  # noqa: F401 (their methods of Dataset)
+from msnb.dataset.engine.batch import BatchDataset
 from msnb.dataset.engine.bucket import BucketBatchByLengthDataset
+from msnb.dataset.engine.columns import ProjectDataset, RenameDataset
 from msnb.dataset.engine.dataset import Dataset
-from msnb.dataset.engine.operators import (
-    BatchDataset,
-    BatchInfo,
-    ConcatDataset,
-    FilterDataset,
-    MapDataset,
-    ProjectDataset,
-    RenameDataset,
-    RepeatDataset,
-    ShuffleDataset,
-    SkipDataset,
-    TakeDataset,
-    ZipDataset,
-    zip,
-)
+from msnb.dataset.engine.joining import ConcatDataset, ZipDataset, zip
+from msnb.dataset.engine.map import MapDataset
+from msnb.dataset.engine.nodes import BatchInfo
 from msnb.dataset.engine.schema import Schema
+from msnb.dataset.engine.selecting import FilterDataset, RepeatDataset, ShuffleDataset, SkipDataset, TakeDataset
 from msnb.dataset.engine.sources.base import MappableDataset, Shuffle, SourceDataset
 from msnb.dataset.engine.sources.cifar import Cifar10Dataset, Cifar100Dataset
 from msnb.dataset.engine.sources.generator import GeneratorDataset, NumpySlicesDataset, PaddedDataset
@@ -27,6 +19,8 @@ from msnb.dataset.engine.sources.image_folder import ImageFolderDataset
 from msnb.dataset.engine.sources.mnist import MnistDataset
 from msnb.dataset.engine.sources.textfile import TextFileDataset
 from msnb.dataset.engine.sync import BlockReleasePair, SyncWaitDataset
+from msnb.dataset.engine.transfer import TransferDataset
+from msnb.dataset.text import sentencepiece, vocab  # noqa: F401 (their methods of Dataset)
 
 # Sources that few programs use: imported when asked for.
 _LATER = {
@@ -40,7 +34,6 @@ _LATER = {
     "MindDataset": "sources.minddata",
     "RandomDataset": "sources.random",
     "RangeDataset": "sources.random",
-    "TransferDataset": "transfer",
     "SamplerFn": "sampler_workers",
 }
 
@@ -72,6 +65,7 @@ __all__ = [
     "SyncWaitDataset",
     "TakeDataset",
     "TextFileDataset",
+    "TransferDataset",
     "ZipDataset",
     "zip",
     *_LATER,

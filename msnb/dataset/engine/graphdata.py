@@ -2,31 +2,33 @@
 walks.
 """
 
+from typing import Annotated
+
 import numpy as np
 
+from msnb.common.kinds import checked
 from msnb.dataset.core.config import fresh_seed
-from msnb.dataset.core.validator_helpers import (
-    INT32_MAX,
-    check_file,
-    check_gnn_list_or_ndarray,
-    check_num_parallel_workers,
-    check_types,
-    check_within,
-    type_check,
-)
+from msnb.dataset.core.kinds import INT32_MAX, File, Flag, Text, Whole, Workers, list_of, of_type, within
+from msnb.dataset.engine.graphserver import Client, serve
+from msnb.mindrecord._reader import Records
+from msnb.mindrecord.common.exceptions import MindRecordException
 
 _NO_NODE = -1
 
 
 def _numbers(value, name):
     """A list or int32 array of numbers as an array."""
-    check_gnn_list_or_ndarray(value, name)
+    if isinstance(value, np.ndarray):
+        if value.dtype != np.int32:
+            raise TypeError(f"Each member in {name} should be of type int32. Got {value.dtype}.")
+    else:
+        list_of(int)(of_type(list, np.ndarray)(value, name), name)
     return np.asarray(value, np.int32)
 
 
 def _nested(value, name):
     """A list of numbers or of equally long lists, or an int32 array, as an array."""
-    type_check(value, (list, np.ndarray), name)
+    of_type(list, np.ndarray)(value, name)
     if isinstance(value, np.ndarray):
         return _numbers(value, name)
     _check_aligned(value, name)
@@ -47,16 +49,13 @@ def _check_aligned(value, name):
             raise TypeError(f"The type of each member of the parameter {name} is inconsistent.")
     else:
         for item in value:
-            type_check(item, (int,), name)
+            of_type(int)(item, name)
 
 
 class _Graph:
     """What the file holds, in dictionaries."""
 
     def __init__(self, dataset_file):
-        from msnb.mindrecord._reader import Records
-        from msnb.mindrecord.common.exceptions import MindRecordException
-
         try:
             records = Records(dataset_file)
         except MindRecordException as error:
@@ -138,41 +137,32 @@ class GraphData:
         >>> features = graph.get_node_feature(node_list=nodes, feature_types=[2, 3])
     """
 
+    @checked
     def __init__(
         self,
-        dataset_file,
-        num_parallel_workers=None,
-        working_mode="local",
-        hostname="127.0.0.1",
-        port=50051,
-        num_client=1,
-        auto_shutdown=True,
+        dataset_file: File,
+        num_parallel_workers: Workers | None = None,
+        working_mode: Text = "local",
+        hostname: Text = "127.0.0.1",
+        port: Annotated[int, within(1024, 65535, int)] = 50051,
+        num_client: Annotated[int, within(1, 255, int)] = 1,
+        auto_shutdown: Flag = True,
     ):
-        if num_parallel_workers is not None:
-            check_num_parallel_workers(num_parallel_workers)
-        check_types((str,), hostname=hostname, working_mode=working_mode)
-        check_types((bool,), auto_shutdown=auto_shutdown)
-        check_within(1024, 65535, port=port)
-        check_within(1, 255, num_client=num_client)
         if not 0 < len(hostname) <= 253 or set(hostname) - set("-_.") - set(filter(str.isalnum, hostname)):
             raise ValueError("The hostname is illegal")
         if working_mode not in ("local", "client", "server"):
             raise ValueError("Invalid working mode, please enter 'local', 'client' or 'server'.")
-        check_file(dataset_file)
         if working_mode == "client":
-            from msnb.dataset.engine.graphserver import Client
-
             self._client = Client(hostname, port)
             self._client.stand_in(self)
             return
         self._graph = _Graph(dataset_file)
         self._random = np.random.default_rng(fresh_seed())
         if working_mode == "server":
-            from msnb.dataset.engine.graphserver import serve
-
             serve(self, hostname, port, num_client, auto_shutdown)
 
-    def get_all_nodes(self, node_type):
+    @checked
+    def get_all_nodes(self, node_type: Whole):
         """Numbers of the nodes of a type.
 
         Args:
@@ -184,7 +174,6 @@ class GraphData:
         Raises:
             RuntimeError: If there is no such type.
         """
-        type_check(node_type, (int,), "node_type")
         return self._nodes_of(node_type).copy()
 
     def _nodes_of(self, kind):
@@ -192,9 +181,9 @@ class GraphData:
             raise RuntimeError(f"Invalid node type: {kind}; there are {list(self._graph.of_type)}.")
         return self._graph.of_type[kind]
 
-    def get_all_edges(self, edge_type):
+    @checked
+    def get_all_edges(self, edge_type: Whole):
         """Numbers of the edges of a type; see :meth:`get_all_nodes`."""
-        type_check(edge_type, (int,), "edge_type")
         edges = [e for e, t in self._graph.edge_type.items() if t == edge_type]
         if not edges:
             raise RuntimeError(
@@ -229,7 +218,8 @@ class GraphData:
             raise RuntimeError(f"Invalid node id: {node}.")
         return self._graph.neighbours.get(node, {}).get(kind, np.empty(0, np.int32))
 
-    def get_all_neighbors(self, node_list, neighbor_type):
+    @checked
+    def get_all_neighbors(self, node_list, neighbor_type: Whole):
         """All neighbours of a type: each row is a node and its neighbours, filled up with -1.
 
         Args:
@@ -240,7 +230,6 @@ class GraphData:
             numpy.ndarray, int32, (nodes, 1 + most neighbours).
         """
         nodes = _numbers(node_list, "node_list")
-        type_check(neighbor_type, (int,), "neighbor_type")
         if nodes.size == 0:
             raise RuntimeError("Input node_list is empty.")
         self._nodes_of(neighbor_type)
@@ -296,7 +285,8 @@ class GraphData:
             drawn += self._random.permutation(candidates)[: number - len(drawn)].tolist()
         return drawn
 
-    def get_neg_sampled_neighbors(self, node_list, neg_neighbor_num, neg_neighbor_type):
+    @checked
+    def get_neg_sampled_neighbors(self, node_list, neg_neighbor_num: Whole, neg_neighbor_type: Whole):
         """Random nodes of a type that are no neighbours: each row is a node and those.
 
         Args:
@@ -307,7 +297,6 @@ class GraphData:
         Returns:
             numpy.ndarray, int32, (nodes, 1 + `neg_neighbor_num`).
         """
-        check_types((int,), neg_neighbor_num=neg_neighbor_num, neg_neighbor_type=neg_neighbor_type)
         nodes = _numbers(node_list, "node_list")
         if nodes.size == 0:
             raise RuntimeError("Input node_list is empty.")
@@ -380,7 +369,15 @@ class GraphData:
             "edge_feature_type": sorted(graph.edge_defaults),
         }
 
-    def random_walk(self, target_nodes, meta_path, step_home_param=1.0, step_away_param=1.0, default_node=-1):
+    @checked
+    def random_walk(
+        self,
+        target_nodes,
+        meta_path,
+        step_home_param: Annotated[float, of_type(float)] = 1.0,
+        step_away_param: Annotated[float, of_type(float)] = 1.0,
+        default_node: Annotated[int, within(-1, INT32_MAX, int)] = -1,
+    ):
         """Random walks as in node2vec.
 
         Args:
@@ -396,8 +393,6 @@ class GraphData:
             numpy.ndarray, int32, (targets, 1 + steps).
         """
         nodes, path = _numbers(target_nodes, "target_nodes"), _numbers(meta_path, "meta_path")
-        check_types((float,), step_home_param=step_home_param, step_away_param=step_away_param)
-        check_within(-1, INT32_MAX, default_node=default_node)
         if nodes.size == 0 or path.size == 0:
             raise RuntimeError("Input target_nodes and meta_path must not be empty.")
         if step_home_param <= 0 or step_away_param <= 0:

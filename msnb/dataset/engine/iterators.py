@@ -4,14 +4,19 @@ import copy
 import time
 import weakref
 from itertools import chain
+from typing import Annotated
 
 import numpy as np
 
 from msnb import log
+from msnb.common.kinds import Worded, check, checked
 from msnb.context import get_context
 from msnb.core import events
+from msnb.core.tensor import Tensor
 from msnb.dataset.core.config import settings
+from msnb.dataset.core.kinds import Columns, Flag, NoEnd
 from msnb.dataset.engine.chunk import Hint, rows_of
+from msnb.dataset.engine.dataset import Dataset, fluent
 from msnb.dataset.engine.workers import Prefetcher
 
 _asked = events.asked
@@ -35,14 +40,9 @@ def check_iterator_cleanup():
     return False
 
 
-def _tensor_maker():
-    from msnb.core.tensor import Tensor
-
-    def boxed(rows):
-        # A Tensor holds numbers; strings stay the numpy arrays they are.
-        return [[a if a.dtype.kind in "SU" else Tensor(a) for a in row] for row in rows]
-
-    return boxed
+def _boxed(rows):
+    # A Tensor holds numbers; strings stay the numpy arrays they are.
+    return [[a if a.dtype.kind in "SU" else Tensor(a) for a in row] for row in rows]
 
 
 def _groups(plan, boxed):
@@ -80,7 +80,7 @@ class Iterator:
         self._rows = None
         self._prefetcher = None
         self._runtime_context = True
-        self._boxed = None if output_numpy else _tensor_maker()
+        self._boxed = None if output_numpy else _boxed
         self._index = 0
         if len(ITERATORS_LIST) >= _FORGET:
             ITERATORS_LIST[:] = [ref for ref in ITERATORS_LIST if ref() is not None]
@@ -186,6 +186,61 @@ class TupleIterator(Iterator):
 
     def _finish(self, row):
         return list(row)
+
+
+Selection = Annotated[
+    str | list[str],
+    Worded("a column name or a list of them", lambda names, _: check(Columns, names, "column_names", "")),
+]
+
+
+@fluent
+@checked
+def create_tuple_iterator(
+    self: Dataset,
+    columns: Selection | None = None,
+    num_epochs: NoEnd | None = -1,
+    output_numpy: Flag | None = False,
+    do_copy=True,
+) -> TupleIterator:
+    """An iterator over rows as lists.
+
+    Args:
+        columns (list[str], optional): Columns and their order. Default: None, all.
+        num_epochs (int, optional): How many epochs may be asked for; -1 for any number. Default: -1.
+        output_numpy (bool, optional): Whether values are numpy arrays instead of Tensors. Default: False.
+        do_copy (bool, optional): Accepted; values never share memory with the pipeline. Default: True.
+
+    Returns:
+        TupleIterator.
+
+    Examples:
+        >>> for image, label in dataset.create_tuple_iterator():
+        ...     print(image.shape, label)
+    """
+    return TupleIterator(self, columns, -1 if num_epochs is None else num_epochs, bool(output_numpy), do_copy)
+
+
+@fluent
+@checked
+def create_dict_iterator(
+    self: Dataset, num_epochs: NoEnd | None = -1, output_numpy: Flag | None = False, do_copy=True
+) -> DictIterator:
+    """An iterator over rows as dicts.
+
+    Args:
+        num_epochs (int, optional): How many epochs may be asked for; -1 for any number. Default: -1.
+        output_numpy (bool, optional): Whether values are numpy arrays instead of Tensors. Default: False.
+        do_copy (bool, optional): Accepted; values never share memory with the pipeline. Default: True.
+
+    Returns:
+        DictIterator.
+
+    Examples:
+        >>> for row in dataset.create_dict_iterator(output_numpy=True):
+        ...     print(row["image"].shape)
+    """
+    return DictIterator(self, -1 if num_epochs is None else num_epochs, bool(output_numpy), do_copy)
 
 
 def empty_like(shapes, types):

@@ -7,6 +7,8 @@ import threading
 import time
 
 from msnb.dataset.engine import nodes
+from msnb.dataset.engine.dataset import Dataset, fluent
+from msnb.dataset.engine.monitor_text import table
 from msnb.dataset.engine.program import UserStep
 
 _clock = time.perf_counter
@@ -254,9 +256,24 @@ class Monitor:
         return f"{waits}{'Bottleneck: ' if share > 0.3 else ''}{slowest}{_advice(worst)}"
 
     def __repr__(self):
-        from msnb.dataset.engine.monitor_text import table
-
         return table(self.snapshot())
+
+
+@fluent
+def monitor(self: Dataset) -> Monitor:
+    """Measure each operator of this pipeline while it runs (msnb only).
+
+    Returns:
+        Monitor, to use with ``with``; printing it shows throughput and time of every operator and names the
+        bottleneck.
+
+    Examples:
+        >>> with dataset.monitor() as monitor:
+        ...     for batch in dataset.create_dict_iterator(num_epochs=1):
+        ...         pass
+        >>> print(monitor)
+    """
+    return Monitor(self)
 
 
 def _advice(line):

@@ -225,6 +225,22 @@ class CachedMap(Node):
         return f"cached {kept} (budget {self.budget >> 20} MiB; {self.store.describe()})"
 
 
+class BatchInfo:
+    """What a batch-size function or ``per_batch_map`` is told: which batch of which epoch is being made."""
+
+    def __init__(self, epoch=0, batch=0):
+        self._epoch = epoch
+        self._batch = batch
+
+    def get_batch_num(self):
+        """Number of the batch in this epoch, from 0."""
+        return self._batch
+
+    def get_epoch_num(self):
+        """Number of the epoch, from 0."""
+        return self._epoch
+
+
 class Batch(Node):
     """Consecutive rows become one."""
 
@@ -257,8 +273,6 @@ class Batch(Node):
             yield concatenate(rest), number, False
 
     def _next_size(self, number):
-        from msnb.dataset.engine.operators import BatchInfo
-
         try:
             size = self.size_of(BatchInfo(self.epoch, number))
         except Exception as error:

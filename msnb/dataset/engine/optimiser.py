@@ -13,10 +13,10 @@ from itertools import pairwise
 
 from msnb.dataset.core.config import get_cache_budget
 from msnb.dataset.engine import nodes, ordering
+from msnb.dataset.engine.lookup import fuse_pointwise
 from msnb.dataset.engine.memory import keep_freed_memory
 from msnb.dataset.engine.program import LibraryStep
 from msnb.dataset.engine.store import Store
-from msnb.dataset.engine.table import fuse_pointwise
 
 
 def optimised(plan):

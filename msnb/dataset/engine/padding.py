@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from msnb.dataset.engine.chunk import rows_of, settle
+
 
 def pad_to(array, shape, value):
     """`array` filled up with `value` (cut, where it is larger) at the end of each dimension to `shape`."""
@@ -48,8 +50,6 @@ def padder(pad_info, names):
     """The function that pads the columns of a batch by a ``pad_info`` (empty: every column, to the longest, with
     zeros).
     """
-    from msnb.dataset.engine.chunk import rows_of, settle
-
     for name in pad_info:
         if name not in names:
             raise RuntimeError(f"Invalid parameter, column name: {name} does not exist. The columns are {list(names)}.")

@@ -7,19 +7,31 @@ import inspect
 from enum import Enum
 from importlib import import_module
 
+from msnb.common import dtype as mstype
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.engine import datasets, samplers
 from msnb.dataset.engine.schema import Schema
+from msnb.dataset.transforms.c_transforms import Relational
+from msnb.dataset.vision import utils
+from msnb.formats import reading
 
 DATASETS = "mindspore.dataset.engine.datasets"
 SAMPLERS = "mindspore.dataset.engine.samplers"
 _DEEPEST = 250  # operators after each other, or transforms in each other
 
 _TRANSFORMS = {  # package -> the modules that users take transforms from
-    "audio": ("transforms",),
-    "text": ("transforms",),
-    "transforms": ("c_transforms", "py_transforms", "transforms"),
-    "vision": ("c_transforms", "py_transforms", "transforms"),
+    "audio": ("msnb.dataset.audio.transforms",),
+    "text": ("msnb.dataset.text.transforms",),
+    "transforms": (
+        "msnb.dataset.transforms.c_transforms",
+        "msnb.dataset.transforms.py_transforms",
+        "msnb.dataset.transforms.transforms",
+    ),
+    "vision": (
+        "msnb.dataset.vision.c_transforms",
+        "msnb.dataset.vision.py_transforms",
+        "msnb.dataset.vision.transforms",
+    ),
 }
 
 # Operators are made by the methods of Dataset, which check what they are given.
@@ -100,10 +112,11 @@ def _transforms(package):
     """
     found = {}
     for path in _TRANSFORMS.get(package, ()):
-        for name, thing in vars(import_module(f"msnb.dataset.{package}.{path}")).items():
+        module = import_module(path)  # spares the packages that no description names
+        for name, thing in vars(module).items():
             ours = isinstance(thing, type) and thing.__module__.startswith("msnb.dataset.")
             if ours and "__call__" in dir(thing):
-                users, own = f"mindspore.dataset.{package}.{path}", _public(thing.__module__)
+                users, own = _public(path), _public(thing.__module__)
                 found[users, name] = found[own, thing.__name__] = thing
     return found
 
@@ -218,8 +231,6 @@ def _argument(name, value, place):
 
 
 def _schema(text, place):
-    from msnb.formats import reading
-
     schema = Schema()
     content = place.make("schema", reading.parse_json, {"source": text, "path": place.path})
     place.make("schema", schema.from_json, {"json_obj": content})
@@ -280,9 +291,6 @@ def _pick(found, entry, place):
 @functools.cache
 def _enums():
     """Which enumeration the argument of a transform holds, where its default does not tell."""
-    from msnb.dataset.transforms.c_transforms import Relational
-    from msnb.dataset.vision import utils
-
     return {
         "image_batch_format": utils.ImageBatchFormat,
         "interpolation": utils.Inter,
@@ -300,8 +308,6 @@ def _value(name, value, parameter, place):
     if enum is not None and value is not None:
         return place.make(name, enum, {"value": value})
     if name in ("data_type", "dtype", "output_type") and isinstance(value, str):
-        from msnb.common import dtype as mstype
-
         type_ = getattr(mstype, value.lower().removeprefix("mindspore."), None)
         return type_ if isinstance(type_, mstype.Type) else value
     if isinstance(value, dict) and "tensor_op_name" in value:

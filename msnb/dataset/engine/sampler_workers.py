@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from msnb.dataset.engine.processes import ProcessPool
+from msnb.dataset.engine.workers import parallel_map
+
 
 class SamplerFn:
     """Fetches samples of `dataset` with `num_worker` workers.
@@ -24,16 +27,12 @@ class SamplerFn:
         """Yield the samples of these numbers, in order, each a tuple of arrays."""
         rows = [(i,) for i in indices]
         if self.multi_process:
-            from msnb.dataset.engine.processes import ProcessPool
-
             pool = ProcessPool([self._one], self.num_worker)
             try:
                 results = pool.map(rows)
             finally:
                 pool.close()
         else:
-            from msnb.dataset.engine.workers import parallel_map
-
             results = parallel_map(self._one, rows, self.num_worker)
         for result in results:
             yield tuple(np.asarray(x) for x in (result if isinstance(result, tuple | list) else (result,)))

@@ -1,10 +1,13 @@
 """Writing the rows of a pipeline to MindRecord files."""
 
 import re
+from typing import Annotated
 
 import numpy as np
 
-from msnb.mindrecord.filewriter import FileWriter
+from msnb.common.kinds import Worded, checked
+from msnb.dataset.core.kinds import Text, of_type
+from msnb.dataset.engine.dataset import Dataset, fluent
 
 _KINDS = {
     "bool": "int32",
@@ -20,6 +23,22 @@ _KINDS = {
     "float64": "float64",
 }
 _AT_ONCE = 256
+
+
+def _number_of_files(number, name):
+    if 1 <= of_type(int)(number, name) <= 1000:
+        return number
+    raise ValueError(f"{name} should between 1 and 1000.")
+
+
+def _file_type(kind, name):
+    if of_type(str)(kind, name) == "mindrecord":
+        return kind
+    raise ValueError(f"{kind} dataset format is not supported.")
+
+
+NumFiles = Annotated[int, Worded("an int from 1 to 1000", _number_of_files)]
+FileType = Annotated[str, Worded("'mindrecord'", _file_type)]
 
 
 def _field(name, array):
@@ -54,8 +73,10 @@ def _value(array, field):
     return (float if field["type"].startswith("float") else int)(array)
 
 
-def save(dataset, file_name, num_files):
+def _write(dataset, file_name, num_files):
     """Write the rows of `dataset` to `num_files` MindRecord files, in order."""
+    from msnb.mindrecord.filewriter import FileWriter  # spares sqlite3, which holds MindRecord's index
+
     total = dataset.get_dataset_size()
     writer, fields, number = None, {}, 0
     waiting, shard = [], 0
@@ -77,3 +98,19 @@ def save(dataset, file_name, num_files):
         raise RuntimeError("There is no row to save.")
     writer.write_to(shard, waiting)
     writer.commit()
+
+
+@fluent
+@checked
+def save(self: Dataset, file_name: Text, num_files: NumFiles = 1, file_type: FileType = "mindrecord") -> None:
+    """Write the rows to MindRecord files.
+
+    Args:
+        file_name (str): Path of the (first) file.
+        num_files (int, optional): Number of files, 1 to 1000. Default: 1.
+        file_type (str, optional): 'mindrecord' is the only one. Default: 'mindrecord'.
+
+    Raises:
+        ValueError: If `num_files` or `file_type` is not supported.
+    """
+    _write(self, file_name, num_files)

@@ -1,19 +1,39 @@
 """``Schema``: names, types and shapes of columns, in MindSpore's JSON form."""
 
 import json
+from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
 from msnb.common import dtype as mstype
+from msnb.common.kinds import check, checked
 from msnb.dataset.core.datatypes import numpy_type
-from msnb.dataset.core.validator_helpers import (
-    COLUMN_TYPES,
-    check_file,
-    check_valid_detype,
-    type_check,
-    type_check_list,
-)
+from msnb.dataset.core.kinds import File, Text, list_of, of_type
 from msnb.formats import reading
+
+_TYPES = (
+    *(
+        "bool",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float16",
+        "float32",
+        "float64",
+    ),
+    "string",
+)
+
+
+def _check_type_name(name):
+    if name not in _TYPES:
+        raise TypeError(f"Unknown column type: {name!r}; expected one of {', '.join(_TYPES)}.")
 
 
 class Schema:
@@ -41,11 +61,14 @@ class Schema:
         self.num_rows = 0
         self.dataset_type = ""
         if schema_file is not None:
-            type_check(schema_file, (str,), "schema_file")
-            check_file(schema_file)
+            of_type(str)(schema_file, "schema_file")
+            check(File, schema_file, "schema_file", "Schema")
             self.from_json(load(schema_file))
 
-    def add_column(self, name, de_type, shape=None):
+    @checked
+    def add_column(
+        self, name: Text, de_type, shape: Annotated[Sequence[int], list_of(int, containers=(list,))] | None = None
+    ):
         """Add a column.
 
         Args:
@@ -57,16 +80,12 @@ class Schema:
         Raises:
             TypeError: If an argument has the wrong type or the type is unknown.
         """
-        type_check(name, (str,), "name")
         if not name:
             raise TypeError("Expected non-empty string for column name.")
         if de_type is None:
             raise TypeError("Expected non-empty string for de_type.")
         if not isinstance(de_type, mstype.Type):
-            check_valid_detype(de_type)
-        if shape is not None:
-            type_check(shape, (list,), "shape")
-            type_check_list(shape, (int,), "shape")
+            _check_type_name(de_type)
         self._add(name, _type_name(de_type), shape)
 
     def _add(self, name, type_name, shape):
@@ -100,7 +119,7 @@ class Schema:
         if "type" not in column:
             raise RuntimeError(f"Column's type is missing: {name!r}.")
         try:
-            check_valid_detype(column["type"])
+            _check_type_name(column["type"])
         except TypeError as error:
             raise RuntimeError(str(error)) from None
         self._add(name, column["type"], column.get("shape", []))
@@ -180,7 +199,7 @@ def load(path):
         name, column = entry
         where = f"column {name[:80]!r}"
         need(isinstance(column, dict), f"{where} should be an object with a type, and a shape or rank")
-        need(column.get("type") in COLUMN_TYPES, f"{where} should have one of the types {', '.join(COLUMN_TYPES)}")
+        need(column.get("type") in _TYPES, f"{where} should have one of the types {', '.join(_TYPES)}")
         shape = column.get("shape", [])
         need(
             isinstance(shape, list) and all(type(n) is int and -1 <= n < 1 << 31 for n in shape),

@@ -1,11 +1,14 @@
 """``sync_wait``: rows pass when the consumer says so."""
 
 import threading
+from collections.abc import Callable
 
 from msnb import log
+from msnb.common.kinds import checked
 from msnb.dataset.core.config import get_callback_timeout
+from msnb.dataset.core.kinds import Text, Whole
 from msnb.dataset.engine import nodes
-from msnb.dataset.engine.dataset import Dataset
+from msnb.dataset.engine.dataset import Dataset, fluent
 
 
 class BlockReleasePair:
@@ -137,3 +140,67 @@ class SyncWaitDataset(Dataset):
     def disable_sync(self):
         """Let every row pass from now on."""
         self._pair.disable_lock()
+
+
+@fluent
+@checked
+def sync_wait(
+    self: Dataset, condition_name: Text, num_batch: Whole = 1, callback: Callable | None = None
+) -> SyncWaitDataset:
+    """Let rows pass only as :meth:`sync_update` allows.
+
+    Args:
+        condition_name (str): Name of the condition.
+        num_batch (int, optional): Batches that pass at the beginning and per update. Default: 1.
+        callback (Callable, optional): Called with the data of each update. Default: None.
+
+    Returns:
+        SyncWaitDataset.
+
+    Raises:
+        RuntimeError: If the name is used already.
+    """
+    return SyncWaitDataset(self, condition_name, num_batch, callback)
+
+
+@fluent
+def get_sync_notifiers(self: Dataset) -> dict[str, Callable]:
+    """Condition names to the functions that let rows pass."""
+    return self.children[0].get_sync_notifiers() if self.children else {}
+
+
+@fluent
+def disable_sync(self: Dataset) -> None:
+    """Let every row pass from now on."""
+    if self.children:
+        self.children[0].disable_sync()
+
+
+@fluent
+def is_sync(self: Dataset) -> bool:
+    """Whether a ``sync_wait`` is in the pipeline."""
+    return self.children[0].is_sync() if self.children else False
+
+
+@fluent
+def sync_update(self: Dataset, condition_name: str, num_batch: int | None = None, data: object = None) -> None:
+    """Let the next batches pass.
+
+    Args:
+        condition_name (str): Name given to :meth:`sync_wait`.
+        num_batch (int, optional): How many. Default: None, as many as given to ``sync_wait``.
+        data (Any, optional): For the callback. Default: None.
+
+    Raises:
+        RuntimeError: If the name is unknown or `num_batch` not positive.
+    """
+    if num_batch is not None and (not isinstance(num_batch, int) or num_batch <= 0):
+        self.disable_sync()
+        raise RuntimeError(f"Sync_update batch size can only be positive, got : {num_batch}.")
+    notifiers = self.get_sync_notifiers()
+    if condition_name not in notifiers:
+        self.disable_sync()
+        raise RuntimeError(f"Condition name not found: {condition_name!r}; there are {sorted(notifiers)}.")
+    if num_batch is not None:
+        num_batch *= self.get_batch_size()
+    notifiers[condition_name](num_batch, data)

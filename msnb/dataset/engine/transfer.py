@@ -7,8 +7,10 @@ import threading
 import uuid
 
 from msnb import log
-from msnb.dataset.core.validator_helpers import INT32_MAX, check_within
-from msnb.dataset.engine.dataset import Dataset
+from msnb.common.kinds import check, checked
+from msnb.context import get_context
+from msnb.dataset.core.kinds import Flag, NoEnd, PositiveInt32
+from msnb.dataset.engine.dataset import Dataset, fluent
 
 _DEPTH = 2
 
@@ -79,8 +81,6 @@ class TransferDataset(Dataset):
 
     def __init__(self, input_dataset, send_epoch_end=True, create_data_info_queue=False):
         super().__init__(input_dataset)
-        from msnb.context import get_context
-
         self.queue_name = str(uuid.uuid1())
         self.device_type = get_context("device_target")
         self.send_epoch_end = send_epoch_end
@@ -116,7 +116,7 @@ class TransferDataset(Dataset):
             num_epochs (int, optional): How many epochs; -1 for no end. Default: -1.
         """
         passes = -1 if num_epochs is None else num_epochs
-        check_within(-1, INT32_MAX, num_epochs=passes)
+        check(NoEnd, passes, "num_epochs", "send")
         self.release()
         self._sender = _Sender(self.children[0], passes, self.create_data_info_queue)
 
@@ -158,3 +158,30 @@ class TransferDataset(Dataset):
             self.release()
         except Exception:  # at interpreter exit modules may be gone
             pass
+
+
+@fluent
+@checked
+def to_device(self: Dataset, send_epoch_end: Flag = True, create_data_info_queue: Flag = False) -> TransferDataset:
+    """A data set whose rows are sent to the device in the background.
+
+    Args:
+        send_epoch_end (bool, optional): Whether ends of epochs are sent. Default: True.
+        create_data_info_queue (bool, optional): Whether shapes and types are kept for each row. Default: False.
+
+    Returns:
+        TransferDataset.
+    """
+    return TransferDataset(self, send_epoch_end, create_data_info_queue)
+
+
+@fluent
+@checked
+def device_que(
+    self: Dataset,
+    prefetch_size: PositiveInt32 | None = None,
+    send_epoch_end: Flag = True,
+    create_data_info_queue: Flag = False,
+) -> TransferDataset:
+    """A data set whose rows are sent to the device; :meth:`to_device` with an argument that has no effect."""
+    return self.to_device(send_epoch_end, create_data_info_queue)

@@ -50,7 +50,8 @@ __all__ = [
 
 def __getattr__(name):
     if name in _MODULES:
-        return import_module(f"{__name__}.{name}")
+        return import_module(f"{__name__}.{name}")  # spares what a program does not use
     if name in __all__:
-        return getattr(import_module(f"{__name__}.transforms"), name)
+        transforms = import_module(f"{__name__}.transforms")  # spares its tokenizers to programs without text
+        return getattr(transforms, name)
     raise AttributeError(f"module 'mindspore.dataset.text' has no attribute {name!r}")

@@ -8,12 +8,13 @@ import unicodedata
 
 import numpy as np
 
+from msnb.common.kinds import check
+from msnb.dataset.core.kinds import UInt32
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.core.validator_helpers import check_uint32
 from msnb.dataset.text._normalise import _FORMS, casefold
 from msnb.dataset.text._regex import characters_of, compiled, split_by
 from msnb.dataset.text._tokens import _Tokenizer, check_bool, check_str, decoded, strings
-from msnb.dataset.text.utils import NormalizeForm
+from msnb.dataset.text.choices import NormalizeForm
 from msnb.dataset.text.vocab import Vocab
 
 _SPECIAL = r"\[CLS\]|\[SEP\]|\[UNK\]|\[PAD\]|\[MASK\]|\[unused\d+\]"
@@ -174,7 +175,7 @@ def _check_wordpiece(vocab, suffix_indicator, max_bytes_per_token, unknown_token
     check_str(suffix_indicator, "suffix_indicator")
     if not isinstance(max_bytes_per_token, int):
         raise TypeError(f"Wrong input type for max_bytes_per_token, should be int: got {max_bytes_per_token!r}.")
-    check_uint32(max_bytes_per_token, "max_bytes_per_token")
+    check(UInt32, max_bytes_per_token, "max_bytes_per_token", "WordpieceTokenizer")
     check_str(unknown_token, "unknown_token")
     check_bool(with_offsets, "with_offsets")
 

@@ -6,9 +6,10 @@ import math
 import os
 import re
 
-from msnb.dataset.core.validator_helpers import check_uint32
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import UInt32
 from msnb.dataset.text._tokens import _Tokenizer, decoded
-from msnb.dataset.text.utils import JiebaMode
+from msnb.dataset.text.choices import JiebaMode
 from msnb.formats import reading
 
 _BEGIN, _END, _MIDDLE, _SINGLE = range(4)
@@ -167,7 +168,8 @@ class JiebaTokenizer(_Tokenizer):
         self._hmm = _Hmm(hmm_path)
         self._words = _Dictionary(mp_path)
 
-    def add_word(self, word, freq=None):
+    @checked
+    def add_word(self, word, freq: UInt32 | None = None):
         """Add a word to the dictionary.
 
         Args:
@@ -179,8 +181,6 @@ class JiebaTokenizer(_Tokenizer):
         """
         if word is None:
             raise ValueError("word is not provided.")
-        if freq is not None:
-            check_uint32(freq, "freq")
         self._words.add(word, freq)
 
     def add_dict(self, user_dict):

@@ -5,7 +5,7 @@ import unicodedata
 
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.text._tokens import each
-from msnb.dataset.text.utils import NormalizeForm
+from msnb.dataset.text.choices import NormalizeForm
 
 _FORMS = {NormalizeForm.NFC: "NFC", NormalizeForm.NFKC: "NFKC", NormalizeForm.NFD: "NFD", NormalizeForm.NFKD: "NFKD"}
 

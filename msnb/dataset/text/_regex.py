@@ -5,8 +5,9 @@ import re
 import sys
 import unicodedata
 
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import Flag, Text
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.core.validator_helpers import type_check
 from msnb.dataset.text._tokens import _Tokenizer, check_bool, check_str, decoded, each
 
 # Scripts are told by the first word of a character's name; these have names of another kind.
@@ -119,10 +120,8 @@ class RegexReplace(TensorOp):
         TypeError: If an argument has the wrong type.
     """
 
-    def __init__(self, pattern, replace, replace_all=True):
-        for name, value, kind in (("pattern", pattern, str), ("replace", replace, str)):
-            type_check(value, (kind,), name)
-        type_check(replace_all, (bool,), "replace_all")
+    @checked
+    def __init__(self, pattern: Text, replace: Text, replace_all: Flag = True):
         self.pattern, self.replace, self.replace_all = pattern, replace, replace_all
 
     def _row(self, array):

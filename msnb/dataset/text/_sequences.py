@@ -1,13 +1,15 @@
 """Sequences of tokens: numbers for words, n-grams, windows, cutting and filling up."""
 
 import re
+from typing import Annotated
 
 import numpy as np
 
 from msnb.common import dtype as mstype
+from msnb.common.kinds import checked
 from msnb.dataset.core.datatypes import numpy_type
+from msnb.dataset.core.kinds import Flag, PositiveInt32, Text, UInt32, Whole, of_type, positive
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.core.validator_helpers import check_pos_int32, check_positive, check_uint32, type_check
 from msnb.dataset.text._tokens import decoded
 from msnb.dataset.text.vocab import Vocab
 
@@ -26,11 +28,13 @@ class Lookup(TensorOp):
         RuntimeError: If a word is unknown.
     """
 
-    def __init__(self, vocab, unknown_token=None, data_type=mstype.int32):
-        if unknown_token is not None:
-            type_check(unknown_token, (str,), "unknown_token")
-        type_check(vocab, (Vocab,), "vocab")
-        type_check(data_type, (mstype.Type,), "data_type")
+    @checked
+    def __init__(
+        self,
+        vocab: Annotated[Vocab, of_type(Vocab)],
+        unknown_token: Text | None = None,
+        data_type: Annotated[mstype.Type, of_type(mstype.Type)] = mstype.int32,
+    ):
         self.vocab = vocab
         self.unknown_token = unknown_token
         self.data_type = data_type
@@ -70,16 +74,16 @@ class Ngram(TensorOp):
         ValueError: If an argument is out of range.
     """
 
-    def __init__(self, n, left_pad=("", 0), right_pad=("", 0), separator=" "):
+    @checked
+    def __init__(self, n, left_pad=("", 0), right_pad=("", 0), separator: Text = " "):
         lengths = [n] if isinstance(n, int) else n
         if not (isinstance(lengths, list) and lengths):
             raise ValueError("n needs to be a non-empty list of positive integers.")
         for place, length in enumerate(lengths):
-            type_check(length, (int,), f"gram[{place}]")
-            check_positive(length, f"gram_{place}")
+            of_type(int)(length, f"gram[{place}]")
+            positive(length, f"gram_{place}")
         _check_pad(left_pad, "left_pad")
         _check_pad(right_pad, "right_pad")
-        type_check(separator, (str,), "separator")
         self.n = lengths
         self.left_pad = left_pad
         self.right_pad = right_pad
@@ -119,9 +123,8 @@ class SlidingWindow(TensorOp):
         ValueError: If `width` is not positive.
     """
 
-    def __init__(self, width, axis=0):
-        check_pos_int32(width, "width")
-        type_check(axis, (int,), "axis")
+    @checked
+    def __init__(self, width: PositiveInt32, axis: Whole = 0):
         self.width = width
         self.axis = axis
 
@@ -146,8 +149,8 @@ class ToNumber(TensorOp):
         RuntimeError: If a string is no number, or out of range.
     """
 
-    def __init__(self, data_type):
-        type_check(data_type, (mstype.Type,), "data_type")
+    @checked
+    def __init__(self, data_type: Annotated[mstype.Type, of_type(mstype.Type)]):
         if data_type not in mstype.number_type:
             raise TypeError(f"data_type: {data_type} is not numeric data type.")
         self.data_type = data_type
@@ -193,8 +196,8 @@ class TruncateSequencePair(TensorOp):
 
     inputs = 2
 
-    def __init__(self, max_length):
-        check_uint32(max_length, "max_length")
+    @checked
+    def __init__(self, max_length: UInt32):
         self.max_length = max_length
 
     def _row(self, first, second):
@@ -220,8 +223,8 @@ class Truncate(TensorOp):
         max_seq_len (int): Greatest length.
     """
 
-    def __init__(self, max_seq_len):
-        type_check(max_seq_len, (int,), "max_seq_len")
+    @checked
+    def __init__(self, max_seq_len: Whole):
         if max_seq_len < 0:
             raise ValueError(f"max_seq_len should be greater than or equal to 0, but got {max_seq_len}.")
         self.max_seq_len = max_seq_len
@@ -240,9 +243,8 @@ class AddToken(TensorOp):
         begin (bool, optional): Whether it comes first. Default: True.
     """
 
-    def __init__(self, token, begin=True):
-        type_check(token, (str,), "token")
-        type_check(begin, (bool,), "begin")
+    @checked
+    def __init__(self, token: Text, begin: Flag = True):
         self.token = token
         self.begin = begin
 

@@ -7,7 +7,7 @@ import unicodedata
 import numpy as np
 
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.text.utils import to_str
+from msnb.dataset.text.strings import to_str
 
 
 def check_bool(value, name):

@@ -4,15 +4,19 @@ work.
 
 import io
 import os
+from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
 from msnb._atomic import writing
+from msnb.common.kinds import check, checked
+from msnb.dataset.core.kinds import Text, UInt32, list_of, of_type
 from msnb.dataset.core.optional import need
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.core.validator_helpers import check_uint32, type_check, type_check_list
+from msnb.dataset.engine.dataset import Dataset, fluent
 from msnb.dataset.text._tokens import decoded, scalar_bytes
-from msnb.dataset.text.utils import SentencePieceModel, SPieceTokenizerOutType
+from msnb.dataset.text.choices import SentencePieceModel, SPieceTokenizerOutType
 from msnb.formats import reading
 from msnb.formats.reading import BadFileError, check_encoding
 
@@ -33,7 +37,16 @@ class SentencePieceVocab:
         self.model = b""
 
     @classmethod
-    def from_dataset(cls, dataset, col_names, vocab_size, character_coverage, model_type, params):
+    @checked
+    def from_dataset(
+        cls,
+        dataset,
+        col_names: Annotated[Sequence[str], list_of(str)] | None,
+        vocab_size,
+        character_coverage,
+        model_type,
+        params,
+    ):
         """Train a model on the string columns of a data set.
 
         Args:
@@ -47,15 +60,23 @@ class SentencePieceVocab:
         Returns:
             SentencePieceVocab.
         """
-        if col_names is not None:
-            type_check_list(col_names, (str,), "col_names")
         if vocab_size is None:
             raise TypeError("vocab_size must be provided.")
         _check(vocab_size, character_coverage, model_type, params)
         return model_from_dataset(dataset, col_names, vocab_size, character_coverage, model_type, params)
 
     @classmethod
-    def from_file(cls, file_path, vocab_size, character_coverage, model_type, params, *, encoding="utf-8"):
+    @checked
+    def from_file(
+        cls,
+        file_path: Annotated[list, of_type(list)],
+        vocab_size,
+        character_coverage,
+        model_type,
+        params,
+        *,
+        encoding="utf-8",
+    ):
         """Train a model on text files.
 
         Args:
@@ -73,7 +94,6 @@ class SentencePieceVocab:
             TypeError: If an argument has the wrong type.
             RuntimeError: If a file cannot be read, is not in this encoding, or no model comes of it.
         """
-        type_check(file_path, (list,), "file_path")
         check_encoding(encoding)
         _check(vocab_size, character_coverage, model_type, params)
 
@@ -84,7 +104,8 @@ class SentencePieceVocab:
         return _train(lines(), vocab_size, character_coverage, model_type, params)
 
     @classmethod
-    def save_model(cls, vocab, path, filename):
+    @checked
+    def save_model(cls, vocab, path: Text, filename: Text):
         """Write a model to a file that SentencePiece reads.
 
         Args:
@@ -92,9 +113,7 @@ class SentencePieceVocab:
             path (str): Folder.
             filename (str): File.
         """
-        type_check(vocab, (SentencePieceVocab,), "vocab")
-        type_check(path, (str,), "path")
-        type_check(filename, (str,), "filename")
+        of_type(SentencePieceVocab)(vocab, "vocab")
         if not os.path.isdir(path):
             raise RuntimeError(f"SaveModel: {path} is not a folder.")
         with writing(os.path.join(path, filename)) as file:
@@ -104,14 +123,14 @@ class SentencePieceVocab:
 def _check(vocab_size, character_coverage, model_type, params):
     """The options of a training; each may be None."""
     if vocab_size is not None:
-        check_uint32(vocab_size, "vocab_size")
+        check(UInt32, vocab_size, "vocab_size", "SentencePieceVocab")
     for name, option, *kinds in (
         ("character_coverage", character_coverage, float),
         ("model_type", model_type, str, SentencePieceModel),
         ("params", params, dict),
     ):
         if option is not None:
-            type_check(option, tuple(kinds), name)
+            of_type(*kinds)(option, name)
 
 
 def _train(sentences, vocab_size, character_coverage, model_type, params):
@@ -151,6 +170,19 @@ def model_from_dataset(dataset, columns, vocab_size, character_coverage, model_t
     return _train(sentences(), vocab_size, character_coverage, model_type, params)
 
 
+@fluent
+def build_sentencepiece_vocab(
+    self: Dataset,
+    columns: list[str] | None,
+    vocab_size: int,
+    character_coverage: float,
+    model_type: SentencePieceModel,
+    params: dict | None,
+) -> SentencePieceVocab:
+    """Train a SentencePiece model on string columns; see :meth:`text.SentencePieceVocab.from_dataset`."""
+    return model_from_dataset(self, columns, vocab_size, character_coverage, model_type, params)
+
+
 class SentencePieceTokenizer(TensorOp):
     """The pieces of a scalar string.
 
@@ -163,9 +195,12 @@ class SentencePieceTokenizer(TensorOp):
         RuntimeError: If the model cannot be read.
     """
 
-    def __init__(self, mode, out_type):
-        type_check(mode, (str, SentencePieceVocab), "mode")
-        type_check(out_type, (SPieceTokenizerOutType,), "out_type")
+    @checked
+    def __init__(
+        self,
+        mode: Annotated[str | SentencePieceVocab, of_type(str, SentencePieceVocab)],
+        out_type: Annotated[SPieceTokenizerOutType, of_type(SPieceTokenizerOutType)],
+    ):
         self.mode = mode
         self.out_type = out_type
         self._model = None

@@ -15,8 +15,8 @@ from msnb.dataset.text._sequences import (
 )
 from msnb.dataset.text._tokens import PythonTokenizer, UnicodeCharTokenizer, UnicodeScriptTokenizer, WhitespaceTokenizer
 from msnb.dataset.text._wiki import FilterWikipediaXML
+from msnb.dataset.text.choices import JiebaMode, NormalizeForm, SPieceTokenizerLoadType, SPieceTokenizerOutType
 from msnb.dataset.text.sentencepiece import SentencePieceTokenizer, SentencePieceVocab
-from msnb.dataset.text.utils import JiebaMode, NormalizeForm, SPieceTokenizerLoadType, SPieceTokenizerOutType
 
 DE_C_INTER_JIEBA_MODE = {mode: mode for mode in JiebaMode}
 DE_C_INTER_NORMALIZE_FORM = {form: form for form in NormalizeForm}

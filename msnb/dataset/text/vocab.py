@@ -3,19 +3,23 @@
 import sys
 from collections import Counter
 from itertools import chain, count, islice
+from typing import Annotated, Self
 
 import numpy as np
 
-from msnb.dataset.core.validator_helpers import INT32_MAX, check_positive, check_value, type_check, type_check_list
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import INT32_MAX, Flag, Text, above_zero, list_of, of_type, positive, within
+from msnb.dataset.engine.chunk import Hint
+from msnb.dataset.engine.dataset import Dataset, fluent
 from msnb.formats import reading
 from msnb.formats.reading import check_encoding
 
 
 def _distinct(words, name):
     """The words of a list as the keys of a dict, in their order; an error when one comes twice."""
-    type_check(words, (list,), name)
+    of_type(list)(words, name)
     for other in (w for w in words if not isinstance(w, str)):
-        type_check(other, (str,), name)
+        of_type(str)(other, name)
     found = dict.fromkeys(words)
     if len(found) < len(words):
         (twice, _), *_ = Counter(words).most_common(1)
@@ -77,7 +81,8 @@ class Vocab:
         return vocab_from_dataset(dataset, columns, freq_range, top_k, special_tokens, special_first)
 
     @classmethod
-    def from_list(cls, word_list, special_tokens=None, special_first=True):
+    @checked
+    def from_list(cls, word_list, special_tokens=None, special_first: Flag = True):
         """The words of a list, in its order.
 
         Args:
@@ -94,15 +99,22 @@ class Vocab:
         """
         words = _distinct(word_list, "word_list")
         specials = _distinct([] if special_tokens is None else special_tokens, "special_tokens")
-        type_check(special_first, (bool,), "special_first")
         both = words.keys() & specials.keys()
         if both:
             raise ValueError(f"special_tokens and word_list contain duplicate word: {both}.")
         return cls._of(_joined(words, specials, special_first))
 
     @classmethod
+    @checked
     def from_file(
-        cls, file_path, delimiter="", vocab_size=None, special_tokens=None, special_first=True, *, encoding="utf-8"
+        cls,
+        file_path: Text,
+        delimiter: Text = "",
+        vocab_size: Annotated[float, positive] | None = None,
+        special_tokens=None,
+        special_first: Flag = True,
+        *,
+        encoding="utf-8",
     ):
         """The words of a file, one a line.
 
@@ -123,10 +135,6 @@ class Vocab:
             RuntimeError: If the file cannot be read.
         """
         specials = _distinct([] if special_tokens is None else special_tokens, "special_tokens")
-        type_check_list([file_path, delimiter], (str,), ["file_path", "delimiter"])
-        type_check(special_first, (bool,), "special_first")
-        if vocab_size is not None:
-            check_positive(vocab_size, "vocab_size")
         words = {}
         try:
             for number, word in islice(_words_of_file(file_path, delimiter, check_encoding(encoding)), vocab_size):
@@ -139,7 +147,8 @@ class Vocab:
         return cls._of(_joined(words, specials, special_first))
 
     @classmethod
-    def from_dict(cls, word_dict):
+    @checked
+    def from_dict(cls, word_dict: Annotated[dict[str, int], of_type(dict)]) -> Self:
         """The words and numbers of a dict.
 
         Args:
@@ -152,16 +161,15 @@ class Vocab:
             TypeError: If a word is no str or a number no int.
             ValueError: If a number is negative.
         """
-        type_check(word_dict, (dict,), "word_dict")
         for name, kind, given in (("word", str, word_dict), ("word_id", int, word_dict.values())):
             for one in given:
-                type_check(one, (kind,), name)
+                of_type(kind)(one, name)
         if word_dict:
             for bound in (min, max):
-                check_value(bound(word_dict.values()), (0, INT32_MAX), "word_id")
+                within(0, INT32_MAX)(bound(word_dict.values()), "word_id")
         return cls._of(dict(word_dict))
 
-    def vocab(self):
+    def vocab(self) -> dict[str, int]:
         """Words to numbers, as a dict."""
         return dict(self._ids)
 
@@ -171,7 +179,7 @@ class Vocab:
             tokens = tokens.tolist()
         if isinstance(tokens, list | tuple):
             return [self._ids.get(t, -1) for t in tokens]
-        type_check(tokens, (str,), "tokens")
+        of_type(str)(tokens, "tokens")
         return self._ids.get(tokens, -1)
 
     def ids_to_tokens(self, ids):
@@ -181,7 +189,7 @@ class Vocab:
             ids = ids.tolist()
         if isinstance(ids, list | tuple):
             return [words.get(i, "") for i in ids]
-        type_check(ids, (int,), "ids")
+        of_type(int)(ids, "ids")
         return words.get(ids, "")
 
     def __len__(self):
@@ -191,17 +199,21 @@ class Vocab:
         return word in self._ids
 
 
-def vocab_from_dataset(dataset, columns=None, freq_range=None, top_k=None, special_tokens=None, special_first=True):
+@checked
+def vocab_from_dataset(
+    dataset,
+    columns=None,
+    freq_range=None,
+    top_k: Annotated[int, above_zero(int, type(None))] | None = None,
+    special_tokens=None,
+    special_first: Flag = True,
+):
     """See :meth:`Vocab.from_dataset`."""
     if columns is not None:
         columns = [columns] if not isinstance(columns, list) else columns
-        type_check_list(columns, (str,), "col")
+        list_of(str)(columns, "col")
     wanted = _frequencies(freq_range)
-    if top_k is not None:
-        type_check(top_k, (int, type(None)), "top_k")
-        check_positive(top_k, "top_k")
     specials = _distinct([] if special_tokens is None else special_tokens, "special_tokens")
-    type_check(special_first, (bool,), "special_first")
     counts = _count(dataset, columns)
     if not counts:
         raise RuntimeError("Invalid data, no words in the dataset.")
@@ -227,7 +239,7 @@ def _frequencies(freq_range):
     """The counts of a word that are wanted, a range."""
     if freq_range is None:
         return range(sys.maxsize)
-    type_check(freq_range, (tuple,), "freq_range")
+    of_type(tuple)(freq_range, "freq_range")
     if len(freq_range) != 2 or not all(isinstance(bound, int | None) for bound in freq_range):
         raise ValueError("freq_range needs to be a tuple of 2 integers or an int and a None.")
     low, high = (n if bound is None else bound for bound, n in zip(freq_range, (0, sys.maxsize - 1), strict=True))
@@ -237,8 +249,6 @@ def _frequencies(freq_range):
 
 
 def _count(dataset, columns):
-    from msnb.dataset.engine.chunk import Hint
-
     plan = dataset.make_plan()
     names = columns or plan.columns
     for name in names:
@@ -260,3 +270,16 @@ def _count(dataset, columns):
                 counts.update((np.char.encode(array, "utf-8") if array.dtype.kind == "U" else array).ravel().tolist())
     plan.close()
     return counts
+
+
+@fluent
+def build_vocab(
+    self: Dataset,
+    columns: str | list[str] | None,
+    freq_range: tuple[int | None, int | None] | None,
+    top_k: int | None,
+    special_tokens: list[str] | None,
+    special_first: bool,
+) -> Vocab:
+    """Make a vocabulary of the words in the string columns; see :meth:`text.Vocab.from_dataset`."""
+    return vocab_from_dataset(self, columns, freq_range, top_k, special_tokens, special_first)

@@ -1,31 +1,24 @@
 """Transforms of any column: types, one-hot codes, slices, padding. C++ operators in MindSpore."""
 
 from enum import IntEnum
+from typing import Annotated
 
 import numpy as np
 
 from msnb.common import dtype as mstype
+from msnb.common.kinds import check, checked
 from msnb.dataset.core.datatypes import mstype_to_detype, numpy_type
+from msnb.dataset.core.kinds import NonNegInt64, Whole, list_of, of_type, positive, within
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.core.validator_helpers import (
-    check_optional,
-    check_pos_int64,
-    check_positive,
-    check_value,
-    type_check,
-    type_check_list,
-)
 from msnb.dataset.engine.padding import pad_to
 
-_SCALAR = (str, float, bool, int, bytes)
+Scalar = Annotated[str | float | bool | int | bytes, of_type(str, float, bool, int, bytes)]
 
 
-def check_one_hot(num_classes, smoothing_rate):
+@checked
+def check_one_hot(num_classes: Whole, smoothing_rate: Annotated[int | float, within(0.0, 1.0, int, float)]):
     """Checks of a number of classes and of the share of the 1 that is spread over them."""
-    type_check(num_classes, (int,), "num_classes")
-    type_check(smoothing_rate, (int, float), "smoothing_rate")
-    check_positive(num_classes)
-    check_value(smoothing_rate, (0.0, 1.0), "smoothing_rate")
+    positive(num_classes, "")
 
 
 class OneHot(TensorOp):
@@ -91,8 +84,8 @@ class Fill(TensorOp):
         TypeError: If it is no scalar.
     """
 
-    def __init__(self, fill_value):
-        type_check(fill_value, _SCALAR, "fill_value")
+    @checked
+    def __init__(self, fill_value: Scalar):
         self.fill_value = fill_value
 
     def _row(self, array):
@@ -128,7 +121,7 @@ class TypeCast(TensorOp):
         if isinstance(data_type, type) and issubclass(data_type, np.generic) or isinstance(data_type, np.dtype):
             self._type = np.dtype(data_type)
         else:
-            type_check(data_type, (mstype.Type,), "data_type")
+            of_type(mstype.Type)(data_type, "data_type")
             self._type = mstype_to_detype(data_type)
         self.data_type = str(self._type)
 
@@ -156,9 +149,9 @@ class _SliceOption:
     def __init__(self, slice_option):
         self.option = slice_option.option if isinstance(slice_option, _SliceOption) else slice_option
         if self.option is not None:
-            type_check(self.option, self.kinds, "slice_option")
+            of_type(*self.kinds)(self.option, "slice_option")
         if isinstance(self.option, list):
-            type_check_list(self.option, (int,), "slice_option")
+            list_of(int)(self.option, "slice_option")
 
 
 class Slice(TensorOp):
@@ -239,10 +232,13 @@ class Mask(TensorOp):
         TypeError: If an argument has the wrong type.
     """
 
-    def __init__(self, operator, constant, dtype=mstype.bool_):
-        type_check(operator, (Relational,), "operator")
-        type_check(constant, _SCALAR, "constant")
-        type_check(dtype, (mstype.Type,), "dtype")
+    @checked
+    def __init__(
+        self,
+        operator: Annotated[Relational, of_type(Relational)],
+        constant: Scalar,
+        dtype: Annotated[mstype.Type, of_type(mstype.Type)] = mstype.bool_,
+    ):
         self.operator = operator
         self.constant = constant
         self.dtype = dtype
@@ -276,14 +272,14 @@ class PadEnd(TensorOp):
         TypeError: If an argument has the wrong type.
     """
 
-    def __init__(self, pad_shape, pad_value=None):
-        check_optional(_SCALAR, pad_value=pad_value)
-        type_check(pad_shape, (list,), "pad_end")
+    @checked
+    def __init__(self, pad_shape, pad_value: Scalar | None = None):
+        of_type(list)(pad_shape, "pad_end")
         given = [dim for dim in pad_shape if dim is not None]
         if not all(isinstance(dim, int) for dim in given):
             raise TypeError(f"a value in the list is not an integer: pad_shape is {pad_shape}.")
         for dim in given:
-            check_pos_int64(dim, "pad_shape")
+            check(NonNegInt64, dim, "pad_shape", "PadEnd")
         self.pad_shape, self.pad_value = pad_shape, pad_value
 
     def _row(self, array):
@@ -312,12 +308,16 @@ class Concatenate(TensorOp):
 
     inputs = None
 
-    def __init__(self, axis=0, prepend=None, append=None):
-        check_optional((np.ndarray,), prepend=prepend, append=append)
+    @checked
+    def __init__(
+        self,
+        axis: Whole = 0,
+        prepend: Annotated[np.ndarray, of_type(np.ndarray)] | None = None,
+        append: Annotated[np.ndarray, of_type(np.ndarray)] | None = None,
+    ):
         for name, array in (("prepend", prepend), ("append", append)):
             if array is not None and array.ndim != 1:
                 raise ValueError(f"can only {name} 1D arrays.")
-        type_check(axis, (int,), "axis")
         self.axis = axis
         if axis not in (0, -1):
             raise ValueError(f"only 1D concatenation supported: axis should be 0 or -1, but is {axis}.")

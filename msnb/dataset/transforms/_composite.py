@@ -1,18 +1,20 @@
 """Transforms made of other transforms. C++ operators in MindSpore."""
 
 import random
+from typing import Annotated
 
 import numpy as np
 
+from msnb.common.kinds import checked
 from msnb.dataset.core.config import fresh_seed
+from msnb.dataset.core.kinds import of_callable, of_type, within
 from msnb.dataset.core.streams import Mt32
 from msnb.dataset.core.tensor_op import TensorOp, as_array
-from msnb.dataset.core.validator_helpers import check_tensor_op, check_value, type_check
 
 
 def filled(values, name):
     """A list with something in it."""
-    type_check(values, (list,), name)
+    of_type(list)(values, name)
     if not values:
         raise ValueError(f"{name} can not be empty.")
     return values
@@ -21,7 +23,7 @@ def filled(values, name):
 def check_operations(transforms, name="op_list"):
     """A non-empty list of transforms or functions."""
     for i, op in enumerate(filled(transforms, name)):
-        check_tensor_op(op, f"{name}[{i}]")
+        of_callable(op, f"{name}[{i}]")
 
 
 def open_all(operations):
@@ -110,10 +112,9 @@ class RandomApply(_Composite):
 
     deterministic = False
 
-    def __init__(self, transforms, prob=0.5):
+    @checked
+    def __init__(self, transforms, prob: Annotated[float | int, within(0, 1, float, int)] = 0.5):
         super().__init__(transforms)
-        type_check(prob, (float, int), "prob")
-        check_value(prob, (0, 1), "prob")
         self.prob = prob
 
     def _run(self, state, *values):

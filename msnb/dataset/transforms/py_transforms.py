@@ -1,6 +1,9 @@
 """``mindspore.dataset.transforms.py_transforms``: transforms made of Python functions, and one-hot codes."""
 
-from msnb.dataset.core.validator_helpers import check_value, type_check
+from typing import Annotated
+
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import of_type, within
 from msnb.dataset.transforms import py_transforms_util as util
 from msnb.dataset.transforms._common import check_one_hot
 
@@ -10,8 +13,8 @@ __all__ = ["OneHotOp", "Compose", "RandomApply", "RandomChoice", "RandomOrder"]
 class _OfFunctions:
     """What is made of a list of functions."""
 
-    def __init__(self, transforms):
-        type_check(transforms, (list,), "transforms")
+    @checked
+    def __init__(self, transforms: Annotated[list, of_type(list)]):
         odd = [i for i, transform in enumerate(transforms) if not callable(transform)]
         if odd:
             raise ValueError(f"transforms[{odd[0]}] is not callable.")
@@ -82,11 +85,9 @@ class RandomApply(_OfFunctions):
         ValueError: If `prob` is not in [0, 1] or a transform cannot be called.
     """
 
-    def __init__(self, transforms, prob=0.5):
+    @checked
+    def __init__(self, transforms, prob: Annotated[float | int, within(0.0, 1.0, float, int)] | None = 0.5):
         super().__init__(transforms)
-        if prob is not None:
-            type_check(prob, (float, int), "prob")
-            check_value(prob, (0.0, 1.0), "prob")
         self.prob = prob
 
     def __call__(self, img):

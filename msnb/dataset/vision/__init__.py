@@ -2,6 +2,8 @@
 one.
 """
 
+from importlib import import_module
+
 from msnb.dataset.vision.utils import Border, ImageBatchFormat, Inter
 
 _LATER = ("c_transforms", "py_transforms", "py_transforms_util", "transforms", "utils", "validators")
@@ -9,12 +11,10 @@ __all__ = ["Border", "ImageBatchFormat", "Inter", "c_transforms", "py_transforms
 
 
 def __getattr__(name):
-    from importlib import import_module
-
     if name in _LATER:
-        return import_module(f"{__name__}.{name}")
+        return import_module(f"{__name__}.{name}")  # spares what a program does not use
     if name[0].isupper() or name.startswith(("get_image", "read_", "write_", "encode_")):
-        unified = import_module(f"{__name__}.transforms")
+        unified = import_module(f"{__name__}.transforms")  # spares it to programs of r1.1
         if hasattr(unified, name):
             return getattr(unified, name)
     raise AttributeError(f"module 'mindspore.dataset.vision' has no attribute {name!r}")

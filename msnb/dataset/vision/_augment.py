@@ -1,20 +1,16 @@
 """Automatic augmentation: random choices among transforms, mixing of samples. C++ operators in MindSpore."""
 
+from typing import Annotated
+
 import numpy as np
 
+from msnb.common.kinds import checked
 from msnb.dataset.core.config import fresh_seed
+from msnb.dataset.core.kinds import FLOAT_MAX_INTEGER, Real, above_zero, list_of, of_callable, of_type, positive, within
 from msnb.dataset.core.streams import Mt32
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.core.validator_helpers import (
-    check_2tuple,
-    check_pos_float32,
-    check_positive,
-    check_tensor_op,
-    check_value,
-    type_check,
-    type_check_list,
-)
 from msnb.dataset.transforms._composite import _Composite, filled, open_all, run_one, unwrapped
+from msnb.dataset.vision._kinds import pair
 from msnb.dataset.vision.utils import ImageBatchFormat
 
 
@@ -32,10 +28,10 @@ class UniformAugment(_Composite):
 
     deterministic = False
 
-    def __init__(self, transforms, num_ops=2):
-        type_check(num_ops, (int,), "num_ops")
-        check_positive(num_ops, "num_ops")
-        type_check(transforms, (list, tuple), "transforms")
+    @checked
+    def __init__(
+        self, transforms: Annotated[list | tuple, of_type(list, tuple)], num_ops: Annotated[int, above_zero(int)] = 2
+    ):
         if num_ops > len(transforms):
             raise ValueError(f"num_ops is greater than transforms list size: {num_ops} and {len(transforms)}.")
         for i, op in enumerate(transforms):
@@ -79,9 +75,9 @@ class RandomSelectSubpolicy(TensorOp):
         for i, sub in enumerate(filled(policy, "policy")):
             for j, choice in enumerate(filled(sub, f"policy[{i}]")):
                 place = f"policy[{i}][{j}]"
-                check_2tuple(choice, place)
-                check_tensor_op(choice[0], f"op of (op, prob) in {place}")
-                check_value(choice[1], (0, 1), f"prob of (op, prob) {place}")
+                pair(choice, place)
+                of_callable(choice[0], f"op of (op, prob) in {place}")
+                within(0, 1)(choice[1], f"prob of (op, prob) {place}")
         self.policy = policy
 
     def _open(self):
@@ -133,10 +129,9 @@ class MixUpBatch(TensorOp):
     deterministic = False
     any_labels = True
 
-    def __init__(self, alpha=1.0):
-        type_check(alpha, (int, float), "alpha")
-        check_positive(alpha, "alpha")
-        check_pos_float32(alpha)
+    @checked
+    def __init__(self, alpha: Annotated[int | float, above_zero(int, float)] = 1.0):
+        within(0, FLOAT_MAX_INTEGER)(alpha, "")
         self.alpha = alpha
 
     def _run(self, stream, *columns):
@@ -176,13 +171,14 @@ class CutMixBatch(TensorOp):
     deterministic = False
     any_labels = True
 
-    def __init__(self, image_batch_format, alpha=1.0, prob=1.0):
-        type_check(image_batch_format, (ImageBatchFormat,), "image_batch_format")
-        type_check(alpha, (int, float), "alpha")
-        check_pos_float32(alpha)
-        check_positive(alpha, "alpha")
-        type_check(prob, (int, float), "prob")
-        check_value(prob, (0, 1), "prob")
+    @checked
+    def __init__(
+        self,
+        image_batch_format: Annotated[ImageBatchFormat, of_type(ImageBatchFormat)],
+        alpha: Real = 1.0,
+        prob: Annotated[float, within(0, 1, int, float)] = 1.0,
+    ):
+        positive(within(0, FLOAT_MAX_INTEGER)(alpha, ""), "alpha")
         self.image_batch_format = image_batch_format
         self.alpha = alpha
         self.prob = prob
@@ -240,9 +236,8 @@ class RandomLighting(TensorOp):
     )
     _values = np.array([55.46, 4.794, 1.148], np.float32)
 
-    def __init__(self, alpha=0.05):
-        type_check(alpha, (float, int), "alpha")
-        check_value(alpha, (0, 16777216), "alpha")
+    @checked
+    def __init__(self, alpha: Annotated[float | int, within(0, 16777216, float, int)] = 0.05):
         self.alpha = alpha
 
     def _draw(self, stream, image):
@@ -260,9 +255,9 @@ class RandomLighting(TensorOp):
 
 def check_transform(transform, name="transform"):
     """A transform of the library."""
-    type_check(transform, (TensorOp,), name)
+    of_type(TensorOp)(transform, name)
 
 
 def check_all(transforms, name):
     """A list of transforms of the library."""
-    type_check_list(transforms, (TensorOp,), name)
+    list_of(TensorOp)(transforms, name)

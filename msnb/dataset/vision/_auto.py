@@ -2,12 +2,15 @@
 TrivialAugmentWide
 (Mueller and Hutter, 2021). The policies are the papers' tables."""
 
+from typing import Annotated
+
 import numpy as np
 
+from msnb.common.kinds import check, checked
+from msnb.dataset.core.kinds import Whole, of_type, within
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.core.validator_helpers import check_value, type_check
 from msnb.dataset.vision import kernels
-from msnb.dataset.vision._checks import fill_values
+from msnb.dataset.vision._kinds import FillValue, Interpolation, triple
 from msnb.dataset.vision.utils import AutoAugmentPolicy, Inter
 
 _IMAGENET = """Posterize 0.4 8 Rotate 0.6 9|Solarize 0.6 5 AutoContrast 0.6 -|Equalize 0.8 - Equalize 0.6 -|
@@ -118,9 +121,8 @@ class _Policy(TensorOp):
     costly = True
 
     def _set(self, interpolation, fill_value):
-        type_check(interpolation, (Inter,), "interpolation")
         self.interpolation = interpolation
-        self.fill_value = fill_values(fill_value)
+        self.fill_value = triple(fill_value)
 
     def _apply(self, drawn, image):
         if image.ndim != 3 or image.shape[2] != 3:
@@ -139,8 +141,13 @@ class AutoAugment(_Policy):
         fill_value (Union[int, tuple], optional): Value of pixels from outside. Default: 0.
     """
 
-    def __init__(self, policy=AutoAugmentPolicy.IMAGENET, interpolation=Inter.NEAREST, fill_value=0):
-        type_check(policy, (AutoAugmentPolicy,), "policy")
+    @checked
+    def __init__(
+        self,
+        policy: Annotated[AutoAugmentPolicy, of_type(AutoAugmentPolicy)] = AutoAugmentPolicy.IMAGENET,
+        interpolation: Interpolation = Inter.NEAREST,
+        fill_value: FillValue = 0,
+    ):
         self.policy = policy
         self._set(interpolation, fill_value)
 
@@ -167,13 +174,16 @@ class RandAugment(_Policy):
         fill_value (Union[int, tuple], optional): Value of pixels from outside. Default: 0.
     """
 
-    def __init__(self, num_ops=2, magnitude=9, num_magnitude_bins=31, interpolation=Inter.NEAREST, fill_value=0):
-        type_check(num_ops, (int,), "num_ops")
-        check_value(num_ops, (0, 16777216), "num_ops")
-        type_check(num_magnitude_bins, (int,), "num_magnitude_bins")
-        check_value(num_magnitude_bins, (2, 16777216), "num_magnitude_bins")
-        type_check(magnitude, (int,), "magnitude")
-        check_value(magnitude, (0, num_magnitude_bins - 1), "magnitude")
+    @checked
+    def __init__(
+        self,
+        num_ops: Annotated[int, within(0, 16777216, int)] = 2,
+        magnitude: Whole = 9,
+        num_magnitude_bins: Annotated[int, within(2, 16777216, int)] = 31,
+        interpolation: Interpolation = Inter.NEAREST,
+        fill_value: FillValue = 0,
+    ):
+        check(within(0, num_magnitude_bins - 1), magnitude, "magnitude", "RandAugment")
         self.num_ops = num_ops
         self.magnitude = magnitude
         self.num_magnitude_bins = num_magnitude_bins
@@ -201,9 +211,13 @@ class TrivialAugmentWide(_Policy):
         fill_value (Union[int, tuple], optional): Value of pixels from outside. Default: 0.
     """
 
-    def __init__(self, num_magnitude_bins=31, interpolation=Inter.NEAREST, fill_value=0):
-        type_check(num_magnitude_bins, (int,), "num_magnitude_bins")
-        check_value(num_magnitude_bins, (2, 16777216), "num_magnitude_bins")
+    @checked
+    def __init__(
+        self,
+        num_magnitude_bins: Annotated[int, within(2, 16777216, int)] = 31,
+        interpolation: Interpolation = Inter.NEAREST,
+        fill_value: FillValue = 0,
+    ):
         self.num_magnitude_bins = num_magnitude_bins
         self._set(interpolation, fill_value)
 

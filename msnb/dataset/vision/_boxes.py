@@ -2,15 +2,17 @@
 operators in MindSpore.
 """
 
+from typing import Annotated
+
 import numpy as np
 
+from msnb.common.kinds import checked
 from msnb.dataset.core.config import fresh_seed
+from msnb.dataset.core.kinds import of_type
 from msnb.dataset.core.streams import Mt32
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.core.validator_helpers import check_value, type_check
 from msnb.dataset.transforms._composite import run_one
 from msnb.dataset.vision import kernels
-from msnb.dataset.vision._checks import probability
 from msnb.dataset.vision._geometry import (
     RandomCrop,
     RandomHorizontalFlip,
@@ -19,9 +21,11 @@ from msnb.dataset.vision._geometry import (
     RandomVerticalFlip,
     Resize,
 )
+from msnb.dataset.vision._kinds import Probability
+from msnb.dataset.vision.utils import Border, Inter
 
 
-def checked(image, boxes):
+def valid_boxes(image, boxes):
     """A float32 copy of the boxes, which must lie inside the image."""
     kernels.image(image, "bounding boxes")
     if boxes.ndim < 2:
@@ -67,7 +71,7 @@ class _BoxOp(TensorOp):
                 f"{len(columns)} "
                 "column(s)."
             )
-        return columns[0], checked(*columns)
+        return columns[0], valid_boxes(*columns)
 
 
 class _RandomBoxOp(_BoxOp):
@@ -88,9 +92,7 @@ class RandomCropWithBBox(_RandomBoxOp):
         size, padding, pad_if_needed, fill_value, padding_mode: As for :class:`RandomCrop`.
     """
 
-    def __init__(
-        self, size, padding=None, pad_if_needed=False, fill_value=0, padding_mode=RandomCrop.__init__.__defaults__[3]
-    ):
+    def __init__(self, size, padding=None, pad_if_needed=False, fill_value=0, padding_mode=Border.CONSTANT):
         self._op = RandomCrop(size, padding, pad_if_needed, fill_value, padding_mode)
         self.size, self.padding = self._op.size, self._op.padding
 
@@ -103,8 +105,9 @@ class RandomCropWithBBox(_RandomBoxOp):
 
 
 class _FlipWithBBox(_RandomBoxOp):
-    def __init__(self, prob=0.5):
-        self.prob = probability(prob)
+    @checked
+    def __init__(self, prob: Probability = 0.5):
+        self.prob = prob
         self._op = self._flip(prob)
 
     def _apply(self, flip, *columns):
@@ -142,7 +145,7 @@ class ResizeWithBBox(_BoxOp):
         size, interpolation: As for :class:`Resize`.
     """
 
-    def __init__(self, size, interpolation=Resize.__init__.__defaults__[0]):
+    def __init__(self, size, interpolation=Inter.LINEAR):
         self._op = Resize(size, interpolation)
         self.size, self.interpolation = size, interpolation
 
@@ -181,7 +184,7 @@ class RandomResizedCropWithBBox(_RandomBoxOp):
         size,
         scale=(0.08, 1.0),
         ratio=(3.0 / 4.0, 4.0 / 3.0),
-        interpolation=RandomResizedCrop.__init__.__defaults__[2],
+        interpolation=Inter.BILINEAR,
         max_attempts=10,
     ):
         self._op = RandomResizedCrop(size, scale, ratio, interpolation, max_attempts)
@@ -208,10 +211,8 @@ class BoundingBoxAugment(_BoxOp):
 
     deterministic = False
 
-    def __init__(self, transform, ratio=0.3):
-        type_check(ratio, (float, int), "ratio")
-        check_value(ratio, (0.0, 1.0), "ratio")
-        type_check(transform, (TensorOp,), "transform")
+    @checked
+    def __init__(self, transform: Annotated[TensorOp, of_type(TensorOp)], ratio: Probability = 0.3):
         self.transform = transform
         self.ratio = ratio
 

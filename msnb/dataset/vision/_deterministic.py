@@ -1,21 +1,29 @@
 """2.x's transforms without chance: one fixed change of an image each."""
 
 import math
+from typing import Annotated
 
 import numpy as np
 
+from msnb.common.kinds import check, checked
+from msnb.dataset.core.kinds import FLOAT_MAX_INTEGER, INT32_MAX, Flag, Real, above_zero, of_type, within
 from msnb.dataset.core.optional import cv2
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.core.validator_helpers import (
-    FLOAT_MAX_INTEGER,
-    INT32_MAX,
-    check_pos_float32,
-    check_positive,
-    check_value,
-    type_check,
-)
 from msnb.dataset.vision import kernels
-from msnb.dataset.vision._checks import crop_size, fill_values, of_kind, probability, resize_size, shares, whole
+from msnb.dataset.vision._kinds import (
+    BorderMode,
+    CropSize,
+    FillValue,
+    Interpolation,
+    Pair,
+    PositiveInt24,
+    Probability,
+    ResizeSize,
+    Translation,
+    as_given,
+    height_width,
+    triple,
+)
 from msnb.dataset.vision._pixels import AutoContrast, Equalize, ImageOp, Invert
 from msnb.dataset.vision.utils import Border, ConvertMode, Inter, SliceMode
 
@@ -28,8 +36,8 @@ class _Adjust(ImageOp):
     _change = None
 
     def _set(self, name, value):
-        type_check(value, (float, int), name)
-        check_value(value, self._bounds, name)
+        of_type(float, int)(value, name)
+        within(*self._bounds)(value, name)
         setattr(self, name, value)
         self._factor = value
 
@@ -113,10 +121,9 @@ class AdjustGamma(ImageOp):
 
     pointwise = True
 
-    def __init__(self, gamma, gain=1):
-        type_check(gamma, (float, int), "gamma")
-        check_pos_float32(gamma, "gamma")
-        type_check(gain, (float, int), "gain")
+    @checked
+    def __init__(self, gamma: Annotated[float, of_type(float, int)], gain: Annotated[float, of_type(float, int)] = 1):
+        within(0, FLOAT_MAX_INTEGER)(gamma, "gamma")
         self.gamma = gamma
         self.gain = gain
 
@@ -144,18 +151,21 @@ class Affine(ImageOp):
 
     costly = True
 
-    def __init__(self, degrees, translate, scale, shear, resample=Inter.NEAREST, fill_value=0):
-        type_check(degrees, (int, float), "degrees")
-        shares(translate, (2,), "The length of translate should be 2.")
-        type_check(scale, (int, float), "scale")
-        check_positive(scale, "scale")
-        type_check(shear, (int, float, list, tuple), "shear")
+    @checked
+    def __init__(
+        self,
+        degrees: Real,
+        translate: Translation,
+        scale: Annotated[int | float, above_zero(int, float)],
+        shear: Annotated[int | float | list | tuple, of_type(int, float, list, tuple)],
+        resample: Interpolation = Inter.NEAREST,
+        fill_value: FillValue = 0,
+    ):
         self.shear = tuple(shear) if isinstance(shear, list | tuple) else (shear, 0.0)
         if len(self.shear) != 2:
             raise TypeError("The length of shear should be 2.")
-        of_kind(Inter, resample=resample)
         self.degrees, self.translate, self.scale_, self.resample = degrees, translate, scale, resample
-        self.fill_value = fill_values(fill_value)
+        self.fill_value = triple(fill_value)
 
     def _row(self, image):
         f = np.float32
@@ -170,8 +180,8 @@ class ConvertColor(ImageOp):
         convert_mode (ConvertMode): From which to which.
     """
 
-    def __init__(self, convert_mode):
-        type_check(convert_mode, (ConvertMode,), "convert_mode")
+    @checked
+    def __init__(self, convert_mode: Annotated[ConvertMode, of_type(ConvertMode)]):
         self.convert_mode = convert_mode
 
     def _row(self, image):
@@ -181,8 +191,10 @@ class ConvertColor(ImageOp):
 
 def _box(top, left, height, width):
     """A part of an image, which is not empty."""
-    whole((0, INT32_MAX), top=top, left=left)
-    whole((1, INT32_MAX), height=height, width=width)
+    for name, value in {"top": top, "left": left}.items():
+        within(0, INT32_MAX, int)(value, name)
+    for name, value in {"height": height, "width": width}.items():
+        within(1, INT32_MAX, int)(value, name)
 
 
 class Crop(ImageOp):
@@ -193,14 +205,14 @@ class Crop(ImageOp):
         size (Union[int, sequence]): (height, width), or one for both.
     """
 
-    def __init__(self, coordinates, size):
-        type_check(coordinates, (list, tuple), "coordinates")
+    @checked
+    def __init__(self, coordinates: Annotated[list | tuple, of_type(list, tuple)], size: CropSize):
         if len(coordinates) != 2:
             raise TypeError("Coordinates should be a list/tuple (y, x) of length 2.")
         for value in coordinates:
-            whole((0, INT32_MAX), coordinates=value)
+            within(0, INT32_MAX, int)(value, "coordinates")
         self.coordinates = tuple(coordinates)
-        self.size = crop_size(size)
+        self.size = size
 
     def _row(self, image):
         top, left = self.coordinates
@@ -217,15 +229,15 @@ class Erase(ImageOp):
         inplace (bool, optional): Whether the image itself is changed. Default: False.
     """
 
-    def __init__(self, top, left, height, width, value=0.0, inplace=False):
+    @checked
+    def __init__(self, top, left, height, width, value=0.0, inplace: Flag = False):
         _box(top, left, height, width)
-        of_kind(bool, inplace=inplace)
         self.top, self.left, self.height, self.width = top, left, height, width
         values = value if isinstance(value, list | tuple) else (value,) * 3
         if len(values) != 3:
             raise TypeError("value should be a single number or a sequence of 3 numbers.")
         for v in values:
-            check_value(v, (0, 255), "value")
+            within(0, 255)(v, "value")
         self.value = tuple(values)
         self.inplace = inplace
 
@@ -255,7 +267,7 @@ class GaussianBlur(ImageOp):
     def __init__(self, kernel_size, sigma=None):
         sizes = (kernel_size,) * 2 if isinstance(kernel_size, int) else tuple(kernel_size)
         for size in sizes:
-            whole((1, FLOAT_MAX_INTEGER), kernel_size=size)
+            within(1, FLOAT_MAX_INTEGER, int)(size, "kernel_size")
             if size % 2 == 0:
                 raise ValueError(f"Input kernel_size is not an odd value: {size}.")
         if sigma is None:
@@ -263,7 +275,7 @@ class GaussianBlur(ImageOp):
         else:
             sigmas = (sigma,) * 2 if isinstance(sigma, int | float) else tuple(sigma)
             for s in sigmas:
-                check_value(s, (0, FLOAT_MAX_INTEGER), "sigma")
+                within(0, FLOAT_MAX_INTEGER)(s, "sigma")
         self.kernel_size = sizes
         self.sigma = sigmas
 
@@ -300,11 +312,13 @@ class PadToSize(ImageOp):
         padding_mode (Border, optional): What the padding is. Default: Border.CONSTANT.
     """
 
-    def __init__(self, size, offset=None, fill_value=0, padding_mode=Border.CONSTANT):
-        self.size = crop_size(size)
-        type_check(padding_mode, (Border,), "padding_mode")
+    @checked
+    def __init__(
+        self, size: CropSize, offset=None, fill_value: FillValue = 0, padding_mode: BorderMode = Border.CONSTANT
+    ):
+        self.size = size
         self.offset = None if offset is None else (offset, offset) if isinstance(offset, int) else tuple(offset)
-        self.fill_value = fill_values(fill_value)
+        self.fill_value = triple(fill_value)
         self.padding_mode = padding_mode
 
     def _row(self, image):
@@ -327,16 +341,16 @@ class Perspective(ImageOp):
 
     costly = True
 
-    def __init__(self, start_points, end_points, interpolation=Inter.BILINEAR):
+    @checked
+    def __init__(self, start_points, end_points, interpolation: Interpolation = Inter.BILINEAR):
         for name, points in (("start_points", start_points), ("end_points", end_points)):
-            type_check(points, (list, tuple), name)
+            of_type(list, tuple)(points, name)
             if len(points) != 4:
                 raise TypeError(f"{name} should be a list or tuple of length 4.")
             for point in points:
-                type_check(point, (list, tuple), name)
+                of_type(list, tuple)(point, name)
                 if len(point) != 2:
                     raise TypeError(f"Each point in {name} should have 2 coordinates.")
-        type_check(interpolation, (Inter,), "interpolation")
         self.start_points = start_points
         self.end_points = end_points
         self.interpolation = interpolation
@@ -355,8 +369,8 @@ class Posterize(ImageOp):
 
     pointwise = True
 
-    def __init__(self, bits):
-        whole((0, 8), bits=bits)
+    @checked
+    def __init__(self, bits: Annotated[int, within(0, 8, int)]):
         self.bits = bits
 
     def _row(self, image):
@@ -373,13 +387,13 @@ class Solarize(ImageOp):
 
     pointwise = True
 
-    def __init__(self, threshold):
-        type_check(threshold, (float, int, list, tuple), "threshold")
+    @checked
+    def __init__(self, threshold: Annotated[float | int | list | tuple, of_type(float, int, list, tuple)]):
         pair = (threshold, threshold) if isinstance(threshold, float | int) else tuple(threshold)
         if len(pair) != 2:
             raise ValueError("threshold must be a single number or sequence of two numbers.")
         for value in pair:
-            check_value(value, (0, 255), "threshold")
+            within(0, 255)(value, "threshold")
         if pair[1] < pair[0]:
             raise ValueError("threshold must be in order of (min, max).")
         self.threshold = pair
@@ -399,12 +413,20 @@ class ResizedCrop(ImageOp):
 
     costly = True
 
-    def __init__(self, top, left, height, width, size, interpolation=Inter.BILINEAR):
+    @checked
+    def __init__(
+        self,
+        top,
+        left,
+        height,
+        width,
+        size: Annotated[int | Pair, as_given(ResizeSize)],
+        interpolation: Interpolation = Inter.BILINEAR,
+    ):
         _box(top, left, height, width)
-        of_kind(Inter, interpolation=interpolation)
         self.top, self.left, self.height, self.width = top, left, height, width
         self.size = size
-        self._size = resize_size(size)
+        self._size = height_width(size)
         self.interpolation = interpolation
 
     def _row(self, image):
@@ -425,15 +447,20 @@ class Rotate(ImageOp):
 
     costly = True
 
-    def __init__(self, degrees, resample=Inter.NEAREST, expand=False, center=None, fill_value=0):
-        type_check(degrees, (int, float), "degrees")
-        type_check(resample, (Inter,), "resample")
-        type_check(expand, (bool,), "expand")
+    @checked
+    def __init__(
+        self,
+        degrees: Real,
+        resample: Interpolation = Inter.NEAREST,
+        expand: Flag = False,
+        center=None,
+        fill_value: FillValue = 0,
+    ):
         self.degrees = degrees
         self.resample = resample
         self.expand = expand
         self.center = center
-        self.fill_value = fill_values(fill_value)
+        self.fill_value = triple(fill_value)
 
     def _row(self, image):
         return kernels.rotate(image, self.degrees, self.resample, self.expand, self.center, self.fill_value)
@@ -450,10 +477,14 @@ class SlicePatches(TensorOp):
         fill_value (int, optional): Value of the padding. Default: 0.
     """
 
-    def __init__(self, num_height=1, num_width=1, slice_mode=SliceMode.PAD, fill_value=0):
-        whole((1, FLOAT_MAX_INTEGER), num_height=num_height, num_width=num_width)
-        of_kind(SliceMode, slice_mode=slice_mode)
-        whole((0, 255), fill_value=fill_value)
+    @checked
+    def __init__(
+        self,
+        num_height: PositiveInt24 = 1,
+        num_width: PositiveInt24 = 1,
+        slice_mode: Annotated[SliceMode, of_type(SliceMode)] = SliceMode.PAD,
+        fill_value: Annotated[int, within(0, 255, int)] = 0,
+    ):
         self.num_height, self.num_width = num_height, num_width
         self.slice_mode = slice_mode
         self.fill_value = fill_value
@@ -482,7 +513,7 @@ class _Sometimes(ImageOp):
 
     def _set(self, op, prob):
         self._op = op
-        self.prob = probability(prob)
+        self.prob = check(Probability, prob, "prob", type(self).__name__)
 
     def _draw(self, stream, image):
         return stream.bernoulli(float(np.float32(self.prob)))

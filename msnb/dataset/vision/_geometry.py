@@ -1,24 +1,38 @@
 """Transforms of where pixels are: decoding, resizing, cropping, turning. C++ operators in MindSpore."""
 
 import math
+from typing import Annotated
 
 import numpy as np
 
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import Flag
 from msnb.dataset.core.optional import cv2
 from msnb.dataset.core.tensor_op import as_array
-from msnb.dataset.core.validator_helpers import FLOAT_MAX_INTEGER, check_2tuple, type_check
 from msnb.dataset.vision import _headers, _jpeg, kernels
-from msnb.dataset.vision._checks import (
-    affine_arguments,
-    crop_box_arguments,
-    crop_size,
+from msnb.dataset.vision._kinds import (
+    Area,
+    Aspect,
+    Attempts,
+    BorderMode,
+    CropSize,
+    Degrees,
+    FillValue,
+    Interpolation,
+    Moves,
+    Pair,
+    PositiveInt24,
+    Probability,
+    ResizeSize,
+    Scaling,
+    Shear,
+    Sides,
+    as_given,
+    both_axes,
     degrees_range,
-    fill_values,
-    of_kind,
-    padding_of,
-    probability,
-    resize_size,
-    whole,
+    height_width,
+    pair,
+    triple,
 )
 from msnb.dataset.vision._pixels import ImageOp, _around
 from msnb.dataset.vision.utils import Border, Inter
@@ -40,11 +54,10 @@ class Decode(ImageOp):
 
     costly = True
 
-    def __init__(self, rgb=True, to_pil=False):
-        type_check(rgb, (bool,), "rgb")
+    @checked
+    def __init__(self, rgb: Flag = True, to_pil: Flag = False):
         if not rgb:
             raise ValueError("Decode gives RGB images only; rgb should be True.")
-        type_check(to_pil, (bool,), "to_pil")
         self.rgb = rgb
         self.to_pil = to_pil
 
@@ -78,10 +91,9 @@ class Resize(ImageOp):
 
     costly = True
 
-    def __init__(self, size, interpolation=Inter.LINEAR):
-        self._size = resize_size(size)
-        type_check(interpolation, (Inter,), "interpolation")
-        self.size = self._size
+    @checked
+    def __init__(self, size: ResizeSize, interpolation: Interpolation = Inter.LINEAR):
+        self._size = self.size = size
         self.interpolation = interpolation
 
     def _row(self, image):
@@ -122,8 +134,9 @@ class CenterCrop(ImageOp):
 
     settles = True
 
-    def __init__(self, size):
-        self.size = crop_size(size)
+    @checked
+    def __init__(self, size: CropSize):
+        self.size = size
 
     def _row(self, image):
         return kernels.center_crop(image, *self.size)
@@ -143,10 +156,10 @@ class Pad(ImageOp):
         ValueError: If a value is out of range.
     """
 
-    def __init__(self, padding, fill_value=0, padding_mode=Border.CONSTANT):
-        self.padding = padding_of(padding)
-        self.fill_value = fill_values(fill_value)
-        type_check(padding_mode, (Border,), "padding_mode")
+    @checked
+    def __init__(self, padding: Sides, fill_value: FillValue = 0, padding_mode: BorderMode = Border.CONSTANT):
+        self.padding = padding
+        self.fill_value = triple(fill_value)
         self.padding_mode = padding_mode
 
     def _row(self, image):
@@ -175,12 +188,18 @@ class RandomCrop(ImageOp):
     deterministic = False
     makes_new = True
 
-    def __init__(self, size, padding=None, pad_if_needed=False, fill_value=0, padding_mode=Border.CONSTANT):
-        self.size = crop_size(size)
-        type_check(pad_if_needed, (bool,), "pad_if_needed")
-        self.padding = (0, 0, 0, 0) if padding is None else padding_of(padding)
-        self.fill_value = fill_values(0 if fill_value is None else fill_value)
-        type_check(padding_mode, (Border,), "padding_mode")
+    @checked
+    def __init__(
+        self,
+        size: CropSize,
+        padding: Sides | None = None,
+        pad_if_needed: Flag = False,
+        fill_value: FillValue | None = 0,
+        padding_mode: BorderMode = Border.CONSTANT,
+    ):
+        self.size = size
+        self.padding = padding or (0, 0, 0, 0)
+        self.fill_value = triple(fill_value)
         self.pad_if_needed = pad_if_needed
         self.padding_mode = padding_mode
 
@@ -258,8 +277,9 @@ class RandomCrop(ImageOp):
 class _RandomFlip(ImageOp):
     deterministic = False
 
-    def __init__(self, prob=0.5):
-        self.prob = probability(prob)
+    @checked
+    def __init__(self, prob: Probability = 0.5):
+        self.prob = prob
         self._prob = float(np.float32(prob))
 
     def _draw(self, stream, image):
@@ -339,11 +359,16 @@ class RandomResizedCrop(ImageOp):
     costly = True
     makes_new = True
 
+    @checked
     def __init__(
-        self, size, scale=(0.08, 1.0), ratio=(3.0 / 4.0, 4.0 / 3.0), interpolation=Inter.BILINEAR, max_attempts=10
+        self,
+        size: CropSize,
+        scale: Area = (0.08, 1.0),
+        ratio: Aspect = (3.0 / 4.0, 4.0 / 3.0),
+        interpolation: Interpolation = Inter.BILINEAR,
+        max_attempts: Attempts = 10,
     ):
-        type_check(interpolation, (Inter,), "interpolation")
-        self.size = crop_box_arguments(size, scale, ratio, max_attempts)
+        self.size = size
         self.scale = scale
         self.ratio = ratio
         self.interpolation = interpolation
@@ -451,8 +476,9 @@ class RandomResize(ImageOp):
     deterministic = False
     costly = True
 
-    def __init__(self, size):
-        self._size = resize_size(size)
+    @checked
+    def __init__(self, size: Annotated[int | Pair, as_given(ResizeSize)]):
+        self._size = height_width(size)
         self.size = size
 
     def _draw(self, stream, image):
@@ -481,14 +507,18 @@ class RandomRotation(ImageOp):
     deterministic = False
     costly = True
 
-    def __init__(self, degrees, resample=Inter.NEAREST, expand=False, center=None, fill_value=0):
+    @checked
+    def __init__(
+        self,
+        degrees: Annotated[float | Pair, as_given(Degrees)],
+        resample: Interpolation = Inter.NEAREST,
+        expand: Flag = False,
+        center: Annotated[tuple, pair] | None = None,
+        fill_value: FillValue | None = 0,
+    ):
         self._range = degrees_range(degrees)
-        of_kind(Inter, resample=resample)
-        of_kind(bool, expand=expand)
         self.degrees, self.resample, self.expand, self.center = degrees, resample, expand, center
-        if center is not None:
-            check_2tuple(center, "center")
-        self.fill_value = fill_values(0 if fill_value is None else fill_value)
+        self.fill_value = triple(fill_value)
 
     def _draw(self, stream, image):
         return _around(stream, *self._range)
@@ -518,12 +548,20 @@ class RandomAffine(ImageOp):
     deterministic = False
     costly = True
 
-    def __init__(self, degrees, translate=None, scale=None, shear=None, resample=Inter.NEAREST, fill_value=0):
-        self._ranges = affine_arguments(degrees, translate, scale, shear)
-        type_check(resample, (Inter,), "resample")
+    @checked
+    def __init__(
+        self,
+        degrees: Degrees,
+        translate: Moves | None = None,
+        scale: Scaling | None = None,
+        shear: Shear | None = None,
+        resample: Interpolation = Inter.NEAREST,
+        fill_value: FillValue | None = 0,
+    ):
+        self._ranges = degrees, both_axes(translate), scale or (1.0, 1.0), both_axes(shear)
         self.degrees, self.translate, self.scale_, self.shear = self._ranges
         self.resample = resample
-        self.fill_value = fill_values(0 if fill_value is None else fill_value)
+        self.fill_value = triple(fill_value)
 
     def _draw(self, stream, image):
         kernels.image(image, "RandomAffine")
@@ -552,8 +590,8 @@ class CutOut(ImageOp):
 
     deterministic = False
 
-    def __init__(self, length, num_patches=1, is_hwc=True):
-        whole((1, FLOAT_MAX_INTEGER), length=length, num_patches=num_patches)
+    @checked
+    def __init__(self, length: PositiveInt24, num_patches: PositiveInt24 = 1, is_hwc=True):
         self.length = length
         self.num_patches = num_patches
         self.is_hwc = is_hwc

@@ -1,11 +1,14 @@
 """Transforms of values: rescaling, normalising, colour. C++ operators in MindSpore."""
 
+from typing import Annotated
+
 import numpy as np
 
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import FLOAT_MAX_INTEGER, Flag, increasing, list_of, of_type, within
 from msnb.dataset.core.tensor_op import TensorOp, as_array
-from msnb.dataset.core.validator_helpers import check_float32, check_range, check_value, type_check, type_check_list
 from msnb.dataset.vision import kernels
-from msnb.dataset.vision._checks import factor_range, mean_and_std, of_kind, positive_degrees, two_within
+from msnb.dataset.vision._kinds import Factor, Hue, Strength, check_statistics, two_within
 
 
 def eager_image(op, image):
@@ -50,11 +53,14 @@ class Rescale(ImageOp):
 
     pointwise = True
 
-    def __init__(self, rescale, shift):
-        type_check(rescale, (int, float, np.number), "rescale")
-        type_check(shift, (int, float, np.number), "shift")
-        check_float32(rescale)
-        check_float32(shift)
+    @checked
+    def __init__(
+        self,
+        rescale: Annotated[int | float | np.number, of_type(int, float, np.number)],
+        shift: Annotated[int | float | np.number, of_type(int, float, np.number)],
+    ):
+        within(-FLOAT_MAX_INTEGER, FLOAT_MAX_INTEGER)(rescale, "")
+        within(-FLOAT_MAX_INTEGER, FLOAT_MAX_INTEGER)(shift, "")
         self.rescale = rescale
         self.shift = shift
 
@@ -67,8 +73,8 @@ class Rescale(ImageOp):
 def _statistics(mean, std):
     """Lists of means and standard deviations of values from 0 to 255."""
     for name, values in (("mean", mean), ("std", std)):
-        type_check(values, (list, tuple), name)
-    mean_and_std(mean, std, (0, 255.0))
+        of_type(list, tuple)(values, name)
+    check_statistics(mean, std, 0, 255.0)
 
 
 class Normalize(ImageOp):
@@ -90,9 +96,9 @@ class Normalize(ImageOp):
 
     pointwise = True
 
-    def __init__(self, mean, std, is_hwc=True):
+    @checked
+    def __init__(self, mean, std, is_hwc: Flag = True):
         _statistics(mean, std)
-        of_kind(bool, is_hwc=is_hwc)
         self.mean = [mean[0]] * 3 if len(mean) == 1 else list(mean)
         self.std = [std[0]] * 3 if len(std) == 1 else list(std)
         self.is_hwc = is_hwc
@@ -222,16 +228,15 @@ class AutoContrast(ImageOp):
 
     costly = True
 
-    def __init__(self, cutoff=0.0, ignore=None):
-        type_check(cutoff, (int, float), "cutoff")
-        check_value(cutoff, (0, 100), "cutoff")
+    @checked
+    def __init__(self, cutoff: Annotated[int | float, within(0, 100, int, float)] = 0.0, ignore=None):
         if ignore is None:
             ignore = []
-        type_check(ignore, (list, tuple, int), "ignore")
+        of_type(list, tuple, int)(ignore, "ignore")
         self.ignore = [ignore] if isinstance(ignore, int) else list(ignore)
         for item in self.ignore:
-            type_check(item, (int,), "item")
-            check_value(item, (0, 255), "ignore")
+            of_type(int)(item, "item")
+            within(0, 255)(item, "ignore")
         self.cutoff = cutoff
 
     def _row(self, image):
@@ -255,11 +260,14 @@ class RandomColorAdjust(ImageOp):
     deterministic = False
     costly = True
 
-    def __init__(self, brightness=(1, 1), contrast=(1, 1), saturation=(1, 1), hue=(0, 0)):
-        self.brightness = factor_range(brightness, "brightness")
-        self.contrast = factor_range(contrast, "contrast")
-        self.saturation = factor_range(saturation, "saturation")
-        self.hue = factor_range(hue, "hue", center=0, bound=(-0.5, 0.5))
+    @checked
+    def __init__(
+        self, brightness: Factor = (1, 1), contrast: Factor = (1, 1), saturation: Factor = (1, 1), hue: Hue = (0, 0)
+    ):
+        self.brightness = brightness
+        self.contrast = contrast
+        self.saturation = saturation
+        self.hue = hue
 
     def _draw(self, stream, image):
         drawn = []
@@ -296,8 +304,9 @@ class RandomColor(ImageOp):
     deterministic = False
     costly = True
 
-    def __init__(self, degrees=(0.1, 1.9)):
-        self.degrees = positive_degrees(degrees)
+    @checked
+    def __init__(self, degrees: Strength = (0.1, 1.9)):
+        self.degrees = degrees
 
     def _draw(self, stream, image):
         return stream.uniform_float(*self.degrees)
@@ -326,8 +335,9 @@ class RandomSharpness(ImageOp):
     deterministic = False
     costly = True
 
-    def __init__(self, degrees=(0.1, 1.9)):
-        self.degrees = positive_degrees(degrees)
+    @checked
+    def __init__(self, degrees: Strength = (0.1, 1.9)):
+        self.degrees = degrees
 
     def _draw(self, stream, image):
         return _around(stream, *self.degrees)
@@ -356,14 +366,14 @@ class RandomPosterize(ImageOp):
 
     deterministic = False
 
-    def __init__(self, bits=(8, 8)):
-        type_check(bits, (list, tuple, int), "bits")
+    @checked
+    def __init__(self, bits: Annotated[list | tuple | int, of_type(list, tuple, int)] = (8, 8)):
         self.bits = bits
         self._bits = (bits, bits) if isinstance(bits, int) else tuple(bits)
         if len(self._bits) != 2:
             raise TypeError("Size of bits should be a single integer or a list/tuple (min, max) of length 2.")
-        type_check_list(self._bits, (int,), "bits")
-        check_range(self._bits, (1, 8))
+        list_of(int)(self._bits, "bits")
+        increasing(1, 8)(self._bits, "")
 
     def _draw(self, stream, image):
         low, high = self._bits
@@ -386,10 +396,9 @@ class RandomSolarize(ImageOp):
 
     deterministic = False
 
-    def __init__(self, threshold=(0, 255)):
-        of_kind(tuple, threshold=threshold)
-        type_check_list(threshold, (int,), "threshold")
-        low, high = two_within((0, 255), threshold, ValueError("threshold must be a sequence of two numbers."))
+    @checked
+    def __init__(self, threshold: Annotated[tuple[int, int], list_of(int, containers=(tuple,))] = (0, 255)):
+        low, high = two_within(0, 255, threshold, ValueError("threshold must be a sequence of two numbers."))
         if low > high:
             raise ValueError("threshold must be in min max format numbers.")
         self.threshold = threshold

@@ -1,10 +1,31 @@
 """Transforms of PIL images that move pixels: crops, flips, sizes, rotation. Python operators in MindSpore."""
 
 import random
+from typing import Annotated
 
-from msnb.dataset.core.validator_helpers import check_2tuple, check_value, type_check
-from msnb.dataset.vision import _checks as checks
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import Flag, within
 from msnb.dataset.vision import py_transforms_util as util
+from msnb.dataset.vision._kinds import (
+    Area,
+    Aspect,
+    Attempts,
+    BorderMode,
+    CropSize,
+    Degrees,
+    FillValue,
+    Interpolation,
+    Moves,
+    Pair,
+    Probability,
+    ResizeSize,
+    Scaling,
+    Shear,
+    Sides,
+    as_given,
+    both_axes,
+    pair,
+)
 from msnb.dataset.vision._py_pixels import PyOp
 from msnb.dataset.vision.utils import Border, Inter
 
@@ -14,14 +35,8 @@ DE_PY_BORDER_TYPE = {border: border.value for border in Border}
 DE_PY_INTER_MODE = {Inter.NEAREST: 0, Inter.ANTIALIAS: 1, Inter.LINEAR: 2, Inter.CUBIC: 3}
 
 
-def _interpolation(value, name="interpolation"):
-    type_check(value, (Inter,), name)
-    return util.method(value)
-
-
-def _border(padding_mode):
-    type_check(padding_mode, (Border,), "padding_mode")
-    return padding_mode.value
+_Size = Annotated[int | Pair, as_given(CropSize)]
+_Degrees = Annotated[float | Pair, as_given(Degrees)]
 
 
 class RandomCrop(PyOp):
@@ -38,15 +53,20 @@ class RandomCrop(PyOp):
     _function = util.random_crop
     _given = ("size", "padding", "pad_if_needed", "fill_value", "padding_mode")
 
-    def __init__(self, size, padding=None, pad_if_needed=False, fill_value=0, padding_mode=Border.CONSTANT):
-        checks.crop_size(size)
-        type_check(pad_if_needed, (bool,), "pad_if_needed")
+    @checked
+    def __init__(
+        self,
+        size: _Size,
+        padding: Sides | None = None,
+        pad_if_needed: Flag = False,
+        fill_value: FillValue = 0,
+        padding_mode: BorderMode = Border.CONSTANT,
+    ):
         self.size = size
-        self.padding = (0, 0, 0, 0) if padding is None else checks.padding_of(padding)
+        self.padding = padding or (0, 0, 0, 0)
         self.pad_if_needed = pad_if_needed
-        checks.fill_values(fill_value)
         self.fill_value = fill_value
-        self.padding_mode = _border(padding_mode)
+        self.padding_mode = padding_mode.value
 
 
 class RandomHorizontalFlip(PyOp):
@@ -58,8 +78,9 @@ class RandomHorizontalFlip(PyOp):
 
     _function, _given = util.random_horizontal_flip, ("prob",)
 
-    def __init__(self, prob=0.5):
-        self.prob = checks.probability(prob)
+    @checked
+    def __init__(self, prob: Probability = 0.5):
+        self.prob = prob
 
 
 class RandomVerticalFlip(PyOp):
@@ -71,8 +92,9 @@ class RandomVerticalFlip(PyOp):
 
     _function, _given = util.random_vertical_flip, ("prob",)
 
-    def __init__(self, prob=0.5):
-        self.prob = checks.probability(prob)
+    @checked
+    def __init__(self, prob: Probability = 0.5):
+        self.prob = prob
 
 
 class Resize(PyOp):
@@ -85,10 +107,12 @@ class Resize(PyOp):
 
     _function, _given = util.resize, ("size", "interpolation")
 
-    def __init__(self, size, interpolation=Inter.BILINEAR):
-        checks.resize_size(size)
+    @checked
+    def __init__(
+        self, size: Annotated[int | Pair, as_given(ResizeSize)], interpolation: Interpolation = Inter.BILINEAR
+    ):
         self.size = size
-        self.interpolation = _interpolation(interpolation)
+        self.interpolation = util.method(interpolation)
 
 
 class RandomResizedCrop(PyOp):
@@ -104,14 +128,19 @@ class RandomResizedCrop(PyOp):
 
     _function, _given = util.random_resize_crop, ("size", "scale", "ratio", "interpolation", "max_attempts")
 
+    @checked
     def __init__(
-        self, size, scale=(0.08, 1.0), ratio=(3.0 / 4.0, 4.0 / 3.0), interpolation=Inter.BILINEAR, max_attempts=10
+        self,
+        size: _Size,
+        scale: Area = (0.08, 1.0),
+        ratio: Aspect = (3.0 / 4.0, 4.0 / 3.0),
+        interpolation: Interpolation = Inter.BILINEAR,
+        max_attempts: Attempts = 10,
     ):
-        checks.crop_box_arguments(size, scale, ratio, max_attempts)
         self.size = size
         self.scale = scale
         self.ratio = ratio
-        self.interpolation = _interpolation(interpolation)
+        self.interpolation = util.method(interpolation)
         self.max_attempts = max_attempts
 
 
@@ -124,8 +153,8 @@ class CenterCrop(PyOp):
 
     _function, _given = util.center_crop, ("size",)
 
-    def __init__(self, size):
-        checks.crop_size(size)
+    @checked
+    def __init__(self, size: _Size):
         self.size = size
 
 
@@ -142,13 +171,16 @@ class RandomRotation(PyOp):
 
     _function, _given = util.random_rotation, ("degrees", "resample", "expand", "center", "fill_value")
 
-    def __init__(self, degrees, resample=Inter.NEAREST, expand=False, center=None, fill_value=0):
-        checks.degrees_range(degrees)
-        checks.of_kind(bool, expand=expand)
-        if center is not None:
-            check_2tuple(center, "center")
-        checks.fill_values(fill_value)
-        self.resample = _interpolation(resample, "resample")
+    @checked
+    def __init__(
+        self,
+        degrees: _Degrees,
+        resample: Interpolation = Inter.NEAREST,
+        expand: Flag = False,
+        center: Annotated[tuple, pair] | None = None,
+        fill_value: FillValue = 0,
+    ):
+        self.resample = util.method(resample)
         self.degrees, self.expand, self.center, self.fill_value = degrees, expand, center, fill_value
 
 
@@ -161,8 +193,8 @@ class FiveCrop(PyOp):
 
     _function, _given = util.five_crop, ("size",)
 
-    def __init__(self, size):
-        checks.crop_size(size)
+    @checked
+    def __init__(self, size: _Size):
         self.size = size
 
 
@@ -177,9 +209,9 @@ class TenCrop(PyOp):
 
     _function, _given = util.ten_crop, ("size", "use_vertical_flip")
 
-    def __init__(self, size, use_vertical_flip=False):
-        self.size = checks.crop_size(size)
-        checks.of_kind(bool, use_vertical_flip=use_vertical_flip)
+    @checked
+    def __init__(self, size: CropSize, use_vertical_flip: Flag = False):
+        self.size = size
         self.use_vertical_flip = use_vertical_flip
 
 
@@ -195,12 +227,16 @@ class Pad(PyOp):
 
     _function, _given = util.pad, ("padding", "fill_value", "padding_mode")
 
-    def __init__(self, padding, fill_value=0, padding_mode=Border.CONSTANT):
-        checks.padding_of(padding)
-        checks.fill_values(fill_value)
+    @checked
+    def __init__(
+        self,
+        padding: Annotated[int | Pair, as_given(Sides)],
+        fill_value: FillValue = 0,
+        padding_mode: BorderMode = Border.CONSTANT,
+    ):
         self.padding = padding
         self.fill_value = fill_value
-        self.padding_mode = _border(padding_mode)
+        self.padding_mode = padding_mode.value
 
 
 class RandomPerspective:
@@ -212,12 +248,16 @@ class RandomPerspective:
         interpolation (Inter, optional): How pixels between pixels are computed. Default: Inter.BICUBIC.
     """
 
-    def __init__(self, distortion_scale=0.5, prob=0.5, interpolation=Inter.BICUBIC):
-        check_value(distortion_scale, (0.0, 1.0), "distortion_scale")
-        check_value(prob, (0.0, 1.0), "prob")
+    @checked
+    def __init__(
+        self,
+        distortion_scale: Annotated[float, within(0.0, 1.0)] = 0.5,
+        prob: Annotated[float, within(0.0, 1.0)] = 0.5,
+        interpolation: Interpolation = Inter.BICUBIC,
+    ):
         self.distortion_scale = distortion_scale
         self.prob = prob
-        self.interpolation = _interpolation(interpolation)
+        self.interpolation = util.method(interpolation)
 
     def __call__(self, img):
         """The PIL image, maybe distorted."""
@@ -243,16 +283,23 @@ class RandomAffine(PyOp):
     _function = util.random_affine
     _given = ("degrees", "translate", "scale_ranges", "shear", "resample", "fill_value")
 
-    def __init__(self, degrees, translate=None, scale=None, shear=None, resample=Inter.NEAREST, fill_value=0):
-        checks.affine_arguments(degrees, translate, scale, shear)
-        checks.fill_values(fill_value)
+    @checked
+    def __init__(
+        self,
+        degrees: Degrees,
+        translate: Moves | None = None,
+        scale: Scaling | None = None,
+        shear: Annotated[float | Pair, as_given(Shear)] | None = None,
+        resample: Interpolation = Inter.NEAREST,
+        fill_value: FillValue = 0,
+    ):
         if isinstance(shear, int | float):
             shear = (-shear, shear)
-        elif shear is not None and len(shear) == 2:
-            shear = (shear[0], shear[1], 0.0, 0.0)
-        self.degrees = checks.degrees_range(degrees)
+        elif shear is not None:
+            shear = both_axes(shear)
+        self.degrees = degrees
         self.translate = translate
         self.scale_ranges = scale
         self.shear = shear
-        self.resample = _interpolation(resample, "resample")
+        self.resample = util.method(resample)
         self.fill_value = fill_value

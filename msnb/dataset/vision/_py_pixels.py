@@ -2,14 +2,33 @@
 
 import functools
 import random
+from typing import Annotated
 
 import numpy as np
 
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import FLOAT_MAX_INTEGER, Flag, above_zero, of_type, positive, within
 from msnb.dataset.core.tensor_op import TensorOp
-from msnb.dataset.core.validator_helpers import FLOAT_MAX_INTEGER, check_positive, check_value, type_check
-from msnb.dataset.vision import _checks as checks
 from msnb.dataset.vision import py_transforms_util as util
+from msnb.dataset.vision._kinds import (
+    AnyArea,
+    AnyAspect,
+    Attempts,
+    Factor,
+    Hue,
+    Pair,
+    Probability,
+    Strength,
+    as_given,
+    check_statistics,
+)
+from msnb.dataset.vision._pixels import AutoContrast as CheckedAutoContrast
 from msnb.dataset.vision._py_arrays import check_erasing, check_linear, need_numpy
+
+_Factor = Annotated[float | Pair, as_given(Factor)]
+_Hue = Annotated[float | Pair, as_given(Hue)]
+_Array = Annotated[np.ndarray, of_type(np.ndarray)]
+_AtLeastOne = Annotated[int, within(1, FLOAT_MAX_INTEGER)]
 
 
 def not_random(function):
@@ -95,7 +114,7 @@ class Normalize(PyOp):
     _function, _given = util.normalize, ("mean", "std")
 
     def __init__(self, mean, std):
-        checks.mean_and_std(mean, std, (0.0, 1.0))
+        check_statistics(mean, std, 0.0, 1.0)
         self.mean = mean
         self.std = std
 
@@ -137,11 +156,11 @@ class RandomColorAdjust(PyOp):
 
     _function, _given = util.random_color_adjust, ("brightness", "contrast", "saturation", "hue")
 
-    def __init__(self, brightness=(1, 1), contrast=(1, 1), saturation=(1, 1), hue=(0, 0)):
+    @checked
+    def __init__(
+        self, brightness: _Factor = (1, 1), contrast: _Factor = (1, 1), saturation: _Factor = (1, 1), hue: _Hue = (0, 0)
+    ):
         self.brightness, self.contrast, self.saturation, self.hue = brightness, contrast, saturation, hue
-        for name in ("brightness", "contrast", "saturation"):
-            checks.factor_range(getattr(self, name), name)
-        checks.factor_range(hue, "hue", center=0, bound=(-0.5, 0.5))
 
 
 class Grayscale(PyOp):
@@ -168,8 +187,9 @@ class RandomGrayscale:
         prob (float, optional): Probability of it. Default: 0.1.
     """
 
-    def __init__(self, prob=0.1):
-        self.prob = checks.probability(prob)
+    @checked
+    def __init__(self, prob: Probability = 0.1):
+        self.prob = prob
 
     def __call__(self, img):
         """The PIL image, maybe gray."""
@@ -190,11 +210,17 @@ class RandomErasing:
         max_attempts (int, optional): Tries before nothing is erased. Default: 10.
     """
 
-    def __init__(self, prob=0.5, scale=(0.02, 0.33), ratio=(0.3, 3.3), value=0, inplace=False, max_attempts=10):
-        check_value(prob, (0.0, 1.0), "prob")
-        checks.crop_box_arguments(1, tuple(scale), tuple(ratio), max_attempts)
+    @checked
+    def __init__(
+        self,
+        prob: Annotated[float, within(0.0, 1.0)] = 0.5,
+        scale: Annotated[Pair, as_given(AnyArea)] = (0.02, 0.33),
+        ratio: Annotated[Pair, as_given(AnyAspect)] = (0.3, 3.3),
+        value=0,
+        inplace: Flag = False,
+        max_attempts: Attempts = 10,
+    ):
         check_erasing(value)
-        checks.of_kind(bool, inplace=inplace)
         self.prob, self.scale, self.ratio, self.max_attempts = prob, scale, ratio, max_attempts
         self.value, self.inplace = value, inplace
 
@@ -214,9 +240,8 @@ class Cutout:
         num_patches (int, optional): How many. Default: 1.
     """
 
-    def __init__(self, length, num_patches=1):
-        for name, number in (("length", length), ("num_patches", num_patches)):
-            check_value(number, (1, FLOAT_MAX_INTEGER), name)
+    @checked
+    def __init__(self, length: _AtLeastOne, num_patches: _AtLeastOne = 1):
         self.length = length
         self.num_patches = num_patches
 
@@ -238,8 +263,8 @@ class LinearTransformation:
         mean_vector (numpy.ndarray): (D,).
     """
 
-    def __init__(self, transformation_matrix, mean_vector):
-        checks.of_kind(np.ndarray, transformation_matrix=transformation_matrix, mean_vector=mean_vector)
+    @checked
+    def __init__(self, transformation_matrix: _Array, mean_vector: _Array):
         check_linear(transformation_matrix, mean_vector)
         self.transformation_matrix = transformation_matrix
         self.mean_vector = mean_vector
@@ -258,10 +283,8 @@ class MixUp:
         is_single (bool, optional): Whether images of the same batch are mixed. Default: True.
     """
 
-    def __init__(self, batch_size, alpha, is_single=True):
-        check_value(batch_size, (1, FLOAT_MAX_INTEGER), "batch_size")
-        check_positive(alpha, "alpha")
-        checks.of_kind(bool, is_single=is_single)
+    @checked
+    def __init__(self, batch_size: _AtLeastOne, alpha: Annotated[float, positive], is_single: Flag = True):
         self.batch_size, self.alpha, self.is_single = batch_size, alpha, is_single
         self.is_first, self.image, self.label = True, 0, 0  # the batch before, for batches mixed with each other
 
@@ -306,8 +329,9 @@ class RandomColor(PyOp):
 
     _function, _given = util.random_color, ("degrees",)
 
-    def __init__(self, degrees=(0.1, 1.9)):
-        self.degrees = checks.positive_degrees(degrees)
+    @checked
+    def __init__(self, degrees: Strength = (0.1, 1.9)):
+        self.degrees = degrees
 
 
 class RandomSharpness(PyOp):
@@ -319,8 +343,9 @@ class RandomSharpness(PyOp):
 
     _function, _given = util.random_sharpness, ("degrees",)
 
-    def __init__(self, degrees=(0.1, 1.9)):
-        self.degrees = checks.positive_degrees(degrees)
+    @checked
+    def __init__(self, degrees: Strength = (0.1, 1.9)):
+        self.degrees = degrees
 
 
 class AutoContrast(PyOp):
@@ -334,9 +359,7 @@ class AutoContrast(PyOp):
     _function, _given = util.auto_contrast, ("cutoff", "ignore")
 
     def __init__(self, cutoff=0.0, ignore=None):
-        from msnb.dataset.vision._pixels import AutoContrast as Checked
-
-        Checked(cutoff, ignore)
+        CheckedAutoContrast(cutoff, ignore)
         self.cutoff = cutoff
         self.ignore = ignore
 
@@ -361,14 +384,12 @@ class UniformAugment:
         num_ops (int, optional): How many are chosen. Default: 2.
     """
 
-    def __init__(self, transforms, num_ops=2):
-        type_check(transforms, (list,), "transforms")
+    @checked
+    def __init__(self, transforms: Annotated[list, of_type(list)], num_ops: Annotated[int, above_zero(int)] = 2):
         if not transforms:
             raise ValueError("transforms list is empty.")
         if any(isinstance(t, TensorOp) for t in transforms):
             raise ValueError("transform list only accepts Python operations.")
-        checks.of_kind(int, num_ops=num_ops)
-        check_positive(num_ops, "num_ops")
         if len(transforms) < num_ops:
             raise ValueError("num_ops cannot be greater than the length of transforms list.")
         self.transforms, self.num_ops = transforms, num_ops

@@ -10,7 +10,6 @@ from msnb.dataset.vision._boxes import (
     RandomVerticalFlipWithBBox,
     ResizeWithBBox,
 )
-from msnb.dataset.vision._checks import parse_padding
 from msnb.dataset.vision._dvpp import SoftDvppDecodeRandomCropResizeJpeg, SoftDvppDecodeResizeJpeg
 from msnb.dataset.vision._geometry import (
     CenterCrop,
@@ -27,6 +26,7 @@ from msnb.dataset.vision._geometry import (
     RandomVerticalFlip,
     Resize,
 )
+from msnb.dataset.vision._kinds import parse_padding
 from msnb.dataset.vision._pixels import (
     HWC2CHW,
     AutoContrast,

@@ -11,8 +11,8 @@ import numpy as np
 
 from msnb.dataset.core.optional import pil, pil_module
 from msnb.dataset.core.py_util_helpers import is_numpy
-from msnb.dataset.vision import _checks as checks
 from msnb.dataset.vision import _headers
+from msnb.dataset.vision._kinds import degrees_range, factor_range, hue_range, parse_padding
 from msnb.dataset.vision._py_arrays import (  # noqa: F401
     box_sides,
     erase,
@@ -248,10 +248,10 @@ def random_color_adjust(img, brightness, contrast, saturation, hue):
     """Brightness, contrast, saturation and hue changed at random, in random order."""
     need_pil(img)
     ranges = {
-        adjust_brightness: checks.factor_range(brightness, "brightness"),
-        adjust_contrast: checks.factor_range(contrast, "contrast"),
-        adjust_saturation: checks.factor_range(saturation, "saturation"),
-        adjust_hue: checks.factor_range(hue, "hue", center=0, bound=(-0.5, 0.5)),
+        adjust_brightness: factor_range(brightness, "brightness"),
+        adjust_contrast: factor_range(contrast, "contrast"),
+        adjust_saturation: factor_range(saturation, "saturation"),
+        adjust_hue: hue_range(hue, "hue"),
     }
     changes = [(change, random.uniform(*limits)) for change, limits in ranges.items()]
     random.shuffle(changes)
@@ -263,7 +263,7 @@ def random_color_adjust(img, brightness, contrast, saturation, hue):
 def random_rotation(img, degrees, resample, expand, center, fill_value):
     """The image turned by a random angle."""
     need_pil(img)
-    return rotate(img, random.uniform(*checks.degrees_range(degrees)), resample, expand, center, fill_value)
+    return rotate(img, random.uniform(*degrees_range(degrees)), resample, expand, center, fill_value)
 
 
 def five_crop(img, size):
@@ -294,7 +294,7 @@ def pad(img, padding, fill_value, padding_mode):
     need_pil(img)
     if not isinstance(padding, numbers.Number | tuple | list):
         raise TypeError("Padding can be any of: a number, a tuple or list of size 2 or 4.")
-    sides = checks.parse_padding(padding)
+    sides = parse_padding(padding)
     if len(sides) != 4:
         raise ValueError("The size of the padding list or tuple should be 2 or 4.")
     if not isinstance(fill_value, numbers.Number | str | tuple):

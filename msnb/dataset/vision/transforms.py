@@ -6,7 +6,10 @@ import inspect
 
 import numpy as np
 
+from msnb.dataset.core.datatypes import numpy_type
+from msnb.dataset.core.optional import cv2
 from msnb.dataset.core.tensor_op import TensorOp, as_array
+from msnb.dataset.engine.sources.base import read_file as bytes_of
 from msnb.dataset.vision import _augment, _geometry, _headers, _pixels
 from msnb.dataset.vision import py_transforms as py
 from msnb.dataset.vision import py_transforms_util as util
@@ -130,8 +133,6 @@ class ToTensor(TensorOp):
     """
 
     def __init__(self, output_type=np.float32):
-        from msnb.dataset.core.datatypes import numpy_type
-
         self.output_type = numpy_type(output_type)
 
     def _row(self, image):
@@ -210,9 +211,7 @@ def get_image_size(image):
 
 def read_file(filename):
     """The bytes of a file as a uint8 array."""
-    from msnb.dataset.engine.sources.base import read_file as read
-
-    return np.array(read(filename))
+    return np.array(bytes_of(filename))
 
 
 def read_image(filename, mode=ImageReadMode.UNCHANGED):
@@ -222,8 +221,6 @@ def read_image(filename, mode=ImageReadMode.UNCHANGED):
         filename (str): The file.
         mode (ImageReadMode, optional): What it is read as. Default: ImageReadMode.UNCHANGED.
     """
-    from msnb.dataset.core.optional import cv2
-
     c = cv2()
     flags = {
         ImageReadMode.UNCHANGED: c.IMREAD_UNCHANGED,
@@ -249,8 +246,6 @@ def write_file(filename, data):
 
 
 def _encoded(image, extension, parameters):
-    from msnb.dataset.core.optional import cv2
-
     array = as_array(image)
     if array.dtype != np.uint8:
         raise RuntimeError(f"encode: the image should be uint8, but is {array.dtype}.")
@@ -261,15 +256,11 @@ def _encoded(image, extension, parameters):
 
 def encode_jpeg(image, quality=75):
     """The bytes of an RGB or gray image as a JPEG, a uint8 array."""
-    from msnb.dataset.core.optional import cv2
-
     return _encoded(image, ".jpg", [cv2().IMWRITE_JPEG_QUALITY, quality])
 
 
 def encode_png(image, compression_level=6):
     """The bytes of an RGB or gray image as a PNG, a uint8 array."""
-    from msnb.dataset.core.optional import cv2
-
     return _encoded(image, ".png", [cv2().IMWRITE_PNG_COMPRESSION, compression_level])
 
 

@@ -1,5 +1,6 @@
 """`SummaryCollector`: imports, and comes later."""
 
+from msnb._later import not_yet
 from msnb.train.callback._callback import Callback
 
 
@@ -30,7 +31,4 @@ class SummaryCollector(Callback):
         max_file_size=None,
     ):
         super().__init__()
-        raise NotImplementedError(
-            "SummaryCollector is not available in msnb yet; use LossMonitor, or a Callback of "
-            "your own that keeps what you need."
-        )
+        raise not_yet("SummaryCollector", "use LossMonitor, or a Callback of your own that keeps what you need")

@@ -1,5 +1,7 @@
 """`SummaryRecord`: imports, and comes later."""
 
+from msnb._later import not_yet
+
 __all__ = ["SummaryRecord"]
 
 
@@ -18,7 +20,7 @@ class SummaryRecord:
     """
 
     def __init__(self, log_dir, file_prefix="events", file_suffix="_MS", network=None, max_file_size=None):
-        raise NotImplementedError("SummaryRecord is not available in msnb yet; collect values in a Callback instead.")
+        raise not_yet("SummaryRecord", "collect values in a Callback instead")
 
 
 def _cache_summary_tensor_data(summary):
@@ -27,4 +29,4 @@ def _cache_summary_tensor_data(summary):
     Raises:
         NotImplementedError: Always.
     """
-    raise NotImplementedError("Summaries are not available in msnb yet.")
+    raise not_yet("A summary")

@@ -5,17 +5,22 @@ import glob
 import os
 from enum import Enum
 from itertools import chain, islice
+from typing import Annotated
 
 import numpy as np
 
+from msnb.common.kinds import Worded, check, checked
 from msnb.dataset.core.config import fresh_seed, settings
+from msnb.dataset.core.kinds import Flag, NumSamples, PositiveInt32, Whole, Workers, of_type, within
 from msnb.dataset.core.shares import share
 from msnb.dataset.core.streams import Mt32
-from msnb.dataset.core.validator_helpers import check_cache, check_source, type_check
 from msnb.dataset.engine import nodes, ordering, samplers
+from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.chunk import gathered, settle
 from msnb.dataset.engine.dataset import Dataset
 from msnb.dataset.engine.errors import NoDataError
+from msnb.dataset.engine.splitting import Shares, part_sizes
+from msnb.dataset.vision.kernels import decode
 from msnb.formats.reading import BadFileError
 
 
@@ -24,6 +29,47 @@ class Shuffle(str, Enum):
 
     GLOBAL = "global"
     FILES = "file"
+
+
+def _shuffled(shuffle, name):
+    return shuffle if isinstance(shuffle, str) else of_type(bool)(shuffle, name)  # the enum Shuffle is a str
+
+
+def _stream_shuffled(shuffle, name):
+    if isinstance(shuffle, bool | Shuffle):
+        return shuffle
+    raise TypeError(
+        f"{name} must be of boolean or enum of 'Shuffle' values like 'Shuffle.GLOBAL' or 'Shuffle.FILES', but got "
+        f"{shuffle!r}."
+    )
+
+
+def _files(files, name):
+    return of_type(str, list)(files, name.replace("_", " "))
+
+
+Shuffled = Annotated[bool | Shuffle, Worded("a bool", _shuffled)]
+StreamShuffled = Annotated[bool | Shuffle, Worded("a bool or a Shuffle", _stream_shuffled)]
+Files = Annotated[str | list[str], Worded("a file or a list of files", _files)]
+Sampling = Annotated[
+    samplers.BuiltinSampler | samplers.Sampler, of_type(type(None), samplers.BuiltinSampler, samplers.Sampler)
+]
+
+
+def check_sharing(shuffle, sampler, num_shards, shard_id):
+    """Which of these arguments exclude each other, and which need each other."""
+    if sampler is not None:
+        for what, value in {"shuffle": shuffle, "sharding": num_shards}.items():
+            if value is not None:
+                raise RuntimeError(f"sampler and {what} cannot be specified at the same time.")
+    if num_shards is None and shard_id is None:
+        return
+    if num_shards is None:
+        raise RuntimeError("shard_id is specified but num_shards is not.")
+    check(PositiveInt32, num_shards, "num_shards", "dataset")
+    if shard_id is None:
+        raise RuntimeError("num_shards is specified and currently requires shard_id as well.")
+    within(0, num_shards - 1)(shard_id, "shard_id")
 
 
 class Samples:
@@ -132,8 +178,6 @@ def below(folder, name, where):
 
 def decode_image(data, path):
     """RGB image in encoded bytes."""
-    from msnb.dataset.vision.kernels import decode
-
     try:
         return decode(data)
     except (RuntimeError, ValueError) as error:
@@ -177,19 +221,22 @@ class MappableDataset(SourceDataset):
 
     columns = ()
     divisible = True  # whether it can be shared out among processes
+    exclusive = True  # whether a sampler excludes shuffling and shares
     of_records = False  # whether samplers draw as MindRecord does
 
     def __init__(
         self,
-        num_samples=None,
-        num_parallel_workers=None,
-        shuffle=None,
-        sampler=None,
-        num_shards=None,
-        shard_id=None,
-        cache=None,
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: Shuffled | None = None,
+        sampler: Sampling | None = None,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        cache: Cache | None = None,
     ):
         super().__init__(num_parallel_workers=num_parallel_workers, cache=cache)
+        if self.exclusive:
+            check_sharing(shuffle, sampler, num_shards, shard_id)
         self._divided = num_shards is None
         if self.divisible:
             num_shards, shard_id = share(num_shards, shard_id, sampler)
@@ -200,11 +247,6 @@ class MappableDataset(SourceDataset):
         self.shard_id = shard_id
         self.sampler = samplers.select_sampler(num_samples, sampler, shuffle, num_shards, shard_id)
         self._shared = {}  # what is read once, for all copies and iterators
-
-    @staticmethod
-    def _check(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache=None):
-        check_source(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id)
-        check_cache(cache)
 
     def read_all(self):
         """Take back the share that this process got without asking for one."""
@@ -260,12 +302,12 @@ class MappableDataset(SourceDataset):
         """Whether it is a share of the data."""
         return self.sampler.is_sharded() if self.num_shards is None else self.num_shards > 1
 
-    def split(self, sizes, randomize=True):
+    @checked
+    def split(self, sizes: Shares, randomize: Flag = True) -> tuple[Dataset, ...]:
         """Split the data set into parts that do not overlap; see :meth:`Dataset.split`."""
-
         parts, start = [], 0
         own_seed = fresh_seed()
-        for count in self._checked_split(sizes, randomize):
+        for count in part_sizes(self, sizes):
             part = copy.deepcopy(self)
             part.dataset_size = None
             # the parts would overlap in later epochs; those of records stay what they were in the first
@@ -391,24 +433,16 @@ class StreamDataset(SourceDataset):
 
     def __init__(
         self,
-        dataset_files,
-        num_samples=None,
-        num_parallel_workers=None,
-        shuffle=Shuffle.GLOBAL,
-        num_shards=None,
-        shard_id=None,
-        cache=None,
+        dataset_files: Files,
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: StreamShuffled = Shuffle.GLOBAL,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        cache: Cache | None = None,
     ):
         super().__init__(num_parallel_workers=num_parallel_workers, cache=cache)
-        type_check(dataset_files, (str, list), "dataset files")
-        check_source(num_samples, num_parallel_workers, None, None, num_shards, shard_id)
-        check_cache(cache)
-        if not isinstance(shuffle, bool | Shuffle):
-            raise TypeError(
-                "shuffle must be of boolean or enum of 'Shuffle' values like 'Shuffle.GLOBAL' or 'Shuffle.FILES', but "
-                "got "
-                f"{shuffle!r}."
-            )
+        check_sharing(None, None, num_shards, shard_id)
         self.dataset_files = sorted(self._find_files(dataset_files))
         self.num_samples = num_samples
         self.num_shards, self.shard_id = share(num_shards, shard_id)

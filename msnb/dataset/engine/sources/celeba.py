@@ -1,13 +1,16 @@
 """CelebA: faces and their attributes."""
 
 import os
+from typing import Annotated
 
 import numpy as np
 
-from msnb.dataset.core.validator_helpers import check_dir, check_optional
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Whole, Workers, choice, of_type
 from msnb.dataset.engine import samplers
+from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
-from msnb.dataset.engine.sources.base import FileSamples, MappableDataset, below
+from msnb.dataset.engine.sources.base import FileSamples, MappableDataset, Sampling, Shuffled, below
 from msnb.formats import reading
 
 _ATTRIBUTES = "list_attr_celeba.txt"
@@ -37,28 +40,23 @@ class CelebADataset(MappableDataset):
 
     columns = ("image", "attr")
 
+    @checked
     def __init__(
         self,
-        dataset_dir,
-        num_parallel_workers=None,
-        shuffle=None,
-        usage="all",
-        sampler=None,
-        decode=False,
-        extensions=None,
-        num_samples=None,
-        num_shards=None,
-        shard_id=None,
-        cache=None,
+        dataset_dir: Folder,
+        num_parallel_workers: Workers | None = None,
+        shuffle: Shuffled | None = None,
+        usage: Annotated[str, choice("all", "train", "valid", "test")] | None = "all",
+        sampler: Sampling | None = None,
+        decode: Flag | None = False,
+        extensions: Annotated[list[str], of_type(list)] | None = None,
+        num_samples: NumSamples | None = None,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        cache: Cache | None = None,
     ):
-        check_dir(dataset_dir)
-        check_optional((bool,), decode=decode)
-        check_optional((list,), extensions=extensions)
-        if usage is not None and usage not in ("all", "train", "valid", "test"):
-            raise ValueError(f"usage should be 'all', 'train', 'valid' or 'test', but got {usage!r}.")
         if isinstance(sampler, samplers.PKSampler):
             raise ValueError("CelebADataset doesn't support PKSampler.")
-        self._check(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         self.dataset_dir = dataset_dir
         self.usage = usage or "all"

@@ -1,13 +1,16 @@
 """CIFAR-10 and CIFAR-100 in their binary format: per image its label bytes, then 3 x 32 x 32 bytes."""
 
 import os
+from typing import Annotated
 
 import numpy as np
 
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import Folder, NumSamples, Whole, Workers, one_of
 from msnb.dataset.core.optional import cv2
-from msnb.dataset.core.validator_helpers import check_dir, check_valid_str
+from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
-from msnb.dataset.engine.sources.base import ArraySamples, MappableDataset
+from msnb.dataset.engine.sources.base import ArraySamples, MappableDataset, Sampling, Shuffled
 
 
 class _CifarDataset(MappableDataset):
@@ -16,22 +19,19 @@ class _CifarDataset(MappableDataset):
     labels = 1
     parts = {}
 
+    @checked
     def __init__(
         self,
-        dataset_dir,
-        usage=None,
-        num_samples=None,
-        num_parallel_workers=None,
-        shuffle=None,
-        sampler=None,
-        num_shards=None,
-        shard_id=None,
-        cache=None,
+        dataset_dir: Folder,
+        usage: Annotated[str, one_of("train", "test", "all")] | None = None,
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: Shuffled | None = None,
+        sampler: Sampling | None = None,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        cache: Cache | None = None,
     ):
-        check_dir(dataset_dir)
-        if usage is not None:
-            check_valid_str(usage, ["train", "test", "all"], "usage")
-        self._check(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         self.dataset_dir = dataset_dir
         self.usage = usage or "all"

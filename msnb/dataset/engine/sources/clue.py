@@ -1,8 +1,13 @@
 """CLUE, the Chinese language understanding benchmark: a JSON object a line."""
 
+from typing import Annotated
+
 import numpy as np
 
-from msnb.dataset.engine.sources.base import RowStream, Shuffle, StreamDataset
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import NumSamples, Whole, Workers, choice
+from msnb.dataset.engine.cache_client import Cache
+from msnb.dataset.engine.sources.base import Files, RowStream, Shuffle, StreamDataset, StreamShuffled
 from msnb.formats import reading
 
 _PAIR = {
@@ -73,24 +78,21 @@ class CLUEDataset(StreamDataset):
         >>> dataset = ds.CLUEDataset("afqmc/train.json", task="AFQMC", usage="train")
     """
 
+    @checked
     def __init__(
         self,
-        dataset_files,
-        task="AFQMC",
-        usage="train",
-        num_samples=None,
-        num_parallel_workers=None,
-        shuffle=Shuffle.GLOBAL,
-        num_shards=None,
-        shard_id=None,
-        cache=None,
+        dataset_files: Files,
+        task: Annotated[str, choice("AFQMC", "TNEWS", "IFLYTEK", "CMNLI", "WSC", "CSL")] = "AFQMC",
+        usage: Annotated[str, choice("train", "test", "eval")] = "train",
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: StreamShuffled = Shuffle.GLOBAL,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        cache: Cache | None = None,
         *,
         encoding="utf-8",
     ):
-        if task not in _KEYS:
-            raise ValueError(f"task should be 'AFQMC', 'TNEWS', 'IFLYTEK', 'CMNLI', 'WSC' or 'CSL', but got {task!r}.")
-        if usage not in ("train", "test", "eval"):
-            raise ValueError(f"usage should be 'train', 'test' or 'eval', but got {usage!r}.")
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
         self.encoding = reading.check_encoding(encoding)
         self.task = task

@@ -1,11 +1,15 @@
 """COCO: images with boxes, segmentations, keypoints or panoptic segments."""
 
+from typing import Annotated
+
 import numpy as np
 
-from msnb.dataset.core.validator_helpers import check_dir, check_file, check_optional, type_check
+from msnb.common.kinds import Worded, checked
+from msnb.dataset.core.kinds import File, Flag, Folder, NumSamples, Whole, Workers, of_type
 from msnb.dataset.engine import samplers
+from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
-from msnb.dataset.engine.sources.base import FileSamples, MappableDataset, below
+from msnb.dataset.engine.sources.base import FileSamples, MappableDataset, Sampling, Shuffled, below
 from msnb.formats import reading
 
 _COLUMNS = {
@@ -59,6 +63,15 @@ class _Node:
         return value
 
 
+def _task(task, name):
+    if of_type(str)(task, name) in _COLUMNS:
+        return task
+    raise ValueError(f"Invalid task type: {task}. It should be 'Detection', 'Stuff', 'Panoptic' or 'Keypoint'.")
+
+
+Task = Annotated[str, Worded("the name of a task", _task)]
+
+
 class CocoDataset(MappableDataset):
     """COCO. The columns depend on the task: Detection ``image``, ``bbox``, ``category_id``, ``iscrowd``; Stuff
     ``image``,
@@ -84,29 +97,23 @@ class CocoDataset(MappableDataset):
         ValueError: If the folder or file does not exist or an argument is out of range.
     """
 
+    @checked
     def __init__(
         self,
-        dataset_dir,
-        annotation_file,
-        task="Detection",
-        num_samples=None,
-        num_parallel_workers=None,
-        shuffle=None,
-        decode=False,
-        sampler=None,
-        num_shards=None,
-        shard_id=None,
-        cache=None,
+        dataset_dir: Folder,
+        annotation_file: File,
+        task: Task = "Detection",
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: Shuffled | None = None,
+        decode: Flag | None = False,
+        sampler: Sampling | None = None,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        cache: Cache | None = None,
     ):
-        check_dir(dataset_dir)
-        check_file(annotation_file)
-        type_check(task, (str,), "task")
-        if task not in _COLUMNS:
-            raise ValueError(f"Invalid task type: {task}. It should be 'Detection', 'Stuff', 'Panoptic' or 'Keypoint'.")
-        check_optional((bool,), decode=decode)
         if isinstance(sampler, samplers.PKSampler):
             raise ValueError("CocoDataset doesn't support PKSampler.")
-        self._check(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         self.dataset_dir = dataset_dir
         self.annotation_file = annotation_file

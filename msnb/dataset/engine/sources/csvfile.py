@@ -1,11 +1,14 @@
 """CSV files."""
 
 import re
+from typing import Annotated
 
 import numpy as np
 
-from msnb.dataset.core.validator_helpers import type_check
-from msnb.dataset.engine.sources.base import RowStream, Shuffle, StreamDataset
+from msnb.common.kinds import Worded, checked
+from msnb.dataset.core.kinds import NumSamples, Whole, Workers, of_type
+from msnb.dataset.engine.cache_client import Cache
+from msnb.dataset.engine.sources.base import Files, RowStream, Shuffle, StreamDataset, StreamShuffled
 from msnb.formats import reading
 
 _LINE_END = re.compile("\r\n?|\n")
@@ -67,14 +70,30 @@ def rows_of_text(text, delimiter):
         start = at
 
 
-def _check_columns(defaults, names):
-    """TypeError unless both are None or lists, of values and of names."""
-    if not isinstance(defaults, list | None):
-        raise TypeError("column_defaults should be type of list.")
-    for odd in (d for d in defaults or () if not isinstance(d, str | int | float)):
-        raise TypeError(f"column type in column_defaults is invalid: {odd!r}.")
-    if not isinstance(names, list | None) or any(not isinstance(name, str) for name in names or ()):
-        raise TypeError("column_names should be a list of str.")
+def _delimiter(delimiter, name):
+    of_type(str)(delimiter, "field delim")
+    if delimiter in ('"', "\r", "\n") or len(delimiter) != 1:
+        raise ValueError(f"{name} is invalid: one character is needed, no quote or line end, but got {delimiter!r}.")
+    return delimiter
+
+
+def _defaults(values, name):
+    if not isinstance(values, list):
+        raise TypeError(f"{name} should be type of list.")
+    for odd in (v for v in values if not isinstance(v, str | int | float)):
+        raise TypeError(f"column type in {name} is invalid: {odd!r}.")
+    return values
+
+
+def _names(names, name):
+    if isinstance(names, list) and all(isinstance(n, str) for n in names):
+        return names
+    raise TypeError(f"{name} should be a list of str.")
+
+
+Names = Annotated[list[str], Worded("a list of str", _names)]
+Delimiter = Annotated[str, Worded("one character", _delimiter)]
+Defaults = Annotated[list[str | int | float], Worded("a list of values", _defaults)]
 
 
 class CSVDataset(StreamDataset):
@@ -105,28 +124,22 @@ class CSVDataset(StreamDataset):
         >>> dataset = ds.CSVDataset("data.csv", column_names=["x", "y"], column_defaults=[0.0, 0])
     """
 
+    @checked
     def __init__(
         self,
-        dataset_files,
-        field_delim=",",
-        column_defaults=None,
-        column_names=None,
-        num_samples=None,
-        num_parallel_workers=None,
-        shuffle=Shuffle.GLOBAL,
-        num_shards=None,
-        shard_id=None,
-        cache=None,
+        dataset_files: Files,
+        field_delim: Delimiter | None = ",",
+        column_defaults: Defaults | None = None,
+        column_names: Names | None = None,
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: StreamShuffled = Shuffle.GLOBAL,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        cache: Cache | None = None,
         *,
         encoding="utf-8",
     ):
-        if field_delim is not None:
-            type_check(field_delim, (str,), "field delim")
-            if field_delim in ('"', "\r", "\n") or len(field_delim) != 1:
-                raise ValueError(
-                    f"field_delim is invalid: one character is needed, no quote or line end, but got {field_delim!r}."
-                )
-        _check_columns(column_defaults, column_names)
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
         self.encoding = reading.check_encoding(encoding)
         self.field_delim = field_delim or ","

@@ -1,29 +1,24 @@
 """Data sets out of Python objects: generators, sequences, arrays."""
 
 import time
+from collections.abc import Callable, Iterable
 from itertools import chain, islice, repeat
+from typing import Annotated
 
 import numpy as np
 
 from msnb import log
+from msnb.common.kinds import Worded, check, checked
 from msnb.dataset.core.datatypes import numpy_type
+from msnb.dataset.core.kinds import Columns, NoEnd, NumSamples, PositiveInt32, Whole, Workers, as_list, list_of, of_type
 from msnb.dataset.core.shares import say_undivided
 from msnb.dataset.core.tensor_op import as_array
-from msnb.dataset.core.validator_helpers import (
-    INT32_MAX,
-    as_list,
-    check_columns,
-    check_optional,
-    check_pos_int32,
-    check_value,
-    type_check,
-    type_check_list,
-)
 from msnb.dataset.engine import nodes, samplers
 from msnb.dataset.engine.chunk import gathered, settle
 from msnb.dataset.engine.errors import located
 from msnb.dataset.engine.processes import ProcessPool
-from msnb.dataset.engine.sources.base import ArraySamples, MappableDataset, Samples
+from msnb.dataset.engine.schema import Schema
+from msnb.dataset.engine.sources.base import ArraySamples, MappableDataset, Samples, Shuffled
 from msnb.dataset.engine.workers import parallel_map
 
 _NUMBERS = {bool, int, float, *np.sctypeDict.values()} - {np.bytes_, np.str_, np.void, np.object_}
@@ -264,6 +259,47 @@ class _Stream:
         return f"GeneratorDataset ({type(self.source).__name__})"
 
 
+def _source(source, name):
+    if not callable(source):
+        try:
+            iter(source)
+        except TypeError:
+            raise TypeError(
+                f"{name} should be callable, iterable or random accessible, but got {type(source).__name__}."
+            ) from None
+    return source
+
+
+def _described(schema, name):
+    if isinstance(schema, Schema | str):
+        return schema
+    raise ValueError(f"{name} should be a path to schema file or a schema object.")
+
+
+def _any_sampling(sampler, name):
+    if isinstance(sampler, samplers.PKSampler):
+        raise ValueError("GeneratorDataset doesn't support PKSampler.")
+    known = isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler)
+    if not known and not hasattr(sampler, "__iter__") and not hasattr(sampler, "__getitem__"):
+        raise TypeError(f"{name} should be either iterable or from mindspore.dataset.samplers.")
+    return sampler
+
+
+def _check_shares(num_shards, shard_id):
+    """Both or neither, and a share that there is."""
+    if (num_shards is None) != (shard_id is None):
+        raise ValueError("num_shards and shard_id need to be passed in together.")
+    if num_shards is not None:
+        check(PositiveInt32, num_shards, "num_shards", "GeneratorDataset")
+        if not 0 <= shard_id < num_shards:
+            raise ValueError(f"shard_id should be less than num_shards, but got {shard_id} of {num_shards}.")
+
+
+Source = Annotated[Callable | Iterable, Worded("a function, an iterable or a sequence", _source)]
+Described = Annotated[str | Schema, Worded("a schema or its file", _described)]
+AnySampling = Annotated[samplers.BuiltinSampler | samplers.Sampler | Iterable, Worded("a sampler", _any_sampling)]
+
+
 class GeneratorDataset(MappableDataset):
     """Samples out of the user's own Python object.
 
@@ -298,35 +334,31 @@ class GeneratorDataset(MappableDataset):
         >>> dataset = ds.GeneratorDataset(squares, ["square"])
     """
 
+    exclusive = False
+
+    @checked
     def __init__(
         self,
-        source,
-        column_names=None,
-        column_types=None,
-        schema=None,
-        num_samples=None,
-        num_parallel_workers=1,
-        shuffle=None,
-        sampler=None,
-        num_shards=None,
-        shard_id=None,
-        python_multiprocessing=True,
-        max_rowsize=6,
+        source: Source,
+        column_names: Columns | None = None,
+        column_types: Annotated[list, of_type(list)] | None = None,
+        schema: Described | None = None,
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = 1,
+        shuffle: Shuffled | None = None,
+        sampler: AnySampling | None = None,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        python_multiprocessing: bool = True,
+        max_rowsize: NoEnd = 6,
     ):
         indexed = hasattr(source, "__getitem__") and hasattr(source, "__len__")
-        self._check_generator(
-            source,
-            column_names,
-            column_types,
-            schema,
-            num_samples,
-            num_parallel_workers,
-            shuffle,
-            sampler,
-            num_shards,
-            shard_id,
-            indexed,
-        )
+        if column_names is None and schema is None:
+            raise ValueError("Neither columns_names nor schema are provided.")
+        _check_shares(num_shards, shard_id)
+        for name, value in (("sampler", sampler), ("num_shards", num_shards)):
+            if value is not None and not hasattr(source, "__getitem__"):
+                raise ValueError(f"{name} is not supported if source does not have attribute '__getitem__'.")
         if sampler is not None and not isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler):
             sampler, num_samples_below, shuffle = samplers.IterSampler(sampler, num_samples), None, None
         else:
@@ -344,61 +376,13 @@ class GeneratorDataset(MappableDataset):
         self.column_types = [None if t is None else numpy_type(t) for t in column_types] if column_types else []
         self.schema = schema
         if schema is not None:
-            from msnb.dataset.engine.schema import Schema
-
             self.schema = schema if isinstance(schema, Schema) else Schema(schema)
             self.column_names = self.schema.names()
         self.python_multiprocessing = python_multiprocessing
-        type_check(max_rowsize, (int,), "max_rowsize")
-        check_value(max_rowsize, (-1, INT32_MAX), "max_rowsize")
         log.unused("GeneratorDataset", "processes pass rows of any size", max_rowsize=max_rowsize != 6)
         self._indexed = indexed
         if hasattr(source, "__len__") and not indexed:
             self.dataset_size = len(source) if num_samples is None else min(len(source), num_samples)
-
-    @staticmethod
-    def _check_generator(
-        source,
-        column_names,
-        column_types,
-        schema,
-        num_samples,
-        num_parallel_workers,
-        shuffle,
-        sampler,
-        num_shards,
-        shard_id,
-        indexed,
-    ):
-        from msnb.dataset.engine.schema import Schema
-
-        if not callable(source):
-            try:
-                iter(source)
-            except TypeError:
-                raise TypeError(
-                    f"source should be callable, iterable or random accessible, but got {type(source).__name__}."
-                ) from None
-        if column_names is not None:
-            check_columns(column_names, "column_names")
-        if column_names is None and schema is None:
-            raise ValueError("Neither columns_names nor schema are provided.")
-        if schema is not None and not isinstance(schema, Schema | str):
-            raise ValueError("schema should be a path to schema file or a schema object.")
-        if (num_shards is None) != (shard_id is None):
-            raise ValueError("num_shards and shard_id need to be passed in together.")
-        MappableDataset._check(num_samples, num_parallel_workers, shuffle, None, None, None)
-        check_optional((list,), column_types=column_types)
-        check_optional((int,), num_shards=num_shards, shard_id=shard_id)
-        if num_shards is not None:
-            check_pos_int32(num_shards, "num_shards")
-            if not 0 <= shard_id < num_shards:
-                raise ValueError(f"shard_id should be less than num_shards, but got {shard_id} of {num_shards}.")
-        if sampler is not None:
-            _check_sampler(sampler)
-        for name, value in (("sampler", sampler), ("num_shards", num_shards)):
-            if value is not None and not hasattr(source, "__getitem__"):
-                raise ValueError(f"{name} is not supported if source does not have attribute '__getitem__'.")
 
     def _node(self, children):
         make = _RowMaker(self.column_names, self.column_types)
@@ -409,24 +393,6 @@ class GeneratorDataset(MappableDataset):
         if hasattr(self.source, "__len__"):
             length = len(self.source) if self.num_samples is None else min(len(self.source), self.num_samples)
         return nodes.StreamSource(_Stream(self.source, make, self.num_samples, length), self.column_names)
-
-
-def _check_sampler(sampler):
-    """An error unless a GeneratorDataset can take it: a sampler, or anything to go through."""
-    if isinstance(sampler, samplers.PKSampler):
-        raise ValueError("GeneratorDataset doesn't support PKSampler.")
-    known = isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler)
-    if not known and not hasattr(sampler, "__iter__") and not hasattr(sampler, "__getitem__"):
-        raise TypeError("sampler should be either iterable or from mindspore.dataset.samplers.")
-
-
-def _check_names(names, width):
-    """ValueError unless there are no names, or one for each of `width` columns."""
-    if names is None:
-        return
-    check_columns(names, "column_names")
-    if (given := len(as_list(names))) != width:
-        raise ValueError(f"Num of input column names is {given}, but required is {width}.")
 
 
 class NumpySlicesDataset(MappableDataset):
@@ -453,37 +419,28 @@ class NumpySlicesDataset(MappableDataset):
         >>> dataset = ds.NumpySlicesDataset({"a": [1, 2], "b": [3, 4]}, shuffle=False)
     """
 
+    exclusive = False
+
+    @checked
     def __init__(
         self,
-        data,
-        column_names=None,
-        num_samples=None,
-        num_parallel_workers=1,
-        shuffle=None,
-        sampler=None,
-        num_shards=None,
-        shard_id=None,
+        data: Annotated[list | tuple | dict | np.ndarray, of_type(list, tuple, dict, np.ndarray)],
+        column_names: Columns | None = None,
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = 1,
+        shuffle: Shuffled | None = None,
+        sampler: AnySampling | None = None,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
     ):
-        type_check(data, (list, tuple, dict, np.ndarray), "data")
         width = len(data) if isinstance(data, tuple | dict) else min(len(data), 1)
         if width == 0:
             raise ValueError("Argument data cannot be empty")
         first = data[0] if isinstance(data, tuple) else []
-        type_check(first, (list, np.ndarray), "data[0]")
-        _check_names(column_names, width)
-        GeneratorDataset._check_generator(
-            data,
-            ["column"],
-            None,
-            None,
-            num_samples,
-            num_parallel_workers,
-            shuffle,
-            sampler,
-            num_shards,
-            shard_id,
-            True,
-        )
+        of_type(list, np.ndarray)(first, "data[0]")
+        if column_names is not None and (given := len(as_list(column_names))) != width:
+            raise ValueError(f"Num of input column names is {given}, but required is {width}.")
+        _check_shares(num_shards, shard_id)
         if sampler is not None and not isinstance(sampler, samplers.BuiltinSampler | samplers.Sampler):
             sampler, num_samples = samplers.IterSampler(sampler, num_samples), None
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id)
@@ -543,11 +500,10 @@ class PaddedDataset(GeneratorDataset):
 
     divisible = False
 
-    def __init__(self, padded_samples):
-        type_check(padded_samples, (list,), "padded_samples")
+    @checked
+    def __init__(self, padded_samples: Annotated[list[dict], list_of(dict, containers=(list,))]):
         if not padded_samples:
             raise ValueError("padded_samples cannot be empty.")
-        type_check_list(padded_samples, (dict,), "padded_samples")
         names = list(padded_samples[0])
         super().__init__([tuple(s[n] for n in names) for s in padded_samples], column_names=names, shuffle=False)
         self.padded_samples = padded_samples

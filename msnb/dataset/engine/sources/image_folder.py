@@ -1,12 +1,15 @@
 """Images in one folder per class."""
 
 import os
+from typing import Annotated
 
 import numpy as np
 
-from msnb.dataset.core.validator_helpers import check_dir, check_optional, type_check_list
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import Flag, Folder, NumSamples, Texts, Whole, Workers, of_type
+from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
-from msnb.dataset.engine.sources.base import FileSamples, MappableDataset
+from msnb.dataset.engine.sources.base import FileSamples, MappableDataset, Sampling, Shuffled
 
 
 class ImageFolderDataset(MappableDataset):
@@ -39,27 +42,21 @@ class ImageFolderDataset(MappableDataset):
 
     columns = ("image", "label")
 
+    @checked
     def __init__(
         self,
-        dataset_dir,
-        num_samples=None,
-        num_parallel_workers=None,
-        shuffle=None,
-        sampler=None,
-        extensions=None,
-        class_indexing=None,
-        decode=False,
-        num_shards=None,
-        shard_id=None,
-        cache=None,
+        dataset_dir: Folder,
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: Shuffled | None = None,
+        sampler: Sampling | None = None,
+        extensions: Texts | None = None,
+        class_indexing: Annotated[dict[str, int], of_type(dict)] | None = None,
+        decode: Flag | None = False,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        cache: Cache | None = None,
     ):
-        check_dir(dataset_dir)
-        check_optional((list,), extensions=extensions)
-        check_optional((dict,), class_indexing=class_indexing)
-        check_optional((bool,), decode=decode)
-        if extensions is not None:
-            type_check_list(extensions, (str,), "extensions")
-        self._check(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         self.dataset_dir = dataset_dir
         self.extensions = extensions or []

@@ -2,9 +2,11 @@
 
 import numpy as np
 
-from msnb.dataset.core.validator_helpers import check_file, check_optional, type_check
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import File, Flag, NumSamples, Text, Whole, Workers
+from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
-from msnb.dataset.engine.sources.base import FileSamples, MappableDataset
+from msnb.dataset.engine.sources.base import FileSamples, MappableDataset, Sampling, Shuffled
 from msnb.formats import reading
 
 _MAGIC = (b"\xff\xd8\xff", b"\x89PNG", b"BM", b"GIF87a", b"GIF89a")
@@ -53,26 +55,23 @@ class ManifestDataset(MappableDataset):
 
     columns = ("image", "label")
 
+    @checked
     def __init__(
         self,
-        dataset_file,
-        usage="train",
-        num_samples=None,
-        num_parallel_workers=None,
-        shuffle=None,
-        sampler=None,
-        class_indexing=None,
-        decode=False,
-        num_shards=None,
-        shard_id=None,
-        cache=None,
+        dataset_file: File,
+        usage: Text = "train",
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: Shuffled | None = None,
+        sampler: Sampling | None = None,
+        class_indexing: dict[str, int] | None = None,
+        decode: Flag | None = False,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        cache: Cache | None = None,
     ):
-        check_file(dataset_file)
-        type_check(usage, (str,), "usage")
-        check_optional((bool,), decode=decode)
         if class_indexing is not None and not isinstance(class_indexing, dict):
             raise RuntimeError(f"class_indexing must be a dictionary, but got {type(class_indexing).__name__}.")
-        self._check(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         self.dataset_file = dataset_file
         self.usage = usage

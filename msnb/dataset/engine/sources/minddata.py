@@ -1,11 +1,17 @@
 """MindRecord files as a data set."""
 
+from typing import Annotated
+
 import numpy as np
 
-from msnb.dataset.core.validator_helpers import check_file, check_optional, type_check
+from msnb.common.kinds import check, checked
+from msnb.dataset.core.kinds import File, NumSamples, Text, Whole, Workers, of_type
 from msnb.dataset.engine import samplers
+from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.chunk import settle
-from msnb.dataset.engine.sources.base import MappableDataset, Samples, Shuffle
+from msnb.dataset.engine.sources.base import MappableDataset, Samples, Sampling, Shuffle, Shuffled
+from msnb.mindrecord._reader import Records
+from msnb.mindrecord.common.exceptions import MindRecordException
 
 _AHEAD = 1 << 20  # bytes of rows that are decoded together
 
@@ -33,8 +39,6 @@ class _Rows(Samples):
 
     def fetch(self, numbers):
         """The columns of these samples."""
-        from msnb.mindrecord.common.exceptions import MindRecordException
-
         try:
             return self._read(numbers)
         except MindRecordException as error:
@@ -76,29 +80,26 @@ class MindDataset(MappableDataset):
 
     of_records = True
 
+    @checked
     def __init__(
         self,
-        dataset_file,
-        columns_list=None,
-        num_parallel_workers=None,
-        shuffle=None,
-        num_shards=None,
-        shard_id=None,
-        sampler=None,
-        padded_sample=None,
-        num_padded=None,
-        num_samples=None,
-        cache=None,
+        dataset_file: str | list[str],
+        columns_list: Annotated[list[str], of_type(list)] | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: Shuffled | None = None,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        sampler: Sampling | None = None,
+        padded_sample: Annotated[dict, of_type(dict)] | None = None,
+        num_padded: Whole | None = None,
+        num_samples: NumSamples | None = None,
+        cache: Cache | None = None,
     ):
         files = dataset_file if isinstance(dataset_file, list) else [dataset_file]
         if len(files) > 4096:
             raise ValueError(f"length of dataset_file should less than or equal to 4096, but got {len(files)}.")
         for file in files:
-            check_file(file)
-        check_optional((int,), num_padded=num_padded)
-        check_optional((list,), columns_list=columns_list)
-        check_optional((dict,), padded_sample=padded_sample)
-        self._check(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+            check(File, file, "dataset_file", "MindDataset")
         if shuffle is Shuffle.FILES:
             raise ValueError(
                 "For 'MindDataset', 'shuffle' should be bool: rows are shuffled over all files, or read in their order."
@@ -142,9 +143,6 @@ class MindDataset(MappableDataset):
         return self.columns_list or list(self._loaded().records.schema)
 
     def _samples(self):
-        from msnb.mindrecord._reader import Records
-        from msnb.mindrecord.common.exceptions import MindRecordException
-
         try:
             records = Records(self.dataset_file)
             records.check_columns(self.columns_list)
@@ -160,7 +158,7 @@ class MindDataset(MappableDataset):
             )
         column = self.sampler.class_column if isinstance(self.sampler, samplers.PKSampler) else None
         if column is not None:
-            type_check(column, (str,), "class_column")
+            check(Text, column, "class_column", "MindDataset")
         return _Rows(records, columns, self._padding(records, columns), self.num_padded, column)
 
     def _padding(self, records, columns):

@@ -1,12 +1,16 @@
 """MNIST and data sets in its format."""
 
 import os
+from typing import Annotated
 
 import numpy as np
 
-from msnb.dataset.core.validator_helpers import check_dir, check_valid_str
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import Folder, NumSamples, Whole, Workers, one_of
+from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.errors import NoDataError
-from msnb.dataset.engine.sources.base import ArraySamples, MappableDataset
+from msnb.dataset.engine.sources.base import ArraySamples, MappableDataset, Sampling, Shuffled
+from msnb.formats import idx
 
 _PREFIX = {"train": "train", "test": "t10k", "all": ""}
 
@@ -38,22 +42,19 @@ class MnistDataset(MappableDataset):
 
     columns = ("image", "label")
 
+    @checked
     def __init__(
         self,
-        dataset_dir,
-        usage=None,
-        num_samples=None,
-        num_parallel_workers=None,
-        shuffle=None,
-        sampler=None,
-        num_shards=None,
-        shard_id=None,
-        cache=None,
+        dataset_dir: Folder,
+        usage: Annotated[str, one_of("train", "test", "all")] | None = None,
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: Shuffled | None = None,
+        sampler: Sampling | None = None,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        cache: Cache | None = None,
     ):
-        check_dir(dataset_dir)
-        if usage is not None:
-            check_valid_str(usage, ["train", "test", "all"], "usage")
-        self._check(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         self.dataset_dir = dataset_dir
         self.usage = usage or "all"
@@ -65,8 +66,6 @@ class MnistDataset(MappableDataset):
         )
 
     def _samples(self):
-        from msnb.formats import idx
-
         pictures, classes = self._files("images", "idx3-ubyte"), self._files("labels", "idx1-ubyte")
         if len(pictures) != len(classes):
             raise RuntimeError(

@@ -1,14 +1,17 @@
 """Random samples with the columns of a schema, and ranges."""
 
 import math
+from typing import Annotated
 
 import numpy as np
 
+from msnb.common.kinds import checked
 from msnb.dataset.core.config import fresh_seed
+from msnb.dataset.core.kinds import NumSamples, Whole, Workers, of_type
 from msnb.dataset.core.streams import Mt32
-from msnb.dataset.core.validator_helpers import check_optional
+from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.schema import Schema
-from msnb.dataset.engine.sources.base import MappableDataset, Samples
+from msnb.dataset.engine.sources.base import ArraySamples, MappableDataset, Samples, Shuffled
 
 
 class _RandomSamples(Samples):
@@ -58,21 +61,19 @@ class RandomDataset(MappableDataset):
         shard_id (int, optional): Number of this share. Default: None.
     """
 
+    @checked
     def __init__(
         self,
-        total_rows=None,
-        schema=None,
-        columns_list=None,
-        num_samples=None,
-        num_parallel_workers=None,
-        cache=None,
-        shuffle=None,
-        num_shards=None,
-        shard_id=None,
+        total_rows: Whole | None = None,
+        schema: str | Schema | None = None,
+        columns_list: Annotated[list[str], of_type(list)] | None = None,
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        cache: Cache | None = None,
+        shuffle: Shuffled | None = None,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
     ):
-        check_optional((int,), total_rows=total_rows)
-        check_optional((list,), columns_list=columns_list)
-        self._check(num_samples, num_parallel_workers, shuffle, None, num_shards, shard_id, cache)
         super().__init__(num_samples, num_parallel_workers, bool(shuffle), None, num_shards, shard_id, cache)
         self.schema = Schema(schema) if isinstance(schema, str) else schema
         self.total_rows = total_rows or (self.schema.num_rows if self.schema is not None else 0)
@@ -116,13 +117,11 @@ class RangeDataset(MappableDataset):
 
     columns = ("id",)
 
-    def __init__(self, start, stop, step):
+    def __init__(self, start: int, stop: int, step: int):
         super().__init__(shuffle=False)
         self.start = start
         self.stop = stop
         self.step = step
 
     def _samples(self):
-        from msnb.dataset.engine.sources.base import ArraySamples
-
         return ArraySamples("RangeDataset", [np.arange(self.start, self.stop, self.step)])

@@ -4,8 +4,11 @@ from itertools import islice
 
 import numpy as np
 
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import NumSamples, Whole, Workers
+from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.chunk import gathered
-from msnb.dataset.engine.sources.base import RowStream, Shuffle, StreamDataset
+from msnb.dataset.engine.sources.base import Files, RowStream, Shuffle, StreamDataset, StreamShuffled
 from msnb.formats import reading
 
 
@@ -69,15 +72,16 @@ class TextFileDataset(StreamDataset):
 
     columns = ("text",)
 
+    @checked
     def __init__(
         self,
-        dataset_files,
-        num_samples=None,
-        num_parallel_workers=None,
-        shuffle=Shuffle.GLOBAL,
-        num_shards=None,
-        shard_id=None,
-        cache=None,
+        dataset_files: Files,
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: StreamShuffled = Shuffle.GLOBAL,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        cache: Cache | None = None,
         *,
         encoding="utf-8",
     ):

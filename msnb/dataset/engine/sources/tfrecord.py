@@ -1,14 +1,17 @@
 """TFRecord files: framed protobuf messages ``tf.train.Example``, read without TensorFlow."""
 
 import math
+from typing import Annotated
 
 import numpy as np
 
+from msnb.common.kinds import Worded, check, checked
 from msnb.dataset.core.datatypes import numpy_type
+from msnb.dataset.core.kinds import File, Flag, NumSamples, Whole, Workers, of_type
 from msnb.dataset.core.streams import Mt32
-from msnb.dataset.core.validator_helpers import check_file, type_check
+from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.schema import Schema, load
-from msnb.dataset.engine.sources.base import RowStream, Shuffle, StreamDataset
+from msnb.dataset.engine.sources.base import RowStream, Shuffle, StreamDataset, StreamShuffled
 from msnb.formats.protobuf import WireError
 from msnb.formats.reading import BadFileError
 from msnb.mindrecord._example import count_records, examples, is_tfrecord, values_of
@@ -127,6 +130,15 @@ class _ExampleStream(RowStream):
         return self.share()
 
 
+def _records(files, name):
+    if isinstance(files, str | list):
+        return files
+    raise TypeError(f"{name} should be type str or a list of strings.")
+
+
+Records = Annotated[str | list[str], Worded("a file or a list of files", _records)]
+
+
 class TFRecordDataset(StreamDataset):
     """The Examples of TFRecord files; a column per feature.
 
@@ -156,25 +168,20 @@ class TFRecordDataset(StreamDataset):
         >>> dataset = ds.TFRecordDataset(["train.tfrecord"], shuffle=False)
     """
 
+    @checked
     def __init__(
         self,
-        dataset_files,
-        schema=None,
-        columns_list=None,
-        num_samples=None,
-        num_parallel_workers=None,
-        shuffle=Shuffle.GLOBAL,
-        num_shards=None,
-        shard_id=None,
-        shard_equal_rows=False,
-        cache=None,
+        dataset_files: Records,
+        schema: str | Schema | None = None,
+        columns_list: Annotated[list[str], of_type(list)] | None = None,
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: StreamShuffled = Shuffle.GLOBAL,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        shard_equal_rows: Flag | None = False,
+        cache: Cache | None = None,
     ):
-        if not isinstance(dataset_files, str | list):
-            raise TypeError("dataset_files should be type str or a list of strings.")
-        if columns_list is not None:
-            type_check(columns_list, (list,), "columns_list")
-        if shard_equal_rows is not None:
-            type_check(shard_equal_rows, (bool,), "shard_equal_rows")
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
         if schema is not None and not isinstance(schema, Schema | str):
             raise TypeError(
@@ -191,7 +198,7 @@ class TFRecordDataset(StreamDataset):
 
     def _content(self):
         if isinstance(self.schema, str):
-            check_file(self.schema)
+            check(File, self.schema, "schema", "TFRecordDataset")
             return load(self.schema)
         if isinstance(self.schema, Schema):
             return {"columns": self.schema.columns, "numRows": self.schema.num_rows}

@@ -2,13 +2,24 @@
 
 import os
 import xml.etree.ElementTree as ElementTree
+from typing import Annotated
 
 import numpy as np
 
-from msnb.dataset.core.validator_helpers import check_dir, check_file, check_optional, type_check
+from msnb.common.kinds import Worded, check, checked
+from msnb.dataset.core.kinds import File, Flag, Folder, NumSamples, Text, Whole, Workers, of_type
+from msnb.dataset.engine.cache_client import Cache
 from msnb.dataset.engine.chunk import settle
 from msnb.dataset.engine.errors import NoDataError
-from msnb.dataset.engine.sources.base import FileSamples, MappableDataset, below, decode_image, read_file
+from msnb.dataset.engine.sources.base import (
+    FileSamples,
+    MappableDataset,
+    Sampling,
+    Shuffled,
+    below,
+    decode_image,
+    read_file,
+)
 from msnb.formats import reading
 
 
@@ -26,6 +37,15 @@ class _Pairs(FileSamples):
         if self.decode:
             targets = settle([decode_image(t, self.targets[i]) for t, i in zip(targets, numbers.tolist(), strict=True)])
         return [images, targets]
+
+
+def _task(task, name):
+    if of_type(str)(task, name) in ("Segmentation", "Detection"):
+        return task
+    raise ValueError(f"Invalid task : {task}. It should be 'Segmentation' or 'Detection'.")
+
+
+Task = Annotated[str, Worded("the name of a task", _task)]
 
 
 class VOCDataset(MappableDataset):
@@ -54,35 +74,28 @@ class VOCDataset(MappableDataset):
         ValueError: If the folder or list does not exist or an argument is out of range.
     """
 
+    @checked
     def __init__(
         self,
-        dataset_dir,
-        task="Segmentation",
-        usage="train",
-        class_indexing=None,
-        num_samples=None,
-        num_parallel_workers=None,
-        shuffle=None,
-        decode=False,
-        sampler=None,
-        num_shards=None,
-        shard_id=None,
-        cache=None,
+        dataset_dir: Folder,
+        task: Task = "Segmentation",
+        usage: Text = "train",
+        class_indexing: Annotated[dict[str, int], of_type(dict)] | None = None,
+        num_samples: NumSamples | None = None,
+        num_parallel_workers: Workers | None = None,
+        shuffle: Shuffled | None = None,
+        decode: Flag | None = False,
+        sampler: Sampling | None = None,
+        num_shards: Whole | None = None,
+        shard_id: Whole | None = None,
+        cache: Cache | None = None,
     ):
-        check_dir(dataset_dir)
-        type_check(task, (str,), "task")
-        type_check(usage, (str,), "usage")
-        if task not in ("Segmentation", "Detection"):
-            raise ValueError(f"Invalid task : {task}. It should be 'Segmentation' or 'Detection'.")
         if task == "Segmentation" and class_indexing is not None:
             raise ValueError("class_indexing is not supported in Segmentation task.")
         self._list = os.path.join(
             dataset_dir, "ImageSets", "Segmentation" if task == "Segmentation" else "Main", f"{usage}.txt"
         )
-        check_file(self._list)
-        check_optional((bool,), decode=decode)
-        check_optional((dict,), class_indexing=class_indexing)
-        self._check(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
+        check(File, self._list, "usage", "VOCDataset")
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         self.dataset_dir = dataset_dir
         self.task = task

@@ -1,6 +1,7 @@
-"""What a data set tells about itself: columns, shapes, types, sizes, and the state of ``sync_wait``."""
+"""What a data set tells about itself: columns, shapes, types, sizes."""
 
-from msnb.dataset.core.validator_helpers import type_check
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import Flag
 from msnb.dataset.engine.chunk import Hint, rows_of
 from msnb.dataset.engine.errors import NoDataError
 
@@ -12,8 +13,8 @@ def _common(shapes, column):
     return [lengths[0] if len(set(lengths)) == 1 else None for lengths in zip(*shapes, strict=True)]
 
 
-class QueryMethods:
-    """Methods of :class:`Dataset` that answer questions."""
+class Queries:
+    """The questions that :class:`Dataset` answers."""
 
     @property
     def input_indexs(self):
@@ -25,11 +26,11 @@ class QueryMethods:
     def input_indexs(self, value):
         self._input_indexs = value
 
-    def copy_batch_size(self, value):
+    def copy_batch_size(self, value: int) -> None:
         """Set the batch size that :meth:`get_batch_size` tells."""
         self._batch_size = value
 
-    def get_col_names(self):
+    def get_col_names(self) -> list[str]:
         """Names of the columns."""
         if self._col_names is None:
             plan = self.make_plan(optimise=False)
@@ -51,7 +52,8 @@ class QueryMethods:
         self.saved_output_types = [a.dtype if a.dtype.kind not in "SU" else a.dtype.type for a in row]
         self.saved_output_types = [getattr(t, "type", t) for t in self.saved_output_types]
 
-    def output_shapes(self, estimate=False):
+    @checked
+    def output_shapes(self, estimate: Flag = False) -> list[list[int | None]]:
         """Shape of each column.
 
         Args:
@@ -64,7 +66,6 @@ class QueryMethods:
         Raises:
             RuntimeError: If `estimate`, and the number of dimensions of a column is not the same in all rows.
         """
-        type_check(estimate, (bool,), "estimate")
         if estimate:
             return self._common_shapes()
         if self.saved_output_shapes is None:
@@ -82,13 +83,13 @@ class QueryMethods:
             plan.close()
         return [_common(shapes, name) for shapes, name in zip(seen or [], plan.columns, strict=bool(seen))]
 
-    def output_types(self):
+    def output_types(self) -> list[type]:
         """numpy type of each column, as the first row has it."""
         if self.saved_output_types is None:
             self._look_at_first_row()
         return self.saved_output_types
 
-    def get_dataset_size(self):
+    def get_dataset_size(self) -> int:
         """Rows per epoch (batches, after ``batch``). Runs the pipeline once when nothing else can tell."""
         if self.dataset_size is None:
             try:
@@ -105,7 +106,7 @@ class QueryMethods:
         finally:
             plan.close()
 
-    def num_classes(self):
+    def num_classes(self) -> int | None:
         """Number of classes, None when the source does not know."""
         if self._num_classes is None:
             self._num_classes = self._count_classes()
@@ -114,7 +115,7 @@ class QueryMethods:
     def _count_classes(self):
         return self.children[-1]._count_classes() if self.children else None
 
-    def get_batch_size(self):
+    def get_batch_size(self) -> int:
         """Rows per batch; 1 when there is no batch."""
         if self._batch_size is None:
             self._batch_size = self._batch_rows()
@@ -123,7 +124,7 @@ class QueryMethods:
     def _batch_rows(self):
         return self.children[-1]._batch_rows() if self.children else 1
 
-    def get_repeat_count(self):
+    def get_repeat_count(self) -> int:
         """The count of the (last) ``repeat``; 1 when there is none."""
         if self._repeat_count is None:
             self._repeat_count = self._repeats()
@@ -132,48 +133,14 @@ class QueryMethods:
     def _repeats(self):
         return self.children[-1]._repeats() if self.children else 1
 
-    def get_class_indexing(self):
+    def get_class_indexing(self) -> dict:
         """Number of each class, by name; {} when the source has no classes."""
         return self.children[0].get_class_indexing() if self.children else {}
 
-    def is_shuffled(self):
+    def is_shuffled(self) -> bool:
         """Whether the order is random."""
         return any(child.is_shuffled() for child in self.children)
 
-    def is_sharded(self):
+    def is_sharded(self) -> bool:
         """Whether it is a share of the data."""
         return any(child.is_sharded() for child in self.children)
-
-    def get_sync_notifiers(self):
-        """Condition names to the functions that let rows pass."""
-        return self.children[0].get_sync_notifiers() if self.children else {}
-
-    def disable_sync(self):
-        """Let every row pass from now on."""
-        return self.children[0].disable_sync() if self.children else {}
-
-    def is_sync(self):
-        """Whether a ``sync_wait`` is in the pipeline."""
-        return self.children[0].is_sync() if self.children else False
-
-    def sync_update(self, condition_name, num_batch=None, data=None):
-        """Let the next batches pass.
-
-        Args:
-            condition_name (str): Name given to :meth:`sync_wait`.
-            num_batch (int, optional): How many. Default: None, as many as given to ``sync_wait``.
-            data (Any, optional): For the callback. Default: None.
-
-        Raises:
-            RuntimeError: If the name is unknown or `num_batch` not positive.
-        """
-        if num_batch is not None and (not isinstance(num_batch, int) or num_batch <= 0):
-            self.disable_sync()
-            raise RuntimeError(f"Sync_update batch size can only be positive, got : {num_batch}.")
-        notifiers = self.get_sync_notifiers()
-        if condition_name not in notifiers:
-            self.disable_sync()
-            raise RuntimeError(f"Condition name not found: {condition_name!r}; there are {sorted(notifiers)}.")
-        if num_batch is not None:
-            num_batch *= self.get_batch_size()
-        notifiers[condition_name](num_batch, data)

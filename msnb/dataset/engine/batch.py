@@ -1,0 +1,257 @@
+"""``batch``: consecutive rows become one."""
+
+import inspect
+from collections.abc import Callable
+from typing import Annotated
+
+import numpy as np
+
+from msnb import log
+from msnb.common.kinds import Worded, check, checked
+from msnb.dataset.core.kinds import Columns, Flag, PadInfo, PositiveInt32, Workers, as_list
+from msnb.dataset.engine import nodes
+from msnb.dataset.engine.chunk import rows_of, settle
+from msnb.dataset.engine.dataset import Dataset, fluent
+from msnb.dataset.engine.errors import located
+from msnb.dataset.engine.nodes import BatchInfo
+from msnb.dataset.engine.padding import padder
+from msnb.dataset.engine.processes import ProcessPool
+from msnb.dataset.engine.program import op_name
+from msnb.dataset.engine.selecting import RepeatDataset
+
+
+def _parameters(function):
+    try:
+        return list(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        return None
+
+
+def _batch_size(size, name):
+    if isinstance(size, int):
+        return check(PositiveInt32, size, name, "batch")
+    if not callable(size):
+        raise TypeError(f"{name} should either be an int or a callable, but got {size!r}.")
+    if len(_parameters(size)) != 1:
+        raise ValueError(f"callable {name} should take one parameter (BatchInfo).")
+    return size
+
+
+BatchSize = Annotated[int | Callable, Worded("a positive int or a function of a BatchInfo", _batch_size)]
+
+
+class BatchDataset(Dataset):
+    """The result of :meth:`Dataset.batch`."""
+
+    def __init__(
+        self,
+        input_dataset,
+        batch_size,
+        drop_remainder=False,
+        num_parallel_workers=None,
+        per_batch_map=None,
+        input_columns=None,
+        output_columns=None,
+        column_order=None,
+        pad_info=None,
+        python_multiprocessing=False,
+    ):
+        super().__init__(input_dataset, num_parallel_workers)
+        if _repeats_below(input_dataset):
+            log.warning("Repeat is located before batch, data from two epochs can be batched together.")
+        _tell_sync(input_dataset, batch_size)
+        self.batch_size = 1 if callable(batch_size) else batch_size
+        self.batch_size_func = batch_size if callable(batch_size) else None
+        self.drop_remainder = drop_remainder or False
+        self.per_batch_map = per_batch_map
+        self.input_columns = as_list(input_columns) or []
+        self.output_columns = as_list(output_columns) or []
+        self.column_order = as_list(column_order) or []
+        self.pad = pad_info is not None
+        self.pad_info = pad_info or {}
+        self.python_multiprocessing = python_multiprocessing
+
+    def _node(self, children):
+        child = children[0]
+        columns, per_batch = list(child.columns), None
+        if self.per_batch_map is not None:
+            per_batch = _PerBatch(self, child)
+            columns = per_batch.columns
+        pad = padder(self.pad_info, columns) if self.pad else None
+        node = nodes.Batch(child, columns, self.batch_size, self.drop_remainder, self.batch_size_func, per_batch, pad)
+        if self.column_order:
+            node = nodes.Project(node, self.column_order)
+        return node
+
+    def _batch_rows(self):
+        return -1 if self.batch_size_func else self.batch_size
+
+
+@fluent
+@checked
+def batch(
+    self: Dataset,
+    batch_size: BatchSize,
+    drop_remainder: Flag = False,
+    num_parallel_workers: Workers | None = None,
+    per_batch_map: Callable | None = None,
+    input_columns: Columns | None = None,
+    output_columns: Columns | None = None,
+    column_order: Columns | None = None,
+    pad_info: PadInfo | None = None,
+    python_multiprocessing: Flag | None = False,
+    max_rowsize=16,
+) -> BatchDataset:
+    """Combine consecutive rows into one with a leading axis.
+
+    Args:
+        batch_size (Union[int, Callable]): Rows per batch, or a function of BatchInfo that tells it.
+        drop_remainder (bool, optional): Whether the last, incomplete batch is dropped. Default: False.
+        num_parallel_workers (int, optional): Workers. Default: None.
+        per_batch_map (Callable, optional): Called with a list of arrays per input column and a BatchInfo before
+            rows are put
+            together; returns as many lists. Default: None.
+        input_columns (Union[str, list[str]], optional): Columns for `per_batch_map`. Default: None.
+        output_columns (Union[str, list[str]], optional): Names of its results. Default: None, those of the input
+            columns.
+        column_order (Union[str, list[str]], optional): Order of the columns afterwards. Default: None.
+        pad_info (dict, optional): Column to (shape, value) to pad to; None in a shape is the longest of the batch.
+            Default: None.
+        python_multiprocessing (bool, optional): Whether `per_batch_map` runs in processes. Default: False.
+        max_rowsize (int, optional): Of 2.x; without effect, rows of any size pass. Default: 16.
+
+    Returns:
+        BatchDataset.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If arguments contradict each other.
+
+    Examples:
+        >>> dataset = dataset.batch(32, drop_remainder=True)
+    """
+
+    _check_per_batch(per_batch_map, input_columns, pad_info)
+    log.unused("Dataset", "processes pass rows of any size", max_rowsize=max_rowsize != 16)
+    return BatchDataset(
+        self,
+        batch_size,
+        drop_remainder,
+        num_parallel_workers,
+        per_batch_map,
+        input_columns,
+        output_columns,
+        column_order,
+        pad_info,
+        python_multiprocessing,
+    )
+
+
+@fluent
+def padded_batch(
+    self: Dataset,
+    batch_size: BatchSize,
+    drop_remainder: Flag = False,
+    num_parallel_workers: Workers | None = None,
+    pad_info: PadInfo | None = None,
+) -> BatchDataset:
+    """Batch rows, padding each column to one shape.
+
+    Args:
+        batch_size (Union[int, Callable]): Rows per batch.
+        drop_remainder (bool, optional): Whether the last, incomplete batch is dropped. Default: False.
+        num_parallel_workers (int, optional): Workers. Default: None.
+        pad_info (dict, optional): Column to (shape, value). Default: None, every column, to the longest, with
+            zeros.
+
+    Returns:
+        BatchDataset.
+    """
+    return self.batch(batch_size, drop_remainder, num_parallel_workers, pad_info={} if pad_info is None else pad_info)
+
+
+def _check_per_batch(function, columns, pad_info):
+    """A function of the columns and a BatchInfo, or None with no columns."""
+    if function is not None and pad_info is not None:
+        raise ValueError("pad_info and per_batch_map can't both be set.")
+    if (function is None) is not (columns is None):
+        raise ValueError("per_batch_map and input_columns need to be passed in together.")
+    if function is None:
+        return
+    takes, gets = _parameters(function), len(as_list(columns)) + 1
+    if takes is not None and len(takes) != gets:
+        raise ValueError(
+            f"The signature of per_batch_map should match with input columns: it takes {len(takes)} arguments, but "
+            f"gets {gets - 1} columns and a BatchInfo."
+        )
+
+
+def _repeats_below(dataset):
+    return isinstance(dataset, RepeatDataset) or any(_repeats_below(c) for c in dataset.children)
+
+
+def _tell_sync(dataset, batch_size):
+    """A ``sync_wait`` below a batch counts in batches."""
+    update = getattr(dataset, "update_sync_batch_size", None)
+    if update is not None and not callable(batch_size):
+        update(batch_size)
+    for child in dataset.children:
+        _tell_sync(child, batch_size)
+
+
+class _PerBatch:
+    """Calls the user's ``per_batch_map`` with the rows of a batch."""
+
+    def __init__(self, dataset, child):
+        self.function = dataset.per_batch_map
+        self.names = dataset.input_columns
+        for name in self.names:
+            if name not in child.columns:
+                raise RuntimeError(f"error. col:{name} doesn't exist. The columns are {child.columns}.")
+        self.inputs = [child.columns.index(name) for name in self.names]
+        outputs = dataset.output_columns or self.names
+        self.outputs = outputs
+        columns = list(child.columns)
+        if len(outputs) == len(self.names):
+            for i, name in zip(self.inputs, outputs, strict=True):
+                columns[i] = name
+        else:
+            columns = list(outputs) + [c for c in child.columns if c not in self.names]
+        if len(set(columns)) != len(columns):
+            raise RuntimeError(f"output_columns is NOT set correctly: it would make the columns {columns}.")
+        self.columns = columns
+        self.pool = None
+        if dataset.python_multiprocessing:
+            self.pool = ProcessPool([self.function], dataset.num_parallel_workers or 1)
+
+    def __call__(self, columns, group, epoch, number):
+        lists = [list(rows_of(columns[i])) for i in self.inputs]
+        try:
+            if self.pool is not None:
+                made = self.pool.call(0, *lists, BatchInfo(epoch, number))
+            else:
+                made = self.function(*lists, BatchInfo(epoch, number))
+        except Exception as error:
+            raise located(error, f"per_batch_map {op_name(self.function)}", self.names, group.first) from error
+        if not isinstance(made, tuple):
+            if not isinstance(made, list) or len(made) != len(self.outputs):
+                raise RuntimeError(
+                    "Invalid parameter, batch map function should return a tuple of list of numpy array, but returned "
+                    f"{type(made).__name__}."
+                )
+        if len(made) != len(self.outputs):
+            raise RuntimeError(f"Incorrect number of columns returned. expects: {len(self.outputs)} gets: {len(made)}")
+        results = []
+        for name, rows in zip(self.outputs, made, strict=True):
+            if len(rows) != group.n:
+                raise RuntimeError(
+                    f"column: {name} expects: {group.n} rows returned from per_batch_map, gets: {len(rows)}"
+                )
+            results.append(settle([np.asarray(r) for r in rows]))
+        if len(results) == len(self.inputs):
+            columns = list(columns)
+            for i, column in zip(self.inputs, results, strict=True):
+                columns[i] = column
+            return columns
+        used = set(self.inputs)
+        return results + [c for i, c in enumerate(columns) if i not in used]

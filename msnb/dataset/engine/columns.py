@@ -1,0 +1,66 @@
+"""Names of columns and their order: ``rename``, ``project``."""
+
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import Columns, as_list
+from msnb.dataset.engine import nodes
+from msnb.dataset.engine.dataset import Dataset, fluent
+
+
+class RenameDataset(Dataset):
+    """The result of :meth:`Dataset.rename`."""
+
+    def __init__(self, input_dataset, input_columns, output_columns):
+        super().__init__(input_dataset)
+        self.input_column_names = as_list(input_columns)
+        self.output_column_names = as_list(output_columns)
+
+    def _node(self, children):
+        return nodes.Rename(children[0], self.input_column_names, self.output_column_names)
+
+
+@fluent
+@checked
+def rename(self: Dataset, input_columns: Columns, output_columns: Columns) -> RenameDataset:
+    """Give columns other names.
+
+    Args:
+        input_columns (Union[str, list[str]]): The old names.
+        output_columns (Union[str, list[str]]): The new names.
+
+    Returns:
+        RenameDataset.
+    """
+
+    old, new = as_list(input_columns), as_list(output_columns)
+    if len(old) != len(new):
+        raise ValueError(
+            f"Number of column in input_columns and output_columns is not equal: {len(old)} and {len(new)}."
+        )
+    return RenameDataset(self, input_columns, output_columns)
+
+
+class ProjectDataset(Dataset):
+    """The result of :meth:`Dataset.project`."""
+
+    def __init__(self, input_dataset, columns, prefetch_size=None):
+        super().__init__(input_dataset)
+        self.columns = as_list(columns)
+        self.prefetch_size = prefetch_size
+
+    def _node(self, children):
+        return nodes.Project(children[0], self.columns)
+
+
+@fluent
+@checked
+def project(self: Dataset, columns: Columns) -> ProjectDataset:
+    """Keep these columns, in this order.
+
+    Args:
+        columns (Union[str, list[str]]): Their names.
+
+    Returns:
+        ProjectDataset.
+    """
+
+    return ProjectDataset(self, columns)

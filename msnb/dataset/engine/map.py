@@ -1,0 +1,226 @@
+"""``map``: transforms and functions applied to columns of every row; ``flat_map``: a data set out of every row."""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated
+
+from msnb import log
+from msnb.common.kinds import Worded, checked
+from msnb.dataset.callback.ds_callback import DSCallback
+from msnb.dataset.callback.watching import Watcher
+from msnb.dataset.core.config import settings
+from msnb.dataset.core.kinds import ColumnList, Columns, Flag, Workers, as_list, list_of, of_type
+from msnb.dataset.core.tensor_op import TensorOp
+from msnb.dataset.engine import nodes
+from msnb.dataset.engine.cache_client import Cache
+from msnb.dataset.engine.dataset import Dataset, fluent
+from msnb.dataset.engine.joining import ConcatDataset
+from msnb.dataset.engine.processes import ProcessPool
+from msnb.dataset.engine.program import LibraryStep, UserStep
+
+
+def _callbacks(callbacks, name):
+    return (list_of if isinstance(callbacks, list | tuple) else of_type)(DSCallback)(callbacks, name)
+
+
+Callbacks = Annotated[DSCallback | list[DSCallback], Worded("a DSCallback or a list of them", _callbacks)]
+
+
+class MapDataset(Dataset):
+    """The result of :meth:`Dataset.map`."""
+
+    def __init__(
+        self,
+        input_dataset,
+        operations=None,
+        input_columns=None,
+        output_columns=None,
+        column_order=None,
+        num_parallel_workers=None,
+        python_multiprocessing=False,
+        cache=None,
+        callbacks=None,
+    ):
+        super().__init__(input_dataset, num_parallel_workers, cache)
+        operations = [] if operations is None else operations
+        self.operations = list(operations) if isinstance(operations, list | tuple) else [operations]
+        for i, op in enumerate(self.operations):
+            if not callable(op):
+                raise TypeError(
+                    f"operations[{i}] of map is neither a transform nor a callable Python function, but {op!r} "
+                    f"({type(op).__name__})."
+                )
+        self.input_columns = as_list(input_columns) or []
+        self.output_columns = as_list(output_columns) or self.input_columns
+        self.column_order = column_order
+        if self.input_columns and len(self.input_columns) != len(self.output_columns) and column_order is None:
+            raise ValueError(
+                "When length of input_columns and output_columns are not equal, column_order must be specified."
+            )
+        self.python_multiprocessing = python_multiprocessing
+        self.callbacks = callbacks if callbacks is None or isinstance(callbacks, list) else [callbacks]
+
+    def _node(self, children):
+        child = children[0]
+        names = self.input_columns or child.columns[:1]
+        outputs = self.output_columns or names
+        columns = list(child.columns)
+        for name in names:
+            if name not in columns:
+                raise RuntimeError(f"input column name: {name} doesn't exist in the dataset columns {columns}.")
+        inputs = [columns.index(name) for name in names]
+        workers = self.num_parallel_workers or settings.workers
+        steps = self._steps(inputs, list(names), len(outputs), workers)
+        if len(outputs) == len(inputs):
+            for i, name in zip(inputs, outputs, strict=True):
+                columns[i] = name
+        else:
+            columns = list(outputs) + [c for c in columns if c not in names]
+        if len(set(columns)) != len(columns):
+            twice = next(c for c in columns if columns.count(c) > 1)
+            raise RuntimeError(
+                f"Invalid parameter, duplicate column names are not allowed: {twice} (map makes {columns})."
+            )
+        watcher = Watcher(self.callbacks) if self.callbacks else None
+        node = nodes.Map(child, steps, columns, watcher)
+        if self.cache is not None:
+            node = self.cache.node(self, node)
+        return nodes.Project(node, self.column_order) if self.column_order else node
+
+    def _steps(self, inputs, names, results, workers):
+        """One step per transform; neighbouring Python functions share one, in which PIL images may travel."""
+        groups = []
+        for op in self.operations:
+            if isinstance(op, TensorOp):
+                groups.append(op)
+            elif groups and isinstance(groups[-1], list):
+                groups[-1].append(op)
+            else:
+                groups.append([op])
+        if (
+            len(groups) > 1
+            and len(inputs) != results
+            and any(isinstance(g, list) for g in groups)
+            or len(groups) > 1
+            and any(getattr(g, "inputs", 1) != 1 for g in groups if not isinstance(g, list))
+        ):
+            return [_RowSteps(groups, inputs, results, names)]
+        steps = []
+        for g, group in enumerate(groups):
+            made = results if g == len(groups) - 1 else len(inputs)
+            if isinstance(group, list):
+                threads = workers if self.num_parallel_workers is not None and not self.python_multiprocessing else 1
+                step = UserStep(group, inputs, made, names, threads)
+                step.followed = g < len(groups) - 1
+                if self.python_multiprocessing:
+                    step.processes = ProcessPool([step.call], workers)
+                steps.append(step)
+            else:
+                steps.append(LibraryStep(group, inputs, made, names, workers))
+        return steps
+
+
+@fluent
+@checked
+def map(
+    self: Dataset,
+    operations: Callable | Sequence[Callable],
+    input_columns: Columns | None = None,
+    output_columns: Columns | None = None,
+    column_order: ColumnList | None = None,
+    num_parallel_workers: Workers | None = None,
+    python_multiprocessing: Flag = False,
+    cache: Cache | None = None,
+    callbacks: Callbacks | None = None,
+    max_rowsize=16,
+    offload=None,
+) -> MapDataset:
+    """Apply transforms or functions to columns of every row.
+
+    Args:
+        operations (Union[list, TensorOp, Callable]): Applied one after the other; each gets what the one before
+            returns.
+        input_columns (Union[str, list[str]], optional): Columns for the first. Default: None, the first column.
+        output_columns (Union[str, list[str]], optional): Names of the results. Default: None, those of the input
+            columns.
+        column_order (list[str], optional): Order of the columns afterwards; needed when the numbers differ.
+            Default: None.
+        num_parallel_workers (int, optional): Workers. Functions of the user's run on that many threads when it is
+            given and
+            greater than 1, and one at a time, in order, when it is not. Default: None.
+        python_multiprocessing (bool, optional): Whether the user's functions run in processes. Default: False.
+        cache (DatasetCache, optional): Where to keep the results. Default: None.
+        callbacks (Union[DSCallback, list[DSCallback]], optional): Called around steps and epochs. Default: None.
+        max_rowsize (int, optional): Of 2.x; without effect, rows of any size pass. Default: 16.
+        offload (bool, optional): Of 2.x; without effect, the plan is optimised anyway. Default: None.
+
+    Returns:
+        MapDataset.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If column numbers differ and `column_order` is not given.
+
+    Examples:
+        >>> import mindspore.dataset.vision.c_transforms as CV
+        >>> operations = [CV.Decode(), CV.Resize((32, 32))]
+        >>> dataset = dataset.map(operations, input_columns="image", num_parallel_workers=4)
+    """
+
+    log.unused("Dataset", "processes pass rows of any size", max_rowsize=max_rowsize != 16)
+    if offload:
+        log.once("Dataset.map: 'offload' has no effect: the plan is optimised anyway (dataset.explain() shows it).")
+    return MapDataset(
+        self,
+        operations,
+        input_columns,
+        output_columns,
+        column_order,
+        num_parallel_workers,
+        python_multiprocessing,
+        cache,
+        callbacks,
+    )
+
+
+@fluent
+def flat_map(self: Dataset, func: Callable) -> Dataset:
+    """Make a data set of each row and concatenate them.
+
+    Args:
+        func (Callable): Takes a row (a list of arrays), returns a Dataset.
+
+    Returns:
+        Dataset.
+
+    Raises:
+        TypeError: If `func` is no function or returns something else.
+    """
+
+    if not callable(func):
+        raise TypeError("func must be a function.")
+    parts = []
+    for row in self.create_tuple_iterator(num_epochs=1, output_numpy=True):
+        part = func(row)
+        if not isinstance(part, Dataset):
+            raise TypeError(f"flat_map must return a Dataset object, but func returned {type(part).__name__}.")
+        parts.append(part)
+    if not parts:
+        raise TypeError("flat_map must return a Dataset object, but there was no row to make one from.")
+    return parts[0] if len(parts) == 1 else ConcatDataset(parts)
+
+
+class _RowSteps(UserStep):
+    """Operations that change the number of columns on their way: each gets whatever the one before returns."""
+
+    def __init__(self, groups, inputs, results, names):
+        functions = [f for g in groups for f in (g if isinstance(g, list) else [g])]
+        super().__init__(functions, inputs, results, names)
+
+    def call(self, *row):
+        """One row through the operations."""
+        values = row
+        for function, state in zip(self.functions, self.states, strict=True):
+            values = function._run(state, *values) if isinstance(function, TensorOp) else function(*values)
+            if not isinstance(values, tuple):
+                values = (values,)
+        return tuple(self._array(v) for v in values)
