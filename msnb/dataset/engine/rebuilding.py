@@ -89,7 +89,7 @@ def register_function(function):
         >>> @ds.register_function
         ... def double(x):
         ...     return x * 2
-        >>> ds.serialize(dataset.map(double), "pipeline.json")
+        >>> described = ds.serialize(ds.MnistDataset("mnist").map(double, "image"), "pipeline.json")
         >>> again = ds.deserialize(json_filepath="pipeline.json")
     """
     if not callable(function) or not hasattr(function, "__qualname__"):
