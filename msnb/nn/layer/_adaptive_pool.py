@@ -4,6 +4,7 @@ import numpy as np
 
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
+from msnb.ops import functional as F
 from msnb.ops import operations as P
 
 __all__ = ["AdaptiveAvgPool2d", "AdaptiveMaxPool2d"]
@@ -66,7 +67,7 @@ class AdaptiveAvgPool2d(_AdaptivePool2d):
 
     def __init__(self, output_size):
         super().__init__(output_size)
-        self.matmul = P.MatMulBroadcast()
+        self.matmul = F.matmul
 
     def construct(self, x):
         rows, columns = self._windows_of(x)

@@ -9,6 +9,7 @@ from msnb.common import dtype as mstype
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.nn.layer._matrix import MatrixDiagPart
+from msnb.ops import functional as F
 from msnb.ops import operations as P
 
 __all__ = [
@@ -241,7 +242,7 @@ class LBeta(Cell):
 
     def __init__(self):
         super().__init__()
-        self.lbeta = P.Lbeta()
+        self.lbeta = F.lbeta
 
     def construct(self, x, y):
         _check_dtypes(self.cls_name, _FLOATS, x=x, y=y)
@@ -282,7 +283,7 @@ class MatMul(Cell):
         self.transpose_x1 = Validator.check_value_type("transpose_x1", transpose_x1, [bool], self.cls_name)
         self.transpose_x2 = Validator.check_value_type("transpose_x2", transpose_x2, [bool], self.cls_name)
         self.transpose = P.Transpose()
-        self.matmul = P.MatMulBroadcast()
+        self.matmul = F.matmul
 
     def _swapped(self, x):
         if x.ndim < 2:
