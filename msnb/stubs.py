@@ -201,7 +201,7 @@ def tensor_stub():
     """`msnb/core/tensor.pyi`: the module as it is written, and on Tensor what is attached."""
     path = PACKAGE / "core" / "tensor.py"
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    lines = [_HEADER, _IMPORTS, "import jax\nimport numpy as np\n\n"]
+    lines = [_HEADER, _IMPORTS, "import numpy as np\n\nfrom msnb.common import dtype as mstype\n\n"]
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
             lines.append(_class_stub(node))

@@ -4,8 +4,9 @@ from typing import Any, Literal
 
 from msnb.common.dtype import Type
 from msnb.core.primitive import Primitive
-import jax
 import numpy as np
+
+from msnb.common import dtype as mstype
 
 class Tensor:
     def __init__(self, input_data=None, dtype=None, shape=None, init=None) -> None: ...
