@@ -6,6 +6,7 @@ from typing import Annotated
 
 import numpy as np
 
+from msnb import log
 from msnb.common.kinds import checked
 from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.kinds import INT32_MAX, File, Flag, Text, Whole, Workers, list_of, of_type, within
@@ -148,6 +149,7 @@ class GraphData:
         num_client: Annotated[int, within(1, 255, int)] = 1,
         auto_shutdown: Flag = True,
     ):
+        log.unused("GraphData", "a graph is asked by one thread", num_parallel_workers=num_parallel_workers is not None)
         if not 0 < len(hostname) <= 253 or set(hostname) - set("-_.") - set(filter(str.isalnum, hostname)):
             raise ValueError("The hostname is illegal")
         if working_mode not in ("local", "client", "server"):

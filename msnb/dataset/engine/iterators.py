@@ -218,6 +218,7 @@ def create_tuple_iterator(
         >>> for image, label in dataset.create_tuple_iterator():
         ...     print(image.shape, label)
     """
+    _say_copied(do_copy)
     return TupleIterator(self, columns, -1 if num_epochs is None else num_epochs, bool(output_numpy), do_copy)
 
 
@@ -240,7 +241,12 @@ def create_dict_iterator(
         >>> for row in dataset.create_dict_iterator(output_numpy=True):
         ...     print(row["image"].shape)
     """
+    _say_copied(do_copy)
     return DictIterator(self, -1 if num_epochs is None else num_epochs, bool(output_numpy), do_copy)
+
+
+def _say_copied(do_copy):
+    log.unused("Dataset", "values never share memory with the pipeline", do_copy=do_copy is not True)
 
 
 def empty_like(shapes, types):

@@ -31,14 +31,7 @@ def _number_of_files(number, name):
     raise ValueError(f"{name} should between 1 and 1000.")
 
 
-def _file_type(kind, name):
-    if of_type(str)(kind, name) == "mindrecord":
-        return kind
-    raise ValueError(f"{kind} dataset format is not supported.")
-
-
 NumFiles = Annotated[int, Worded("an int from 1 to 1000", _number_of_files)]
-FileType = Annotated[str, Worded("'mindrecord'", _file_type)]
 
 
 def _field(name, array):
@@ -102,7 +95,7 @@ def _write(dataset, file_name, num_files):
 
 @fluent
 @checked
-def save(self: Dataset, file_name: Text, num_files: NumFiles = 1, file_type: FileType = "mindrecord") -> None:
+def save(self: Dataset, file_name: Text, num_files: NumFiles = 1, file_type: Text = "mindrecord") -> None:
     """Write the rows to MindRecord files.
 
     Args:
@@ -113,4 +106,6 @@ def save(self: Dataset, file_name: Text, num_files: NumFiles = 1, file_type: Fil
     Raises:
         ValueError: If `num_files` or `file_type` is not supported.
     """
+    if file_type != "mindrecord":
+        raise ValueError(f"{file_type} dataset format is not supported.")
     _write(self, file_name, num_files)

@@ -172,6 +172,7 @@ def to_device(self: Dataset, send_epoch_end: Flag = True, create_data_info_queue
     Returns:
         TransferDataset.
     """
+    log.unused("Dataset.to_device", "nobody waits for ends of epochs", send_epoch_end=not send_epoch_end)
     return TransferDataset(self, send_epoch_end, create_data_info_queue)
 
 
@@ -184,4 +185,5 @@ def device_que(
     create_data_info_queue: Flag = False,
 ) -> TransferDataset:
     """A data set whose rows are sent to the device; :meth:`to_device` with an argument that has no effect."""
+    log.unused("Dataset.device_que", "rows are held ready in any case", prefetch_size=prefetch_size is not None)
     return self.to_device(send_epoch_end, create_data_info_queue)
