@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msnb
 from msnb import log
+from msnb.core.operator import REGISTRY
 from msnb.core.primitive import DeclaredPrimitive
 
 ROOT = Path(msnb.__file__).parent
@@ -97,8 +98,19 @@ def fates(function):
     key = function.__code__
     if key not in _known:
         _known[key] = None  # while it calls itself
-        _known[key] = _Body(function, node).fates()
+        found = _Body(function, node).fates()
+        for other, when in variants().get(key, ()):
+            for name in found:
+                found[name] = found[name] | fates(other.fn).get(name, set())
+                found[name] |= {ACTS} if name in when.__code__.co_consts else set()
+        _known[key] = found
     return _known[key]
+
+
+@cache
+def variants():
+    """{code of an operator's function: [(operator, when)] that takes its place for some attributes}."""
+    return {inspect.unwrap(op.fn).__code__: [op.variant] for op in REGISTRY.values() if getattr(op, "variant", None)}
 
 
 def silent(fate):
@@ -108,12 +120,7 @@ def silent(fate):
 
 def operator_fate(op, attribute):
     """What becomes of an attribute in an operator's function, or in the other one that some attributes choose."""
-    fate = set(fates(op.fn).get(attribute, ())) if definition(op.fn) is not None else {ACTS}
-    if op.variant is not None:
-        other, when = op.variant
-        fate |= fates(other.fn).get(attribute, set())
-        fate |= {ACTS} if attribute in when.__code__.co_consts else set()
-    return fate
+    return set(fates(op.fn).get(attribute, ())) if definition(op.fn) is not None else {ACTS}
 
 
 def is_declared(kind, default):
