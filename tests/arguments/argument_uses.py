@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msnb
 from msnb import log
+from msnb.common.kinds import kind_of
 from msnb.core.primitive import DeclaredPrimitive
 
 ROOT = Path(msnb.__file__).parent
@@ -98,7 +99,24 @@ def fates(function):
     if key not in _known:
         _known[key] = None  # while it calls itself
         _known[key] = _Body(function, node).fates()
+        for name in said_by_kinds(function) & _known[key].keys():
+            _known[key][name].add(SAID)
     return _known[key]
+
+
+def said_by_kinds(function):
+    """Names of the parameters whose Kind says that they have no effect, or accepts the default alone."""
+    if not getattr(function, "__annotations__", None):
+        return set()
+    declared = {
+        p.name: (kind_of(p.annotation), p.default)
+        for p in inspect.signature(function, eval_str=True).parameters.values()
+    }
+    return {
+        n
+        for n, (kind, default) in declared.items()
+        if hasattr(kind, "otherwise") or getattr(kind, "expects", 0) == repr(default)
+    }
 
 
 def silent(fate):
