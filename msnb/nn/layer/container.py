@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
 
 __all__ = ["SequentialCell", "CellList"]
@@ -20,6 +21,7 @@ def _cell(cell, prefix):
 class _Ordered(Cell):
     """Cells by position; each also has a name."""
 
+    _cells: OrderedDict[str, Cell]
     cell_list: list[Cell]
 
     def _hold(self, named):
@@ -136,7 +138,7 @@ class SequentialCell(_Ordered):
         self._hold([*self._cells.items(), (len(self), _cell(cell, len(self)))])
         return self
 
-    def construct(self, input_data: Any) -> Any:
+    def construct(self, input_data: Tensor) -> Tensor:
         """What the last Cell returns."""
         for cell in self.cell_list:
             input_data = cell(input_data)

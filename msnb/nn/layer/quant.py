@@ -2,6 +2,7 @@
 
 from msnb._later import fill
 
+__all__: list[str] = []
 fill(
     globals(),
     "FakeQuantWithMinMaxObserver Conv2dBnFoldQuantOneConv Conv2dBnFoldQuant Conv2dBnWithoutFoldQuant Conv2dQuant "
