@@ -16,3 +16,9 @@ def rounded(x, *inputs):
     """`x` in the element type of `inputs`, where those that are Tensors have one; else as it is."""
     dtypes = {i.dtype for i in inputs if isinstance(i, Tensor)}
     return _cast(x, dtypes.pop()) if len(dtypes) == 1 and x.dtype not in dtypes else x
+
+
+def beside(x, *others):
+    """`x`, widened where one of `others` is a Tensor of another type: the result then is in float32, as MindSpore's is
+    when it multiplies by that."""
+    return widened(x) if any(isinstance(o, Tensor) and o.dtype != x.dtype for o in others) else x

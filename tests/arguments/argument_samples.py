@@ -1,8 +1,10 @@
 """Functions whose parameters have known fates, for the test of the walk itself. Nobody calls them."""
 
 import numbers
+from typing import Annotated
 
 from msnb import log
+from msnb.common.kinds import OneOf
 
 
 def check_size(size, name="size"):
@@ -85,6 +87,15 @@ def logs(said_given, said_tested, silent_unsaid):
     if said_tested:
         log.once("that does nothing")
     check_size(silent_unsaid)
+
+
+def declares(
+    said_otherwise: Annotated[int, OneOf(1, otherwise="one is enough")] = 1,
+    said_alone: Annotated[str, OneOf("one")] = "one",
+    silent_kind: Annotated[str, OneOf("one", "two")] = "one",
+):
+    pass_on = said_otherwise, said_alone, silent_kind
+    del pass_on
 
 
 def loops(used_number, used_items, used_limit):

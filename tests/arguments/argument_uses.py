@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msnb
 from msnb import log
+from msnb.common.kinds import kind_of
 from msnb.core.operator import REGISTRY
 from msnb.core.primitive import DeclaredPrimitive
 
@@ -103,6 +104,8 @@ def fates(function):
             for name in found:
                 found[name] = found[name] | fates(other.fn).get(name, set())
                 found[name] |= {ACTS} if name in when.__code__.co_consts else set()
+        for name in said_by_kinds(function) & found.keys():
+            found[name].add(SAID)
         _known[key] = found
     return _known[key]
 
@@ -111,6 +114,21 @@ def fates(function):
 def variants():
     """{code of an operator's function: [(operator, when)] that takes its place for some attributes}."""
     return {inspect.unwrap(op.fn).__code__: [op.variant] for op in REGISTRY.values() if getattr(op, "variant", None)}
+
+
+def said_by_kinds(function):
+    """Names of the parameters whose Kind says that they have no effect, or accepts the default alone."""
+    if not getattr(function, "__annotations__", None):
+        return set()
+    declared = {
+        p.name: (kind_of(p.annotation), p.default)
+        for p in inspect.signature(function, eval_str=True).parameters.values()
+    }
+    return {
+        n
+        for n, (kind, default) in declared.items()
+        if hasattr(kind, "otherwise") or getattr(kind, "expects", 0) == repr(default)
+    }
 
 
 def silent(fate):

@@ -90,6 +90,7 @@ WRONG = {
     "Pad(((1, 1, 1),))": ValueError,
     "Pad(((1, 1),), mode='WRAP')": ValueError,
     "OneHot(axis='1')": TypeError,
+    "OneHot(depth=-1)": ValueError,
     "Norm(keep_dims=1)": TypeError,
     "ClipByNorm(axis='1')": TypeError,
     "Unfold((1, 2, 2), (1, 1, 1, 1), (1, 1, 1, 1))": ValueError,
@@ -126,6 +127,15 @@ WRONG = {
     "SoftmaxCrossEntropyWithLogits(reduction='max')": ValueError,
     "SoftmaxCrossEntropyWithLogits(sparse=1)": TypeError,
     "BCELoss(reduction='max')": ValueError,
+    "BCELoss(weight=[1.0])": TypeError,
+    "NLLLoss(weight=3)": TypeError,
+    "CrossEntropyLoss(label_smoothing=1.5)": ValueError,
+    "HuberLoss(delta=0)": ValueError,
+    "KLDivLoss('max')": ValueError,
+    "ELU('1')": TypeError,
+    "CELU(0.)": ValueError,
+    "Hardtanh(1, 1)": ValueError,
+    "ReLU(1)": TypeError,
     "CosineEmbeddingLoss(margin=2.)": ValueError,
     "CosineEmbeddingLoss(margin=1)": TypeError,
     "SampledSoftmaxLoss(8, 7)": ValueError,
@@ -142,6 +152,40 @@ WRONG = {
 def test_a_wrong_argument_is_refused(expression, error):
     with pytest.raises(error):
         eval(f"nn.{expression}", {"nn": nn, "T": _t})
+
+
+def test_a_layer_of_one_operator_holds_it_where_libraries_look_for_it():
+    held = {"ReLU": "relu", "GELU": "gelu", "FastGelu": "fast_gelu", "Softmax": "softmax", "HSwish": "hswish"}
+    for name, attribute in held.items():
+        assert isinstance(getattr(getattr(nn, name)(), attribute), ops.Primitive)
+    assert nn.MaxPool1d(2).max_pool.name == "MaxPool" and nn.AvgPool2d(2).avg_pool.name == "AvgPool"
+
+
+def test_no_layer_is_another_of_other_dimensions():
+    nets = [nn.BatchNorm1d(2), nn.BatchNorm2d(2), nn.BatchNorm3d(2), nn.Conv1d(2, 2, 1), nn.Conv2d(2, 2, 1)]
+    nets += [nn.Conv1dTranspose(2, 2, 1), nn.Conv2dTranspose(2, 2, 1), nn.MaxPool1d(), nn.MaxPool2d()]
+    for net in nets:
+        assert [type(other) for other in nets if isinstance(other, type(net))] == [type(net)]
+
+
+def test_layers_derive_from_layers_and_compute_something_else():
+    class Shifted(nn.Dense):
+        def __init__(self, *sizes):
+            super().__init__(*sizes, weight_init="ones")
+
+        def construct(self, x):
+            return self.matmul(x, self.weight) + 1
+
+    class Negative(nn.ReLU):
+        def construct(self, x):
+            return -super().construct(-x)
+
+    for mode in (context.PYNATIVE_MODE, context.GRAPH_MODE):
+        context.set_context(mode=mode)
+        assert Negative()(Shifted(3, 2)(-_t(1, 3))).asnumpy().tolist() == [[-2, -2]]
+    context.set_context(mode=context.PYNATIVE_MODE)
+    with pytest.raises(TypeError, match="For 'Shifted', 'in_channels' should be a positive int"):
+        Shifted("3", 2)
 
 
 @pytest.mark.parametrize(

@@ -82,3 +82,22 @@ def test_the_mean_leaves_out_ignored_labels():
     kept = [0, 2]
     expected = loss(_t(logits.asnumpy()[kept]), _t(np.array(labels)[kept], ms.int32))
     assert loss(logits, _t(labels, ms.int32)).asnumpy() == pytest.approx(float(expected.asnumpy()), rel=1e-6)
+
+
+@pytest.mark.parametrize("length", [1.0, 1e-3])
+def test_the_cosine_does_not_depend_on_lengths(length):
+    x, y = _t([[length, 0.0]]), _t([[length, length]])
+    assert nn.CosineEmbeddingLoss()(x, y, _t([1], ms.int32)).asnumpy() == pytest.approx(1 - np.sqrt(0.5), rel=1e-5)
+
+
+@pytest.mark.parametrize("loss", [nn.L1Loss, nn.MSELoss])
+def test_losses_of_ints_are_ints(loss):
+    x, y = _t([1, 5, 9], ms.int32), _t([1, 2, 3], ms.int32)
+    assert loss()(x, y).dtype == loss("none")(x, y).dtype == ms.int32
+
+
+@pytest.mark.parametrize("loss", [nn.NLLLoss, nn.CrossEntropyLoss])
+def test_weights_in_float32_give_a_loss_in_float32(loss):
+    logits, labels = _t([[0.5, -0.5]], ms.float16), _t([1], ms.int32)
+    assert loss()(logits, labels).dtype == ms.float16
+    assert loss(_t([1.0, 2.0]))(logits, labels).dtype == ms.float32

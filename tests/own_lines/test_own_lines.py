@@ -9,9 +9,7 @@ from fingerprints import Fingerprints
 HERE = Path(__file__).parent
 
 # The share of a folder's tokens that may stand in runs of 25 by chance and convention, in per cent, and the runs of 40.
-# The layers of `nn` are written anew next; until then they may not become more.
-MOST = {"nn": (8.6, 17)}
-OTHERWISE = (1.0, 0)
+SHARE, RUNS = 1.0, 0
 
 
 @pytest.fixture(scope="module")
@@ -35,20 +33,15 @@ def test_no_folder_has_runs_of_mindspores_code(judged, monkeypatch, request):
     (folders, runs, _), allowed = judged
     code = [r for r in runs if r.kind != "interface" and r.symbol not in allowed]
     for name, row in folders.items():
-        share, most = MOST.get(name, OTHERWISE)
         own = [r for r in code if (Path(r.path).parts[1] if len(Path(r.path).parts) > 2 else "(top)") == name]
-        assert len(own) <= most, _where(own)
-        assert 100 * row["code"] / row["tokens"] <= share, f"{name}: {row['code']} of {row['tokens']} tokens"
+        assert len(own) <= RUNS, _where(own)
+        assert 100 * row["code"] / row["tokens"] <= SHARE, f"{name}: {row['code']} of {row['tokens']} tokens"
 
 
 def test_no_sentence_of_a_docstring_is_mindspores(judged, monkeypatch, request):
     monkeypatch.chdir(request.config.rootpath)
     (_, _, prose), allowed = judged
-    prose = [
-        r
-        for r in prose
-        if r.kind not in ownlines.APART and r.symbol not in allowed and not r.path.startswith("msnb/nn/layer")
-    ]
+    prose = [r for r in prose if r.kind not in ownlines.APART and r.symbol not in allowed]
     assert not prose, _where(prose)
 
 
@@ -61,7 +54,7 @@ def test_every_allowance_is_needed(judged, monkeypatch, request):
 def test_the_fingerprints_are_mindspores(judged):
     """Signatures are the same on purpose, so some runs are found as long as the right file is looked into."""
     (_, runs, _), _ = judged
-    assert sum(r.kind == "interface" for r in runs) > 20
+    assert sum(r.kind == "interface" for r in runs) > 10
 
 
 def test_an_allowance_needs_a_place_and_a_reason(tmp_path):

@@ -27,18 +27,16 @@ from msnb.nn.layer.normalization import *  # noqa: F403
 from msnb.nn.layer.pooling import *  # noqa: F403
 from msnb.nn.layer.quant import *  # noqa: F403
 
-_MODULES = (
-    activation,
-    normalization,
-    container,
-    conv,
-    lstm,
-    basic,
-    embedding,
-    pooling,
-    image,
-    quant,
-    math,
-    combined,
-)
-__all__ = [name for module in _MODULES for name in module.__all__]
+__all__ = []
+__all__ += activation.__all__
+__all__ += normalization.__all__
+__all__ += container.__all__
+__all__ += conv.__all__
+__all__ += lstm.__all__
+__all__ += basic.__all__
+__all__ += embedding.__all__
+__all__ += pooling.__all__
+__all__ += image.__all__
+__all__ += quant.__all__
+__all__ += math.__all__
+__all__ += combined.__all__

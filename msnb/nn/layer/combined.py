@@ -1,43 +1,65 @@
-"""Convolution or Dense with batch normalisation and activation: what quantisation-aware training replaces."""
+"""A convolution or a Dense, then batch normalisation, then an activation: what quantisation-aware training replaces."""
 
-from msnb._checkparam import Validator
+from typing import Annotated
+
+from msnb.common.kinds import Bool, OneOf, check, checked
+from msnb.core.primitive import Primitive
+from msnb.core.tensor import Tensor
+from msnb.nn._kinds import Initial
 from msnb.nn.cell import Cell
 from msnb.nn.layer.activation import LeakyReLU
-from msnb.nn.layer.basic import Dense, activation_layer
+from msnb.nn.layer.basic import Activation, Dense
 from msnb.nn.layer.conv import Conv2d
 from msnb.nn.layer.normalization import BatchNorm1d, BatchNorm2d
 
 __all__ = ["Conv2dBnAct", "DenseBnAct"]
 
-
-def _activation(activation, alpha):
-    if isinstance(activation, str) and activation == "leakyrelu":
-        return LeakyReLU(alpha)
-    return activation_layer(activation)
+AfterFake = Annotated[bool, OneOf(True, otherwise="no network is converted for quantisation-aware training yet")]
+Sizes = int | tuple[int, ...]
+Follower = str | Cell | Primitive | None
 
 
-class Conv2dBnAct(Cell):
+class _Followed(Cell):
+    """A layer, and what follows it."""
+
+    def _follow(self, norm, activation, alpha, after_fake):
+        self.has_bn = norm is not None
+        if norm is not None:
+            self.batchnorm = norm
+        if isinstance(activation, str) and activation == "leakyrelu":
+            activation = LeakyReLU(alpha)
+        self.activation = check(Activation, activation, "activation", self.cls_name)
+        self.has_act = activation is not None
+        self.after_fake = after_fake
+
+    def _after(self, x):
+        if self.has_bn:
+            x = self.batchnorm(x)
+        return self.activation(x) if self.has_act else x
+
+
+class Conv2dBnAct(_Followed):
     """
-    Conv2d, then optionally BatchNorm2d, then optionally an activation.
+    Conv2d, with BatchNorm2d and an activation after it if wanted.
 
     Args:
-        in_channels (int): The number of input channels.
-        out_channels (int): The number of output channels.
-        kernel_size (Union[int, tuple[int]]): Height and width of the kernel.
-        stride (Union[int, tuple[int]]): The step of the kernel. Default: 1.
+        in_channels (int): How many channels come in.
+        out_channels (int): How many go out.
+        kernel_size (Union[int, tuple[int]]): As in Conv2d.
+        stride (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         pad_mode (str): As in Conv2d. Default: "same".
         padding (Union[int, tuple[int]]): As in Conv2d. Default: 0.
         dilation (Union[int, tuple[int]]): As in Conv2d. Default: 1.
         group (int): As in Conv2d. Default: 1.
-        has_bias (bool): Whether the convolution has a bias. Default: False.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The initial weight. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The initial bias. Default: "zeros".
-        has_bn (bool): Whether batch normalisation follows. Default: False.
-        momentum (float): Of the batch normalisation. Default: 0.997.
-        eps (float): Of the batch normalisation. Default: 1e-5.
-        activation (Union[str, Cell, Primitive]): What follows. Default: None.
-        alpha (float): The slope of "leakyrelu". Default: 0.2.
-        after_fake (bool): Whether fake quantisation follows once the network is converted. Default: True.
+        has_bias (bool): As in Conv2d. Default: False.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first kernels. Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        has_bn (bool): Whether BatchNorm2d follows. Default: False.
+        momentum (float): Its momentum. Default: 0.997.
+        eps (float): Its eps. Default: 1e-5.
+        activation (Union[str, Cell, Primitive]): What comes last; None is nothing. Default: None.
+        alpha (float): The slope, if that is "leakyrelu". Default: 0.2.
+        after_fake (bool): Without effect: whether a network converted for quantisation quantises here. Default: True.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, H, W).
@@ -46,84 +68,75 @@ class Conv2dBnAct(Cell):
         Tensor of shape (N, C_out, H_out, W_out).
 
     Raises:
-        TypeError: If `has_bn` or `after_fake` is not a bool, or `activation` not one of the above.
+        TypeError: If an argument is of another type.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> net = nn.Conv2dBnAct(120, 240, 4, has_bn=True, activation='relu')
-        >>> output = net(Tensor(np.ones([1, 120, 1024, 640]), mindspore.float32))
-        >>> print(output.shape)
-        (1, 240, 1024, 640)
+        >>> net = nn.Conv2dBnAct(3, 8, 5, has_bn=True, activation="relu")
+        >>> print(net(Tensor(np.ones((1, 3, 9, 10)), mindspore.float32)).shape)
+        (1, 8, 9, 10)
     """
 
+    @checked
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        kernel_size,
-        stride=1,
-        pad_mode="same",
-        padding=0,
-        dilation=1,
-        group=1,
-        has_bias=False,
-        weight_init="normal",
-        bias_init="zeros",
-        has_bn=False,
-        momentum=0.997,
-        eps=1e-5,
-        activation=None,
-        alpha=0.2,
-        after_fake=True,
-    ):
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Sizes,
+        stride: Sizes = 1,
+        pad_mode: str = "same",
+        padding: Sizes = 0,
+        dilation: Sizes = 1,
+        group: int = 1,
+        has_bias: bool = False,
+        weight_init: Initial = "normal",
+        bias_init: Initial = "zeros",
+        has_bn: Bool = False,
+        momentum: float = 0.997,
+        eps: float = 1e-5,
+        activation: Follower = None,
+        alpha: float = 0.2,
+        after_fake: AfterFake = True,
+    ) -> None:
         super().__init__()
         self.conv = Conv2d(
             in_channels,
             out_channels,
-            kernel_size=kernel_size,
-            stride=stride,
-            pad_mode=pad_mode,
-            padding=padding,
-            dilation=dilation,
-            group=group,
-            has_bias=has_bias,
-            weight_init=weight_init,
-            bias_init=bias_init,
+            kernel_size,
+            stride,
+            pad_mode,
+            padding,
+            dilation,
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
         )
-        self.has_bn = Validator.check_bool(has_bn, "has_bn")
-        self.has_act = activation is not None
-        self.after_fake = Validator.check_bool(after_fake, "after_fake")
-        if has_bn:
-            self.batchnorm = BatchNorm2d(out_channels, eps, momentum)
-        self.activation = _activation(activation, alpha)
+        self._follow(BatchNorm2d(out_channels, eps, momentum) if has_bn else None, activation, alpha, after_fake)
 
-    def construct(self, x):
-        x = self.conv(x)
-        if self.has_bn:
-            x = self.batchnorm(x)
-        if self.has_act:
-            x = self.activation(x)
-        return x
+    def construct(self, x: Tensor) -> Tensor:
+        """The image after all."""
+        return self._after(self.conv(x))
 
 
-class DenseBnAct(Cell):
+class DenseBnAct(_Followed):
     """
-    Dense, then optionally BatchNorm1d, then optionally an activation.
+    Dense, with BatchNorm1d and an activation after it if wanted.
 
     Args:
-        in_channels (int): The size of the input's last axis.
-        out_channels (int): The size of the output's last axis.
-        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The initial weight. Default: "normal".
-        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The initial bias. Default: "zeros".
-        has_bias (bool): Whether a bias is added. Default: True.
-        has_bn (bool): Whether batch normalisation follows. Default: False.
-        momentum (float): Of the batch normalisation. Default: 0.9.
-        eps (float): Of the batch normalisation. Default: 1e-5.
-        activation (Union[str, Cell, Primitive]): What follows. Default: None.
-        alpha (float): The slope of "leakyrelu". Default: 0.2.
-        after_fake (bool): Whether fake quantisation follows once the network is converted. Default: True.
+        in_channels (int): How many features come in.
+        out_channels (int): How many go out.
+        weight_init (Union[Tensor, str, Initializer, numbers.Number]): The first weight. Default: "normal".
+        bias_init (Union[Tensor, str, Initializer, numbers.Number]): The first bias. Default: "zeros".
+        has_bias (bool): As in Dense. Default: True.
+        has_bn (bool): Whether BatchNorm1d follows. Default: False.
+        momentum (float): Its momentum. Default: 0.9.
+        eps (float): Its eps. Default: 1e-5.
+        activation (Union[str, Cell, Primitive]): What comes last; None is nothing. Default: None.
+        alpha (float): The slope, if that is "leakyrelu". Default: 0.2.
+        after_fake (bool): Without effect: whether a network converted for quantisation quantises here. Default: True.
 
     Inputs:
         - **x** (Tensor) - of shape (N, in_channels).
@@ -132,45 +145,36 @@ class DenseBnAct(Cell):
         Tensor of shape (N, out_channels).
 
     Raises:
-        TypeError: If `has_bn` or `after_fake` is not a bool, or `activation` not one of the above.
+        TypeError: If an argument is of another type.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> net = nn.DenseBnAct(3, 4)
-        >>> output = net(Tensor(np.random.randint(0, 255, [2, 3]), mindspore.float32))
-        >>> print(output.shape)
+        >>> net = nn.DenseBnAct(3, 4, activation="relu")
+        >>> print(net(Tensor(np.ones((2, 3)), mindspore.float32)).shape)
         (2, 4)
     """
 
+    @checked
     def __init__(
         self,
-        in_channels,
-        out_channels,
-        weight_init="normal",
-        bias_init="zeros",
-        has_bias=True,
-        has_bn=False,
-        momentum=0.9,
-        eps=1e-5,
-        activation=None,
-        alpha=0.2,
-        after_fake=True,
-    ):
+        in_channels: int,
+        out_channels: int,
+        weight_init: Initial = "normal",
+        bias_init: Initial = "zeros",
+        has_bias: bool = True,
+        has_bn: Bool = False,
+        momentum: float = 0.9,
+        eps: float = 1e-5,
+        activation: Follower = None,
+        alpha: float = 0.2,
+        after_fake: AfterFake = True,
+    ) -> None:
         super().__init__()
         self.dense = Dense(in_channels, out_channels, weight_init, bias_init, has_bias)
-        self.has_bn = Validator.check_bool(has_bn, "has_bn")
-        self.has_act = activation is not None
-        self.after_fake = Validator.check_bool(after_fake, "after_fake")
-        if has_bn:
-            self.batchnorm = BatchNorm1d(out_channels, eps, momentum)
-        self.activation = _activation(activation, alpha)
+        self._follow(BatchNorm1d(out_channels, eps, momentum) if has_bn else None, activation, alpha, after_fake)
 
-    def construct(self, x):
-        x = self.dense(x)
-        if self.has_bn:
-            x = self.batchnorm(x)
-        if self.has_act:
-            x = self.activation(x)
-        return x
+    def construct(self, x: Tensor) -> Tensor:
+        """The features after all."""
+        return self._after(self.dense(x))

@@ -1,74 +1,85 @@
-"""Containers of Cells."""
+"""Cells that hold Cells in order."""
 
 from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from typing import Any
 
+from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
 
 __all__ = ["SequentialCell", "CellList"]
 
 
-def _valid_index(count, index):
-    if isinstance(index, bool) or not isinstance(index, int):
-        raise TypeError(f"Index {index!r} is not int type.")
-    if not -count <= index < count:
-        raise IndexError(f"Index should be a number in range [{-count}, {count}), but got {index}.")
-    return index % count
-
-
-def _valid_cell(cell, name=None):
-    """`cell`; its Parameters' names begin with `name` from now on, so that those of two cells differ."""
+def _cell(cell, prefix):
+    """`cell`; from now on the names of its Parameters begin with `prefix`, so that those of two Cells differ."""
     if not isinstance(cell, Cell):
-        raise TypeError(f"Cell {cell!r} is not subclass of Cell, but of type {type(cell).__name__}.")
-    if name is not None:
-        cell.update_parameters_name(f"{name}.")
+        raise TypeError(f"A Cell is wanted here, but got {cell!r} of type {type(cell).__name__}.")
+    cell.update_parameters_name(f"{prefix}.")
     return cell
 
 
-class _Container(Cell):
-    """Cells in order, found by position."""
+class _Ordered(Cell):
+    """Cells by position; each also has a name."""
 
-    def _changed(self, cells):
-        """Take the pairs `cells` (name, Cell) as the new content."""
-        cells = list(cells)
+    _cells: OrderedDict[str, Cell]
+    cell_list: list[Cell]
+
+    def _hold(self, named):
+        """Make the pairs `named` (name, Cell) the content."""
+        named = [(str(name), cell) for name, cell in named]
         for name in list(self._cells):
             delattr(self, name)
-        for name, cell in cells:
+        for name, cell in named:
             self.insert_child_to_cell(name, cell)
-        self.cell_list = list(self._cells.values())
+        self.cell_list = [cell for _, cell in named]
 
-    def _key(self, index):
-        return list(self._cells)[_valid_index(len(self), index)]
+    def _place(self, index):
+        """`index` as one that counts from the start."""
+        if isinstance(index, bool) or not isinstance(index, int):
+            raise TypeError(f"An index of {self.cls_name} should be an int, but got {index!r}.")
+        count = len(self)
+        if index not in range(-count, count):
+            raise IndexError(f"There is no Cell {index} in a {self.cls_name} of {count}.")
+        return index % count
 
-    def __len__(self):
+    def _rest(self, index):
+        """The pairs that stay when those at `index` go."""
+        named = list(self._cells.items())
+        if isinstance(index, slice):
+            del named[index]
+        else:
+            del named[self._place(index)]
+        return named
+
+    def __len__(self) -> int:
         return len(self._cells)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Cell]:
         return iter(self._cells.values())
 
-    def _without(self, index):
-        if isinstance(index, slice):
-            gone = set(list(self._cells)[index])
-        elif isinstance(index, int):
-            gone = {self._key(index)}
-        else:
-            raise TypeError(f"Index {index!r} is not int type or slice type.")
-        return [(name, cell) for name, cell in self._cells.items() if name not in gone]
+    def set_grad(self, requires_grad: bool = True) -> "_Ordered":
+        """
+        Say whether gradients are wanted, here and in all Cells inside.
 
-    def set_grad(self, flag=True):
-        """Set whether gradients are wanted, for all cells inside."""
-        super().set_grad(flag)
-        for cell in self._cells.values():
-            cell.set_grad(flag)
+        Args:
+            requires_grad (bool): Whether they are. Default: True.
+
+        Returns:
+            Cell, itself.
+        """
+        super().set_grad(requires_grad)
+        for cell in self:
+            cell.set_grad(requires_grad)
         return self
 
 
-class SequentialCell(_Container):
+class SequentialCell(_Ordered):
     """
-    Cells applied one after the other.
+    Cells one after the other: each gets what the one before returns.
 
     Args:
-        args (Union[list[Cell], OrderedDict[str, Cell], Cell]): The Cells: a list, an OrderedDict that names them, or
-            one after the other as arguments.
+        args (Union[list[Cell], OrderedDict[str, Cell], Cell]): The Cells: as arguments, as one list, or as one
+            OrderedDict, which names them.
 
     Inputs:
         - **x** (Tensor) - what the first Cell takes.
@@ -77,47 +88,43 @@ class SequentialCell(_Container):
         Tensor, what the last Cell returns.
 
     Raises:
-        TypeError: If the only argument is neither a list nor an OrderedDict, or something is not a Cell.
+        TypeError: If there is something else than Cells.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> seq = nn.SequentialCell([nn.Conv2d(3, 2, 3, pad_mode='valid'), nn.ReLU()])
-        >>> output = seq(Tensor(np.ones([1, 3, 4, 4]), mindspore.float32))
-        >>> print(output.shape)
-        (1, 2, 2, 2)
+        >>> net = nn.SequentialCell([nn.Dense(3, 2, weight_init="ones"), nn.ReLU()])
+        >>> print(net(Tensor([[1.0, 2.0, 3.0]], mindspore.float32)))
+        [[6. 6.]]
     """
 
-    def __init__(self, *args):
+    def __init__(self, *args: Any) -> None:
         super().__init__()
-        if len(args) == 1 and not isinstance(args[0], Cell):
-            cells = args[0]
-            if not isinstance(cells, (list, tuple, dict)):
-                raise TypeError(f"Cells must be list or orderedDict, but got {type(cells).__name__}.")
-            named = cells.items() if isinstance(cells, dict) else enumerate(cells)
-        else:
-            named = enumerate(args)
-        for name, cell in named:
-            self.insert_child_to_cell(str(name), _valid_cell(cell, name))
-        self.cell_list = list(self._cells.values())
+        cells = args[0] if len(args) == 1 and not isinstance(args[0], Cell) else args
+        if not isinstance(cells, (list, tuple, dict)):
+            raise TypeError(f"Cells come as a list or an OrderedDict, but got {type(cells).__name__}.")
+        named = cells.items() if isinstance(cells, dict) else enumerate(cells)
+        self._hold([(name, _cell(cell, name)) for name, cell in named])
 
-    def __getitem__(self, index):
+    def __getitem__(self, index: int | slice) -> Cell:
         if isinstance(index, slice):
-            return self.__class__(OrderedDict(list(self._cells.items())[index]))
-        return self._cells[self._key(index)]
+            return type(self)(OrderedDict(list(self._cells.items())[index]))
+        return self.cell_list[self._place(index)]
 
-    def __setitem__(self, index, cell):
-        key = self._key(index)
-        _valid_cell(cell, key)
-        self._changed((name, cell if name == key else old) for name, old in self._cells.items())
+    def __setitem__(self, index: int, cell: Cell) -> None:
+        named = list(self._cells.items())
+        place = self._place(index)
+        name = named[place][0]
+        named[place] = name, _cell(cell, name)
+        self._hold(named)
 
-    def __delitem__(self, index):
-        self._changed(self._without(index))
+    def __delitem__(self, index: int | slice) -> None:
+        self._hold(self._rest(index))
 
-    def append(self, cell):
+    def append(self, cell: Cell) -> "SequentialCell":
         """
-        Add a Cell at the end.
+        Put a Cell at the end.
 
         Args:
             cell (Cell): The Cell.
@@ -126,103 +133,111 @@ class SequentialCell(_Container):
             SequentialCell, itself.
 
         Examples:
-            >>> seq = nn.SequentialCell([nn.Conv2d(3, 2, 3), nn.BatchNorm2d(2)]).append(nn.ReLU())
+            >>> net = nn.SequentialCell([nn.Dense(3, 2)]).append(nn.ReLU())
         """
-        self._changed([*self._cells.items(), (str(len(self)), _valid_cell(cell, len(self)))])
+        self._hold([*self._cells.items(), (len(self), _cell(cell, len(self)))])
         return self
 
-    def construct(self, input_data):
+    def construct(self, input_data: Tensor) -> Tensor:
+        """What the last Cell returns."""
         for cell in self.cell_list:
             input_data = cell(input_data)
         return input_data
 
 
-class CellList(_Container):
+class CellList(_Ordered):
     """
-    A list of Cells, whose Parameters belong to the Cell that holds the list. It is not called itself.
+    A list of Cells whose Parameters belong to the Cell that has the list as an attribute. It is not called itself.
 
     Args:
-        args (list[Cell]): The Cells. Optional.
+        args (list[Cell]): The Cells, or nothing.
 
     Raises:
-        TypeError: If the argument is not a list, or something in it is not a Cell.
+        TypeError: If there is something else than a list of Cells.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> cells = nn.CellList([nn.BatchNorm2d(20)])
-        >>> cells.insert(0, nn.Conv2d(100, 20, 3))
+        >>> cells = nn.CellList([nn.Dense(3, 2)])
+        >>> cells.insert(0, nn.Dense(4, 3))
         >>> cells += [nn.ReLU()]
         >>> print(len(cells))
         3
     """
 
-    def __init__(self, *args):
+    def __init__(self, *args: Iterable[Cell]) -> None:
         super().__init__()
         self.__cell_as_list__ = True
         self.cell_list = []
-        if len(args) == 1:
-            self.extend(args[0])
-        elif args:
+        if len(args) > 1:
             raise TypeError(f"CellList takes one list of Cells, but got {len(args)} arguments.")
+        for cells in args:
+            self.extend(cells)
 
-    def _renumbered(self, cells):
-        self._changed((str(i), cell) for i, cell in enumerate(cells))
-
-    def __getitem__(self, index):
+    def __getitem__(self, index: int | slice) -> Cell:
         if isinstance(index, slice):
-            return self.__class__(list(self._cells.values())[index])
-        return self._cells[self._key(index)]
+            return type(self)(self.cell_list[index])
+        return self.cell_list[self._place(index)]
 
-    def __setitem__(self, index, cell):
-        cells = list(self._cells.values())
-        cells[_valid_index(len(self), index)] = _valid_cell(cell, index)
-        self._renumbered(cells)
+    def __setitem__(self, index: int, cell: Cell) -> None:
+        cells = list(self)
+        cells[self._place(index)] = _cell(cell, index)
+        self._hold(enumerate(cells))
 
-    def __delitem__(self, index):
-        self._renumbered(cell for _, cell in self._without(index))
+    def __delitem__(self, index: int | slice) -> None:
+        self._hold(enumerate(cell for _, cell in self._rest(index)))
 
-    def __iadd__(self, cells):
+    def __iadd__(self, cells: Iterable[Cell]) -> "CellList":
         return self.extend(cells)
 
-    def insert(self, index, cell):
+    def insert(self, index: int, cell: Cell) -> None:
         """
-        Insert a Cell before the one at `index`.
+        Put a Cell before the one at a position.
 
         Args:
             index (int): The position.
             cell (Cell): The Cell.
         """
-        cells = list(self._cells.values())
-        cells.insert(_valid_index(len(self), index), _valid_cell(cell, index))
-        self._renumbered(cells)
+        cells = list(self)
+        cells.insert(self._place(index), _cell(cell, index))
+        self._hold(enumerate(cells))
 
-    def extend(self, cells):
+    def extend(self, cells: Iterable[Cell]) -> "CellList":
         """
-        Add the Cells of a list at the end.
+        Put the Cells of a list at the end.
 
         Args:
             cells (list[Cell]): The Cells.
 
+        Returns:
+            CellList, itself.
+
         Raises:
-            TypeError: If `cells` is not a list of Cells.
+            TypeError: If `cells` is no list of Cells.
         """
         if not isinstance(cells, (list, tuple, CellList)):
-            raise TypeError(f"Cells {cells!r} should be list of subcells.")
-        new = [_valid_cell(cell, len(self) + i) for i, cell in enumerate(cells)]
-        self._renumbered([*self._cells.values(), *new])
+            raise TypeError(f"CellList takes a list of Cells, but got {cells!r}.")
+        new = [_cell(cell, place) for place, cell in enumerate(cells, len(self))]
+        self._hold(enumerate([*self, *new]))
         return self
 
-    def append(self, cell):
+    def append(self, cell: Cell) -> "CellList":
         """
-        Add a Cell at the end.
+        Put a Cell at the end.
 
         Args:
             cell (Cell): The Cell.
-        """
-        self._renumbered([*self._cells.values(), _valid_cell(cell, len(self))])
-        return self
 
-    def construct(self, *inputs):
+        Returns:
+            CellList, itself.
+        """
+        return self.extend([cell])
+
+    def construct(self, *inputs: Any) -> Any:
+        """Nothing: a list computes nothing.
+
+        Raises:
+            NotImplementedError: Always.
+        """
         raise NotImplementedError("A CellList is not called itself; call the Cells in it.")

@@ -1,14 +1,18 @@
-"""Embedding layers."""
+"""Embedding layers: tables of vectors that are looked up by number."""
+
+from typing import Annotated, Any
 
 import numpy as np
 
-from msnb import log
-from msnb._checkparam import Rel, Validator
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
+from msnb.common.kinds import Bool, Int, Kind, NonNegInt, OneOf, PositiveInt, accept_value, check, checked
 from msnb.core.tensor import Parameter, Tensor
+from msnb.nn._inputs import INTS, check_dims, check_dtypes
+from msnb.nn._kinds import AboveZero, Initial, NumberType
 from msnb.nn.cell import Cell
-from msnb.nn.layer.basic import ClipByNorm
+from msnb.nn.layer._vector_norm import ClipByNorm
+from msnb.ops import functional as F
 from msnb.ops import operations as P
 
 __all__ = ["Embedding", "EmbeddingLookup", "MultiFieldEmbeddingLookup"]
@@ -16,226 +20,222 @@ __all__ = ["Embedding", "EmbeddingLookup", "MultiFieldEmbeddingLookup"]
 
 class Embedding(Cell):
     """
-    A table of vectors, looked up by number.
+    A learned vector for each number below `vocab_size`.
 
     Args:
-        vocab_size (int): The number of vectors.
-        embedding_size (int): The length of a vector.
-        use_one_hot (bool): Whether to look up by a matrix product with one-hot vectors. Default: False.
-        embedding_table (Union[Tensor, str, Initializer, numbers.Number]): The initial table. Default: "normal".
-        dtype (:class:`mindspore.dtype`): The type of the one-hot vectors. Default: mindspore.float32.
-        padding_idx (int): The number whose vector is 0 at first. Default: None.
+        vocab_size (int): How many vectors there are.
+        embedding_size (int): How long each is.
+        use_one_hot (bool): Whether one-hot vectors are multiplied with the table instead. Default: False.
+        embedding_table (Union[Tensor, str, Initializer, numbers.Number]): The first table. Default: "normal".
+        dtype (:class:`mindspore.dtype`): The element type of those one-hot vectors. Default: mindspore.float32.
+        padding_idx (int): The number whose vector starts as 0. Default: None.
 
     Inputs:
-        - **ids** (Tensor) - int32 or int64, of any shape.
+        - **ids** (Tensor) - the numbers, int32 or int64, of any shape.
 
     Outputs:
-        Tensor of the shape of `ids` and a last axis of `embedding_size`.
+        Tensor with one axis more: the vectors.
 
     Raises:
-        TypeError: If `vocab_size` or `embedding_size` is not an int, or `use_one_hot` not a bool.
-        ValueError: If `padding_idx` is not between 0 and `vocab_size`.
+        TypeError: If an argument is of another type.
+        ValueError: If `padding_idx` is out of range.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> net = nn.Embedding(20000, 768, True)
-        >>> output = net(Tensor(np.ones([8, 128]), mindspore.int32))
-        >>> print(output.shape)
-        (8, 128, 768)
+        >>> net = nn.Embedding(20, 8)
+        >>> print(net(Tensor(np.ones((2, 3)), mindspore.int32)).shape)
+        (2, 3, 8)
     """
 
+    @checked
     def __init__(
         self,
-        vocab_size,
-        embedding_size,
-        use_one_hot=False,
-        embedding_table="normal",
-        dtype=mstype.float32,
-        padding_idx=None,
-    ):
+        vocab_size: Int,
+        embedding_size: Int,
+        use_one_hot: Bool = False,
+        embedding_table: Initial = "normal",
+        dtype: NumberType = mstype.float32,
+        padding_idx: Int | None = None,
+    ) -> None:
         super().__init__()
-        self.vocab_size = Validator.check_value_type("vocab_size", vocab_size, [int], self.cls_name)
-        self.embedding_size = Validator.check_value_type("embedding_size", embedding_size, [int], self.cls_name)
-        self.use_one_hot = Validator.check_value_type("use_one_hot", use_one_hot, [bool], self.cls_name)
-        Validator.check_subclass("dtype", dtype, mstype.number_type, self.cls_name)
+        self.vocab_size = vocab_size
+        self.embedding_size = embedding_size
+        self.use_one_hot = use_one_hot
         self.dtype = dtype
-        table = initializer(embedding_table, [vocab_size, embedding_size])
         self.padding_idx = padding_idx
+        table = initializer(embedding_table, [vocab_size, embedding_size])
         if padding_idx is not None:
-            Validator.check_int_range(padding_idx, 0, vocab_size, Rel.INC_BOTH, "padding_idx", self.cls_name)
-            table = np.array(table.asnumpy())
-            table[padding_idx] = 0
-            table = Tensor(table)
-        self.embedding_table = Parameter(table, name="embedding_table")
+            if not 0 <= padding_idx <= vocab_size:
+                raise ValueError(
+                    f"For '{self.cls_name}', 'padding_idx' should be in [0, {vocab_size}], but got {padding_idx}."
+                )
+            rows = table.asnumpy().copy()
+            rows[padding_idx] = 0
+            table = Tensor(rows)
+        self.embedding_table = Parameter(table, "embedding_table")
         self.gather = P.Gather()
         if use_one_hot:
             self.one_hot = P.OneHot()
-            self.on_value = Tensor(1.0, dtype)
-            self.off_value = Tensor(0.0, dtype)
+            self.on_value, self.off_value = Tensor(1.0, dtype), Tensor(0.0, dtype)
             self.matmul = P.MatMul()
             self.reshape = P.Reshape()
 
-    def construct(self, ids):
+    def construct(self, ids: Tensor) -> Tensor:
+        """The vectors."""
         if not self.use_one_hot:
             return self.gather(self.embedding_table, ids, 0)
-        flat_ids = self.reshape(ids, (-1,))
-        one_hot_ids = self.one_hot(flat_ids, self.vocab_size, self.on_value, self.off_value)
-        return self.reshape(self.matmul(one_hot_ids, self.embedding_table), (*ids.shape, self.embedding_size))
+        rows = self.one_hot(self.reshape(ids, (-1,)), self.vocab_size, self.on_value, self.off_value)
+        vectors = self.matmul(rows, self.embedding_table)
+        return self.reshape(vectors, (*ids.shape, self.embedding_size))
 
-    def extend_repr(self):
-        return (
-            f"vocab_size={self.vocab_size}, embedding_size={self.embedding_size}, use_one_hot={self.use_one_hot}, "
-            f"embedding_table={self.embedding_table}, dtype={self.dtype}, padding_idx={self.padding_idx}"
-        )
+    def extend_repr(self) -> str:
+        """Arguments and the table."""
+        shown = ("vocab_size", "embedding_size", "use_one_hot", "embedding_table", "dtype", "padding_idx")
+        return ", ".join(f"{name}={getattr(self, name)}" for name in shown)
+
+
+def _rows(value):
+    if not isinstance(value, tuple):
+        raise TypeError
+    return tuple(accept_value(PositiveInt, rows) for rows in value)
 
 
 _SLICE_MODES = ("batch_slice", "field_slice", "table_row_slice", "table_column_slice")
+_ROWS = Kind("a tuple of positive ints", _rows)
+_NO_SERVER = "there is no parameter server"
 
 
 class EmbeddingLookup(Cell):
     """
-    A table of vectors, looked up by number, that can be sharded over devices and cut to a norm.
+    An Embedding that can lie on several devices, and whose vectors can have a greatest length.
 
     Args:
-        vocab_size (int): The number of vectors.
-        embedding_size (int): The length of a vector.
-        param_init (Union[Tensor, str, Initializer, numbers.Number]): The initial table. Default: "normal".
-        target (str): "CPU" or "DEVICE": where MindSpore looks up; here it is always where the table is.
-            Default: "CPU".
-        slice_mode (str): How the table is sharded over devices: "batch_slice", "field_slice", "table_row_slice" or
+        vocab_size (int): How many vectors there are.
+        embedding_size (int): How long each is.
+        param_init (Union[Tensor, str, Initializer, numbers.Number]): The first table. Default: "normal".
+        target (str): Where MindSpore looks up, "CPU" or "DEVICE"; here always where the table is. Default: "CPU".
+        slice_mode (str): How the table lies on several devices: "batch_slice", "field_slice", "table_row_slice" or
             "table_column_slice". Default: "batch_slice".
-        manual_shapes (tuple): The rows on each device in "field_slice". Default: None.
-        max_norm (float): The greatest norm of a looked-up vector. Default: None.
-        sparse (bool): Whether the table's gradient is sparse in MindSpore; must be True for target "CPU".
+        manual_shapes (tuple): How many rows each device has for "field_slice". Default: None.
+        max_norm (float): The greatest norm of a vector. Default: None.
+        sparse (bool): Whether MindSpore's gradient of the table is sparse; with target "CPU" it has to be.
             Default: True.
-        vocab_cache_size (int): The cache of a parameter server, not used here. Default: 0.
+        vocab_cache_size (int): The size of a parameter server's cache, of which there is none here. Default: 0.
 
     Inputs:
-        - **indices** (Tensor) - int32 or int64; numbers out of range give 0 with target "CPU".
+        - **indices** (Tensor) - the numbers, int32 or int64; with target "CPU" one out of range gives 0.
 
     Outputs:
-        Tensor of the shape of `indices` and a last axis of `embedding_size`.
+        Tensor with one axis more: the vectors.
 
     Raises:
-        TypeError: If `vocab_size` or `embedding_size` is not an int, or `sparse` not a bool.
-        ValueError: If `target` or `slice_mode` is unknown, `sparse` False for "CPU", or a size less than 1.
+        TypeError: If an argument is of another type.
+        ValueError: If a number is out of its range, a word unknown, or `sparse` False for "CPU".
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> input_indices = Tensor(np.array([[1, 0], [3, 2]]), mindspore.int32)
-        >>> result = nn.EmbeddingLookup(4, 2)(input_indices)
-        >>> print(result.shape)
+        >>> net = nn.EmbeddingLookup(4, 2)
+        >>> print(net(Tensor([[1, 0], [3, 2]], mindspore.int32)).shape)
         (2, 2, 2)
     """
 
     BATCH_SLICE, FIELD_SLICE, TABLE_ROW_SLICE, TABLE_COLUMN_SLICE = _SLICE_MODES
 
+    @checked
     def __init__(
         self,
-        vocab_size,
-        embedding_size,
-        param_init="normal",
-        target="CPU",
-        slice_mode="batch_slice",
-        manual_shapes=None,
-        max_norm=None,
-        sparse=True,
-        vocab_cache_size=0,
-    ):
+        vocab_size: PositiveInt,
+        embedding_size: PositiveInt,
+        param_init: Initial = "normal",
+        target: Annotated[str, OneOf("CPU", "DEVICE")] = "CPU",
+        slice_mode: Annotated[str, OneOf(*_SLICE_MODES)] = "batch_slice",
+        manual_shapes: Any = None,
+        max_norm: AboveZero | None = None,
+        sparse: Bool = True,
+        vocab_cache_size: Annotated[int, OneOf(0, otherwise=_NO_SERVER, among=NonNegInt)] = 0,
+    ) -> None:
         super().__init__()
-        Validator.check_value_type("sparse", sparse, [bool], self.cls_name)
-        self.target = Validator.check_string(target, ["CPU", "DEVICE"], "target", self.cls_name)
-        if not sparse and target == "CPU":
+        if target == "CPU" and not sparse:
             raise ValueError(f"For '{self.cls_name}', 'sparse' must be True when 'target' is CPU, but got False.")
-        self.vocab_size = Validator.check_positive_int(vocab_size, "vocab_size", self.cls_name)
-        self.embedding_size = Validator.check_positive_int(embedding_size, "embedding_size", self.cls_name)
-        Validator.check_non_negative_int(vocab_cache_size, "vocab_cache_size", self.cls_name)
-        self.vocab_cache_size = vocab_cache_size
-        if vocab_cache_size:
-            log.once("EmbeddingLookup: there is no parameter server, so 'vocab_cache_size' has no effect.")
-        self.slice_mode = Validator.check_string(slice_mode, _SLICE_MODES, "slice_mode", self.cls_name)
-        if manual_shapes is not None and slice_mode == "field_slice":
-            Validator.check_value_type("manual_shapes", manual_shapes, [tuple], self.cls_name)
-            for size in manual_shapes:
-                Validator.check_positive_int(size, "manual shape dim", self.cls_name)
+        self.vocab_size = vocab_size
+        self.embedding_size = embedding_size
+        self.target = target
+        self.slice_mode = slice_mode
+        if slice_mode == "field_slice" and manual_shapes is not None:
+            manual_shapes = check(_ROWS, manual_shapes, "manual_shapes", self.cls_name)
         self.manual_shapes = manual_shapes
-        self.embedding_table = Parameter(
-            initializer(param_init, [self.vocab_size, self.embedding_size]), name="embedding_table"
-        )
+        self.embedding_table = Parameter(initializer(param_init, [vocab_size, embedding_size]), "embedding_table")
         self.lookup = P.EmbeddingLookup() if target == "CPU" else P.Gather()
         self.max_norm = max_norm
         if max_norm is not None:
-            Validator.check_positive_float(max_norm, "max_norm", self.cls_name)
-            self.max_norm = Tensor(max_norm, dtype=mstype.float32)
-            # The norm is that of one vector: of the last axis.
-            self.clip_by_norm = ClipByNorm((-1,))
+            self.max_norm = Tensor(max_norm, mstype.float32)
+            self.clip_by_norm = ClipByNorm(-1)
 
-    def construct(self, indices):
-        out = self.lookup(self.embedding_table, indices, 0)
-        if self.max_norm is not None:
-            out = self.clip_by_norm(out, self.max_norm)
-        return out
+    def construct(self, indices: Tensor) -> Tensor:
+        """The vectors."""
+        vectors = self.lookup(self.embedding_table, indices, 0)
+        return vectors if self.max_norm is None else self.clip_by_norm(vectors, self.max_norm)
 
 
 class MultiFieldEmbeddingLookup(EmbeddingLookup):
     """
-    Weighted vectors of a table, merged field by field.
+    The vectors of numbers that belong to fields: one for each field, merged of those of its numbers.
 
     Args:
-        vocab_size (int): The number of vectors.
-        embedding_size (int): The length of a vector.
-        field_size (int): The number of fields.
-        param_init (Union[Tensor, str, Initializer, numbers.Number]): The initial table. Default: "normal".
+        vocab_size (int): How many vectors there are.
+        embedding_size (int): How long each is.
+        field_size (int): How many fields there are.
+        param_init (Union[Tensor, str, Initializer, numbers.Number]): The first table. Default: "normal".
         target (str): As in EmbeddingLookup. Default: "CPU".
         slice_mode (str): As in EmbeddingLookup. Default: "batch_slice".
         feature_num_list (tuple): As `manual_shapes` in EmbeddingLookup. Default: None.
         max_norm (float): As in EmbeddingLookup. Default: None.
         sparse (bool): As in EmbeddingLookup. Default: True.
-        operator (str): How the vectors of a field become one: "SUM", "MEAN" or "MAX". Default: "SUM".
+        operator (str): How vectors are merged: "SUM", "MEAN" or "MAX". Default: "SUM".
 
     Inputs:
-        - **input_indices** (Tensor) - (batch_size, seq_length), int32 or int64: the vectors' numbers.
-        - **input_values** (Tensor) - (batch_size, seq_length), float32: their weights; 0 marks padding.
-        - **field_ids** (Tensor) - (batch_size, seq_length), int32: their fields.
+        - **input_indices** (Tensor) - the numbers, (batch_size, seq_length), int32 or int64.
+        - **input_values** (Tensor) - by what each vector is multiplied, (batch_size, seq_length), float32; 0 says that
+          there is no number.
+        - **field_ids** (Tensor) - to which field each number belongs, (batch_size, seq_length), int32.
 
     Outputs:
         Tensor of shape (batch_size, field_size, embedding_size).
 
     Raises:
-        TypeError: If an input is of another type.
-        ValueError: If an input is not 2-D, or `operator` is unknown.
+        TypeError: If an argument or an input is of another type.
+        ValueError: If an input is not 2-D, or `operator` unknown.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> input_indices = Tensor([[2, 4, 6, 0, 0], [1, 3, 5, 0, 0]], mindspore.int32)
-        >>> input_values = Tensor([[1, 1, 1, 0, 0], [1, 1, 1, 0, 0]], mindspore.float32)
-        >>> field_ids = Tensor([[0, 1, 1, 0, 0], [0, 0, 1, 0, 0]], mindspore.int32)
-        >>> net = nn.MultiFieldEmbeddingLookup(10, 2, field_size=2, operator='SUM', target='DEVICE')
-        >>> print(net(input_indices, input_values, field_ids).shape)
-        (2, 2, 2)
+        >>> net = nn.MultiFieldEmbeddingLookup(10, 4, field_size=2)
+        >>> numbers, fields = Tensor([[2, 4, 6]], mindspore.int32), Tensor([[0, 1, 1]], mindspore.int32)
+        >>> print(net(numbers, Tensor([[1.0, 1.0, 1.0]], mindspore.float32), fields).shape)
+        (1, 2, 4)
     """
 
     OPERATOR_SUM, OPERATOR_MEAN, OPERATOR_MAX = _OPERATORS = ("SUM", "MEAN", "MAX")
 
+    @checked
     def __init__(
         self,
-        vocab_size,
-        embedding_size,
-        field_size,
-        param_init="normal",
-        target="CPU",
-        slice_mode="batch_slice",
-        feature_num_list=None,
-        max_norm=None,
-        sparse=True,
-        operator="SUM",
-    ):
+        vocab_size: PositiveInt,
+        embedding_size: PositiveInt,
+        field_size: PositiveInt,
+        param_init: Initial = "normal",
+        target: str = "CPU",
+        slice_mode: str = "batch_slice",
+        feature_num_list: Any = None,
+        max_norm: float | None = None,
+        sparse: bool = True,
+        operator: Annotated[str, OneOf(*_OPERATORS)] = "SUM",
+    ) -> None:
         super().__init__(
             vocab_size,
             embedding_size,
@@ -246,45 +246,35 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
             max_norm,
             sparse,
         )
-        self.field_size = Validator.check_positive_int(field_size, "field_size", self.cls_name)
-        self.operator = Validator.check_string(operator, self._OPERATORS, "operator", self.cls_name)
-        self.merge = P.UnsortedSegmentMax() if operator == self.OPERATOR_MAX else P.UnsortedSegmentSum()
-        self.segment_sum = P.UnsortedSegmentSum()
-        self.abs = P.Abs()
-        self.equal = P.Equal()
-        self.not_equal = P.NotEqual()
-        self.cast = P.Cast()
-        self.div_no_nan = P.DivNoNan()
-        self.expand = P.ExpandDims()
-        self.reshape = P.Reshape()
+        self.field_size = field_size
+        self.operator = operator
 
-    def _check(self, x, name, dtypes):
-        if x.ndim != 2:
-            raise ValueError(f"For '{self.cls_name}', '{name}' should be 2d, but got shape {x.shape}.")
-        Validator.check_type_name(name, x.dtype, dtypes, self.cls_name)
+    def construct(self, input_indices: Tensor, input_values: Tensor, field_ids: Tensor) -> Tensor:
+        """The vectors of the fields."""
+        for name, x, dtypes in (
+            ("input_indices", input_indices, INTS),
+            ("input_values", input_values, (mstype.float32,)),
+            ("field_ids", field_ids, (mstype.int32,)),
+        ):
+            check_dims(self.cls_name, x, 2, name=f"'{name}'")
+            check_dtypes(self.cls_name, dtypes, **{name: x})
+        samples = input_indices.shape[0]
+        count = samples * self.field_size
+        # Field f of sample n is segment n * field_size + f.
+        first = Tensor(np.arange(samples, dtype=np.int32)[:, None] * self.field_size)
+        segments = F.reshape(field_ids + first, (-1,))
+        factors = F.reshape(input_values, (-1, 1))
+        vectors = F.reshape(super().construct(input_indices), (-1, self.embedding_size)) * factors
+        merged = self._merged(vectors, factors, segments, count)
+        return F.reshape(merged, (samples, self.field_size, self.embedding_size))
 
-    def construct(self, input_indices, input_values, field_ids):
-        self._check(input_indices, "input_indices", [mstype.int32, mstype.int64])
-        self._check(input_values, "input_values", [mstype.float32])
-        self._check(field_ids, "field_ids", [mstype.int32])
-
-        batch_size, length = input_indices.shape
-        segments = batch_size * self.field_size
-        # Each sample has its own segments: field f of sample n is segment n * field_size + f.
-        first = Tensor(np.arange(0, segments, self.field_size, dtype=np.int32).reshape(batch_size, 1))
-        field_ids = self.reshape(field_ids + first, (-1,))
-        weights = self.reshape(input_values, (batch_size * length, 1))
-        vectors = self.reshape(super().construct(input_indices), (batch_size * length, self.embedding_size)) * weights
-        if self.operator == self.OPERATOR_MAX:
-            # Padding must never be the maximum.
-            vectors = vectors + self.cast(self.equal(weights, 0), mstype.float32) * float(np.finfo(np.float32).min)
-
-        merged = self.merge(vectors, field_ids, segments)
-        if self.operator != self.OPERATOR_SUM:
-            total = self.segment_sum(self.abs(self.reshape(input_values, (-1,))), field_ids, segments)
-            total = self.expand(total, -1)
-            if self.operator == self.OPERATOR_MEAN:
-                merged = self.div_no_nan(merged, total)
-            else:
-                merged = merged * self.cast(self.not_equal(total, 0.0), mstype.float32)
-        return self.reshape(merged, (batch_size, self.field_size, self.embedding_size))
+    def _merged(self, vectors, factors, segments, count):
+        if self.operator == self.OPERATOR_SUM:
+            return F.unsorted_segment_sum(vectors, segments, count)
+        weight = F.unsorted_segment_sum(F.abs(factors), segments, count)
+        if self.operator == self.OPERATOR_MEAN:
+            return F.div_no_nan(F.unsorted_segment_sum(vectors, segments, count), weight)
+        # What is no number must not be the greatest, and a field without numbers has the vector 0.
+        least = F.cast(F.equal(factors, 0), mstype.float32) * float(np.finfo(np.float32).min)
+        greatest = F.unsorted_segment_max(vectors + least, segments, count)
+        return greatest * F.cast(F.not_equal(weight, 0), mstype.float32)

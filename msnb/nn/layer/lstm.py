@@ -4,147 +4,149 @@ import math
 
 import numpy as np
 
-from msnb._checkparam import Validator
-from msnb.common.initializer import initializer
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, PositiveInt, checked
 from msnb.core.tensor import Parameter, Tensor
+from msnb.nn._kinds import Share
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P
 
 __all__ = ["LSTM", "LSTMCell"]
 
 
-class LSTM(Cell):
+class _OverTime(Cell):
+    """The operator and the order of its axes."""
+
+    def _operate(self, batch_first, *settings):
+        self.batch_first = batch_first
+        self.transpose = P.Transpose()
+        self.lstm = P.LSTM(*settings)
+
+    def _turned(self, x):
+        """`x` with time and batch in the other order, where the batch comes first outside."""
+        return self.transpose(x, (1, 0, 2)) if self.batch_first else x
+
+
+class LSTM(_OverTime):
     r"""
-    Long short-term memory (Hochreiter and Schmidhuber, 1997), a stack of layers over a sequence:
+    Layers of long short-term memory over a sequence (Hochreiter and Schmidhuber, 1997). At each time, gates of the
+    input x and the last result h decide what the memory c keeps, takes and shows:
 
     .. math::
         i, f, o = \sigma(W x_t + V h_{t-1} + b), \quad g = \tanh(W x_t + V h_{t-1} + b)
 
         c_t = f \cdot c_{t-1} + i \cdot g, \quad h_t = o \cdot \tanh(c_t)
 
-    All weights are one Parameter `weight`: for each layer and direction the input matrix and the hidden matrix (rows
-    in the order i, f, g, o), then, for each layer and direction, the input bias and the hidden bias.
+    One Parameter `weight` holds all: layer after layer, and in each direction after direction, first every W and V,
+    whose rows come in the order i, f, g, o; then every pair of biases.
 
     Args:
-        input_size (int): The number of features of the input.
-        hidden_size (int): The number of features of the state.
-        num_layers (int): The number of stacked layers. Default: 1.
+        input_size (int): How many features come in.
+        hidden_size (int): How many a result has.
+        num_layers (int): How many layers there are. Default: 1.
         has_bias (bool): Whether there are biases. Default: True.
-        batch_first (bool): Whether the batch, not the time, is axis 0. Default: False.
-        dropout (Union[float, int]): The probability of dropping between layers while training. Default: 0.
-        bidirectional (bool): Whether a second direction runs backwards. Default: False.
+        batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
+        dropout (Union[float, int]): How probable it is in training that what one layer hands to the next becomes 0.
+            Default: 0.
+        bidirectional (bool): Whether each layer also runs backwards. Default: False.
 
     Inputs:
-        - **x** (Tensor) - of shape (seq_len, batch_size, input_size), or (batch_size, seq_len, input_size).
-        - **hx** (tuple) - (h_0, c_0), each of shape (num_directions * num_layers, batch_size, hidden_size).
+        - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
+        - **hx** (tuple) - the first h and c, each of shape (layers * directions, batch_size, hidden_size).
 
     Outputs:
-        Tuple (output, (h_n, c_n)): output of shape (seq_len, batch_size, num_directions * hidden_size), or with the
-        batch first; the states of the shape they came in.
+        Tuple (output, (h, c)): all results of the last layer, laid out as `x`, with directions * hidden_size features;
+        the last h and c of each layer.
 
     Raises:
-        TypeError: If a size is not an int, or `batch_first` not a bool.
+        TypeError: If an argument is of another type.
         ValueError: If a size is less than 1, or `dropout` not in [0, 1].
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> net = nn.LSTM(10, 16, 2, has_bias=True, batch_first=True, bidirectional=False)
-        >>> x = Tensor(np.ones([3, 5, 10]).astype(np.float32))
-        >>> h0 = Tensor(np.ones([1 * 2, 3, 16]).astype(np.float32))
-        >>> c0 = Tensor(np.ones([1 * 2, 3, 16]).astype(np.float32))
-        >>> output, (hn, cn) = net(x, (h0, c0))
-        >>> print(output.shape)
-        (3, 5, 16)
+        >>> net = nn.LSTM(10, 16, 2, batch_first=True)
+        >>> state = Tensor(np.zeros((2, 3, 16)), mindspore.float32)
+        >>> output, (h, c) = net(Tensor(np.ones((3, 5, 10)), mindspore.float32), (state, state))
+        >>> print(output.shape, h.shape)
+        (3, 5, 16) (2, 3, 16)
     """
 
+    @checked
     def __init__(
-        self, input_size, hidden_size, num_layers=1, has_bias=True, batch_first=False, dropout=0, bidirectional=False
-    ):
+        self,
+        input_size: PositiveInt,
+        hidden_size: PositiveInt,
+        num_layers: PositiveInt = 1,
+        has_bias: Bool = True,
+        batch_first: Bool = False,
+        dropout: Share = 0,
+        bidirectional: Bool = False,
+    ) -> None:
         super().__init__()
-        self.batch_first = Validator.check_value_type("batch_first", batch_first, [bool], self.cls_name)
-        Validator.check_positive_int(input_size, "input_size", self.cls_name)
-        Validator.check_positive_int(hidden_size, "hidden_size", self.cls_name)
-        self.num_layers = Validator.check_positive_int(num_layers, "num_layers", self.cls_name)
-        Validator.check_value_type("has_bias", has_bias, [bool], self.cls_name)
-        self.bidirectional = Validator.check_value_type("bidirectional", bidirectional, [bool], self.cls_name)
-        Validator.check_value_type("dropout", dropout, [int, float], self.cls_name)
-        if not 0 <= dropout <= 1:
-            raise ValueError(f"For 'LSTM', 'dropout' must be a number in range [0, 1], but got {dropout}.")
-        self.dropout = dropout
-        self.lstm = _lstm(input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
-        self.transpose = P.Transpose()
+        self._operate(batch_first, input_size, hidden_size, num_layers, has_bias, bidirectional, dropout)
+        directions = 1 + bidirectional
+        taken = [input_size, *[directions * hidden_size] * (num_layers - 1)]
+        # Each row of a gate: the features that its layer takes, those of the last result, and two biases.
+        rows = 4 * hidden_size * directions
+        count = rows * sum(features + hidden_size + 2 * has_bias for features in taken)
+        reach = 1 / math.sqrt(hidden_size)
+        start = np.random.uniform(-reach, reach, count).reshape(-1, 1, 1)
+        self.weight = Parameter(Tensor(start, mstype.float32), "weight")
 
-        directions = 2 if bidirectional else 1
-        gates = 4 * hidden_size
-        weight_size = 0
-        for layer in range(num_layers):
-            layer_input = input_size if layer == 0 else hidden_size * directions
-            weight_size += directions * gates * (layer_input + hidden_size + (2 if has_bias else 0))
-        bound = 1 / math.sqrt(hidden_size)
-        values = np.random.uniform(-bound, bound, (weight_size, 1, 1)).astype(np.float32)
-        self.weight = Parameter(initializer(Tensor(values), [weight_size, 1, 1]), name="weight")
-
-    def construct(self, x, hx):
-        if self.batch_first:
-            x = self.transpose(x, (1, 0, 2))
-        h, c = hx
-        x, h, c, _, _ = self.lstm(x, h, c, self.weight)
-        if self.batch_first:
-            x = self.transpose(x, (1, 0, 2))
-        return x, (h, c)
+    def construct(self, x: Tensor, hx: tuple[Tensor, Tensor]) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """(results, (h, c))."""
+        results, h, c, _, _ = self.lstm(self._turned(x), *hx, self.weight)
+        return self._turned(results), (h, c)
 
 
-class LSTMCell(Cell):
+class LSTMCell(_OverTime):
     """
-    One layer of LSTM over a sequence, whose weights are an input.
+    One layer of LSTM, whose weights are an input.
 
     Args:
-        input_size (int): The number of features of the input.
-        hidden_size (int): The number of features of the state.
+        input_size (int): How many features come in.
+        hidden_size (int): How many a result has.
         has_bias (bool): Whether there are biases. Default: True.
-        batch_first (bool): Whether the batch, not the time, is axis 0. Default: False.
-        dropout (Union[float, int]): As in LSTM; one layer has nothing to drop. Default: 0.
-        bidirectional (bool): Whether a second direction runs backwards. Default: False.
+        batch_first (bool): Whether axis 0 of `x` and of the output is the batch, not the time. Default: False.
+        dropout (Union[float, int]): As in LSTM; one layer hands on nothing that could be dropped. Default: 0.
+        bidirectional (bool): Whether it also runs backwards. Default: False.
 
     Inputs:
-        - **x** (Tensor) - of shape (seq_len, batch_size, input_size), or (batch_size, seq_len, input_size).
-        - **h** (Tensor) - of shape (num_directions, batch_size, hidden_size).
+        - **x** (Tensor) - of shape (seq_len, batch_size, input_size), by `batch_first` with the first two exchanged.
+        - **h** (Tensor) - of shape (directions, batch_size, hidden_size).
         - **c** (Tensor) - of the shape of `h`.
-        - **w** (Tensor) - the weights, of shape (weight_size, 1, 1), with one bias per gate or two, as P.LSTM has it.
+        - **w** (Tensor) - the weights as P.LSTM takes them, of shape (number of weights, 1, 1): with two biases for
+          each gate or one.
 
     Outputs:
-        Tuple (output, h_n, c_n, reserve, state), as P.LSTM returns it.
+        Tuple (output, h, c, reserve, state) as P.LSTM gives it.
 
     Raises:
-        TypeError: If `batch_first` is not a bool.
+        TypeError: If `batch_first` is no bool.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.LSTMCell(10, 16)
     """
 
-    def __init__(self, input_size, hidden_size, has_bias=True, batch_first=False, dropout=0, bidirectional=False):
+    @checked
+    def __init__(
+        self,
+        input_size: PositiveInt,
+        hidden_size: PositiveInt,
+        has_bias: Bool = True,
+        batch_first: Bool = False,
+        dropout: Share = 0,
+        bidirectional: Bool = False,
+    ) -> None:
         super().__init__()
-        self.batch_first = Validator.check_value_type("batch_first", batch_first, [bool], self.cls_name)
-        self.transpose = P.Transpose()
-        self.lstm = _lstm(input_size, hidden_size, 1, has_bias, bidirectional, dropout)
+        self._operate(batch_first, input_size, hidden_size, 1, has_bias, bidirectional, dropout)
 
-    def construct(self, x, h, c, w):
-        if self.batch_first:
-            x = self.transpose(x, (1, 0, 2))
-        x, h, c, reserve, state = self.lstm(x, h, c, w)
-        if self.batch_first:
-            x = self.transpose(x, (1, 0, 2))
-        return x, h, c, reserve, state
-
-
-def _lstm(input_size, hidden_size, num_layers, has_bias, bidirectional, dropout):
-    return P.LSTM(
-        input_size=input_size,
-        hidden_size=hidden_size,
-        num_layers=num_layers,
-        has_bias=has_bias,
-        bidirectional=bidirectional,
-        dropout=float(dropout),
-    )
+    def construct(self, x: Tensor, h: Tensor, c: Tensor, w: Tensor) -> tuple[Tensor, ...]:
+        """(results, h, c, reserve, state)."""
+        results, *rest = self.lstm(self._turned(x), h, c, w)
+        return (self._turned(results), *rest)

@@ -1,34 +1,13 @@
 """Loss functions; this module re-exports those of its submodules."""
 
-from msnb.nn.loss.classification import BCEWithLogitsLoss, CrossEntropyLoss, DiceLoss, FocalLoss, NLLLoss
-from msnb.nn.loss.loss import (
-    BCELoss,
-    CosineEmbeddingLoss,
-    L1Loss,
-    LossBase,
-    MSELoss,
-    SampledSoftmaxLoss,
-    SmoothL1Loss,
-    SoftmaxCrossEntropyWithLogits,
-)
-from msnb.nn.loss.regression import HuberLoss, KLDivLoss, MAELoss, RMSELoss
+from msnb.nn.loss import classification, regression, similarity
+from msnb.nn.loss._base import LossBase
+from msnb.nn.loss.classification import *  # noqa: F403
+from msnb.nn.loss.regression import *  # noqa: F403
+from msnb.nn.loss.sampled import SampledSoftmaxLoss
+from msnb.nn.loss.similarity import *  # noqa: F403
 
-__all__ = [
-    "L1Loss",
-    "MSELoss",
-    "SmoothL1Loss",
-    "SoftmaxCrossEntropyWithLogits",
-    "BCELoss",
-    "CosineEmbeddingLoss",
-    "SampledSoftmaxLoss",
-    "LossBase",
-    "BCEWithLogitsLoss",
-    "CrossEntropyLoss",
-    "NLLLoss",
-    "DiceLoss",
-    "FocalLoss",
-    "HuberLoss",
-    "KLDivLoss",
-    "MAELoss",
-    "RMSELoss",
-]
+__all__ = ["LossBase", "SampledSoftmaxLoss"]
+__all__ += classification.__all__
+__all__ += regression.__all__
+__all__ += similarity.__all__

@@ -1,260 +1,336 @@
-"""Loss functions for classes that newer versions of MindSpore added."""
+"""Losses of classes and of distributions: cross entropies, and the divergence between two."""
 
-from msnb._checkparam import Validator
+from typing import Annotated
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Between, Bool, Float, Int, Kind, StrictFloat, accept_value, checked
 from msnb.core.tensor import Tensor
-from msnb.nn._half import rounded, widened
-from msnb.nn.loss.loss import _Loss
+from msnb.nn._half import beside
+from msnb.nn._kinds import OptionalTensor, Reduction
+from msnb.nn.loss._base import LossBase
+from msnb.ops import functional as F
 from msnb.ops import operations as P
 from msnb.ops.nn.loss import check_labels
 
-__all__ = ["NLLLoss", "CrossEntropyLoss", "BCEWithLogitsLoss", "DiceLoss", "FocalLoss"]
+__all__ = [
+    "SoftmaxCrossEntropyWithLogits",
+    "CrossEntropyLoss",
+    "NLLLoss",
+    "FocalLoss",
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "KLDivLoss",
+]
 
 
-class NLLLoss(_Loss):
+class SoftmaxCrossEntropyWithLogits(LossBase):
     r"""
-    Negative log likelihood of the true class: :math:`-w_y x_y`; the mean is weighted.
+    Cross entropy of softmax, for each sample: :math:`-\sum_c y_c \log softmax(x)_c`.
 
     Args:
-        weight (Tensor): The weight of each class, (C,). Default: None.
-        ignore_index (int): The label that does not count. Default: -100.
+        sparse (bool): Whether labels are class numbers, instead of probabilities. Default: False.
+        reduction (str): "mean", "sum" or "none". Default: "none".
+
+    Inputs:
+        - **logits** (Tensor) - x, float16 or float32, of shape (N, C).
+        - **labels** (Tensor) - class numbers, int32 or int64, of shape (N,); or y, of the shape and type of `logits`.
+
+    Outputs:
+        Tensor, a scalar; for "none" of shape (N,).
+
+    Raises:
+        TypeError: If `sparse` is no bool.
+        ValueError: If `reduction` is something else, or the shapes do not fit.
+        RuntimeError: If a class number is not in [0, C); in GRAPH mode at the next look at a value, and a step with
+            such a number changes no Parameter.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True)
+        >>> print(loss(Tensor([[3.0, 70.0]], mindspore.float32), Tensor([0], mindspore.int32)))
+        [67.]
+    """
+
+    @checked
+    def __init__(self, sparse: Bool = False, reduction: Reduction = "none") -> None:
+        super().__init__(reduction)
+        self.sparse = sparse
+        self.softmax_cross_entropy = P.SoftmaxCrossEntropyWithLogits()
+        self.sparse_softmax_cross_entropy = P.SparseSoftmaxCrossEntropyWithLogits()
+        self.one_hot = P.OneHot()
+        self.on_value, self.off_value = Tensor(1.0, mstype.float32), Tensor(0.0, mstype.float32)
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The loss."""
+        if self.sparse and self.reduction == "mean":
+            return self.sparse_softmax_cross_entropy(logits, labels)
+        if self.sparse:
+            classes = logits.shape[-1]
+            check_labels(self.cls_name, labels, classes)
+            labels = self.one_hot(labels, classes, self.on_value, self.off_value)
+        losses, _ = self.softmax_cross_entropy(logits, labels)
+        return self.get_loss(losses)
+
+
+class NLLLoss(LossBase):
+    r"""
+    Negative logarithm of the probability of the true class: :math:`-w_y x_y`. The mean is that with these weights.
+
+    Args:
+        weight (Tensor): The w of each class, (C,); None is 1. Default: None.
+        ignore_index (int): A label that does not count. Default: -100.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
-        - **logits** (Tensor) - log-probabilities, of shape (N, C) or (N, C, d1, ...).
-        - **labels** (Tensor) - int32 or int64, of the shape of `logits` without axis 1.
+        - **logits** (Tensor) - logarithms x of probabilities, of shape (N, C) or (N, C, d1, ...).
+        - **labels** (Tensor) - class numbers, int32 or int64, of the shape of `logits` without axis 1.
 
     Outputs:
-        Tensor, a scalar, or for "none" of the shape of `labels`.
+        Tensor, a scalar; for "none" of the shape of `labels`.
 
     Raises:
-        ValueError: If `reduction` is unknown, or the shapes do not fit.
+        TypeError: If an argument is of another type.
+        ValueError: If `reduction` is something else, or the shapes do not fit.
         RuntimeError: If a label is neither in [0, C) nor `ignore_index`; in GRAPH mode at the next look at a value.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.NLLLoss()(Tensor([[-1.0, -2.0]], mindspore.float32), Tensor([1], mindspore.int32)))
+        2.0
     """
 
-    def __init__(self, weight=None, ignore_index=-100, reduction="mean"):
+    @checked
+    def __init__(self, weight: OptionalTensor = None, ignore_index: Int = -100, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
         self.weight = weight
-        self.ignore_index = Validator.check_value_type("ignore_index", ignore_index, [int], self.cls_name)
-        self.gather_d = P.GatherD()
-        self.gather = P.Gather()
-        self.expand_dims = P.ExpandDims()
-        self.squeeze = P.Squeeze(1)
-        self.not_equal = P.NotEqual()
-        self.select = P.Select()
-        self.cast = P.Cast()
-        self.zeros_like = P.ZerosLike()
+        self.ignore_index = ignore_index
 
-    def _counting(self, logits, labels):
-        """(class numbers that exist, 1.0 where a label counts, the weight of each label)."""
-        expected = (logits.shape[0], *logits.shape[2:])
-        if tuple(labels.shape) != expected:
-            raise ValueError(
-                f"For '{self.cls_name}', 'labels' should be of shape {expected}, but got {tuple(labels.shape)}."
-            )
-        check_labels(self.cls_name, labels, logits.shape[1], self.ignore_index)
-        is_counted = self.not_equal(labels, self.ignore_index)
-        classes = self.select(is_counted, labels, self.zeros_like(labels))
-        counted = self.cast(is_counted, logits.dtype)
-        weight = counted if self.weight is None else counted * self.gather(self.weight, classes, 0)
-        return classes, counted, weight
-
-    def _true_class(self, logits, classes):
-        return self.squeeze(self.gather_d(logits, 1, self.expand_dims(classes, 1)))
-
-    def _reduced(self, loss, weight):
-        if self.reduce and self.average:
-            return self.reduce_sum(loss) / self.reduce_sum(weight)
-        return self.get_loss(loss)
-
-    def construct(self, logits, labels):
-        classes, _, weight = self._counting(logits, labels)
-        return self._reduced(-self._true_class(logits, classes) * weight, weight)
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The loss."""
+        logits = beside(logits, self.weight)
+        return F.nll_loss(logits, labels, self.weight, self.ignore_index, self.reduction)
 
 
-class CrossEntropyLoss(NLLLoss):
+class CrossEntropyLoss(LossBase):
     r"""
-    Cross entropy of labels and softmax over axis 1: :math:`-\sum_c y_c \log softmax(x)_c`.
+    Cross entropy of softmax over axis 1: :math:`-\sum_c w_c y_c \log softmax(x)_c`. For class numbers it is NLLLoss of
+    the logarithms of softmax.
 
     Args:
-        weight (Tensor): The weight of each class, (C,). Default: None.
-        ignore_index (int): The class number that does not count. Default: -100.
+        weight (Tensor): The w of each class, (C,); None is 1. Default: None.
+        ignore_index (int): A class number that does not count. Default: -100.
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        label_smoothing (float): In [0, 1]: the share that is spread evenly over all classes. Default: 0.0.
+        label_smoothing (float): Which share of the labels' probability goes to all classes alike, in [0, 1]
+            (Szegedy et al., 2016). Default: 0.0.
 
     Inputs:
-        - **logits** (Tensor) - of shape (N, C) or (N, C, d1, ...).
-        - **labels** (Tensor) - class numbers of the shape of `logits` without axis 1, or probabilities of its shape.
+        - **logits** (Tensor) - x, of shape (N, C) or (N, C, d1, ...).
+        - **labels** (Tensor) - class numbers of the shape of `logits` without axis 1; or probabilities y of its shape.
 
     Outputs:
-        Tensor, a scalar, or for "none" of the shape of `logits` without axis 1.
+        Tensor, a scalar; for "none" of the shape of `logits` without axis 1.
 
     Raises:
-        TypeError: If `label_smoothing` is not a float.
-        ValueError: If `label_smoothing` is not in [0, 1], or `reduction` is unknown.
+        TypeError: If an argument is of another type.
+        ValueError: If a number is out of its range, `reduction` something else, or the shapes do not fit.
         RuntimeError: If a label is neither in [0, C) nor `ignore_index`; in GRAPH mode at the next look at a value.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.CrossEntropyLoss()(Tensor([[3.0, 70.0]], mindspore.float32), Tensor([0], mindspore.int32)))
+        67.0
     """
 
-    def __init__(self, weight=None, ignore_index=-100, reduction="mean", label_smoothing=0.0):
-        super().__init__(weight, ignore_index, reduction)
-        Validator.check_value_type("label_smoothing", label_smoothing, [float], self.cls_name)
-        if not 0 <= label_smoothing <= 1:
-            raise ValueError(
-                f"For 'CrossEntropyLoss', 'label_smoothing' should be in [0, 1], but got {label_smoothing}."
-            )
+    @checked
+    def __init__(
+        self,
+        weight: OptionalTensor = None,
+        ignore_index: Int = -100,
+        reduction: Reduction = "mean",
+        label_smoothing: Annotated[float, Between(StrictFloat, 0, 1)] = 0.0,
+    ) -> None:
+        super().__init__(reduction)
+        self.weight = weight
+        self.ignore_index = ignore_index
         self.label_smoothing = label_smoothing
-        self.log_softmax = P.LogSoftmax(1)
-        self.reshape = P.Reshape()
 
-    def _times_class_weights(self, x):
-        if self.weight is None:
-            return x
-        return x * self.reshape(self.weight, (1, -1) + (1,) * (x.ndim - 2))
-
-    def construct(self, logits, labels):
-        log_p = self.log_softmax(logits)
-        if labels.ndim == logits.ndim:
-            return self._of_probabilities(log_p, labels)
-        classes, counted, weight = self._counting(logits, labels)
-        loss = -self._true_class(log_p, classes) * weight
-        if self.label_smoothing > 0:
-            even = -self.reduce_sum(self._times_class_weights(log_p), 1) / logits.shape[1] * counted
-            loss = (1 - self.label_smoothing) * loss + self.label_smoothing * even
-        return self._reduced(loss, weight)
-
-    def _of_probabilities(self, log_p, labels):
-        if self.label_smoothing > 0:
-            labels = labels * (1 - self.label_smoothing) + self.label_smoothing / labels.shape[1]
-        return self.get_loss(-self.reduce_sum(self._times_class_weights(log_p * labels), 1))
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The loss."""
+        logits = beside(logits, self.weight)
+        return F.cross_entropy(logits, labels, self.weight, self.ignore_index, self.reduction, self.label_smoothing)
 
 
-class BCEWithLogitsLoss(_Loss):
+class FocalLoss(LossBase):
     r"""
-    Binary cross entropy of sigmoid(x): :math:`-w (p\, y \log \sigma(x) + (1 - y) \log(1 - \sigma(x)))`.
+    Cross entropy in which what is known already counts little (Lin et al., 2017):
+    :math:`-w_y (1 - p_y)^\gamma \log p_y` for :math:`p = softmax(x)`.
 
     Args:
-        reduction (str): "mean", "sum" or "none". Default: "mean".
-        weight (Tensor): The weight w of each element. Default: None.
-        pos_weight (Tensor): The weight p of positive labels. Default: None.
-
-    Inputs:
-        - **logits** (Tensor) - float16 or float32, of any shape.
-        - **labels** (Tensor) - of the shape and type of `logits`.
-
-    Outputs:
-        Tensor, a scalar, or for "none" of the shape of `logits`.
-
-    Raises:
-        ValueError: If `reduction` is unknown, or the shapes differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-
-    def __init__(self, reduction="mean", weight=None, pos_weight=None):
-        super().__init__(reduction)
-        for name, value in (("weight", weight), ("pos_weight", pos_weight)):
-            if value is not None and not isinstance(value, Tensor):
-                raise TypeError(f"For 'BCEWithLogitsLoss', '{name}' should be a Tensor, but got {value!r}.")
-        self.weight = weight
-        self.pos_weight = pos_weight
-        self.softplus = P.Softplus()
-
-    def construct(self, logits, labels):
-        # -log sigmoid(x) = softplus(-x), -log(1 - sigmoid(x)) = softplus(x).
-        x, y = widened(logits), widened(labels)
-        positive = y * self.softplus(-x)
-        if self.pos_weight is not None:
-            positive = positive * self.pos_weight
-        loss = self.get_loss(positive + (1 - y) * self.softplus(x), 1.0 if self.weight is None else self.weight)
-        return rounded(loss, logits, labels, self.weight, self.pos_weight)
-
-
-class DiceLoss(_Loss):
-    r"""
-    One less the Dice coefficient: :math:`1 - (2 \sum x y + s) / (\sum x^2 + \sum y^2 + s)`.
-
-    Args:
-        smooth (float): The s that keeps the quotient finite, positive. Default: 1e-5.
-
-    Inputs:
-        - **logits** (Tensor) - of any shape.
-        - **label** (Tensor) - of the shape of `logits`.
-
-    Outputs:
-        Tensor, a scalar.
-
-    Raises:
-        TypeError: If `smooth` is not a float.
-        ValueError: If `smooth` is not positive, or the shapes differ.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-
-    def __init__(self, smooth=1e-5):
-        super().__init__()
-        self.smooth = Validator.check_positive_float(smooth, "smooth", self.cls_name)
-        self.square = P.Square()
-
-    def construct(self, logits, label):
-        if tuple(logits.shape) != tuple(label.shape):
-            raise ValueError(
-                f"For 'DiceLoss', 'logits' and 'label' should have one shape, but got {logits.shape} and {label.shape}."
-            )
-        x, y = widened(logits), widened(label)
-        intersection = self.reduce_sum(x * y)
-        union = self.reduce_sum(self.square(x)) + self.reduce_sum(self.square(y))
-        return rounded(1 - (2 * intersection + self.smooth) / (union + self.smooth), logits, label)
-
-
-class FocalLoss(_Loss):
-    r"""
-    Cross entropy that counts hard examples more (Lin et al., 2017): :math:`-w_y (1 - p_y)^\gamma \log p_y`.
-
-    Args:
-        weight (Tensor): The weight of each class, (C,). Default: None.
-        gamma (float): The exponent. Default: 2.0.
+        weight (Tensor): The w of each class, (C,); None is 1. Default: None.
+        gamma (float): How little: the exponent. Default: 2.0.
         reduction (str): "mean", "sum" or "none". Default: "mean".
 
     Inputs:
-        - **logits** (Tensor) - of shape (N, C).
-        - **labels** (Tensor) - class numbers of shape (N,) or (N, 1).
+        - **logits** (Tensor) - x, of shape (N, C).
+        - **labels** (Tensor) - class numbers y, of shape (N,) or (N, 1).
 
     Outputs:
-        Tensor, a scalar, or for "none" of shape (N,).
+        Tensor, a scalar; for "none" of shape (N,).
 
     Raises:
-        TypeError: If `gamma` is neither an int nor a float, or `weight` not a Tensor.
+        TypeError: If an argument is of another type.
         RuntimeError: If a label is not in [0, C); in GRAPH mode at the next look at a value.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.FocalLoss()(Tensor([[3.0, 70.0]], mindspore.float32), Tensor([0], mindspore.int32)))
+        67.0
     """
 
-    def __init__(self, weight=None, gamma=2.0, reduction="mean"):
+    @checked
+    def __init__(self, weight: OptionalTensor = None, gamma: Float = 2.0, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
-        self.gamma = Validator.check_value_type("gamma", gamma, [int, float], self.cls_name)
-        if weight is not None and not isinstance(weight, Tensor):
-            raise TypeError(f"For 'FocalLoss', 'weight' should be a Tensor, but got {weight!r}.")
         self.weight = weight
-        self.log_softmax = P.LogSoftmax(1)
-        self.gather_d = P.GatherD()
-        self.gather = P.Gather()
-        self.reshape = P.Reshape()
-        self.exp = P.Exp()
-        self.pow = P.Pow()
+        self.gamma = gamma
 
-    def construct(self, logits, labels):
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The loss."""
         check_labels(self.cls_name, labels, logits.shape[1])
-        log_p = self.gather_d(self.log_softmax(logits), 1, self.reshape(labels, (-1, 1)))
-        log_p = self.reshape(log_p, (-1,))
-        loss = -self.pow(1 - self.exp(log_p), float(self.gamma)) * log_p
-        if self.weight is not None:
-            loss = loss * self.gather(self.weight, self.reshape(labels, (-1,)), 0)
-        return self.get_loss(loss)
+        true = F.reshape(labels, (-1,))
+        known = F.reshape(F.gather_d(F.log_softmax(logits, 1), 1, F.expand_dims(true, 1)), (-1,))
+        losses = -F.pow(1 - F.exp(known), self.gamma) * known
+        return self.get_loss(losses if self.weight is None else losses * F.gather(self.weight, true, 0))
+
+
+class BCELoss(LossBase):
+    r"""
+    Binary cross entropy of probabilities: :math:`-w (y \log x + (1 - y) \log(1 - x))`.
+
+    Args:
+        weight (Tensor): The w of each element; None is 1. Default: None.
+        reduction (str): "mean", "sum" or "none". Default: "none".
+
+    Inputs:
+        - **inputs** (Tensor) - probabilities x, float16 or float32, of any shape.
+        - **labels** (Tensor) - y, of the same shape and type.
+
+    Outputs:
+        Tensor, a scalar; for "none" of the shape of `inputs`.
+
+    Raises:
+        ValueError: If `reduction` is something else, or the shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.BCELoss()(Tensor([0.5], mindspore.float32), Tensor([1.0], mindspore.float32)))
+        [0.6931472]
+    """
+
+    @checked
+    def __init__(self, weight: OptionalTensor = None, reduction: Reduction = "none") -> None:
+        super().__init__(reduction)
+        self.weight = weight
+        self.binary_cross_entropy = P.BinaryCrossEntropy(self.reduction)
+
+    def construct(self, inputs: Tensor, labels: Tensor) -> Tensor:
+        """The loss."""
+        return self.binary_cross_entropy(inputs, labels, self.weight)
+
+
+class BCEWithLogitsLoss(LossBase):
+    r"""
+    Binary cross entropy of the logistic function: :math:`-w (p y \log \sigma(x) + (1 - y) \log(1 - \sigma(x)))`, finite
+    for large numbers as well.
+
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+        weight (Tensor): The w of each element; None is 1. Default: None.
+        pos_weight (Tensor): The p of what is true; None is 1. Default: None.
+
+    Inputs:
+        - **logits** (Tensor) - x, float16 or float32, of any shape.
+        - **labels** (Tensor) - y, of the same shape and type.
+
+    Outputs:
+        Tensor, a scalar; for "none" of the shape of `logits`.
+
+    Raises:
+        TypeError: If a weight is no Tensor.
+        ValueError: If `reduction` is something else, or the shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.BCEWithLogitsLoss()(Tensor([-100.0], mindspore.float32), Tensor([1.0], mindspore.float32)))
+        100.0
+    """
+
+    @checked
+    def __init__(
+        self, reduction: Reduction = "mean", weight: OptionalTensor = None, pos_weight: OptionalTensor = None
+    ) -> None:
+        super().__init__(reduction)
+        self.weight = weight
+        self.pos_weight = pos_weight
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The loss."""
+        logits = beside(logits, labels, self.weight, self.pos_weight)
+        return F.binary_cross_entropy_with_logits(logits, labels, self.weight, self.pos_weight, self.reduction)
+
+
+def _divergence_reduction(value):
+    return value if value == "batchmean" else accept_value(Reduction, value)
+
+
+class KLDivLoss(LossBase):
+    r"""
+    Divergence of a predicted distribution from a given one (Kullback and Leibler, 1951): :math:`y (\log y - x)`, which
+    is 0 where y is.
+
+    Args:
+        reduction (str): "mean", "sum", "none", or "batchmean", the sum divided by the size of axis 0. Default: "mean".
+
+    Inputs:
+        - **logits** (Tensor) - logarithms x of the predicted probabilities.
+        - **labels** (Tensor) - the given probabilities y, of the same shape and type.
+
+    Outputs:
+        Tensor, a scalar; for "none" of the shape of `logits`.
+
+    Raises:
+        ValueError: If `reduction` is something else.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.KLDivLoss("sum")(Tensor([-1.0, -2.0], mindspore.float32), Tensor([0.0, 1.0], mindspore.float32)))
+        2.0
+    """
+
+    @checked
+    def __init__(
+        self,
+        reduction: Annotated[
+            str | None, Kind("'mean', 'batchmean', 'sum', 'none' or None", _divergence_reduction)
+        ] = "mean",
+    ) -> None:
+        super().__init__("sum" if reduction == "batchmean" else reduction)
+        self.batch_mean = reduction == "batchmean"
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The loss."""
+        loss = F.kl_div(logits, labels, self.reduction)
+        return loss / logits.shape[0] if self.batch_mean else loss

@@ -1,16 +1,57 @@
-"""Loss functions for numbers and distributions that newer versions of MindSpore added."""
+"""Losses of numbers: functions of how far a prediction is from what it should be."""
 
-from msnb._checkparam import Validator
+from msnb.common import dtype as mstype
+from msnb.common.kinds import PositiveFloat, checked
+from msnb.core.tensor import Tensor
 from msnb.nn._half import rounded, widened
-from msnb.nn.loss.loss import L1Loss, MSELoss, _Loss
+from msnb.nn._kinds import AboveZero, Reduction
+from msnb.nn.loss._base import LossBase
+from msnb.ops import functional as F
 from msnb.ops import operations as P
 
-__all__ = ["MAELoss", "RMSELoss", "HuberLoss", "KLDivLoss"]
+__all__ = ["L1Loss", "MAELoss", "MSELoss", "RMSELoss", "SmoothL1Loss", "HuberLoss"]
+
+
+def _reduced(layer, operator, base, target):
+    if base.dtype in mstype.int_type and target.dtype in mstype.int_type:
+        return layer.get_loss(operator(base, target, "none"))  # MindSpore's mean of ints is one
+    return operator(base, target, layer.reduction)
+
+
+class L1Loss(LossBase):
+    r"""
+    The distance: :math:`|x - y|`.
+
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Inputs:
+        - **base** (Tensor) - the prediction x, of any shape.
+        - **target** (Tensor) - what it should be.
+
+    Outputs:
+        Tensor, a scalar; for "none" the distances.
+
+    Raises:
+        ValueError: If `reduction` is something else.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 2, 6], mindspore.float32)
+        >>> print(nn.L1Loss()(x, y))
+        1.0
+    """
+
+    def construct(self, base: Tensor, target: Tensor) -> Tensor:
+        """The loss."""
+        return _reduced(self, F.l1_loss, base, target)
 
 
 class MAELoss(L1Loss):
     """
-    Mean absolute error: L1Loss under another name.
+    The mean absolute error: L1Loss by another name.
 
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
@@ -20,16 +61,52 @@ class MAELoss(L1Loss):
         - **target** (Tensor) - what it should be.
 
     Outputs:
-        Tensor, a scalar, or for "none" of the shape of the difference.
+        Tensor, a scalar; for "none" the distances.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 2, 6], mindspore.float32)
+        >>> print(nn.MAELoss()(x, y))
+        1.0
     """
 
 
-class RMSELoss(_Loss):
+class MSELoss(LossBase):
+    r"""
+    The squared distance: :math:`(x - y)^2`.
+
+    Args:
+        reduction (str): "mean", "sum" or "none". Default: "mean".
+
+    Inputs:
+        - **base** (Tensor) - the prediction x, of any shape.
+        - **target** (Tensor) - what it should be.
+
+    Outputs:
+        Tensor, a scalar; for "none" the squares.
+
+    Raises:
+        ValueError: If `reduction` is something else.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 2, 6], mindspore.float32)
+        >>> print(nn.MSELoss()(x, y))
+        3.0
     """
-    The square root of the mean squared error.
+
+    def construct(self, base: Tensor, target: Tensor) -> Tensor:
+        """The loss."""
+        return _reduced(self, F.mse_loss, base, target)
+
+
+class RMSELoss(LossBase):
+    """
+    The root of the mean squared distance.
 
     Inputs:
         - **logits** (Tensor) - the prediction, of any shape.
@@ -40,86 +117,94 @@ class RMSELoss(_Loss):
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([4, 5, 6], mindspore.float32)
+        >>> print(nn.RMSELoss()(x, y))
+        3.0
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
-        self.mse = MSELoss()
-        self.sqrt = P.Sqrt()
 
-    def construct(self, logits, label):
-        return rounded(self.sqrt(self.mse(widened(logits), widened(label))), logits, label)
+    def construct(self, logits: Tensor, label: Tensor) -> Tensor:
+        """The loss."""
+        return rounded(F.sqrt(F.mse_loss(widened(logits), widened(label))), logits, label)
 
 
-class HuberLoss(_Loss):
+class SmoothL1Loss(LossBase):
     r"""
-    Squared error near 0, absolute error beyond: with :math:`d = |x - y|`, :math:`d^2 / 2` where :math:`d \le \delta`
-    and :math:`\delta (d - \delta / 2)` elsewhere.
+    The distance of each element with a round bottom (Girshick, 2015): for :math:`d = |x - y|`,
+    :math:`d^2 / (2 \beta)` below :math:`\beta` and :math:`d - \beta / 2` from there on. Nothing is reduced.
+
+    Args:
+        beta (float): How wide the bottom is. Default: 1.0.
+
+    Inputs:
+        - **base** (Tensor) - the prediction x, float16 or float32.
+        - **target** (Tensor) - what it should be, of the same shape and type.
+
+    Outputs:
+        Tensor of the shape of `base`.
+
+    Raises:
+        TypeError: If `beta` is no float, or the types differ.
+        ValueError: If `beta` is not positive, or the shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 3, 6], mindspore.float32)
+        >>> print(nn.SmoothL1Loss()(x, y))
+        [0.  0.5 2.5]
+    """
+
+    @checked
+    def __init__(self, beta: AboveZero = 1.0) -> None:
+        super().__init__("none")
+        self.beta = beta
+        self.smooth_l1_loss = P.SmoothL1Loss(beta)
+
+    def construct(self, base: Tensor, target: Tensor) -> Tensor:
+        """The losses."""
+        return self.smooth_l1_loss(base, target)
+
+
+class HuberLoss(LossBase):
+    r"""
+    The squared distance that grows like the distance far away (Huber, 1964): for :math:`d = |x - y|`,
+    :math:`d^2 / 2` up to :math:`\delta` and :math:`\delta (d - \delta / 2)` from there on.
 
     Args:
         reduction (str): "mean", "sum" or "none". Default: "mean".
-        delta (Union[int, float]): Where the two meet, positive. Default: 1.0.
+        delta (Union[int, float]): Where far away begins, positive. Default: 1.0.
 
     Inputs:
-        - **logits** (Tensor) - the prediction, of any shape.
+        - **logits** (Tensor) - the prediction x, of any shape.
         - **labels** (Tensor) - what it should be.
 
     Outputs:
-        Tensor, a scalar, or for "none" of the shape of the difference.
+        Tensor, a scalar; for "none" the losses of all elements.
 
     Raises:
-        ValueError: If `delta` is not positive, or `reduction` is unknown.
+        TypeError: If `delta` is no number.
+        ValueError: If it is not positive, or `reduction` something else.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, y = Tensor([1, 2, 3], mindspore.float32), Tensor([1, 3, 6], mindspore.float32)
+        >>> print(nn.HuberLoss()(x, y))
+        1.0
     """
 
-    def __init__(self, reduction="mean", delta=1.0):
+    @checked
+    def __init__(self, reduction: Reduction = "mean", delta: PositiveFloat = 1.0) -> None:
         super().__init__(reduction)
-        Validator.check_value_type("delta", delta, [int, float], self.cls_name)
-        if delta <= 0:
-            raise ValueError(f"For 'HuberLoss', 'delta' should be positive, but got {delta}.")
         self.delta = delta
-        self.abs = P.Abs()
-        self.minimum = P.Minimum()
 
-    def construct(self, logits, labels):
-        distance = self.abs(widened(logits) - widened(labels))
-        near = self.minimum(distance, self.delta)
-        return rounded(self.get_loss(near * (distance - 0.5 * near)), logits, labels)
-
-
-class KLDivLoss(_Loss):
-    r"""
-    Kullback-Leibler divergence of log-probabilities x and probabilities y: :math:`y (\log y - x)`, 0 where y is 0.
-
-    Args:
-        reduction (str): "mean", "batchmean" (the sum over the size of axis 0), "sum" or "none". Default: "mean".
-
-    Inputs:
-        - **logits** (Tensor) - the logarithms of the predicted probabilities.
-        - **labels** (Tensor) - the probabilities, of the shape and type of `logits`.
-
-    Outputs:
-        Tensor, a scalar, or for "none" of the shape of `logits`.
-
-    Raises:
-        ValueError: If `reduction` is unknown.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-
-    def __init__(self, reduction="mean"):
-        super().__init__("sum" if reduction == "batchmean" else reduction)
-        self.batch_mean = reduction == "batchmean"
-        self.log = P.Log()
-        self.greater = P.Greater()
-        self.select = P.Select()
-        self.ones_like = P.OnesLike()
-
-    def construct(self, logits, labels):
-        x, y = widened(logits), widened(labels)
-        safe = self.select(self.greater(y, 0), y, self.ones_like(y))
-        loss = self.get_loss(y * (self.log(safe) - x))
-        return rounded(loss / logits.shape[0] if self.batch_mean else loss, logits, labels)
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The loss."""
+        return F.huber_loss(logits, labels, self.reduction, self.delta)

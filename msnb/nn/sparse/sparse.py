@@ -1,5 +1,6 @@
 """Layers on sparse Tensors."""
 
+from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P
 
@@ -8,27 +9,29 @@ __all__ = ["SparseToDense"]
 
 class SparseToDense(Cell):
     """
-    Make a dense Tensor of a sparse one.
+    A Tensor with the values of a sparse one at their places, and 0 elsewhere.
 
     Inputs:
-        - **sparse_tensor** (SparseTensor) - the values, their places and the shape.
+        - **sparse_tensor** (SparseTensor) - values, places and shape.
 
     Outputs:
-        Tensor, of shape `dense_shape`: the values at their places, 0 elsewhere.
+        Tensor of the shape `dense_shape`.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
         >>> from mindspore import SparseTensor
-        >>> indices = Tensor([[0, 1], [1, 2]])
-        >>> values = Tensor([1, 2], dtype=mindspore.int32)
-        >>> result = nn.SparseToDense()(SparseTensor(indices, values, (3, 4)))
+        >>> sparse = SparseTensor(Tensor([[0, 1], [1, 2]]), Tensor([1, 2], mindspore.int32), (2, 3))
+        >>> print(nn.SparseToDense()(sparse))
+        [[0 1 0]
+         [0 0 2]]
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.sparse_to_dense = P.SparseToDense()
 
-    def construct(self, sparse_tensor):
+    def construct(self, sparse_tensor) -> Tensor:
+        """The dense Tensor."""
         return self.sparse_to_dense(sparse_tensor.indices, sparse_tensor.values, sparse_tensor.dense_shape)

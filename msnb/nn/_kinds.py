@@ -1,0 +1,65 @@
+"""Kinds of arguments that several layers share (see `msnb.common.kinds`)."""
+
+import math
+from typing import Annotated, Any
+
+from msnb.common import dtype as mstype
+from msnb.common.initializer import Initializer
+from msnb.common.kinds import Between, DType, Float, Instance, Int, Kind, OneOf, Optional, StrictFloat, accept_value
+from msnb.core.tensor import Tensor
+
+# What a Parameter starts as: `initializer` checks it, since it knows the shape as well.
+Initial = Tensor | str | Initializer | float
+
+
+def _real(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError
+    return value
+
+
+def _finite(value):
+    value = accept_value(Float, value)
+    if not math.isfinite(value):
+        raise ValueError
+    return value
+
+
+def _axes(value):
+    return tuple(accept_value(Int, axis) for axis in value) if isinstance(value, tuple) else accept_value(Int, value)
+
+
+def _number_type(value):
+    dtype = accept_value(DType, value)
+    if dtype not in mstype.number_type:
+        raise TypeError
+    return dtype
+
+
+def _two_sizes(value):
+    """What is no tuple of two ints is of the wrong type; a bool is an int, and none that is a size."""
+    sizes = value if isinstance(value, tuple) else (value, value)
+    if len(sizes) != 2 or not all(isinstance(size, int) for size in sizes):
+        raise TypeError
+    if any(isinstance(size, bool) or size < 1 for size in sizes):
+        raise ValueError
+    return sizes
+
+
+def _reduction(value):
+    if value not in (None, "mean", "sum", "none"):
+        raise ValueError
+    return value or "none"
+
+
+Real = Annotated[float, Kind("an int or a float", _real)]  # as it was given
+Finite = Annotated[float, Kind("a finite number", _finite)]
+AboveZero = Annotated[float, Between(StrictFloat, 0, None, low_in=False)]
+Share = Annotated[float, Between(Float, 0, 1)]
+Epsilon = Annotated[float, Between(Float, 0, 1, low_in=False)]
+Axes = Annotated[int | tuple[int, ...], Kind("an int or a tuple of int", _axes)]
+NumberType = Annotated[Any, Kind("a number type", _number_type)]
+TwoSizes = Annotated[int | tuple[int, int], Kind("a positive int or a tuple of two", _two_sizes)]
+Layout = Annotated[str, OneOf("NCHW", "NHWC")]
+Reduction = Annotated[str | None, Kind("'mean', 'sum', 'none' or None", _reduction)]
+OptionalTensor = Annotated[Tensor | None, Optional(Instance(Tensor))]

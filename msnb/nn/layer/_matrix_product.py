@@ -1,0 +1,118 @@
+"""Products, inverses and determinants of matrices, which are the last two axes."""
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, checked
+from msnb.core.tensor import Tensor
+from msnb.nn._inputs import FLOATS, check_dtypes
+from msnb.nn.cell import Cell
+from msnb.ops import functional as F
+from msnb.ops import operations as P
+
+__all__ = ["MatMul", "MatInverse", "MatDet"]
+
+
+class MatMul(Cell):
+    """
+    The matrix product, as numpy.matmul has it: a vector is a row on the left and a column on the right, the leading
+    axes broadcast.
+
+    Args:
+        transpose_x1 (bool): Whether rows and columns of x1 change places before. Default: False.
+        transpose_x2 (bool): Whether those of x2 do. Default: False.
+
+    Inputs:
+        - **x1** (Tensor) - the left factor.
+        - **x2** (Tensor) - the right factor, of the same type.
+
+    Outputs:
+        Tensor, the product.
+
+    Raises:
+        TypeError: If an argument is no bool.
+        ValueError: If the columns of x1 are not as many as the rows of x2, or the leading axes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = Tensor([[1.0, 2.0]], mindspore.float32)
+        >>> print(nn.MatMul(transpose_x2=True)(x, x))
+        [[5.]]
+    """
+
+    @checked
+    def __init__(self, transpose_x1: Bool = False, transpose_x2: Bool = False) -> None:
+        super().__init__()
+        self.transpose_x1 = transpose_x1
+        self.transpose_x2 = transpose_x2
+
+    def construct(self, x1: Tensor, x2: Tensor) -> Tensor:
+        """The product."""
+        return F.matmul(_turned(x1, self.transpose_x1), _turned(x2, self.transpose_x2))
+
+
+def _turned(x, is_wanted):
+    return F.swapaxes(x, -1, -2) if is_wanted and x.ndim > 1 else x
+
+
+class MatInverse(Cell):
+    """
+    The inverse of a symmetric, positive definite matrix.
+
+    Inputs:
+        - **a** (Tensor) - float16 or float32, of shape (..., N, N).
+
+    Outputs:
+        Tensor, float32, of the shape of `a`.
+
+    Raises:
+        TypeError: If `a` is of another type.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.MatInverse()(Tensor([[2.0, 0.0], [0.0, 4.0]], mindspore.float32)))
+        [[0.5  0.  ]
+         [0.   0.25]]
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inverse = P.MatrixInverse()
+
+    def construct(self, a: Tensor) -> Tensor:
+        """The inverse."""
+        check_dtypes(self.cls_name, FLOATS, a=a)
+        return self.inverse(F.cast(a, mstype.float32))
+
+
+class MatDet(Cell):
+    """
+    The determinant of a symmetric, positive definite matrix.
+
+    Inputs:
+        - **a** (Tensor) - float16 or float32, of shape (..., N, N).
+
+    Outputs:
+        Tensor, float32, of shape (...).
+
+    Raises:
+        TypeError: If `a` is of another type.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.MatDet()(Tensor([[2.0, 0.0], [0.0, 4.0]], mindspore.float32)))
+        8.0
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.determinant = P.MatrixDeterminant()
+
+    def construct(self, a: Tensor) -> Tensor:
+        """The determinant."""
+        check_dtypes(self.cls_name, FLOATS, a=a)
+        return self.determinant(F.cast(a, mstype.float32))

@@ -1,0 +1,37 @@
+"""Layers without Parameters that do what one operator does."""
+
+from typing import Any, ClassVar
+
+from msnb.core.tensor import Tensor
+from msnb.nn.cell import Cell
+
+
+class OneOperator(Cell):
+    """A layer that is one operator, made with what the constructor hands on.
+
+    A subclass names the operator's class and the attribute that holds it: ``class ReLU(OneOperator, operator=P.ReLU,
+    held_as="relu")``. Libraries on MindSpore reach for that attribute, to shard the operator.
+    """
+
+    _operator: ClassVar[Any] = None
+    _held_as: ClassVar[str] = ""
+
+    def __init_subclass__(cls, operator: Any = None, held_as: str = "", **rest: Any) -> None:
+        super().__init_subclass__(**rest)
+        if operator is not None:
+            cls._operator, cls._held_as = operator, held_as
+
+    def __init__(self, *attributes: Any, **named: Any) -> None:
+        super().__init__()
+        setattr(self, self._held_as, self._operator(*attributes, **named))
+
+    def construct(self, x: Tensor) -> Tensor:
+        """What the operator gives for `x`."""
+        return getattr(self, self._held_as)(x)
+
+
+class PlainOperator(OneOperator):
+    """A layer that is one operator without attributes."""
+
+    def __init__(self) -> None:
+        super().__init__()

@@ -1,0 +1,214 @@
+"""Normalisation of each sample by itself: over a layer, over groups of channels, over each channel."""
+
+from typing import Annotated
+
+from msnb.common.initializer import initializer
+from msnb.common.kinds import Bool, Instance, Int, OneOf, PositiveInt, StrictFloat, checked
+from msnb.core.tensor import Parameter, Tensor
+from msnb.nn._half import beside
+from msnb.nn._kinds import Epsilon, Finite, Initial, Share
+from msnb.nn.cell import Cell
+from msnb.nn.layer._batch_norm import FeatureNorm
+from msnb.ops import operations as P
+
+__all__ = ["LayerNorm", "GroupNorm", "InstanceNorm2d"]
+
+
+class LayerNorm(Cell):
+    r"""
+    Layer normalisation (Ba et al., 2016): each sample gets mean 0 and variance 1 over its last axes, then a learned
+    scale and shift for each place: :math:`y = \gamma (x - \mu) / \sqrt{\sigma^2 + \epsilon} + \beta`.
+
+    Args:
+        normalized_shape (Union[tuple[int], list[int]]): The shape of gamma and beta.
+        begin_norm_axis (int): The first of the axes over which mean and variance are taken. Default: -1.
+        begin_params_axis (int): The first of the axes that gamma and beta have. Default: -1.
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first gamma. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first beta. Default: "zeros".
+        epsilon (float): What keeps the root from 0. Default: 1e-7.
+
+    Inputs:
+        - **x** (Tensor) - whose last axes are `normalized_shape`.
+
+    Outputs:
+        Tensor of the shape and type of `x`.
+
+    Raises:
+        TypeError: If `normalized_shape` is neither a tuple nor a list, or an axis no int.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(nn.LayerNorm((2,))(Tensor([[1.0, 3.0]], mindspore.float32)).asnumpy().round(3))
+        [[-1.  1.]]
+    """
+
+    @checked
+    def __init__(
+        self,
+        normalized_shape: Annotated[tuple[int, ...] | list[int], Instance(tuple, list)],
+        begin_norm_axis: Int = -1,
+        begin_params_axis: Int = -1,
+        gamma_init: Initial = "ones",
+        beta_init: Initial = "zeros",
+        epsilon: Finite = 1e-7,
+    ) -> None:
+        super().__init__()
+        self.normalized_shape = normalized_shape
+        self.begin_norm_axis = begin_norm_axis
+        self.begin_params_axis = begin_params_axis
+        self.epsilon = epsilon
+        self.gamma = Parameter(initializer(gamma_init, normalized_shape), "gamma")
+        self.beta = Parameter(initializer(beta_init, normalized_shape), "beta")
+        self.layer_norm = P.LayerNorm(begin_norm_axis, begin_params_axis, epsilon)
+
+    def construct(self, input_x: Tensor) -> Tensor:
+        """The normalised input."""
+        return self.layer_norm(input_x, self.gamma, self.beta)[0]
+
+    def extend_repr(self) -> str:
+        """Shape, axes and Parameters."""
+        axes = f"begin_norm_axis={self.begin_norm_axis}, begin_params_axis={self.begin_params_axis}"
+        return f"normalized_shape={self.normalized_shape}, {axes}, gamma{self.gamma}, beta={self.beta}"
+
+
+class GroupNorm(Cell):
+    r"""
+    Group normalisation (Wu and He, 2018): the channels of an image are split into groups, each of which gets mean 0 and
+    variance 1; then each channel gets a scale and a shift.
+
+    Args:
+        num_groups (int): The number of groups.
+        num_channels (int): The number of channels, which `num_groups` divides.
+        eps (float): What keeps the root from 0. Default: 1e-5.
+        affine (bool): Whether scale and shift are learned. Default: True.
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first scale. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first shift. Default: "zeros".
+
+    Inputs:
+        - **x** (Tensor) - of shape (N, C, H, W).
+
+    Outputs:
+        Tensor of the shape of `x`, and of its type or the wider one of the Parameters.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a number is less than 1, the groups are unequal, or the input has other dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.GroupNorm(2, 4)
+        >>> print(net(Tensor(np.ones((1, 4, 2, 2)), mindspore.float32)).shape)
+        (1, 4, 2, 2)
+    """
+
+    @checked
+    def __init__(
+        self,
+        num_groups: PositiveInt,
+        num_channels: PositiveInt,
+        eps: StrictFloat = 1e-05,
+        affine: Bool = True,
+        gamma_init: Initial = "ones",
+        beta_init: Initial = "zeros",
+    ) -> None:
+        super().__init__()
+        if num_channels % num_groups:
+            raise ValueError(
+                f"For '{self.cls_name}', 'num_groups' should divide 'num_channels', "
+                f"but got {num_groups} and {num_channels}."
+            )
+        self.num_groups = num_groups
+        self.num_channels = num_channels
+        for name, value in (("gamma", gamma_init), ("beta", beta_init)):
+            start = initializer(value, num_channels)
+            setattr(self, name, Parameter(start, name) if affine else start)
+        self.group_norm = P.GroupNorm(eps)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The normalised input."""
+        if x.ndim != 4 or x.shape[1] != self.num_channels:
+            raise ValueError(
+                f"For '{self.cls_name}', the input must have 4 dims and {self.num_channels} channels (num_channels), "
+                f"but got shape {x.shape}."
+            )
+        return self.group_norm(beside(x, self.gamma), self.num_groups, self.gamma, self.beta)
+
+    def extend_repr(self) -> str:
+        """Numbers of groups and channels."""
+        return f"num_groups={self.num_groups}, num_channels={self.num_channels}"
+
+
+class InstanceNorm2d(FeatureNorm):
+    r"""
+    Instance normalisation (Ulyanov et al., 2016): each channel of each image gets mean 0 and variance 1, then a scale
+    and a shift.
+
+    Args:
+        num_features (int): The number of channels C.
+        eps (float): What keeps the root from 0. Default: 1e-5.
+        momentum (float): How far the running statistics move towards the new ones; in batch normalisation it is how
+            much of them stays. Default: 0.1.
+        affine (bool): Whether scale and shift are learned. Default: True.
+        gamma_init (Union[Tensor, str, Initializer, numbers.Number]): The first scale. Default: "ones".
+        beta_init (Union[Tensor, str, Initializer, numbers.Number]): The first shift. Default: "zeros".
+        moving_mean_init (Union[Tensor, str, Initializer, numbers.Number]): The first running mean. Default: "zeros".
+        moving_var_init (Union[Tensor, str, Initializer, numbers.Number]): The first running variance. Default: "ones".
+        use_batch_statistics (bool): Whether an image's own statistics are used, not the running ones. Default: True.
+        input_dims (str): Only "2d". Default: "2d".
+
+    Inputs:
+        - **x** (Tensor) - of shape (N, C, H, W).
+
+    Outputs:
+        Tensor of the shape of `x`.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a number is out of its range, or the input no batch of images.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.InstanceNorm2d(3)
+        >>> print(net(Tensor(np.ones((1, 3, 2, 2)), mindspore.float32)).shape)
+        (1, 3, 2, 2)
+    """
+
+    @checked
+    def __init__(
+        self,
+        num_features: PositiveInt,
+        eps: Epsilon = 1e-5,
+        momentum: Share = 0.1,
+        affine: Bool = True,
+        gamma_init: Initial = "ones",
+        beta_init: Initial = "zeros",
+        moving_mean_init: Initial = "zeros",
+        moving_var_init: Initial = "ones",
+        use_batch_statistics: Bool = True,
+        input_dims: Annotated[str, OneOf("2d")] = "2d",
+    ) -> None:
+        super().__init__()
+        self.input_dims = input_dims
+        self.use_batch_statistics = use_batch_statistics
+        self._keep(
+            num_features,
+            eps,
+            momentum,
+            affine=affine,
+            gamma=gamma_init,
+            beta=beta_init,
+            mean=moving_mean_init,
+            variance=moving_var_init,
+        )
+        self.instance_bn = P.InstanceNorm(is_training=use_batch_statistics, epsilon=eps, momentum=momentum)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The normalised input."""
+        self._check_rank(x)
+        return self._by(self.instance_bn, x)

@@ -1,0 +1,72 @@
+"""`LossBase`: what loss functions do with the losses of single elements."""
+
+from msnb.common.kinds import checked
+from msnb.core.tensor import Tensor
+from msnb.nn._kinds import Reduction
+from msnb.nn.cell import Cell
+from msnb.ops import operations as P
+
+__all__ = ["LossBase"]
+
+
+class LossBase(Cell):
+    """
+    Base of loss functions. A subclass computes the losses of the elements in `construct` and returns `get_loss` of
+    them.
+
+    Args:
+        reduction (str): What `get_loss` makes of them: "mean", "sum", or "none" (or None), which leaves them.
+            Default: "mean".
+
+    Raises:
+        ValueError: If `reduction` is something else.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> class Cubic(nn.LossBase):
+        ...     def construct(self, base, target):
+        ...         return self.get_loss((base - target) ** 3)
+        >>> x, y = Tensor([1, 3], mindspore.float32), Tensor([0, 1], mindspore.float32)
+        >>> print(Cubic("sum")(x, y))
+        9.0
+    """
+
+    @checked
+    def __init__(self, reduction: Reduction = "mean") -> None:
+        super().__init__()
+        self.reduction = reduction
+        self.average = reduction != "sum"
+        self.reduce = reduction != "none"
+        self.reduce_mean = P.ReduceMean()
+        self.reduce_sum = P.ReduceSum()
+
+    def get_axis(self, x: Tensor) -> tuple[int, ...]:
+        """All axes of `x`."""
+        return tuple(range(x.ndim))
+
+    def get_loss(self, x: Tensor, weights: float | Tensor = 1.0) -> Tensor:
+        """
+        The loss, of the losses of single elements.
+
+        Args:
+            x (Tensor): These.
+            weights (Union[float, Tensor]): By what they are multiplied before. Default: 1.0.
+
+        Returns:
+            Tensor.
+        """
+        if isinstance(weights, Tensor) or weights != 1.0:
+            x = x * weights
+        if not self.reduce:
+            return x
+        return (self.reduce_mean if self.average else self.reduce_sum)(x, self.get_axis(x))
+
+    def construct(self, base: Tensor, target: Tensor) -> Tensor:
+        """The loss; every subclass says what it is.
+
+        Raises:
+            NotImplementedError: Here.
+        """
+        raise NotImplementedError(f"{self.cls_name} must implement construct.")

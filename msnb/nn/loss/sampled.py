@@ -1,0 +1,109 @@
+"""A loss for so many classes that only some of them are looked at."""
+
+from typing import Annotated
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, Kind, NonNegInt, PositiveInt, checked
+from msnb.core.tensor import Tensor
+from msnb.nn._inputs import INTS, check_dtypes
+from msnb.nn._kinds import Reduction
+from msnb.nn.loss._base import LossBase
+from msnb.ops import functional as F
+from msnb.ops import operations as P
+
+__all__ = ["SampledSoftmaxLoss"]
+
+
+def _three(value):
+    if not isinstance(value, (tuple, list)):
+        raise TypeError
+    if len(value) != 3:
+        raise ValueError
+    return tuple(value)
+
+
+Sample = Annotated[tuple | list, Kind("a tuple or list of three Tensors", _three)]
+_NEVER = 1e30  # taken off a logit, it leaves no probability
+
+
+class SampledSoftmaxLoss(LossBase):
+    """
+    Softmax cross entropy over the true classes and a random sample of the others (Jean et al., 2015).
+
+    Args:
+        num_sampled (int): How many classes are sampled.
+        num_classes (int): How many there are.
+        num_true (int): How many of them are true for an example. Default: 1.
+        sampled_values (Union[list, tuple]): The sample, as ops.UniformCandidateSampler gives it: classes, how often
+            each true class and how often each of these is expected; None to take one. Default: None.
+        remove_accidental_hits (bool): Whether a sampled class does not count where it is the true one; only without
+            `sampled_values`. Default: True.
+        seed (int): Of the sampler. Default: 0.
+        reduction (str): "mean", "sum" or "none"; for each of them the losses of all examples are returned.
+            Default: "none".
+
+    Inputs:
+        - **weights** (Tensor) - (C, dim), those of the classes.
+        - **bias** (Tensor) - (C,), those of the classes.
+        - **labels** (Tensor) - (N, num_true), the true classes, int32 or int64.
+        - **inputs** (Tensor) - (N, dim), the examples.
+
+    Outputs:
+        Tensor of shape (N,).
+
+    Raises:
+        TypeError: If an argument is of another type, or `labels` are no ints.
+        ValueError: If a number is out of its range, or `sampled_values` are not three.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> net = nn.SampledSoftmaxLoss(num_sampled=4, num_classes=7)
+        >>> weights, biases = Tensor(np.ones((7, 10)), mindspore.float32), Tensor(np.zeros(7), mindspore.float32)
+        >>> labels, inputs = Tensor([[0], [1]], mindspore.int32), Tensor(np.ones((2, 10)), mindspore.float32)
+        >>> print(net(weights, biases, labels, inputs).shape)
+        (2,)
+    """
+
+    @checked
+    def __init__(
+        self,
+        num_sampled: PositiveInt,
+        num_classes: PositiveInt,
+        num_true: PositiveInt = 1,
+        sampled_values: Sample | None = None,
+        remove_accidental_hits: Bool = True,
+        seed: NonNegInt = 0,
+        reduction: Reduction = "none",
+    ) -> None:
+        super().__init__(reduction)
+        for name, count in (("num_sampled", num_sampled), ("num_true", num_true)):
+            if count > num_classes:
+                raise ValueError(
+                    f"For '{self.cls_name}', '{name}' should be at most 'num_classes' {num_classes}, but got {count}."
+                )
+        self.num_true = num_true
+        self.sampled_values = sampled_values
+        self.remove_accidental_hits = remove_accidental_hits and sampled_values is None
+        self.sampler = P.UniformCandidateSampler(num_true, num_sampled, True, num_classes, seed)
+        self.matmul = P.MatMul(transpose_b=True)
+
+    def construct(self, weights: Tensor, biases: Tensor, labels: Tensor, inputs: Tensor) -> Tensor:
+        """The losses."""
+        check_dtypes(self.cls_name, INTS, labels=labels)
+        true = F.reshape(F.cast(labels, mstype.int32), (-1, self.num_true))
+        sampled, expected_true, expected = self.sampled_values or self.sampler(true)
+        sampled = F.cast(sampled, mstype.int32)
+        # What is sampled often would weigh more, if its expected count were not taken off.
+        examples = F.expand_dims(inputs, 1)
+        own = self.reduce_sum(examples * F.gather(weights, true, 0), 2) + F.gather(biases, true, 0)
+        own = own - F.log(expected_true)
+        others = self.matmul(inputs, F.gather(weights, sampled, 0)) + F.gather(biases, sampled, 0)
+        others = others - F.log(expected)
+        if self.remove_accidental_hits:
+            hits = F.equal(F.expand_dims(true, 2), F.reshape(sampled, (1, 1, -1)))
+            others = others - self.reduce_sum(F.cast(hits, mstype.float32), 1) * _NEVER
+        logits = F.log_softmax(F.concat((own, others), 1), 1)
+        # Each true class has an equal share of the probability.
+        return -self.reduce_mean(logits[:, : self.num_true], 1)
