@@ -16,11 +16,13 @@ from pathlib import Path
 
 import msnb
 from msnb import log
+from msnb.core.operator import REGISTRY
 from msnb.core.primitive import DeclaredPrimitive
 
 ROOT = Path(msnb.__file__).parent
 SAMPLES = Path(__file__).with_name("argument_samples.py")  # what the walk is tested with
 ACTS, RETURNED, SAID, TOLD, TESTED = "acts", "returned", "said", "told", "tested"
+_VARIED = [op for op in REGISTRY.values() if getattr(op, "variant", None) is not None]
 NOTHING, ALL = frozenset(), frozenset((ACTS, RETURNED))
 PROBES = (None, True, False, 0, 1, 2, 0.5, "x", (), (1, 1))
 
@@ -378,6 +380,9 @@ class _Body:
         node = definition(inner)
         if always_raises(node) or does_nothing(node):
             return None
+        op = next((op for op in _VARIED if op.functional is callee), None)
+        if op is not None:
+            found = {name: operator_fate(op, name) for name in found}
         return parameters(node)[bound:], found, False
 
     def resolve(self, node):
