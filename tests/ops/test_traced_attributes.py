@@ -101,7 +101,7 @@ EXAMPLES = {
         {**_sizes, "num_layers": 1},
     ),
     "LayerNorm": ((f(3, 4), f(4), f(4)), {"epsilon": (0.1, 0.3)}, {}),
-    "LeakyReLUExt": ((f(9),), {"negative_slope": (0.1, 0.3)}, {}),
+    "LeakyReLUExt": ((f(9),), {"alpha": (0.1, 0.3)}, {}),
     "_MarginRankingLoss": ((f(4), f(4), f(4)), {"margin": (0.5, 2.0)}, {}),
     "_NLLLossND": ((f(4, 3), i(0, 1, 2, 1)), {"label_smoothing": (0.1, 0.5)}, {}),
     "NMSWithMask": ((_scored,), {"iou_threshold": (0.1, 0.9)}, {}),
@@ -124,7 +124,7 @@ EXAMPLES = {
         {},
     ),
     "Threshold": ((f(9),), {"thr": (-0.5, 0.5), "value": (3.0, -0.0)}, {}),
-    "TripletMarginLoss": ((*(f(4, 3),) * 3, 3.5), {"p": (1.5, 3.0), "eps": (0.1, 0.3)}, {}),
+    "TripletMarginLoss": ((f(4, 3),) * 2 + (f(4, 3), 3.5), {"p": (1.5, 3.0), "eps": (0.1, 0.3)}, {}),
 }
 # Numbers that are constants of the program, and why.
 STATIC = {
@@ -452,13 +452,13 @@ def test_names_in_a_graph_mean_something_as_long_as_the_program_lives():
     net(Tensor(X))
     program = program_of(net)
     name = next(e.params["name"] for e in program.jaxpr.jaxpr.eqns if "Leaky" in e.params.get("name", ""))
-    assert name == "LeakyReLUExt[negative_slope=0.123]"
-    assert attributes_of(name) == ("LeakyReLUExt", {"negative_slope": 0.123})
+    assert name == "LeakyReLUExt[alpha=0.123]"
+    assert attributes_of(name) == ("LeakyReLUExt", {"alpha": 0.123})
     text = str(name).encode().decode()
     REGISTRY["LeakyReLUExt"].kernels.clear()
     REGISTRY["LeakyReLUExt"].kernels.older.clear()
     gc.collect()
-    assert program.names[text][:2] == ("LeakyReLUExt", {"negative_slope": 0.123})
+    assert program.names[text][:2] == ("LeakyReLUExt", {"alpha": 0.123})
     assert attributes_of(text) == ("LeakyReLUExt", {})  # nobody else knows
 
 

@@ -100,7 +100,7 @@ def interpolate(
     if not isinstance(input, Tensor) or input.ndim not in (3, 4, 5):
         raise ValueError("For 'interpolate', 'input' should be a Tensor of 3 to 5 dimensions.")
     if recompute_scale_factor is not None:
-        check(Bool, recompute_scale_factor, "recompute_scale_factor", "interpolate")
+        check(Bool | None, recompute_scale_factor, "recompute_scale_factor", "interpolate")
     size, steps = _size_and_steps("interpolate", input, size, scale_factor, recompute_scale_factor)
     if mode in _RANKS and input.ndim != _RANKS[mode]:
         raise ValueError(f"For 'interpolate', mode '{mode}' needs {_RANKS[mode]} dimensions, but got {input.shape}.")

@@ -6,8 +6,7 @@ Gradients at the kinks are MindSpore's: zero where the function is flat on one s
 import jax.numpy as jnp
 
 from msnb.common.kinds import Float
-from msnb.core.declare import operator, spelling
-from msnb.core.tensor import Tensor
+from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops.nn._pullback import pull
 
@@ -137,12 +136,12 @@ def PReLUGrad(y_backprop, x, w):
     return pull(PReLU.kernel, x, w)(y_backprop)
 
 
-@operator
-def LeakyReLUExt(input, *, negative_slope: Float = 0.01):
-    """x where x > 0, negative_slope * x elsewhere.
+@operator(functional="leaky_relu", generation=2)
+def LeakyReLUExt(input, *, alpha: Float = 0.2):
+    """x where x > 0, alpha * x elsewhere.
 
     Args:
-        negative_slope (float): slope of the negative part. Default: 0.01.
+        alpha (float): slope of the negative part. Default: 0.2.
 
     Inputs:
         - **input** (Tensor) - any shape, float.
@@ -154,24 +153,7 @@ def LeakyReLUExt(input, *, negative_slope: Float = 0.01):
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("LeakyReLUExt", "input", input, _check.FLOAT)
-    return jnp.where(input > 0, input, jnp.asarray(negative_slope, input.dtype) * input)
-
-
-@spelling(LeakyReLUExt)
-def leaky_relu(input: Tensor, alpha: float = 0.2) -> Tensor:
-    """x where x > 0, alpha * x elsewhere.
-
-    Args:
-        input (Tensor): Any shape, float.
-        alpha (float): Slope of the negative part. Default: 0.2.
-
-    Returns:
-        Tensor, shape and type of `input`.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return LeakyReLUExt.functional(input, alpha)
+    return jnp.where(input > 0, input, jnp.asarray(alpha, input.dtype) * input)
 
 
 @operator(functional="threshold", generation=2)
