@@ -18,11 +18,16 @@ def _real(value):
     return value
 
 
-def _finite(value):
-    value = accept_value(Float, value)
-    if not math.isfinite(value):
-        raise ValueError
-    return value
+def _known(kind, expects):
+    """`kind`, but for NaN; an infinite slope or exponent is a strange, but a defined function."""
+
+    def accept(value):
+        value = accept_value(kind, value)
+        if math.isnan(value):
+            raise ValueError
+        return value
+
+    return Kind(expects, accept)
 
 
 def _axes(value):
@@ -53,7 +58,8 @@ def _reduction(value):
 
 
 Real = Annotated[float, Kind("an int or a float", _real)]  # as it was given
-Finite = Annotated[float, Kind("a finite number", _finite)]
+KnownNumber = Annotated[float, _known(Float, "a number other than NaN")]
+KnownFloat = Annotated[float, _known(StrictFloat, "a float other than NaN")]
 AboveZero = Annotated[float, Between(StrictFloat, 0, None, low_in=False)]
 Share = Annotated[float, Between(Float, 0, 1)]
 Epsilon = Annotated[float, Between(Float, 0, 1, low_in=False)]

@@ -7,7 +7,8 @@ import numpy as np
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Between, Float, Kind, PositiveInt, StrictFloat, accept_value, checked
 from msnb.core.tensor import Parameter, Tensor
-from msnb.nn._kinds import Finite
+from msnb.nn._kinds import KnownFloat, KnownNumber
+from msnb.nn._numbers import FiniteFloat
 from msnb.nn.cell import Cell
 from msnb.nn.layer._one_operator import OneOperator, PlainOperator
 from msnb.ops import functional as F
@@ -79,7 +80,7 @@ class LeakyReLU(Cell):
     """
 
     @checked
-    def __init__(self, alpha: Float = 0.2) -> None:
+    def __init__(self, alpha: KnownNumber = 0.2) -> None:
         super().__init__()
         self.alpha = alpha
 
@@ -95,7 +96,7 @@ def _slopes(value):
         return Tensor(np.array(value, np.float32))
     if not isinstance(value, (float, np.float32)):
         raise TypeError
-    return accept_value(Finite, value)
+    return accept_value(FiniteFloat, float(value))
 
 
 Slopes = Annotated[float | list[float] | Tensor, Kind("a float, a list or a Tensor", _slopes, whole=True)]
@@ -191,7 +192,7 @@ class SeLU(PlainOperator, operator=P.SeLU, held_as="selu"):
 
 
 def _not_zero(value):
-    value = accept_value(StrictFloat, value)
+    value = accept_value(KnownFloat, value)
     if value == 0:
         raise ValueError
     return value
@@ -295,7 +296,7 @@ class HShrink(OneOperator, operator=P.HShrink, held_as="hshrink"):
     """
 
     @checked
-    def __init__(self, lambd: StrictFloat = 0.5) -> None:
+    def __init__(self, lambd: KnownFloat = 0.5) -> None:
         super().__init__(lambd)
 
 

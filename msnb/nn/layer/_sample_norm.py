@@ -3,10 +3,12 @@
 from typing import Annotated
 
 from msnb.common.initializer import initializer
-from msnb.common.kinds import Bool, Instance, Int, OneOf, PositiveInt, StrictFloat, checked
+from msnb.common.kinds import Bool, Instance, Int, OneOf, PositiveInt, checked
 from msnb.core.tensor import Parameter, Tensor
 from msnb.nn._half import beside
-from msnb.nn._kinds import Epsilon, Finite, Initial, Share
+from msnb.nn._kinds import Epsilon, Initial, Share
+from msnb.nn._numbers import FiniteFloat
+from msnb.nn._numbers import Number as FiniteNumber
 from msnb.nn.cell import Cell
 from msnb.nn.layer._batch_norm import FeatureNorm
 from msnb.ops import operations as P
@@ -52,7 +54,7 @@ class LayerNorm(Cell):
         begin_params_axis: Int = -1,
         gamma_init: Initial = "ones",
         beta_init: Initial = "zeros",
-        epsilon: Finite = 1e-7,
+        epsilon: FiniteNumber = 1e-7,
     ) -> None:
         super().__init__()
         self.normalized_shape = normalized_shape
@@ -110,7 +112,7 @@ class GroupNorm(Cell):
         self,
         num_groups: PositiveInt,
         num_channels: PositiveInt,
-        eps: StrictFloat = 1e-05,
+        eps: FiniteFloat = 1e-05,
         affine: Bool = True,
         gamma_init: Initial = "ones",
         beta_init: Initial = "zeros",

@@ -3,10 +3,11 @@
 from typing import Annotated
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Between, Bool, Optional, checked
+from msnb.common.kinds import Bool, Optional, checked
 from msnb.core.tensor import Tensor
 from msnb.nn._inputs import FLOATS, check_dtypes
-from msnb.nn._kinds import Axes, Finite
+from msnb.nn._kinds import Axes
+from msnb.nn._numbers import PositiveNumber
 from msnb.nn.cell import Cell
 from msnb.ops import functional as F
 from msnb.ops import operations as P
@@ -40,7 +41,7 @@ class L1Regularizer(Cell):
     """
 
     @checked
-    def __init__(self, scale: Annotated[float, Between(Finite, 0, None, low_in=False)]) -> None:
+    def __init__(self, scale: PositiveNumber) -> None:
         super().__init__()
         self.scale = Tensor(scale, mstype.float32)
         self.abs = P.Abs()

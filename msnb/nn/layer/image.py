@@ -9,7 +9,8 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Between, Float, Kind, PositiveInt, StrictFloat, accept_value, checked
 from msnb.core.tensor import Tensor
 from msnb.nn._inputs import FLOATS, check_alike, check_dims, check_dtypes
-from msnb.nn._kinds import AboveZero, Real
+from msnb.nn._kinds import AboveZero, KnownFloat
+from msnb.nn._numbers import PositiveNumber
 from msnb.nn.cell import Cell
 from msnb.nn.layer.container import CellList
 from msnb.nn.layer.conv import Conv2d
@@ -18,8 +19,6 @@ from msnb.ops import functional as F
 from msnb.ops import operations as P
 
 __all__ = ["ImageGradients", "SSIM", "MSSSIM", "PSNR", "CentralCrop"]
-
-Brightest = Annotated[float, Between(Real, 0, None, low_in=False)]
 
 
 def _check_pair(layer, img1, img2):
@@ -80,11 +79,11 @@ class _Similarity(Cell):
     @checked
     def __init__(
         self,
-        max_val: Brightest = 1.0,
+        max_val: PositiveNumber = 1.0,
         filter_size: PositiveInt = 11,
         filter_sigma: AboveZero = 1.5,
-        k1: StrictFloat = 0.01,
-        k2: StrictFloat = 0.03,
+        k1: KnownFloat = 0.01,
+        k2: KnownFloat = 0.03,
     ) -> None:
         super().__init__()
         self.max_val = max_val
@@ -162,11 +161,11 @@ class SSIM(_Similarity):
 
     def __init__(
         self,
-        max_val: Brightest = 1.0,
+        max_val: PositiveNumber = 1.0,
         filter_size: PositiveInt = 11,
         filter_sigma: AboveZero = 1.5,
-        k1: StrictFloat = 0.01,
-        k2: StrictFloat = 0.03,
+        k1: KnownFloat = 0.01,
+        k2: KnownFloat = 0.03,
     ) -> None:
         super().__init__(max_val, filter_size, filter_sigma, k1, k2)
         self.conv = self._window()
@@ -224,7 +223,7 @@ class MSSSIM(_Similarity):
     @checked
     def __init__(
         self,
-        max_val: Brightest = 1.0,
+        max_val: PositiveNumber = 1.0,
         power_factors: Annotated[tuple[float, ...] | list[float], Kind("a tuple or list of numbers", _numbers)] = (
             0.0448,
             0.2856,
@@ -234,8 +233,8 @@ class MSSSIM(_Similarity):
         ),
         filter_size: PositiveInt = 11,
         filter_sigma: AboveZero = 1.5,
-        k1: StrictFloat = 0.01,
-        k2: StrictFloat = 0.03,
+        k1: KnownFloat = 0.01,
+        k2: KnownFloat = 0.03,
     ) -> None:
         super().__init__(max_val, filter_size, filter_sigma, k1, k2)
         self.multi_convs_list = CellList([self._window() for _ in power_factors])
@@ -287,7 +286,7 @@ class PSNR(Cell):
     """
 
     @checked
-    def __init__(self, max_val: Brightest = 1.0) -> None:
+    def __init__(self, max_val: PositiveNumber = 1.0) -> None:
         super().__init__()
         self.max_val = max_val
         self.reduce_mean = P.ReduceMean()

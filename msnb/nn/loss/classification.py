@@ -3,10 +3,10 @@
 from typing import Annotated
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Between, Bool, Float, Int, Kind, StrictFloat, accept_value, checked
+from msnb.common.kinds import Between, Bool, Int, Kind, StrictFloat, accept_value, checked
 from msnb.core.tensor import Tensor
-from msnb.nn._half import beside
-from msnb.nn._kinds import OptionalTensor, Reduction
+from msnb.nn._half import beside, rounded, widened
+from msnb.nn._kinds import KnownNumber, OptionalTensor, Reduction
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 from msnb.ops import operations as P
@@ -196,7 +196,7 @@ class FocalLoss(LossBase):
     """
 
     @checked
-    def __init__(self, weight: OptionalTensor = None, gamma: Float = 2.0, reduction: Reduction = "mean") -> None:
+    def __init__(self, weight: OptionalTensor = None, gamma: KnownNumber = 2.0, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
         self.weight = weight
         self.gamma = gamma
@@ -332,5 +332,8 @@ class KLDivLoss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
-        loss = F.kl_div(logits, labels, self.reduction)
-        return loss / logits.shape[0] if self.batch_mean else loss
+        if not self.batch_mean:
+            return F.kl_div(logits, labels, self.reduction)
+        # The sum alone may be too large for half precision.
+        total = F.kl_div(widened(logits), widened(labels), "sum")
+        return rounded(total / logits.shape[0], logits, labels)

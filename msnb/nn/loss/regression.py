@@ -1,7 +1,9 @@
 """Losses of numbers: functions of how far a prediction is from what it should be."""
 
+from typing import Annotated
+
 from msnb.common import dtype as mstype
-from msnb.common.kinds import PositiveFloat, checked
+from msnb.common.kinds import Between, Float, checked
 from msnb.core.tensor import Tensor
 from msnb.nn._half import rounded, widened
 from msnb.nn._kinds import AboveZero, Reduction
@@ -201,7 +203,9 @@ class HuberLoss(LossBase):
     """
 
     @checked
-    def __init__(self, reduction: Reduction = "mean", delta: PositiveFloat = 1.0) -> None:
+    def __init__(
+        self, reduction: Reduction = "mean", delta: Annotated[float, Between(Float, 0, None, low_in=False)] = 1.0
+    ) -> None:
         super().__init__(reduction)
         self.delta = delta
 

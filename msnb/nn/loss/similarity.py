@@ -6,7 +6,8 @@ from msnb.common.kinds import Between, StrictFloat, checked
 from msnb.core.tensor import Tensor
 from msnb.nn._half import rounded, widened
 from msnb.nn._inputs import check_alike
-from msnb.nn._kinds import AboveZero, Reduction
+from msnb.nn._kinds import Reduction
+from msnb.nn._numbers import PositiveFloat
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 
@@ -93,7 +94,7 @@ class DiceLoss(LossBase):
     """
 
     @checked
-    def __init__(self, smooth: AboveZero = 1e-5) -> None:
+    def __init__(self, smooth: PositiveFloat = 1e-5) -> None:
         super().__init__()
         self.smooth = smooth
 
