@@ -16,6 +16,7 @@ import typing
 from pathlib import Path
 
 import msnb
+from msnb._atomic import writing
 from msnb.common.kinds import Kind
 from msnb.core.declare import SPELLINGS
 from msnb.core.operator import REGISTRY
@@ -268,12 +269,17 @@ def stubs():
     }
 
 
+def _put(path, text):
+    with writing(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
 def write(folder=PACKAGE):
     """Write the stubs below `folder`; returns their paths."""
     paths = []
     for name, text in stubs().items():
         path = Path(folder) / name
-        path.write_text(text, encoding="utf-8")
+        _put(path, text)
         paths.append(path)
     return paths
 
@@ -297,7 +303,7 @@ def write_mindspore(folder):
         package = info is None or info.ispkg
         path = root.joinpath(*parts, "__init__.pyi") if package else root.joinpath(*parts).with_suffix(".pyi")
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f'"""MindSpore\'s interface, as msnb has it."""\n\nfrom {name} import *\n', encoding="utf-8")
+        _put(path, f'"""MindSpore in the words of msnb."""\n\nfrom {name} import *\n')
         paths.append(path)
     return paths
 

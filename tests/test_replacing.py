@@ -85,8 +85,6 @@ REPLACED = {
     ("msnb.alias", "setattr(msnb, "): "the package's own names, while the alias is on",
     ("msnb.alias", "delattr(msnb, "): "the package's own names, while the alias is on",
     ("msnb._later", "setattr(sys.modules[parent], "): "a module that it has made itself",
-    ("msnb.nn.probability", "setattr(module, "): "a module that it has made itself",
-    ("msnb.nn.probability", "setattr(sys.modules[parent], "): "a module that it has made itself",
     ("msnb.communication.management", "GlobalComm."): "values, which MindSpore keeps on this class",
     ("msnb.core._jax_private", "_pjit._infer_params = "): "private JAX, in the one module that may touch it",
     ("msnb.core.events", "setattr(asked, "): "its own table of listeners",

@@ -284,7 +284,7 @@ def test_two_strategies_are_two_nodes():
         (lambda: P.ReLU(), lambda op, x: op(x)),
         (lambda: P.MatMul(), lambda op, x: op(x, x)),
         (lambda: P.ReduceSum(True), lambda op, x: op(x, 1)),
-        (lambda: P.LeakyReLU(0.3), lambda op, x: op(x)),
+        (lambda: P.LeakyReLUExt(0.3), lambda op, x: op(x)),
         (lambda: P.Softmax(0), lambda op, x: op(x)),
         (lambda: P.Concat(), lambda op, x: op((x, x))),
         (lambda: P.GatherV2(), lambda op, x: op(x, Tensor(np.int32([1])), 0)),
@@ -362,7 +362,7 @@ def test_an_attribute_of_the_operator_that_is_set_later_takes_effect():
 
 def test_pynative_operators_with_a_stage_give_what_they_gave():
     context.set_context(mode=context.PYNATIVE_MODE)
-    for op in (P.LeakyReLU(0.3), P.ReLU(), P.Softmax()):
+    for op in (P.LeakyReLUExt(0.3), P.ReLU(), P.Softmax()):
         want = op(X - 2).asnumpy()
         np.testing.assert_array_equal(op.set_stage(1)(X - 2).asnumpy(), want)
         assert op._kernel.name.meaning.stage == 1

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from msnb import Tensor, context, nn
-from msnb.core import compile, observe
+from msnb.core import compile, further_outputs
 
 _BEFORE = """
 import json, os, re, sys, glob
@@ -222,12 +222,12 @@ def test_with_observers_the_form_that_ran_is_shown(graph_mode):
     net(x)
     program = compile.program_of(net, x)
     plain = program.compiled().as_text()
-    watching = observe.add(Observer())
+    watching = further_outputs.add(Observer())
     try:
         net(x)
         assert program.compiled().as_text() != plain
         assert "reduce" in program.compiled().as_text()
     finally:
-        observe.remove(watching)
+        further_outputs.remove(watching)
     net(x)
     assert program.compiled().as_text() == plain
