@@ -1,6 +1,6 @@
 """Checks that only the data can answer: whether indices lie within an axis, and labels within the classes.
 
-A declaration names them beside its kernel: ``@operator("Gather", checks=[index("indices", "params", "axis")])``.
+A declaration names them beside its kernel: ``@operator(checks=[index("indices", "params", "axis")])``.
 
 - PYNATIVE mode: values that lie ready on the host are looked at before the kernel runs, and the error points at the
   user's line. For others the device computes a verdict, which `core.late` raises at the next look at a value.

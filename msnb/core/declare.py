@@ -114,7 +114,7 @@ class _Signature:
 
 
 def operator(
-    name=None,
+    kernel=None,
     *,
     functional=None,
     methods=(),
@@ -132,6 +132,7 @@ def operator(
     messages and graphs show it without the underscore.
 
     Args:
+        kernel (Callable): The function, where the decorator is written without arguments. Default: None.
         functional (str): Name of the functional form, inputs first and attributes behind. Default: None, there is none.
         methods (tuple): Names of Tensor methods that are this form; ``__radd__`` and the like swap their operands.
         aliases (tuple): Further class names.
@@ -146,12 +147,11 @@ def operator(
     Returns:
         Decorator; the function itself is the class's `kernel`.
     """
-    if callable(name):  # @operator without arguments
-        return operator()(name)
-    spelled_out = name is not None  # the older way to declare, which returns the function
+    if kernel is not None:
+        return operator()(kernel)
 
     def declare(fn):
-        cls = _class_of(fn, name or fn.__name__, writes, returns, random, checks, refuses)
+        cls = _class_of(fn, writes, returns, random, checks, refuses)
         op = cls.operator
         for key in (cls.__name__, *aliases):
             if key in REGISTRY:
@@ -164,12 +164,13 @@ def operator(
             spell("function", functional, generation, form, (cls,))
         for method in methods:
             spell("method", method, generation, _method(op, form, method), (cls,))
-        return fn if spelled_out else cls
+        return cls
 
     return declare
 
 
-def _class_of(fn, name, writes, returns, random, checks, refuses):
+def _class_of(fn, writes, returns, random, checks, refuses):
+    name = fn.__name__
     op = declared(fn, name.lstrip("_"), writes, returns, random, checks=checks)
     op.refuses = refuses
     members = {
@@ -213,8 +214,15 @@ def variant(cls, when, writes=(), random=False):
     def declare(fn):
         op = cls.operator
         op.variant = declared(fn, op.name, writes, "results", random), when
-        if "__call__" in vars(cls):  # a short way to the kernel, which the variant's calls must not take
-            del cls.__call__
+        usual = vars(cls).get("__call__")
+        if usual is not None:  # a short way to the kernel, which the variant's calls must not take
+
+            def call(self, *args, **kwargs):
+                if self._operator is op:
+                    return usual(self, *args, **kwargs)
+                return self._operator(self._attributes, args, kwargs)
+
+            cls.__call__ = call
         return fn
 
     return declare

@@ -52,13 +52,3 @@ def host_operator(functional=None, aliases=()):
         return cls
 
     return declare
-
-
-def functional(name):
-    """Decorator: register a plain function as functional form `name`; `core.declare.spelling` takes its place."""
-
-    def declare(fn):
-        spell("function", name, 2, fn, ())
-        return fn
-
-    return declare

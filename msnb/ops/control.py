@@ -3,8 +3,9 @@
 import functools
 
 from msnb import log
+from msnb.core.declare import spelling
 from msnb.core.errors import describe
-from msnb.ops._host import HostPrimitive, functional, host_operator
+from msnb.ops._host import HostPrimitive, host_operator
 
 
 @host_operator("depend")
@@ -63,7 +64,7 @@ class ControlDepend(HostPrimitive):
         return src
 
 
-@functional("control_depend")
+@spelling(generation=1)
 def control_depend(src, dst):
     """Says that `src` happens before `dst`; no effect, the order of the program decides.
 

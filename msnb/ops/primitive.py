@@ -2,15 +2,15 @@
 
 import functools
 
+from msnb.core.declare import spelling
 from msnb.core.errors import describe
 from msnb.core.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
 from msnb.core.tensor import Tensor
-from msnb.ops._host import functional
 
 __all__ = ["Primitive", "PrimitiveWithCheck", "PrimitiveWithInfer", "constexpr", "prim_attr_register"]
 
 
-@functional("constexpr")
+@spelling(generation=1)
 def constexpr(fn=None, get_instance=True, name=None):
     """Decorator: a function that computes with Python values while the graph is being compiled.
 

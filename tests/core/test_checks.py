@@ -291,13 +291,13 @@ def test_an_operator_of_a_user_can_say_what_its_indices_keep_to():
     from msnb.core.declare import operator
     from msnb.core.operator import REGISTRY
 
-    @operator("TestRows", checks=[checks.index("rows", of="x", negative=False)])
-    def rows(x, rows):
+    @operator(checks=[checks.index("rows", of="x", negative=False)])
+    def TestRows(x, rows):
         return x[rows]
 
     try:
         context.set_context(mode=PYNATIVE)
-        run = REGISTRY["TestRows"].primitive()
+        run = TestRows()
         assert run(Tensor(np.float32([1, 2])), i32(1)).asnumpy() == 2
         with pytest.raises(RuntimeError, match="For 'TestRows', 'rows' should be in \\[0, 2\\), but got -1"):
             run(Tensor(np.float32([1, 2])), i32(-1))
