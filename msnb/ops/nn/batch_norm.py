@@ -9,7 +9,7 @@ from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._half import widened
 from msnb.ops.nn._kinds import Epsilon, Layout, Momentum
-from msnb.ops.nn._standardise import moments, scaled
+from msnb.ops.nn._standardise import scaled, standardise
 
 
 def channel_axis(op, x, data_format):
@@ -58,11 +58,12 @@ def unbiased(x, axis, variance):
 def normalise_batch(x, scale, bias, mean, variance, axis, epsilon, momentum):
     """(moved mean, moved variance, result, mean and variance of the batch) of batch normalisation in training."""
     others = tuple(i for i in range(x.ndim) if i != axis)
-    batch_mean, batch_variance = (v.reshape(-1) for v in moments(x, others))
+    y, batch_mean, batch_variance = standardise(x, others, epsilon, column(scale, x, axis), column(bias, x, axis))
+    batch_mean, batch_variance = batch_mean.reshape(-1), batch_variance.reshape(-1)
     return (
         moved(mean, batch_mean, momentum),
         moved(variance, unbiased(x, axis, batch_variance), momentum),
-        scale_shift(x, batch_mean, batch_variance, scale, bias, axis, epsilon),
+        y.astype(x.dtype),
         batch_mean,
         batch_variance,
     )
