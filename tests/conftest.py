@@ -15,7 +15,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 # Two thirds of the time of these tests would go into machine code that runs once. Whoever sets XLA_FLAGS, be it to
-# nothing, gets the compiler as users have it; so `.ci/run` does with the newest JAX. An unknown flag ends the process.
+# nothing, gets the compiler as users have it; so does `make newest`. An unknown flag ends the process.
 CHEAP = [
     "--xla_backend_optimization_level=0",
     "--xla_llvm_disable_expensive_passes=true",

@@ -1,7 +1,6 @@
 """Operators of neural networks give MindSpore's outputs, types, gradients and in-place updates."""
 
 import importlib.util
-import os
 import pathlib
 
 import numpy as np
@@ -45,10 +44,6 @@ def compare(case, name, got):
 
 @pytest.mark.parametrize("case", [c for c in golden.CASES if c.key in KNOWN], ids=lambda c: c.key)
 def test_operator_equals_mindspore(case):
-    if case.key == "CropAndResize" and "backend_optimization_level=0" in os.environ.get("XLA_FLAGS", ""):
-        pytest.skip(
-            "rounding decides whether a sample lies on the last row; XLA as users have it rounds as MindSpore does"
-        )
     op = operator_of(case)
     boxes = boxes_of(case)
     out = op(*boxes)

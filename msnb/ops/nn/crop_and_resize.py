@@ -1,5 +1,6 @@
 """Boxes cut out of images and resized."""
 
+import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import OneOf, StrictFloat
@@ -66,13 +67,21 @@ def CropAndResize(
 
 
 def _crop_positions(low, high, size, count, method):
-    steps = jnp.arange(count, dtype=jnp.float32)
+    """Where the samples of each box lie along an axis of `size` pixels, float32 of shape (boxes, count).
+
+    In double precision first: a compiler works a position out once for the pixel and once for its weight, and rounds
+    a product differently where it is fused with the sum; next to a whole number the two would not belong together.
+    """
+    exact = jax.dtypes.canonicalize_dtype(jnp.float64)
+    low, high, steps = low.astype(exact), high.astype(exact), jnp.arange(count, dtype=exact)
     if method == "bilinear_v2":  # cell centres of the box in pixels
         cell = (high - low) * size / count
-        return (low * size)[:, None] + (steps + 0.5) * cell[:, None] - 0.5
-    if count == 1:
-        return (0.5 * (low + high) * (size - 1))[:, None]
-    return (low * (size - 1))[:, None] + steps * ((high - low) * (size - 1) / (count - 1))[:, None]
+        where = (low * size)[:, None] + (steps + 0.5) * cell[:, None] - 0.5
+    elif count == 1:
+        where = (0.5 * (low + high) * (size - 1))[:, None]
+    else:
+        where = (low * (size - 1))[:, None] + steps * ((high - low) * (size - 1) / (count - 1))[:, None]
+    return where.astype(jnp.float32)
 
 
 def _inside(where, size, method):
