@@ -279,7 +279,11 @@ def _key(given):
 
 
 def _exact_key(given):
-    return tuple([(k, type(v), hashable(v)) for k, v in given.items()])
+    # A float that is not 0 is its own normal form, as an int is; the call is spared where it can be.
+    return tuple([(k, type(v), v if type(v) in _PLAIN and v else hashable(v)) for k, v in given.items()])
+
+
+_PLAIN = frozenset((int, float, bool, str))
 
 
 def _defaults_last(parameters):

@@ -3,6 +3,8 @@
 import numpy as np
 
 from msnb.common import dtype as mstype
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
 
 
 def _dtypes(*types):
@@ -37,6 +39,13 @@ def _describe(allowed):
 def dtype_name(x):
     """MindSpore's name of the element type of array `x`."""
     return str(mstype.from_numpy_dtype(np.dtype(x.dtype)))
+
+
+def tensor_argument(op, argument, value):
+    """`value` if it is a Tensor, else TypeError."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"For '{op}', '{argument}' should be a Tensor, but got {describe(value)}.")
+    return value
 
 
 def tensor_only(op, argument, x):

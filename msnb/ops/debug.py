@@ -10,6 +10,7 @@ from msnb.core._jax_private import is_tracer
 from msnb.core.autodiff import with_backward_hook
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
+from msnb.ops._check import tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
 
 
@@ -112,8 +113,7 @@ class _Summary(HostPrimitive):
             raise TypeError(f"For '{self.name}', 'name' should be a string, but got {describe(name)}.")
         if not name:
             raise ValueError(f"For '{self.name}', 'name' should not be empty.")
-        if not isinstance(value, Tensor):
-            raise TypeError(f"For '{self.name}', 'value' should be a Tensor, but got {describe(value)}.")
+        tensor_argument(self.name, "value", value)
         self._check_shape(value.shape)
         if not _listeners:
             log.once(f"{self.name}: nobody collects summaries; train with a SummaryCollector to keep them.")
@@ -203,8 +203,7 @@ class InsertGradientOf(HostPrimitive):
         self.add_prim_attr("f", f)
 
     def __call__(self, input_x):
-        if not isinstance(input_x, Tensor):
-            raise TypeError(f"For 'InsertGradientOf', 'input_x' should be a Tensor, but got {describe(input_x)}.")
+        tensor_argument("InsertGradientOf", "input_x", input_x)
 
         def back(cotangents):
             found = self.f(cotangents[0])

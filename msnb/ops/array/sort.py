@@ -9,9 +9,8 @@ from msnb.common.kinds import Bool, DType, Int, Kind, accept_value
 from msnb.core._jax_private import is_tracer
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
-from msnb.ops._check import INDEX, NUMBER, axis_in, dtype_in, rank
+from msnb.ops._check import INDEX, NUMBER, axis_in, dtype_in, rank, tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
-from msnb.ops.array.values import tensor_argument
 
 
 def _index_type(*allowed):

@@ -8,15 +8,9 @@ from msnb.common import dtype as mstype
 from msnb.core._jax_private import is_tracer
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
+from msnb.ops._check import tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
 from msnb.ops.array.cast import Cast
-
-
-def tensor_argument(op, argument, value):
-    """`value` if it is a Tensor, else TypeError."""
-    if not isinstance(value, Tensor):
-        raise TypeError(f"For '{op}', '{argument}' should be a Tensor, but got {describe(value)}.")
-    return value
 
 
 @host_operator("shape")

@@ -7,9 +7,8 @@ from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Int
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
-from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
-from msnb.ops._check import ANY, axis_in, dtype_in
+from msnb.ops._check import ANY, axis_in, dtype_in, tensor_argument
 from msnb.ops.array.reshape import ExpandDims, Reshape
 from msnb.ops.array.sort import IndexType
 
@@ -167,8 +166,7 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: Bool = False) -> Tens
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    if not isinstance(input, Tensor):
-        raise TypeError(f"For 'argmax', 'input' should be a Tensor, but got {describe(input)}.")
+    tensor_argument("argmax", "input", input)
     if dim is None:
         return Argmax.functional(Reshape.functional(input, (-1,)), 0, mstype.int64)
     index = Argmax.functional(input, dim, mstype.int64)
@@ -207,8 +205,7 @@ def argmin(input: Tensor, dim: int | None = None, keepdim: Bool = False) -> Tens
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    if not isinstance(input, Tensor):
-        raise TypeError(f"For 'argmin', 'input' should be a Tensor, but got {describe(input)}.")
+    tensor_argument("argmin", "input", input)
     if dim is None:
         return Argmin.functional(Reshape.functional(input, (-1,)), 0, mstype.int64)
     index = Argmin.functional(input, dim, mstype.int64)

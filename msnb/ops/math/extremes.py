@@ -5,9 +5,8 @@ import jax.numpy as jnp
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool, OneOf
 from msnb.core.declare import operator, spelling
-from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
-from msnb.ops._check import ANY, BOOL, NUMBER, axes_in, dtype_in
+from msnb.ops._check import ANY, BOOL, NUMBER, axes_in, dtype_in, tensor_argument
 from msnb.ops._kinks import larger, smaller
 from msnb.ops.array.choose import _Where
 from msnb.ops.array.gather import GatherD
@@ -144,17 +143,11 @@ def ReduceMin(x, axis: Axis = (), *, keep_dims: Bool = False):
     return jnp.min(x, axes_in("ReduceMin", axis, x.ndim), keepdims=keep_dims)
 
 
-def _tensor(op, x):
-    if not isinstance(x, Tensor):
-        raise TypeError(f"For '{op}', 'input' should be a Tensor, but got {describe(x)}.")
-    return x
-
-
 def _with_index(op, reduction, arg, x, axis, keepdims):
     """(elements, indices) of an extremum."""
     if axis is None:
-        return reduction.functional(_tensor(op, x)), Tensor(0)
-    index = arg.functional(_tensor(op, x), axis, mstype.int64)
+        return reduction.functional(tensor_argument(op, "input", x)), Tensor(0)
+    index = arg.functional(tensor_argument(op, "input", x), axis, mstype.int64)
     place = ExpandDims.functional(index, axis)
     value = GatherD.functional(x, axis, place)
     return (value, place) if keepdims else (Squeeze.functional(value, axis), index)
@@ -197,7 +190,7 @@ def amax(input: Tensor, axis: Axis = None, keepdims: Bool = False) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return ReduceMax.functional(_tensor("amax", input), axis, keepdims)
+    return ReduceMax.functional(tensor_argument("amax", "input", input), axis, keepdims)
 
 
 @spelling(ReduceMax, Argmax, method="max", generation=1)
@@ -271,7 +264,7 @@ def amin(input: Tensor, axis: Axis = None, keepdims: Bool = False) -> Tensor:
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    return ReduceMin.functional(_tensor("amin", input), axis, keepdims)
+    return ReduceMin.functional(tensor_argument("amin", "input", input), axis, keepdims)
 
 
 @spelling(ReduceMin, Argmin, method="min", generation=1)

@@ -5,9 +5,8 @@ import jax.numpy as jnp
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool
 from msnb.core.declare import operator, spelling
-from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
-from msnb.ops._check import BOOL, axes_in, dtype_in
+from msnb.ops._check import BOOL, axes_in, dtype_in, tensor_argument
 from msnb.ops.array.cast import Cast
 from msnb.ops.math._elementwise import logical
 
@@ -117,8 +116,7 @@ def ReduceAny(x, axis: Axis = (), *, keep_dims: Bool = False):
 
 def _truth(op, x):
     """`x` as bool: True where it is not 0."""
-    if not isinstance(x, Tensor):
-        raise TypeError(f"For '{op}', 'input' should be a Tensor, but got {describe(x)}.")
+    tensor_argument(op, "input", x)
     return x if x.dtype == mstype.bool_ else Cast.functional(x, mstype.bool_)
 
 

@@ -5,9 +5,8 @@ import jax.numpy as jnp
 from msnb.common.kinds import Bool, Kind, Str, Tensors
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
-from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
-from msnb.ops._check import COMPLEX, FLOAT, SIGNED, dtype_in, rank, same_dtype, tensor_only
+from msnb.ops._check import COMPLEX, FLOAT, SIGNED, dtype_in, rank, same_dtype, tensor_argument, tensor_only
 
 _FACTORS = FLOAT | SIGNED | COMPLEX
 
@@ -173,8 +172,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
          [3.]]
     """
     for name, value in (("input", input), ("other", other)):
-        if not isinstance(value, Tensor):
-            raise TypeError(f"For 'matmul', '{name}' should be a Tensor, but got {describe(value)}.")
+        tensor_argument("matmul", name, value)
     if input.ndim == 2 and other.ndim == 2:
         return _mat_mul(input, other)
     if input.ndim == other.ndim > 2 and input.shape[:-2] == other.shape[:-2]:

@@ -4,9 +4,8 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, DType, Int
 from msnb.core.declare import operator, spelling
-from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
-from msnb.ops._check import NUMBER, axis_in, dtype_in
+from msnb.ops._check import NUMBER, axis_in, dtype_in, tensor_argument
 from msnb.ops._half import in_float32
 from msnb.ops.array.cast import Cast
 
@@ -121,8 +120,7 @@ def cumprod(x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
 
 
 def _accumulated(op, accumulate, x, axis, dtype):
-    if not isinstance(x, Tensor):
-        raise TypeError(f"For '{op}', 'input' should be a Tensor, but got {describe(x)}.")
+    tensor_argument(op, "x", x)
     return accumulate(x if dtype is None else Cast.functional(x, dtype), axis)
 
 

@@ -5,9 +5,8 @@ import jax.numpy as jnp
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool, DType
 from msnb.core.declare import operator, spelling
-from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
-from msnb.ops._check import NUMBER, axes_in, dtype_in
+from msnb.ops._check import NUMBER, axes_in, dtype_in, tensor_argument
 from msnb.ops._half import in_float32
 from msnb.ops.array.cast import Cast
 from msnb.ops.array.choose import _Where
@@ -116,8 +115,7 @@ _mean, _mean_keeping = ReduceMean(), ReduceMean(True)
 
 def _summand(op, x, dtype):
     """`x` in the type of a sum: `dtype` if given, int64 for integers and bool."""
-    if not isinstance(x, Tensor):
-        raise TypeError(f"For '{op}', 'input' should be a Tensor, but got {describe(x)}.")
+    tensor_argument(op, "input", x)
     if dtype is None:
         return Cast.functional(x, mstype.int64) if x._array.dtype.kind in "biu" and x.dtype != mstype.int64 else x
     return x if x.dtype == dtype else Cast.functional(x, dtype)
@@ -251,8 +249,7 @@ def mean(x: Tensor, axis: Axis = None, keep_dims: Bool = False) -> Tensor:
         >>> print(ops.mean(Tensor([[1, 2], [3, 4]], mindspore.float32), 1))
         [1.5 3.5]
     """
-    if not isinstance(x, Tensor):
-        raise TypeError(f"For 'mean', 'input' should be a Tensor, but got {describe(x)}.")
+    tensor_argument("mean", "x", x)
     if keep_dims is False:
         return _mean(x, axis)
     return _mean_keeping(x, axis) if keep_dims is True else ReduceMean(keep_dims)(x, axis)
@@ -307,8 +304,7 @@ def count_nonzero(x: Tensor, axis: Axis = (), keep_dims: Bool = False, dtype: DT
         >>> print(ops.count_nonzero(Tensor([[0, 1, 0], [1, 1, 0]], mindspore.float32)))
         3
     """
-    if not isinstance(x, Tensor):
-        raise TypeError(f"For 'count_nonzero', 'input' should be a Tensor, but got {describe(x)}.")
+    tensor_argument("count_nonzero", "x", x)
     if x.dtype == mstype.bool_:
         raise TypeError("For 'count_nonzero', 'x' should be made of numbers, but got Bool; cast it first.")
     if dtype not in (*mstype.number_type, mstype.bool_):

@@ -1,8 +1,7 @@
 """What convolutions share: padding modes, checks of shapes, and the call."""
 
-from msnb.core.errors import describe
-from msnb.core.tensor import Tensor
 from msnb.ops import _check
+from msnb.ops._check import tensor_argument
 from msnb.ops.nn import conv_primitive
 from msnb.ops.nn.conv_lowering import Geometry, direct
 from msnb.ops.nn.dense import BiasAdd
@@ -109,8 +108,7 @@ def convolve(op, x, w, pad_mode, pad, stride, dilation, group):
 
 def filters(op, weight):
     """(number, window) of the filters that a function of 2.x is given, as the operator's attributes say them."""
-    if not isinstance(weight, Tensor):
-        raise TypeError(f"For '{op}', 'weight' should be a Tensor, but got {describe(weight)}.")
+    tensor_argument(op, "weight", weight)
     shape = weight._array.shape
     return (shape[0] if shape else 0), shape[2:]
 

@@ -5,9 +5,9 @@ from jax import lax
 
 from msnb.common.kinds import Float, Int, Shape, check
 from msnb.core.declare import operator, spelling
-from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
+from msnb.ops._check import tensor_argument
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn._standardise import moments, standardise
 
@@ -91,8 +91,7 @@ def layer_norm(
     """
     if type(normalized_shape) is not tuple:
         normalized_shape = check(Shape, normalized_shape, "normalized_shape", "layer_norm")
-    if not isinstance(input, Tensor):
-        raise TypeError(f"For 'layer_norm', 'input' should be a Tensor, but got {describe(input)}.")
+    tensor_argument("layer_norm", "input", input)
     shape = input._array.shape
     first = len(shape) - len(normalized_shape)
     if not normalized_shape or shape[first:] != normalized_shape:

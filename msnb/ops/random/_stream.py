@@ -8,8 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import Kind, NonNegInt, Shape, accept_value, check
-from msnb.core.errors import describe
-from msnb.core.tensor import Tensor
+from msnb.ops._check import tensor_argument
 
 
 def stream(key, *seeds):
@@ -48,8 +47,7 @@ def common_shape(op, shape, *parameters):
 
 def check_numbers(op, name, value, allowed):
     """Raise TypeError unless `value` is a Tensor of one of the `allowed` types."""
-    if not isinstance(value, Tensor):
-        raise TypeError(f"For '{op}', '{name}' should be a Tensor, but got {describe(value)}.")
+    tensor_argument(op, name, value)
     if value.dtype not in allowed:
         raise TypeError(f"For '{op}', '{name}' should be {' or '.join(map(str, allowed))}, but got {value.dtype}.")
 
