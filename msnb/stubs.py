@@ -180,7 +180,7 @@ def functional_stub():
         lines.append(_function_text(spelling))
     used = sorted({line.split(": ")[1].strip() for line in lines if re.fullmatch(r"\w+: \w+\n", line)} - {"Any"})
     imports = _IMPORTS + "from msnb.core.grad import grad, stop_gradient, value_and_grad\n"
-    imports += "from msnb.core.tensor import RowTensor, SparseTensor, Tensor\n"
+    imports += "from msnb.core.tensor import Tensor\n"
     imports += f"from msnb.ops.operations import {', '.join(used)}\n\n" if used else "\n"
     public = sorted(seen | {"grad", "stop_gradient", "value_and_grad"})
     return _HEADER + imports + _all(public) + "".join(lines)

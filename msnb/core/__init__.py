@@ -9,7 +9,9 @@ if _os.environ.get("MSNB_X64", "1") != "0":
     _jax.config.update("jax_enable_x64", True)
 
 from msnb.core import forks as _forks  # noqa: E402, F401 - it takes care of forked processes
+from msnb.core.meta_tensor import MetaTensor  # noqa: E402
 from msnb.core.parameter import Parameter, ParameterTuple  # noqa: E402
-from msnb.core.tensor import MetaTensor, RowTensor, SparseTensor, Tensor, box, unbox  # noqa: E402
+from msnb.core.sparse_tensor import RowTensor, SparseTensor  # noqa: E402
+from msnb.core.tensor import Tensor, box, unbox  # noqa: E402
 
 __all__ = ["MetaTensor", "Parameter", "ParameterTuple", "RowTensor", "SparseTensor", "Tensor", "box", "unbox"]

@@ -8,7 +8,8 @@ import jax
 from msnb.core import compile, events, script, trace
 from msnb.core.errors import describe
 from msnb.core.identity import Identity
-from msnb.core.tensor import MetaTensor, Tensor
+from msnb.core.meta_tensor import MetaTensor
+from msnb.core.tensor import Tensor
 
 _thread = trace.thread
 _asked = events.asked

@@ -16,7 +16,8 @@ from msnb import log
 from msnb.common import dtype as mstype
 from msnb.core import trace
 from msnb.core._jax_private import strengthen
-from msnb.core.tensor import MetaTensor, Tensor, to_array
+from msnb.core.meta_tensor import MetaTensor
+from msnb.core.tensor import Tensor, to_array
 
 _thread = trace.thread
 _numbers = itertools.count()

@@ -345,7 +345,7 @@ class Tensor:
                 f"For 'init_data', the Tensor holds data of shape {self.shape} already, but 'shape' is "
                 f"{tuple(shape)}; cut a slice by indexing, or make it with initializer(init, shape)."
             )
-        _say_whole("Tensor.init_data", slice_index, opt_shard_group)
+        say_whole("Tensor.init_data", slice_index, opt_shard_group)
         return self
 
     def to_tensor(self, slice_index=None, shape=None, opt_shard_group=None) -> "Tensor":
@@ -512,80 +512,14 @@ def _from_pickle(array):
     return Tensor(array)
 
 
-def _say_whole(where, slice_index, opt_shard_group):
+def say_whole(where, slice_index, opt_shard_group):
+    """Say once that arguments about a part of a Tensor have no effect."""
     log.unused(
         where,
         "this program is one process, which holds the whole Tensor",
         slice_index=slice_index is not None,
         opt_shard_group=opt_shard_group,
     )
-
-
-class _MetaTensorType(type):
-    """A Tensor counts as a MetaTensor whose data is there: initializers return Tensors at once."""
-
-    def __instancecheck__(cls, instance):
-        return type.__instancecheck__(cls, instance) or cls is MetaTensor and isinstance(instance, Tensor)
-
-
-class MetaTensor(metaclass=_MetaTensorType):
-    """Shape, dtype and initializer of a Tensor whose data is not there yet.
-
-    Args:
-        dtype (mindspore.dtype): Type of the elements.
-        shape (tuple): Shape.
-        init (Initializer): What `to_tensor` fills it with.
-    """
-
-    def __init__(self, dtype, shape, init=None) -> None:
-        self.dtype = dtype
-        self.shape = tuple(shape)
-        self.init = init
-
-    def to_tensor(self, slice_index=None, shape=None, opt_shard_group=None) -> "Tensor":
-        """The Tensor, filled by the initializer.
-
-        Raises:
-            TypeError: If no initializer was given.
-        """
-        if self.init is None:
-            raise TypeError("This MetaTensor has no initializer, so it cannot become a Tensor.")
-        _say_whole("MetaTensor.to_tensor", slice_index, opt_shard_group)
-        from msnb.common.initializer import initializer
-
-        return initializer(self.init, shape or self.shape, self.dtype)
-
-
-class RowTensor:
-    """A sparse representation of slices: `values` stand at the rows `indices` of a Tensor of shape `dense_shape`.
-
-    Args:
-        indices (Tensor): 1-D int32 or int64.
-        values (Tensor): One slice per index.
-        dense_shape (tuple): Shape of the dense Tensor.
-    """
-
-    def __init__(self, indices, values, dense_shape) -> None:
-        self.indices, self.values, self.dense_shape = indices, values, tuple(dense_shape)
-
-    def __repr__(self) -> str:
-        return f"RowTensor(indices={self.indices!r}, values={self.values!r}, dense_shape={self.dense_shape})"
-
-
-class SparseTensor:
-    """A sparse Tensor in coordinate form.
-
-    Args:
-        indices (Tensor): [n, rank] int64, one coordinate per row.
-        values (Tensor): [n], the values there.
-        dense_shape (tuple): Shape of the dense Tensor.
-    """
-
-    def __init__(self, indices, values, dense_shape) -> None:
-        self.indices, self.values, self.dense_shape = indices, values, tuple(dense_shape)
-
-    def __repr__(self) -> str:
-        return f"SparseTensor(indices={self.indices!r}, values={self.values!r}, dense_shape={self.dense_shape})"
 
 
 jax.tree_util.register_pytree_node(Tensor, lambda t: ((t._array,), None), lambda _, children: box(children[0]))

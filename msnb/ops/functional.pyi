@@ -5,7 +5,7 @@ from typing import Any, Literal
 from msnb.common.dtype import Type
 from msnb.core.primitive import Primitive
 from msnb.core.grad import grad, stop_gradient, value_and_grad
-from msnb.core.tensor import RowTensor, SparseTensor, Tensor
+from msnb.core.tensor import Tensor
 from msnb.ops.operations import ArrayToScalar, CheckBprop, DType, Depend, GeSwitch, InvertPermutation, IsInstance, IsSubClass, Merge, Print, Rank, RealDiv, SameTypeShape, ScalarCast, ScalarToArray, ScalarToTensor, Shape, Size, TupleToArray, Unique, identity
 
 __all__ = [

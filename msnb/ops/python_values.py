@@ -6,7 +6,8 @@ from msnb.common import dtype as mstype
 from msnb.core._jax_private import is_tracer
 from msnb.core.declare import spelling
 from msnb.core.errors import describe
-from msnb.core.tensor import RowTensor, SparseTensor, Tensor
+from msnb.core.sparse_tensor import RowTensor, SparseTensor
+from msnb.core.tensor import Tensor
 from msnb.ops.array.cast import Cast
 
 

@@ -6,7 +6,7 @@ from msnb.common.kinds import Shape
 from msnb.core.checks import position
 from msnb.core.declare import operator, spelling
 from msnb.core.errors import describe
-from msnb.core.tensor import RowTensor, SparseTensor
+from msnb.core.sparse_tensor import RowTensor, SparseTensor
 from msnb.ops._check import ANY, INDEX, dtype_in, rank
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import msnb as ms
 from msnb import Parameter, Tensor, context, nn
-from msnb.core.tensor import RowTensor
+from msnb.core.sparse_tensor import RowTensor
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 recipe = runpy.run_path(str(GOLDEN / "make_optim.py"))

@@ -1,6 +1,6 @@
 """`DeclaredOptimizer`: an optimizer as the state beside each Parameter and the step of one Parameter."""
 
-from msnb.core.tensor import RowTensor
+from msnb.core.sparse_tensor import RowTensor
 from msnb.nn.optim.optimizer import Gradients, Optimizer
 
 

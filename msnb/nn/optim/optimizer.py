@@ -6,7 +6,8 @@ from msnb import context, log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Instance, OneOf, OneOrEach, check, checked
 from msnb.core.parameter import Parameter, ParameterTuple
-from msnb.core.tensor import RowTensor, Tensor
+from msnb.core.sparse_tensor import RowTensor
+from msnb.core.tensor import Tensor
 from msnb.nn._numbers import NonNegativeNumber, PositiveNumber
 from msnb.nn.cell import Cell
 from msnb.nn.layer.container import CellList

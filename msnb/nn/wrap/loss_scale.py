@@ -10,7 +10,8 @@ from msnb.core import trace
 from msnb.core.autodiff import Gradient
 from msnb.core.parameter import Parameter
 from msnb.core.script import runtime
-from msnb.core.tensor import RowTensor, Tensor, box
+from msnb.core.sparse_tensor import RowTensor
+from msnb.core.tensor import Tensor, box
 from msnb.nn._numbers import Number
 from msnb.nn.cell import Cell
 from msnb.nn.optim._gradients import on_values

@@ -6,7 +6,8 @@ from msnb import log
 from msnb.common import dtype as mstype
 from msnb.core import script
 from msnb.core.errors import describe
-from msnb.core.tensor import RowTensor, SparseTensor, Tensor
+from msnb.core.sparse_tensor import RowTensor, SparseTensor
+from msnb.core.tensor import Tensor
 
 _CLASSES = {
     "tensor": Tensor,

@@ -1,0 +1,38 @@
+"""`MetaTensor`: what is known of a Tensor whose data is not there yet."""
+
+from msnb.core.tensor import Tensor, say_whole
+
+
+class _MetaTensorType(type):
+    """A Tensor counts as a MetaTensor whose data is there: initializers return Tensors at once."""
+
+    def __instancecheck__(cls, instance):
+        return type.__instancecheck__(cls, instance) or cls is MetaTensor and isinstance(instance, Tensor)
+
+
+class MetaTensor(metaclass=_MetaTensorType):
+    """Shape, dtype and initializer of a Tensor whose data is not there yet.
+
+    Args:
+        dtype (mindspore.dtype): Type of the elements.
+        shape (tuple): Shape.
+        init (Initializer): What `to_tensor` fills it with.
+    """
+
+    def __init__(self, dtype, shape, init=None) -> None:
+        self.dtype = dtype
+        self.shape = tuple(shape)
+        self.init = init
+
+    def to_tensor(self, slice_index=None, shape=None, opt_shard_group=None) -> Tensor:
+        """The Tensor, filled by the initializer.
+
+        Raises:
+            TypeError: If no initializer was given.
+        """
+        if self.init is None:
+            raise TypeError("This MetaTensor has no initializer, so it cannot become a Tensor.")
+        say_whole("MetaTensor.to_tensor", slice_index, opt_shard_group)
+        from msnb.common.initializer import initializer
+
+        return initializer(self.init, shape or self.shape, self.dtype)
