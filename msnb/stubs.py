@@ -288,7 +288,7 @@ def write_mindspore(folder):
     """Make `import mindspore` resolve in an editor: one stub for each of its modules, which names msnb's.
 
     Args:
-        folder (Union[str, Path]): Where the package of stubs `mindspore-stubs` goes; a type checker looks there when
+        folder (Union[str, Path]): Where the package of stubs, `mindspore`, goes; a type checker looks there when
             its `stubPath` (pyright, Pylance) or `mypy_path` names it.
 
     Returns:
