@@ -101,11 +101,6 @@ def operator_in(text):
     return found.group() if found else text
 
 
-def is_operator(graph_name):
-    """Whether a name that stands in a graph is that of an operator, declared or a user's."""
-    return isinstance(graph_name, GraphName)
-
-
 def attributes_of(graph_name):
     """(operator name, attributes) of a name that stands in a graph; of a mere text only the operator is known, a
     Program's `names` knows the rest."""
