@@ -5,6 +5,7 @@ import types
 
 import jax
 
+from msnb import log
 from msnb.core import compile, events, script, trace
 from msnb.core.errors import describe
 from msnb.core.identity import Identity
@@ -196,8 +197,6 @@ def jit(fn=None, input_signature=None, hash_args=None, jit_config=None, mode="PS
         kwargs: Further settings of MindSpore's compiler, without effect here.
     """
     if hash_args is not None or jit_config is not None or mode != "PSJit" or kwargs:
-        from msnb import log
-
         log.once("jit(hash_args, jit_config, ...) have no effect: XLA compiles the whole function.")
     if fn is None:
         return functools.partial(ms_function, input_signature=input_signature)
@@ -215,3 +214,6 @@ class _Executor:
 
 
 _executor = _Executor()
+
+
+compile.functions_by(jit)

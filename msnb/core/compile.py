@@ -12,7 +12,7 @@ from collections import OrderedDict
 import jax
 import numpy as np
 
-from msnb import context
+from msnb import context, log
 from msnb.common import dtype as mstype
 from msnb.core import script, trace
 from msnb.core._jax_private import placement
@@ -30,6 +30,7 @@ __all__ = [
     "call",
     "find",
     "forget",
+    "functions_by",
     "parameter_names",
     "program_of",
     "programs_of",
@@ -232,8 +233,6 @@ def _compile(programs, root, fn, args, kwargs, name, key):
     programs.compiled += 1
     if programs.compiled >= 12 and not programs.warned:
         programs.warned = True
-        from msnb import log
-
         log.warning(
             f"{name} has been compiled {programs.compiled} times, the last time because: {program.reason}. A "
             f"Python number that changes in each call, or inputs of ever new shapes, cause this; pass changing "
@@ -270,6 +269,14 @@ def _sign(value, key, arrays, boxes):
             key.append(id(leaf))  # no other object's meanwhile: the entries under this key keep `leaf` alive
 
 
+_compiled_by = []
+
+
+def functions_by(jit):
+    """Name the decorator that compiles a plain function; it stands above this module and says so itself."""
+    _compiled_by[:] = [jit]
+
+
 def program_of(root, *args, **kwargs):
     """The program that a call of a Cell or function with these arguments runs in GRAPH mode, without running it.
 
@@ -279,7 +286,5 @@ def program_of(root, *args, **kwargs):
     if hasattr(root, "_graph_call"):
         return find(root, *root._graph_call(args, kwargs))[0]
     if callable(root):
-        from msnb.core.api import jit
-
-        return program_of(jit(root), *args, **kwargs)
+        return program_of(_compiled_by[0](root), *args, **kwargs)
     raise TypeError(f"A graph is made of a Cell or a function, but got {describe(root)}.")

@@ -5,6 +5,9 @@ import linecache
 import os
 import sys
 
+from msnb.core.dtype import name as dtype_name
+from msnb.core.lowered import is_lowered
+
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _HIDDEN = [_PACKAGE]
 
@@ -43,8 +46,6 @@ def why_python(frame=None):
             f"in the generator '{code.co_name}', which runs as plain Python while the graph is built, so what it "
             f"yields cannot depend on it. Write its loop where it is used, or return a list from a function."
         )
-    from msnb.core.script.convert import is_lowered
-
     if code is not None and (comprehension or is_lowered(code)):
         return (
             "where a graph cannot branch: in the 'if' of a comprehension (how many elements it has must be known), "
@@ -69,12 +70,10 @@ def describe(value):
     """A value's type in a few words: ``Tensor[Float32](2, 3)``, ``int 3``, ``None``, ``list of 2``."""
     array = getattr(value, "_array", value)
     if hasattr(array, "dtype") and hasattr(array, "shape"):
-        from msnb.core.dtype import name
-
         kind = "Tensor" if array is not value else type(value).__name__
         if kind.endswith("Tracer") or kind == "ArrayImpl":
             kind = "Tensor"
-        return f"{kind}[{name(array.dtype)}]{tuple(array.shape)}"
+        return f"{kind}[{dtype_name(array.dtype)}]{tuple(array.shape)}"
     if value is None or isinstance(value, (bool, int, float, str)):
         text = repr(value)
         return "None" if value is None else f"{type(value).__name__} {text if len(text) < 40 else text[:37] + '...'}"

@@ -7,8 +7,9 @@ from msnb.core import compile, trace
 from msnb.core.autodiff import Gradient
 from msnb.core.errors import describe
 from msnb.core.identity import Identity
+from msnb.core.kernel import Kernel
 from msnb.core.parameter import Parameter
-from msnb.core.tensor import Tensor
+from msnb.core.tensor import Tensor, box
 
 _thread = trace.thread
 _state = context._state
@@ -243,15 +244,9 @@ def stop_gradient(value):
     Args:
         value (Tensor): Any Tensor; anything else is returned as it is.
     """
-    from msnb.core.kernel import Kernel
-    from msnb.core.tensor import box
-
     if not isinstance(value, Tensor):
         return value
-    global _stop
-    if _stop is None:
-        _stop = Kernel("StopGradient", jax.lax.stop_gradient)
     return box(_stop.call(value._array))
 
 
-_stop = None
+_stop = Kernel("StopGradient", jax.lax.stop_gradient)

@@ -1,5 +1,6 @@
 """`MetaTensor`: what is known of a Tensor whose data is not there yet."""
 
+from msnb.common.initializer import initializer
 from msnb.core.tensor import Tensor, say_whole
 
 
@@ -33,6 +34,4 @@ class MetaTensor(metaclass=_MetaTensorType):
         if self.init is None:
             raise TypeError("This MetaTensor has no initializer, so it cannot become a Tensor.")
         say_whole("MetaTensor.to_tensor", slice_index, opt_shard_group)
-        from msnb.common.initializer import initializer
-
         return initializer(self.init, shape or self.shape, self.dtype)

@@ -14,6 +14,7 @@ import numpy as np
 
 from msnb import log
 from msnb.common import dtype as mstype
+from msnb.common.initializer import initializer
 from msnb.core import trace
 from msnb.core._jax_private import strengthen
 from msnb.core.meta_tensor import MetaTensor
@@ -309,8 +310,6 @@ class Parameter(Tensor):
         if isinstance(init, str) and init == "same":
             twin = Parameter(self, self._name, self._requires_grad, self.layerwise_parallel)
         else:
-            from msnb.common.initializer import initializer
-
             twin = Parameter(
                 initializer(init, self.shape, self.dtype), self._name, self._requires_grad, self.layerwise_parallel
             )

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from msnb.core.errors import describe
+
 
 def tensor_repr(array, dtype):
     """``Tensor(shape=[2], dtype=Float32, value= [ 1.00000000e+00,  2.00000000e+00])``, as MindSpore prints it."""
@@ -22,6 +24,4 @@ def _array_text(array):
 
 def traced_text(array):
     """A traced value has no elements yet: its type and shape stand for them."""
-    from msnb.core.errors import describe
-
     return f"{describe(array)} traced"

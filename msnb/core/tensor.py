@@ -8,7 +8,7 @@ import numpy as np
 
 from msnb import log
 from msnb.common import dtype as mstype
-from msnb.common.initializer import register_boxer
+from msnb.common.initializer import initializer, register_boxer
 from msnb.core import late, trace
 from msnb.core._jax_private import from_numpy, is_tracer, strengthen
 from msnb.core.errors import place, user_line, why_python
@@ -70,8 +70,6 @@ class Tensor:
         if input_data is None:
             if init is None:
                 raise TypeError("For 'Tensor', give 'input_data', or 'shape', 'dtype' and 'init' together.")
-            from msnb.common.initializer import initializer
-
             input_data = initializer(init, shape, dtype if dtype is not None else mstype.float32)
         self._array = to_array(input_data, dtype)
         self._node = None
@@ -442,8 +440,6 @@ def available(dtype):
     """`dtype` (numpy), or its 32-bit counterpart where MSNB_X64=0 keeps 64 bits switched off."""
     if jax.config.jax_enable_x64 or dtype not in _NARROWER:
         return dtype
-    from msnb import log
-
     log.once("64-bit Tensors become 32-bit, because MSNB_X64=0 keeps jax_enable_x64 off.")
     return _NARROWER[dtype]
 
@@ -523,14 +519,6 @@ def say_whole(where, slice_index, opt_shard_group):
 
 
 jax.tree_util.register_pytree_node(Tensor, lambda t: ((t._array,), None), lambda _, children: box(children[0]))
-
-
-def __getattr__(name):
-    if name in ("Parameter", "ParameterTuple"):
-        from msnb.core import parameter
-
-        return getattr(parameter, name)
-    raise AttributeError(name)
 
 
 def _box_initial(array):

@@ -12,7 +12,7 @@ import pytest
 
 import msnb as ms
 from msnb import Tensor, context, nn, ops
-from msnb.core import trace, transforms
+from msnb.core import lowered, trace, transforms
 from msnb.core.identity import Identity, IdentityMap, attach, attached
 from msnb.core.script import convert
 
@@ -116,11 +116,11 @@ def test_code_and_constants_that_are_gone_are_forgotten():
         assert cell(X).asnumpy().tolist() == [2]
 
     gc.collect()
-    before = [len(table) for table in (convert._codes, convert._lowered, trace.constants)]
+    before = [len(table) for table in (convert._codes, lowered._lowered, trace.constants)]
     for _ in range(3):
         run()
     gc.collect()
-    assert [len(table) for table in (convert._codes, convert._lowered, trace.constants)] == before
+    assert [len(table) for table in (convert._codes, lowered._lowered, trace.constants)] == before
     context.set_context(mode=context.PYNATIVE_MODE)
 
 

@@ -5,6 +5,7 @@ and `loops` are what the rewritten code calls, `while_grad` differentiates a loo
 remembers which Python values the graph was built from.
 """
 
+from msnb.core.script import runtime as _runtime  # it says to `convert` that it is there
 from msnb.core.script.calls import call
 from msnb.core.script.reads import collecting
 

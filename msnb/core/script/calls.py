@@ -7,7 +7,8 @@ import types
 import jax
 
 from msnb.core import trace
-from msnb.core.script.convert import convert, is_library, is_lowered
+from msnb.core.lowered import is_lowered
+from msnb.core.script.convert import convert, is_library
 from msnb.core.script.reads import note
 
 _builtins = {}  # builtin -> what stands for it in a graph

@@ -1,13 +1,13 @@
 """A function object becomes its lowered twin: same globals, same closure, same defaults, same lines."""
 
 import ast
-import functools
 import inspect
 import os
 import sys
 import types
 
 from msnb.core.identity import IdentityMap, attach, attached
+from msnb.core.lowered import is_lowered, remember
 from msnb.core.script import source
 from msnb.core.script.lower import RUNTIME, Lowering, mangle_private
 from msnb.core.script.names import arguments, at, copied, load
@@ -15,7 +15,6 @@ from msnb.core.script.names import arguments, at, copied, load
 _FACTORY, _INNER = "__msnb_factory", "__msnb_function"
 _TWIN = "__msnb_twin__"  # on a function: (code it was made from, twin)
 _codes = IdentityMap()  # code -> lowered code: code objects compare by value, whatever file they come from
-_lowered = IdentityMap()  # code that lowering produced -> True
 
 # Packages whose functions run as they are: they never branch on Tensors, or do it on purpose.
 _LIBRARIES = {
@@ -86,11 +85,6 @@ def is_library_module(name):
     return root in _LIBRARIES or root in sys.stdlib_module_names
 
 
-def is_lowered(code):
-    """Whether a code object came out of lowering."""
-    return code in _lowered
-
-
 def convert(fn):
     """The lowered twin of a Python function; `fn` itself if it is library code or already lowered.
 
@@ -121,7 +115,7 @@ def _twin(fn, code):
                 return fn  # nothing in it could depend on a Tensor
             raise
     cells = dict(zip(code.co_freevars, fn.__closure__ or ()))
-    cells[RUNTIME] = _runtime_cell()
+    cells[RUNTIME] = _runtime
     twin = types.FunctionType(
         lowered, fn.__globals__, fn.__name__, fn.__defaults__, tuple(cells[n] for n in lowered.co_freevars)
     )
@@ -130,11 +124,12 @@ def _twin(fn, code):
     return twin
 
 
-@functools.cache
-def _runtime_cell():
-    from msnb.core.script import runtime
+_runtime = types.CellType()  # what lowered code calls; it is empty until `serve` has been called
 
-    return types.CellType(runtime)
+
+def serve(module):
+    """Name the module that lowered code calls; it stands above this one and says so itself."""
+    _runtime.cell_contents = module
 
 
 def _straight(code):
@@ -169,13 +164,5 @@ def _lower(fn, code):
     outer = next(c for c in compiled.co_consts if isinstance(c, types.CodeType))
     inner = next(c for c in outer.co_consts if isinstance(c, types.CodeType) and c.co_name == _INNER)
     inner = inner.replace(co_name=code.co_name, co_qualname=code.co_qualname)
-    _remember(inner)
+    remember(inner)
     return inner
-
-
-def _remember(code):
-    """Functions nested in lowered code are lowered as well."""
-    _lowered[code] = True
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            _remember(const)

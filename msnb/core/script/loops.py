@@ -13,6 +13,7 @@ from msnb.core._jax_private import strengthen
 from msnb.core.dtype import name as dtype_name
 from msnb.core.errors import describe
 from msnb.core.errors import place as show_place
+from msnb.core.script.branches import if_
 from msnb.core.script.builtin import DynamicRange, boolean, dynamic, to_tensor
 from msnb.core.script.merge import Undefined, copied
 from msnb.core.script.raises import Raised
@@ -63,8 +64,6 @@ def for_(iterable, assign, body, going, read, write, names, place):
 
 
 def _guarded(condition, step, read, write, names, place):
-    from msnb.core.script.runtime import if_
-
     if_(condition, step, lambda: None, read, write, names, place)
 
 

@@ -9,6 +9,7 @@ from msnb.core._jax_private import eval_jaxpr, strengthen
 from msnb.core.dtype import name as dtype_name
 from msnb.core.errors import describe
 from msnb.core.errors import place as show_place
+from msnb.core.script.calls import scoped_call
 from msnb.core.script.raises import Raised
 from msnb.core.tensor import Tensor, box
 from msnb.core.tree import flatten, structure
@@ -64,13 +65,12 @@ class Chosen:
         self.functions, self.index, self.place = functions, index, place
 
     def __call__(self, *args, **kwargs):
-        from msnb.core.script.runtime import call, if_expression
-
         def run(i):
-            here = lambda: call(self.functions[i])(*args, **kwargs)  # noqa: E731
+            here = lambda: scoped_call(self.functions[i])(*args, **kwargs)  # noqa: E731
             if i == len(self.functions) - 1:
                 return here()
-            return if_expression(box(self.index == i), here, lambda: run(i + 1), self.place)
+            branches = Branch(lambda: (here(),)), Branch(lambda: (run(i + 1),))
+            return select(self.index == i, *branches, ("expression",), self.place)[0]
 
         return run(0)
 

@@ -3,6 +3,7 @@
 import contextlib
 
 from msnb.core.errors import place as show_place
+from msnb.core.script.builtin import boolean, dynamic
 from msnb.core.trace import thread
 
 
@@ -48,8 +49,6 @@ def _refuse_handlers(root, what, place):
 
 def assert_(condition, message, place):
     """An `assert` statement; `message` is None or a function giving the message."""
-    from msnb.core.script.builtin import dynamic
-
     text = message() if message is not None else f"assertion failed at {show_place(*place)}"
     if not dynamic(condition):
         if not condition:
@@ -60,8 +59,6 @@ def assert_(condition, message, place):
 
 def check(condition, error, place):
     """Raise `error` after the graph has run if `condition` (a traced Tensor) was false."""
-    from msnb.core.script.builtin import boolean
-
     frame = thread.frame
     _refuse_handlers(frame.root(), type(error).__name__, place)
     errors = frame.root().errors

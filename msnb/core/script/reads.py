@@ -18,9 +18,10 @@ import numpy as np
 from msnb import log
 from msnb.core._jax_private import is_tracer
 from msnb.core.identity import IdentityMap, weakly
+from msnb.core.lowered import is_lowered
 from msnb.core.marks import changes
 from msnb.core.parameter import Parameter
-from msnb.core.script.convert import is_library_module, is_lowered
+from msnb.core.script.convert import is_library_module
 from msnb.core.tensor import Tensor
 
 _thread = threading.local()

@@ -4,10 +4,13 @@ Where a condition is known while tracing, everything here is plain Python. Where
 into a jaxpr of its own, what the two leave behind is brought together variable by variable, and `lax.cond` runs one.
 """
 
+import sys
+
 import jax.numpy as jnp
 
 from msnb.core.errors import describe
-from msnb.core.script import merge
+from msnb.core.script import convert, merge
+from msnb.core.script.branches import if_, if_expression, if_function, if_return
 from msnb.core.script.builtin import boolean, dynamic, equal_items, to_tensor
 from msnb.core.script.calls import scoped_call as call
 from msnb.core.script.loops import for_, while_
@@ -35,61 +38,6 @@ __all__ = [
     "trying",
     "while_",
 ]
-
-
-def if_(condition, then, otherwise, read, write, names, place):
-    """An `if` statement: the branches change the variables `names`."""
-    if not dynamic(condition):
-        return then() if condition else otherwise()
-    before = read()
-
-    def branch(fn):
-        def run():
-            write(merge.copied(before))
-            fn()
-            return read()
-
-        return run
-
-    try:
-        yes, no = merge.Branch(branch(then)), merge.Branch(branch(otherwise))
-    finally:
-        write(before)
-    write(merge.select(boolean(condition, place), yes, no, names, place))
-
-
-def if_return(condition, then, otherwise, read, write, names, place):
-    """An `if` whose branches both return."""
-    if not dynamic(condition):
-        return then() if condition else otherwise()
-    before = read()
-
-    def branch(fn):
-        def run():
-            write(merge.copied(before))
-            return (fn(),)
-
-        return run
-
-    try:
-        yes, no = merge.Branch(branch(then)), merge.Branch(branch(otherwise))
-    finally:
-        write(before)
-    return merge.select(boolean(condition, place), yes, no, ("return",), place)[0]
-
-
-def if_function(*args):
-    """An `if` whose value the function returns: a path that falls off the end returns None."""
-    value = if_return(*args)
-    return None if value is MISSING else value
-
-
-def if_expression(condition, then, otherwise, place):
-    """``a if condition else b``."""
-    if not dynamic(condition):
-        return then() if condition else otherwise()
-    yes, no = merge.Branch(lambda: (then(),)), merge.Branch(lambda: (otherwise(),))
-    return merge.select(boolean(condition, place), yes, no, ("expression",), place)[0]
 
 
 def not_(value):
@@ -168,3 +116,6 @@ def set_item(target, index, value):
         return twin
     target[index] = value
     return target
+
+
+convert.serve(sys.modules[__name__])

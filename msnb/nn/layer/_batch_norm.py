@@ -5,7 +5,8 @@ from typing import Annotated
 from msnb import log
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Between, Bool, Int, PositiveInt, checked
-from msnb.core.tensor import Parameter, Tensor
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
 from msnb.nn._kinds import Epsilon, Initial, Layout, Share
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P

@@ -7,7 +7,8 @@ import numpy as np
 from msnb import log
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Bool, Kind, NonNegInt, OneOf, PositiveInt, accept_value, checked
-from msnb.core.tensor import Parameter, Tensor
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
 from msnb.nn._kinds import Initial, Layout, TwoSizes
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P

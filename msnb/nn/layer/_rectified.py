@@ -6,7 +6,8 @@ import numpy as np
 
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Between, Float, Kind, PositiveInt, StrictFloat, accept_value, checked
-from msnb.core.tensor import Parameter, Tensor
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
 from msnb.nn._kinds import KnownFloat, KnownNumber
 from msnb.nn._numbers import FiniteFloat
 from msnb.nn.cell import Cell

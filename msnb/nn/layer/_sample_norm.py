@@ -4,7 +4,8 @@ from typing import Annotated
 
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Bool, Instance, Int, OneOf, PositiveInt, checked
-from msnb.core.tensor import Parameter, Tensor
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
 from msnb.nn._half import beside
 from msnb.nn._kinds import Epsilon, Initial, Share
 from msnb.nn._numbers import FiniteFloat

@@ -20,8 +20,9 @@ from msnb.common.kinds import (
     checked,
 )
 from msnb.core.errors import describe
+from msnb.core.parameter import Parameter
 from msnb.core.primitive import Primitive
-from msnb.core.tensor import Parameter, Tensor
+from msnb.core.tensor import Tensor
 from msnb.nn._kinds import Initial, NumberType
 from msnb.nn.cell import Cell
 from msnb.nn.layer._diagonal import MatrixDiag, MatrixDiagPart, MatrixSetDiag, Tril, Triu

@@ -7,7 +7,8 @@ import numpy as np
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Bool, Int, Kind, NonNegInt, OneOf, PositiveInt, accept_value, check, checked
-from msnb.core.tensor import Parameter, Tensor
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
 from msnb.nn._inputs import INTS, check_dims, check_dtypes
 from msnb.nn._kinds import AboveZero, Initial, NumberType
 from msnb.nn.cell import Cell

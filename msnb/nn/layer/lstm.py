@@ -6,7 +6,8 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, PositiveInt, checked
-from msnb.core.tensor import Parameter, Tensor
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
 from msnb.nn._kinds import Share
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P

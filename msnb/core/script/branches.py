@@ -1,0 +1,59 @@
+"""`if` statements and conditional expressions of lowered code: of a Tensor of the graph, both branches are traced."""
+
+from msnb.core.script.builtin import boolean, dynamic
+from msnb.core.script.merge import MISSING, Branch, copied, select
+
+
+def if_(condition, then, otherwise, read, write, names, place):
+    """An `if` statement: the branches change the variables `names`."""
+    if not dynamic(condition):
+        return then() if condition else otherwise()
+    before = read()
+
+    def branch(fn):
+        def run():
+            write(copied(before))
+            fn()
+            return read()
+
+        return run
+
+    try:
+        yes, no = Branch(branch(then)), Branch(branch(otherwise))
+    finally:
+        write(before)
+    write(select(boolean(condition, place), yes, no, names, place))
+
+
+def if_return(condition, then, otherwise, read, write, names, place):
+    """An `if` whose branches both return."""
+    if not dynamic(condition):
+        return then() if condition else otherwise()
+    before = read()
+
+    def branch(fn):
+        def run():
+            write(copied(before))
+            return (fn(),)
+
+        return run
+
+    try:
+        yes, no = Branch(branch(then)), Branch(branch(otherwise))
+    finally:
+        write(before)
+    return select(boolean(condition, place), yes, no, ("return",), place)[0]
+
+
+def if_function(*args):
+    """An `if` whose value the function returns: a path that falls off the end returns None."""
+    value = if_return(*args)
+    return None if value is MISSING else value
+
+
+def if_expression(condition, then, otherwise, place):
+    """``a if condition else b``."""
+    if not dynamic(condition):
+        return then() if condition else otherwise()
+    yes, no = Branch(lambda: (then(),)), Branch(lambda: (otherwise(),))
+    return select(boolean(condition, place), yes, no, ("expression",), place)[0]
