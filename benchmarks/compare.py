@@ -23,6 +23,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+LONGEST = 10  # seconds that the rounds of one process may take; three there are in any case
 
 
 def measure(name):
@@ -32,14 +33,19 @@ def measure(name):
     calls = {row: make() for row, make in importlib.import_module(name).TIMED.items()}
     repeats = {}
     for row, call in calls.items():
-        for _ in range(5):
+        jax.block_until_ready(call())
+        start = time.perf_counter()
+        jax.block_until_ready(call())
+        warm = 5 if time.perf_counter() - start < 0.1 else 0
+        for _ in range(warm):
             jax.block_until_ready(call())
         start = time.perf_counter()
-        for _ in range(5):
+        for _ in range(warm or 1):
             jax.block_until_ready(call())
-        repeats[row] = max(1, int(0.004 / max((time.perf_counter() - start) / 5, 1e-7)))
+        repeats[row] = max(1, int(0.004 / max((time.perf_counter() - start) / (warm or 1), 1e-7)))
     times = {row: [] for row in calls}
-    for _ in range(40):
+    begun = time.perf_counter()
+    while len(times[row]) < 40 and (len(times[row]) < 3 or time.perf_counter() - begun < LONGEST):
         for row, call in calls.items():
             start = time.perf_counter()
             for _ in range(repeats[row]):

@@ -162,6 +162,34 @@ def made(blocks):
     return view, found
 
 
+def reading(blocks, saved):
+    """A call that reads a traced step and packs it for the browser; with `saved`, everything a notebook stores too."""
+    ms.set_context(mode=ms.GRAPH_MODE)
+    traced = program(blocks)
+
+    def call():
+        stages = Stages(traced, "Step")
+        view = GraphView({stages.main: stages[stages.main]})
+        return view._repr_mimebundle_() if saved else view.payload
+
+    return call
+
+
+def tracing(blocks):
+    """A call that makes a network and traces its step."""
+    ms.set_context(mode=ms.GRAPH_MODE)
+    return lambda: program(blocks)
+
+
+# What `compare.py` times.
+TIMED = {
+    "trace 3 blocks": lambda: tracing(3),
+    "read 3 blocks": lambda: reading(3, saved=False),
+    "read and store 3 blocks": lambda: reading(3, saved=True),
+    "read 52 blocks": lambda: reading(52, saved=False),
+}
+
+
 def main():
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if chromium is None or importlib.util.find_spec("playwright") is None:
