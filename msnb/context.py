@@ -4,8 +4,6 @@ What reads a setting in a hot path reads an attribute: ``context._state.mode``. 
 with :func:`on_change`. A setting that only an Ascend chip knows is accepted, and said to have no effect, once.
 """
 
-import os
-
 from msnb import log
 from msnb._settings import (
     Settings,
@@ -130,7 +128,7 @@ _ROWS = {
     "enable_debug_runtime": (False, Bool, _XLA_DECIDES),
     # 2.x
     "enable_compile_cache": (None, Instance(bool, str)),
-    "compile_cache_path": ("./compile_cache", directory),
+    "compile_cache_path": ("", directory),
     "pynative_synchronize": (False, Bool, "errors of an operator surface where it is called"),
     "deterministic": ("OFF", OneOf("ON", "OFF"), "set XLA_FLAGS=--xla_gpu_deterministic_ops=true"),
     "jit_level": ("", OneOf("O0", "O1", "O2"), _XLA_DECIDES),
@@ -185,8 +183,10 @@ def set_context(**kwargs):
         save_graphs (bool): Whether to write the graph of every network that is compiled. Default: False.
         save_graphs_path (str): Folder for these graphs; is made when not there. Default: ".".
         reserve_class_name_in_scope (bool): Whether scopes in graphs name the classes of Cells. Default: True.
-        enable_compile_cache (bool): Whether compiled programs are kept on disk for later processes. Default: None.
-        compile_cache_path (str): Folder for them. Default: "./compile_cache".
+        enable_compile_cache (bool): Whether compiled programs are kept on disk, where later processes and equal
+            networks find them. Default: None, they are, unless the environment says MSNB_CACHE=0 or JAX has a
+            setting of its own.
+        compile_cache_path (str): Folder for them. Default: what MSNB_CACHE names, else the user's cache folder.
         check_indices (bool): Whether a program of GRAPH mode raises at an index out of range, as PYNATIVE mode does,
             and so waits for the device in each call. When False, reading out of range gives NaN, in integers the
             smallest number of the type (of unsigned ones the largest), and writing there writes nothing; labels of
@@ -294,20 +294,8 @@ def _use_device(_=None):
         jax.config.update("jax_default_device", wanted)
 
 
-def _use_compile_cache(_=None):
-    import jax.experimental.compilation_cache.compilation_cache
-
-    enabled = _state.enable_compile_cache not in (None, False, "", "0", "False")
-    jax.config.update("jax_compilation_cache_dir", os.path.realpath(_state.compile_cache_path) if enabled else None)
-    # JAX by itself keeps what took a second; here it was asked for, and a LeNet step takes less
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1 if enabled else 1.0)
-    jax.experimental.compilation_cache.compilation_cache.reset_cache()  # it remembers the folder of its first use
-
-
 for _key in ("device_target", "device_id"):
     on_change(_key, _use_device)
-for _key in ("enable_compile_cache", "compile_cache_path"):
-    on_change(_key, _use_compile_cache)
 
 
 # --- several devices ------------------------------------------------------------------------------------------------

@@ -124,18 +124,6 @@ def test_the_graphs_folder_is_made_and_its_path_absolute(tmp_path, monkeypatch):
     assert (tmp_path / "graphs").is_dir()
 
 
-def test_compiled_programs_are_kept_on_disk_when_asked_for(tmp_path):
-    import jax
-
-    context.set_context(enable_compile_cache=True, compile_cache_path=str(tmp_path / "cache"))
-    assert jax.config.jax_compilation_cache_dir == str((tmp_path / "cache").resolve())
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)  # whatever this machine's speed
-    jax.jit(lambda x: x * 3 + 1)(1.0)
-    assert any((tmp_path / "cache").iterdir())
-    context.set_context(enable_compile_cache=False)
-    assert jax.config.jax_compilation_cache_dir is None
-
-
 def test_a_listener_hears_changes_and_only_changes():
     heard = []
     listener = context.on_change("max_call_depth", heard.append)

@@ -8,6 +8,7 @@ import jax as _jax
 if _os.environ.get("MSNB_X64", "1") != "0":
     _jax.config.update("jax_enable_x64", True)
 
+from msnb.core import compiled_files as _compiled_files  # noqa: E402, F401 - it keeps what is compiled
 from msnb.core import forks as _forks  # noqa: E402, F401 - it takes care of forked processes
 from msnb.core.meta_tensor import MetaTensor  # noqa: E402
 from msnb.core.parameter import Parameter, ParameterTuple  # noqa: E402

@@ -29,6 +29,12 @@ except ImportError:  # pragma: no cover
     _config = None
 
 try:
+    from jax._src import cache_key as _cache_key
+    from jax._src import compilation_cache as _compilation_cache
+except ImportError:  # pragma: no cover - what is compiled is then kept by JAX's own rules
+    _compilation_cache = None
+
+try:
     from jax._src.core import trace_ctx as _trace_context
 except ImportError:  # pragma: no cover - a Stop at an unlucky moment of a trace then leaves JAX tracing
     _trace_context = None
@@ -271,3 +277,54 @@ def _effects(params, eqn):
         for part in value if isinstance(value, tuple) else (value,):
             found |= set(getattr(part, "effects", ()))
     return found if eqn.effects else eqn.effects
+
+
+class _Kept:
+    """What JAX takes for its persistent cache: `cache`, until the user names a folder of their own."""
+
+    def __init__(self, cache):
+        self.cache = cache
+        self.folder = jax.config.jax_compilation_cache_dir
+
+    def _current(self):
+        if jax.config.jax_compilation_cache_dir != self.folder:
+            _compilation_cache.reset_cache()
+            _compilation_cache._initialize_cache()
+            return _compilation_cache._cache
+        return self.cache
+
+    def get(self, key):
+        cache = self._current()
+        return None if cache is None else cache.get(key)
+
+    def put(self, key, value):
+        cache = self._current()
+        if cache is not None:
+            cache.put(key, value)
+
+    @property
+    def _path(self):
+        return self.cache._path
+
+
+def keep_compiled_in(cache, further_key):
+    """Let JAX keep compiled programs in `cache` (get and put of bytes); None: nowhere.
+
+    Args:
+        cache (object): It has `_path`, its folder, too.
+        further_key (Callable): Gives a text that becomes part of the key of what is being compiled.
+    """
+    jax.config.update("jax_compilation_cache_dir", None if cache is None else str(cache._path))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 1.0 if cache is None else 0.0)
+    if _compilation_cache is None:
+        return
+    _compilation_cache.reset_cache()
+    if cache is not None:
+        _compilation_cache._cache, _compilation_cache._cache_initialized = _Kept(cache), True
+        _cache_key.custom_hook = further_key
+
+
+def keeps_compiled_in(cache):
+    """Whether JAX still keeps compiled programs in `cache`."""
+    kept = getattr(_compilation_cache, "_cache", None)
+    return isinstance(kept, _Kept) and kept.cache is cache and kept.folder == jax.config.jax_compilation_cache_dir

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb import context
-from msnb.core import events, further_outputs, interrupts, late, random, tape, trace
+from msnb.core import compiled_files, events, further_outputs, interrupts, late, random, tape, trace
 from msnb.core._jax_private import (
     argument_like,
     eval_jaxpr,
@@ -319,7 +319,8 @@ class Program:
         started = time.perf_counter()
         form, arguments = self.run, self._placed()
         try:
-            outs = self._step(read, rest)
+            with compiled_files.scoped(self.jaxpr.jaxpr):
+                outs = self._step(read, rest)
         except BaseException as error:
             forget_compiled(self.run, error)
             raise

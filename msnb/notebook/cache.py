@@ -1,28 +1,34 @@
 """Compiled programs in a notebook: what a cell redefines is seen by the next call, and `%ms_cache` lists them."""
 
+from pathlib import Path
+
+from msnb.core import compile, compiled_files, trace
 from msnb.notebook.html import escape, framed, size
 
 
 def install(ipython):
     """Check at every cell boundary whether compiled programs still fit; returns what undoes it."""
-    from msnb.core import trace
 
     def at_boundary(*_):
         trace.epoch.bump()
 
     def ms_cache(line):
         """List the compiled programs: why each was compiled, seconds to trace and compile, nodes, calls, and the
-        memory each takes while it runs (inputs, Parameters and results included).
+        memory each takes while it runs (inputs, Parameters and results included). Below, what is kept on disk, where
+        other sessions find it.
 
-        `%ms_cache clear` forgets them, so that every Cell and function compiles again at its next call.
+        `%ms_cache clear` forgets them, so that every Cell and function compiles again at its next call; `%ms_cache
+        clear disk` removes the files as well.
         """
-        from msnb.core import compile
-
-        if line.strip() == "clear":
+        words = line.split()
+        if words in (["clear"], ["clear", "disk"]):
             print(f"{compile.forget()} compiled programs forgotten.")
+            kept = compiled_files.in_use()
+            if "disk" in words and kept is not None:
+                print("{} files removed, {}.".format(*_counted(*kept.clear())))
             return None
-        if line.strip():
-            print("Usage: %ms_cache, or %ms_cache clear")
+        if words:
+            print("Usage: %ms_cache, %ms_cache clear, or %ms_cache clear disk")
             return None
         return Listing(compile.all_programs())
 
@@ -42,8 +48,26 @@ def _memory(program):
     return "" if found is None else size(sum(found.values()))
 
 
+def _counted(number, held):
+    return number, size(held)
+
+
+def on_disk():
+    """What is kept on disk, and what it has spared this session, in a sentence."""
+    kept = compiled_files.in_use()
+    if kept is None:
+        return "Compiled programs are not kept on disk."
+    files = kept.files()
+    number, held = _counted(len(files), sum(size for _, size, _ in files))
+    folder = str(kept.root).replace(str(Path.home()), "~", 1)
+    return (
+        f"On disk: {number} executables, {held}, in {folder}. In this session {kept.hits} were found there, "
+        f"{kept.misses} were compiled."
+    )
+
+
 class Listing:
-    """The compiled programs as a table.
+    """The compiled programs as a table, and below it what is kept on disk.
 
     Args:
         programs (list): `core.compile.Program`s.
@@ -52,6 +76,7 @@ class Listing:
     _HEAD = ("program", "compiled because", "trace s", "compile s", "nodes", "Parameters", "calls", "memory")
 
     def __init__(self, programs):
+        self.kept = on_disk()
         self.rows = [
             (
                 p.name,
@@ -68,14 +93,15 @@ class Listing:
 
     def __repr__(self):
         if not self.rows:
-            return "Nothing has been compiled."
+            return f"Nothing has been compiled.\n{self.kept}"
         rows = (self._HEAD, *self.rows)
         widths = [max(len(r[i]) for r in rows) for i in range(len(self._HEAD))]
-        return "\n".join("  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in rows)
+        lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in rows]
+        return "\n".join([*lines, self.kept])
 
     def _repr_html_(self):
         if not self.rows:
-            return framed("Nothing has been compiled.", "compiled programs")
+            return framed(f"Nothing has been compiled.<br>{escape(self.kept)}", "compiled programs")
         head = "".join(f"<th>{escape(c)}</th>" for c in self._HEAD)
         body = "".join("<tr>" + "".join(f"<td>{escape(c)}</td>" for c in row) + "</tr>" for row in self.rows)
-        return framed(f"<table><tr>{head}</tr>{body}</table>", "compiled programs")
+        return framed(f"<table><tr>{head}</tr>{body}</table><div>{escape(self.kept)}</div>", "compiled programs")

@@ -3,6 +3,8 @@
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
+from msnb.core import compiled_files
+
 
 @pytest.fixture
 def shell():
@@ -35,7 +37,21 @@ def test_the_cache_can_be_cleared(shell, capsys):
     shell.run_cell("import msnb as ms\ng = ms.ms_function(lambda x: x * 2)\ny = g(ms.Tensor(1.0))").raise_error()
     shell.run_line_magic("ms_cache", "clear")
     assert "forgotten" in capsys.readouterr().out
-    assert repr(shell.run_line_magic("ms_cache", "")) == "Nothing has been compiled."
+    assert repr(shell.run_line_magic("ms_cache", "")).startswith("Nothing has been compiled.\n")
+
+
+def test_what_is_kept_on_disk_is_told_and_can_be_removed(shell, capsys, tmp_path):
+    compiled_files.use(tmp_path)
+    try:
+        shell.run_cell("import msnb as ms\ng = ms.ms_function(lambda x: x * 5)\ny = g(ms.Tensor(1.0))").raise_error()
+        listing = shell.run_line_magic("ms_cache", "")
+        assert f"in {tmp_path}. In this session 0 were found there" in repr(listing)
+        assert listing.kept in listing._repr_html_() and compiled_files.in_use().files()
+        shell.run_line_magic("ms_cache", "clear disk")
+        assert "files removed" in capsys.readouterr().out and not compiled_files.in_use().files()
+    finally:
+        compiled_files.use(None)
+    assert "Compiled programs are not kept on disk." in repr(shell.run_line_magic("ms_cache", ""))
 
 
 def test_the_memory_of_a_program_that_ran_is_listed(shell):
