@@ -184,9 +184,10 @@ def set_context(**kwargs):
         save_graphs_path (str): Folder for these graphs; is made when not there. Default: ".".
         reserve_class_name_in_scope (bool): Whether scopes in graphs name the classes of Cells. Default: True.
         enable_compile_cache (bool): Whether compiled programs are kept on disk, where later processes and equal
-            networks find them. Default: None, they are, unless the environment says MSNB_CACHE=0 or JAX has a
+            networks find them. Default: None, they are, unless the environment says MSNB_COMPILE_CACHE=0 or JAX has a
             setting of its own.
-        compile_cache_path (str): Folder for them. Default: what MSNB_CACHE names, else the user's cache folder.
+        compile_cache_path (str): Folder for them. Default: "compiled" in what MSNB_CACHE names, else in the user's
+            cache folder.
         check_indices (bool): Whether a program of GRAPH mode raises at an index out of range, as PYNATIVE mode does,
             and so waits for the device in each call. When False, reading out of range gives NaN, in integers the
             smallest number of the type (of unsigned ones the largest), and writing there writes nothing; labels of

@@ -2,12 +2,12 @@
 
 import os
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
+from msnb._cache_folder import cache_folder
 from msnb.formats import idx
 
 _TEST_SIZE = 297
@@ -40,7 +40,7 @@ def digits(path=None):
         >>> import mindspore.dataset as ds
         >>> train = ds.MnistDataset(msnb.samples.digits() + "/train")
     """
-    folder = Path(path) if path is not None else _cache_folder() / "digits"
+    folder = Path(path) if path is not None else cache_folder() / "digits"
     if all((folder / name).is_file() for name in _FILES):
         return str(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -53,18 +53,6 @@ def digits(path=None):
         except OSError:  # there is something already: another process was faster, or files are missing
             shutil.copytree(ready, folder, dirs_exist_ok=True)
     return str(folder)
-
-
-def _cache_folder():
-    if os.environ.get("MSNB_CACHE"):
-        return Path(os.environ["MSNB_CACHE"])
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "msnb"
 
 
 def _write(folder):

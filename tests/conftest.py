@@ -12,7 +12,7 @@ import pytest
 # Before anything imports jax: the tests compare numbers, so they run where every machine gives the same ones.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("MPLBACKEND", "Agg")
-os.environ.setdefault("MSNB_CACHE", "0")  # what is compiled here is nobody else's
+os.environ.setdefault("MSNB_COMPILE_CACHE", "0")  # what is compiled here is nobody else's
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 # Two thirds of the time of these tests would go into machine code that runs once. Whoever sets XLA_FLAGS, be it to

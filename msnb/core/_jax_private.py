@@ -328,3 +328,8 @@ def keeps_compiled_in(cache):
     """Whether JAX still keeps compiled programs in `cache`."""
     kept = getattr(_compilation_cache, "_cache", None)
     return isinstance(kept, _Kept) and kept.cache is cache and kept.folder == jax.config.jax_compilation_cache_dir
+
+
+def settings_of_thread():
+    """What of JAX's settings a thread may have to itself and programs depend on, to be compared; None where unknown."""
+    return None if _config is None else _config.trace_context()

@@ -11,7 +11,6 @@ import os
 import platform
 import secrets
 import stat
-import sys
 import threading
 import time
 from pathlib import Path
@@ -21,6 +20,7 @@ import jaxlib
 from jax.extend.core import jaxprs_in_params
 
 from msnb import context, log
+from msnb._cache_folder import cache_folder
 from msnb._version import __version__
 from msnb.core import _jax_private
 
@@ -32,17 +32,9 @@ _LOOK = 32 << 20  # bytes written by this process after which it looks at the li
 
 
 def default_folder():
-    """Where programs are kept: MSNB_CACHE, else in the user's cache folder; None: nowhere, as MSNB_CACHE=0 asks."""
-    given = os.environ.get("MSNB_CACHE")
-    if given:
-        return None if given in ("0", "off") else Path(given).absolute()
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA")
-    elif sys.platform == "darwin":
-        base = os.path.expanduser("~/Library/Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(base, "msnb", "compiled") if base and os.path.isabs(base) else None
+    """Where programs are kept; None: nowhere, as MSNB_COMPILE_CACHE=0 asks, or because no folder is known."""
+    folder = cache_folder() / "compiled"
+    return folder if os.environ.get("MSNB_COMPILE_CACHE") != "0" and folder.is_absolute() else None
 
 
 def _machine():

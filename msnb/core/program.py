@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb import context
-from msnb.core import compiled_files, events, further_outputs, interrupts, late, random, tape, trace
+from msnb.core import compiled_files, compiling, events, further_outputs, interrupts, late, random, tape, trace
 from msnb.core._jax_private import (
     argument_like,
     eval_jaxpr,
@@ -269,6 +269,8 @@ class Program:
         start = _clock() if _asked.ran else None
         rest = [(random.next_number(),)] if self.random else []
         rest += [(a,) for a in arrays]
+        if self.run is not self._ready:
+            self._compile()
         with _lock:
             if self._moved != _moves.value:
                 self._attach()
@@ -314,9 +316,20 @@ class Program:
                 self._scatter(new)
         return taken[0][1]
 
+    def _compile(self):
+        """Compile the form that is about to run for what it will be given."""
+        started = time.perf_counter()
+        form = self.run
+        try:
+            compiling.ahead(self, form, self._placed())
+        except BaseException as error:
+            if not isinstance(error, KeyboardInterrupt):
+                forget_compiled(form, error)
+            raise
+        self.seconds.setdefault("compile", time.perf_counter() - started)
+
     def _first(self, read, rest):
         """The step that compiles. When it fails, what was compiled is thrown away."""
-        started = time.perf_counter()
         form, arguments = self.run, self._placed()
         try:
             with compiled_files.scoped(self.jaxpr.jaxpr):
@@ -327,7 +340,6 @@ class Program:
         self._ran = form, arguments
         if self._placed() == arguments:  # else XLA has put Parameters elsewhere, and the next call compiles for that
             self._ready = form
-        self.seconds.setdefault("compile", time.perf_counter() - started)
         return outs
 
     def _report(self, verdict):

@@ -79,13 +79,13 @@ def test_another_process_finds_what_this_one_compiled(tmp_path):
         "net(ms.Tensor(np.ones((2, 4), np.float32))).asnumpy()\n"
         "print(compiled_files.in_use().hits, compiled_files.in_use().misses)\n"
     )
-    env = {**os.environ, "MSNB_CACHE": str(tmp_path / "cache")}
+    env = {**os.environ, "MSNB_CACHE": str(tmp_path / "cache"), "MSNB_COMPILE_CACHE": ""}
     counts = [
         subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True).stdout.split()
         for _ in range(2)
     ]
     assert counts[0][0] == "0" and counts[1] == [counts[0][1], "0"]
-    (folder,) = (tmp_path / "cache").iterdir()
+    (folder,) = (tmp_path / "cache" / "compiled").iterdir()
     assert os.name == "nt" or folder.stat().st_mode & 0o777 == 0o700
 
 
@@ -157,15 +157,21 @@ def test_a_folder_that_the_user_names_to_jax_later_is_taken(kept, tmp_path):
 
 def test_settings_of_jax_that_are_there_before_msnb_stay(tmp_path):
     code = "import jax, msnb; print(jax.config.jax_compilation_cache_dir, msnb.core.compiled_files.in_use())"
-    env = {**os.environ, "JAX_COMPILATION_CACHE_DIR": str(tmp_path), "MSNB_CACHE": str(tmp_path / "other")}
+    env = {
+        **os.environ,
+        "JAX_COMPILATION_CACHE_DIR": str(tmp_path),
+        "MSNB_CACHE": str(tmp_path / "other"),
+        "MSNB_COMPILE_CACHE": "",
+    }
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert done.stdout.split() == [str(tmp_path), "None"]
 
 
 def test_the_context_says_where_and_whether(tmp_path, monkeypatch):
     monkeypatch.setenv("MSNB_CACHE", str(tmp_path / "default"))
+    monkeypatch.setenv("MSNB_COMPILE_CACHE", "")
     context.set_context(enable_compile_cache=True)
-    assert compiled_files.in_use().root == tmp_path / "default"
+    assert compiled_files.in_use().root == tmp_path / "default" / "compiled"
     context.set_context(compile_cache_path=str(tmp_path / "given"))
     assert compiled_files.in_use().root == (tmp_path / "given").resolve()
     context.set_context(enable_compile_cache=False)
