@@ -18,7 +18,7 @@ def _load(path, package):
     """Import what declares operators, so that a new file is in no list."""
     for module in (m.name for m in sorted(_pkgutil.iter_modules(path), key=lambda m: (not m.ispkg, m.name))):
         if not module.startswith("_") and module not in _FACES:
-            loaded = _importlib.import_module(f"{package}.{module}")
+            loaded = _importlib.import_module(f"{package}.{module}")  # spares a list of them
             if hasattr(loaded, "__path__"):
                 _load(loaded.__path__, loaded.__name__)
 
