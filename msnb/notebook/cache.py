@@ -1,11 +1,11 @@
 """Compiled programs in a notebook: what a cell redefines is seen by the next call, and `%ms_cache` lists them."""
 
+from msnb.core import compile, trace
 from msnb.notebook.html import escape, framed, size
 
 
 def install(ipython):
     """Check at every cell boundary whether compiled programs still fit; returns what undoes it."""
-    from msnb.core import trace
 
     def at_boundary(*_):
         trace.epoch.bump()
@@ -16,8 +16,6 @@ def install(ipython):
 
         `%ms_cache clear` forgets them, so that every Cell and function compiles again at its next call.
         """
-        from msnb.core import compile
-
         if line.strip() == "clear":
             print(f"{compile.forget()} compiled programs forgotten.")
             return None
