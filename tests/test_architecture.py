@@ -1,6 +1,7 @@
 """The floors of the house: imports run downwards only, never in a circle. Nothing is imported to find out.
 
-``python tests/test_architecture.py --report`` prints what is measured here.
+``python tests/test_architecture.py --report`` prints what is measured here, and how many files a concept has: for that
+it imports the package.
 """
 
 import ast
@@ -259,22 +260,35 @@ def test_private_jax_is_touched_in_one_module():
 
 
 def files_per_concept():
-    """Lines on how many files hold what has one name (class, function, Tensor method, numpy)."""
-    return ["not counted yet"]
+    """Yield lines: in how many files stand the class, function, Tensor method and numpy's function of one name."""
+    sys.path.insert(0, str(Path(__file__).with_name("ops")))
+    from test_spellings import UNLIKE, concepts  # spares the package to the tests, which read it as text
+
+    found = concepts()
+    kinds = Counter(what.partition(" ")[0] for files in found.values() for named in files.values() for what in named)
+    yield f"{len(found)} names: " + ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
+    for count, names in sorted(Counter(len(files) for files in found.values()).items()):
+        yield f"{names} in {count} file{'s' * (count > 1)}"
+    for name, files in sorted(found.items()):
+        if len(files) > 1:
+            why = "two things of one name" if name in UNLIKE else "split"
+            yield f"  {name}, {why}: " + "; ".join(f"{file} ({', '.join(named)})" for file, named in files.items())
 
 
 def annotated(tree):
-    """(annotated, all) of a module's public functions and methods: those with a return type and no bare argument."""
-    done = total = 0
+    """Counter of a module's public functions and methods: "all" and "whole", with a type for each argument and the
+    result; "may" and "return", constructors left out, all and those with a type for the result."""
+    counts = Counter()
     bodies = [tree.body, *(n.body for n in tree.body if isinstance(n, ast.ClassDef) and not n.name.startswith("_"))]
     for node in (n for body in bodies for n in body if isinstance(n, ast.FunctionDef)):
         if node.name.startswith("_") and node.name not in ("__init__", "__call__"):
             continue
         arguments = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
         bare = [a for a in arguments if a.annotation is None and a.arg not in ("self", "cls")]
-        total += 1
-        done += not bare and (node.returns is not None or node.name == "__init__")
-    return done, total
+        constructor, typed = node.name == "__init__", node.returns is not None
+        counts.update({"all": 1, "whole": not bare and (typed or constructor)})
+        counts.update({"may": not constructor, "return": typed and not constructor})
+    return counts
 
 
 def report():
@@ -289,14 +303,13 @@ def report():
         yield f"  {module}:{line}  {reason or 'no reason given'}"
     yield "Files per concept:"
     yield from (f"  {line}" for line in files_per_concept())
-    counts = Counter()
+    folders = {}
     for module in MODULES:
-        done, total = annotated(tree_of(module))
-        counts.update({(top_of(module), "done"): done, (top_of(module), "all"): total})
-    folders = sorted({folder for folder, _ in counts})
-    done, total = (sum(counts[folder, what] for folder in folders) for what in ("done", "all"))
-    yield f"Public functions annotated: {done} of {total}"
-    yield from (f"  {f or 'msnb'}: {counts[f, 'done']} of {counts[f, 'all']}" for f in folders if counts[f, "all"])
+        folders.setdefault(top_of(module) or "msnb", Counter()).update(annotated(tree_of(module)))
+    yield "Public functions with a type for their result; those annotated whole, constructors too:"
+    for folder, n in [("all folders", sum(folders.values(), Counter())), *sorted(folders.items())]:
+        if n["may"]:
+            yield f"  {folder}: {n['return'] / n['may']:.0%}, {n['return']} of {n['may']}; {n['whole']} of {n['all']}"
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Functions made of functions: maps, overloads, gradients; `mindspore.ops.composite`."""
 
 from msnb.core.grad import GradOperation
-from msnb.core.operator import FUNCTIONAL as _FUNCTIONAL
+from msnb.core.operator import FUNCTIONAL
 from msnb.ops.composite.clip import clip_by_global_norm, clip_by_value
 from msnb.ops.composite.multitype import (
     HyperMap,
@@ -33,6 +33,6 @@ __all__ = [
 
 def __getattr__(name):
     """normal, uniform, count_nonzero, ...: declared as functional forms, found here as well."""
-    if name in _FUNCTIONAL:
-        return _FUNCTIONAL[name]
+    if name in FUNCTIONAL:
+        return FUNCTIONAL[name]
     raise AttributeError(f"module 'msnb.ops.composite' has no attribute '{name}'")
