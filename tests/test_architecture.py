@@ -286,8 +286,10 @@ def annotated(tree):
         arguments = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
         bare = [a for a in arguments if a.annotation is None and a.arg not in ("self", "cls")]
         constructor, typed = node.name == "__init__", node.returns is not None
-        counts.update({"all": 1, "whole": not bare and (typed or constructor)})
-        counts.update({"may": not constructor, "return": typed and not constructor})
+        counts["all"] += 1
+        counts["whole"] += not bare and (typed or constructor)
+        counts["may"] += not constructor
+        counts["return"] += typed and not constructor
     return counts
 
 
