@@ -9,7 +9,8 @@ import pkgutil as _pkgutil
 
 from msnb.core.declare import operator
 from msnb.core.operator import attributes_of
-from msnb.core.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
+from msnb.core.primitive import Primitive
+from msnb.core.user_primitive import PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
 
 _FACES = ("operations", "functional", "composite")
 
