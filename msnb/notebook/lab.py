@@ -13,7 +13,8 @@ from msnb import context
 from msnb._version import __version__
 from msnb.core import compile
 from msnb.nn.cell import Cell
-from msnb.notebook import cell_names, live
+from msnb.notebook import cell_names
+from msnb.notebook.graph import live
 
 _MODES = ("GRAPH", "PYNATIVE")
 

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from msnb import context
-from msnb.notebook import cell_names, lab, live
+from msnb.notebook import cell_names, lab
+from msnb.notebook.graph import live
 
 CELL = """%%mindspore --ir
 import numpy as np

@@ -11,7 +11,7 @@ from IPython.display import display
 from msnb.core import compile, events
 from msnb.core.identity import IdentityMap
 from msnb.ir.api import name_of
-from msnb.notebook import live
+from msnb.notebook.graph import live
 from msnb.notebook.graph.view import of_program
 
 _MOST = 8  # views that one cell shows

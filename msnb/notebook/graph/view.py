@@ -13,7 +13,8 @@ from msnb.ir.overlay import carried, checked, packed
 from msnb.ir.payload import difference, gzipped, listings, pack, stage
 from msnb.ir.picture import to_svg
 from msnb.ir.stages import Stages
-from msnb.notebook import cell_names, cell_views, live, page
+from msnb.notebook import cell_names, cell_views, page
+from msnb.notebook.graph import live
 
 MODULE = pathlib.Path(__file__).with_name("widget.js")
 _HEIGHT = 560
