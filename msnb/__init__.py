@@ -13,6 +13,7 @@ from msnb import (
     ops,  # the declarations give Tensor its methods
 )
 from msnb._version import __version__
+from msnb.common import dtype as _dtype
 from msnb.common.dtype import (
     Int,
     Type,
@@ -65,8 +66,10 @@ from msnb.core.api import jit, ms_function
 from msnb.core.grad import grad, value_and_grad
 from msnb.log import get_level, get_log_config
 
-# the writer of graphs is only loaded by those who want graphs
-context.on_change("save_graphs", lambda on: on and _import_module("msnb.ir.save").install())
+context.on_change(
+    "save_graphs",
+    lambda on: on and _import_module("msnb.ir.save").install(),  # spares the writer of graphs to who wants none
+)
 
 if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb import communication, dataset, insight, mindrecord, nn, numpy, parallel, profiler, train
@@ -193,18 +196,18 @@ _SUBMODULES = frozenset(
 
 def __getattr__(name):
     if name in _LATER:
-        value = globals()[name] = getattr(_import_module(_LATER[name]), name)
+        value = globals()[name] = getattr(_import_module(_LATER[name]), name)  # spares what is not asked for
         return value
     if name in _SUBMODULES:
         try:
-            return _import_module(f"msnb.{name}")
+            return _import_module(f"msnb.{name}")  # spares what is not asked for
         except ModuleNotFoundError as missing:
             if missing.name != f"msnb.{name}":
                 raise
     if name == "dtype":
-        return _import_module("msnb.common.dtype")
+        return _dtype
     if name == "view":
-        return _import_module("msnb.notebook.graph").view
+        return _import_module("msnb.notebook.graph").view  # spares the views to who looks at none
     raise AttributeError(
         f"module 'mindspore' has no attribute '{name}' in msnb: MindSpore's name is unknown here, or "
         f"it comes in a later version of msnb."
@@ -217,12 +220,12 @@ def __dir__():
 
 def load_ipython_extension(ipython):
     """What `%load_ext msnb` runs."""
-    _import_module("msnb.notebook").load_ipython_extension(ipython)
+    _import_module("msnb.notebook").load_ipython_extension(ipython)  # spares it to plain Python
 
 
 def unload_ipython_extension(ipython):
     """What `%unload_ext msnb` runs."""
-    _import_module("msnb.notebook").unload_ipython_extension(ipython)
+    _import_module("msnb.notebook").unload_ipython_extension(ipython)  # spares it to plain Python
 
 
 __all__ = ["__version__", *(n for n in globals() if not n.startswith("_")), *_LATER]

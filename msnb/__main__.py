@@ -13,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+from msnb import alias, context
 from msnb._atomic import writing
 from msnb._version import __version__
 
@@ -211,8 +212,6 @@ def run_script(options):
     script = Path(options.script)
     if not script.is_file():
         return _fail(f"There is no script {options.script!r}.")
-    from msnb import alias
-
     alias.install()
     sys.argv = [str(script), *options.arguments]
     sys.path[0] = str(script.resolve().parent)
@@ -222,7 +221,7 @@ def run_script(options):
 
 def run_stubs(options):
     """Write stubs for `import mindspore`."""
-    from msnb import stubs  # reads every declaration
+    from msnb import stubs  # spares the other commands every declaration
 
     paths = stubs.write_mindspore(options.folder)
     print(f"Wrote {len(paths)} stubs below {options.folder}; pyright and Pylance read them as `stubPath`.")
@@ -231,8 +230,6 @@ def run_stubs(options):
 
 def run_devices(options):
     """List the devices that JAX finds, by the name that ``set_context(device_target=...)`` takes."""
-    from msnb import context
-
     for platform, devices in context._platforms().items():
         for device in devices:
             mark = "*" if device == context.device() else " "

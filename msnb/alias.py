@@ -90,7 +90,7 @@ def _twin(name):
     path = f"{base}.{child}"
     try:
         if path in sys.modules or importlib.util.find_spec(path) is not None:
-            return importlib.import_module(path)
+            return importlib.import_module(path)  # spares what nobody imports
     except ModuleNotFoundError as error:
         if error.name not in (base, path, _THERE + path[len(_HERE) :]):
             raise  # the module is there and lacks something else

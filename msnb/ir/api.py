@@ -1,5 +1,7 @@
 """The entry functions: from a Cell or a function and its inputs to a graph, a text or a picture."""
 
+from msnb.core.compile import program_of
+
 from .anf import FuncGraph, ValueNode
 from .graphviz import to_dot
 from .picture import to_svg
@@ -39,8 +41,6 @@ def graph(net, *inputs):
             f"For 'ir.graph', 'net' should be a Cell, a function, a FuncGraph or a ClosedJaxpr, but got "
             f"{type(net).__name__}."
         )
-    from msnb.core.compile import program_of  # reading a jaxpr does not need the execution core
-
     return of_program(program_of(net, *inputs), name_of(net))
 
 

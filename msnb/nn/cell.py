@@ -99,7 +99,7 @@ class Cell(Running, Tree):
         programs = [e.program for entries in (self._programs.table.values() if self._programs else ()) for e in entries]
         if not programs:
             return None
-        from msnb.ir import api
+        from msnb.ir import api  # spares msnb.ir to programs that look at no graph
 
         return api.text(api.of_program(programs[-1]))
 

@@ -14,12 +14,11 @@ def load_ipython_extension(ipython):
     """What `%load_ext msnb` runs."""
     if ipython in _loaded:
         return
-    # Here, not above: `msnb.view` imports this package in plain Python too, which may do without IPython.
-    from msnb.notebook import cache, cell, complete, display, errors, magics
+    from msnb.notebook import cache, cell_scope, complete, display, errors, magics  # spares IPython to plain Python
 
     undo = contextlib.ExitStack()
     undo.callback(_quiet_commands())
-    for part in (cell, magics, errors, display, complete, cache):
+    for part in (cell_scope, magics, errors, display, complete, cache):
         undo.callback(part.install(ipython))
     _loaded[ipython] = undo
 

@@ -5,7 +5,6 @@ Only what is displayed is shortened. The exception keeps all its frames; `%ms_tr
 
 import contextlib
 import functools
-import importlib
 import importlib.util
 import os
 import re
@@ -13,6 +12,7 @@ import sys
 import sysconfig
 import types
 
+from msnb import alias
 from msnb.ir import source
 
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
@@ -142,7 +142,6 @@ def concerns(error, tb):
 
 def hint(error):
     """A sentence to add to an error that is not msnb's own, None where there is nothing to say."""
-    alias = importlib.import_module("msnb.alias")  # beside the floors
     name = getattr(error, "name", None) or ""
     if isinstance(error, ModuleNotFoundError) and name.split(".")[0] == "mindspore" and not alias.installed():
         return (

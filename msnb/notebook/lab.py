@@ -13,8 +13,8 @@ from msnb import context
 from msnb._version import __version__
 from msnb.core import compile
 from msnb.nn.cell import Cell
-from msnb.notebook import live
-from msnb.notebook.graph import cells
+from msnb.notebook import cell_names
+from msnb.notebook.graph import live
 
 _MODES = ("GRAPH", "PYNATIVE")
 
@@ -63,8 +63,8 @@ def _place(fn):
     code = getattr(fn, "__code__", None)
     if code is None:
         return {}
-    name = cells.label(code.co_filename)
-    return {"cell": cells.ids().get(name), "file": name, "line": code.co_firstlineno} if name else {}
+    name = cell_names.label(code.co_filename)
+    return {"cell": cell_names.ids().get(name), "file": name, "line": code.co_firstlineno} if name else {}
 
 
 def _named_cells():
@@ -162,8 +162,8 @@ def pointed(cell, line):
 
 def _file_of(cell):
     # A cell that ran twice has two files; its graphs come from the last.
-    known = reversed(cells._ids.items())
-    return next((file for file, name in known if name == cell and cells.label(file)), None)
+    known = reversed(cell_names._ids.items())
+    return next((file for file, name in known if name == cell and cell_names.label(file)), None)
 
 
 _ANSWERS = {"state": state, "change": change, "typed": typed, "pointed": pointed}

@@ -2,16 +2,16 @@
 
 import argparse
 import difflib
-import importlib
 import traceback
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
-from msnb import context
-from msnb.notebook import cell, graphs, rewrite
+from msnb import alias, context
+from msnb.notebook import cell_scope, errors, rewrite
 from msnb.notebook.gradients import magics as gradient_magics
+from msnb.notebook.graph import calls
 from msnb.notebook.pipeline import magics as pipeline_magics
 from msnb.notebook.profile import magics as profile_magics
 
@@ -37,11 +37,6 @@ def _choice(what, names):
         return known[text.lower()]
 
     return choose
-
-
-def _alias():
-    # Beside the floors: nothing imports it but what a user asks for.
-    return importlib.import_module("msnb.alias")
 
 
 @magics_class
@@ -90,7 +85,7 @@ class MindSporeMagics(Magics):
 
     def _begin(self, options):
         try:
-            cell.begin(options)
+            cell_scope.begin(options)
         except ValueError as error:
             raise UsageError(f"%%mindspore: {error}") from None
 
@@ -99,7 +94,7 @@ class MindSporeMagics(Magics):
         shell = self.shell
         source = shell.transform_cell(text)
         name = shell.compile.cache(source, shell.execution_count, raw_code=text)
-        with cell.scope():
+        with cell_scope.scope():
             self._begin(options)
             tree = shell.transform_ast(shell.compile.ast_parse(source, name))
             last = tree.body.pop() if tree.body and isinstance(tree.body[-1], rewrite.ast.Expr) else None
@@ -111,7 +106,7 @@ class MindSporeMagics(Magics):
     def mindspore_session(self, line):
         """`%mindspore on`: `import mindspore` means msnb in the whole session, in imported files too; `%mindspore off`
         ends that; `%mindspore` says how it is."""
-        alias, wish = _alias(), line.strip().lower()
+        wish = line.strip().lower()
         if wish not in ("", *_SWITCHES):
             raise UsageError(
                 f"%mindspore takes on or off, but got {line.strip()!r}. For one cell, begin it with %%mindspore."
@@ -143,13 +138,11 @@ class MindSporeMagics(Magics):
     @line_magic
     def ms_ir(self, line):
         """`%ms_ir net(x)` shows the graph of that call, without running it."""
-        graphs.show_expression(line, self.shell.user_ns)
+        calls.show_expression(line, self.shell.user_ns)
 
     @line_magic
     def ms_traceback(self, line):
         """The last error with all frames, those inside msnb and JAX too."""
-        from msnb.notebook import errors
-
         error = errors.last()
         if error is None:
             print("No error has been shortened in this session.")
@@ -159,7 +152,6 @@ class MindSporeMagics(Magics):
 
 def install(shell):
     """Register the magics with a shell; returns what undoes it."""
-    alias = _alias()
     alias.explain()
     registered = MindSporeMagics(shell)
     shell.register_magics(registered)

@@ -5,6 +5,7 @@ import io
 
 import numpy as np
 
+from msnb.core.tensor import is_traced
 from msnb.notebook.html import count, escape, framed, number, size
 
 _MOST = 12  # rows and columns of a table that is shown whole
@@ -15,8 +16,6 @@ _PICTURES = 12  # of a batch
 
 def tensor_html(tensor):
     """HTML for a Tensor or Parameter; None while it is traced, when there are no values."""
-    from msnb.core.tensor import is_traced
-
     if is_traced(tensor):
         return None
     values = np.asarray(tensor._array)

@@ -9,7 +9,8 @@ import pkgutil as _pkgutil
 
 from msnb.core.declare import operator
 from msnb.core.operator import attributes_of
-from msnb.core.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
+from msnb.core.primitive import Primitive
+from msnb.core.user_primitive import PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
 
 _FACES = ("operations", "functional", "composite")
 
@@ -18,7 +19,7 @@ def _load(path, package):
     """Import what declares operators, so that a new file is in no list."""
     for module in (m.name for m in sorted(_pkgutil.iter_modules(path), key=lambda m: (not m.ispkg, m.name))):
         if not module.startswith("_") and module not in _FACES:
-            loaded = _importlib.import_module(f"{package}.{module}")
+            loaded = _importlib.import_module(f"{package}.{module}")  # spares a list of them
             if hasattr(loaded, "__path__"):
                 _load(loaded.__path__, loaded.__name__)
 

@@ -3,6 +3,7 @@
 import functools
 
 from msnb import log
+from msnb.core._jax_private import is_tracer
 from msnb.core.declare import spelling
 from msnb.core.errors import describe
 from msnb.ops._host import HostPrimitive, host_operator
@@ -309,8 +310,6 @@ class Assert(HostPrimitive):
         self.add_prim_attr("summarize", summarize)
 
     def __call__(self, condition, input_data):
-        from msnb.core._jax_private import is_tracer
-
         if is_tracer(getattr(condition, "_array", condition)):
             log.once(
                 "Assert: the condition is known only when the graph runs, where an operator cannot stop it; write "

@@ -6,6 +6,7 @@ import os
 from msnb import log
 from msnb._atomic import writing
 from msnb.insight.profile import Profile, Recorder, machine
+from msnb.ir.source import show
 
 INIT_OP_NAME = "Default/InitDataSetQueue"
 
@@ -232,8 +233,6 @@ class Profiler:
 
 def _record(row):
     """A row as plain values."""
-    from msnb.ir.source import show
-
     return {
         "op": row.op,
         "direction": row.direction,

@@ -16,7 +16,7 @@ from msnb.core import compile, events, float_status, further_outputs, kernel, tr
 from msnb.insight.gradients import GradientMonitor
 from msnb.insight.profile import Recorder
 from msnb.nn.cell import Cell, GraphKernel
-from msnb.notebook.graphs import Ran
+from msnb.notebook.graph.calls import Ran
 from msnb.ops import operations as P
 
 MODES = pytest.mark.parametrize("mode", (ms.GRAPH_MODE, ms.PYNATIVE_MODE), ids=("graph", "pynative"))

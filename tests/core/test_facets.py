@@ -7,7 +7,7 @@ import pytest
 from msnb import ops
 from msnb.core.facets import Facet, MissingEntry
 from msnb.core.operator import REGISTRY
-from msnb.core.primitive import PrimitiveWithInfer
+from msnb.core.user_primitive import PrimitiveWithInfer
 from msnb.ir.cost import FLOPS
 from msnb.ops import operations as P
 

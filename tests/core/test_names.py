@@ -16,7 +16,7 @@ import msnb as ms
 from msnb import Tensor, context, ir, nn, ops
 from msnb.core import compile
 from msnb.core.names import GraphName, attributes_of, graph_name, named, operator_in
-from msnb.core.primitive import PrimitiveWithInfer, prim_attr_register
+from msnb.core.user_primitive import PrimitiveWithInfer, prim_attr_register
 from msnb.ir.stages import Stages
 from msnb.ops import operations as P
 

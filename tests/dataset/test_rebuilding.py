@@ -59,6 +59,21 @@ def test_every_transform_that_can_be_named_is_a_class_of_the_library():
 
 
 @pytest.mark.parametrize(
+    "module, name, arguments",
+    [
+        ("_geometry", "CenterCrop", {"size": [2, 2]}),
+        ("_geometry", "Resize", {"size": [2, 2]}),
+        ("_deterministic", "Rotate", {"degrees": 90}),
+        ("_deterministic", "Solarize", {"threshold": 5.0}),
+    ],
+)
+def test_descriptions_of_msnb_0_1_name_the_files_of_that_time(source, module, name, arguments):
+    made = mapped(source, tensor_op_module=f"mindspore.dataset.vision.{module}", tensor_op_name=name, **arguments)
+    (operation,) = ds.serialize(ds.deserialize(made))["operations"]
+    assert operation["tensor_op_name"] == name and operation.items() >= arguments.items()
+
+
+@pytest.mark.parametrize(
     "change",
     [
         {"sampler": {"sampler_module": "mindspore.dataset.engine.rebuilding", "sampler_name": "import_module"}},

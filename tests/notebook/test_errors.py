@@ -125,12 +125,12 @@ Stopped()(x)"""
 
 
 def test_an_interrupt_while_waiting_is_an_interrupt(notebook, monkeypatch):
-    from msnb.notebook import cell
+    from msnb.notebook import cell_scope
 
     def interrupted():
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cell, "wait", interrupted)
+    monkeypatch.setattr(cell_scope, "wait", interrupted)
     notebook.run("1")
     assert isinstance(notebook.error, KeyboardInterrupt) and "in the background" not in notebook.shown
     monkeypatch.undo()

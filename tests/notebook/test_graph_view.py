@@ -91,15 +91,15 @@ def test_a_notebook_cell_is_called_by_its_number_and_found_by_its_id():
     from IPython.testing.globalipapp import start_ipython
 
     from msnb.ir import source
-    from msnb.notebook.graph import cells
+    from msnb.notebook import cell_names
 
     shell = InteractiveShell.instance() if InteractiveShell.initialized() else start_ipython()
-    cells.install()
+    cell_names.install()
     number = shell.execution_count
     shell.run_cell("def made_in_a_cell(x):\n    return x * x\n", store_history=True, cell_id="abc")
     file = shell.user_ns["made_in_a_cell"].__code__.co_filename
     assert source.label(file) == f"In [{number}]"
-    assert cells.ids()[f"In [{number}]"] == "abc"
+    assert cell_names.ids()[f"In [{number}]"] == "abc"
     assert source.label("/home/somebody/net.py") == "net.py"
 
 
@@ -215,19 +215,19 @@ def test_a_view_that_was_closed_can_be_shown_again():
 
 
 def test_a_changed_view_is_written_into_the_notebook_when_the_cell_is_done(monkeypatch):
-    from msnb.notebook.graph import outputs
+    from msnb.notebook import cell_views
 
     published = []
     monkeypatch.setattr("IPython.display.publish_display_data", lambda *data, **more: published.append((data, more)))
     made = view("forward")
     made.set_column("time", column(made))
-    outputs.write()
+    cell_views.write()
     assert published == [], "it was never shown"
     made._ipython_display_()
     made.set_column("time", column(made, 3.0))
     made.set_column("norm", column(made))
-    outputs.write()
-    outputs.write()
+    cell_views.write()
+    cell_views.write()
     shown, again = published
     assert shown[1]["transient"] == again[1]["transient"] and again[1]["update"] and not shown[1].get("update")
     assert again[0][0]["text/html"] != shown[0][0]["text/html"]

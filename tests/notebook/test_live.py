@@ -5,8 +5,8 @@ import json
 import pytest
 
 from msnb import context
-from msnb.notebook import lab, live
-from msnb.notebook.graph import cells
+from msnb.notebook import cell_names, lab
+from msnb.notebook.graph import live
 
 CELL = """%%mindspore --ir
 import numpy as np
@@ -35,13 +35,13 @@ def shown(notebook):
     live._followed.clear()
     views = []
     notebook.shell.user_ns["keep"] = views
-    from msnb.notebook import graphs
+    from msnb.notebook.graph import calls
 
-    keep, graphs.display = graphs.display, views.append
+    keep, calls.display = calls.display, views.append
     try:
         notebook.ok(CELL)
     finally:
-        graphs.display = keep
+        calls.display = keep
     (view,) = views
     return view, notebook["Net"].construct.__code__.co_filename
 
@@ -110,14 +110,14 @@ def test_the_other_stages_are_those_of_the_typed_text(notebook, shown):
 def test_a_function_is_followed_too(notebook):
     live._followed.clear()
     text = "%%mindspore --ir\nimport mindspore as ms\n@ms.ms_function\ndef f(x):\n    return x * x\nf(ms.Tensor([1.0]))"
-    from msnb.notebook import graphs
+    from msnb.notebook.graph import calls
 
-    views, keep = [], graphs.display
-    graphs.display = views.append
+    views, keep = [], calls.display
+    calls.display = views.append
     try:
         notebook.ok(text)
     finally:
-        graphs.display = keep
+        calls.display = keep
     file = notebook["f"].fn.__code__.co_filename
     assert live.update(file, text.replace("x * x", "x * x * x"), notebook.shell.user_ns) == (1, None)
     assert len(views[0].graph) == 2
@@ -146,7 +146,7 @@ def test_mode_and_device_can_be_changed(notebook):
 
 def test_typing_and_pointing_go_by_the_id_of_the_cell(notebook, shown):
     view, file = shown
-    cells._ids[file] = "abc"
+    cell_names._ids[file] = "abc"
     answer = asked(notebook, what="typed", cell="abc", text=CELL.replace("self.dense(x)", "self.dense(x) + x"))
     assert answer == {"shown": 1, "said": None}
     assert view.widget is not None
@@ -154,7 +154,7 @@ def test_typing_and_pointing_go_by_the_id_of_the_cell(notebook, shown):
     node = next(n for n in view.graph.all_nodes() if n.id == view.widget.selected)
     assert node.source[1] == 10
     assert asked(notebook, what="typed", cell="unknown", text="") == {"shown": 0, "said": None}
-    del cells._ids[file]
+    del cell_names._ids[file]
 
 
 def test_a_question_that_is_none_is_answered_with_an_error(notebook):
@@ -165,7 +165,7 @@ def test_a_question_that_is_none_is_answered_with_an_error(notebook):
 def test_a_cell_that_runs_anew_closes_the_views_it_had_shown(monkeypatch):
     from types import SimpleNamespace
 
-    from msnb.notebook.graph import outputs
+    from msnb.notebook import cell_views
 
     closed = []
 
@@ -173,17 +173,17 @@ def test_a_cell_that_runs_anew_closes_the_views_it_had_shown(monkeypatch):
         return SimpleNamespace(close=lambda: closed.append(name))
 
     shell = SimpleNamespace(parent_header={"metadata": {"cellId": "here"}}, execution_count=1)
-    monkeypatch.setattr(outputs, "_shown", {})
-    monkeypatch.setattr(cells, "shell", lambda: shell)
+    monkeypatch.setattr(cell_views, "_shown", {})
+    monkeypatch.setattr(cell_views, "shell", lambda: shell)
     again = view("b")
-    outputs.remember(view("a"))
-    outputs.remember(again)
+    cell_views.remember(view("a"))
+    cell_views.remember(again)
     assert closed == []
     shell.parent_header = {"metadata": {"cellId": "there"}}
-    outputs.remember(again)
+    cell_views.remember(again)
     shell.parent_header, shell.execution_count = {"metadata": {"cellId": "here"}}, 2
-    outputs.remember(view("c"))
+    cell_views.remember(view("c"))
     assert closed == ["a"], "another cell still shows b"
     shell.parent_header = {}
-    outputs.remember(view("d"))
+    cell_views.remember(view("d"))
     assert closed == ["a"]

@@ -34,6 +34,13 @@ _TRANSFORMS = {  # package -> the modules that users take transforms from
     ),
 }
 
+# Where msnb 0.1 had what stands in a file now; its descriptions say so.
+_STOOD = {
+    "msnb.dataset.vision._crops": "msnb.dataset.vision._geometry",
+    "msnb.dataset.vision._fixed_geometry": "msnb.dataset.vision._deterministic",
+    "msnb.dataset.vision._fixed_pixels": "msnb.dataset.vision._deterministic",
+}
+
 # Operators are made by the methods of Dataset, which check what they are given.
 _METHODS = {
     "BatchDataset": "batch",
@@ -108,7 +115,7 @@ def _public(module):
 @functools.cache
 def _transforms(package):
     """The transforms of one package of the library: (module, name) -> class, by the module that users take it from and
-    by the one it is defined in.
+    by the one it is defined in, now and in msnb 0.1.
     """
     found = {}
     for path in _TRANSFORMS.get(package, ()):
@@ -116,8 +123,9 @@ def _transforms(package):
         for name, thing in vars(module).items():
             ours = isinstance(thing, type) and thing.__module__.startswith("msnb.dataset.")
             if ours and "__call__" in dir(thing):
-                users, own = _public(path), _public(thing.__module__)
-                found[users, name] = found[own, thing.__name__] = thing
+                own = thing.__module__
+                found[_public(path), name] = thing
+                found[_public(own), thing.__name__] = found[_public(_STOOD.get(own, own)), thing.__name__] = thing
     return found
 
 

@@ -13,14 +13,8 @@ from msnb.dataset.core.streams import Mt32
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.transforms._composite import run_one
 from msnb.dataset.vision import kernels
-from msnb.dataset.vision._geometry import (
-    RandomCrop,
-    RandomHorizontalFlip,
-    RandomResize,
-    RandomResizedCrop,
-    RandomVerticalFlip,
-    Resize,
-)
+from msnb.dataset.vision._crops import RandomCrop, RandomResizedCrop
+from msnb.dataset.vision._geometry import RandomHorizontalFlip, RandomResize, RandomVerticalFlip, Resize
 from msnb.dataset.vision._kinds import Probability
 from msnb.dataset.vision.utils import Border, Inter
 

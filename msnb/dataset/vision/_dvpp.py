@@ -1,7 +1,8 @@
 """Decoders of Ascend hardware, computed by the general ones here."""
 
 from msnb import log
-from msnb.dataset.vision._geometry import Decode, RandomCropDecodeResize, Resize
+from msnb.dataset.vision._crops import RandomCropDecodeResize
+from msnb.dataset.vision._geometry import Decode, Resize
 from msnb.dataset.vision._pixels import ImageOp
 
 

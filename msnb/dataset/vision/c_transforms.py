@@ -10,18 +10,15 @@ from msnb.dataset.vision._boxes import (
     RandomVerticalFlipWithBBox,
     ResizeWithBBox,
 )
+from msnb.dataset.vision._crops import CenterCrop, RandomCrop, RandomCropDecodeResize, RandomResizedCrop
 from msnb.dataset.vision._dvpp import SoftDvppDecodeRandomCropResizeJpeg, SoftDvppDecodeResizeJpeg
 from msnb.dataset.vision._geometry import (
-    CenterCrop,
     CutOut,
     Decode,
     Pad,
     RandomAffine,
-    RandomCrop,
-    RandomCropDecodeResize,
     RandomHorizontalFlip,
     RandomResize,
-    RandomResizedCrop,
     RandomRotation,
     RandomVerticalFlip,
     Resize,

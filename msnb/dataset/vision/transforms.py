@@ -10,7 +10,7 @@ from msnb.dataset.core.datatypes import numpy_type
 from msnb.dataset.core.optional import cv2
 from msnb.dataset.core.tensor_op import TensorOp, as_array
 from msnb.dataset.engine.sources.base import read_file as bytes_of
-from msnb.dataset.vision import _augment, _geometry, _headers, _pixels
+from msnb.dataset.vision import _augment, _crops, _geometry, _headers, _pixels
 from msnb.dataset.vision import py_transforms as py
 from msnb.dataset.vision import py_transforms_util as util
 from msnb.dataset.vision._augment import CutMixBatch, MixUpBatch, RandomLighting, RandomSelectSubpolicy
@@ -24,33 +24,36 @@ from msnb.dataset.vision._boxes import (
     RandomVerticalFlipWithBBox,
     ResizeWithBBox,
 )
-from msnb.dataset.vision._deterministic import (
+from msnb.dataset.vision._crops import RandomCropDecodeResize
+from msnb.dataset.vision._fixed_geometry import (
+    Affine,
+    Crop,
+    Erase,
+    HorizontalFlip,
+    PadToSize,
+    Perspective,
+    ResizedCrop,
+    Rotate,
+    SlicePatches,
+    VerticalFlip,
+)
+from msnb.dataset.vision._fixed_pixels import (
     AdjustBrightness,
     AdjustContrast,
     AdjustGamma,
     AdjustHue,
     AdjustSaturation,
     AdjustSharpness,
-    Affine,
     ConvertColor,
-    Crop,
-    Erase,
     GaussianBlur,
-    HorizontalFlip,
-    PadToSize,
-    Perspective,
     Posterize,
     RandomAdjustSharpness,
     RandomAutoContrast,
     RandomEqualize,
     RandomInvert,
-    ResizedCrop,
-    Rotate,
-    SlicePatches,
     Solarize,
-    VerticalFlip,
 )
-from msnb.dataset.vision._geometry import CutOut, RandomCropDecodeResize, RandomResize
+from msnb.dataset.vision._geometry import CutOut, RandomResize
 from msnb.dataset.vision._pixels import HWC2CHW, Normalize, NormalizePad, RandomPosterize, RandomSolarize, Rescale
 from msnb.dataset.vision.utils import (
     AutoAugmentPolicy,
@@ -90,16 +93,16 @@ def _unified(base, python):
 
 
 AutoContrast = _unified(_pixels.AutoContrast, py.AutoContrast)
-CenterCrop = _unified(_geometry.CenterCrop, py.CenterCrop)
+CenterCrop = _unified(_crops.CenterCrop, py.CenterCrop)
 Equalize = _unified(_pixels.Equalize, py.Equalize)
 Invert = _unified(_pixels.Invert, py.Invert)
 Pad = _unified(_geometry.Pad, py.Pad)
 RandomAffine = _unified(_geometry.RandomAffine, py.RandomAffine)
 RandomColor = _unified(_pixels.RandomColor, py.RandomColor)
 RandomColorAdjust = _unified(_pixels.RandomColorAdjust, py.RandomColorAdjust)
-RandomCrop = _unified(_geometry.RandomCrop, py.RandomCrop)
+RandomCrop = _unified(_crops.RandomCrop, py.RandomCrop)
 RandomHorizontalFlip = _unified(_geometry.RandomHorizontalFlip, py.RandomHorizontalFlip)
-RandomResizedCrop = _unified(_geometry.RandomResizedCrop, py.RandomResizedCrop)
+RandomResizedCrop = _unified(_crops.RandomResizedCrop, py.RandomResizedCrop)
 RandomRotation = _unified(_geometry.RandomRotation, py.RandomRotation)
 RandomSharpness = _unified(_pixels.RandomSharpness, py.RandomSharpness)
 RandomVerticalFlip = _unified(_geometry.RandomVerticalFlip, py.RandomVerticalFlip)

@@ -6,6 +6,7 @@ import numpy as np
 
 from msnb import log
 from msnb.insight.gradients import summary
+from msnb.insight.gradients.findings import describe_nonfinite, find
 from msnb.insight.gradients.rows import SATURATES, cotangents, forward_order, operators
 
 STATISTICS = ("norm", "mean", "std", "min", "max", "zeros", "nan", "inf", "saturated", "update", "weight", "dead")
@@ -173,8 +174,6 @@ class Recording:
         if found is not None:
             found.step = step.number
             self.nonfinite = found
-            from msnb.insight.gradients.findings import describe_nonfinite
-
             log.warning("%s", describe_nonfinite(found))
 
     def _ill(self, stats):
@@ -372,8 +371,6 @@ class Recording:
 
     def findings(self):
         """What is wrong, in words; see `msnb.insight.gradients.findings`."""
-        from msnb.insight.gradients.findings import find
-
         return find(self)
 
     def __repr__(self):

@@ -8,9 +8,10 @@ from msnb.core.operator import REGISTRY
 from msnb.ir.hlo import work_inside
 from msnb.ir.stages import Stages
 
-from . import attribute, ends, memory, shares
+from . import attribute, ends, memory, shares, timeline
 from .advice import advice
 from .machine import machine
+from .replay import replay
 from .rows import Cell, Row, work
 from .text import table
 
@@ -442,15 +443,11 @@ class Profile:
         Raises:
             RuntimeError: If no program of GRAPH mode was traced.
         """
-        from .replay import replay
-
         return replay(self, rounds)
 
     def timeline(self):
         """The recording as trace events, see `msnb.insight.profile.timeline`."""
-        from .timeline import events
-
-        return events(self)
+        return timeline.events(self)
 
     def save_timeline(self, path):
         """Write the timeline to a JSON file that https://ui.perfetto.dev and chrome://tracing open.
@@ -458,9 +455,7 @@ class Profile:
         Args:
             path (str): where to.
         """
-        from .timeline import write
-
-        write(self, path)
+        timeline.write(self, path)
 
     def text(self, rows=12):
         """The profile as a table for a terminal.

@@ -1,15 +1,11 @@
 """The gradient inspector: what happens to the gradients of a network, in words and pictures."""
 
-from importlib import import_module as _import_module
-
-# Loaded when first asked for: the magic is registered in sessions that never look at a gradient.
-_LATER = {"inspect_gradients": "inspect", "GradientMonitor": "view", "GradientView": "view"}
-
-__all__ = list(_LATER)
+__all__ = ["GradientMonitor", "GradientView", "inspect_gradients"]
 
 
 def __getattr__(name):
-    if name in _LATER:
-        value = globals()[name] = getattr(_import_module(f"{__name__}.{_LATER[name]}"), name)
-        return value
+    if name in __all__:
+        from msnb.notebook.gradients import inspect  # spares msnb.nn to sessions that look at no gradient
+
+        return getattr(inspect, name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

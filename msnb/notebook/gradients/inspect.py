@@ -4,11 +4,12 @@ import contextlib
 
 import numpy as np
 
-from msnb import log
+from msnb import log, nn
 from msnb.core import compile
-from msnb.core.grad import numbers
+from msnb.core.grad import numbers, value_and_grad
 from msnb.core.identity import Identity
 from msnb.core.tensor import Tensor
+from msnb.ir.api import of_program
 from msnb.notebook.gradients.view import GradientMonitor, GradientView
 
 _KEPT = 8  # steps of one network that are found again
@@ -69,8 +70,6 @@ def inspect_gradients(
 
 def _attach_graph(recording, step, batch):
     """The graph of the same step, where PYNATIVE mode has run one that can be traced."""
-    from msnb.ir.api import of_program
-
     try:
         program = compile.program_of(step if hasattr(step, "construct") else lambda *inputs: step(*inputs), *batch)
     except Exception as problem:  # a network that only runs in PYNATIVE mode has no graph
@@ -81,15 +80,13 @@ def _attach_graph(recording, step, batch):
 
 def _step_of(net, loss, optimizer):
     """What runs one step: for the same network, loss and optimizer that of the last time, which is compiled."""
-    from msnb import nn
-
     if isinstance(net, nn.TrainOneStepCell):
         return net.set_train()
     weights = tuple(net.trainable_params())
     made, key = compile.programs_of(net).extras, ("inspect", Identity(loss), Identity(optimizer), numbers(weights))
     if key not in made:
         whole = net if loss is None else _WithLoss(net, loss)
-        made[key] = whole, nn.TrainOneStepCell(whole, optimizer) if optimizer else _gradient(whole, weights)
+        made[key] = whole, nn.TrainOneStepCell(whole, optimizer) if optimizer else value_and_grad(whole, None, weights)
         if len(made) > _KEPT:
             del made[next(iter(made))]
     whole, step = made[key]
@@ -97,16 +94,8 @@ def _step_of(net, loss, optimizer):
     return step
 
 
-def _gradient(whole, weights):
-    from msnb.core.grad import value_and_grad
-
-    return value_and_grad(whole, None, weights)
-
-
 def _WithLoss(net, loss):
     """The network and its loss as one Cell."""
-    from msnb import nn
-
     if isinstance(loss, nn.Cell):
         return nn.WithLossCell(net, loss)
 

@@ -6,6 +6,8 @@ import builtins
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
+from msnb.notebook import gradients
+
 _HELP = "write %ms_grad net, loss, (x, y)   or   %ms_grad loss_net(x, y)   or   %ms_grad train_step(x, y)"
 
 
@@ -31,9 +33,6 @@ def view_of(line, space):
     Raises:
         UsageError: If it is neither a call of a Cell nor a list of arguments of `inspect_gradients`.
     """
-    from msnb.nn import Cell
-    from msnb.notebook.gradients.inspect import inspect_gradients
-
     if not line.strip():
         raise UsageError(f"%ms_grad needs something to look at: {_HELP}")
     try:
@@ -51,18 +50,23 @@ def view_of(line, space):
     only = call.args[0] if len(call.args) == 1 else None
     if isinstance(only, ast.Call):
         net = run(only.func)
-        if isinstance(net, Cell):
+        if _is_cell(net):
             args, kwargs = run(
                 ast.Call(ast.Name("__msnb_inspect", ast.Load()), only.args, only.keywords), __msnb_inspect=caught
             )
             if kwargs:
                 raise UsageError("%ms_grad takes the inputs of a Cell by position: %ms_grad loss_net(x, y)")
             _, options = run(ast.Call(ast.Name("__msnb_inspect", ast.Load()), [], call.keywords), __msnb_inspect=caught)
-            return inspect_gradients(net, None, tuple(args), **options)
+            return gradients.inspect_gradients(net, None, tuple(args), **options)
     args, kwargs = run(call, __msnb_inspect=caught)
-    if not isinstance(args[0] if args else None, Cell):
+    if not args or not _is_cell(args[0]):
         raise UsageError(f"%ms_grad begins with a Cell: {_HELP}")
-    return inspect_gradients(*args, **kwargs)
+    return gradients.inspect_gradients(*args, **kwargs)
+
+
+def _is_cell(value):
+    """Asked as `inspect_gradients` does, which is not loaded before there is something to inspect."""
+    return hasattr(value, "trainable_params")
 
 
 def install(shell):

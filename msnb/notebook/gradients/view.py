@@ -5,11 +5,10 @@ import pathlib
 
 from msnb.insight.gradients.monitor import GradientMonitor as _Monitor
 from msnb.insight.gradients.recording import Recording
-from msnb.notebook import page
+from msnb.notebook import cell_names, cell_views, page
 from msnb.notebook.gradients.payload import pack
 from msnb.notebook.gradients.picture import to_svg
 from msnb.notebook.gradients.text import to_text
-from msnb.notebook.graph import cells, outputs
 from msnb.notebook.graph.view import MODULE as GRAPH_MODULE
 from msnb.notebook.graph.view import GraphView
 
@@ -90,13 +89,13 @@ class GradientView:
                     graph=self.graph_payload,
                     height=self.height,
                     module=page.packed(GRAPH_MODULE) if self.graph_payload else b"",
-                    cells=cells.ids(),
+                    cells=cell_names.ids(),
                 )
         return self._widget
 
     def close(self):
         """Take the view away and free what it holds; its saved form stays."""
-        outputs.forget(self)
+        cell_views.forget(self)
         if self._widget is not None:
             self._widget.close()
             self._widget = None
@@ -125,7 +124,7 @@ class GradientView:
         page.save(path, makers, "GradientView")
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        outputs.remember(self)
+        cell_views.remember(self)
         return page.bundle(self.widget, repr(self), self.svg(), self._frame())
 
     def _frame(self):

@@ -1,8 +1,10 @@
 """The graph view: what a network is, drawn in the notebook."""
 
-from . import cells
+from msnb.notebook import cell_names, cell_views
+
 from .view import GraphView, diff, view
 
 __all__ = ["GraphView", "diff", "view"]
 
-cells.install()
+cell_names.install()
+cell_views.install()

@@ -13,9 +13,8 @@ from msnb.ir.overlay import carried, checked, packed
 from msnb.ir.payload import difference, gzipped, listings, pack, stage
 from msnb.ir.picture import to_svg
 from msnb.ir.stages import Stages
-from msnb.notebook import page
-
-from . import cells, outputs
+from msnb.notebook import cell_names, cell_views, page
+from msnb.notebook.graph import live
 
 MODULE = pathlib.Path(__file__).with_name("widget.js")
 _HEIGHT = 560
@@ -64,9 +63,7 @@ def view(net, *inputs, stages=None, height=_HEIGHT):
         return GraphView(graph(net, *inputs), height=height)
     program = net if traced else program_of(net, *inputs)
     made = of_program(program, net.name if traced else name_of(net), stages, height)
-    if not traced and cells.shell() is not None:
-        from msnb.notebook import live  # following a cell needs IPython, looking at a graph does not
-
+    if not traced and cell_names.shell() is not None:
         live.follow(made, net, inputs, {})
     return made
 
@@ -214,7 +211,7 @@ class GraphView:
         choice = key if colour and new and column is not None else None
         if choice is not None:
             self._colour = choice
-        outputs.changed(self)
+        cell_views.changed(self)
         if self._widget is not None:
             with self._widget.hold_sync():
                 self._widget.columns = self._packed_columns()
@@ -287,7 +284,7 @@ class GraphView:
                     columns=self._packed_columns(),
                     colour=self._colour,
                     height=self.height,
-                    cells=cells.ids(),
+                    cells=cell_names.ids(),
                 )
                 self._widget.observe(self._wanted, "wanted")
                 self._widget.on_msg(self._asked)
@@ -340,7 +337,7 @@ class GraphView:
 
     def close(self):
         """Free what the view holds in the kernel and in the browser; shown again, it is made anew."""
-        outputs.forget(self)
+        cell_views.forget(self)
         self._payload = self._saved = None
         self._trees = {}
         if self._widget is not None:
@@ -383,7 +380,7 @@ class GraphView:
         """Shown under an id, so that the saved form can be brought up to date."""
         from IPython.display import publish_display_data
 
-        outputs.remember(self)
+        cell_views.remember(self)
         publish_display_data(*self._repr_mimebundle_(), transient={"display_id": self._display})
         self._displayed = True
 

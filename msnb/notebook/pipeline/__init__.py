@@ -1,11 +1,11 @@
 """A data pipeline at work: time and throughput of each operator, and what holds it up."""
 
-__all__ = ["PipelineView", "watch"]
+__all__ = ["PipelineView", "monitor_html", "watch"]
 
 
 def __getattr__(name):
-    if name in __all__:  # later, because it loads the data engine
-        from msnb.notebook.pipeline import view
+    if name in __all__:
+        from msnb.notebook.pipeline import view  # spares the data engine to sessions that watch no pipeline
 
         return getattr(view, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

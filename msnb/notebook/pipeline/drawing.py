@@ -4,6 +4,8 @@ import functools
 import pathlib
 from html import escape
 
+from msnb.dataset.engine.monitor_text import rate
+
 _STYLE = pathlib.Path(__file__).with_name("style.css")
 _KINDS = {
     "source": "source",
@@ -40,7 +42,7 @@ def picture(snapshot, history=()):
     head = (
         f'<div class="top"><span class="dot{" on" if running else ""}"></span><b>{state}</b>'
         f"<span>{_seconds(snapshot['seconds'])}</span><span>{snapshot['rows']:,} {snapshot['unit']} out</span>"
-        f"<span>{_rate(snapshot['rows'], snapshot['seconds'])}</span>{_sparkline(history)}</div>"
+        f"<span>{rate(snapshot['rows'], snapshot['seconds'])}</span>{_sparkline(history)}</div>"
     )
     lines = "".join(_line(o) for o in reversed(_worth_a_line(snapshot["operators"])))
     label = escape(f"Pipeline, {state}. {snapshot['verdict']}", quote=True)
@@ -75,7 +77,7 @@ def _line(o):
         f'<span class="name" role="cell"><em>{_KINDS[o["kind"]]}</em><span>{name}</span></span>'
         f'<span class="bar" role="cell"><span style="width:{100 * share:.1f}%"></span><small>{share:.0%}</small></span>'
         f'<span class="num" role="cell">{_seconds(o["seconds"] / max(o["rows"], 1))}</span>'
-        f'<span class="num" role="cell">{_rate(o["rows"], o["seconds"])}</span>'
+        f'<span class="num" role="cell">{rate(o["rows"], o["seconds"])}</span>'
         f'<span class="num" role="cell">{o["rows"]:,}</span></div>'
     )
 
@@ -113,7 +115,7 @@ def _sparkline(history):
     )
     return (
         f'<svg class="spark" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img" '
-        f'aria-label="rows per second over time, at most {_rate(top, 1)}">'
+        f'aria-label="rows per second over time, at most {rate(top, 1)}">'
         f'<polyline points="{points}"/></svg>'
     )
 
@@ -124,12 +126,6 @@ def _marked(verdict):
     for words in ("The consumer is the bottleneck", "Bottleneck"):
         text = text.replace(words, f"<b>{words}</b>", 1)
     return text
-
-
-def _rate(rows, seconds):
-    from msnb.dataset.engine.monitor_text import rate
-
-    return rate(rows, seconds)
 
 
 def _seconds(value):

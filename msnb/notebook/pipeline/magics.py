@@ -6,6 +6,8 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
+from msnb.notebook import pipeline
+
 _MONITOR = ("msnb.dataset.engine.monitor", "Monitor")
 
 
@@ -26,9 +28,6 @@ class PipelineMagics(Magics):
 
             %ms_pipeline -s 10 train_set
         """
-        from msnb.dataset.engine.dataset import Dataset
-        from msnb.notebook.pipeline.view import PipelineView
-
         options = parse_argstring(self.ms_pipeline, line)
         if options.seconds <= 0 or options.epochs < 1:
             raise UsageError(
@@ -37,9 +36,11 @@ class PipelineMagics(Magics):
             )
         text = " ".join(options.dataset)
         dataset = eval(text, self.shell.user_ns)
-        if not isinstance(dataset, Dataset):
-            raise UsageError(f"%ms_pipeline takes a data set, but {text} is a {type(dataset).__name__}.")
-        view = PipelineView(dataset)
+        try:
+            view = pipeline.watch(dataset)
+        except TypeError:
+            kind = type(dataset).__name__
+            raise UsageError(f"%ms_pipeline takes a data set, but {text} is a {kind}.") from None
         with view:
             if cell is not None:
                 self.shell.run_cell(cell)
@@ -59,18 +60,13 @@ def _run(dataset, epochs, seconds):
         iterator.stop()
 
 
-def _html(monitor):
-    from msnb.notebook.pipeline.view import monitor_html
-
-    return monitor_html(monitor)
-
-
 def install(shell):
     """Register the magics and the display of a Monitor with a shell; returns what undoes it."""
     registered = PipelineMagics(shell)
     shell.register_magics(registered)
     formatter = shell.display_formatter.formatters["text/html"]
-    formatter.for_type_by_name(*_MONITOR, _html)  # by name: a session without pipelines need not load them
+    # by name: a session without pipelines need not load them
+    formatter.for_type_by_name(*_MONITOR, lambda monitor: pipeline.monitor_html(monitor))
 
     def undo():
         for kind, names in registered.magics.items():

@@ -5,6 +5,9 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from IPython.display import display
 
+from msnb.insight.profile import Profile, Recorder, machine, profile
+from msnb.notebook.profile.view import view
+
 _PROFILE = ("msnb.insight.profile.result", "Profile")
 
 
@@ -65,8 +68,6 @@ class ProfileMagics(Magics):
         return options, rest
 
     def _statement(self, text, options):
-        from msnb.insight.profile import profile
-
         shell = self.shell
         code = shell.transform_cell(text)
         name = shell.compile.cache(code, shell.execution_count, raw_code=text)
@@ -83,8 +84,6 @@ class ProfileMagics(Magics):
         return made
 
     def _cell(self, text):
-        from msnb.insight.profile import Profile, Recorder, machine
-
         machine()
         recorder = Recorder().start()
         try:
@@ -98,16 +97,12 @@ class ProfileMagics(Magics):
     @staticmethod
     def _shown(made, options):
         if not options.quiet:
-            from . import view
-
             display(view(made))
             return None
         return made
 
 
 def _bundle(made, include=None, exclude=None):
-    from . import view
-
     return view(made)._repr_mimebundle_(include, exclude)
 
 

@@ -8,8 +8,8 @@ import pathlib
 from msnb.insight.profile import Profile
 from msnb.insight.profile.payload import of_profile
 from msnb.insight.profile.text import markdown
-from msnb.notebook import page
-from msnb.notebook.graph import GraphView, cells, outputs
+from msnb.notebook import cell_names, cell_views, page
+from msnb.notebook.graph import GraphView
 from msnb.notebook.graph.view import MODULE as GRAPH_MODULE
 
 from .picture import to_svg
@@ -103,7 +103,7 @@ class ProfileView:
                     payload=self.payload,
                     graph=graph.saved_payload if graph else b"",
                     code=page.packed(GRAPH_MODULE) if graph else b"",
-                    cells=cells.ids(),
+                    cells=cell_names.ids(),
                 )
         return self._widget
 
@@ -149,7 +149,7 @@ class ProfileView:
 
     def close(self):
         """Close the live widget; the saved form stays where it is."""
-        outputs.forget(self)
+        cell_views.forget(self)
         if self._widget is not None:
             self._widget.close()
             self._widget = None
@@ -158,7 +158,7 @@ class ProfileView:
         return self.profile.text()
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        outputs.remember(self)
+        cell_views.remember(self)
         return page.bundle(self.widget, repr(self), self.svg(), self._frame())
 
     def _frame(self):

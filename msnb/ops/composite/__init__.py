@@ -1,6 +1,7 @@
 """Functions made of functions: maps, overloads, gradients; `mindspore.ops.composite`."""
 
 from msnb.core.grad import GradOperation
+from msnb.core.operator import FUNCTIONAL
 from msnb.ops.composite.clip import clip_by_global_norm, clip_by_value
 from msnb.ops.composite.multitype import (
     HyperMap,
@@ -32,8 +33,6 @@ __all__ = [
 
 def __getattr__(name):
     """normal, uniform, count_nonzero, ...: declared as functional forms, found here as well."""
-    from msnb.core.operator import FUNCTIONAL
-
     if name in FUNCTIONAL:
         return FUNCTIONAL[name]
     raise AttributeError(f"module 'msnb.ops.composite' has no attribute '{name}'")

@@ -1,7 +1,9 @@
 """Clipping by value and by the global norm of several Tensors."""
 
+from msnb.common import dtype as mstype
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
+from msnb.ops.operations import Cast, Maximum, Minimum, ReduceSum, Sqrt, Square
 
 
 def clip_by_value(x, clip_value_min, clip_value_max):
@@ -18,8 +20,6 @@ def clip_by_value(x, clip_value_min, clip_value_max):
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
     """
-    from msnb.ops.operations import Maximum, Minimum
-
     return Maximum()(Minimum()(x, clip_value_max), clip_value_min)
 
 
@@ -39,9 +39,6 @@ def clip_by_global_norm(x, clip_norm=1.0, use_norm=None):
         TypeError: If `x` is no sequence of Tensors.
         ValueError: If `clip_norm` is not positive or `use_norm` is given.
     """
-    from msnb.common import dtype as mstype
-    from msnb.ops.operations import Cast, Maximum, ReduceSum, Sqrt, Square
-
     if isinstance(clip_norm, bool) or not isinstance(clip_norm, (int, float)) or clip_norm <= 0:
         raise ValueError(f"For 'clip_by_global_norm', 'clip_norm' should be a positive number, but got {clip_norm!r}.")
     if use_norm is not None:

@@ -8,6 +8,7 @@ from msnb.core import script
 from msnb.core.errors import describe
 from msnb.core.sparse_tensor import RowTensor, SparseTensor
 from msnb.core.tensor import Tensor
+from msnb.ops.operations import OnesLike, ZerosLike
 
 _CLASSES = {
     "tensor": Tensor,
@@ -200,8 +201,6 @@ def add_flags(fn=None, **flags):
 
 def _like(operator):
     def fill(value):
-        from msnb.ops.operations import OnesLike, ZerosLike
-
         if isinstance(value, (tuple, list)):
             return tuple(fill(v) for v in value)
         if isinstance(value, (int, float)):

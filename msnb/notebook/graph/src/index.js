@@ -31,7 +31,7 @@ export function mount(el, payload, options = {}) {
   app.panel.hidden = options.panel === false;
   return {
     app,
-    setColumn: (key, column, more) => app.ready.then(() => app.setColumn(key, column, more)),
+    setColumn: (key, column, more) => app.ready.then(() => app.colouring.setColumn(key, column, more)),
     setPayload: (next) => {
       bytes = next;
       tell("bytes");

@@ -1,7 +1,10 @@
-// One graph on screen: camera, culling, drawing, pointing, keyboard, minimap.
+// One graph on screen: camera, culling, drawing, what is open and selected.
 import { Layout, flatten, HEADER } from "./layout.js";
 import { escape } from "../../src/escape.js";
-import { boxHtml, edgeHtml, curve, paintCanvas, hit } from "./draw.js";
+import { boxHtml, edgeHtml, paintCanvas } from "./draw.js";
+import { listen } from "./hands.js";
+import { Minimap } from "./minimap.js";
+import { mark, traces } from "./traces.js";
 
 const MANY = 1500; // boxes in sight above which the canvas takes over
 let serial = 0;
@@ -37,9 +40,10 @@ export class Pane {
     this.things = el.querySelector(".things");
     this.traces = el.querySelector(".traces");
     this.far = el.querySelector("canvas.far");
-    this.map = el.querySelector("canvas.map");
     this.hint = el.querySelector(".hint");
-    this.watch();
+    this.off = new AbortController();
+    this.minimap = new Minimap(this, el.querySelector("canvas.map"));
+    listen(this);
     this.layout.now();
     this.build();
     this.resizer = new ResizeObserver(() => this.resized());
@@ -159,7 +163,7 @@ export class Pane {
     )
       this.redraw(x0, y0, x1, y1);
     else if (d.far) this.paintFar();
-    this.paintMap();
+    this.minimap.paint();
   }
   redraw(x0, y0, x1, y1) {
     const mx = (x1 - x0) * 0.4,
@@ -229,53 +233,10 @@ export class Pane {
     ctx.lineWidth = 3;
     ctx.strokeRect(b.x * this.k + this.x, b.y * this.k + this.y, b.w * this.k, b.h * this.k);
   }
-  paintMap() {
-    const { scene, map } = this,
-      room = Math.min(150, this.w * 0.22),
-      k = Math.min(room / scene.w, 150 / scene.h);
-    const all = scene.w * this.k <= this.w + 2 && scene.h * this.k <= this.h + 2;
-    map.hidden = all || this.w < 420;
-    if (map.hidden) return;
-    const w = Math.max(24, scene.w * k),
-      h = Math.max(24, scene.h * k),
-      scale = devicePixelRatio || 1;
-    if (this.mapped !== scene || this.mapW !== w || this.mapInk !== this.app.theme().ink) {
-      this.mapped = scene;
-      this.mapW = w;
-      this.mapInk = this.app.theme().ink;
-      map.width = w * scale;
-      map.height = h * scale;
-      map.style.width = `${w}px`;
-      map.style.height = `${h}px`;
-      const still = (this.still = document.createElement("canvas"));
-      still.width = map.width;
-      still.height = map.height;
-      const ctx = still.getContext("2d");
-      ctx.setTransform(scale, 0, 0, scale, 0, 0);
-      paintCanvas(ctx, scene, this.app.paint(this.stage), { k, x: 0, y: 0, w, h, edges: false }, this.app.theme());
-    }
-    this.mapK = k;
-    const ctx = map.getContext("2d");
-    ctx.setTransform(1, 0, 0, 1, 0, 0);
-    ctx.clearRect(0, 0, map.width, map.height);
-    ctx.drawImage(this.still, 0, 0);
-    ctx.setTransform(scale, 0, 0, scale, 0, 0);
-    ctx.strokeStyle = this.app.theme().focus;
-    ctx.lineWidth = 1.5;
-    const vx = Math.max(0, (-this.x / this.k) * k),
-      vy = Math.max(0, (-this.y / this.k) * k);
-    ctx.strokeRect(
-      vx + 0.5,
-      vy + 0.5,
-      Math.min(w - 1 - vx, (this.w / this.k) * k),
-      Math.min(h - 1 - vy, (this.h / this.k) * k),
-    );
-  }
-
   // ---- state
   restyle() {
     this.drawn = null;
-    this.mapped = null;
+    this.minimap.forget();
     this.moved(true);
   }
   // after something was opened or closed: the box that was acted on stays where it is on screen
@@ -375,211 +336,11 @@ export class Pane {
     if (!quiet) this.app.onSelect(id, this);
   }
 
-  // ---- def-use: what the box under the pointer (or the selected one) reads and feeds, across scopes
+  // ---- what is pointed at
   trace() {
     const id = this.hovered >= 0 ? this.hovered : this.selected;
-    for (const p of this.things.querySelectorAll(".e.in, .e.out")) p.classList.remove("in", "out");
-    if (id < 0 || !this.scene.at.has(id)) {
-      this.traces.innerHTML = "";
-      return;
-    }
-    for (const p of this.things.querySelectorAll(`.e[data-b="${id}"]`)) p.classList.add("in");
-    for (const p of this.things.querySelectorAll(`.e[data-a="${id}"]`)) p.classList.add("out");
-    if (this.layout.isOpen(id)) {
-      this.traces.innerHTML = "";
-      return;
-    }
-    const { stage } = this,
-      near = stage.home(id),
-      seen = new Set();
-    let html = "";
-    const members = stage.isScope(id) ? stage.below(stage.scope(id)) : [id],
-      here = this.place(id);
-    const far = (other, feeds) => {
-      const stand = this.layout.standIn(other),
-        key = stand * 2 + feeds;
-      if (stand === id || seen.has(key) || seen.size > 60) return;
-      seen.add(key);
-      const there = this.place(stand);
-      if (!there || this.layout.isOpen(stand) || stage.home(stand) === near) return;
-      html +=
-        `<path class="${feeds ? "far-in" : "far-out"}" ` +
-        `d="${this.between(feeds ? there : here, feeds ? here : there)}"/>`;
-    };
-    let visited = 0;
-    for (const m of members) {
-      if (++visited > 400) break;
-      for (const ref of stage.inputs(m)) if (ref >= 0) far(ref, true);
-      for (const r of stage.readers(m)) far(r, false);
-    }
-    this.traces.innerHTML = html;
-  }
-  between(a, b) {
-    const ax = a.x + a.w / 2,
-      bx = b.x + b.w / 2;
-    if (a.x > b.x + b.w || b.x > a.x + a.w) {
-      // side by side: lanes
-      const right = b.x > a.x,
-        x0 = right ? a.x + a.w : a.x,
-        x1 = right ? b.x : b.x + b.w,
-        y0 = a.y + a.h / 2,
-        y1 = b.y + b.h / 2,
-        mid = (x0 + x1) / 2;
-      return `M${x0},${y0}C${mid},${y0} ${mid},${y1} ${x1},${y1}`;
-    }
-    return curve(
-      a.y < b.y
-        ? [
-            [ax, a.y + a.h],
-            [bx, b.y],
-          ]
-        : [
-            [ax, a.y],
-            [bx, b.y + b.h],
-          ],
-    );
-  }
-
-  // ---- pointer and keyboard
-  watch() {
-    const { svg } = this,
-      off = (this.off = new AbortController()),
-      on = (target, type, act, more) => target.addEventListener(type, act, { signal: off.signal, ...more });
-    const local = (e) => {
-      const r = svg.getBoundingClientRect();
-      return [(e.clientX - r.left) * (this.w / r.width || 1), (e.clientY - r.top) * (this.h / r.height || 1)];
-    };
-    const under = (e) => {
-      const [px, py] = local(e);
-      return hit(this.scene, (px - this.x) / this.k, (py - this.y) / this.k);
-    };
-    const fingers = new Map();
-    let held = null,
-      strayed = false,
-      spread = 0;
-    on(svg, "pointerdown", (e) => {
-      if (e.button > 0) return;
-      fingers.set(e.pointerId, local(e));
-      held = local(e);
-      strayed = false;
-      svg.classList.add("held");
-      svg.focus({ preventScroll: true });
-      if (fingers.size === 2) {
-        const [a, b] = [...fingers.values()];
-        spread = Math.hypot(a[0] - b[0], a[1] - b[1]);
-        strayed = true;
-      }
-    });
-    on(svg, "pointermove", (e) => {
-      const p = local(e);
-      if (!held) {
-        const b = e.pointerType === "touch" ? null : under(e);
-        this.hover(b && !b.open ? b.id : -1);
-        return;
-      }
-      if (!fingers.has(e.pointerId)) return;
-      fingers.set(e.pointerId, p);
-      if (fingers.size === 2) {
-        const [a, b] = [...fingers.values()],
-          now = Math.hypot(a[0] - b[0], a[1] - b[1]);
-        if (spread) this.zoom(now / spread, (a[0] + b[0]) / 2, (a[1] + b[1]) / 2);
-        spread = now;
-        return;
-      }
-      if (!strayed && Math.hypot(p[0] - held[0], p[1] - held[1]) < 4) return;
-      if (!strayed) {
-        strayed = true;
-        try {
-          svg.setPointerCapture(e.pointerId);
-        } catch {
-          /* the pointer is gone already */
-        }
-      }
-      this.pan(p[0] - held[0], p[1] - held[1]);
-      held = p;
-    });
-    const release = (e) => {
-      fingers.delete(e.pointerId);
-      if (!fingers.size) {
-        held = null;
-        svg.classList.remove("held");
-      }
-    };
-    on(svg, "pointerup", release);
-    on(svg, "pointercancel", release);
-    on(svg, "pointerleave", () => this.hover(-1));
-    on(svg, "click", (e) => {
-      if (strayed) return;
-      const button = e.target.closest?.("[data-act]");
-      if (button) {
-        this.fold(button.dataset.act, +button.dataset.fold);
-        return;
-      }
-      const b = under(e);
-      if (!b) {
-        this.select(-1);
-        return;
-      }
-      if (!this.stage.isScope(b.id)) {
-        this.select(b.id);
-        return;
-      }
-      const heading =
-        !b.open ||
-        (() => {
-          const [, py] = local(e);
-          return (py - this.y) / this.k < b.y + HEADER;
-        })();
-      if (heading) {
-        this.select(b.id);
-        this.toggle(b.id);
-      } else this.select(b.id);
-    });
-    on(
-      svg,
-      "wheel",
-      (e) => {
-        // the page keeps its wheel until the graph was clicked, or a modifier says that it is meant
-        if (!(e.ctrlKey || e.metaKey) && !this.el.contains(this.el.getRootNode().activeElement)) {
-          this.tell("click the graph, or hold Ctrl, to zoom with the wheel");
-          return;
-        }
-        e.preventDefault();
-        const [px, py] = local(e),
-          unit = e.deltaMode === 1 ? 18 : 1;
-        if (e.shiftKey && !e.ctrlKey) this.pan(-(e.deltaY || e.deltaX) * unit, 0);
-        else this.zoom(Math.exp(-e.deltaY * unit * (e.ctrlKey ? 0.006 : 0.0016)), px, py);
-      },
-      { passive: false },
-    );
-    on(svg, "keydown", (e) => this.key(e));
-    on(svg, "focus", () => {
-      this.app.onActive(this);
-      if (this.app.keys()) this.tell("arrows move, Enter opens, + − zoom, 0 fit, / search");
-    });
-    const look = (e) => {
-      const r = this.map.getBoundingClientRect();
-      this.x = this.w / 2 - ((e.clientX - r.left) / this.mapK) * this.k;
-      this.y = this.h / 2 - ((e.clientY - r.top) / this.mapK) * this.k;
-      this.moved();
-    };
-    on(this.map, "pointerdown", (e) => {
-      this.map.setPointerCapture(e.pointerId);
-      this.looking = true;
-      look(e);
-    });
-    on(this.map, "pointermove", (e) => {
-      if (this.looking) look(e);
-    });
-    on(this.map, "pointerup", () => {
-      this.looking = false;
-    });
-  }
-  tell(text) {
-    this.hint.textContent = text;
-    this.hint.classList.add("on");
-    clearTimeout(this.telling);
-    this.telling = setTimeout(() => this.hint.classList.remove("on"), 1600);
+    mark(this, id);
+    this.traces.innerHTML = traces(this, id);
   }
   hover(id) {
     if (id !== this.hovered) {
@@ -587,52 +348,10 @@ export class Pane {
       this.trace();
     }
   }
-  key(e) {
-    if (e.altKey || ((e.ctrlKey || e.metaKey) && !"+-=0".includes(e.key))) return;
-    const step = 60,
-      arrow = { ArrowLeft: [1, 0], ArrowRight: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[e.key];
-    if (arrow) {
-      if (this.selected >= 0 && !e.shiftKey) this.walk(-arrow[0], -arrow[1]);
-      else this.pan(arrow[0] * step, arrow[1] * step);
-    } else if (e.key === "+" || e.key === "=") this.zoom(1.25);
-    else if (e.key === "-") this.zoom(0.8);
-    else if (e.key === "0" || e.key === "f") this.fit();
-    else if (e.key === "1" || e.key === "Home") this.home();
-    else if ((e.key === "Enter" || e.key === " ") && this.selected >= 0 && this.stage.isScope(this.selected))
-      this.toggle(this.selected);
-    else if (e.key === "Enter" && this.selected < 0) {
-      const first = this.scene.boxes.find((b) => this.inSight(b));
-      if (first) this.select(first.id);
-    } else if (e.key === "Escape") this.app.onEscape();
-    else if (e.key === "/") this.app.onFind();
-    else if (e.key === "PageDown") this.pan(0, -this.h * 0.8);
-    else if (e.key === "PageUp") this.pan(0, this.h * 0.8);
-    else return;
-    e.preventDefault();
-    e.stopPropagation();
-  }
-  // to the nearest box in that direction, whatever scope it is in
-  walk(dx, dy) {
-    const from = this.place(this.selected) || this.place(this.layout.standIn(this.selected));
-    if (!from) return;
-    const cx = (b) => b.x + b.w / 2,
-      cy = (b) => (b.open ? b.y + 10 : b.y + b.h / 2);
-    let best = null,
-      least = Infinity;
-    for (const b of this.scene.boxes) {
-      if (b === from) continue;
-      const along = dx ? (cx(b) - cx(from)) * dx : (cy(b) - cy(from)) * dy,
-        aside = Math.abs(dx ? cy(b) - cy(from) : cx(b) - cx(from));
-      if (along < 4) continue;
-      const cost = along + aside * 2.5;
-      if (cost < least) {
-        least = cost;
-        best = b;
-      }
-    }
-    if (!best) return;
-    this.select(best.id);
-    if (!this.inSight(best)) this.centre(best.id, 0);
-    this.app.say(`${this.stage.title(best.id)}, ${this.stage.note(best.id)}, ${this.stage.laneOf(best.id)}`);
+  tell(text) {
+    this.hint.textContent = text;
+    this.hint.classList.add("on");
+    clearTimeout(this.telling);
+    this.telling = setTimeout(() => this.hint.classList.remove("on"), 1600);
   }
 }

@@ -10,6 +10,9 @@ from IPython.display import display
 
 from msnb.core import compile, events
 from msnb.core.identity import IdentityMap
+from msnb.ir.api import name_of
+from msnb.notebook.graph import live
+from msnb.notebook.graph.view import of_program
 
 _MOST = 8  # views that one cell shows
 
@@ -53,17 +56,12 @@ class Ran:
 
 def show_call(net, args, kwargs):
     """Show the graph of one call; while the notebook is open it follows the cells that it comes from."""
-    from msnb.notebook import live
-
     view = show(compile.program_of(net, *args, **kwargs), net)
     live.follow(view, net, args, kwargs)
 
 
 def show(program, net=None):
     """Show the graph of a program of `msnb.core.compile`: a view where there is a browser, else text."""
-    from msnb.ir.api import name_of
-    from msnb.notebook.graph.view import of_program
-
     view = of_program(program, program.name if net is None else name_of(net))
     shell = get_ipython()
     if shell is not None and "text/html" in shell.display_formatter.active_types:

@@ -12,9 +12,9 @@ import sys
 from IPython import get_ipython
 
 from msnb import context
-from msnb.notebook import errors, graphs, rewrite
+from msnb.notebook import cell_names, cell_views, errors, rewrite
 from msnb.notebook.clock import Clock
-from msnb.notebook.graph import cells
+from msnb.notebook.graph import calls
 from msnb.notebook.waiting import wait
 
 _scopes = []  # innermost last; %%capture runs a cell within a cell
@@ -67,7 +67,7 @@ class Scope:
         if options.check:
             self._set(check_indices=True)
         self.options = options
-        self._ran = graphs.Ran() if options.ir else None
+        self._ran = calls.Ran() if options.ir else None
         self._clock = Clock() if options.time else None
 
     def _set(self, **setting):
@@ -143,7 +143,8 @@ def install(shell):
     manager.line_transforms.insert(0, rewrite.first_line)
     transformer = _Transformer()
     shell.ast_transformers.append(transformer)
-    cells.install()
+    cell_names.install()
+    cell_views.install()
     following = _Cells(shell)
     following.install()
 
@@ -152,7 +153,8 @@ def install(shell):
             manager.line_transforms.remove(rewrite.first_line)
         if transformer in shell.ast_transformers:
             shell.ast_transformers.remove(transformer)
-        cells.uninstall(shell)
+        cell_names.uninstall(shell)
+        cell_views.uninstall(shell)
         following.uninstall()
 
     return undo

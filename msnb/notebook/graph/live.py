@@ -20,7 +20,7 @@ from msnb.core.tensor import Tensor, box
 from msnb.ir import source
 from msnb.ir.api import name_of
 from msnb.ir.stages import Stages
-from msnb.nn.cell import Cell
+from msnb.notebook.rewrite import Imports, begins
 
 _MOST = 12  # views that are followed; the oldest are let go
 _PATIENCE = 2.0  # seconds of tracing, which the kernel spends on nothing else; a slower network is not followed
@@ -108,8 +108,6 @@ def _definitions(file, text, space):
     """({name: definition} of the text, [names of classes whose constructor differs from what ran])."""
     from IPython import get_ipython
 
-    from msnb.notebook.rewrite import Imports, begins
-
     code = get_ipython().transform_cell(text)
     tree = ast.parse(code)
     if begins(tree):
@@ -139,7 +137,7 @@ def _constructor(kind):
 
 def _twin(net, file, made, known):
     """A Cell like `net`, with its Parameters, whose classes are those of the new text; a function likewise."""
-    if not isinstance(net, Cell):
+    if not hasattr(net, "construct"):
         fn = getattr(net, "fn", net)
         return made.get(getattr(fn, "__name__", None))
     if id(net) in known:

@@ -3,7 +3,7 @@ that got other values while on screen have their output in the notebook brought 
 
 import weakref
 
-from . import cells
+from msnb.notebook.cell_names import shell
 
 _shown = {}  # cell id -> (execution count, views)
 _changed = weakref.WeakSet()  # views whose output in the notebook is older than they are
@@ -24,19 +24,19 @@ def write(_=None):
 def remember(view):
     """A view is shown in the cell that is running. What that cell showed when it ran before is closed, but for views
     that another cell shows too."""
-    shell = cells.shell()
-    cell = (getattr(shell, "parent_header", None) or {}).get("metadata", {}).get("cellId")
+    running = shell()
+    cell = (getattr(running, "parent_header", None) or {}).get("metadata", {}).get("cellId")
     if cell is None:
         return
     count, views = _shown.get(cell, (None, []))
-    if count != shell.execution_count:
-        _shown[cell] = shell.execution_count, []
+    if count != running.execution_count:
+        _shown[cell] = running.execution_count, []
         for old in views:
             if old is not view and not any(old in others for _, others in _shown.values()):
                 old.close()
         views = []
     if view not in views:
-        _shown[cell] = shell.execution_count, [*views, view]
+        _shown[cell] = running.execution_count, [*views, view]
 
 
 def forget(view):
@@ -44,3 +44,16 @@ def forget(view):
     for cell, (count, views) in list(_shown.items()):
         if view in views:
             _shown[cell] = count, [other for other in views if other is not view]
+
+
+def install():
+    """Write what changed at the end of each cell from now on; calling it again changes nothing."""
+    running = shell()
+    if running is not None and write not in running.events.callbacks.get("post_run_cell", ()):
+        running.events.register("post_run_cell", write)
+
+
+def uninstall(running):
+    """Undo `install` for a shell."""
+    if write in running.events.callbacks.get("post_run_cell", ()):
+        running.events.unregister("post_run_cell", write)

@@ -47,25 +47,17 @@ def _before_cell(info):
         _ids[namer(text, code, count)] = cell
 
 
-def _after_cell(result):
-    from . import outputs
-
-    outputs.write()
-
-
 def install():
     """Name cells from now on; calling it again changes nothing."""
     source.register_namer(label)
     running = shell()
     if running is not None and _before_cell not in running.events.callbacks.get("pre_run_cell", ()):
         running.events.register("pre_run_cell", _before_cell)
-        running.events.register("post_run_cell", _after_cell)
 
 
 def uninstall(running):
     """Undo `install` for a shell."""
     if label in source._namers:
         source._namers.remove(label)
-    for event, act in (("pre_run_cell", _before_cell), ("post_run_cell", _after_cell)):
-        if act in running.events.callbacks.get(event, ()):
-            running.events.unregister(event, act)
+    if _before_cell in running.events.callbacks.get("pre_run_cell", ()):
+        running.events.unregister("pre_run_cell", _before_cell)

@@ -10,7 +10,7 @@ _MOST = 3000  # Cells that one display shows
 _REPEATS = 3  # equal neighbours that are drawn once
 
 
-def cell_html(cell):
+def net_html(cell):
     """HTML for a Cell."""
     parameters = list(cell.get_parameters())
     trained = sum(p.size for p in parameters if p.requires_grad)

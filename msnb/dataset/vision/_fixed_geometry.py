@@ -1,13 +1,12 @@
-"""2.x's transforms without chance: one fixed change of an image each."""
+"""2.x's transforms of where pixels are, each one fixed change: crops, turns, flips, patches."""
 
 import math
 from typing import Annotated
 
 import numpy as np
 
-from msnb.common.kinds import check, checked
-from msnb.dataset.core.kinds import FLOAT_MAX_INTEGER, INT32_MAX, Flag, Real, above_zero, of_type, within
-from msnb.dataset.core.optional import cv2
+from msnb.common.kinds import checked
+from msnb.dataset.core.kinds import INT32_MAX, Flag, Real, above_zero, of_type, within
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.vision import kernels
 from msnb.dataset.vision._kinds import (
@@ -17,124 +16,14 @@ from msnb.dataset.vision._kinds import (
     Interpolation,
     Pair,
     PositiveInt24,
-    Probability,
     ResizeSize,
     Translation,
     as_given,
     height_width,
     triple,
 )
-from msnb.dataset.vision._pixels import AutoContrast, Equalize, ImageOp, Invert
-from msnb.dataset.vision.utils import Border, ConvertMode, Inter, SliceMode
-
-
-class _Adjust(ImageOp):
-    """A colour change with one factor."""
-
-    costly = True
-    _bounds = (0, FLOAT_MAX_INTEGER)
-    _change = None
-
-    def _set(self, name, value):
-        of_type(float, int)(value, name)
-        within(*self._bounds)(value, name)
-        setattr(self, name, value)
-        self._factor = value
-
-    def _row(self, image):
-        return type(self)._change(image, self._factor)
-
-
-class AdjustBrightness(_Adjust):
-    """Brightness times a factor.
-
-    Args:
-        brightness_factor (float): Not negative; 1 is the image.
-    """
-
-    _change = staticmethod(kernels.brightness)
-
-    def __init__(self, brightness_factor):
-        self._set("brightness_factor", brightness_factor)
-
-
-class AdjustContrast(_Adjust):
-    """Contrast times a factor.
-
-    Args:
-        contrast_factor (float): Not negative; 1 is the image.
-    """
-
-    _change = staticmethod(kernels.contrast)
-
-    def __init__(self, contrast_factor):
-        self._set("contrast_factor", contrast_factor)
-
-
-class AdjustSaturation(_Adjust):
-    """Saturation times a factor.
-
-    Args:
-        saturation_factor (float): Not negative; 1 is the image.
-    """
-
-    _change = staticmethod(kernels.saturation)
-
-    def __init__(self, saturation_factor):
-        self._set("saturation_factor", saturation_factor)
-
-
-class AdjustSharpness(_Adjust):
-    """Sharpness times a factor.
-
-    Args:
-        sharpness_factor (float): Not negative; 1 is the image.
-    """
-
-    _change = staticmethod(kernels.sharpness)
-
-    def __init__(self, sharpness_factor):
-        self._set("sharpness_factor", sharpness_factor)
-
-
-class AdjustHue(_Adjust):
-    """Hue turned.
-
-    Args:
-        hue_factor (float): Share of the circle, -0.5 to 0.5.
-    """
-
-    _bounds = (-0.5, 0.5)
-    _change = staticmethod(kernels.hue)
-
-    def __init__(self, hue_factor):
-        self._set("hue_factor", hue_factor)
-
-
-class AdjustGamma(ImageOp):
-    """``gain * image ** gamma`` with the image scaled to [0, 1].
-
-    Args:
-        gamma (float): The exponent, not negative.
-        gain (float, optional): The factor. Default: 1.
-    """
-
-    pointwise = True
-
-    @checked
-    def __init__(self, gamma: Annotated[float, of_type(float, int)], gain: Annotated[float, of_type(float, int)] = 1):
-        within(0, FLOAT_MAX_INTEGER)(gamma, "gamma")
-        self.gamma = gamma
-        self.gain = gain
-
-    def _row(self, image):
-        if image.dtype == np.uint8:
-            values = np.arange(256) / 255.0
-            table = np.clip((255 + 1 - 1e-3) * self.gain * values**self.gamma, 0, 255).astype(np.uint8)
-            return table[image]
-        return np.clip(image.astype(np.float32) ** np.float32(self.gamma) * np.float32(self.gain), 0, 1).astype(
-            image.dtype
-        )
+from msnb.dataset.vision._pixels import ImageOp
+from msnb.dataset.vision.utils import Border, Inter, SliceMode
 
 
 class Affine(ImageOp):
@@ -171,22 +60,6 @@ class Affine(ImageOp):
         f = np.float32
         move = [float(f(t) * f(side)) for t, side in zip(self.translate, (image.shape[1], image.shape[0]), strict=True)]
         return kernels.affine(image, self.degrees, move, self.scale_, self.shear, self.resample, self.fill_value)
-
-
-class ConvertColor(ImageOp):
-    """The image in another colour space.
-
-    Args:
-        convert_mode (ConvertMode): From which to which.
-    """
-
-    @checked
-    def __init__(self, convert_mode: Annotated[ConvertMode, of_type(ConvertMode)]):
-        self.convert_mode = convert_mode
-
-    def _row(self, image):
-        kernels.image(image, "ConvertColor")
-        return cv2().cvtColor(kernels.as_cv(image), int(self.convert_mode))
 
 
 def _box(top, left, height, width):
@@ -252,40 +125,6 @@ class Erase(ImageOp):
         part = out[self.top : self.top + self.height, self.left : self.left + self.width]
         part[...] = np.array(self.value[: image.shape[2]] if image.ndim == 3 else self.value[0]).astype(image.dtype)
         return out
-
-
-class GaussianBlur(ImageOp):
-    """The image blurred with a Gaussian.
-
-    Args:
-        kernel_size (Union[int, Sequence[int]]): Odd width (and height) of the kernel.
-        sigma (Union[float, Sequence[float]], optional): Standard deviation(s). Default: None, from the size.
-    """
-
-    costly = True
-
-    def __init__(self, kernel_size, sigma=None):
-        sizes = (kernel_size,) * 2 if isinstance(kernel_size, int) else tuple(kernel_size)
-        for size in sizes:
-            within(1, FLOAT_MAX_INTEGER, int)(size, "kernel_size")
-            if size % 2 == 0:
-                raise ValueError(f"Input kernel_size is not an odd value: {size}.")
-        if sigma is None:
-            sigmas = tuple(0.3 * ((s - 1) * 0.5 - 1) + 0.8 for s in sizes)
-        else:
-            sigmas = (sigma,) * 2 if isinstance(sigma, int | float) else tuple(sigma)
-            for s in sigmas:
-                within(0, FLOAT_MAX_INTEGER)(s, "sigma")
-        self.kernel_size = sizes
-        self.sigma = sigmas
-
-    def _row(self, image):
-        kernels.image(image, "GaussianBlur")
-        return (
-            cv2()
-            .GaussianBlur(kernels.as_cv(image), self.kernel_size, self.sigma[0], sigmaY=self.sigma[1])
-            .reshape(image.shape)
-        )
 
 
 class HorizontalFlip(ImageOp):
@@ -358,48 +197,6 @@ class Perspective(ImageOp):
     def _row(self, image):
         kernels.image(image, "Perspective")
         return kernels.perspective(image, self.start_points, self.end_points, self.interpolation)
-
-
-class Posterize(ImageOp):
-    """Only the highest bits of each value.
-
-    Args:
-        bits (int): How many, 0 to 8.
-    """
-
-    pointwise = True
-
-    @checked
-    def __init__(self, bits: Annotated[int, within(0, 8, int)]):
-        self.bits = bits
-
-    def _row(self, image):
-        return kernels.posterize(image, self.bits)
-
-
-class Solarize(ImageOp):
-    """The values of a range inverted.
-
-    Args:
-        threshold (Union[float, Sequence[float, float]]): The range in [0, 255]; a number stands for itself up to
-            itself.
-    """
-
-    pointwise = True
-
-    @checked
-    def __init__(self, threshold: Annotated[float | int | list | tuple, of_type(float, int, list, tuple)]):
-        pair = (threshold, threshold) if isinstance(threshold, float | int) else tuple(threshold)
-        if len(pair) != 2:
-            raise ValueError("threshold must be a single number or sequence of two numbers.")
-        for value in pair:
-            within(0, 255)(value, "threshold")
-        if pair[1] < pair[0]:
-            raise ValueError("threshold must be in order of (min, max).")
-        self.threshold = pair
-
-    def _row(self, image):
-        return kernels.solarize(image, *self.threshold)
 
 
 class ResizedCrop(ImageOp):
@@ -503,67 +300,3 @@ class SlicePatches(TensorOp):
             for y in range(self.num_height)
             for x in range(self.num_width)
         )
-
-
-class _Sometimes(ImageOp):
-    """A fixed change, at random."""
-
-    deterministic = False
-    costly = True
-
-    def _set(self, op, prob):
-        self._op = op
-        self.prob = check(Probability, prob, "prob", type(self).__name__)
-
-    def _draw(self, stream, image):
-        return stream.bernoulli(float(np.float32(self.prob)))
-
-    def _apply(self, change, image):
-        return self._op._row(image) if change else image
-
-
-class RandomAdjustSharpness(_Sometimes):
-    """:class:`AdjustSharpness`, at random.
-
-    Args:
-        degree (float): The factor.
-        prob (float, optional): Probability of it. Default: 0.5.
-    """
-
-    def __init__(self, degree, prob=0.5):
-        self._set(AdjustSharpness(degree), prob)
-        self.degree = degree
-
-
-class RandomAutoContrast(_Sometimes):
-    """:class:`AutoContrast`, at random.
-
-    Args:
-        cutoff, ignore: As for :class:`AutoContrast`.
-        prob (float, optional): Probability of it. Default: 0.5.
-    """
-
-    def __init__(self, cutoff=0.0, ignore=None, prob=0.5):
-        self._set(AutoContrast(cutoff, ignore), prob)
-
-
-class RandomEqualize(_Sometimes):
-    """:class:`Equalize`, at random.
-
-    Args:
-        prob (float, optional): Probability of it. Default: 0.5.
-    """
-
-    def __init__(self, prob=0.5):
-        self._set(Equalize(), prob)
-
-
-class RandomInvert(_Sometimes):
-    """:class:`Invert`, at random.
-
-    Args:
-        prob (float, optional): Probability of it. Default: 0.5.
-    """
-
-    def __init__(self, prob=0.5):
-        self._set(Invert(), prob)

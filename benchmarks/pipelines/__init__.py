@@ -1,0 +1,1 @@
+"""What `benchmarks/dataset.py` measures."""

@@ -1,0 +1,251 @@
+"""Rows out of the user's Python objects: what they give for a sample, by number or one after the other."""
+
+import time
+from itertools import chain, islice, repeat
+
+import numpy as np
+
+from msnb.dataset.core.tensor_op import as_array
+from msnb.dataset.engine import nodes
+from msnb.dataset.engine.chunk import gathered, settle
+from msnb.dataset.engine.errors import located
+from msnb.dataset.engine.processes import ProcessPool
+from msnb.dataset.engine.sources.base import Samples
+from msnb.dataset.engine.workers import parallel_map
+
+_NUMBERS = {bool, int, float, *np.sctypeDict.values()} - {np.bytes_, np.str_, np.void, np.object_}
+
+
+class RowMaker:
+    """Turns what the user's object gives for one sample into a tuple of arrays."""
+
+    def __init__(self, columns, types):
+        self.columns = columns
+        self.types = types
+
+    def __call__(self, value):
+        names = self.columns
+        if isinstance(value, tuple):
+            items = value
+        elif isinstance(value, dict):
+            raise TypeError(
+                f"Invalid parameter, Generator should return a tuple of numpy arrays, but returned a dict with keys "
+                f"{list(value)}."
+            )
+        elif isinstance(value, list) or isinstance(value, np.ndarray) and value.ndim > 0 and len(value) == len(names):
+            items = tuple(value) if len(value) == len(names) else (value,)
+        elif hasattr(value, "__next__"):
+            items = tuple(value)
+        else:
+            items = (value,)
+        if len(items) != len(names):
+            raise TypeError(
+                "Invalid parameter, Generator should return same number of numpy arrays as specified in column names: "
+                f"it returned {len(items)} for {names}."
+            )
+        row = tuple(
+            x if isinstance(x, np.ndarray) and x.dtype.kind not in "UO" else self._array(x, n)
+            for x, n in zip(items, names, strict=True)
+        )
+        if self.types:
+            for array, wanted, name in zip(row, self.types, names, strict=True):
+                if (
+                    wanted is not None
+                    and array.dtype != wanted
+                    and not (array.dtype.kind == "S" and wanted.kind == "S")
+                ):
+                    raise TypeError(
+                        f"Invalid parameter, input column type is not same with output tensor type: column {name!r} is "
+                        f"declared {wanted}, but the generator gives {array.dtype}."
+                    )
+        return row
+
+    def columns_of(self, values):
+        """The columns of several samples."""
+        columns = self._alike(values)
+        if columns is None:
+            columns = [settle(list(c)) for c in zip(*self._each(values), strict=True)]
+        return columns
+
+    def _each(self, values):
+        """A tuple of arrays per sample; an error has those before it as ``msnb_made``."""
+        rows = []
+        try:
+            for value in values:
+                rows.append(self(value))
+        except Exception as error:
+            error.msnb_made = rows
+            raise
+        return rows
+
+    def before(self, error, values):
+        """(error, columns, number) of the samples before the one at which an error came; `values` are as the user's
+        object gave them. One of these may be wrong as well: then its error comes first.
+        """
+        rows = getattr(error, "msnb_made", None)
+        if rows is None:
+            try:
+                rows = self._each(values)
+            except Exception as earlier:
+                error, rows = earlier, earlier.msnb_made
+        return error, [settle(list(c)) for c in zip(*rows, strict=True)], len(rows)
+
+    def _alike(self, values):
+        """The columns of samples that are tuples of alike arrays and numbers, without an array per number; None for
+        others.
+        """
+        if set(map(type, values)) != {tuple} or set(map(len, values)) != {len(self.columns)}:
+            return None
+        out = []
+        for number, cells in enumerate(zip(*values, strict=True)):
+            kinds = set(map(type, cells))
+            kind = kinds.pop()
+            if kinds:
+                return None
+            column = settle(list(cells)) if kind is np.ndarray else np.array(cells) if kind in _NUMBERS else None
+            if column is None or isinstance(column, list) or column.dtype.kind not in "biufS":
+                return None
+            if kind is int and column.dtype != np.int64:  # too large for it
+                return None
+            if self.types and self.types[number] not in (None, column.dtype):
+                return None
+            out.append(column)
+        return out
+
+    @staticmethod
+    def _array(value, name):
+        try:
+            array = as_array(value)
+        except ValueError as error:
+            raise TypeError(f"Invalid data type: column {name!r} cannot be made an array: {error}") from None
+        if array.dtype == object:
+            raise TypeError(
+                f"Invalid data type: Generator should return a tuple of numpy arrays, but column {name!r} is "
+                f"{type(value).__name__} of Python objects."
+            )
+        return array
+
+
+class Sequence(Samples):
+    """The user's object with ``__getitem__``."""
+
+    random_access = False
+    keepable = False
+
+    def __init__(self, source, make, workers, processes):
+        super().__init__("GeneratorDataset", len(source))
+        self.source = source
+        self.make = make
+        self.workers = workers
+        self._pool = ProcessPool([self.one], workers) if processes and workers > 1 else None
+
+    def one(self, number):
+        """One sample."""
+        return self.make(self.source[number])
+
+    def fetch(self, numbers):
+        """The columns of these samples."""
+        values = []
+        numbers = numbers.tolist() if numbers.ndim == 1 else list(numbers)
+        try:
+            if self.workers > 1 and len(numbers) > 1:
+                values = self._in_parallel(numbers)
+                return [settle(list(c)) for c in zip(*values, strict=True)]
+            source = self.source
+            for number in numbers:
+                values.append(source[number])
+            return self.make.columns_of(values)
+        except Exception as caught:
+            error, columns, n = self.make.before(caught, values)
+            at = numbers[n] if n < len(numbers) else ""
+            what = f"{type(self.source).__name__}[{at}] of GeneratorDataset"
+            failure = located(error, what, self.make.columns)
+            failure.before = columns, n
+            raise failure from error
+
+    def _in_parallel(self, numbers):
+        if self._pool is not None:
+            return self._pool.map([(n,) for n in numbers])
+        return parallel_map(self.one, [(n,) for n in numbers], min(self.workers, len(numbers)))
+
+    def close(self):
+        """End the processes."""
+        if self._pool is not None:
+            self._pool.close()
+
+
+class SequenceSource(nodes.IndexSource):
+    """The sequence in a running plan; owns its processes."""
+
+    def close(self):
+        self.source.close()
+
+
+def _failing(error):
+    raise error
+    yield
+
+
+def read_ahead(iterator, rows=16, seconds=0.001):
+    """The iterator, with its first rows read already, as far as that takes no time.
+
+    In MindSpore a generator runs ahead of the loop over its rows, and programs rely on it without knowing: a loop
+    whose variable has the name of what the generator reads from.
+    """
+    ready, until = [], time.perf_counter() + seconds
+    rest = map(next, repeat(iterator))  # its __iter__ is not called again: a user's may begin anew
+    try:
+        for value in rest:
+            ready.append(value)
+            if len(ready) >= rows or time.perf_counter() > until:
+                return chain(ready, rest)
+    except Exception as error:  # the rows before it come first
+        return chain(ready, _failing(error))
+    return iter(ready)
+
+
+class Stream:
+    """The user's iterable or generator function."""
+
+    def __init__(self, source, make, limit, length):
+        self.source = source
+        self.make = make
+        self.limit = limit
+        self.length = length
+
+    def _open(self):
+        try:
+            return iter(self.source)
+        except TypeError:
+            return iter(self.source())
+
+    def stream(self, hint):
+        """Yield (columns, number of rows)."""
+        done = 0
+        limit = -1 if self.limit is None else self.limit
+        if limit == 0:
+            return
+        try:
+            values = read_ahead(self._open(), 16 if limit < 0 else min(16, limit))
+            for group in gathered(values if limit < 0 else islice(values, limit), hint):
+                columns = self.make.columns_of(group)
+                done += len(group)
+                yield columns, len(group)
+        except Exception as caught:
+            error, columns, n = self.make.before(caught, [])
+            if n:
+                yield columns, n
+            raise located(error, "GeneratorDataset", self.make.columns, done + n) from error
+        if self.length is not None and done != self.length:
+            raise RuntimeError(
+                f"The actual amount of data read from generator {done} is different from generator.len {self.length}, "
+                "you should adjust generator.len to make them match."
+            )
+
+    def size(self):
+        """Rows per epoch, where the user's object tells."""
+        return self.length
+
+    def describe(self):
+        """One line for plans."""
+        return f"GeneratorDataset ({type(self.source).__name__})"

@@ -1,0 +1,170 @@
+// The search box and the filter by type: what they find, which of it is lit in each pane, and where one is among it.
+import { census } from "./colour.js";
+import { Search } from "./search.js";
+import { escape } from "../../src/escape.js";
+
+const LISTED = 50; // results below the box
+
+export class Finder {
+  constructor(app) {
+    this.app = app;
+    const $ = (q) => app.root.querySelector(q);
+    this.input = $(".find input");
+    this.hits = $(".hits");
+    this.results = $(".results");
+    this.types = $(".types");
+    this.searches = new Map();
+    this.wire();
+  }
+  wire() {
+    const on = this.app.on;
+    on(this.types, "change", () => {
+      this.lookUp();
+      this.results.hidden = true;
+      this.app.said.textContent = this.matches ? `${this.matches.length} nodes` : "all nodes";
+    });
+    on(this.input, "input", () => {
+      clearTimeout(this.typing);
+      this.typing = setTimeout(() => this.lookUp(), 90);
+    });
+    on(this.input, "keydown", (e) => this.key(e));
+    on(this.input, "focus", () => {
+      if (this.matches?.length) this.results.hidden = false;
+    });
+    on(this.input, "blur", () =>
+      setTimeout(() => {
+        this.results.hidden = true;
+      }, 150),
+    );
+    on(this.results, "pointerdown", (e) => {
+      const at = e.target.closest("[data-hit]");
+      if (at) {
+        e.preventDefault();
+        this.goTo(+at.dataset.hit);
+      }
+    });
+  }
+
+  // the stages on screen are others now
+  renew() {
+    this.searches = new Map();
+    this.offerTypes();
+    if (this.asked) this.lookUp();
+  }
+  offerTypes() {
+    const was = this.types.value,
+      option = (value, text) => `<option value="${escape(value)}">${escape(text)}</option>`;
+    this.types.innerHTML =
+      option("", "all types") +
+      census(this.app.stage)
+        .map(
+          ([name, ops]) =>
+            `<optgroup label="${escape(name)}">${
+              ops.length > 1 ? option(`kind:${name}`, `all ${ops.reduce((a, o) => a + o[1], 0)}: ${name}`) : ""
+            }${ops.map(([op, n]) => option(`op:${op}`, `${op} (${n})`)).join("")}</optgroup>`,
+        )
+        .join("");
+    this.types.value = [...this.types.options].some((o) => o.value === was) ? was : "";
+  }
+  get type() {
+    const at = this.types.value.indexOf(":");
+    return at < 0 ? null : [this.types.value.slice(0, at), this.types.value.slice(at + 1)];
+  }
+  get asked() {
+    return !!(this.input.value || this.type);
+  }
+
+  lookUp() {
+    const { app } = this,
+      { stage } = app;
+    this.matches = this.searchIn(stage).find(this.input.value, this.type);
+    this.at = -1;
+    this.hits.textContent = this.matches ? `${this.matches.length}` : "";
+    const first = (this.matches || []).slice(0, LISTED);
+    this.results.innerHTML =
+      first
+        .map(
+          (id, i) =>
+            `<div role="option" data-hit="${i}">${escape(stage.op(id))}<small>%${stage.number(id)} ` +
+            `${escape(stage.path(id).split("/").slice(-2).join("/"))}</small></div>`,
+        )
+        .join("") +
+      (this.matches?.length > LISTED ? `<div><small>and ${this.matches.length - LISTED} more</small></div>` : "") +
+      (this.matches && !this.matches.length ? "<div><small>nothing found</small></div>" : "");
+    this.results.hidden =
+      !this.matches || (document.activeElement !== this.input && app.root.getRootNode().activeElement !== this.input);
+    app.refresh();
+  }
+  searchIn(stage) {
+    let made = this.searches.get(stage);
+    if (!made) this.searches.set(stage, (made = new Search(stage)));
+    return made;
+  }
+  // what else names nodes lights them too: a line of the source, the notebook's cursor
+  light(ids) {
+    const { app } = this,
+      { pane } = app;
+    this.matches = ids.length ? ids : undefined;
+    this.at = -1;
+    this.input.value = "";
+    this.results.hidden = true;
+    this.hits.textContent = ids.length ? `${ids.length}` : "";
+    app.refresh();
+    const first = ids.length ? pane.place(pane.layout.standIn(ids[0])) : null;
+    if (first && !pane.inSight(first)) pane.centre(first.id, 0);
+  }
+  ask(query) {
+    this.input.value = query;
+    this.lookUp();
+    this.input.focus();
+  }
+  // whether there was anything to forget
+  clear() {
+    if (!this.matches && !this.input.value) return false;
+    this.input.value = this.types.value = "";
+    this.lookUp();
+    return true;
+  }
+  // the boxes of a pane that stand for what was found; null when nothing was looked for
+  standIns(pane) {
+    const { matches, app } = this;
+    if (!matches) return null;
+    const ids =
+      pane === app.active
+        ? matches
+        : this.asked
+          ? this.searchIn(pane.stage).find(this.input.value, this.type) || []
+          : matches.flatMap((i) => app.diff?.get(app.stage)?.links.get(i) || []);
+    return new Set(ids.map((id) => pane.layout.standIn(id)));
+  }
+
+  key(e) {
+    const move = { ArrowDown: 1, ArrowUp: -1, Enter: e.shiftKey ? -1 : 1 }[e.key];
+    if (e.key === "Escape") {
+      this.input.value = "";
+      this.lookUp();
+      this.app.pane.svg.focus();
+    } else if (move) {
+      if (e.key === "Enter" && this.typing) {
+        clearTimeout(this.typing);
+        this.typing = 0;
+        if (this.matches === undefined || this.at < 0) this.lookUp();
+      }
+      const count = Math.min(LISTED, this.matches?.length || 0);
+      if (!count) return;
+      this.goTo((this.at + move + count) % count);
+    } else return;
+    e.preventDefault();
+  }
+  goTo(at) {
+    const { app } = this,
+      id = this.matches[at];
+    this.at = at;
+    if (id === undefined) return;
+    [...this.results.children].forEach((div, i) => div.setAttribute("aria-selected", String(i === at)));
+    this.results.children[at]?.scrollIntoView({ block: "nearest" });
+    this.hits.textContent = `${at + 1} / ${this.matches.length}`;
+    app.pane.select(id, { show: true });
+    app.said.textContent = `${app.stage.op(id)}, ${at + 1} of ${this.matches.length}`;
+  }
+}

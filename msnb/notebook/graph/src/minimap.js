@@ -1,0 +1,81 @@
+// The whole graph in a corner of the pane, with a frame around what is in sight; a click there moves the camera.
+import { paintCanvas } from "./draw.js";
+
+const LARGEST = 150; // pixels
+
+export class Minimap {
+  constructor(pane, canvas) {
+    this.pane = pane;
+    this.canvas = canvas;
+    const on = (type, act) => canvas.addEventListener(type, act, { signal: pane.off.signal });
+    let held = false;
+    on("pointerdown", (e) => {
+      canvas.setPointerCapture(e.pointerId);
+      held = true;
+      this.goTo(e);
+    });
+    on("pointermove", (e) => {
+      if (held) this.goTo(e);
+    });
+    on("pointerup", () => {
+      held = false;
+    });
+  }
+  goTo(e) {
+    const { pane, k } = this,
+      r = this.canvas.getBoundingClientRect();
+    pane.x = pane.w / 2 - ((e.clientX - r.left) / k) * pane.k;
+    pane.y = pane.h / 2 - ((e.clientY - r.top) / k) * pane.k;
+    pane.moved();
+  }
+  // the graph looks different now
+  forget() {
+    this.scene = null;
+  }
+  paint() {
+    const { pane, canvas } = this,
+      { scene } = pane,
+      room = Math.min(LARGEST, pane.w * 0.22),
+      k = (this.k = Math.min(room / scene.w, LARGEST / scene.h)),
+      all = scene.w * pane.k <= pane.w + 2 && scene.h * pane.k <= pane.h + 2;
+    canvas.hidden = all || pane.w < 420;
+    if (canvas.hidden) return;
+    const w = Math.max(24, scene.w * k),
+      h = Math.max(24, scene.h * k),
+      scale = devicePixelRatio || 1,
+      { ink, focus } = pane.app.theme();
+    if (this.scene !== scene || this.w !== w || this.ink !== ink) {
+      Object.assign(this, { scene, w, ink });
+      this.still = this.draw(w, h, scale);
+    }
+    const ctx = canvas.getContext("2d");
+    ctx.setTransform(1, 0, 0, 1, 0, 0);
+    ctx.clearRect(0, 0, canvas.width, canvas.height);
+    ctx.drawImage(this.still, 0, 0);
+    ctx.setTransform(scale, 0, 0, scale, 0, 0);
+    ctx.strokeStyle = focus;
+    ctx.lineWidth = 1.5;
+    const x = Math.max(0, (-pane.x / pane.k) * k),
+      y = Math.max(0, (-pane.y / pane.k) * k);
+    ctx.strokeRect(
+      x + 0.5,
+      y + 0.5,
+      Math.min(w - 1 - x, (pane.w / pane.k) * k),
+      Math.min(h - 1 - y, (pane.h / pane.k) * k),
+    );
+  }
+  // what stays the same while the camera moves
+  draw(w, h, scale) {
+    const { pane, canvas, scene } = this,
+      still = document.createElement("canvas");
+    canvas.width = still.width = w * scale;
+    canvas.height = still.height = h * scale;
+    canvas.style.width = `${w}px`;
+    canvas.style.height = `${h}px`;
+    const ctx = still.getContext("2d");
+    ctx.setTransform(scale, 0, 0, scale, 0, 0);
+    const view = { k: this.k, x: 0, y: 0, w, h, edges: false };
+    paintCanvas(ctx, scene, pane.app.paint(pane.stage), view, pane.app.theme());
+    return still;
+  }
+}
