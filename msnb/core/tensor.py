@@ -159,10 +159,6 @@ class Tensor:
         """The Tensor itself: its data is contiguous and where it is needed."""
         return self
 
-    def cpu(self) -> "Tensor":
-        """The Tensor itself: numbers are read from where they are."""
-        return self
-
     def is_contiguous(self) -> bool:
         """True: data is always contiguous."""
         return True
@@ -194,10 +190,6 @@ class Tensor:
         return self.size
 
     nelement = numel
-
-    def element_size(self) -> int:
-        """Bytes of one element."""
-        return self.itemsize
 
     def __pos__(self) -> "Tensor":
         return self

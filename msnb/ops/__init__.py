@@ -7,8 +7,6 @@ Every module beside this file that declares operators is imported here; what the
 import importlib as _importlib
 import pkgutil as _pkgutil
 
-from msnb.core.declare import operator
-from msnb.core.operator import attributes_of
 from msnb.core.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
 
 _FACES = ("operations", "functional", "composite")
@@ -47,8 +45,6 @@ __all__ = [
     "Primitive",
     "PrimitiveWithCheck",
     "PrimitiveWithInfer",
-    "attributes_of",
-    "operator",
     "prim_attr_register",
     "operations",
     "functional",

@@ -273,7 +273,7 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
             return F.unsorted_segment_sum(vectors, segments, count)
         weight = F.unsorted_segment_sum(F.abs(factors), segments, count)
         if self.operator == self.OPERATOR_MEAN:
-            return F.div_no_nan(F.unsorted_segment_sum(vectors, segments, count), weight)
+            return P.DivNoNan()(F.unsorted_segment_sum(vectors, segments, count), weight)
         # What is no number must not be the greatest, and a field without numbers has the vector 0.
         least = F.cast(F.equal(factors, 0), mstype.float32) * float(np.finfo(np.float32).min)
         greatest = F.unsorted_segment_max(vectors + least, segments, count)

@@ -254,7 +254,7 @@ class MSSSIM(_Similarity):
             img1, img2 = self.halve(img1), self.halve(img2)
         parts[-1] = whole
         powers = F.pow(F.relu(F.stack(tuple(parts), -1)), self.exponents)
-        return self.reduce_mean(F.reduce_prod(powers, -1), -1)
+        return self.reduce_mean(F.prod(powers, -1), -1)
 
 
 class PSNR(Cell):

@@ -14,6 +14,7 @@ from msnb.nn.cell import Cell
 from msnb.nn.layer._matrix_product import MatDet, MatInverse, MatMul
 from msnb.ops import functional as F
 from msnb.ops import operations as P
+from msnb.ops.math.gamma import _Lbeta
 
 __all__ = [
     "ReduceLogSumExp",
@@ -223,7 +224,7 @@ class LBeta(Cell):
     def construct(self, x: Tensor, y: Tensor) -> Tensor:
         """The logarithms."""
         check_dtypes(self.cls_name, FLOATS, x=x, y=y)
-        return F.lbeta(x, y)
+        return _Lbeta.functional(x, y)
 
 
 class Moments(Cell):
