@@ -8,6 +8,8 @@ values (`script.reads`) in each call.
 import types
 import weakref
 from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import numpy as np
@@ -52,10 +54,10 @@ class Programs:
         self.compiled = 0
         self.warned = False
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Programs":
         return Programs()
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return Programs, ()
 
 
@@ -118,7 +120,7 @@ _by_stubborn = OrderedDict()  # id -> (object that cannot be referenced weakly e
 _all_programs = weakref.WeakSet()
 
 
-def programs_of(root):
+def programs_of(root: Any) -> Programs:
     """The `Programs` of a Cell, a function or any other object."""
     if hasattr(root, "_programs") and not isinstance(root, type):
         programs = root._programs
@@ -148,14 +150,14 @@ def _new_programs():
     return programs
 
 
-def all_programs():
+def all_programs() -> list[Program]:
     """Every live program of this process, newest signature last."""
     return [
         entry.program for programs in list(_all_programs) for entries in programs.table.values() for entry in entries
     ]
 
 
-def forget():
+def forget() -> int:
     """Drop every compiled program; returns how many there were."""
     count = 0
     for programs in list(_all_programs):
@@ -164,7 +166,14 @@ def forget():
     return count
 
 
-def call(root, fn, args, kwargs, name, extra=()):
+def call(
+    root: Any,
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    name: str,
+    extra: tuple[Any, ...] = (),
+) -> Any:
     """Run `fn(*args, **kwargs)` as a compiled program that is kept with `root`.
 
     Args:
@@ -182,7 +191,14 @@ def call(root, fn, args, kwargs, name, extra=()):
     return out
 
 
-def find(root, fn, args, kwargs, name, extra=()):
+def find(
+    root: Any,
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    name: str,
+    extra: tuple[Any, ...] = (),
+) -> tuple[Program, list[Any], list[Any]]:
     """(program, arrays, boxes of the dynamic arguments) for a call; traces when there is none yet."""
     programs = root._programs if hasattr(root, "_programs") else None
     if programs is None:
@@ -270,7 +286,7 @@ def _sign(value, key, arrays, boxes):
             key.append(id(leaf))  # no other object's meanwhile: the entries under this key keep `leaf` alive
 
 
-def program_of(root, *args, **kwargs):
+def program_of(root: Any, *args: Any, **kwargs: Any) -> Program:
     """The program that a call of a Cell or function with these arguments runs in GRAPH mode, without running it.
 
     Raises:

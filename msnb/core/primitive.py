@@ -6,7 +6,8 @@ A class is generated from each declaration (`core.declare`). Users write their o
 
 import functools
 import inspect
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Self
 
 import jax.numpy as jnp
 
@@ -36,7 +37,7 @@ class Primitive:
 
     _changes = 0  # of attributes and marks
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self.name = name
         self.attrs = {}
         self.init_attrs = {"name": name}
@@ -44,14 +45,14 @@ class Primitive:
         self.const_value = None
         self.input_names, self.output_names = [], []
 
-    def add_prim_attr(self, name, value):
+    def add_prim_attr(self, name: str, value: Any) -> Self:
         """Set attribute `name` and return self."""
         self.__dict__[name] = value
         self.attrs[name] = value
         self._attributes_changed()
         return self
 
-    def del_prim_attr(self, name):
+    def del_prim_attr(self, name: str) -> Self:
         """Remove attribute `name` and return self."""
         self.__dict__.pop(name, None)
         self.attrs.pop(name, None)
@@ -61,12 +62,12 @@ class Primitive:
     def _attributes_changed(self):
         changed(self)
 
-    def init_prim_io_names(self, inputs, outputs):
+    def init_prim_io_names(self, inputs: Sequence[str], outputs: Sequence[str]) -> None:
         """Name the inputs and outputs, as the graph shows them."""
         self.input_names, self.output_names = list(inputs), list(outputs)
         self.attrs["input_names"], self.attrs["output_names"] = self.input_names, self.output_names
 
-    def set_prim_instance_name(self, instance_name):
+    def set_prim_instance_name(self, instance_name: str) -> Self:
         """Name this instance and return self."""
         self._instance_name = instance_name
         return self
@@ -74,34 +75,34 @@ class Primitive:
     set_instance_name = set_prim_instance_name
 
     @property
-    def instance_name(self):
+    def instance_name(self) -> str | None:
         """What `set_prim_instance_name` was given, None before."""
         return self._instance_name
 
-    def set_stage(self, stage):
+    def set_stage(self, stage: int) -> Self:
         """Pipeline stage of this operator, which its node in the graph shows. Returns self."""
         return self.add_prim_attr("stage", stage)
 
-    def shard(self, strategy):
+    def shard(self, strategy: tuple[tuple[int, ...], ...] | None) -> Self:
         """Sharding strategy, one tuple per input, which its node in the graph shows. Returns self."""
         if strategy is not None and not isinstance(strategy, tuple):
             raise TypeError(f"For '{self.name}', the strategy should be a tuple of tuples, but got {strategy!r}.")
         return self.add_prim_attr("strategy", strategy)
 
     @property
-    def update_parameter(self):
+    def update_parameter(self) -> bool:
         """Whether the operator writes one of its inputs."""
         return False
 
-    def check_elim(self, *args):
+    def check_elim(self, *args: Any) -> tuple[bool, Any]:
         """(False, None): no call is replaced by its input."""
         return False, None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         shown = ", ".join(f"{k}={v!r}" for k, v in self.attrs.items() if k not in ("input_names", "output_names"))
         return f"Prim[{self.name}]<{shown}>" if shown else f"Prim[{self.name}]"
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         twin = _new(type(self))
         twin.__dict__.update(self.__dict__)
         twin.attrs, twin.init_attrs = dict(self.attrs), dict(self.init_attrs)
@@ -113,7 +114,7 @@ class DeclaredPrimitive(Primitive):
 
     operator: Any = None
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         op = type(self).operator
         super().__init__(op.name)
         self._bind(op.bind_attributes(args, kwargs))
@@ -138,7 +139,7 @@ class DeclaredPrimitive(Primitive):
         self._kernel = marked(op, marks).ready(attributes) if op.plain else None
         self._prepared = Recent(64)  # what calls with static inputs have found out, see core.dispatch
 
-    def add_prim_attr(self, name, value):
+    def add_prim_attr(self, name: str, value: Any) -> Self:
         """Set attribute `name` and return self; an attribute of the operator itself is checked and takes effect."""
         op = type(self).operator
         if name in op.attributes:
@@ -152,14 +153,14 @@ class DeclaredPrimitive(Primitive):
         changed(self)
 
     @property
-    def update_parameter(self):
+    def update_parameter(self) -> bool:
         """Whether the operator writes one of its inputs."""
         return bool(type(self).operator.written)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._operator(self._attributes, args, kwargs)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         extra = {k: v for k, v in self.__dict__.items() if k not in _OF_CALLS}
         return _rebuild, (type(self).__name__, self._attributes, extra)
 
@@ -175,7 +176,7 @@ def _rebuild(name, attributes, extra):
 
 
 # ---------------------------------------------------------------------- written by users
-def prim_attr_register(fn):
+def prim_attr_register(fn: Callable[..., Any]) -> Callable[..., None]:
     """Decorator for `__init__` of a Primitive: names it after its class and keeps every argument as an attribute."""
     signature = inspect.signature(fn)
 
@@ -233,19 +234,19 @@ class PrimitiveWithInfer(Primitive):
         if self._called:  # what is set before, in __init__, no graph has seen
             changed(self)
 
-    def infer_shape(self, *args):
+    def infer_shape(self, *args: Any) -> Any:
         """Shape of the output; None where it is left to the kernel."""
         return None
 
-    def infer_dtype(self, *args):
+    def infer_dtype(self, *args: Any) -> Any:
         """dtype of the output; None where it is left to the kernel."""
         return None
 
-    def infer_value(self, *args):
+    def infer_value(self, *args: Any) -> Any:
         """Value of the output where it is known without running; None otherwise."""
         return None
 
-    def kernel(self, *arrays):
+    def kernel(self, *arrays: Any) -> Any:
         """The computation over jax arrays.
 
         Raises:
@@ -256,13 +257,13 @@ class PrimitiveWithInfer(Primitive):
             f"a pure function over jax arrays, in class {type(self).__name__}."
         )
 
-    def check_inputs(self, arrays):
+    def check_inputs(self, arrays: Sequence[Any]) -> tuple[Any, Any]:
         """Run `infer_shape` and `infer_dtype`; return what they say of the outputs."""
         shapes = self.infer_shape(*[tuple(a.shape) for a in arrays])
         dtypes = self.infer_dtype(*[mstype.TensorType(mstype.from_numpy_dtype(a.dtype)) for a in arrays])
         return shapes, dtypes
 
-    def __call__(self, *args):
+    def __call__(self, *args: Any) -> Any:
         if _thread.compute_dtype is not None:
             args = in_precision(args)
         arrays = [operand(a, self.name, f"input {i}") for i, a in enumerate(args)]
@@ -319,13 +320,13 @@ class PrimitiveWithCheck(PrimitiveWithInfer):
         name (str): Name of the operator.
     """
 
-    def check_shape(self, *args):
+    def check_shape(self, *args: Any) -> Any:
         """Raise if the shapes do not fit."""
 
-    def check_dtype(self, *args):
+    def check_dtype(self, *args: Any) -> Any:
         """Raise if the dtypes do not fit."""
 
-    def check_inputs(self, arrays):
+    def check_inputs(self, arrays: Sequence[Any]) -> tuple[Any, Any]:
         """Run the checks; the outputs are left to the kernel."""
         self.check_shape(*[tuple(a.shape) for a in arrays])
         self.check_dtype(*[mstype.TensorType(mstype.from_numpy_dtype(a.dtype)) for a in arrays])

@@ -12,6 +12,8 @@ import operator
 import sys
 import time
 import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import jax.extend
@@ -69,7 +71,15 @@ class Program:
         seconds (dict): "trace" and "compile" time.
     """
 
-    def __init__(self, name, root, fn, args, kwargs, params):
+    def __init__(
+        self,
+        name: str,
+        root: Any,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        params: Sequence[Any],
+    ) -> None:
         self.name = name
         self.root = weakly(root)
         self.seconds = {}
@@ -262,7 +272,7 @@ class Program:
         return outs[: self.n_results]
 
     # ------------------------------------------------------------------ running
-    def __call__(self, arrays):
+    def __call__(self, arrays: list[Any]) -> Any:
         """Run on the arrays of the dynamic arguments; returns boxed results and rebinds what was written."""
         if _thread.late:
             late.poll()
@@ -400,7 +410,7 @@ class Program:
                 p._assign(array)
             raise
 
-    def run_recorded(self, arrays, boxes):
+    def run_recorded(self, arrays: list[Any], boxes: list[Any]) -> Any:
         """In PYNATIVE mode under a gradient the whole program is one node on the tape; `boxes` hold the `arrays`."""
         if self._kernel is None:
             count, flat, use_random = len(self.params), self._flat, self.random
@@ -427,14 +437,14 @@ class Program:
         results = iter(outs[: self.n_results])
         return self.rebuild([next(results) if s is None else s[0] for s in self.static])
 
-    def apply_settings(self):
+    def apply_settings(self) -> None:
         """Set what construct sets in Python."""
         for cell, name, value in self.settings:
             if vars(cell).get(name, trace.ABSENT) is not value:
                 setattr(cell, name, value)
 
     # ------------------------------------------------------------------ looking at it
-    def example_arguments(self):
+    def example_arguments(self) -> Any:
         """Shapes, dtypes and shardings of the arguments of the form that ran last, or of a first call."""
         return self._form_shown()[1]
 
@@ -451,19 +461,19 @@ class Program:
         number = [argument_like(0)] if self.random else []
         return written, read, *number, *self._arguments
 
-    def lowered(self):
+    def lowered(self) -> Any:
         """The program that ran last, or the one that will, as StableHLO (`jax.stages.Lowered`)."""
         form, arguments = self._form_shown()
         with jax.default_device(self.device):
             return form.lower(*arguments)
 
-    def compiled(self):
+    def compiled(self) -> Any:
         """The same as XLA has optimised it (`jax.stages.Compiled`): if it has run, that very executable."""
         lowered = self.lowered()
         with jax.default_device(self.device):
             return lowered.compile()
 
-    def memory(self):
+    def memory(self) -> dict[str, int] | None:
         """Bytes while it runs: ``{"arguments": ..., "results": ..., "temporary": ...}``, a donated argument counted as
         a result only; None where the backend does not tell. Compiles, if the program has not run yet."""
         stats = self.compiled().memory_analysis()
@@ -476,15 +486,15 @@ class Program:
         }
 
     @property
-    def outputs(self):
+    def outputs(self) -> list[tuple[str, Any]]:
         """[("result", index)] then [("param", name)] for the written ones, one per jaxpr output."""
         return [("result", i) for i in range(self.n_results)] + [("param", p.name) for p in self.written]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Program {self.name}: {len(self.jaxpr.jaxpr.eqns)} nodes, {len(self.params)} Parameters>"
 
 
-def dynamic(leaf):
+def dynamic(leaf: Any) -> bool:
     """Whether an argument is traced; the others are part of a program's signature."""
     return type(leaf) is float or (isinstance(leaf, Tensor) and not isinstance(leaf, Parameter))
 

@@ -36,7 +36,7 @@ _stream = _Stream()
 next_number = _stream.next_number
 
 
-def key_of(number):
+def key_of(number: int) -> jax.Array:
     """The JAX key of one number of the stream; `number` may be traced."""
     return jax.random.key(number)
 
@@ -44,7 +44,7 @@ def key_of(number):
 _eager_key = jax.jit(key_of)
 
 
-def next_key():
+def next_key() -> jax.Array:
     """A fresh key: of the program being traced, or of the eager stream."""
     frame = thread.frame
     if frame is not None:

@@ -5,7 +5,8 @@ in for them, remembers which were written, and falls back to its parent for thos
 """
 
 import threading
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -63,7 +64,7 @@ class Frame:
         "_outer",
     )
 
-    def __init__(self, params=(), arrays=(), parent=None):
+    def __init__(self, params: Iterable[Any] = (), arrays: Iterable[Any] = (), parent: "Frame | None" = None) -> None:
         self.parent = parent
         self.values = {id(p): a for p, a in zip(params, arrays)}
         self.written = {}
@@ -87,14 +88,14 @@ class Frame:
         else:
             self.cells = parent.cells
 
-    def root(self):
+    def root(self) -> "Frame":
         """The frame of the whole program."""
         frame = self
         while frame.parent is not None:
             frame = frame.parent
         return frame
 
-    def conditional(self):
+    def conditional(self) -> bool:
         """Whether what is traced now stands in a branch or loop body of the graph."""
         frame = self
         while frame is not None:
@@ -104,7 +105,7 @@ class Frame:
         return False
 
     # ------------------------------------------------------------------ Parameters and Tensors
-    def read(self, param):
+    def read(self, param: Any) -> Any:
         """Current array of `param`."""
         frame = self
         ident = id(param)
@@ -117,7 +118,7 @@ class Frame:
                 return param._stored()
             frame = frame.parent
 
-    def write(self, param, array):
+    def write(self, param: Any, array: Any) -> None:
         """Rebind `param` within this trace."""
         ident = id(param)
         if ident not in self.written:
@@ -126,22 +127,22 @@ class Frame:
             self.written[ident] = param
         self.values[ident] = array
 
-    def remember(self, tensor):
+    def remember(self, tensor: Any) -> None:
         """Note the array of a plain Tensor before it is rebound, to put it back when the trace ends."""
         if id(tensor) not in self.tensors:
             self.tensors[id(tensor)] = (tensor, tensor._array)
 
-    def writes(self):
+    def writes(self) -> list[tuple[Any, Any]]:
         """[(Parameter, new array)] in the order of first writing."""
         return [(p, self.values[i]) for i, p in self.written.items()]
 
     # ------------------------------------------------------------------ hidden state: random stream, error, status
-    def next_key(self):
+    def next_key(self) -> jax.Array:
         """A fresh random key, split off this trace's stream."""
         self.key, sub = jax.random.split(self.current_key())
         return sub
 
-    def current_key(self):
+    def current_key(self) -> jax.Array:
         """The stream's key as this trace sees it."""
         frame = self
         while frame.key is None:
@@ -152,7 +153,7 @@ class Frame:
             frame = frame.parent
         return frame.key
 
-    def current_error(self):
+    def current_error(self) -> jax.Array:
         """The error as this trace sees it: its code, 0 for none, and the value to blame."""
         frame = self
         while frame is not None:
@@ -161,12 +162,12 @@ class Frame:
             frame = frame.parent
         return jnp.zeros(2, jnp.int32)
 
-    def fail(self, code, condition=True):
+    def fail(self, code: int, condition: Any = True) -> None:
         """Note that error `code` comes where `condition` holds, unless another one came before."""
         before = self.current_error()
         self.error = jnp.where((before[0] == 0) & condition, jnp.array([code, 0], jnp.int32), before)
 
-    def has_error(self):
+    def has_error(self) -> bool:
         """Whether something that may go wrong as the graph runs was traced before."""
         frame = self
         while frame is not None:
@@ -175,7 +176,7 @@ class Frame:
             frame = frame.parent
         return False
 
-    def current_status(self):
+    def current_status(self) -> Any:
         """Whether a number overflowed, as this trace sees it; None where nobody looked."""
         frame = self
         while frame is not None:
@@ -184,11 +185,11 @@ class Frame:
             frame = frame.parent
         return None
 
-    def hidden_names(self):
+    def hidden_names(self) -> tuple[str, ...]:
         """Which hidden state this trace has changed."""
         return tuple(n for n in ("error", "key", "status") if getattr(self, n) is not None)
 
-    def hidden_arrays(self, names):
+    def hidden_arrays(self, names: Sequence[str]) -> list[Any]:
         """The named hidden state as plain arrays."""
         return [self._hidden_array(n) for n in names]
 
@@ -200,14 +201,14 @@ class Frame:
         status = self.current_status()
         return jnp.zeros((), bool) if status is None else status
 
-    def adopt_hidden(self, names, arrays):
+    def adopt_hidden(self, names: Sequence[str], arrays: Sequence[Any]) -> None:
         """Take over hidden state that came out of a graph construct."""
         for name, array in zip(names, arrays):
             if name == "key":
                 array = jax.random.wrap_key_data(array)
             setattr(self, name, array)
 
-    def take_settings(self):
+    def take_settings(self) -> Any:
         """Give the attributes of Cells that this trace has set the values that they had before; returns
         (Cell, name, value set) of each: a call of the program sets them."""
         taken = []
@@ -220,12 +221,12 @@ class Frame:
         self.settings.clear()
         return taken
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self._outer = thread.frame
         thread.frame = self
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> bool:
         thread.frame = self._outer
         if self.parent is None and self.checking:  # the trace ended in between
             settle()
@@ -242,7 +243,7 @@ class Epoch:
     def __init__(self):
         self.value = 0
 
-    def bump(self):
+    def bump(self) -> None:
         """Make every compiled program check, at its next call, that it still fits."""
         self.value += 1
 
@@ -265,14 +266,14 @@ class Taking:
         self.contended = False
         self._recorder = None
 
-    def contend(self):
+    def contend(self) -> None:
         """Make steps of PYNATIVE mode leave the arrays alone that they read."""
         if not self.contended:
             with self.lock:  # a step that goes on has ended
                 self.contended = True
                 moves.bump()
 
-    def record(self):
+    def record(self) -> None:
         """This thread begins to record a gradient, which keeps what it reads."""
         ident = threading.get_ident()
         if ident != self._recorder:
@@ -285,12 +286,12 @@ taking = Taking()
 constants = IdentityMap()  # plain Tensor that a program holds as a constant -> True
 
 
-def settle():
+def settle() -> None:
     """Bring `thread.looking` in line with what it stands for: a gradient is recorded, or the float status watched."""
     watched = thread if thread.frame is None else thread.frame.root()
     thread.looking = bool(thread.recording) or watched.checking
 
 
-def tracing():
+def tracing() -> bool:
     """Whether this thread is tracing a graph."""
     return thread.frame is not None

@@ -6,6 +6,9 @@ import inspect
 import os
 import sys
 import types
+from collections.abc import Callable
+from types import CodeType
+from typing import Any
 
 from msnb.core.identity import IdentityMap, attach, attached
 from msnb.core.script import source
@@ -69,7 +72,7 @@ _LIBRARIES = {
 _STDLIB = os.path.dirname(os.__file__) + os.sep
 
 
-def is_library(fn):
+def is_library(fn: Any) -> bool:
     """Whether a function belongs to a library and is called as it is."""
     module = getattr(fn, "__module__", None)
     if module is None:
@@ -80,18 +83,18 @@ def is_library(fn):
     return filename.startswith(_STDLIB) and "site-packages" not in filename
 
 
-def is_library_module(name):
+def is_library_module(name: str) -> bool:
     """Whether a module is of a library or of Python's own."""
     root = name.partition(".")[0]
     return root in _LIBRARIES or root in sys.stdlib_module_names
 
 
-def is_lowered(code):
+def is_lowered(code: CodeType) -> bool:
     """Whether a code object came out of lowering."""
     return code in _lowered
 
 
-def convert(fn):
+def convert(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The lowered twin of a Python function; `fn` itself if it is library code or already lowered.
 
     Raises:

@@ -1,5 +1,8 @@
 """Two traced branches become one: what each leaves behind is compared and brought together, variable by variable."""
 
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -25,10 +28,10 @@ class Undefined:
         why (str): What is wrong with it.
     """
 
-    def __init__(self, name, why="is used before it is assigned"):
+    def __init__(self, name: str, why: str = "is used before it is assigned") -> None:
         self.__dict__["name"], self.__dict__["why"] = name, why
 
-    def complain(self, *args, **kwargs):
+    def complain(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Raise UnboundLocalError."""
         raise UnboundLocalError(f"The local variable '{self.name}' {self.why}.")
 
@@ -37,7 +40,7 @@ class Undefined:
     __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __pow__ = __rpow__ = __matmul__ = __mod__ = complain
     __floordiv__ = __setitem__ = complain
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<undefined {self.name}>"
 
 
@@ -60,10 +63,12 @@ class Chosen:
         place (tuple): File and line of the choice.
     """
 
-    def __init__(self, functions, index, place):
+    def __init__(
+        self, functions: Sequence[Callable[..., Any]], index: jax.Array, place: tuple[Any, ...] | None
+    ) -> None:
         self.functions, self.index, self.place = functions, index, place
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         from msnb.core.script.runtime import call, if_expression
 
         def run(i):
@@ -75,7 +80,7 @@ class Chosen:
         return run(0)
 
 
-def copied(values):
+def copied(values: Any) -> Any:
     """The values with lists and dicts copied, so that a branch changes its own."""
     leaves, rebuild = flatten(values)
     return rebuild(leaves)
@@ -88,7 +93,7 @@ class Branch:
         run (Callable): Gives the values of the variables after the branch; Parameter writes are noted.
     """
 
-    def __init__(self, run):
+    def __init__(self, run: Callable[..., Any]) -> None:
         outer = _thread.frame
         self.raised = False
         self.leaves, self.rebuild = [], None
@@ -114,12 +119,12 @@ class Branch:
         self.avals = {leaf: avals[i] for i, leaf in enumerate(spots)}
         self.count = len(spots)
 
-    def variables(self):
+    def variables(self) -> list[Any]:
         """Per variable (leaf positions, structure)."""
         parts = self.rebuild(list(range(len(self.leaves))))
         return [(flatten(p)[0], structure(p)) for p in parts]
 
-    def replay(self):
+    def replay(self) -> Any:
         """(leaf position -> value, id(Parameter) -> array, name -> hidden state) with the graph's own values."""
         outs = eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts)
         tensors, rest = outs[: self.count], outs[self.count :]
@@ -146,7 +151,9 @@ class _Out:
         return jnp.zeros(self.shape, self.dtype)
 
 
-def select(predicate, yes, no, names, place):
+def select(
+    predicate: jax.Array, yes: "Branch", no: "Branch", names: Sequence[str], place: tuple[Any, ...] | None
+) -> Any:
     """The variables after the conditional, a tuple in the order of `names`."""
     if yes.raised and no.raised:
         _run(predicate, yes, no, [])

@@ -4,6 +4,9 @@ Where a condition is known while tracing, everything here is plain Python. Where
 into a jaxpr of its own, what the two leave behind is brought together variable by variable, and `lax.cond` runs one.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import jax.numpy as jnp
 
 from msnb.core.errors import describe
@@ -37,7 +40,15 @@ __all__ = [
 ]
 
 
-def if_(condition, then, otherwise, read, write, names, place):
+def if_(
+    condition: Any,
+    then: Callable[[], Any],
+    otherwise: Callable[[], Any],
+    read: Callable[[], Any],
+    write: Callable[..., None],
+    names: tuple[str, ...],
+    place: tuple[Any, ...] | None,
+) -> Any:
     """An `if` statement: the branches change the variables `names`."""
     if not dynamic(condition):
         return then() if condition else otherwise()
@@ -58,7 +69,15 @@ def if_(condition, then, otherwise, read, write, names, place):
     write(merge.select(boolean(condition, place), yes, no, names, place))
 
 
-def if_return(condition, then, otherwise, read, write, names, place):
+def if_return(
+    condition: Any,
+    then: Callable[[], Any],
+    otherwise: Callable[[], Any],
+    read: Callable[[], Any],
+    write: Callable[..., None],
+    names: tuple[str, ...],
+    place: tuple[Any, ...] | None,
+) -> Any:
     """An `if` whose branches both return."""
     if not dynamic(condition):
         return then() if condition else otherwise()
@@ -78,13 +97,15 @@ def if_return(condition, then, otherwise, read, write, names, place):
     return merge.select(boolean(condition, place), yes, no, ("return",), place)[0]
 
 
-def if_function(*args):
+def if_function(*args: Any) -> Any:
     """An `if` whose value the function returns: a path that falls off the end returns None."""
     value = if_return(*args)
     return None if value is MISSING else value
 
 
-def if_expression(condition, then, otherwise, place):
+def if_expression(
+    condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any], place: tuple[Any, ...] | None
+) -> Any:
     """``a if condition else b``."""
     if not dynamic(condition):
         return then() if condition else otherwise()
@@ -92,14 +113,14 @@ def if_expression(condition, then, otherwise, place):
     return merge.select(boolean(condition, place), yes, no, ("expression",), place)[0]
 
 
-def not_(value):
+def not_(value: Any) -> Any:
     """``not value``."""
     if dynamic(value):
         return box(jnp.logical_not(boolean(value, None)))
     return not value
 
 
-def and_(left, right):
+def and_(left: Any, right: Callable[[], Any]) -> Any:
     """``left and right()``."""
     if not dynamic(left):
         return left and right()
@@ -111,7 +132,7 @@ def and_(left, right):
     )[0]
 
 
-def or_(left, right):
+def or_(left: Any, right: Callable[[], Any]) -> Any:
     """``left or right()``."""
     if not dynamic(left):
         return left or right()
@@ -123,7 +144,7 @@ def or_(left, right):
     )[0]
 
 
-def contains(item, container):
+def contains(item: Any, container: Any) -> Any:
     """``item in container``; where Tensors are compared, whether any element is equal."""
     if isinstance(container, (tuple, list)) and (dynamic(item) or any(dynamic(c) for c in container)):
         found = False
@@ -134,7 +155,7 @@ def contains(item, container):
     return item in container
 
 
-def get_item(container, index, place):
+def get_item(container: Any, index: Any, place: tuple[Any, ...] | None) -> Any:
     """``container[index]``: a tuple, list or CellList can be indexed by a traced Tensor."""
     if not dynamic(index) or isinstance(container, Tensor):
         return container[index]
@@ -159,7 +180,7 @@ def get_item(container, index, place):
         ) from None
 
 
-def set_item(target, index, value):
+def set_item(target: Any, index: Any, value: Any) -> Any:
     """``target[index] = value``: a Tensor is rebound, as graphs have it; anything else changes in place."""
     if type(target) is Tensor:
         twin = box(target._array)

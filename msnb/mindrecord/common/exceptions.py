@@ -1,5 +1,7 @@
 """The errors that MindRecord raises; each has MindSpore's number."""
 
+from typing import Any
+
 from msnb.mindrecord.common.constant import SYS_ID
 from msnb.mindrecord.common.enums import ErrorCodeType, ErrorLevel, LogRuntime
 
@@ -10,16 +12,16 @@ class MindRecordException(Exception):
     number = 0
     text = "Unknown Error."
 
-    def __init__(self, detail=None):
+    def __init__(self, detail: str | None = None) -> None:
         super().__init__(detail)
         self.error_msg = self.text if detail is None else f"{self.text} {detail}"
         self.error_code = self.transform_error_code(self.number)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"[{type(self).__name__}]: error_code: {self.error_code}, error_msg: {self.error_msg}"
 
     @staticmethod
-    def transform_error_code(exception_no):
+    def transform_error_code(exception_no: int) -> int:
         """The code of an error number: where, kind, level, system, module and number in one integer."""
         parts = (
             (30, LogRuntime.RT_HOST),
@@ -41,7 +43,7 @@ class ParamTypeError(MindRecordException):
 
     number = 1
 
-    def __init__(self, param_name, expected_type):
+    def __init__(self, param_name: str, expected_type: Any) -> None:
         super().__init__()
         self.error_msg = f"Invalid parameter type. '{param_name}' expect {expected_type} type."
 
@@ -58,7 +60,7 @@ class ParamMissError(MindRecordException):
 
     number = 3
 
-    def __init__(self, param_name):
+    def __init__(self, param_name: str) -> None:
         super().__init__()
         self.error_msg = f"Param missing. '{param_name}' is required."
 

@@ -27,7 +27,15 @@ class CsvToMR:
         IOError: If the file does not exist.
     """
 
-    def __init__(self, source, destination, columns_list=None, partition_number=1, *, encoding="utf-8"):
+    def __init__(
+        self,
+        source: str,
+        destination: str,
+        columns_list: list[str] | None = None,
+        partition_number: int = 1,
+        *,
+        encoding: str = "utf-8",
+    ) -> None:
         try:
             self.pd = import_module("pandas")
         except ImportError:
@@ -45,7 +53,7 @@ class CsvToMR:
         self.columns_list = columns_list
         self.partition_number = partition_number
 
-    def run(self):
+    def run(self) -> str:
         """Convert.
 
         Returns:

@@ -79,7 +79,7 @@ class Optimizer(Cell):
     learning_rate: Parameter | LearningRateSchedule | ParameterTuple | CellList
     weight_decay: float | tuple[float, ...]
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         # In PYNATIVE mode too, one update is one compiled program: fast, and never half done when interrupted. Those
         # that users write run operator by operator there, so that they can be debugged.

@@ -1,6 +1,6 @@
 """Cells around a network: with loss, with gradient, one training step, evaluation."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from msnb.nn.cell import Cell
 from msnb.nn.wrap.grad_reducer import DistributedGradReducer
 from msnb.ops import composite as C
 from msnb.ops import functional as F
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.nn.optim.optimizer import Optimizer
 
 __all__ = [
     "WithLossCell",
@@ -159,7 +162,7 @@ class TrainOneStepCell(Cell):
         return loss
 
 
-def check_scales(optimizer, expected, reason, advice):
+def check_scales(optimizer: "Optimizer", expected: str, reason: str, advice: str) -> None:
     """Say so when the optimizer divides the gradients by another loss scale than it should."""
     scale = getattr(optimizer, "loss_scale", None)
     if isinstance(scale, (int, float)) and expected is not None and scale != expected:
