@@ -143,7 +143,8 @@ def _function_text(spelling):
     """A functional form, written or made of a declaration."""
     target, name = spelling.target, spelling.name
     if isinstance(target, Primitive):
-        return f"{name}: operations.{type(target).__name__}\n"
+        cls = type(target).__name__
+        return f"{name}: {'Primitive' if cls.startswith('_') else f'operations.{cls}'}\n"
     if not callable(target):
         return f"{name}: Any\n"
     return f"def {name}({', '.join(_arguments(spelling))}) -> {_result(spelling)}: ...\n"

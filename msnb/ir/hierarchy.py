@@ -4,13 +4,19 @@ Every edge is lifted to the innermost scope that holds both its ends, so a close
 the layout of one scope never depends on another.
 """
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from .anf import CNode, ValueNode
 from .boxes import CONTROL, FOLD, LANE, LANES, ROOT, SCOPE, Scope
 from .calls import calls
 from .folding import Folding
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.ir.anf import FuncGraph
 
-def signature(node):
+
+def signature(node: Any) -> Any:
     """What makes two calls the same but for their place: operator, types, attributes, constant inputs."""
     constants = tuple(
         repr(source.value) if isinstance(source, ValueNode) and source.types and source.types[0].size <= 8 else None
@@ -20,7 +26,7 @@ def signature(node):
     return node.op, tuple(node.types), taken, constants, repr(node.attrs) if node.attrs else ""
 
 
-def main_results(nodes):
+def main_results(nodes: Sequence[Any]) -> Any:
     """Per node id, which result is the one its operator is there for: the first that the same lane reads.
 
     The others are statistics that are written back, or what the gradient will need.
@@ -44,7 +50,7 @@ class Hierarchy:
         edges (list[tuple[int, int]]): data flow between nodes, by id.
     """
 
-    def __init__(self, graph, fold=True):
+    def __init__(self, graph: "FuncGraph", fold: bool = True) -> None:
         self.graph = graph
         self.root = Scope("", ROOT)
         self.nodes = list(graph.all_nodes())
@@ -136,7 +142,7 @@ class Hierarchy:
                 else:
                     self.home[child.id] = scope
 
-    def lifted(self):
+    def lifted(self) -> Any:
         """Per scope index: {(child, child): number of edges}; a child is a Scope or a CNode."""
         chains = {}
         result = {}

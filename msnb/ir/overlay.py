@@ -5,8 +5,13 @@ What the picture does here, the widget does in `notebook/graph/src/colour.js`; b
 
 import math
 import numbers
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from .compare import SAME, compare
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.ir.hierarchy import Hierarchy
 
 FOLDS, SCALES = ("sum", "max"), ("linear", "log")
 LEVELS = 9
@@ -24,7 +29,7 @@ _DECADES = 1e6  # what a logarithmic scale spans at most
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
-def checked(key, column, count):
+def checked(key: str, column: dict[Any, Any], count: int) -> Any:
     """A column with everything it leaves out, and its numbers as floats.
 
     Args:
@@ -76,7 +81,7 @@ def checked(key, column, count):
     return made
 
 
-def packed(column, order=None):
+def packed(column: Any, order: Any = None) -> Any:
     """A column ready for JSON, four digits of each number; JSON knows neither NaN nor Inf, which become text."""
 
     def short(value):
@@ -94,7 +99,7 @@ def packed(column, order=None):
     return made
 
 
-def carried(old, new, column):
+def carried(old: Any, new: Any, column: Any) -> Any:
     """The column of one graph on another: nodes that compute the same keep their values, others have none."""
     if old is new:
         return column
@@ -110,7 +115,7 @@ def carried(old, new, column):
     return made
 
 
-def over_scopes(tree, column):
+def over_scopes(tree: "Hierarchy", column: Any) -> Any:
     """{scope index: sum or largest of the values in it}; a scope without any is missing."""
     total, found = column["fold"] == "sum", {}
     for node in tree.nodes:
@@ -137,7 +142,7 @@ class Scale:
         log (bool): whether equal factors are equal distances; a linear scale of values above zero starts at zero.
     """
 
-    def __init__(self, values, log):
+    def __init__(self, values: Iterable[float], log: bool) -> None:
         known = [value for value in values if value is not None and math.isfinite(value)]
         self.log = log
         self.high = max(known, default=0.0)
@@ -152,7 +157,7 @@ class Scale:
         else:
             self.low, self.high = min(self.low, 0.0), max(self.high, 0.0)
 
-    def level(self, value):
+    def level(self, value: float) -> float:
         """Number of the colour, 0 to ``LEVELS - 1``; None for a value that is not finite."""
         if not math.isfinite(value):
             return None
@@ -163,7 +168,7 @@ class Scale:
             place = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.0
         return round(min(1.0, max(0.0, place)) * (LEVELS - 1))
 
-    def colours(self, dark=False):
+    def colours(self, dark: bool = False) -> Any:
         """(fill, ink) of each level, as CSS."""
         stops, made = (_TWO_SIDED if self.two_sided else _RAMPS)[dark], []
         for level in range(LEVELS):
@@ -175,7 +180,7 @@ class Scale:
         return made
 
 
-def human(value, unit=""):
+def human(value: Any, unit: str = "") -> str:
     """A number as people write it: 0.00042 s is 420 µs, 1234567 B is 1.23 MB."""
     if value is None:
         return "–"

@@ -1,9 +1,11 @@
 """Compiled programs in a notebook: what a cell redefines is seen by the next call, and `%ms_cache` lists them."""
 
+from typing import Any
+
 from msnb.notebook.html import escape, framed, size
 
 
-def install(ipython):
+def install(ipython: Any) -> Any:
     """Check at every cell boundary whether compiled programs still fit; returns what undoes it."""
     from msnb.core import trace
 
@@ -51,7 +53,7 @@ class Listing:
 
     _HEAD = ("program", "compiled because", "trace s", "compile s", "nodes", "Parameters", "calls", "memory")
 
-    def __init__(self, programs):
+    def __init__(self, programs: list[Any]) -> None:
         self.rows = [
             (
                 p.name,
@@ -66,7 +68,7 @@ class Listing:
             for p in programs
         ]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if not self.rows:
             return "Nothing has been compiled."
         rows = (self._HEAD, *self.rows)

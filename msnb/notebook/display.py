@@ -1,5 +1,7 @@
 """Rich displays of Tensors, Parameters and Cells; what `repr` and `print` give stays as MindSpore has it."""
 
+from typing import Any
+
 from msnb import log
 
 # Named, not imported: a class that the session never loads needs no display.
@@ -22,7 +24,7 @@ def _lazily(module, name):
     return format_html
 
 
-def install(shell):
+def install(shell: Any) -> Any:
     """Register the displays with a shell; returns what undoes it."""
     formatter = shell.display_formatter.formatters["text/html"]
     for (module, kind), maker in _FORMATS.items():

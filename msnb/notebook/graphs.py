@@ -3,6 +3,7 @@
 import ast
 import builtins
 import functools
+from typing import Any
 
 from IPython import get_ipython
 from IPython.core.error import UsageError
@@ -29,11 +30,11 @@ class Ran:
             self._known[call.net] = True
             self._called.append((call.net, call.args, call.kwargs))
 
-    def close(self):
+    def close(self) -> None:
         """Look away."""
         self._listener.close()
 
-    def show(self):
+    def show(self) -> None:
         """Look away; show one view for each network."""
         self.close()
         shows = [functools.partial(show_call, *called) for called in self._called]
@@ -51,7 +52,7 @@ class Ran:
         return ran and not any(net is program.root() for net, *_ in self._called)
 
 
-def show_call(net, args, kwargs):
+def show_call(net: Any, args: Any, kwargs: Any) -> None:
     """Show the graph of one call; while the notebook is open it follows the cells that it comes from."""
     from msnb.notebook import live
 
@@ -59,7 +60,7 @@ def show_call(net, args, kwargs):
     live.follow(view, net, args, kwargs)
 
 
-def show(program, net=None):
+def show(program: Any, net: Any = None) -> Any:
     """Show the graph of a program of `msnb.core.compile`: a view where there is a browser, else text."""
     from msnb.ir.api import name_of
     from msnb.notebook.graph.view import of_program
@@ -73,7 +74,7 @@ def show(program, net=None):
     return view
 
 
-def show_expression(expression, space):
+def show_expression(expression: str, space: dict[Any, Any]) -> None:
     """Show the graph of an expression such as ``net(x)``, which is not run: only its function and inputs are.
 
     Args:

@@ -4,6 +4,7 @@ import argparse
 import difflib
 import importlib
 import traceback
+from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
@@ -72,7 +73,7 @@ class MindSporeMagics(Magics):
     @argument("--ir", action="store_true", help="Show the graph of each Cell and compiled function that the cell ran.")
     @argument("--time", action="store_true", help="Show the cell's wall, compile and run seconds.")
     @cell_magic("mindspore")
-    def mindspore_cell(self, line, cell_text):
+    def mindspore_cell(self, line: str, cell_text: str) -> None:
         """Run a cell in which `import mindspore` means msnb.
 
         Only this cell's own import statements change their meaning; `%mindspore on` changes it for the whole session,
@@ -108,7 +109,7 @@ class MindSporeMagics(Magics):
                 exec(shell.compile(rewrite.ast.Interactive([last]), name, "single"), shell.user_ns)
 
     @line_magic("mindspore")
-    def mindspore_session(self, line):
+    def mindspore_session(self, line: str) -> None:
         """`%mindspore on`: `import mindspore` means msnb in the whole session, in imported files too; `%mindspore off`
         ends that; `%mindspore` says how it is."""
         alias, wish = _alias(), line.strip().lower()
@@ -130,7 +131,7 @@ class MindSporeMagics(Magics):
             print("import mindspore is msnb in %%mindspore cells only; there is no other MindSpore here.")
 
     @line_magic
-    def ms_mode(self, line):
+    def ms_mode(self, line: str) -> None:
         """`%ms_mode graph` or `%ms_mode pynative` sets the mode from here on; `%ms_mode` says which one is set."""
         wish = line.strip().lower()
         if wish not in ("", *MODES):
@@ -141,12 +142,12 @@ class MindSporeMagics(Magics):
 
     @no_var_expand
     @line_magic
-    def ms_ir(self, line):
+    def ms_ir(self, line: str) -> None:
         """`%ms_ir net(x)` shows the graph of that call, without running it."""
         graphs.show_expression(line, self.shell.user_ns)
 
     @line_magic
-    def ms_traceback(self, line):
+    def ms_traceback(self, line: str) -> None:
         """The last error with all frames, those inside msnb and JAX too."""
         from msnb.notebook import errors
 
@@ -157,7 +158,7 @@ class MindSporeMagics(Magics):
             print("".join(traceback.format_exception(error)))
 
 
-def install(shell):
+def install(shell: Any) -> Any:
     """Register the magics with a shell; returns what undoes it."""
     alias = _alias()
     alias.explain()

@@ -10,7 +10,6 @@ from msnb.train._utils import _get_types_and_shapes
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.dataset.engine.dataset import Dataset
     from msnb.nn.cell import Cell
-    from msnb.train.dataset_helper import DatasetHelper
 
 __all__ = ["DatasetHelper", "connect_network_with_dataset"]
 

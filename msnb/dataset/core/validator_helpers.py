@@ -1,11 +1,14 @@
 """Face of ``mindspore.dataset.core.validator_helpers``: the checks of datasets under the names that MindSpore has."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from msnb.common.kinds import check
 from msnb.dataset.core import kinds
 from msnb.dataset.core.kinds import *  # noqa: F403
 
 
-def _under_its_name(kind):
+def _under_its_name(kind: Any) -> Callable[..., Any]:
     return lambda value, name="": check(kind, value, name, None)
 
 
@@ -24,31 +27,31 @@ check_num_parallel_workers = _under_its_name(kinds.Workers)
 check_num_samples = _under_its_name(kinds.NumSamples)
 
 
-def type_check(arg, types, name):
+def type_check(arg: object, types: Any, name: str) -> None:
     """TypeError unless `arg` is an instance of `types`; a bool is no int."""
     kinds.of_type(*types)(arg, name)
 
 
-def type_check_list(args, types, name):
+def type_check_list(args: Sequence[Any], types: Any, name: str) -> None:
     """:func:`type_check` of every element of a list or tuple."""
     kinds.list_of(*types)(args, name)
 
 
-def check_value(value, interval, name=""):
+def check_value(value: Any, interval: Sequence[Any], name: str = "") -> None:
     """ValueError unless `value` lies in the closed `interval`."""
     kinds.within(*interval)(value, name)
 
 
-def check_value_normalize_std(value, interval, name=""):
+def check_value_normalize_std(value: Any, interval: Sequence[Any], name: str = "") -> None:
     """ValueError unless `value` lies in `interval`, its lower bound excluded."""
     kinds.within(*interval, low_in=False)(value, name)
 
 
-def check_range(values, interval, name=""):
+def check_range(values: Sequence[Any], interval: Sequence[Any], name: str = "") -> None:
     """ValueError unless `values` is an increasing pair inside `interval`."""
     kinds.increasing(*interval)(values, name)
 
 
-def check_valid_str(value, valid, name=""):
+def check_valid_str(value: str, valid: Any, name: str = "") -> None:
     """One of the strings `valid`."""
     kinds.one_of(*valid)(value, name)

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -45,17 +45,17 @@ class BatchDataset(Dataset):
 
     def __init__(
         self,
-        input_dataset,
-        batch_size,
-        drop_remainder=False,
-        num_parallel_workers=None,
-        per_batch_map=None,
-        input_columns=None,
-        output_columns=None,
-        column_order=None,
-        pad_info=None,
-        python_multiprocessing=False,
-    ):
+        input_dataset: Dataset,
+        batch_size: int | Callable[..., int],
+        drop_remainder: bool = False,
+        num_parallel_workers: int | None = None,
+        per_batch_map: Callable[..., Any] | None = None,
+        input_columns: str | list[str] | None = None,
+        output_columns: str | list[str] | None = None,
+        column_order: str | list[str] | None = None,
+        pad_info: dict[str, Any] | None = None,
+        python_multiprocessing: bool = False,
+    ) -> None:
         super().__init__(input_dataset, num_parallel_workers)
         if _repeats_below(input_dataset):
             log.warning("Repeat is located before batch, data from two epochs can be batched together.")
@@ -100,7 +100,7 @@ def batch(
     column_order: Columns | None = None,
     pad_info: PadInfo | None = None,
     python_multiprocessing: Flag | None = False,
-    max_rowsize=16,
+    max_rowsize: int = 16,
 ) -> BatchDataset:
     """Combine consecutive rows into one with a leading axis.
 

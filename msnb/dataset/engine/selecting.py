@@ -1,7 +1,7 @@
 """Which rows come, and in which order: ``shuffle``, ``filter``, ``repeat``, ``skip``, ``take``."""
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 from msnb import log
 from msnb.common.kinds import Worded, check, checked
@@ -22,7 +22,7 @@ Repeats = Annotated[int | None, Worded("-1, a positive int or None", _repeats)]
 class ShuffleDataset(Dataset):
     """The result of :meth:`Dataset.shuffle`."""
 
-    def __init__(self, input_dataset, buffer_size):
+    def __init__(self, input_dataset: Dataset, buffer_size: int) -> None:
         super().__init__(input_dataset)
         self.buffer_size = buffer_size
         self.reshuffle_each_epoch = True
@@ -33,7 +33,7 @@ class ShuffleDataset(Dataset):
     def _node(self, children):
         return ordering.Shuffle(children[0], self.buffer_size, self.reshuffle_each_epoch, self.own_seed)
 
-    def is_shuffled(self):
+    def is_shuffled(self) -> bool:
         """True."""
         return True
 
@@ -63,7 +63,13 @@ def shuffle(self: Dataset, buffer_size: Annotated[int, within(2, INT32_MAX, int)
 class FilterDataset(Dataset):
     """The result of :meth:`Dataset.filter`."""
 
-    def __init__(self, input_dataset, predicate, input_columns=None, num_parallel_workers=None):
+    def __init__(
+        self,
+        input_dataset: Dataset,
+        predicate: Callable[..., Any],
+        input_columns: str | list[str] | None = None,
+        num_parallel_workers: int | None = None,
+    ) -> None:
         super().__init__(input_dataset, num_parallel_workers)
         self.predicate = predicate
         self.input_columns = as_list(input_columns) or []
@@ -104,7 +110,7 @@ def filter(
 class RepeatDataset(Dataset):
     """The result of :meth:`Dataset.repeat`."""
 
-    def __init__(self, input_dataset, count):
+    def __init__(self, input_dataset: Dataset, count: int) -> None:
         super().__init__(input_dataset)
         self.count = -1 if count is None else count
 
@@ -138,7 +144,7 @@ def repeat(self: Dataset, count: Repeats = None) -> RepeatDataset:
 class SkipDataset(Dataset):
     """The result of :meth:`Dataset.skip`."""
 
-    def __init__(self, input_dataset, count):
+    def __init__(self, input_dataset: Dataset, count: int) -> None:
         super().__init__(input_dataset)
         self.count = count
 
@@ -166,7 +172,7 @@ def skip(self: Dataset, count: NoEnd) -> SkipDataset:
 class TakeDataset(Dataset):
     """The result of :meth:`Dataset.take`."""
 
-    def __init__(self, input_dataset, count):
+    def __init__(self, input_dataset: Dataset, count: int) -> None:
         super().__init__(input_dataset)
         self.count = count
 

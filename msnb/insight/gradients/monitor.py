@@ -1,6 +1,7 @@
 """`GradientMonitor`: records the gradients of a training that it looks on."""
 
 import weakref
+from typing import TYPE_CHECKING, Any, Self
 
 from msnb.core import further_outputs
 from msnb.insight.gradients.locate import locate
@@ -8,6 +9,10 @@ from msnb.insight.gradients.plan import LEVELS, Plan
 from msnb.insight.gradients.recording import Recording
 from msnb.insight.gradients.taped import Tape
 from msnb.train.callback import Callback
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.nn.cell import Cell
+    from msnb.train.callback._callback import RunContext
 
 _HELD = 64 << 20  # bytes of what steps were given that may wait for their numbers
 _plans = weakref.WeakKeyDictionary()  # Program -> {(level, patterns): Plan}
@@ -53,7 +58,15 @@ class GradientMonitor(Callback):
         >>> monitor.findings()
     """
 
-    def __init__(self, level="parameters", tensors=(), keep=500, memory=64 << 20, net=None, locate=True):
+    def __init__(
+        self,
+        level: str = "parameters",
+        tensors: str | list[Any] | tuple[Any, ...] = (),
+        keep: int = 500,
+        memory: int = 64 << 20,
+        net: "Cell | None" = None,
+        locate: bool = True,
+    ) -> None:
         super().__init__()
         if level not in LEVELS:
             raise ValueError(f"For 'GradientMonitor', 'level' should be one of {', '.join(LEVELS)}, but got {level!r}.")
@@ -76,7 +89,7 @@ class GradientMonitor(Callback):
         self._on, self._listener = 0, None
 
     # ------------------------------------------------------------------ on and off
-    def start(self):
+    def start(self) -> Self:
         """Look on from the next step on. Returns the monitor."""
         self._on += 1
         if self._on == 1:
@@ -84,7 +97,7 @@ class GradientMonitor(Callback):
             self._listener = self._tape.listen()
         return self
 
-    def stop(self):
+    def stop(self) -> None:
         """Look away."""
         self._on -= 1
         if self._on == 0:
@@ -93,13 +106,13 @@ class GradientMonitor(Callback):
             self._tape.close()
             self.recording.settle()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(self, *err):
+    def __exit__(self, *err: Any) -> None:
         self.stop()
 
-    def step_end(self, run_context):
+    def step_end(self, run_context: "RunContext") -> None:
         """Ends the step of the recording as well.
 
         Args:
@@ -110,7 +123,7 @@ class GradientMonitor(Callback):
             self.recording.end_step(run_context.original_args().cur_step_num)
 
     # ------------------------------------------------------------------ an observer of compiled programs
-    def rewrite(self, program):
+    def rewrite(self, program: Any) -> Any:
         """The program with its measurements; None for one that neither computes gradients nor applies them."""
         if program not in self._plans:
             self._plans[program] = self._plan(program) if self._concerns(program) else None
@@ -153,7 +166,7 @@ class GradientMonitor(Callback):
             known = {row.name for row in recording.rows("parameter")}
             recording.untrained = [p.name for p in self.net.trainable_params() if p.name not in known]
 
-    def receive(self, program, run):
+    def receive(self, program: Any, run: Any) -> None:
         """The measurements of one run."""
         plan, inputs = self._plans[program], run.inputs if self.locate else None
         self._tape.told(plan.updates)
@@ -164,9 +177,9 @@ class GradientMonitor(Callback):
         self.recording.add(plan.collect(run), first)
 
     # ------------------------------------------------------------------ what came of it
-    def findings(self):
+    def findings(self) -> list[Any]:
         """What is wrong with the training, in words: a list of Finding."""
         return self.recording.findings()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return repr(self.recording)

@@ -1,5 +1,7 @@
 """What is measured in one compiled program, and how to read the arrays that come out of it."""
 
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 import numpy as np
 
@@ -9,6 +11,9 @@ from msnb.insight.gradients import summary
 from msnb.insight.gradients.rows import LABEL, Row
 from msnb.insight.gradients.step import StepNumbers, nothing
 from msnb.insight.instrument import Measure, instrument
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.program import Program
 
 LEVELS = ("parameters", "all")
 
@@ -35,7 +40,7 @@ class Plan:
             are, `parts` what the further arrays are, and `watched` the rows in those that have to be finite.
     """
 
-    def __init__(self, program, level, tensors):
+    def __init__(self, program: "Program", level: str, tensors: tuple[str, ...]) -> None:
         self.level = level
         self.patterns = tuple(tensors)
         self.jaxpr = None
@@ -116,7 +121,7 @@ class Plan:
         self.row_of.setdefault(id(point), []).append(row)
         self.rows.append(row)
 
-    def weight_rows(self):
+    def weight_rows(self) -> Any:
         """Rows of the values of the Parameters that this program writes."""
         known = {row.name: row for row in self.rows if row.kind == "parameter"}
         found = []
@@ -137,7 +142,7 @@ class Plan:
             )
         return found
 
-    def collect(self, run):
+    def collect(self, run: Any) -> Any:
         """Start to summarise a `Run`."""
         return _Numbers(self, run)
 
@@ -187,7 +192,7 @@ class _Numbers:
         return made
 
 
-def labels_of(jaxpr):
+def labels_of(jaxpr: Any) -> Any:
     """Names of the Parameters whose gradients are labelled in a jaxpr."""
     found = set()
     for eqn in jaxpr.eqns:

@@ -6,6 +6,7 @@ so nothing overlaps and the step is a little longer than it is without a profile
 
 import sys
 import time
+from typing import Any
 
 import jax
 
@@ -29,7 +30,17 @@ class Call:
 
     __slots__ = ("name", "scope", "source", "backward", "start", "sent", "done", "work", "busy")
 
-    def __init__(self, name, scope, source, backward, start, sent, done, work):
+    def __init__(
+        self,
+        name: str,
+        scope: str,
+        source: tuple[Any, ...] | None,
+        backward: bool,
+        start: float,
+        sent: float,
+        done: Any,
+        work: Any,
+    ) -> None:
         self.name = name
         self.scope = scope
         self.source = source
@@ -50,11 +61,11 @@ class Watch:
         self._work = {}
         self._listener = None
 
-    def open(self):
+    def open(self) -> None:
         """Begin to watch what this thread runs, under the scopes of the Cells that somebody is told of."""
         self._listener = events.listen(dispatched=self._dispatched, ran=self._ran, name="profile", here=True)
 
-    def close(self):
+    def close(self) -> None:
         """Look away."""
         self._listener.close()
         self._places.clear()

@@ -1,5 +1,7 @@
 """The rows of a profile: what one operator, or one Cell, takes of a step."""
 
+from typing import Any
+
 from . import attribute
 
 
@@ -44,7 +46,9 @@ class Row:
         "program",
     )
 
-    def __init__(self, op, name, scope, direction, source, program=""):
+    def __init__(
+        self, op: str, name: str, scope: str, direction: str, source: tuple[Any, ...] | None, program: Any = ""
+    ) -> None:
         self.op, self.name, self.scope, self.direction, self.source = op, name, scope, direction, source
         self.seconds = self.measured = self.fused = self.inferred = self.dispatch = 0.0
         self.replayed = None
@@ -53,11 +57,11 @@ class Row:
         self.nodes, self.mates, self.program = [], set(), program
 
     @property
-    def cell(self):
+    def cell(self) -> str:
         """Innermost Cell, as the graph names it."""
         return self.scope.rpartition("/")[2]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Row({self.name} of {self.cell or '?'}: {self.seconds * 1e3:.3f} ms, {self.how})"
 
 
@@ -66,24 +70,24 @@ class Cell:
 
     __slots__ = ("scope", "forward", "backward", "update", "own", "flops", "nbytes", "source")
 
-    def __init__(self, scope):
+    def __init__(self, scope: str) -> None:
         self.scope = scope
         self.forward = self.backward = self.update = self.own = 0.0
         self.flops = self.nbytes = 0
         self.source = None
 
     @property
-    def seconds(self):
+    def seconds(self) -> float:
         """Seconds per step, of everything inside."""
         return self.forward + self.backward + self.update
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Last part of the path."""
         return self.scope.rpartition("/")[2]
 
 
-def work(nodes, inside):
+def work(nodes: Any, inside: Any) -> Any:
     """What each of the operators in a kernel does of it: elements computed in the kernel itself, where that is known,
     else the arithmetic of the whole operator. What is fused hands its values on in registers: bytes do not count."""
     found = []

@@ -1,6 +1,7 @@
 """Reads the trace that JAX's profiler writes: which kernel of which program ran when, on every thread or stream."""
 
 import pathlib
+from typing import Any
 
 import jax
 
@@ -21,7 +22,7 @@ class Kernel:
 
     __slots__ = ("op", "module", "run", "start", "end", "lane", "device")
 
-    def __init__(self, op, module, run, start, end, lane, device):
+    def __init__(self, op: str, module: str, run: Any, start: float, end: float, lane: Any, device: Any) -> None:
         self.op = op
         self.module = module
         self.run = run
@@ -30,11 +31,11 @@ class Kernel:
         self.lane = lane
         self.device = device
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Kernel({self.op} of {self.module}, {(self.end - self.start) / 1e3:.1f} us)"
 
 
-def read(folder):
+def read(folder: str) -> tuple[Any, ...]:
     """What was traced into a folder.
 
     Args:

@@ -3,6 +3,10 @@
 import functools
 import pathlib
 import uuid
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from jax.extend.core import ClosedJaxpr
 
 from msnb.core.compile import program_of
 from msnb.ir.anf import FuncGraph
@@ -17,13 +21,22 @@ from msnb.notebook import page
 
 from . import cells, outputs
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.program import Program
+    from msnb.nn.cell import Cell
+
 MODULE = pathlib.Path(__file__).with_name("widget.js")
 _HEIGHT = 560
 _COLOURS = ("kind", "dtype", "flops", "bytes")
 _LARGE = 5000  # nodes; larger graphs are saved with their repeated blocks left out
 
 
-def view(net, *inputs, stages=None, height=_HEIGHT):
+def view(
+    net: "Cell | Callable[..., Any] | Program | FuncGraph | ClosedJaxpr",
+    *inputs: Any,
+    stages: tuple[str, ...] | None = None,
+    height: int = _HEIGHT,
+) -> "GraphView":
     """The graph of a Cell or a function, to look at in a notebook.
 
     Shown as the last expression of a notebook cell it is interactive: open and close scopes, search, see each node's
@@ -71,7 +84,7 @@ def view(net, *inputs, stages=None, height=_HEIGHT):
     return made
 
 
-def of_program(program, name, stages=None, height=_HEIGHT):
+def of_program(program: Any, name: str | None, stages: Any = None, height: int = _HEIGHT) -> "GraphView":
     """A view of a traced program of `msnb.core.compile`, which makes its other stages when they are asked for."""
     every = Stages(program, name)
     return GraphView(
@@ -82,7 +95,13 @@ def of_program(program, name, stages=None, height=_HEIGHT):
     )
 
 
-def diff(old, new, *inputs, names=("old", "new"), height=_HEIGHT):
+def diff(
+    old: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr",
+    new: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr",
+    *inputs: Any,
+    names: tuple[str, ...] = ("old", "new"),
+    height: int = _HEIGHT,
+) -> "GraphView":
     """Two networks, or two versions of one, side by side: what is the same, changed, removed and added.
 
     Args:
@@ -119,7 +138,15 @@ class GraphView:
         offered (tuple[str]): stages that `make` can make. Default: ().
     """
 
-    def __init__(self, graphs, height=_HEIGHT, columns=None, colour="kind", make=None, offered=()):
+    def __init__(
+        self,
+        graphs: FuncGraph | dict[str, FuncGraph],
+        height: int = _HEIGHT,
+        columns: dict[Any, Any] | None = None,
+        colour: str = "kind",
+        make: Callable[..., Any] | None = None,
+        offered: tuple[str, ...] = (),
+    ) -> None:
         if isinstance(height, bool) or not isinstance(height, int) or height < 1:
             raise ValueError(f"For 'view', 'height' should be a positive int (pixels), but got {height!r}.")
         self.graphs = graphs if isinstance(graphs, dict) else {"traced": graphs}
@@ -141,31 +168,33 @@ class GraphView:
         self._offered = offered
 
     @property
-    def graph(self):
+    def graph(self) -> FuncGraph:
         """The (first) FuncGraph."""
         return next(iter(self.graphs.values()))
 
     @property
-    def comparison(self):
+    def comparison(self) -> Any:
         """How the first two graphs differ, None where there is only one."""
         several = list(self.graphs.values())
         return compare(*several[:2]) if len(several) > 1 else None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"GraphView({self.graph.name}: {len(self.graph)} nodes)"
 
     @property
-    def colour(self):
+    def colour(self) -> Any:
         """What the boxes are coloured by, as the reader has chosen it."""
         return self._colour if self._widget is None else self._widget.colour
 
     @property
-    def columns(self):
+    def columns(self) -> Any:
         """{key: column} of the values laid over the first graph."""
         first = next(iter(self.graphs))
         return {key: column for (stage, key), column in self._columns.items() if stage == first}
 
-    def set_column(self, key, column, colour=True, stage=None):
+    def set_column(
+        self, key: str, column: dict[Any, Any] | None, colour: bool = True, stage: str | None = None
+    ) -> None:
         """Lay values over a graph: to colour by, in the panel of each node, and as their sum or largest on a closed
         scope. A view that is on screen takes them as they are, with what is open and selected; so does its saved form.
 
@@ -229,14 +258,14 @@ class GraphView:
         }
 
     @property
-    def payload(self):
+    def payload(self) -> dict[str, Any]:
         """The bytes that the view is drawn from; the same graphs give the same bytes."""
         if self._payload is None:
             self._payload = self._pack(False)
         return self._payload
 
     @property
-    def saved_payload(self):
+    def saved_payload(self) -> dict[str, Any]:
         """What a notebook file keeps: all of it, but for a large graph, whose repeated blocks are left out."""
         if len(self.graphs) > 1 or len(self.graph) <= _LARGE:
             return self.payload
@@ -277,7 +306,7 @@ class GraphView:
         )
 
     @property
-    def widget(self):
+    def widget(self) -> Any:
         """The live widget (made when first asked for); None where anywidget is not installed."""
         if self._widget is None:
             kind = _widget_class()
@@ -315,7 +344,13 @@ class GraphView:
         self._payload = self._saved = None
         self._widget.payload = self.saved_payload
 
-    def update(self, func_graph, stage=None, make=None, offered=()):
+    def update(
+        self,
+        func_graph: FuncGraph,
+        stage: str | None = None,
+        make: Callable[..., Any] | None = None,
+        offered: tuple[str, ...] = (),
+    ) -> None:
         """Show another graph in this view's place; what was open stays open, and nodes that compute what they did keep
         their values in the columns.
 
@@ -338,7 +373,7 @@ class GraphView:
                 self._widget.columns = self._packed_columns()
                 self._widget.payload = self.saved_payload
 
-    def close(self):
+    def close(self) -> None:
         """Free what the view holds in the kernel and in the browser; shown again, it is made anew."""
         outputs.forget(self)
         self._payload = self._saved = None
@@ -349,25 +384,25 @@ class GraphView:
             self._widget.unobserve_all()
             self._widget = None
 
-    def text(self):
+    def text(self) -> str:
         """The graph as functional IR."""
         return text(self.graph)
 
-    def dot(self):
+    def dot(self) -> str:
         """The graph in the dot language."""
         return dot(self.graph)
 
-    def svg(self, boxes=60):
+    def svg(self, boxes: int = 60) -> str:
         """The graph as a still picture, see `msnb.ir.svg`; coloured by a column where the view is."""
         return to_svg(
             self.graph, boxes=boxes, column=self.columns.get(self.colour), tree=self._tree(next(iter(self.graphs)))
         )
 
-    def html(self):
+    def html(self) -> str:
         """The interactive view as a page that needs no kernel, no network and no other file."""
         return _page(self.payload, self.graph.name)
 
-    def save(self, path):
+    def save(self, path: str) -> None:
         """Write the view to a file: .html (interactive), .svg, .dot or .ir (text), by its suffix.
 
         Args:
@@ -387,7 +422,7 @@ class GraphView:
         publish_display_data(*self._repr_mimebundle_(), transient={"display_id": self._display})
         self._displayed = True
 
-    def show_again(self):
+    def show_again(self) -> None:
         """Replace the output that the notebook has of this view; on screen everything stays as it is."""
         if self._displayed:
             from IPython.display import publish_display_data

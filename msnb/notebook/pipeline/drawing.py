@@ -3,6 +3,7 @@
 import functools
 import pathlib
 from html import escape
+from typing import Any
 
 _STYLE = pathlib.Path(__file__).with_name("style.css")
 _KINDS = {
@@ -23,12 +24,12 @@ def style():
     return _STYLE.read_text(encoding="utf-8")
 
 
-def page(snapshot, history=()):
+def page(snapshot: dict[str, Any], history: Any = ()) -> str:
     """`picture` with its style, for a notebook file and for pages."""
     return f"<style>{style()}</style>{picture(snapshot, history)}"
 
 
-def picture(snapshot, history=()):
+def picture(snapshot: dict[Any, Any], history: list[Any] = ()) -> str:
     """The figures as HTML.
 
     Args:

@@ -91,8 +91,8 @@ class CLUEDataset(StreamDataset):
         shard_id: Whole | None = None,
         cache: Cache | None = None,
         *,
-        encoding="utf-8",
-    ):
+        encoding: str = "utf-8",
+    ) -> None:
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
         self.encoding = reading.check_encoding(encoding)
         self.task = task

@@ -1,9 +1,9 @@
 """Data sets out of Python objects: generators, sequences, arrays."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice, repeat
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -194,7 +194,7 @@ def _failing(error):
     yield
 
 
-def read_ahead(iterator, rows=16, seconds=0.001):
+def read_ahead(iterator: Iterator[Any], rows: int = 16, seconds: float = 0.001) -> Iterator[Any]:
     """The iterator, with its first rows read already, as far as that takes no time.
 
     In MindSpore a generator runs ahead of the loop over its rows, and programs rely on it without knowing: a loop

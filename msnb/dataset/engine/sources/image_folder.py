@@ -93,6 +93,6 @@ class ImageFolderDataset(MappableDataset):
                 )
         return len(folders)
 
-    def get_class_indexing(self):
+    def get_class_indexing(self) -> dict[str, int]:
         """Number of each class, by the name of its folder."""
         return dict(self._folders())

@@ -124,6 +124,6 @@ class ManifestDataset(MappableDataset):
     def _count_classes(self):
         return len(self._lines()[1])
 
-    def get_class_indexing(self):
+    def get_class_indexing(self) -> dict[str, int]:
         """Number of each class, by name."""
         return dict(self._numbers(self._lines()[0]))

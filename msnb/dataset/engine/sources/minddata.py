@@ -138,7 +138,7 @@ class MindDataset(MappableDataset):
             raise ValueError(f"padded_sample cannot match columns_list: it has no {absent[0]!r}.")
 
     @property
-    def columns(self):
+    def columns(self) -> list[str]:
         """Names of the columns."""
         return self.columns_list or list(self._loaded().records.schema)
 

@@ -173,7 +173,7 @@ class VOCDataset(MappableDataset):
             return self.class_indexing
         return {name: i for i, name in enumerate(sorted({o[0] for _, objects in found for o in objects}))}
 
-    def get_class_indexing(self):
+    def get_class_indexing(self) -> dict[str, int]:
         """Number of each class, by name. For 'Detection' only."""
         if self.task != "Detection":
             raise NotImplementedError("Only 'Detection' support get_class_indexing.")
