@@ -168,7 +168,7 @@ def installed() -> bool:
     return _finder in sys.meta_path
 
 
-def hidden() -> str:
+def hidden() -> str | None:
     """What :func:`install` hides or would hide, such as "MindSpore 2.7.1 (/path)"; None where no other is installed."""
     loaded = _set_aside.get(_THERE) or sys.modules.get(_THERE)
     if loaded is not None and loaded is not mindspore:

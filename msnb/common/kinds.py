@@ -110,7 +110,7 @@ class _OneMeant(Kind):
         return value
 
 
-def refusal(error: type[Exception], op: str, argument: str, expects: str, got: object) -> Exception:
+def refusal(error: type[Exception], op: str | None, argument: str, expects: str, got: object) -> Exception:
     """The error that says what an argument should be; `op` and `argument` may be None, where there is no name."""
     subject = f"'{argument}'" if argument else "the argument"
     subject = f"For '{op}', {subject}" if op else subject[:1].upper() + subject[1:]

@@ -12,6 +12,7 @@ import mmap
 import os
 import zlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import ml_dtypes
@@ -56,7 +57,7 @@ class CheckpointError(BadFileError):
 
 
 def write(
-    path: str,
+    path: str | Path,
     items: dict[str, tuple[Any, ...]],
     crc_check: bool = False,
     progress: Callable[[], Any] | None = None,
@@ -114,7 +115,7 @@ def _encode(name, value):
         yield piece
 
 
-def read(path: str, crc_check: bool = False) -> dict[str, Any]:
+def read(path: str | Path, crc_check: bool = False) -> dict[str, Any]:
     """Read a checkpoint of any MindSpore. Arrays are read-only views of the mapped file: what is not used is not read.
 
     So the file must not become shorter while they are used: the system ends a process (SIGBUS) that touches mapped

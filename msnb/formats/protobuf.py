@@ -27,7 +27,7 @@ def varint(n: int) -> bytes:
     return bytes(out)
 
 
-def read_varint(data: bytes, start: int, end: int | None) -> tuple[int, int]:
+def read_varint(data: bytes | memoryview, start: int, end: int | None) -> tuple[int, int]:
     """(value, next position) of the unsigned integer at `start`."""
     value = shift = 0
     for at in range(start, min(end, start + 10)):
@@ -44,7 +44,7 @@ def key(number: int, wire_type: int) -> bytes:
     return varint(number << 3 | wire_type)
 
 
-def fields(data: bytes, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int, Any]]:
+def fields(data: bytes | memoryview, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int, Any]]:
     """Yield (field number, wire type, value) for each field of the message in ``data[start:end]``.
 
     The value of a length-delimited field is its (start, end) in `data`: nothing is copied, so a memory map stays lazy.
@@ -110,7 +110,9 @@ def _encode_field(schema, number, kind, item):
     return key(number, LENGTH) + varint(len(body)) + body
 
 
-def decode(schema: dict[str, Any], message: str, data: bytes, start: int = 0, end: int | None = None) -> dict[str, Any]:
+def decode(
+    schema: dict[str, Any], message: str, data: bytes | memoryview, start: int = 0, end: int | None = None
+) -> dict[str, Any]:
     """Dict of the fields of the `message` in ``data[start:end]``; repeated fields are lists, unknown fields left out.
 
     Raises:

@@ -10,6 +10,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import IO, Any
 
 _CHUNK = 1 << 20
@@ -40,7 +41,7 @@ def check_encoding(encoding: str) -> str:
     return encoding
 
 
-def text(path: str, encoding: str = "utf-8", newline: str | None = None, choosable: bool = False) -> str:
+def text(path: str | Path, encoding: str = "utf-8", newline: str | None = None, choosable: bool = False) -> str:
     """The whole text of a file.
 
     Args:
@@ -60,7 +61,9 @@ def text(path: str, encoding: str = "utf-8", newline: str | None = None, choosab
             raise _undecodable(path, encoding, choosable, error) from None
 
 
-def lines(path: str, encoding: str = "utf-8", newline: str | None = None, choosable: bool = False) -> Iterator[str]:
+def lines(
+    path: str | Path, encoding: str = "utf-8", newline: str | None = None, choosable: bool = False
+) -> Iterator[str]:
     """Yield the lines of a text file with their line ends, one after another. See :func:`text`."""
     with open(path, encoding=encoding, newline=newline) as file:
         try:
@@ -69,7 +72,7 @@ def lines(path: str, encoding: str = "utf-8", newline: str | None = None, choosa
             raise _undecodable(path, encoding, choosable, error) from None
 
 
-def decoded(data: bytes, path: str, encoding: str = "utf-8", choosable: bool = False) -> str:
+def decoded(data: bytes, path: str | Path, encoding: str = "utf-8", choosable: bool = False) -> str:
     """The text in `data`, all bytes of the file `path`. Raises BadFileError, see :func:`text`."""
     try:
         return data.decode(encoding)
@@ -106,7 +109,7 @@ def _undecodable(path, encoding, choosable, error, stream=None):
     )
 
 
-def parse_json(source: str, path: str, line: int | None = None) -> Any:
+def parse_json(source: str, path: str | Path, line: int | None = None) -> Any:
     """The value of JSON text.
 
     Args:
@@ -131,7 +134,7 @@ def parse_json(source: str, path: str, line: int | None = None) -> Any:
     raise BadFileError(f"Invalid file, {os.fspath(path)!r} is not JSON: {where}: {why}.")
 
 
-def json_file(path: str) -> Any:
+def json_file(path: str | Path) -> Any:
     """The value of a JSON file, which is UTF-8.
 
     Raises:
@@ -141,7 +144,7 @@ def json_file(path: str) -> Any:
     return parse_json(text(path), path)
 
 
-def gunzip(path: str, size: int = -1) -> bytes:
+def gunzip(path: str | Path, size: int = -1) -> bytes:
     """The first `size` bytes of what a gzip file holds; all of it when `size` is negative.
 
     Raises:
@@ -152,7 +155,7 @@ def gunzip(path: str, size: int = -1) -> bytes:
         return gunzipped(file, path, size)
 
 
-def gunzipped(file: IO[bytes], path: str, size: int = -1) -> bytes:
+def gunzipped(file: IO[bytes], path: str | Path, size: int = -1) -> bytes:
     """The same as :func:`gunzip`, of an open binary file that may be read at any place."""
     try:
         with gzip.GzipFile(fileobj=file, mode="rb") as unpacked:

@@ -111,7 +111,7 @@ def dot(net: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any
     return to_dot(graph(net, *inputs))
 
 
-def svg(net: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any, boxes: int = 60) -> str:
+def svg(net: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any, boxes: float = 60) -> str:
     """A picture of the graph that needs no browser scripts; scopes are opened as long as about `boxes` boxes fit.
 
     Args:

@@ -16,7 +16,7 @@ class Scope:
 
     __slots__ = ("name", "kind", "parent", "children", "index", "size", "start", "named")
 
-    def __init__(self, name: str, kind: str = SCOPE, parent: "Scope | None" = None) -> None:
+    def __init__(self, name: str, kind: int = SCOPE, parent: "Scope | None" = None) -> None:
         self.name = name
         self.kind = kind
         self.parent = parent
@@ -26,7 +26,7 @@ class Scope:
         self.start = 0
         self.named = {}
 
-    def child(self, name: str, kind: str = SCOPE) -> "Scope":
+    def child(self, name: str, kind: int = SCOPE) -> "Scope":
         """The child scope of that name, made when it is missing."""
         found = self.named.get(name)
         if found is None:

@@ -157,7 +157,7 @@ class Scale:
         else:
             self.low, self.high = min(self.low, 0.0), max(self.high, 0.0)
 
-    def level(self, value: float) -> float:
+    def level(self, value: float) -> int | None:
         """Number of the colour, 0 to ``LEVELS - 1``; None for a value that is not finite."""
         if not math.isfinite(value):
             return None

@@ -172,7 +172,7 @@ def pack(stages: Any, **more: Any) -> Any:
     return gzipped({"v": VERSION, **more, "stages": stages})
 
 
-def gzipped(value: Any) -> str:
+def gzipped(value: Any) -> bytes:
     """JSON as gzipped bytes; the same value gives the same bytes."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return gzip.compress(text.encode(), 9, mtime=0)

@@ -28,7 +28,7 @@ _STYLE = """
 """.replace("\n", "")
 
 
-def to_svg(graph: "FuncGraph", boxes: int = 60, column: Any = None, tree: "Hierarchy | None" = None) -> str:
+def to_svg(graph: "FuncGraph", boxes: float = 60, column: Any = None, tree: "Hierarchy | None" = None) -> str:
     """An SVG document; scopes are opened from the top as long as about `boxes` boxes fit.
 
     `column` is an overlay as `msnb.ir.overlay.checked` returns it: boxes are coloured by it, and a legend says how;

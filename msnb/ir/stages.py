@@ -13,6 +13,7 @@ from .stablehlo import read_stablehlo
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program import Program
+    from msnb.ir.anf import FuncGraph
 
 STAGES = ("traced", "differentiated", "primitives", "StableHLO", "optimised")
 
@@ -86,7 +87,7 @@ class Stages:
         return made
 
 
-def stages_of(program: "Program", name: str, which: tuple[str, ...] | None = None) -> "Stages":
+def stages_of(program: "Program", name: str, which: tuple[str, ...] | None = None) -> "dict[str, FuncGraph]":
     """{stage: FuncGraph} of a traced program of `msnb.core.compile`, see `Stages`.
 
     Args:

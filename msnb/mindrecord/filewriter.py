@@ -152,7 +152,7 @@ class FileWriter:
                 return f"Field '{name}' contain illegal attribute '{kind['shape']}'."
         return ""
 
-    def add_index(self, index_fields: list[str]) -> str:
+    def add_index(self, index_fields: list[str]) -> int:
         """Choose the fields that rows can be searched by.
 
         Args:
@@ -178,7 +178,7 @@ class FileWriter:
         self._index = sorted(set(index_fields))
         return SUCCESS
 
-    def set_header_size(self, header_size: int) -> str:
+    def set_header_size(self, header_size: int) -> int:
         """Set the size of the header.
 
         Args:
@@ -197,7 +197,7 @@ class FileWriter:
         self._header_size = header_size
         return SUCCESS
 
-    def set_page_size(self, page_size: int) -> str:
+    def set_page_size(self, page_size: int) -> int:
         """Set the size of pages; a row must fit one.
 
         Args:
@@ -253,7 +253,7 @@ class FileWriter:
     def _keys(self):
         return self._index or self._fields.scalars
 
-    def write_raw_data(self, raw_data: list[dict[Any, Any]], parallel_writer: bool = False) -> str:
+    def write_raw_data(self, raw_data: list[dict[Any, Any]], parallel_writer: bool = False) -> int:
         """Write rows, dealt out evenly to the files. A row that does not fit the schema is left out, with a warning.
 
         Args:
@@ -312,7 +312,7 @@ class FileWriter:
                 return f"data type for '{name}' is not matched: {type(value).__name__} for an array."
         return ""
 
-    def commit(self) -> str:
+    def commit(self) -> int:
         """Write headers and indexes; the files are complete then.
 
         Returns:

@@ -47,7 +47,7 @@ class MindPage:
         log.warning("WARN_DEPRECATED: The usage of get_category_fields is deprecated. Please use candidate_fields")
         return self.candidate_fields
 
-    def set_category_field(self, category_field: str) -> str:
+    def set_category_field(self, category_field: str) -> int:
         """The same as setting :attr:`category_field`."""
         log.warning("WARN_DEPRECATED: The usage of set_category_field is deprecated. Please use category_field")
         self.category_field = category_field

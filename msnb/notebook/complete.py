@@ -10,7 +10,7 @@ from msnb.notebook.rewrite import MAGIC
 _SHORT = {"-m": MODES, "--mode": MODES, "-d": DEVICES, "--device": DEVICES}
 
 
-def candidates(line: str) -> list[str]:
+def candidates(line: str) -> list[str] | None:
     """What may follow at the end of a line, None where msnb has no say."""
     words = line.split()
     if not words or line[-1:].isspace():

@@ -166,6 +166,6 @@ def _label(file):
     return source.label(_texts[file]) if file in _texts else None
 
 
-def original(file: str) -> str | None:
+def original(file: str) -> str:
     """The file of the cell that a file of typed text stands for."""
     return _texts.get(file, file)

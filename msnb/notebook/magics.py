@@ -73,7 +73,7 @@ class MindSporeMagics(Magics):
     @argument("--ir", action="store_true", help="Show the graph of each Cell and compiled function that the cell ran.")
     @argument("--time", action="store_true", help="Show the cell's wall, compile and run seconds.")
     @cell_magic("mindspore")
-    def mindspore_cell(self, line: str, cell_text: str) -> None:
+    def mindspore_cell(self, line: str, cell_text: str | None) -> None:
         """Run a cell in which `import mindspore` means msnb.
 
         Only this cell's own import statements change their meaning; `%mindspore on` changes it for the whole session,

@@ -64,7 +64,7 @@ def frame(content: str, title: str, height: int) -> str:
     )
 
 
-def bundle(widget: Any, plain: str, picture: str | None, framed: str) -> dict[str, Any]:
+def bundle(widget: Any, plain: str, picture: str | None, framed: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """What a notebook shows and keeps: the widget where there is one, the page, the picture, and a line of text."""
     data = {}
     if widget is not None:

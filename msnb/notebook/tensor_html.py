@@ -14,7 +14,7 @@ _SAMPLE = 1 << 20  # elements that a summary looks at
 _PICTURES = 12  # of a batch
 
 
-def tensor_html(tensor: Any) -> str:
+def tensor_html(tensor: Any) -> str | None:
     """HTML for a Tensor or Parameter; None while it is traced, when there are no values."""
     from msnb.core.tensor import is_traced
 

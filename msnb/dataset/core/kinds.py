@@ -131,7 +131,7 @@ def of_callable(op: Any, name: str) -> Any:
     raise TypeError(f"{name} is neither a c_transform op (TensorOp) nor a callable pyfunc.")
 
 
-def as_list(columns: Any) -> list[str]:
+def as_list(columns: Any) -> list[str] | None:
     """The names in an argument that is one column name, a list of them or None: a list, None stays None."""
     return [columns] if isinstance(columns, str) else columns
 

@@ -140,7 +140,7 @@ def _work_in_place(steps):
             step.act_on_stack = step.op._apply_in_place
 
 
-def tree(node: Any, depth: int = 0) -> str:
+def tree(node: Any, depth: int = 0) -> list[str]:
     """The plan as indented lines, consumer first."""
     lines = ["  " * depth + node.describe()]
     for child in node.children:

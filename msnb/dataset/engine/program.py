@@ -34,7 +34,7 @@ class Step:
     follow.
     """
 
-    def __init__(self, inputs: Sequence[str], results: Sequence[str], names: Sequence[str], workers: int = 1) -> None:
+    def __init__(self, inputs: Sequence[str], results: int, names: Sequence[str], workers: int = 1) -> None:
         self.inputs = inputs
         self.results = results
         self.names = names
@@ -82,9 +82,7 @@ class Step:
 class LibraryStep(Step):
     """A transform of the library."""
 
-    def __init__(
-        self, op: Any, inputs: Sequence[str], results: Sequence[str], names: Sequence[str], workers: int = 1
-    ) -> None:
+    def __init__(self, op: Any, inputs: Sequence[str], results: int, names: Sequence[str], workers: int = 1) -> None:
         super().__init__(inputs, results, names, workers)
         self.op = op
         self.label = op_name(op)
@@ -204,7 +202,7 @@ class UserStep(Step):
         self,
         functions: Sequence[Callable[..., Any]],
         inputs: Sequence[str],
-        results: Sequence[str],
+        results: int,
         names: Sequence[str],
         workers: int = 1,
         processes: Any = None,

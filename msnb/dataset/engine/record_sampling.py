@@ -19,7 +19,7 @@ class RecordOrder:
     order that was below it at first.
     """
 
-    def __init__(self, top: bool) -> None:
+    def __init__(self, top: Any) -> None:
         self.top, self.steps = top, []
         while top is not None:
             self.steps.insert(0, top)

@@ -353,7 +353,7 @@ def perspective(img: Any, start_points: Sequence[Any], end_points: Sequence[Any]
 
 def random_affine(
     img: Any,
-    angle: float,
+    angle: tuple[float, float],
     translations: tuple[float, float],
     scale: Any,
     shear: Any,

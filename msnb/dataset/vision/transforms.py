@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from msnb.common import dtype as mstype
 from msnb.dataset.core.datatypes import numpy_type
 from msnb.dataset.core.optional import cv2
 from msnb.dataset.core.tensor_op import TensorOp, as_array
@@ -134,7 +133,7 @@ class ToTensor(TensorOp):
         output_type (Union[mindspore.dtype, numpy dtype], optional): Type of the result. Default: np.float32.
     """
 
-    def __init__(self, output_type: mstype.Type | np.dtype = np.float32) -> None:
+    def __init__(self, output_type: Any = np.float32) -> None:
         self.output_type = numpy_type(output_type)
 
     def _row(self, image):

@@ -13,7 +13,7 @@ from msnb.insight.gradients.rows import SATURATES
 from msnb.ir.source import show
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.insight.gradients.recording import Recording
+    from msnb.insight.gradients.recording import NonFinite, Recording
 
 RECENT = 10  # steps that a judgement looks at
 _DECADES = 3.0  # a fall or rise over the layers by this many powers of ten is worth a word
@@ -69,7 +69,7 @@ def find(recording: "Recording") -> list[Finding]:
     return sorted(found, key=lambda f: f.severity != "error")
 
 
-def describe_nonfinite(where: str) -> str:
+def describe_nonfinite(where: "NonFinite") -> str:
     """A NonFinite as a sentence."""
     place = f" at {show(where.source)}" if where.source else ""
     if where.direction == "input":

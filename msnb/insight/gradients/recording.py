@@ -264,7 +264,7 @@ class Recording:
         return list(self._steps)
 
     @property
-    def numbers(self) -> np.ndarray:
+    def numbers(self) -> list[int]:
         """Their numbers."""
         return [step.number for step in self.steps]
 

@@ -76,7 +76,7 @@ def nothing() -> Any:
     return jnp.zeros(len(COLUMNS), jnp.float32)
 
 
-def histogram(array: Any, low: float, high: float) -> Any:
+def histogram(array: Any, low: Any, high: Any) -> Any:
     """uint16 counts of `BINS` equal bins from `low` to `high`, of at most about `SAMPLE` elements."""
     x = _wide(array).ravel()
     x = x[:: sample_stride(x.size)]

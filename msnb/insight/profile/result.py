@@ -2,6 +2,7 @@
 
 import bisect
 import statistics
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msnb.core.names import operator_in
@@ -114,7 +115,7 @@ class Profile:
         return statistics.median(self.steps)
 
     @property
-    def spread(self) -> float:
+    def spread(self) -> tuple[float, float]:
         """(10th, 90th percentile) of the steps, seconds."""
         ordered = sorted(self.steps)
         return ordered[(len(ordered) - 1) // 10], ordered[-1 - (len(ordered) - 1) // 10]
@@ -457,7 +458,7 @@ class Profile:
 
         return events(self)
 
-    def save_timeline(self, path: str) -> None:
+    def save_timeline(self, path: str | Path) -> None:
         """Write the timeline to a JSON file that https://ui.perfetto.dev and chrome://tracing open.
 
         Args:

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msnb._atomic import writing
@@ -80,7 +81,7 @@ def _name(kind, process, lane, title):
     return {"name": kind, "ph": "M", "pid": process, "tid": lane, "args": {"name": title}}
 
 
-def write(profile: "Profile", path: str) -> None:
+def write(profile: "Profile", path: str | Path) -> None:
     """Write the events of a profile to a file, packed where its name ends in .gz."""
     text = json.dumps(events(profile), separators=(",", ":")).encode()
     with writing(path) as file:

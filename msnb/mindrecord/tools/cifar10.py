@@ -1,7 +1,6 @@
 """CIFAR-10 in its Python version: pickled batches."""
 
 import os
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ __all__ = ["Cifar10"]
 _PIXELS = 3 * 32 * 32
 
 
-def read_batch(path: str, **classes: int) -> dict[str, Any]:
+def read_batch(path: str, **classes: int) -> list[np.ndarray]:
     """What a batch file holds.
 
     Args:

@@ -53,7 +53,7 @@ class CsvToMR:
         self.columns_list = columns_list
         self.partition_number = partition_number
 
-    def run(self) -> str:
+    def run(self) -> int:
         """Convert.
 
         Returns:

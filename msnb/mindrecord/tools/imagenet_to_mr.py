@@ -60,7 +60,7 @@ class ImageNetToMR:
                     continue
                 yield {"file_name": path, "label": int(label), "image": data}
 
-    def run(self) -> str:
+    def run(self) -> int:
         """Convert.
 
         Returns:

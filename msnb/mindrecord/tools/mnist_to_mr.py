@@ -61,7 +61,7 @@ class MnistToMR:
         for image, label in zip(images, labels, strict=False):
             yield {"label": int(label), "data": jpeg(image)}
 
-    def run(self) -> str:
+    def run(self) -> int:
         """Convert.
 
         Returns:

@@ -154,7 +154,7 @@ class TFRecordToMR:
 
     tfrecord_iterator_oldversion = tfrecord_iterator
 
-    def run(self) -> str:
+    def run(self) -> int:
         """Convert.
 
         Returns:

@@ -162,7 +162,7 @@ class TrainOneStepCell(Cell):
         return loss
 
 
-def check_scales(optimizer: "Optimizer", expected: str, reason: str, advice: str) -> None:
+def check_scales(optimizer: "Optimizer", expected: float, reason: str, advice: str) -> None:
     """Say so when the optimizer divides the gradients by another loss scale than it should."""
     scale = getattr(optimizer, "loss_scale", None)
     if isinstance(scale, (int, float)) and expected is not None and scale != expected:

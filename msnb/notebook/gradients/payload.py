@@ -3,7 +3,7 @@
 import base64
 import gzip
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +21,7 @@ _ELEMENTS = 65_536  # of one tensor
 _STEPS = 8  # that a tensor has at least, before its leading axes are cut
 
 
-def pack(recording: "Recording", findings: "list[Finding]") -> dict[str, Any]:
+def pack(recording: "Recording", findings: "list[Finding]") -> bytes:
     """gzip of JSON; the same recording gives the same bytes.
 
     Args:

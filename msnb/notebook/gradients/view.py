@@ -66,14 +66,14 @@ class GradientView:
         self._payload = self._graph = self._widget = None
 
     @property
-    def payload(self) -> dict[str, Any]:
+    def payload(self) -> bytes:
         """The bytes that the view is drawn from."""
         if self._payload is None:
             self._payload = pack(self.recording, self.findings)
         return self._payload
 
     @property
-    def graph_payload(self) -> dict[str, Any] | None:
+    def graph_payload(self) -> bytes:
         """The bytes of the program's graph, empty where there is none."""
         if self._graph is None:
             graph = self.recording.graph

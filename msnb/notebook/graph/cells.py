@@ -63,7 +63,7 @@ def install() -> None:
         running.events.register("post_run_cell", _after_cell)
 
 
-def uninstall(running: bool) -> None:
+def uninstall(running: Any) -> None:
     """Undo `install` for a shell."""
     if label in source._namers:
         source._namers.remove(label)

@@ -258,14 +258,14 @@ class GraphView:
         }
 
     @property
-    def payload(self) -> dict[str, Any]:
+    def payload(self) -> bytes:
         """The bytes that the view is drawn from; the same graphs give the same bytes."""
         if self._payload is None:
             self._payload = self._pack(False)
         return self._payload
 
     @property
-    def saved_payload(self) -> dict[str, Any]:
+    def saved_payload(self) -> bytes:
         """What a notebook file keeps: all of it, but for a large graph, whose repeated blocks are left out."""
         if len(self.graphs) > 1 or len(self.graph) <= _LARGE:
             return self.payload

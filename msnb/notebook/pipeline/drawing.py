@@ -2,6 +2,7 @@
 
 import functools
 import pathlib
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -29,7 +30,7 @@ def page(snapshot: dict[str, Any], history: Any = ()) -> str:
     return f"<style>{style()}</style>{picture(snapshot, history)}"
 
 
-def picture(snapshot: dict[Any, Any], history: list[Any] = ()) -> str:
+def picture(snapshot: dict[Any, Any], history: Sequence[Any] = ()) -> str:
     """The figures as HTML.
 
     Args:

@@ -4,6 +4,7 @@ import functools
 import gzip
 import json
 import pathlib
+from pathlib import Path
 from typing import Any
 
 from msnb.insight.profile import Profile
@@ -130,7 +131,7 @@ class ProfileView:
         graph = self.graph
         return _page(self.payload, graph.saved_payload if graph else b"", self.profile.name)
 
-    def save(self, path: str) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the view to a file: .html (interactive), .svg, .md, .txt, or .json (the timeline, for Perfetto).
 
         Args:
