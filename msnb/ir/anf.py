@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from jax.extend.core import ClosedJaxpr
+
 from . import rows
 
 
@@ -150,7 +152,7 @@ class CNode(AnfNode):
         id: int = 0,
         flops: float = 0,
         nbytes: float = 0,
-        kernel: Any = None,
+        kernel: ClosedJaxpr | None = None,
         instruction: str | None = None,
         origins: Sequence[Any] = (),
     ) -> None:

@@ -53,7 +53,7 @@ def graph(net: "Cell | Callable[..., Any] | Program | FuncGraph | ClosedJaxpr", 
     return of_program(program_of(net, *inputs), name_of(net))
 
 
-def of_program(program: Any, name: str | None = None, expand: bool = False) -> FuncGraph:
+def of_program(program: "Program", name: str | None = None, expand: bool = False) -> FuncGraph:
     """The graph of a traced program of `msnb.core.compile`; `expand` opens operators up, see `read`."""
 
     def operator_of(text):

@@ -49,7 +49,7 @@ class Scope:
             if isinstance(child, Scope):
                 yield from child.scopes()
 
-    def ancestors(self) -> Any:
+    def ancestors(self) -> "list[Scope]":
         """Scopes from the root down to this one."""
         chain, scope = [], self
         while scope is not None:

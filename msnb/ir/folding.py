@@ -1,6 +1,6 @@
 """Keeps a drawing small: repeated blocks become one, many calls of one operator a crowd, endless scopes pages."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .anf import CNode
 from .boxes import CONTROL, CROWD, FOLD, PAGE, ROOT, SCOPE, UNIT, Scope
@@ -224,7 +224,7 @@ def _fold_name(members, period, repeats):
     return f"{names[0]} … {names[-1]}"
 
 
-def representatives(tree: "Hierarchy") -> Any:
+def representatives(tree: "Hierarchy") -> list[int]:
     """Per node id, the node that stands for it when repeats are left out: itself, or its like in the first repeat."""
     stands = list(range(len(tree.nodes)))
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph
 
 
-def signature(node: Any) -> Any:
+def signature(node: "CNode") -> Any:
     """What makes two calls the same but for their place: operator, types, attributes, constant inputs."""
     constants = tuple(
         repr(source.value) if isinstance(source, ValueNode) and source.types and source.types[0].size <= 8 else None
@@ -26,7 +26,7 @@ def signature(node: Any) -> Any:
     return node.op, tuple(node.types), taken, constants, repr(node.attrs) if node.attrs else ""
 
 
-def main_results(nodes: Sequence[Any]) -> Any:
+def main_results(nodes: Sequence[Any]) -> list[int]:
     """Per node id, which result is the one its operator is there for: the first that the same lane reads.
 
     The others are statistics that are written back, or what the gradient will need.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .compare import SAME, compare
 
 if TYPE_CHECKING:  # named in annotations alone
+    from msnb.ir.anf import FuncGraph
     from msnb.ir.hierarchy import Hierarchy
 
 FOLDS, SCALES = ("sum", "max"), ("linear", "log")
@@ -29,7 +30,7 @@ _DECADES = 1e6  # what a logarithmic scale spans at most
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
-def checked(key: str, column: dict[Any, Any], count: int) -> Any:
+def checked(key: str, column: dict[Any, Any], count: int) -> dict[str, Any]:
     """A column with everything it leaves out, and its numbers as floats.
 
     Args:
@@ -99,7 +100,7 @@ def packed(column: Any, order: Any = None) -> Any:
     return made
 
 
-def carried(old: Any, new: Any, column: Any) -> Any:
+def carried(old: "FuncGraph", new: "FuncGraph", column: dict[str, Any]) -> dict[str, Any]:
     """The column of one graph on another: nodes that compute the same keep their values, others have none."""
     if old is new:
         return column
@@ -115,7 +116,7 @@ def carried(old: Any, new: Any, column: Any) -> Any:
     return made
 
 
-def over_scopes(tree: "Hierarchy", column: Any) -> Any:
+def over_scopes(tree: "Hierarchy", column: dict[str, Any]) -> dict[int, float]:
     """{scope index: sum or largest of the values in it}; a scope without any is missing."""
     total, found = column["fold"] == "sum", {}
     for node in tree.nodes:

@@ -167,7 +167,7 @@ def listings(graphs: Sequence[Any], most: int = 400) -> Any:
     return shown
 
 
-def pack(stages: Any, **more: Any) -> Any:
+def pack(stages: Any, **more: Any) -> bytes:
     """Stages as gzipped JSON bytes; the same stages give the same bytes."""
     return gzipped({"v": VERSION, **more, "stages": stages})
 

@@ -51,7 +51,7 @@ class Stages:
         """The stages that this program has."""
         return tuple(stage for stage in STAGES if stage in ("traced", self.main) or stage != "differentiated")
 
-    def __getitem__(self, stage: str) -> Any:
+    def __getitem__(self, stage: str) -> "FuncGraph":
         """The FuncGraph of a stage.
 
         Raises:

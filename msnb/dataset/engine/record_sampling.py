@@ -26,7 +26,7 @@ class RecordOrder:
             top = top.child
         self._order = np.arange(self.steps[0].rows, dtype=np.int64)
 
-    def next_epoch(self) -> Any:
+    def next_epoch(self) -> np.ndarray:
         """The sample numbers of the next epoch, an int64 array."""
         first = self.steps[0].epoch == 0
         anew = next((s for s in reversed(self.steps) if not isinstance(s, Sequential | Subset | Random)), None)
@@ -51,7 +51,7 @@ class RecordOrder:
 
 
 class RecordRandom(Random):
-    def draw_of(self, rows: Any) -> Any:
+    def draw_of(self, rows: Any) -> np.ndarray:
         """Places among `rows`."""
         seed = self.seed + (self.epoch + 1 if self.sampler.reshuffle_each_epoch else 0)
         if self.sampler.replacement:  # one engine per sample

@@ -22,12 +22,12 @@ class Running:
     def begin(self, sampler: Any, class_ids: Any) -> None:
         """What a kind of sampler does once, before its first epoch."""
 
-    def limit(self, n: int) -> Any:
+    def limit(self, n: int) -> int:
         """`num_samples` of the description, at most `n`."""
         given = self.sampler.num_samples or 0
         return given if 0 < given < n else n
 
-    def next_epoch(self) -> Any:
+    def next_epoch(self) -> np.ndarray:
         """The sample numbers of the next epoch, an int64 array."""
         inner = self.child.next_epoch() if self.child is not None else None
         numbers_ = self.draw()
@@ -37,7 +37,7 @@ class Running:
     def draw(self) -> None:
         raise NotImplementedError
 
-    def draw_of(self, rows: Any) -> Any:
+    def draw_of(self, rows: Any) -> np.ndarray:
         """Places among `rows`, for samplers that go by how many there are at the moment."""
         return self.draw()
 
@@ -64,7 +64,7 @@ class Sequential(Running):
             )
         self.count = self.limit(self.rows - self.start)
 
-    def draw(self) -> Any:
+    def draw(self) -> np.ndarray:
         return np.arange(self.start, self.start + self.count, dtype=np.int64) % max(self.rows, 1)
 
 
@@ -74,7 +74,7 @@ class Random(Running):
         self.seed = fresh_seed() if sampler.own_seed is None else sampler.own_seed
         self.order = list(range(self.rows))
 
-    def draw(self) -> Any:
+    def draw(self) -> np.ndarray:
         reshuffle = self.sampler.reshuffle_each_epoch
         if self.epoch and reshuffle:
             self.seed += 1
@@ -100,7 +100,7 @@ class Distributed(Running):
         self.offset = offset
         self.share = min(self.count, self.share)
 
-    def draw(self) -> Any:
+    def draw(self) -> np.ndarray:
         sampler = self.sampler
         if sampler.shuffle:
             self._shuffle()
@@ -131,7 +131,7 @@ class PK(Running):
         if sampler.shuffle:
             self.stream.shuffle(self.labels)
 
-    def draw(self) -> Any:
+    def draw(self) -> np.ndarray:
         if self.epoch:
             self.stream = Mt32(self.seed + self.epoch)
         out = []
@@ -146,7 +146,7 @@ class Subset(Running):
         self.order = [int(i) for i in sampler.indices]
         self.count = self.limit(len(self.order))
 
-    def draw(self) -> Any:
+    def draw(self) -> np.ndarray:
         if self.sampler.is_random:
             self._shuffle()
         chosen = np.array(self.order[: self.count], np.int64)
@@ -177,7 +177,7 @@ class Weighted(Running):
                 f"got weight size: {len(self.weights)}, num_samples: {self.count}."
             )
 
-    def draw(self) -> Any:
+    def draw(self) -> np.ndarray:
         stream = Mt32(fresh_seed())
         if self.sampler.replacement:
             cumulative = np.cumsum(self.weights / self.weights.sum())
@@ -195,7 +195,7 @@ class FromPython(Running):
         self.count = self.limit(self.rows)
         sampler._handshake(self.rows, self.count)
 
-    def draw(self) -> Any:
+    def draw(self) -> np.ndarray:
         if self.epoch:
             self.sampler.reset()
         # A sampler may give arrays of numbers: the user's object is then asked for each array as it is.
@@ -206,7 +206,7 @@ class FromIterable(Running):
     def begin(self, sampler: Any, class_ids: Any) -> None:
         self.count = None
 
-    def draw(self) -> Any:
+    def draw(self) -> np.ndarray:
         numbers_ = [int(i) for i in self.sampler.sampler]
         return np.array(numbers_[: self.sampler.num_samples or None], np.int64)
 

@@ -3,6 +3,8 @@
 import weakref
 from typing import TYPE_CHECKING, Any, Self
 
+from jax.extend.core import ClosedJaxpr
+
 from msnb.core import further_outputs
 from msnb.insight.gradients.locate import locate
 from msnb.insight.gradients.plan import LEVELS, Plan
@@ -11,6 +13,9 @@ from msnb.insight.gradients.taped import Tape
 from msnb.train.callback import Callback
 
 if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.further_outputs import Run
+    from msnb.core.program import Program
+    from msnb.insight.gradients.findings import Finding
     from msnb.nn.cell import Cell
     from msnb.train.callback._callback import RunContext
 
@@ -123,7 +128,7 @@ class GradientMonitor(Callback):
             self.recording.end_step(run_context.original_args().cur_step_num)
 
     # ------------------------------------------------------------------ an observer of compiled programs
-    def rewrite(self, program: Any) -> Any:
+    def rewrite(self, program: "Program") -> ClosedJaxpr:
         """The program with its measurements; None for one that neither computes gradients nor applies them."""
         if program not in self._plans:
             self._plans[program] = self._plan(program) if self._concerns(program) else None
@@ -166,7 +171,7 @@ class GradientMonitor(Callback):
             known = {row.name for row in recording.rows("parameter")}
             recording.untrained = [p.name for p in self.net.trainable_params() if p.name not in known]
 
-    def receive(self, program: Any, run: Any) -> None:
+    def receive(self, program: "Program", run: "Run") -> None:
         """The measurements of one run."""
         plan, inputs = self._plans[program], run.inputs if self.locate else None
         self._tape.told(plan.updates)
@@ -177,7 +182,7 @@ class GradientMonitor(Callback):
         self.recording.add(plan.collect(run), first)
 
     # ------------------------------------------------------------------ what came of it
-    def findings(self) -> list[Any]:
+    def findings(self) -> "list[Finding]":
         """What is wrong with the training, in words: a list of Finding."""
         return self.recording.findings()
 

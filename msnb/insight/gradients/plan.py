@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.core import Jaxpr
 
 from msnb.core._jax_private import Literal
 from msnb.insight.gradients import rows as naming
@@ -13,6 +14,7 @@ from msnb.insight.gradients.step import StepNumbers, nothing
 from msnb.insight.instrument import Measure, instrument
 
 if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.further_outputs import Run
     from msnb.core.program import Program
 
 LEVELS = ("parameters", "all")
@@ -121,7 +123,7 @@ class Plan:
         self.row_of.setdefault(id(point), []).append(row)
         self.rows.append(row)
 
-    def weight_rows(self) -> Any:
+    def weight_rows(self) -> "list[Row]":
         """Rows of the values of the Parameters that this program writes."""
         known = {row.name: row for row in self.rows if row.kind == "parameter"}
         found = []
@@ -142,7 +144,7 @@ class Plan:
             )
         return found
 
-    def collect(self, run: Any) -> Any:
+    def collect(self, run: "Run") -> Any:
         """Start to summarise a `Run`."""
         return _Numbers(self, run)
 
@@ -192,7 +194,7 @@ class _Numbers:
         return made
 
 
-def labels_of(jaxpr: Any) -> Any:
+def labels_of(jaxpr: Jaxpr) -> Any:
     """Names of the Parameters whose gradients are labelled in a jaxpr."""
     found = set()
     for eqn in jaxpr.eqns:

@@ -1,7 +1,7 @@
 """What was seen of a training: every step's numbers, some whole tensors, within a budget."""
 
 import fnmatch
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,6 +11,8 @@ from msnb.insight.gradients import summary
 from msnb.insight.gradients.rows import SATURATES, cotangents, forward_order, operators
 
 if TYPE_CHECKING:  # named in annotations alone
+    from msnb.insight.gradients.findings import Finding
+    from msnb.insight.gradients.rows import Row
     from msnb.ir.anf import FuncGraph
 
 STATISTICS = ("norm", "mean", "std", "min", "max", "zeros", "nan", "inf", "saturated", "update", "weight", "dead")
@@ -101,7 +103,7 @@ class Recording:
         self._bytes = 0
 
     # ------------------------------------------------------------------ writing
-    def add_rows(self, rows: Any) -> None:
+    def add_rows(self, rows: "Iterable[Row]") -> None:
         """Make rows known; those that are known stay."""
         for row in rows:
             self._rows.setdefault(row.key, row)
@@ -268,7 +270,7 @@ class Recording:
         """Their numbers."""
         return [step.number for step in self.steps]
 
-    def rows(self, kind: str | None = None) -> list[Any]:
+    def rows(self, kind: str | None = None) -> "list[Row]":
         """Rows in the order of the forward pass, of one kind or of all.
 
         Args:
@@ -384,7 +386,7 @@ class Recording:
             found.append(f"{len(self.missed)} operators in the condition of a while loop are not recorded.")
         return found
 
-    def findings(self) -> list[Any]:
+    def findings(self) -> "list[Finding]":
         """What is wrong, in words; see `msnb.insight.gradients.findings`."""
         from msnb.insight.gradients.findings import find
 

@@ -3,6 +3,7 @@
 import dataclasses
 import fnmatch
 import functools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,7 +54,7 @@ class Row:
     maker: int = -1
 
     @property
-    def key(self) -> Any:
+    def key(self) -> tuple[str, str]:
         """What identifies it in a recording."""
         return self.kind, self.name
 
@@ -174,7 +175,7 @@ def _cotangent_of(forward, backward):
     return None
 
 
-def chosen(patterns: Any, rows: Any) -> Any:
+def chosen(patterns: Sequence[str], rows: "list[Row]") -> "list[Row]":
     """Rows whose name, or kind:name, one of the patterns of `fnmatch` matches."""
     return [
         row

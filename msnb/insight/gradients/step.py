@@ -31,7 +31,7 @@ class StepNumbers:
         before (list), after (list): Parameters, each array beside what became of it.
     """
 
-    def __init__(self, gradients: list[jax.Array], before: Any, after: Any) -> None:
+    def __init__(self, gradients: list[jax.Array], before: list[jax.Array], after: list[jax.Array]) -> None:
         arrays = [*gradients[:1], *before[:1]]  # the others lie where these do
         self.here = all(device.platform == "cpu" for array in arrays for device in array.devices())
         self.made = (gradients, before, after) if self.here else _on_device(gradients, before, after)
@@ -40,7 +40,7 @@ class StepNumbers:
         """Whether `read` does not wait."""
         return all(array.is_ready() for array in jax.tree.leaves(self.made) if not array.is_deleted())
 
-    def read(self) -> Any:
+    def read(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(moments, histograms, changes) as numpy arrays with a row for each array.
 
         The changes are None if another program has written over a Parameter since.

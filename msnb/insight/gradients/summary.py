@@ -20,7 +20,7 @@ _NAN, _INF = COLUMNS.index("nan"), COLUMNS.index("inf")
 _TINY = 1e-37
 
 
-def moments(array: jax.Array, saturation: tuple[Any, ...] | None = None, exact: bool = True) -> Any:
+def moments(array: jax.Array, saturation: tuple[Any, ...] | None = None, exact: bool = True) -> jax.Array:
     """float32 vector of `COLUMNS` for one array of real numbers.
 
     Args:
@@ -76,7 +76,7 @@ def nothing() -> Any:
     return jnp.zeros(len(COLUMNS), jnp.float32)
 
 
-def histogram(array: Any, low: Any, high: Any) -> Any:
+def histogram(array: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:
     """uint16 counts of `BINS` equal bins from `low` to `high`, of at most about `SAMPLE` elements."""
     x = _wide(array).ravel()
     x = x[:: sample_stride(x.size)]
@@ -94,7 +94,7 @@ def sample_stride(size: int) -> int:
     return stride
 
 
-def summarised(arrays: list[Any], saturations: list[Any]) -> Any:
+def summarised(arrays: list[jax.Array], saturations: list[Any]) -> tuple[jax.Array, jax.Array]:
     """(moments, histograms) of several arrays, stacked; NaN and Inf are counted only if there are any.
 
     Args:
@@ -117,7 +117,7 @@ def summarised(arrays: list[Any], saturations: list[Any]) -> Any:
     return stats.at[:, _NAN : _INF + 1].set(counts), bars
 
 
-def finiteness(array: Any) -> Any:
+def finiteness(array: jax.Array) -> jax.Array:
     """uint8: 2 if the array holds a NaN, else 1 if it holds an infinity, else 0."""
     return jnp.max(jnp.where(jnp.isnan(array), 2, jnp.where(jnp.isinf(array), 1, 0)).astype(jnp.uint8))
 
@@ -142,13 +142,13 @@ def _together(fn, arrays, tags=None):
     return found
 
 
-def living(array: Any) -> Any:
+def living(array: jax.Array) -> jax.Array:
     """bool per unit: whether it is above zero anywhere in the batch. Units are channels, or the last axis."""
     axis = 1 if array.ndim > 2 else array.ndim - 1
     return jnp.max(array, axis=tuple(i for i in range(array.ndim) if i != axis)) > 0
 
 
-def change(old: Any, new: Any) -> Any:
+def change(old: jax.Array, new: jax.Array) -> jax.Array:
     """(root mean square of the change, of the old values) of a Parameter, float32."""
     old, new = _wide(old).ravel(), _wide(new).ravel()
     return jnp.stack([_rms(new - old), _rms(old)]).astype(jnp.float32)

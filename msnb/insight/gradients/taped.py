@@ -16,6 +16,9 @@ from msnb.insight.gradients.step import StepNumbers, nothing
 from msnb.ir.read import is_library
 
 if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.events import Listener
+    from msnb.core.parameter import ParameterTuple
+    from msnb.core.tape import Leaf, Node
     from msnb.insight.gradients.monitor import GradientMonitor
 
 
@@ -51,7 +54,7 @@ class Tape:
         self.watched = []  # (Row, direction, array) in the order of execution
 
     # ------------------------------------------------------------------ what the tape tells
-    def listen(self) -> Any:
+    def listen(self) -> "Listener":
         """Be told from now on. Returns the Listener."""
         return events.listen(
             recorded=self.recorded,
@@ -60,7 +63,7 @@ class Tape:
             name=type(self.monitor).__name__,
         )
 
-    def recorded(self, node: Any, boxes: Any) -> None:
+    def recorded(self, node: "Node", boxes: Any) -> None:
         """An operator ran in the forward pass of a gradient."""
         if trace.thread.recording != 1 or trace.thread.frame is not None:
             return
@@ -86,7 +89,7 @@ class Tape:
         )
         self._watch(row, array, "forward")
 
-    def pulled(self, node: Any, cotangents: Any) -> None:
+    def pulled(self, node: "Node", cotangents: Any) -> None:
         """The gradients of an operator's results are known."""
         like = self.nodes.get(id(node))
         if like is None or not cotangents or cotangents[0] is None:
@@ -110,7 +113,7 @@ class Tape:
         if wanted and naming.is_real(array.dtype) and array.size:
             self.watched.append((row, direction, array))
 
-    def differentiated(self, outputs: Any, weights: Any, sources: Any, gradients: Any) -> None:
+    def differentiated(self, outputs: Any, weights: "ParameterTuple", sources: "list[Leaf]", gradients: Any) -> None:
         """A gradient is complete: hand its numbers to the recording."""
         if trace.thread.recording or not (weights or self.made_by) or not self._concerns(weights):
             self._clear()

@@ -8,6 +8,7 @@ from msnb.ops import operations as P
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.profile.result import Profile
+    from msnb.insight.profile.rows import Row
 
 _CONVOLUTION, _PRODUCT = "convolution", "product"
 WORK = Facet("a kind of work", "Say which in msnb/insight/profile/advice.py: WORK.register(ops.{name}).")
@@ -33,7 +34,7 @@ class Finding:
         text: str,
         source: tuple[Any, ...] | None = None,
         kind: str | None = "operator",
-        row: Any = None,
+        row: "Row | None" = None,
     ) -> None:
         self.share = share
         self.text = text

@@ -98,7 +98,7 @@ class Owner:
 
     __slots__ = ("nodes", "how", "note")
 
-    def __init__(self, nodes: Any, how: str, note: str | None) -> None:
+    def __init__(self, nodes: "list[CNode]", how: str, note: str | None) -> None:
         self.nodes = nodes
         self.how = how
         self.note = note
@@ -107,7 +107,7 @@ class Owner:
         return f"Owner({[node.fullname for node in self.nodes]}, {self.how}: {self.note})"
 
 
-def owners(traced: "FuncGraph", compiled: "FuncGraph") -> Any:
+def owners(traced: "FuncGraph", compiled: "FuncGraph") -> "dict[str, Owner]":
     """Who owns each kernel of a compiled program.
 
     Args:
@@ -256,7 +256,7 @@ def plain(scope: str) -> str:
     return "/".join(part for part in scope.split("/") if part not in _BODIES and not _BRANCH.match(part))
 
 
-def needed(kernel: Any) -> Any:
+def needed(kernel: "CNode") -> set[str]:
     """Classes of operations in a kernel that only some operators can ask for."""
     opcodes = [kernel.op, *str(kernel.attrs.get("fused", "")).split(", ")]
     found = {_OPCODES[opcode] for opcode in opcodes if opcode in _OPCODES}
@@ -265,7 +265,7 @@ def needed(kernel: Any) -> Any:
     return found
 
 
-def capabilities(node: Any) -> Any:
+def capabilities(node: "CNode") -> frozenset[str]:
     """What a node of the traced graph may be compiled to, from the primitives it is made of."""
     found = set()
     for name, _ in _primitives(node):
@@ -283,7 +283,7 @@ def capabilities(node: Any) -> Any:
     return frozenset(found)
 
 
-def contractions(node: Any) -> Any:
+def contractions(node: "CNode") -> Any:
     """(elements of the result, sorted elements of the operands) of each contraction in a node."""
     for name, eqn in _primitives(node):
         if name in _CONTRACTIONS:

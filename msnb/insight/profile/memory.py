@@ -1,10 +1,11 @@
 """Memory of a program: Parameters, what is kept for the gradient, the peak."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msnb.ir.anf import CNode
 
 if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.program import Program
     from msnb.ir.anf import FuncGraph
 
 _SHOWN = 40
@@ -41,7 +42,7 @@ class Memory:
         return sum(size for size, *_ in self.activations)
 
 
-def of_program(program: Any, graph: "FuncGraph") -> "Memory | None":
+def of_program(program: "Program", graph: "FuncGraph") -> "Memory | None":
     """Memory of a program of `msnb.core.compile`; `graph` is it as a FuncGraph."""
     made = Memory()
     read = {node for inner in graph.all_nodes() if inner.direction != "update" for node in inner.inputs}

@@ -241,7 +241,7 @@ def _anchor():
     return (before + after) // 2
 
 
-def arrays_of(value: Any) -> list[Any]:
+def arrays_of(value: Any) -> list[jax.Array]:
     """JAX arrays in whatever a network has returned."""
     if hasattr(value, "_array"):
         return [value._array]

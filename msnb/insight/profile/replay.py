@@ -40,7 +40,7 @@ class Group:
 
     __slots__ = ("nodes", "alone", "part", "seconds")
 
-    def __init__(self, nodes: Any, alone: Any, part: float = 1.0) -> None:
+    def __init__(self, nodes: "list[CNode]", alone: Any, part: float = 1.0) -> None:
         self.nodes = nodes
         self.alone = alone
         self.part = part
@@ -61,7 +61,7 @@ class Replay:
 
     __slots__ = ("groups", "step", "total", "alone", "rest", "compiled")
 
-    def __init__(self, groups: Any, step: Any, rest: Any, compiled: Any) -> None:
+    def __init__(self, groups: "list[Group]", step: Any, rest: Any, compiled: Any) -> None:
         self.groups = sorted(groups, key=lambda group: -group.seconds)
         self.step = step
         self.total = sum(group.seconds for group in groups)
@@ -81,7 +81,7 @@ class Replay:
         )
 
 
-def replay(profile: "Profile", rounds: int = 5) -> Any:
+def replay(profile: "Profile", rounds: int = 5) -> "Replay | None":
     """See `Profile.replay`."""
     program = profile.program
     if program is None or program not in profile.recording.programs:

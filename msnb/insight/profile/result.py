@@ -428,7 +428,7 @@ class Profile:
             "inferred": sum(row.inferred for row in self.rows) / total,
         }
 
-    def of_peak(self, row: Any) -> Any:
+    def of_peak(self, row: "Row") -> float | None:
         """How much of what the machine could do at best a row (or Cell) reaches, from 0 to 1; None without work."""
         at_best = self.machine.at_best(row.flops, row.nbytes)
         seconds = row.seconds - getattr(row, "dispatch", 0.0)

@@ -1,8 +1,11 @@
 """The rows of a profile: what one operator, or one Cell, takes of a step."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import attribute
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.ir.anf import CNode
 
 
 class Row:
@@ -87,7 +90,7 @@ class Cell:
         return self.scope.rpartition("/")[2]
 
 
-def work(nodes: Any, inside: Any) -> Any:
+def work(nodes: "list[CNode]", inside: Any) -> Any:
     """What each of the operators in a kernel does of it: elements computed in the kernel itself, where that is known,
     else the arithmetic of the whole operator. What is fused hands its values on in registers: bytes do not count."""
     found = []
