@@ -31,6 +31,8 @@ from msnb.common.dtype import Type
 from msnb.core.primitive import Primitive
 """
 _TENSOR = "Tensor"
+# What `core.tensor` hands on when it is asked.
+_LATER = "from msnb.core.parameter import Parameter as Parameter, ParameterTuple as ParameterTuple\n"
 # What a container holds, where its Kind does not say.
 _OF_ANYTHING = {tuple: "tuple[Any, ...]", list: "list[Any]", dict: "dict[Any, Any]", set: "set[Any]"}
 
@@ -213,7 +215,7 @@ def tensor_stub() -> str:
         elif isinstance(node, ast.FunctionDef) and not node.name.startswith("__"):
             lines.append(_def_stub(node, ""))
     text = "".join(lines)
-    return f"{_HEADER}{_IMPORTS}{_imports_of(tree, text)}\n{text}"
+    return f"{_HEADER}{_IMPORTS}{_imports_of(tree, text)}{_LATER}\n{text}"
 
 
 def _imports_of(tree, text):

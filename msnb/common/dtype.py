@@ -14,8 +14,8 @@ class Type:
     def __init__(
         self, kind: str, bits: int | None = None, name: str | None = None, title: str | None = None, np_type: Any = None
     ) -> None:
-        self.kind = kind
-        self.bits = bits
+        self.kind: str = kind
+        self.bits: int | None = bits
         self._name = name or kind.lower()
         self._title = title or kind
         self._np = np.dtype(np_type) if np_type is not None else None
@@ -83,7 +83,7 @@ class TensorType(Type):
     def __init__(self, element: Type | None = None) -> None:
         title = f"Tensor[{element}]" if element is not None else "Tensor"
         super().__init__("Tensor", None, "tensor", title)
-        self.element = element
+        self.element: Type | None = element
 
     def element_type(self) -> Type | None:
         """Type of the elements."""
@@ -101,38 +101,56 @@ class TensorType(Type):
 
 tensor_type = TensorType
 
-int8, int16, int32, int64 = Int(8), Int(16), Int(32), Int(64)
-uint8, uint16, uint32, uint64 = UInt(8), UInt(16), UInt(32), UInt(64)
-float16, float32, float64 = Float(16), Float(32), Float(64)
-bfloat16 = Number("BFloat", 16, "bfloat16", "BFloat16", _np_bfloat16)
-complex64 = Number("Complex", 64, "complex64", "Complex64", np.complex64)
-complex128 = Number("Complex", 128, "complex128", "Complex128", np.complex128)
-bool_ = Number("Bool", None, "bool_", "Bool", np.bool_)
-int_, uint, float_ = Int(), UInt(), Float()
-number = Number("Number", None, "number")
-tensor = TensorType()
-list_ = Type("List", None, "list_")
-tuple_ = Type("Tuple", None, "tuple_")
-dict_ = Type("Dictionary", None, "dict_")
-slice_ = Type("Slice", None, "slice_")
-string = Type("String", None, "string")
-type_type = Type("TypeType", None, "type_type")
-type_none = Type("NoneType", None, "type_none", "TypeNone")
-ellipsis_ = Type("Ellipsis", None, "ellipsis_")
-function = Type("Function", None, "function")
-symbolic_key = Type("SymbolicKeyType", None, "symbolic_key")
-env_type = Type("EnvType", None, "env_type")
+int8: Int = Int(8)
+int16: Int = Int(16)
+int32: Int = Int(32)
+int64: Int = Int(64)
+uint8: UInt = UInt(8)
+uint16: UInt = UInt(16)
+uint32: UInt = UInt(32)
+uint64: UInt = UInt(64)
+float16: Float = Float(16)
+float32: Float = Float(32)
+float64: Float = Float(64)
+bfloat16: Number = Number("BFloat", 16, "bfloat16", "BFloat16", _np_bfloat16)
+complex64: Number = Number("Complex", 64, "complex64", "Complex64", np.complex64)
+complex128: Number = Number("Complex", 128, "complex128", "Complex128", np.complex128)
+bool_: Number = Number("Bool", None, "bool_", "Bool", np.bool_)
+int_: Int = Int()
+uint: UInt = UInt()
+float_: Float = Float()
+number: Number = Number("Number", None, "number")
+tensor: TensorType = TensorType()
+list_: Type = Type("List", None, "list_")
+tuple_: Type = Type("Tuple", None, "tuple_")
+dict_: Type = Type("Dictionary", None, "dict_")
+slice_: Type = Type("Slice", None, "slice_")
+string: Type = Type("String", None, "string")
+type_type: Type = Type("TypeType", None, "type_type")
+type_none: Type = Type("NoneType", None, "type_none", "TypeNone")
+ellipsis_: Type = Type("Ellipsis", None, "ellipsis_")
+function: Type = Type("Function", None, "function")
+symbolic_key: Type = Type("SymbolicKeyType", None, "symbolic_key")
+env_type: Type = Type("EnvType", None, "env_type")
 
-byte, short, intc, intp = int8, int16, int32, int64
-ubyte, ushort, uintc, uintp = uint8, uint16, uint32, uint64
-half, single, double = float16, float32, float64
+byte: Int = int8
+short: Int = int16
+intc: Int = int32
+intp: Int = int64
+ubyte: UInt = uint8
+ushort: UInt = uint16
+uintc: UInt = uint32
+uintp: UInt = uint64
+half: Float = float16
+single: Float = float32
+double: Float = float64
 
-int_type = (int8, int16, int32, int64)
-uint_type = (uint8, uint16, uint32, uint64)
-float_type = (float16, float32, float64)
-number_type = int_type + uint_type + float_type
+int_type: tuple[Type, ...] = (int8, int16, int32, int64)
+uint_type: tuple[Type, ...] = (uint8, uint16, uint32, uint64)
+float_type: tuple[Type, ...] = (float16, float32, float64)
+number_type: tuple[Type, ...] = int_type + uint_type + float_type
 # From narrow to wide: the order in which MindSpore converts operands implicitly.
-implicit_conversion_seq = {
+implicit_conversion_seq: dict[Type, int] = {
     t: i for i, t in enumerate((bool_, int8, uint8, int16, int32, int64, float16, float32, float64))
 }
 

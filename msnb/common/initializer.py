@@ -438,7 +438,7 @@ class Orthogonal(_Formula):
     """
 
     gain: float
-    rank = range(2, 33)
+    rank: range = range(2, 33)
 
     def __init__(self, gain: float = 1.0) -> None:
         super().__init__(gain=gain)
@@ -462,7 +462,7 @@ class Sparse(_Formula):
 
     sparsity: float
     sigma: float
-    rank = (2,)
+    rank: tuple[int, ...] = (2,)
 
     def __init__(self, sparsity: float, sigma: float = 0.01) -> None:
         super().__init__(sparsity=sparsity, sigma=sigma)
@@ -485,7 +485,7 @@ class Dirac(_Formula):
     """
 
     groups: int
-    rank = (3, 4, 5)
+    rank: tuple[int, ...] = (3, 4, 5)
 
     def __init__(self, groups: int = 1) -> None:
         super().__init__(groups=groups)
@@ -505,7 +505,7 @@ class Dirac(_Formula):
 class Identity(_Formula):
     """Fill a matrix with ones on its main diagonal and zeros elsewhere."""
 
-    rank = (2,)
+    rank: tuple[int, ...] = (2,)
 
     def _values(self, shape):
         return np.eye(*shape)

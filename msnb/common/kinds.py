@@ -52,13 +52,13 @@ class Kind:
         python: Any = Any,
         whole: bool = False,
     ) -> None:
-        self.expects = expects
-        self.accept = accept
-        self.many = many
-        self.traced = traced
-        self.constants = constants
-        self.python = python
-        self.whole = whole
+        self.expects: str = expects
+        self.accept: Callable[..., Any] = accept
+        self.many: bool = many
+        self.traced: bool = traced
+        self.constants: tuple[float, ...] = constants
+        self.python: Any = python
+        self.whole: bool = whole
 
     def __call__(self, value: Any, argument: str, op: str) -> Any:
         """Normal form of `value`, given for `argument` of operator `op`; of a Tensor its number, but for a traced
@@ -472,7 +472,7 @@ class Worded(Kind):
 
     def __init__(self, expects: str, judge: Callable[[Any, str], Any]) -> None:
         super().__init__(expects, lambda value: judge(value, "the argument"))
-        self.judge = judge
+        self.judge: Callable[..., Any] = judge
 
     def __call__(self, value: Any, argument: str, op: str | None = None) -> Any:
         return self.judge(value, argument)
@@ -494,4 +494,4 @@ Number = Annotated[Any, Kind("a number", _number, traced=True)]
 DType = Annotated[Any, Kind("a mindspore dtype", _dtype)]
 Value = Annotated[Any, Kind("a constant", lambda value: value)]
 _OF_TYPE = {bool: Bool, int: Int, float: Float, str: Str}
-Tensors = Kind("a tuple or list of Tensors", tuple, many=True)
+Tensors: Kind = Kind("a tuple or list of Tensors", tuple, many=True)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 DEFAULT_GRAPH_SEED = 87654321
-keyConstant = [3528531795, 2654435769, 3449720151, 3144134277]
+keyConstant: list[int] = [3528531795, 2654435769, 3449720151, 3144134277]
 _MAXINT32 = 2**31 - 1
 _STEP = keyConstant[0] ^ keyConstant[2]
 

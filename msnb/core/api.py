@@ -37,8 +37,8 @@ class JitFunction:
     def __init__(self, fn: Callable[..., Any], input_signature: tuple[Any, ...] | None = None) -> None:
         functools.update_wrapper(self, fn)
         self.fn = fn
-        self.name = _name_of(fn)
-        self.input_signature = _signature_tuple(input_signature)
+        self.name: Any = _name_of(fn)
+        self.input_signature: tuple[Tensor | MetaTensor, ...] | None = _signature_tuple(input_signature)
         self.key = Identity(fn)
         self._programs = None
 
@@ -92,7 +92,7 @@ class BoundJit:
     def __init__(self, jitted: JitFunction, instance: Any) -> None:
         self._jitted, self._instance = jitted, instance
         self.fn = types.MethodType(jitted.fn, instance)
-        self.__name__ = jitted.name
+        self.__name__: Any = jitted.name
 
     @property
     def __self__(self) -> Any:

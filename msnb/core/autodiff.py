@@ -37,10 +37,10 @@ class Gradient:
         weights: tuple[Any, ...] | None = None,
         has_aux: bool = False,
     ) -> None:
-        self.fn = fn
-        self.positions = positions
-        self.weights = weights
-        self.has_aux = has_aux
+        self.fn: Callable[..., Any] = fn
+        self.positions: tuple[int, ...] | None = positions
+        self.weights: tuple[Any, ...] | None = weights
+        self.has_aux: bool = has_aux
 
     def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, sens: Any = None) -> Any:
         """(value, gradients of the arguments, gradients of the weights).

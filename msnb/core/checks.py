@@ -70,7 +70,11 @@ class Check:
         always: bool = False,
         what: str = "indices",
     ) -> None:
-        self.name, self.ranges, self.error, self.always, self.what = name, ranges, error, always, what
+        self.name: str = name
+        self.ranges: Callable[..., Any] = ranges
+        self.error = error
+        self.always: bool = always
+        self.what: str = what
 
 
 def index(
@@ -149,7 +153,9 @@ class Finding:
     __slots__ = ("op", "check", "low", "high", "ignored", "late")
 
     def __init__(self, op: str, check: Check, bounds: Range, late: bool) -> None:
-        self.op, self.check, self.late = op, check, late
+        self.op: str = op
+        self.check: Check = check
+        self.late: bool = late
         _, self.high, self.low, self.ignored = bounds
 
     def error(self, value: int) -> Exception:

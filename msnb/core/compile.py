@@ -49,10 +49,10 @@ class Programs:
     __slots__ = ("table", "compiled", "warned", "extras", "__weakref__")
 
     def __init__(self):
-        self.table = {}  # signature -> list of (dependencies, Program)
-        self.extras = {}  # what tools make for this Cell or function, to find it again in the next call
-        self.compiled = 0
-        self.warned = False
+        self.table: dict[Any, Any] = {}  # signature -> list of (dependencies, Program)
+        self.extras: dict[Any, Any] = {}  # what tools make for this Cell or function, to find it again in the next call
+        self.compiled: int = 0
+        self.warned: bool = False
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Programs":
         return Programs()

@@ -62,7 +62,7 @@ class _Here(threading.local):
     hearing = ()  # listeners at work
 
 
-asked = Asked()
+asked: Asked = Asked()
 _here = _Here()
 
 
@@ -78,12 +78,12 @@ class Listener:
     __slots__ = ("name", "functions", "owner", "vital", "closed", "problem")
 
     def __init__(self, functions: dict[str, Callable[..., Any]], name: str, here: bool, vital: bool) -> None:
-        self.name = name
+        self.name: str = name
         self.functions = functions
-        self.owner = threading.get_ident() if here else None
-        self.vital = vital
-        self.closed = False
-        self.problem = None
+        self.owner: int | None = threading.get_ident() if here else None
+        self.vital: bool = vital
+        self.closed: bool = False
+        self.problem: Any = None
 
     def close(self) -> None:
         """Listen no more. Closing twice, and in any order, is fine."""
@@ -209,11 +209,11 @@ class Call:
     def __init__(
         self, net: Any, args: tuple[Any, ...], kwargs: dict[str, Any], step: str | None, around: "Call | None"
     ) -> None:
-        self.net = net
-        self.args = args
-        self.kwargs = kwargs
-        self.step = step
-        self.traced = trace.thread.frame is not None
+        self.net: Any = net
+        self.args: tuple[Any, ...] = args
+        self.kwargs: dict[str, Any] = kwargs
+        self.step: str | None = step
+        self.traced: bool = trace.thread.frame is not None
         self.around = around
         self.out = self.error = None
 

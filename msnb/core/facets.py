@@ -61,8 +61,8 @@ class Facet:
     __slots__ = ("what", "remedy", "_key", "_entries")
 
     def __init__(self, what: str, remedy: str, key: Callable[[Any], Any] | None = None) -> None:
-        self.what = what
-        self.remedy = remedy
+        self.what: str = what
+        self.remedy: str = remedy
         self._key = key or operator_of
         self._entries = IdentityMap() if key is None else {}
 

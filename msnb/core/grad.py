@@ -43,7 +43,9 @@ class GradOperation:
         for name, value in (("get_all", get_all), ("get_by_list", get_by_list), ("sens_param", sens_param)):
             if not isinstance(value, bool):
                 raise TypeError(f"For 'GradOperation', '{name}' should be bool, but got {describe(value)}.")
-        self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param
+        self.get_all: bool = get_all
+        self.get_by_list: bool = get_by_list
+        self.sens_param: bool = sens_param
 
     def __call__(self, fn: Callable[..., Any], weights: Any = None) -> Callable[..., Any]:
         if not callable(fn):

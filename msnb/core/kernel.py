@@ -41,15 +41,15 @@ class Kernel:
                 return tuple([strengthen(jnp.asarray(o)) for o in out])
             return strengthen(jnp.asarray(out))
 
-        self.name = name if isinstance(name, GraphName) else GraphName(name)
+        self.name: GraphName = name if isinstance(name, GraphName) else GraphName(name)
         kernel.__name__ = kernel.__qualname__ = self.name
-        self.fn = fn
+        self.fn: Callable[..., Any] = fn
         self.run = jax.jit(kernel)
         with _lock:
             _living.add(self)
             if events.asked.dispatched:
                 self.run = _Telling(self)
-        self.checked = None  # of an operator with checks: what is static, and where the inputs stand
+        self.checked: Any = None  # of an operator with checks: what is static, and where the inputs stand
         self._pullbacks = {}
 
     def call(self, *arrays: jax.Array) -> Any:

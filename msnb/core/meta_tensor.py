@@ -27,7 +27,7 @@ class MetaTensor(metaclass=_MetaTensorType):
 
     def __init__(self, dtype: "Type", shape: Sequence[int], init: Any = None) -> None:
         self.dtype = dtype
-        self.shape = tuple(shape)
+        self.shape: tuple[int, ...] = tuple(shape)
         self.init = init
 
     def to_tensor(

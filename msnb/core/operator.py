@@ -25,6 +25,7 @@ from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
 
 if TYPE_CHECKING:  # named in annotations alone
+    from msnb.common.kinds import Kind
     from msnb.core.names import GraphName
 
 REGISTRY = {}  # class name -> Operator, aliases included
@@ -42,10 +43,10 @@ class Input:
     __slots__ = ("name", "kind", "default", "many")
 
     def __init__(self, name: str, kind: Any, default: Any) -> None:
-        self.name = name
-        self.many = kind is Tensors
-        self.kind = None if self.many else kind
-        self.default = default
+        self.name: str = name
+        self.many: bool = kind is Tensors
+        self.kind: Any = None if self.many else kind
+        self.default: Any = default
 
 
 class Operator:
@@ -61,7 +62,7 @@ class Operator:
         parameters = list(inspect.signature(fn).parameters.values())
         if random_key:
             parameters = parameters[1:]
-        self.inputs = [
+        self.inputs: list[Input] = [
             Input(
                 p.name,
                 kind_of(p.annotation),
@@ -70,22 +71,22 @@ class Operator:
             for p in parameters
             if p.kind is not p.KEYWORD_ONLY
         ]
-        self.attributes = {
+        self.attributes: dict[str, tuple[Kind | None, object | Any]] = {
             p.name: (kind_of(p.annotation), _ABSENT if p.default is p.empty else p.default)
             for p in parameters
             if p.kind is p.KEYWORD_ONLY
         }
-        self.positions = {inp.name: i for i, inp in enumerate(self.inputs)}
-        self.written = tuple(self.positions[w] for w in writes)
-        self.returns_written = returns == "written"
-        self.usual = {p.name: p.default for p in parameters if p.annotation is not p.empty}
-        self.marks = None  # what a Primitive was given beyond its attributes, see msnb.core.marks
-        self.kernels = Recent()
-        self.variant = None  # (another Operator, when it is taken instead), see core.declare.variant
-        self.refuses = None  # of the attributes: raises where one forbids another
-        self.defaults = self._trailing_defaults()
+        self.positions: dict[str, int] = {inp.name: i for i, inp in enumerate(self.inputs)}
+        self.written: tuple[int, ...] = tuple(self.positions[w] for w in writes)
+        self.returns_written: bool = returns == "written"
+        self.usual: dict[str, Any] = {p.name: p.default for p in parameters if p.annotation is not p.empty}
+        self.marks: Any = None  # what a Primitive was given beyond its attributes, see msnb.core.marks
+        self.kernels: Recent = Recent()
+        self.variant: Any = None  # (another Operator, when it is taken instead), see core.declare.variant
+        self.refuses: Any = None  # of the attributes: raises where one forbids another
+        self.defaults: tuple[Any, ...] = self._trailing_defaults()
         self.signature = inspect.Signature([p.replace(annotation=p.empty) for p in parameters])
-        self.plain = (
+        self.plain: bool = (
             not self.written
             and not random_key
             and all(i.kind is None and not i.many and i.default is _ABSENT for i in self.inputs)

@@ -38,7 +38,7 @@ class Store:
 
     def __init__(self, arrays: list[jax.Array], writer: tuple["Parameter", ...] | None = None) -> None:
         self.results = deque([(list(arrays),)], maxlen=1)
-        self.writer = writer
+        self.writer: tuple[Parameter, ...] | None = writer
 
     @property
     def arrays(self) -> list[jax.Array]:
@@ -91,7 +91,7 @@ class Parameter(Tensor):
         if name is not None:
             self.name = name
         self._requires_grad = _check_bool("requires_grad", requires_grad)
-        self.layerwise_parallel = _check_bool("layerwise_parallel", layerwise_parallel)
+        self.layerwise_parallel: bool = _check_bool("layerwise_parallel", layerwise_parallel)
         self._prefix = ""
         self.is_param_ps = False
         self.init_in_server = False
@@ -99,7 +99,7 @@ class Parameter(Tensor):
         self.comm_fusion = 1
         self.parallel_optimizer = True
         self.unique = False
-        self.key = next(_numbers)
+        self.key: int = next(_numbers)
 
     # ------------------------------------------------------------------ the array
     @property

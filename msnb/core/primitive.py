@@ -39,11 +39,12 @@ class Primitive:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.attrs = {}
-        self.init_attrs = {"name": name}
+        self.attrs: dict[str, Any] = {}
+        self.init_attrs: dict[str, Any] = {"name": name}
         self._instance_name = None
-        self.const_value = None
-        self.input_names, self.output_names = [], []
+        self.const_value: Any = None
+        self.input_names: list[str] = []
+        self.output_names: list[str] = []
 
     def add_prim_attr(self, name: str, value: Any) -> Self:
         """Set attribute `name` and return self."""

@@ -81,11 +81,11 @@ class Program:
         params: Sequence[Any],
     ) -> None:
         self.name = name
-        self.root = weakly(root)
-        self.seconds = {}
+        self.root: Callable[..., Any] = weakly(root)
+        self.seconds: dict[Any, Any] = {}
         self.reason = "first call"
-        self.calls = 0
-        self.device = jax.config.jax_default_device
+        self.calls: int = 0
+        self.device: Any = jax.config.jax_default_device
         started = time.perf_counter()
         self._trace(fn, args, kwargs, params)
         self.seconds["trace"] = time.perf_counter() - started
@@ -157,12 +157,12 @@ class Program:
         try:
             closed = jax.make_jaxpr(traced)(avals, 0, values)
         finally:
-            self.settings = note["frame"].take_settings() if "frame" in note else []
+            self.settings: list[Any] = note["frame"].take_settings() if "frame" in note else []
         frame = note["frame"]
         if frame.missing:
             return list(frame.missing.values())
-        self.cells = list(frame.cells.values())
-        self.errors = frame.errors if frame.error is not None else []
+        self.cells: list[Any] = list(frame.cells.values())
+        self.errors: list[Any] = frame.errors if frame.error is not None else []
         self.waits = not all(isinstance(e, Finding) and e.late for e, _ in self.errors)  # for its error
         self._arguments = [argument_like(value) for value in values]
         self._shape(closed, params, note, [argument_name(fn, rebuild, leaves, i) for i in spots], frame.key_used)
@@ -181,26 +181,27 @@ class Program:
         if self.errors:  # what a failed call leaves as it was goes in as well
             used.update(own_input[i] for i in written_ids)
         order = sorted(kept, key=lambda i: written[i].key)
-        self.written = [written[i] for i in order]
-        self.read = [p for p, v in zip(params, jaxpr.invars) if v in used and id(p) not in written_ids]
+        self.written: list[Any] = [written[i] for i in order]
+        self.read: list[Any] = [p for p, v in zip(params, jaxpr.invars) if v in used and id(p) not in written_ids]
         keep_params = [(p, v) for p, v in zip(params, jaxpr.invars) if v in used]
         arg_vars = jaxpr.invars[n_params + 1 :]
-        self.random = random_used
+        self.random: bool = random_used
         invars = [v for _, v in keep_params] + ([jaxpr.invars[n_params]] if random_used else []) + list(arg_vars)
         outvars = list(jaxpr.outvars[:n_results]) + [jaxpr.outvars[n_results + i] for i in order]
         debug = jaxpr.debug_info.with_unknown_names() if hasattr(jaxpr.debug_info, "with_unknown_names") else None
         self.jaxpr, self.names = named(
             jax.extend.core.ClosedJaxpr(jaxpr.replace(invars=invars, outvars=outvars, debug_info=debug), closed.consts)
         )
-        self.params = [p for p, _ in keep_params]
-        self.inputs = (
+        self.params: list[Any] = [p for p, _ in keep_params]
+        self.inputs: list[tuple[Any, ...]] = (
             [("param", p.name, p.requires_grad) for p in self.params]
             + ([("random", "number")] if random_used else [])
             + [("arg", n) for n in arg_names]
         )
         self.n_results = n_results
-        self.rebuild, self.static = note["rebuild"], note["static"]
-        self.single = self.static == [None] and structure(self.rebuild([0])) == 0
+        self.rebuild: Callable[[list[Any]], Any] = note["rebuild"]
+        self.static: list[Any] = note["static"]
+        self.single: bool = self.static == [None] and structure(self.rebuild([0])) == 0
         made = {v for eqn in jaxpr.eqns for v in eqn.outvars}
         seen, self.copied = set(), set()
         for position, var in enumerate(outvars):

@@ -17,8 +17,8 @@ class Recent(dict):
 
     def __init__(self, size: int = 256) -> None:
         super().__init__()
-        self.size = size
-        self.older = {}
+        self.size: int = size
+        self.older: dict[Any, Any] = {}
 
     def recall(self, key: Any) -> Any:
         """The entry of a key that is not among the newer ones; None if it is not among the older ones either."""

@@ -16,7 +16,9 @@ class RowTensor:
     """
 
     def __init__(self, indices: "Tensor", values: "Tensor", dense_shape: tuple[int, ...]) -> None:
-        self.indices, self.values, self.dense_shape = indices, values, tuple(dense_shape)
+        self.indices: Tensor = indices
+        self.values: Tensor = values
+        self.dense_shape: tuple[int, ...] = tuple(dense_shape)
 
     def __repr__(self) -> str:
         return f"RowTensor(indices={self.indices!r}, values={self.values!r}, dense_shape={self.dense_shape})"
@@ -32,7 +34,9 @@ class SparseTensor:
     """
 
     def __init__(self, indices: "Tensor", values: "Tensor", dense_shape: tuple[int, ...]) -> None:
-        self.indices, self.values, self.dense_shape = indices, values, tuple(dense_shape)
+        self.indices: Tensor = indices
+        self.values: Tensor = values
+        self.dense_shape: tuple[int, ...] = tuple(dense_shape)
 
     def __repr__(self) -> str:
         return f"SparseTensor(indices={self.indices!r}, values={self.values!r}, dense_shape={self.dense_shape})"

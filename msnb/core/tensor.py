@@ -210,7 +210,7 @@ class Tensor:
         """Same as `asnumpy`."""
         return self.asnumpy()
 
-    def tolist(self) -> list:
+    def tolist(self) -> list[Any]:
         """The values as nested Python lists, a Python number for a 0-D Tensor."""
         return self.asnumpy().tolist()
 

@@ -184,8 +184,8 @@ def _jacobian(transform, name):
     return make
 
 
-jacfwd = _jacobian(jax.jacfwd, "Jacfwd")
-jacrev = _jacobian(jax.jacrev, "Jacrev")
+jacfwd: Callable[..., Callable[..., Any]] = _jacobian(jax.jacfwd, "Jacfwd")
+jacrev: Callable[..., Callable[..., Any]] = _jacobian(jax.jacrev, "Jacrev")
 
 
 def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:

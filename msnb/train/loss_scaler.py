@@ -85,7 +85,9 @@ class StaticLossScaler(LossScaler):
 
     def __init__(self, scale_value: int | float) -> None:
         _check_scale("StaticLossScaler", scale_value)
-        self.scale_value = Parameter(Tensor(scale_value, mstype.float32), name="scale_value", requires_grad=False)
+        self.scale_value: Parameter = Parameter(
+            Tensor(scale_value, mstype.float32), name="scale_value", requires_grad=False
+        )
 
     def scale(self, inputs: Any) -> Any:
         """`inputs` multiplied by the loss scale."""
@@ -127,7 +129,7 @@ class DynamicLossScaler(StaticLossScaler):
         Validator.check_positive_int(scale_window, "scale_window", "DynamicLossScaler")
         self.scale_factor = scale_factor
         self.scale_window = scale_window
-        self.counter = Parameter(Tensor(0, mstype.int32), name="counter", requires_grad=False)
+        self.counter: Parameter = Parameter(Tensor(0, mstype.int32), name="counter", requires_grad=False)
 
     def adjust(self, grads_finite: Tensor) -> bool:
         """Move the loss scale: down (never below 1) when the gradients were not finite; returns True."""

@@ -32,7 +32,7 @@ __all__ = [
     "async_ckpt_thread_status",
 ]
 
-tensor_to_ms_type = {
+tensor_to_ms_type: dict[str, Any] = {
     "Int8": mstype.int8,
     "Uint8": mstype.uint8,
     "Int16": mstype.int16,
@@ -46,7 +46,7 @@ tensor_to_ms_type = {
     "Float64": mstype.float64,
     "Bool": mstype.bool_,
 }
-tensor_to_np_type = {
+tensor_to_np_type: dict[str, Any] = {
     "Int8": np.int8,
     "Uint8": np.uint8,
     "Int16": np.int16,

@@ -30,9 +30,9 @@ class Watcher:
     """
 
     def __init__(self, callbacks: Any) -> None:
-        self.waiting = [cb for cb in callbacks if hasattr(cb, "wake")]
-        self.left = False
-        self.callbacks = [(cb.create_runtime_obj(), cb.step_size) for cb in callbacks]
+        self.waiting: list[Any] = [cb for cb in callbacks if hasattr(cb, "wake")]
+        self.left: bool = False
+        self.callbacks: list[tuple[Any, Any]] = [(cb.create_runtime_obj(), cb.step_size) for cb in callbacks]
         self.passes = 1
         self._pass = 0
         self._epoch = 0

@@ -91,7 +91,7 @@ def _above_zero(value, name):
     return value
 
 
-positive = Worded("a number greater than 0", _above_zero)
+positive: Worded = Worded("a number greater than 0", _above_zero)
 
 
 def above_zero(*types: type) -> Worded:

@@ -12,19 +12,19 @@ def _under_its_name(kind: Any) -> Callable[..., Any]:
     return lambda value, name="": check(kind, value, name, None)
 
 
-check_uint8 = _under_its_name(kinds.UInt8)
-check_uint32 = _under_its_name(kinds.UInt32)
-check_pos_int32 = _under_its_name(kinds.PositiveInt32)
-check_pos_int64 = _under_its_name(kinds.NonNegInt64)
-check_pos_float32 = _under_its_name(kinds.within(0, kinds.FLOAT_MAX_INTEGER))
-check_float32 = _under_its_name(kinds.within(-kinds.FLOAT_MAX_INTEGER, kinds.FLOAT_MAX_INTEGER))
-check_positive = _under_its_name(kinds.positive)
-check_columns = _under_its_name(kinds.Columns)
-check_filename = _under_its_name(kinds.FileName)
-check_file = _under_its_name(kinds.File)
-check_dir = _under_its_name(kinds.Folder)
-check_num_parallel_workers = _under_its_name(kinds.Workers)
-check_num_samples = _under_its_name(kinds.NumSamples)
+check_uint8: Callable[..., Any] = _under_its_name(kinds.UInt8)
+check_uint32: Callable[..., Any] = _under_its_name(kinds.UInt32)
+check_pos_int32: Callable[..., Any] = _under_its_name(kinds.PositiveInt32)
+check_pos_int64: Callable[..., Any] = _under_its_name(kinds.NonNegInt64)
+check_pos_float32: Callable[..., Any] = _under_its_name(kinds.within(0, kinds.FLOAT_MAX_INTEGER))
+check_float32: Callable[..., Any] = _under_its_name(kinds.within(-kinds.FLOAT_MAX_INTEGER, kinds.FLOAT_MAX_INTEGER))
+check_positive: Callable[..., Any] = _under_its_name(kinds.positive)
+check_columns: Callable[..., Any] = _under_its_name(kinds.Columns)
+check_filename: Callable[..., Any] = _under_its_name(kinds.FileName)
+check_file: Callable[..., Any] = _under_its_name(kinds.File)
+check_dir: Callable[..., Any] = _under_its_name(kinds.Folder)
+check_num_parallel_workers: Callable[..., Any] = _under_its_name(kinds.Workers)
+check_num_samples: Callable[..., Any] = _under_its_name(kinds.NumSamples)
 
 
 def type_check(arg: object, types: Any, name: str) -> None:

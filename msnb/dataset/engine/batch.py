@@ -60,15 +60,15 @@ class BatchDataset(Dataset):
         if _repeats_below(input_dataset):
             log.warning("Repeat is located before batch, data from two epochs can be batched together.")
         _tell_sync(input_dataset, batch_size)
-        self.batch_size = 1 if callable(batch_size) else batch_size
-        self.batch_size_func = batch_size if callable(batch_size) else None
-        self.drop_remainder = drop_remainder or False
+        self.batch_size: int = 1 if callable(batch_size) else batch_size
+        self.batch_size_func: Callable[..., Any] | None = batch_size if callable(batch_size) else None
+        self.drop_remainder: bool = drop_remainder or False
         self.per_batch_map = per_batch_map
-        self.input_columns = as_list(input_columns) or []
-        self.output_columns = as_list(output_columns) or []
-        self.column_order = as_list(column_order) or []
-        self.pad = pad_info is not None
-        self.pad_info = pad_info or {}
+        self.input_columns: list[str] = as_list(input_columns) or []
+        self.output_columns: list[str] = as_list(output_columns) or []
+        self.column_order: list[str] = as_list(column_order) or []
+        self.pad: bool = pad_info is not None
+        self.pad_info: dict[str, Any] = pad_info or {}
         self.python_multiprocessing = python_multiprocessing
 
     def _node(self, children):

@@ -61,7 +61,7 @@ class BucketBatchByLengthDataset(Dataset):
         self.bucket_boundaries = bucket_boundaries
         self.bucket_batch_sizes = bucket_batch_sizes
         self.element_length_function = element_length_function
-        self.pad_info = pad_info or {}
+        self.pad_info: dict[str, Any] = pad_info or {}
         self.pad_to_bucket_boundary = pad_to_bucket_boundary
         self.drop_remainder = drop_remainder
 

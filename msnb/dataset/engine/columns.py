@@ -15,8 +15,8 @@ class RenameDataset(Dataset):
         self, input_dataset: Dataset, input_columns: str | list[str] | None, output_columns: str | list[str] | None
     ) -> None:
         super().__init__(input_dataset)
-        self.input_column_names = as_list(input_columns)
-        self.output_column_names = as_list(output_columns)
+        self.input_column_names: list[str] | None = as_list(input_columns)
+        self.output_column_names: list[str] | None = as_list(output_columns)
 
     def _node(self, children):
         return nodes.Rename(children[0], self.input_column_names, self.output_column_names)
@@ -48,7 +48,7 @@ class ProjectDataset(Dataset):
 
     def __init__(self, input_dataset: Dataset, columns: Any, prefetch_size: int | None = None) -> None:
         super().__init__(input_dataset)
-        self.columns = as_list(columns)
+        self.columns: list[str] | None = as_list(columns)
         self.prefetch_size = prefetch_size
 
     def _node(self, children):

@@ -55,7 +55,8 @@ class Dataset(Queries):
         cache: "DatasetCache | None" = None,
     ) -> None:
         below = () if children is None else children if isinstance(children, list | tuple) else (children,)
-        self.children, self.parent = list(below), []
+        self.children: list[Dataset] = list(below)
+        self.parent: list[Any] = []
         for child in self.children:
             child.parent.append(weakref.ref(self))
         self.num_parallel_workers = num_parallel_workers

@@ -71,7 +71,7 @@ class Iterator:
         self, dataset: Dataset, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = True
     ) -> None:
         self.ori_dataset = dataset
-        self.dataset = copy.deepcopy(dataset)
+        self.dataset: Dataset = copy.deepcopy(dataset)
         self._plan = self.dataset.make_plan()
         self._monitor = getattr(self.dataset, "_monitor", None)
         if self._monitor is not None:

@@ -81,7 +81,7 @@ class ConcatDataset(Dataset):
                 raise TypeError(f"Invalid dataset, expected Dataset object, but got {type(dataset)}!")
         self.datasets = datasets
         self._shard = None
-        self.children_sizes_ = [c.get_dataset_size() for c in self.children]
+        self.children_sizes_: list[int] = [c.get_dataset_size() for c in self.children]
         for number, size in enumerate(self.children_sizes_):
             if size == 0:
                 raise ValueError(
@@ -155,7 +155,7 @@ class ConcatShard:
     def __init__(self, num_shards: int | None, shard_id: int | None) -> None:
         self.num_shards = num_shards
         self.shard_id = shard_id
-        self.position = 0
+        self.position: Any = 0
 
     def keep(self, chunk: Any, number: int, first: int) -> Any:
         """The rows of this share, None when there are none."""

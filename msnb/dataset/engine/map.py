@@ -49,8 +49,8 @@ class MapDataset(Dataset):
                     f"operations[{i}] of map is neither a transform nor a callable Python function, but {op!r} "
                     f"({type(op).__name__})."
                 )
-        self.input_columns = as_list(input_columns) or []
-        self.output_columns = as_list(output_columns) or self.input_columns
+        self.input_columns: list[str] = as_list(input_columns) or []
+        self.output_columns: list[str] = as_list(output_columns) or self.input_columns
         self.column_order = column_order
         if self.input_columns and len(self.input_columns) != len(self.output_columns) and column_order is None:
             raise ValueError(

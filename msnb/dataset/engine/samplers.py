@@ -143,7 +143,7 @@ class BuiltinSampler(_Chain):
         return new
 
     def __init__(self, num_samples: int | None = None) -> None:
-        self.num_samples = _limit(num_samples)
+        self.num_samples: Any = _limit(num_samples)
 
     def open(self, rows: Any, class_ids: Any = None) -> Any:
         """The sampler at work on a data set of `rows` samples."""
@@ -178,7 +178,7 @@ class Sampler(_Chain):
         ...         yield from range(self.dataset_size - 1, -1, -1)
     """
 
-    dataset_size = 0
+    dataset_size: int = 0
 
     def __init__(self, num_samples: int | None = None) -> None:
         self.num_samples = num_samples
@@ -216,7 +216,8 @@ class IterSampler(BuiltinSampler):
     _running = sampling.FromIterable
 
     def __init__(self, sampler: Iterable[Any], num_samples: int | None = None) -> None:
-        self.num_samples, self.sampler = num_samples, sampler
+        self.num_samples: int | None = num_samples
+        self.sampler: Iterable[Any] = sampler
 
     def is_shuffled(self) -> bool:
         """Not known, so False."""
@@ -274,7 +275,7 @@ class RandomSampler(BuiltinSampler):
     reshuffle_each_epoch = True
 
     def __init__(self, replacement: bool = False, num_samples: int | None = None) -> None:
-        self.replacement = _boolean("replacement", replacement)
+        self.replacement: bool = _boolean("replacement", replacement)
         super().__init__(num_samples)
 
     def is_shuffled(self) -> bool:
@@ -309,8 +310,9 @@ class DistributedSampler(BuiltinSampler):
         self, num_shards: int, shard_id: int, shuffle: bool = True, num_samples: int | None = None, offset: int = -1
     ) -> None:
         self.num_shards = _positive("num_shards", num_shards)
-        self.shard_id, self.offset = _whole("shard_id", shard_id), _whole("offset", offset)
-        self.shuffle = _boolean("shuffle", shuffle)
+        self.shard_id: int = _whole("shard_id", shard_id)
+        self.offset: int = _whole("offset", offset)
+        self.shuffle: bool = _boolean("shuffle", shuffle)
         if shard_id not in range(num_shards):
             raise ValueError(f"shard_id should in range [0, {num_shards - 1}], but got shard_id: {shard_id}.")
         if offset > num_shards:
@@ -361,8 +363,9 @@ class PKSampler(BuiltinSampler):
         num_samples: int | None = None,
     ) -> None:
         super().__init__(num_samples)
-        self.num_val, self.class_column = _positive("num_val", num_val), class_column
-        self.shuffle = _boolean("shuffle", shuffle)
+        self.num_val = _positive("num_val", num_val)
+        self.class_column: str = class_column
+        self.shuffle: bool = _boolean("shuffle", shuffle)
         if num_class is not None:
             raise NotImplementedError("Not supported to specify num_class for PKSampler.")
 
@@ -384,7 +387,7 @@ class SubsetSampler(BuiltinSampler):
 
     def __init__(self, indices: int | list[int], num_samples: int | None = None) -> None:
         super().__init__(num_samples)
-        self.indices = list(indices) if isinstance(indices, list | np.ndarray | tuple | range) else [indices]
+        self.indices: list[int] = list(indices) if isinstance(indices, list | np.ndarray | tuple | range) else [indices]
         _check_elements("indices", self.indices, numbers.Integral)
 
     def is_shuffled(self) -> bool:
@@ -433,8 +436,8 @@ class WeightedRandomSampler(BuiltinSampler):
 
     def __init__(self, weights: list[float | int], num_samples: int | None = None, replacement: bool = True) -> None:
         super().__init__(num_samples)
-        self.replacement = _boolean("replacement", replacement)
-        self.weights = weights.tolist() if isinstance(weights, np.ndarray) else weights
+        self.replacement: bool = _boolean("replacement", replacement)
+        self.weights: list[Any] = weights.tolist() if isinstance(weights, np.ndarray) else weights
         if not isinstance(self.weights, list):
             self.weights = [self.weights]
         _check_elements("weights", self.weights, numbers.Number)

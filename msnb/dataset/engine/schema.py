@@ -56,10 +56,10 @@ class Schema:
     """
 
     def __init__(self, schema_file: str | None = None) -> None:
-        self.schema_file = schema_file or ""
-        self.columns = []
-        self.num_rows = 0
-        self.dataset_type = ""
+        self.schema_file: str = schema_file or ""
+        self.columns: list[Any] = []
+        self.num_rows: Any = 0
+        self.dataset_type: Any = ""
         if schema_file is not None:
             of_type(str)(schema_file, "schema_file")
             check(File, schema_file, "schema_file", "Schema")

@@ -26,7 +26,7 @@ class ShuffleDataset(Dataset):
         super().__init__(input_dataset)
         self.buffer_size = buffer_size
         self.reshuffle_each_epoch = True
-        self.own_seed = None
+        self.own_seed: Any = None
         if self.is_sync():
             raise RuntimeError("No shuffle after sync operators.")
 
@@ -72,7 +72,7 @@ class FilterDataset(Dataset):
     ) -> None:
         super().__init__(input_dataset, num_parallel_workers)
         self.predicate = predicate
-        self.input_columns = as_list(input_columns) or []
+        self.input_columns: list[str] = as_list(input_columns) or []
 
     def _node(self, children):
         return nodes.Filter(children[0], lambda *row: bool(self.predicate(*row)), self.input_columns)
@@ -112,7 +112,7 @@ class RepeatDataset(Dataset):
 
     def __init__(self, input_dataset: Dataset, count: int) -> None:
         super().__init__(input_dataset)
-        self.count = -1 if count is None else count
+        self.count: int = -1 if count is None else count
 
     def _node(self, children):
         if any(getattr(op, "callbacks", None) for op in _all_below(self)):

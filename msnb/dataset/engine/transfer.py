@@ -84,8 +84,8 @@ class TransferDataset(Dataset):
         self, input_dataset: Dataset, send_epoch_end: bool = True, create_data_info_queue: bool = False
     ) -> None:
         super().__init__(input_dataset)
-        self.queue_name = str(uuid.uuid1())
-        self.device_type = get_context("device_target")
+        self.queue_name: str = str(uuid.uuid1())
+        self.device_type: Any = get_context("device_target")
         self.send_epoch_end = send_epoch_end
         self.create_data_info_queue = create_data_info_queue
         self._sender = None

@@ -134,7 +134,7 @@ class ToTensor(TensorOp):
     """
 
     def __init__(self, output_type: Any = np.float32) -> None:
-        self.output_type = numpy_type(output_type)
+        self.output_type: np.dtype = numpy_type(output_type)
 
     def _row(self, image):
         if image.dtype.kind in "SU" or image.ndim not in (2, 3):

@@ -2,6 +2,7 @@
 
 import os
 from importlib import import_module
+from types import ModuleType
 
 from msnb.formats import reading
 from msnb.mindrecord.shardutils import check_filename
@@ -37,7 +38,7 @@ class CsvToMR:
         encoding: str = "utf-8",
     ) -> None:
         try:
-            self.pd = import_module("pandas")
+            self.pd: ModuleType = import_module("pandas")
         except ImportError:
             raise Exception("Module pandas is not found, please use pip install it.") from None
         for name, value in (("source", source), ("destination", destination)):
@@ -47,7 +48,7 @@ class CsvToMR:
         if columns_list and not (isinstance(columns_list, list) and all(isinstance(c, str) for c in columns_list)):
             raise ValueError("The parameter columns_list must be list of str.")
         check_partitions(partition_number)
-        self.encoding = reading.check_encoding(encoding)
+        self.encoding: str = reading.check_encoding(encoding)
         self.source = source
         self.destination = destination
         self.columns_list = columns_list

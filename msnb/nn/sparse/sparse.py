@@ -35,7 +35,7 @@ class SparseToDense(Cell):
 
     def __init__(self) -> None:
         super().__init__()
-        self.sparse_to_dense = P.SparseToDense()
+        self.sparse_to_dense: P.SparseToDense = P.SparseToDense()
 
     def construct(self, sparse_tensor: "SparseTensor") -> Tensor:
         """The dense Tensor."""

@@ -1,5 +1,6 @@
 """Cells around a network: with loss, with gradient, one training step, evaluation."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -99,10 +100,12 @@ class WithGradCell(Cell):
 
     def __init__(self, network: Cell, loss_fn: Cell | None = None, sens: Tensor | float | None = None) -> None:
         super().__init__(auto_prefix=False)
-        self.network, self.loss_fn, self.sens = network, loss_fn, sens
-        self.network_with_loss = network if loss_fn is None else WithLossCell(network, loss_fn)
+        self.network: Cell = network
+        self.loss_fn: Cell | None = loss_fn
+        self.sens: Tensor | float | None = sens
+        self.network_with_loss: Cell | WithLossCell = network if loss_fn is None else WithLossCell(network, loss_fn)
         self.network_with_loss.set_train()
-        self.weights = ParameterTuple(network.trainable_params())
+        self.weights: ParameterTuple = ParameterTuple(network.trainable_params())
 
     def construct(self, *inputs: Any) -> tuple[Tensor, ...]:
         return Gradient(self.network_with_loss, (), self.weights)(inputs, sens=self.sens)[2]
@@ -144,14 +147,16 @@ class TrainOneStepCell(Cell):
         self.network = network
         network.set_grad()
         network.add_flags(defer_inline=True)
-        self.optimizer, self.weights = optimizer, optimizer.parameters
+        self.optimizer: Cell = optimizer
+        self.weights: ParameterTuple = optimizer.parameters
         self.sens = sens
         if type(self).construct is TrainOneStepCell.construct:  # others may divide the gradients themselves
             check_scales(optimizer, sens, f"{self.cls_name} multiplies the loss by {sens}", "Give both the same.")
-        self.grad = C.GradOperation(get_by_list=True, sens_param=True)  # for the steps that users derive from this one
-        self.parallel_mode = context.get_auto_parallel_context("parallel_mode")
-        self.reducer_flag = self.parallel_mode in _MANY_DEVICES
-        self.grad_reducer = _identity
+        # for the steps that users derive from this one
+        self.grad: C.GradOperation = C.GradOperation(get_by_list=True, sens_param=True)
+        self.parallel_mode: Any = context.get_auto_parallel_context("parallel_mode")
+        self.reducer_flag: bool = self.parallel_mode in _MANY_DEVICES
+        self.grad_reducer: Callable[..., Any] = _identity
         if self.reducer_flag:
             mean = context.get_auto_parallel_context("gradients_mean")
             self.grad_reducer = DistributedGradReducer(self.weights, mean, 1)

@@ -97,7 +97,7 @@ class Samples:
     def __init__(self, name: str, rows: Any) -> None:
         self.name = name
         self.rows = rows
-        self.stores = {}
+        self.stores: dict[Any, Any] = {}
 
     def fetch(self, numbers: np.ndarray) -> None:
         """The columns of the samples with these numbers (an int64 array)."""
@@ -226,7 +226,7 @@ class SourceDataset(Dataset):
 class MappableDataset(SourceDataset):
     """Base of the sources whose samples can be fetched by number; a sampler says which and in which order."""
 
-    columns = ()
+    columns: tuple[()] = ()
     divisible = True  # whether it can be shared out among processes
     exclusive = True  # whether a sampler excludes shuffling and shares
     of_records = False  # whether samplers draw as MindRecord does
@@ -252,7 +252,7 @@ class MappableDataset(SourceDataset):
         self.shuffle_level = shuffle
         self.num_shards = num_shards
         self.shard_id = shard_id
-        self.sampler = samplers.select_sampler(num_samples, sampler, shuffle, num_shards, shard_id)
+        self.sampler: Any = samplers.select_sampler(num_samples, sampler, shuffle, num_shards, shard_id)
         self._shared = {}  # what is read once, for all copies and iterators
 
     def read_all(self) -> None:
@@ -362,11 +362,11 @@ class RowStream:
         self.read = read
         self.counter = count
         self.shuffle_files = shuffle_files
-        self.num_shards = num_shards or 1
-        self.shard_id = shard_id or 0
-        self.num_samples = num_samples or 0
-        self.order = list(range(len(files)))
-        self.epoch = 0
+        self.num_shards: int = num_shards or 1
+        self.shard_id: int = shard_id or 0
+        self.num_samples: int = num_samples or 0
+        self.order: list[int] = list(range(len(files)))
+        self.epoch: int = 0
         self._counts = None
 
     @property
@@ -446,7 +446,7 @@ class RowStream:
 class StreamDataset(SourceDataset):
     """Base of the sources that stream rows from files."""
 
-    columns = ()
+    columns: tuple[()] = ()
 
     def __init__(
         self,
@@ -460,12 +460,12 @@ class StreamDataset(SourceDataset):
     ):
         super().__init__(num_parallel_workers=num_parallel_workers, cache=cache)
         check_sharing(None, None, num_shards, shard_id)
-        self.dataset_files = sorted(self._find_files(dataset_files))
+        self.dataset_files: list[Any] = sorted(self._find_files(dataset_files))
         self.num_samples = num_samples
         self.num_shards, self.shard_id = share(num_shards, shard_id)
         self._divided = num_shards is None and self.num_shards is not None
         self.shuffle_level = shuffle if isinstance(shuffle, Shuffle) else Shuffle.GLOBAL if shuffle else None
-        self.shuffle_files = self.shuffle_level is not None
+        self.shuffle_files: bool = self.shuffle_level is not None
         self._shared = {}
 
     def _stream(self):

@@ -94,7 +94,7 @@ class CLUEDataset(StreamDataset):
         encoding: str = "utf-8",
     ) -> None:
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
-        self.encoding = reading.check_encoding(encoding)
+        self.encoding: str = reading.check_encoding(encoding)
         self.task = task
         self.usage = usage
         self._keys = _KEYS[task][usage]

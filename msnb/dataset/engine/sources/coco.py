@@ -118,7 +118,7 @@ class CocoDataset(MappableDataset):
         self.dataset_dir = dataset_dir
         self.annotation_file = annotation_file
         self.task = task
-        self.decode = decode or False
+        self.decode: bool = decode or False
         self.columns = _COLUMNS[task]
 
     def _content(self):

@@ -142,7 +142,7 @@ class CSVDataset(StreamDataset):
         encoding: str = "utf-8",
     ) -> None:
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
-        self.encoding = reading.check_encoding(encoding)
+        self.encoding: str = reading.check_encoding(encoding)
         self.field_delim = field_delim or ","
         self.column_defaults = column_defaults
         self.column_names = column_names

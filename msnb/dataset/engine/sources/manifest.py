@@ -53,7 +53,7 @@ class ManifestDataset(MappableDataset):
         >>> dataset = ds.ManifestDataset("images.manifest", usage="train")
     """
 
-    columns = ("image", "label")
+    columns: tuple[str, ...] = ("image", "label")
 
     @checked
     def __init__(
@@ -76,7 +76,7 @@ class ManifestDataset(MappableDataset):
         self.dataset_file = dataset_file
         self.usage = usage
         self.class_indexing = class_indexing
-        self.decode = decode or False
+        self.decode: bool = decode or False
 
     def _lines(self):
         """((path, names of its classes), ...), and all class names."""

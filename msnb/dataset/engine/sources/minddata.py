@@ -116,8 +116,8 @@ class MindDataset(MappableDataset):
             raise ValueError(f"The sampler is not supported yet: {type(sampler).__name__}.")
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         self.dataset_file = dataset_file
-        self.load_dataset = not isinstance(dataset_file, list)
-        self.columns_list = columns_list or []
+        self.load_dataset: bool = not isinstance(dataset_file, list)
+        self.columns_list: list[str] = columns_list or []
         self.padded_sample = padded_sample
         self.num_padded = num_padded or 0
 

@@ -101,8 +101,8 @@ class VOCDataset(MappableDataset):
         self.task = task
         self.usage = usage
         self.class_indexing = class_indexing
-        self.decode = decode or False
-        self.columns = (
+        self.decode: bool = decode or False
+        self.columns: tuple[str, ...] = (
             ("image", "target") if task == "Segmentation" else ("image", "bbox", "label", "difficult", "truncate")
         )
 
