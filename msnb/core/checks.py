@@ -158,7 +158,7 @@ class Finding:
         self.late: bool = late
         _, self.high, self.low, self.ignored = bounds
 
-    def error(self, value: int) -> Exception:
+    def error(self, value: int | tuple[int, ...]) -> Exception:
         """The exception for `value`, an int or a tuple of int."""
         name, high, low = self.check.name, self.high, self.low
         if isinstance(high, tuple):
@@ -173,7 +173,7 @@ class Finding:
 
 
 # ---------------------------------------------------------------------- on the host
-def outside(values: Any, high: Any, low: Any = 0, ignored: Any = None) -> int | None:
+def outside(values: Any, high: Any, low: Any = 0, ignored: Any = None) -> int | tuple[int, ...] | None:
     """The first of `values` (numpy) that does not keep to its range, an int or a tuple of int; None if all do."""
     if not values.size:
         return None

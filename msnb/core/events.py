@@ -24,7 +24,7 @@ A tool that changes what a compiled program returns is another matter: `core.fur
 import threading
 import traceback
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from msnb import log
 from msnb.core import trace
@@ -119,7 +119,7 @@ class Listener:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exc: Any) -> bool:
+    def __exit__(self, *exc: Any) -> Literal[False]:
         self.close()
         return False
 

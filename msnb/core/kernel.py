@@ -44,7 +44,7 @@ class Kernel:
         self.name: GraphName = name if isinstance(name, GraphName) else GraphName(name)
         kernel.__name__ = kernel.__qualname__ = self.name
         self.fn: Callable[..., Any] = fn
-        self.run = jax.jit(kernel)
+        self.run: Any = jax.jit(kernel)  # or what tells tools of its calls
         with _lock:
             _living.add(self)
             if events.asked.dispatched:

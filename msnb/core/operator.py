@@ -211,7 +211,7 @@ class Operator:
         return tuple(outs)
 
     # ------------------------------------------------------------------ calls
-    def __call__(self, attributes: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
+    def __call__(self, attributes: dict[str, Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
         """Run on positional `args` with normal-form `attributes`; boxes go in and out."""
         inputs = self.inputs
         if kwargs or len(args) != len(inputs):

@@ -266,7 +266,7 @@ class PrimitiveWithInfer(Primitive):
 
     def __call__(self, *args: Any) -> Any:
         if _thread.compute_dtype is not None:
-            args = in_precision(args)
+            args = tuple(in_precision(args))
         arrays = [operand(a, self.name, f"input {i}") for i, a in enumerate(args)]
         kernel = self._kernel_for()
         try:

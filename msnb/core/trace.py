@@ -6,7 +6,7 @@ in for them, remembers which were written, and falls back to its parent for thos
 
 import threading
 from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import jax
 import jax.numpy as jnp
@@ -226,7 +226,7 @@ class Frame:
         thread.frame = self
         return self
 
-    def __exit__(self, *exc: Any) -> bool:
+    def __exit__(self, *exc: Any) -> Literal[False]:
         thread.frame = self._outer
         if self.parent is None and self.checking:  # the trace ended in between
             settle()

@@ -113,7 +113,7 @@ class TracedOperator(Operator):
         )
         return kernel, numbers
 
-    def __call__(self, attributes: dict[str, Any], args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Any:
+    def __call__(self, attributes: dict[str, Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
         if kwargs or len(args) != len(self.inputs):
             args = self._bind(args, kwargs or {})
         names, opened = self.opened(attributes, graph=_thread.frame is not None)

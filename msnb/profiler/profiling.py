@@ -2,7 +2,7 @@
 
 import enum
 import os
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from msnb import log
 from msnb._atomic import writing
@@ -234,7 +234,7 @@ class Profiler:
             self.start()
         return self
 
-    def __exit__(self, kind: Any, error: Any, traceback: Any) -> bool:
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> Literal[False]:
         if self._recorder is not None:
             self.stop()
         if kind is None:

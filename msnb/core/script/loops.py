@@ -34,7 +34,7 @@ def while_(
     read: Callable[[], Any],
     write: Callable[..., None],
     names: tuple[str, ...],
-    place: tuple[Any, ...] | None,
+    place: tuple[Any, ...],
 ) -> None:
     """A `while` statement over the variables `names`."""
     rounds = 0
@@ -63,7 +63,7 @@ def for_(
     read: Callable[[], Any],
     write: Callable[..., None],
     names: tuple[str, ...],
-    place: tuple[Any, ...] | None,
+    place: tuple[Any, ...],
 ) -> None:
     """A `for` statement; `assign(item)` sets its targets, `going()` is None or whether no `break` was reached."""
     if isinstance(iterable, DynamicRange):

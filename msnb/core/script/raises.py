@@ -11,7 +11,7 @@ class Raised(BaseException):
     """Ends the tracing of a branch at its `raise`; never leaves the tracer."""
 
 
-def raising(error: Any, place: tuple[Any, ...] | None) -> Any:
+def raising(error: Any, place: tuple[Any, ...]) -> Any:
     """What a `raise` statement raises: the error itself, or `Raised` where it depends on the graph's values."""
     frame = thread.frame
     if frame is None or frame.parent is None or not frame.conditional():
@@ -47,7 +47,7 @@ def _refuse_handlers(root, what, place):
         )
 
 
-def assert_(condition: Any, message: Any, place: tuple[Any, ...] | None) -> None:
+def assert_(condition: Any, message: Any, place: tuple[Any, ...]) -> None:
     """An `assert` statement; `message` is None or a function giving the message."""
     from msnb.core.script.builtin import dynamic
 
@@ -59,7 +59,7 @@ def assert_(condition: Any, message: Any, place: tuple[Any, ...] | None) -> None
     check(condition, AssertionError(text), place)
 
 
-def check(condition: Any, error: Any, place: tuple[Any, ...] | None) -> None:
+def check(condition: Any, error: Any, place: tuple[Any, ...]) -> None:
     """Raise `error` after the graph has run if `condition` (a traced Tensor) was false."""
     from msnb.core.script.builtin import boolean
 
