@@ -36,7 +36,7 @@ class Run(NamedTuple):
     extras: list
 
 
-observers = ()
+observers: tuple[Any, ...] = ()
 
 
 def add(observer: Any) -> Any:

@@ -8,6 +8,8 @@ number drawn from the operating system.
 
 import os
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import jax
 
@@ -33,7 +35,7 @@ class _Stream:
 
 
 _stream = _Stream()
-next_number = _stream.next_number
+next_number: Callable[..., Any] = _stream.next_number
 
 
 def key_of(number: int) -> jax.Array:

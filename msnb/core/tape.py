@@ -41,11 +41,11 @@ class Node:
     def __init__(
         self, kernel: Kernel, inputs: tuple[Any, ...], arrays: tuple[Any, ...], outputs: tuple[Any, ...]
     ) -> None:
-        self.kernel = kernel
-        self.inputs = inputs
-        self.arrays = arrays
-        self.outputs = outputs
-        self.order = next(_order)
+        self.kernel: Kernel = kernel
+        self.inputs: tuple[Any, ...] = inputs
+        self.arrays: tuple[Any, ...] = arrays
+        self.outputs: tuple[Any, ...] = outputs
+        self.order: int = next(_order)
 
     def pull(self, cotangents: list[Any], needs: tuple[bool, ...], again: bool) -> list[Any]:
         """Cotangents of the inputs that `needs` marks, None for the others.
@@ -72,8 +72,8 @@ class Leaf:
     __slots__ = ("order", "outputs", "inputs")
 
     def __init__(self):
-        self.order = next(_order)
-        self.inputs = ()
+        self.order: int = next(_order)
+        self.inputs: tuple[()] = ()
 
 
 class Custom(Node):
@@ -87,7 +87,7 @@ class Custom(Node):
 
     def __init__(self, backward: Callable[..., Any], inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
         super().__init__(None, inputs, (), outputs)
-        self.backward = backward
+        self.backward: Callable[..., Any] = backward
 
     def pull(self, cotangents: list[Any], needs: tuple[bool, ...], again: bool) -> Any:
         """See `Node.pull`."""

@@ -65,26 +65,30 @@ class Frame:
     )
 
     def __init__(self, params: Iterable[Any] = (), arrays: Iterable[Any] = (), parent: "Frame | None" = None) -> None:
-        self.parent = parent
-        self.values = {id(p): a for p, a in zip(params, arrays)}
-        self.written = {}
-        self.tensors = {}
-        self.branch = False  # whether what is traced here may not run
-        self.key = None  # random stream, once something here has drawn from it
-        self.error = None  # int32 (code, value to blame) of what may go wrong as the graph runs, once that was traced
-        self.status = None  # bool: whether a number overflowed, once someone looks; see float_status
+        self.parent: Frame | None = parent
+        self.values: dict[int, Any] = {id(p): a for p, a in zip(params, arrays)}
+        self.written: dict[Any, Any] = {}
+        self.tensors: dict[Any, Any] = {}
+        self.branch: bool = False  # whether what is traced here may not run
+        self.key: Any = None  # random stream, once something here has drawn from it
+        self.error: Any = (
+            None  # int32 (code, value to blame) of what may go wrong as the graph runs, once that was traced
+        )
+        self.status: Any = None  # bool: whether a number overflowed, once someone looks; see float_status
         if parent is None:
-            self.missing = {}
-            self.cells = {}  # Cells called in this trace
-            self.checking = False  # whether results that are traced now enter the status
-            self.number = None  # of the seed stream
-            self.key_used = False
-            self.errors = []  # (exception or checks.Finding, place) per code, from 1
-            self.calls = {}  # name of a function -> how often it was called
-            self.handlers = []  # places of the `try` statements around what is traced now
-            self.refused = None  # what this trace has to end with
-            self.hints = {}  # what an earlier trace of a loop found out
-            self.settings = {}  # (id of Cell, name) -> (Cell, attribute that was set, its value before or ABSENT)
+            self.missing: dict[Any, Any] = {}
+            self.cells: dict[Any, Any] = {}  # Cells called in this trace
+            self.checking: bool = False  # whether results that are traced now enter the status
+            self.number: Any = None  # of the seed stream
+            self.key_used: bool = False
+            self.errors: list[Any] = []  # (exception or checks.Finding, place) per code, from 1
+            self.calls: dict[Any, Any] = {}  # name of a function -> how often it was called
+            self.handlers: list[Any] = []  # places of the `try` statements around what is traced now
+            self.refused: Any = None  # what this trace has to end with
+            self.hints: dict[Any, Any] = {}  # what an earlier trace of a loop found out
+            self.settings: dict[
+                Any, Any
+            ] = {}  # (id of Cell, name) -> (Cell, attribute that was set, its value before or ABSENT)
         else:
             self.cells = parent.cells
 
@@ -241,15 +245,15 @@ class Epoch:
     __slots__ = ("value",)
 
     def __init__(self):
-        self.value = 0
+        self.value: int = 0
 
     def bump(self) -> None:
         """Make every compiled program check, at its next call, that it still fits."""
         self.value += 1
 
 
-epoch = Epoch()
-moves = Epoch()  # moves whenever Parameters go to another store, or an observer comes or goes
+epoch: Epoch = Epoch()
+moves: Epoch = Epoch()  # moves whenever Parameters go to another store, or an observer comes or goes
 
 
 class Taking:
@@ -263,7 +267,7 @@ class Taking:
 
     def __init__(self):
         self.lock = threading.RLock()
-        self.contended = False
+        self.contended: bool = False
         self._recorder = None
 
     def contend(self) -> None:
@@ -282,8 +286,8 @@ class Taking:
             self._recorder = ident
 
 
-taking = Taking()
-constants = IdentityMap()  # plain Tensor that a program holds as a constant -> True
+taking: Taking = Taking()
+constants: IdentityMap = IdentityMap()  # plain Tensor that a program holds as a constant -> True
 
 
 def settle() -> None:

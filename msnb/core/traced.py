@@ -60,7 +60,9 @@ class TracedOperator(Operator):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.traced = {name: kind.constants for name, (kind, _) in self.attributes.items() if kind.traced}
+        self.traced: dict[str, tuple[float, ...]] = {
+            name: kind.constants for name, (kind, _) in self.attributes.items() if kind.traced
+        }
         self._opened = {}
 
     def opened(self, attributes: dict[str, Any], graph: bool) -> Any:

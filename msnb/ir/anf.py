@@ -21,9 +21,9 @@ class TensorType:
     __slots__ = ("dtype", "shape", "itemsize")
 
     def __init__(self, dtype: str, shape: tuple[int, ...], itemsize: int) -> None:
-        self.dtype = dtype
-        self.shape = shape
-        self.itemsize = itemsize
+        self.dtype: str = dtype
+        self.shape: tuple[int, ...] = shape
+        self.itemsize: int = itemsize
 
     @property
     def size(self) -> int:
@@ -58,7 +58,7 @@ class AnfNode:
     __slots__ = ("func_graph", "types")
 
     def __init__(self, types: tuple["TensorType", ...]) -> None:
-        self.func_graph = None
+        self.func_graph: Any = None
         self.types = types
 
     @property
@@ -81,9 +81,9 @@ class ParameterNode(AnfNode):
         self, name: str, types: tuple["TensorType", ...], is_weight: bool = False, requires_grad: bool = False
     ) -> None:
         super().__init__(types)
-        self.name = name
-        self.is_weight = is_weight
-        self.requires_grad = requires_grad
+        self.name: str = name
+        self.is_weight: bool = is_weight
+        self.requires_grad: bool = requires_grad
 
     def __repr__(self) -> str:
         return f"ParameterNode({self.name}: {self.types[0] if self.types else ''})"
@@ -96,7 +96,7 @@ class ValueNode(AnfNode):
 
     def __init__(self, value: Any, types: tuple["TensorType", ...]) -> None:
         super().__init__(types)
-        self.value = value
+        self.value: Any = value
 
     def __repr__(self) -> str:
         return f"ValueNode({show_constant(self)})"
@@ -157,20 +157,20 @@ class CNode(AnfNode):
         origins: Sequence[Any] = (),
     ) -> None:
         super().__init__(types)
-        self.op = op
-        self.inputs = inputs
-        self.slots = slots
-        self.attrs = attrs or {}
-        self.scope = scope
-        self.direction = direction
-        self.source = source
-        self.graphs = graphs
-        self.id = id
-        self.flops = flops
-        self.nbytes = nbytes
-        self.kernel = kernel
-        self.instruction = instruction
-        self.origins = origins
+        self.op: str = op
+        self.inputs: Sequence[AnfNode] = inputs
+        self.slots: Sequence[int] = slots
+        self.attrs: dict[str, Any] = attrs or {}
+        self.scope: str = scope
+        self.direction: str = direction
+        self.source: tuple[Any, ...] | None = source
+        self.graphs: Sequence[FuncGraph] = graphs
+        self.id: int = id
+        self.flops: float = flops
+        self.nbytes: float = nbytes
+        self.kernel: Any = kernel
+        self.instruction: str | None = instruction
+        self.origins: Sequence[Any] = origins
 
     @property
     def uses(self) -> Iterator[tuple[AnfNode, int]]:
@@ -219,13 +219,13 @@ class FuncGraph:
         feeds: Sequence[int] = (),
         free: int = 0,
     ) -> None:
-        self.name = name
-        self.parameters = parameters
-        self.nodes = nodes
-        self.outputs = outputs
-        self.feeds = feeds
-        self.free = free
-        self.written = 0
+        self.name: str = name
+        self.parameters: list[ParameterNode] = parameters
+        self.nodes: list[CNode] = nodes
+        self.outputs: list[tuple[AnfNode, int]] = outputs
+        self.feeds: Sequence[int] = feeds
+        self.free: int = free
+        self.written: int = 0
         for node in (*parameters, *nodes):
             node.func_graph = self
 

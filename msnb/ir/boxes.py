@@ -17,14 +17,14 @@ class Scope:
     __slots__ = ("name", "kind", "parent", "children", "index", "size", "start", "named")
 
     def __init__(self, name: str, kind: int = SCOPE, parent: "Scope | None" = None) -> None:
-        self.name = name
-        self.kind = kind
+        self.name: str = name
+        self.kind: int = kind
         self.parent = parent
-        self.children = []
-        self.index = -1
-        self.size = 0
-        self.start = 0
-        self.named = {}
+        self.children: list[Any] = []
+        self.index: int = -1
+        self.size: int = 0
+        self.start: int = 0
+        self.named: dict[Any, Any] = {}
 
     def child(self, name: str, kind: int = SCOPE) -> "Scope":
         """The child scope of that name, made when it is missing."""

@@ -24,9 +24,9 @@ class Comparison:
     __slots__ = ("links", "first", "second")
 
     def __init__(self, links: Any, first: Any, second: Any) -> None:
-        self.links = links
-        self.first = first
-        self.second = second
+        self.links: Any = links
+        self.first: Any = first
+        self.second: Any = second
 
     def counts(self) -> dict[str, int]:
         """{"same": n, "changed": n, "fused": n, "removed": n, "added": n}"""

@@ -53,11 +53,11 @@ class Hierarchy:
     def __init__(self, graph: "FuncGraph", fold: bool = True) -> None:
         self.graph = graph
         self.root = Scope("", ROOT)
-        self.nodes = list(graph.all_nodes())
-        self.edges = []
-        self.feeders = [[] for _ in self.nodes]  # ids each node takes its inputs from
-        self.signatures = {}
-        self.signature_of = [0] * len(self.nodes)
+        self.nodes: list[CNode] = list(graph.all_nodes())
+        self.edges: list[Any] = []
+        self.feeders: list[list[Any]] = [[] for _ in self.nodes]  # ids each node takes its inputs from
+        self.signatures: dict[Any, Any] = {}
+        self.signature_of: list[int] = [0] * len(self.nodes)
         for node in self.nodes:
             key = signature(node)
             self.signature_of[node.id] = self.signatures.setdefault(key, len(self.signatures))
@@ -66,9 +66,9 @@ class Hierarchy:
                 self.root.child(lane, LANE)
         if not self.root.children:
             self.root.child("forward", LANE)
-        self.home = [None] * len(self.nodes)
+        self.home: list[Any] = [None] * len(self.nodes)
         # a compiled program runs its kernels in any order, so there calls of one Cell cannot be told apart
-        self.calls = {} if any(node.instruction for node in self.nodes) else calls(graph.nodes)
+        self.calls: Any = {} if any(node.instruction for node in self.nodes) else calls(graph.nodes)
         self._place(graph, None, "", {})
         for lane in self.root.children:
             _merge_single(lane, self._twin(lane))

@@ -146,9 +146,9 @@ class Scale:
     def __init__(self, values: Iterable[float], log: bool) -> None:
         known = [value for value in values if value is not None and math.isfinite(value)]
         self.log = log
-        self.high = max(known, default=0.0)
-        self.low = min(known, default=0.0)
-        self.two_sided = not log and self.low < 0 < self.high
+        self.high: float = max(known, default=0.0)
+        self.low: float = min(known, default=0.0)
+        self.two_sided: bool = not log and self.low < 0 < self.high
         if log:
             positive = [value for value in known if value > 0]
             self.low = max(min(positive, default=self.high / 10), self.high / _DECADES)

@@ -54,7 +54,7 @@ class Listing:
     _HEAD = ("program", "compiled because", "trace s", "compile s", "nodes", "Parameters", "calls", "memory")
 
     def __init__(self, programs: list[Any]) -> None:
-        self.rows = [
+        self.rows: list[tuple[Any, Any, str, str, str, str, str, str]] = [
             (
                 p.name,
                 p.reason,

@@ -47,8 +47,8 @@ class Scope:
     """One running cell."""
 
     def __init__(self):
-        self.options = None
-        self.info = None  # IPython's description of the cell, which its result has too
+        self.options: Any = None
+        self.info: Any = None  # IPython's description of the cell, which its result has too
         self._before = {}
         self._clock = None
         self._ran = None

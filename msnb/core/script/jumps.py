@@ -143,7 +143,10 @@ class Flags:
     """Names of the flags of one region: left by break, this round skipped, function returned, and its value."""
 
     def __init__(self, broken: str | None, skip: str | None, left: str | None, value: str | None) -> None:
-        self.broken, self.skip, self.left, self.value = broken, skip, left, value
+        self.broken: str | None = broken
+        self.skip: str | None = skip
+        self.left: str | None = left
+        self.value: str | None = value
 
     def rewrite(self, block: list[ast.stmt]) -> list[ast.stmt]:
         """The block with jumps as assignments to the flags, and what follows a possible jump guarded."""

@@ -31,12 +31,12 @@ class Lowering(ast.NodeTransformer):
         self.filename = filename
         self.self_name = self_name
         self.depth = depth
-        self.around = around
-        self.foreign = frozenset()  # globals and the like, which are changed in place and never rebound
-        self.owner = "function"
-        self.count = 0
-        self.children = 0
-        self.closed = {}  # names that blocks write through nonlocal
+        self.around: frozenset[Any | str] = around
+        self.foreign: frozenset[str] = frozenset()  # globals and the like, which are changed in place and never rebound
+        self.owner: str = "function"
+        self.count: int = 0
+        self.children: int = 0
+        self.closed: dict[Any, Any] = {}  # names that blocks write through nonlocal
 
     def fresh(self, prefix: str) -> str:
         """A name that no user writes."""

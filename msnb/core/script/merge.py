@@ -66,7 +66,9 @@ class Chosen:
     def __init__(
         self, functions: Sequence[Callable[..., Any]], index: jax.Array, place: tuple[Any, ...] | None
     ) -> None:
-        self.functions, self.index, self.place = functions, index, place
+        self.functions = functions
+        self.index: Any = index
+        self.place: tuple[Any, ...] | None = place
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         from msnb.core.script.runtime import call, if_expression
@@ -96,7 +98,8 @@ class Branch:
     def __init__(self, run: Callable[..., Any]) -> None:
         outer = _thread.frame
         self.raised = False
-        self.leaves, self.rebuild = [], None
+        self.leaves: list[Any] = []
+        self.rebuild: Any = None
 
         def traced():
             with trace.Frame((), (), outer) as frame:
@@ -112,12 +115,12 @@ class Branch:
             self.boxes = [p for p, _ in writes]
             return arrays, [a for _, a in writes], hidden
 
-        self.jaxpr = jax.make_jaxpr(traced)()
+        self.jaxpr: Any = jax.make_jaxpr(traced)()
         spots = [i for i, leaf in enumerate(self.leaves) if isinstance(leaf, Tensor)]
         avals = [v.aval for v in self.jaxpr.jaxpr.outvars]
-        self.spot = {leaf: i for i, leaf in enumerate(spots)}
-        self.avals = {leaf: avals[i] for i, leaf in enumerate(spots)}
-        self.count = len(spots)
+        self.spot: dict[int, int] = {leaf: i for i, leaf in enumerate(spots)}
+        self.avals: dict[int, Any] = {leaf: avals[i] for i, leaf in enumerate(spots)}
+        self.count: int = len(spots)
 
     def variables(self) -> list[Any]:
         """Per variable (leaf positions, structure)."""

@@ -57,15 +57,15 @@ class Reads:
     """What one trace read. `seal` ends it; then `same` and `change` compare with what stands there now."""
 
     def __init__(self):
-        self.seen = set()  # ids of code, kept alive by `functions`
-        self.functions = []
-        self.globals = {}  # id of a namespace -> (namespace, {name: value})
-        self.closures = []  # (closure cell, value, name)
-        self.attributes = set()  # names of attributes that the functions mention
-        self.objects = {}  # id -> object whose methods ran
-        self.checks = []  # (itemgetter, namespace, values)
-        self.contents = []  # (name, reference to the value, its Snapshot)
-        self.primitives = []  # (name, Primitive, how often it had changed)
+        self.seen: set[Any] = set()  # ids of code, kept alive by `functions`
+        self.functions: list[Any] = []
+        self.globals: dict[Any, Any] = {}  # id of a namespace -> (namespace, {name: value})
+        self.closures: list[Any] = []  # (closure cell, value, name)
+        self.attributes: set[Any] = set()  # names of attributes that the functions mention
+        self.objects: dict[Any, Any] = {}  # id -> object whose methods ran
+        self.checks: list[Any] = []  # (itemgetter, namespace, values)
+        self.contents: list[Any] = []  # (name, reference to the value, its Snapshot)
+        self.primitives: list[Any] = []  # (name, Primitive, how often it had changed)
 
     def add(self, fn: Any, instance: Any) -> None:
         """Note what a function and what is nested in it read."""

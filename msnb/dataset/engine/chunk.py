@@ -14,8 +14,8 @@ class Hint:
     __slots__ = ("size", "limit")
 
     def __init__(self, limit: int, size: int | None = None) -> None:
-        self.limit = limit
-        self.size = limit if size is None else size
+        self.limit: int = limit
+        self.size: int = limit if size is None else size
 
     def take(self) -> int:
         """The size for the next chunk."""
@@ -31,9 +31,9 @@ class Chunk:
     __slots__ = ("columns", "n", "first")
 
     def __init__(self, columns: Any, n: int, first: int = 0) -> None:
-        self.columns = columns
-        self.n = n
-        self.first = first
+        self.columns: Any = columns
+        self.n: int = n
+        self.first: int = first
 
     def rows(self) -> Iterator[Any]:
         """Yield each row as a list of arrays."""

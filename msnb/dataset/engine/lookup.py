@@ -32,7 +32,7 @@ class TableStep(Step):
         super().__init__(steps[0].inputs, 1, steps[0].names, steps[0].workers)
         self.steps = steps
         self.planes = planes
-        self.label = " + ".join(s.label for s in [*steps, *([planes] if planes else [])])
+        self.label: str = " + ".join(s.label for s in [*steps, *([planes] if planes else [])])
         self._tables = {}
         self._lock = threading.Lock()
 

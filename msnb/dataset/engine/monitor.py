@@ -34,8 +34,8 @@ class Operator:
         self.kind = kind
         self.depth = depth
         self.rows = 0
-        self.total = 0.0
-        self.below = []
+        self.total: float = 0.0
+        self.below: list[Any] = []
 
     @property
     def label(self) -> str:
@@ -73,12 +73,12 @@ class Monitor:
 
     def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
-        self.operators = []
-        self.queue = None
-        self.rows = 0
+        self.operators: list[Any] = []
+        self.queue: Any = None
+        self.rows: int = 0
         self.waited = self.used = 0.0
         self._filled, self._places = 0, 0  # sums over the items that were taken
-        self.running = False
+        self.running: bool = False
         self._begun = self._ended = None
         self._left = None
         self._lock = threading.Lock()

@@ -60,7 +60,7 @@ class IndexSource(Node):
         super().__init__([], columns)
         self.source = source
         self.sampler = sampler
-        self.order = []
+        self.order: list[Any] = []
 
     def numbers(self) -> np.ndarray:
         """The sample numbers of the next epoch."""
@@ -265,7 +265,7 @@ class Batch(Node):
         self.size_of = size_of
         self.per_batch = per_batch
         self.pad = pad
-        self.epoch = 0
+        self.epoch: int = 0
 
     def _groups(self):
         child = self.children[0]
@@ -357,8 +357,8 @@ class Filter(Node):
     def __init__(self, child: "Node", predicate: Callable[..., Any], names: Sequence[str]) -> None:
         super().__init__([child], child.columns)
         self.predicate = predicate
-        self.names = names or child.columns
-        self.inputs = [child.index(name, "filter") for name in self.names]
+        self.names: Sequence[str] = names or child.columns
+        self.inputs: list[int] = [child.index(name, "filter") for name in self.names]
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
         first = 0
@@ -390,7 +390,7 @@ class Project(Node):
 
     def __init__(self, child: "Node", names: Sequence[str]) -> None:
         super().__init__([child], list(names))
-        self.pick = [child.index(name, "project") for name in names]
+        self.pick: list[int] = [child.index(name, "project") for name in names]
 
     def chunks(self, hint: Hint) -> Iterator[Chunk]:
         for chunk in self.children[0].chunks(hint):

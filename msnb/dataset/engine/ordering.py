@@ -17,9 +17,9 @@ class Shuffle(Node):
         super().__init__([child], child.columns)
         self.buffer_size = size
         self.reshuffle = reshuffle
-        self.seed = fresh_seed() if seed is None else seed
-        self.stream = Mt64(self.seed)
-        self.cut_short = False
+        self.seed: int = fresh_seed() if seed is None else seed
+        self.stream: Mt64 = Mt64(self.seed)
+        self.cut_short: bool = False
 
     def _buffer(self):
         if not self.reshuffle:

@@ -14,6 +14,7 @@ from msnb.dataset.engine.errors import UserError, located
 from msnb.dataset.engine.workers import parallel_map, processors
 
 if TYPE_CHECKING:  # named in annotations alone
+    from msnb.dataset.core.streams import Mt32
     from msnb.dataset.engine.chunk import Chunk
 
 _HEAVY = 4096  # elements of a row from which the pool is worth its hand-over
@@ -85,12 +86,12 @@ class LibraryStep(Step):
     def __init__(self, op: Any, inputs: Sequence[str], results: int, names: Sequence[str], workers: int = 1) -> None:
         super().__init__(inputs, results, names, workers)
         self.op = op
-        self.label = op_name(op)
-        self.state = op._open()
-        self.act_on_stack = None  # what the optimiser puts in the place of op._apply_stack
-        self.deterministic = op.deterministic
-        self.costly = op.costly
-        self.pointwise = op.pointwise and op.deterministic and len(inputs) == 1 and results == 1
+        self.label: str = op_name(op)
+        self.state: Any = op._open()
+        self.act_on_stack: Any = None  # what the optimiser puts in the place of op._apply_stack
+        self.deterministic: Any = op.deterministic
+        self.costly: Any = op.costly
+        self.pointwise: Any = op.pointwise and op.deterministic and len(inputs) == 1 and results == 1
         if op.inputs is not None and op.inputs != len(inputs):
             raise RuntimeError(
                 f"{self.label} accepts {op.inputs} column(s), but is given {len(inputs)}: {', '.join(names)}. "
@@ -209,9 +210,9 @@ class UserStep(Step):
     ) -> None:
         super().__init__(inputs, results, names, workers)
         self.functions = functions
-        self.label = " > ".join(op_name(f) for f in functions)
+        self.label: str = " > ".join(op_name(f) for f in functions)
         self.processes = processes
-        self.states = [f._open() if isinstance(f, TensorOp) else None for f in functions]
+        self.states: list[Mt32 | None] = [f._open() if isinstance(f, TensorOp) else None for f in functions]
 
     def call(self, *row: Any) -> Any:
         """One row through the chain; the results as a tuple of arrays."""

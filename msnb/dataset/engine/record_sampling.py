@@ -20,7 +20,8 @@ class RecordOrder:
     """
 
     def __init__(self, top: Any) -> None:
-        self.top, self.steps = top, []
+        self.top: Any = top
+        self.steps: list[Any] = []
         while top is not None:
             self.steps.insert(0, top)
             top = top.child

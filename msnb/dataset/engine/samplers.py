@@ -6,7 +6,7 @@ numbers.
 
 import copy
 import numbers
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Self
 
@@ -183,7 +183,7 @@ class Sampler(_Chain):
     def __init__(self, num_samples: int | None = None) -> None:
         self.num_samples = num_samples
 
-    def __iter__(self) -> None:
+    def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError(f"{type(self).__name__} has to define __iter__, which yields sample numbers.")
 
     def reset(self) -> None:
@@ -439,7 +439,7 @@ class WeightedRandomSampler(BuiltinSampler):
         self.replacement: bool = _boolean("replacement", replacement)
         self.weights: list[Any] = weights.tolist() if isinstance(weights, np.ndarray) else weights
         if not isinstance(self.weights, list):
-            self.weights = [self.weights]
+            self.weights: list[Any] = [self.weights]
         _check_elements("weights", self.weights, numbers.Number)
         if not self.weights:
             raise ValueError("weights size should not be 0")

@@ -13,10 +13,10 @@ class Running:
 
     def __init__(self, sampler: Any, rows: Any, class_ids: Any) -> None:
         self.sampler = sampler
-        self.child = sampler.child_sampler.open(rows, class_ids) if sampler.child_sampler is not None else None
-        self.rows = self.child.count if self.child is not None else rows
-        self.count = self.rows  # MindSpore's num_samples_: what a parent takes for its number of rows
-        self.epoch = 0
+        self.child: Any = sampler.child_sampler.open(rows, class_ids) if sampler.child_sampler is not None else None
+        self.rows: Any = self.child.count if self.child is not None else rows
+        self.count: Any = self.rows  # MindSpore's num_samples_: what a parent takes for its number of rows
+        self.epoch: int = 0
         self.begin(sampler, class_ids)
 
     def begin(self, sampler: Any, class_ids: Any) -> None:
@@ -34,7 +34,7 @@ class Running:
         self.epoch += 1
         return numbers_ if inner is None else inner[numbers_]
 
-    def draw(self) -> None:
+    def draw(self) -> np.ndarray:
         raise NotImplementedError
 
     def draw_of(self, rows: Any) -> np.ndarray:

@@ -36,10 +36,10 @@ class Store:
     def __init__(self, rows: int, budget: int) -> None:
         self.rows = rows
         self.budget = budget
-        self.open = rows > 0 and budget > 0
+        self.open: bool = rows > 0 and budget > 0
         self.arrays = None
-        self.filled = None
-        self.complete = False
+        self.filled: np.ndarray = None
+        self.complete: bool = False
         self._missing = rows
         self._give_back = None
 

@@ -87,7 +87,10 @@ class GradientMonitor(Callback):
             raise TypeError(f"For 'GradientMonitor', 'net' should be a Cell, but got {type(net).__name__}.")
         if not isinstance(locate, bool):
             raise TypeError(f"For 'GradientMonitor', 'locate' should be bool, but got {locate!r}.")
-        self.level, self.tensors, self.net, self.locate = level, tensors, net, locate
+        self.level = level
+        self.tensors: tuple[Any, ...] = tensors
+        self.net: Cell | None = net
+        self.locate: bool = locate
         self.recording = Recording(keep, memory, level)
         self._plans = weakref.WeakKeyDictionary()
         self._tape = Tape(self)

@@ -44,23 +44,23 @@ class Plan:
 
     def __init__(self, program: "Program", level: str, tensors: tuple[str, ...]) -> None:
         self.level = level
-        self.patterns = tuple(tensors)
-        self.jaxpr = None
-        self.rows = []
-        self.loss = _loss_output(program)
-        self.results = program.n_results
-        self.first_use = {}
-        self.given = sum(aval.size * aval.dtype.itemsize for aval in program.jaxpr.in_avals)
+        self.patterns: tuple[str, ...] = tuple(tensors)
+        self.jaxpr: object = None
+        self.rows: list[Any] = []
+        self.loss: int | None = _loss_output(program)
+        self.results: int = program.n_results
+        self.first_use: dict[Any, Any] = {}
+        self.given: int = sum(aval.size * aval.dtype.itemsize for aval in program.jaxpr.in_avals)
         places = {entry[1]: i for i, entry in enumerate(program.inputs) if entry[0] == "param"}
         self._trained = [entry[1] for entry in program.inputs if entry[0] == "param" and entry[2]]
         self._written = {p.name: program.n_results + i for i, p in enumerate(program.written)}
         if not self._interesting(program, places):
             return
-        self.moves = [(places[name], self._written[name]) for name in self.updates]
+        self.moves: list[tuple[int, int]] = [(places[name], self._written[name]) for name in self.updates]
         measure = _Measure(self)
         made = instrument(program.jaxpr, self._choose, measure, program.inputs, program.name)
-        self.graph = made.graph
-        self.missed = sorted({point.node.fullname for point in made.missed})
+        self.graph: object = made.graph
+        self.missed: list[Any] = sorted({point.node.fullname for point in made.missed})
         self.jaxpr = made.jaxpr
 
     def _interesting(self, program, places):

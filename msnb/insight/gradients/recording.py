@@ -41,8 +41,13 @@ class NonFinite:
         source: tuple[Any, ...] | None = None,
         node: Any = -1,
     ) -> None:
-        self.step, self.what, self.name, self.direction = step, what, name, direction
-        self.cell, self.source, self.node = cell, source, node
+        self.step: Any = step
+        self.what: str = what
+        self.name: str = name
+        self.direction: str = direction
+        self.cell: str = cell
+        self.source: tuple[Any, ...] | None = source
+        self.node: Any = node
 
     def __repr__(self) -> str:
         return f"NonFinite(step {self.step}: {self.what} from {self.name}, {self.direction})"
@@ -54,12 +59,12 @@ class Step:
     __slots__ = ("number", "loss", "stats", "histograms", "changes", "units", "seconds")
 
     def __init__(self, number: int | None) -> None:
-        self.number = number
-        self.loss = None
-        self.stats = {}  # row key -> vector of summary.COLUMNS
-        self.histograms = {}
-        self.changes = {}  # parameter name -> (rms of the change, rms before it)
-        self.units = {}  # row key -> bool per unit: alive
+        self.number: int | None = number
+        self.loss: Any = None
+        self.stats: dict[Any, Any] = {}  # row key -> vector of summary.COLUMNS
+        self.histograms: dict[Any, Any] = {}
+        self.changes: dict[Any, Any] = {}  # parameter name -> (rms of the change, rms before it)
+        self.units: dict[Any, Any] = {}  # row key -> bool per unit: alive
 
 
 class Recording:
@@ -81,20 +86,22 @@ class Recording:
     """
 
     def __init__(self, keep: int = 500, memory: int = 64 << 20, level: str = "parameters") -> None:
-        self.keep, self.memory, self.level = keep, memory, level
+        self.keep: int = keep
+        self.memory: int = memory
+        self.level: str = level
         self.mode = "GRAPH"
         self._rows = {}
         self._steps = []
-        self.tensors = {}
-        self.nonfinite = None
-        self.graph = None
-        self.operators = []  # (place in the forward pass, operator)
-        self.missed = []
-        self.untrained = []  # trainable Parameters that no gradient is taken with respect to
-        self.unread = []  # Parameters that the forward pass does not read
-        self.stride = 1
-        self.tensor_stride = 1
-        self.dropped = 0  # bytes of whole tensors that did not fit
+        self.tensors: dict[Any, Any] = {}
+        self.nonfinite: Any = None
+        self.graph: FuncGraph = None
+        self.operators: list[Any] = []  # (place in the forward pass, operator)
+        self.missed: list[Any] = []
+        self.untrained: list[Any] = []  # trainable Parameters that no gradient is taken with respect to
+        self.unread: list[Any] = []  # Parameters that the forward pass does not read
+        self.stride: int = 1
+        self.tensor_stride: int = 1
+        self.dropped: int = 0  # bytes of whole tensors that did not fit
         self._now = None
         self._number = 0
         self._count = 0

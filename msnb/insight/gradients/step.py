@@ -33,8 +33,8 @@ class StepNumbers:
 
     def __init__(self, gradients: list[jax.Array], before: list[jax.Array], after: list[jax.Array]) -> None:
         arrays = [*gradients[:1], *before[:1]]  # the others lie where these do
-        self.here = all(device.platform == "cpu" for array in arrays for device in array.devices())
-        self.made = (gradients, before, after) if self.here else _on_device(gradients, before, after)
+        self.here: bool = all(device.platform == "cpu" for array in arrays for device in array.devices())
+        self.made: Any = (gradients, before, after) if self.here else _on_device(gradients, before, after)
 
     def ready(self) -> bool:
         """Whether `read` does not wait."""

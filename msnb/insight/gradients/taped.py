@@ -45,8 +45,8 @@ class Tape:
 
     def __init__(self, monitor: "GradientMonitor") -> None:
         self.monitor = monitor
-        self.held = {}  # parameter -> its array before the update
-        self.seen = set()  # names of Parameters that a gradient was taken with respect to
+        self.held: dict[Any, Any] = {}  # parameter -> its array before the update
+        self.seen: set[Any] = set()  # names of Parameters that a gradient was taken with respect to
         self._clear()
 
     def _clear(self):

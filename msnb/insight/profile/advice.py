@@ -36,10 +36,10 @@ class Finding:
         kind: str | None = "operator",
         row: "Row | None" = None,
     ) -> None:
-        self.share = share
-        self.text = text
-        self.source = source
-        self.kind = kind
+        self.share: float = share
+        self.text: str = text
+        self.source: tuple[Any, ...] | None = source
+        self.kind: str | None = kind
         self.row = row
 
     def __repr__(self) -> str:

@@ -99,9 +99,9 @@ class Owner:
     __slots__ = ("nodes", "how", "note")
 
     def __init__(self, nodes: "list[CNode]", how: str, note: str | None) -> None:
-        self.nodes = nodes
-        self.how = how
-        self.note = note
+        self.nodes: list[CNode] = nodes
+        self.how: str = how
+        self.note: str | None = note
 
     def __repr__(self) -> str:
         return f"Owner({[node.fullname for node in self.nodes]}, {self.how}: {self.note})"

@@ -41,22 +41,22 @@ class Call:
         done: Any,
         work: Any,
     ) -> None:
-        self.name = name
-        self.scope = scope
-        self.source = source
-        self.backward = backward
-        self.start = start
-        self.sent = sent
-        self.done = done
-        self.work = work  # (flops, bytes)
-        self.busy = done - sent
+        self.name: str = name
+        self.scope: str = scope
+        self.source: tuple[Any, ...] | None = source
+        self.backward: bool = backward
+        self.start: float = start
+        self.sent: float = sent
+        self.done: Any = done
+        self.work: Any = work  # (flops, bytes)
+        self.busy: Any = done - sent
 
 
 class Watch:
     """Collects `calls` from `open` to `close`."""
 
     def __init__(self):
-        self.calls = []
+        self.calls: list[Any] = []
         self._places = {}  # ids of a forward call's inputs -> its scope and line
         self._work = {}
         self._listener = None

@@ -23,10 +23,10 @@ class Machine:
     __slots__ = ("device", "flops", "bandwidth", "seconds")
 
     def __init__(self, device: Any, flops: float, bandwidth: float, seconds: float = 0.0) -> None:
-        self.device = device
-        self.flops = flops
-        self.bandwidth = bandwidth
-        self.seconds = seconds
+        self.device: Any = device
+        self.flops: float = flops
+        self.bandwidth: float = bandwidth
+        self.seconds: float = seconds
 
     def at_best(self, flops: float, nbytes: float) -> float:
         """Seconds that so much work takes at least: the longer of computing and moving (Williams et al., 2009)."""

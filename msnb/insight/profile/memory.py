@@ -1,6 +1,6 @@
 """Memory of a program: Parameters, what is kept for the gradient, the peak."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msnb.ir.anf import CNode
 
@@ -28,7 +28,10 @@ class Memory:
     __slots__ = ("parameters", "arguments", "outputs", "temporary", "shared", "peak", "activations", "curve", "top")
 
     def __init__(self):
-        self.parameters, self.activations, self.curve, self.top = [], [], [], []
+        self.parameters: list[Any] = []
+        self.activations: list[Any] = []
+        self.curve: list[Any] = []
+        self.top: list[Any] = []
         self.arguments = self.outputs = self.temporary = self.shared = self.peak = None
 
     @property

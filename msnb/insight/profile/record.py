@@ -35,9 +35,14 @@ class Recording:
 
     def __init__(self):
         self.start = self.end = 0
-        self.calls, self.programs, self.waits, self.compiling, self.steps = [], {}, [], [], []
-        self.kernels, self.dispatched = [], []
-        self.traced = None
+        self.calls: list[Any] = []
+        self.programs: dict[Any, Any] = {}
+        self.waits: list[Any] = []
+        self.compiling: list[Any] = []
+        self.steps: list[Any] = []
+        self.kernels: list[Any] = []
+        self.dispatched: list[Any] = []
+        self.traced: Any = None
         self.mode = "GRAPH"
 
 

@@ -41,10 +41,10 @@ class Group:
     __slots__ = ("nodes", "alone", "part", "seconds")
 
     def __init__(self, nodes: "list[CNode]", alone: Any, part: float = 1.0) -> None:
-        self.nodes = nodes
-        self.alone = alone
-        self.part = part
-        self.seconds = alone * part
+        self.nodes: list[CNode] = nodes
+        self.alone: Any = alone
+        self.part: float = part
+        self.seconds: Any = alone * part
 
     def __repr__(self) -> str:
         return f"Group({' + '.join(dict.fromkeys(node.name for node in self.nodes))}: {self.seconds * 1e3:.3f} ms)"
@@ -63,11 +63,11 @@ class Replay:
 
     def __init__(self, groups: "list[Group]", step: Any, rest: Any, compiled: Any) -> None:
         self.groups = sorted(groups, key=lambda group: -group.seconds)
-        self.step = step
-        self.total = sum(group.seconds for group in groups)
-        self.alone = sum(group.alone for group in groups)
-        self.rest = rest
-        self.compiled = compiled
+        self.step: Any = step
+        self.total: int = sum(group.seconds for group in groups)
+        self.alone: int = sum(group.alone for group in groups)
+        self.rest: Any = rest
+        self.compiled: Any = compiled
 
     @property
     def difference(self) -> float:

@@ -17,6 +17,7 @@ from .rows import Cell, Row, work
 from .text import table
 
 if TYPE_CHECKING:  # named in annotations alone
+    from msnb.insight.profile.machine import Machine
     from msnb.insight.profile.record import Recording
     from msnb.insight.profile.replay import Replay
 
@@ -45,20 +46,24 @@ class Profile:
 
     def __init__(self, recording: "Recording", name: str | None = None) -> None:
         self.recording = recording
-        self.mode = recording.mode
-        self.machine = machine()
-        self.notes, self.rows, self.cells = [], [], []
+        self.mode: str = recording.mode
+        self.machine: Machine = machine()
+        self.notes: list[Any] = []
+        self.rows: list[Any] = []
+        self.cells: list[Any] = []
         self.graph = self.memory = self.program = None
-        self.times, self.kernel_rows, self._owners = [], [], {}
+        self.times: list[Any] = []
+        self.kernel_rows: list[Any] = []
+        self._owners = {}
         self._stages = {}
         compiling = shares.union(recording.compiling)
-        self.compile_seconds = shares.length(compiling) * _NS
+        self.compile_seconds: float = shares.length(compiling) * _NS
         self._steps = self._find_steps(compiling)
         self._choose_program()
         self.name = name or self._name()
         self._measure(compiling)
         if self.program is not None:
-            self.memory = memory.of_program(self.program, self.graph)
+            self.memory: Any = memory.of_program(self.program, self.graph)
         self.advice = advice(self)
 
     # ------------------------------------------------------------------ steps

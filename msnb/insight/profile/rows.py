@@ -52,12 +52,18 @@ class Row:
     def __init__(
         self, op: str, name: str, scope: str, direction: str, source: tuple[Any, ...] | None, program: Any = ""
     ) -> None:
-        self.op, self.name, self.scope, self.direction, self.source = op, name, scope, direction, source
+        self.op: str = op
+        self.name: str = name
+        self.scope: str = scope
+        self.direction: str = direction
+        self.source: tuple[Any, ...] | None = source
         self.seconds = self.measured = self.fused = self.inferred = self.dispatch = 0.0
-        self.replayed = None
-        self.how = "measured"
+        self.replayed: Any = None
+        self.how: str = "measured"
         self.flops = self.nbytes = self.kernels = self.calls = 0
-        self.nodes, self.mates, self.program = [], set(), program
+        self.nodes: list[Any] = []
+        self.mates: set[Any] = set()
+        self.program: Any = program
 
     @property
     def cell(self) -> str:
@@ -74,10 +80,10 @@ class Cell:
     __slots__ = ("scope", "forward", "backward", "update", "own", "flops", "nbytes", "source")
 
     def __init__(self, scope: str) -> None:
-        self.scope = scope
+        self.scope: str = scope
         self.forward = self.backward = self.update = self.own = 0.0
         self.flops = self.nbytes = 0
-        self.source = None
+        self.source: Any = None
 
     @property
     def seconds(self) -> float:

@@ -61,7 +61,8 @@ class GradientView:
             )
         if isinstance(height, bool) or not isinstance(height, int) or height < 1:
             raise ValueError(f"For 'GradientView', 'height' should be a positive int (pixels), but got {height!r}.")
-        self.recording, self.height = recording, height
+        self.recording = recording
+        self.height: int = height
         self.findings = recording.findings()
         self._payload = self._graph = self._widget = None
 

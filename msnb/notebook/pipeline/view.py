@@ -49,8 +49,8 @@ class PipelineView:
                 f"For 'PipelineView', 'dataset' should be a mindspore.dataset Dataset, but got "
                 f"{type(dataset).__name__}."
             )
-        self.monitor = dataset.monitor()
-        self.history = []
+        self.monitor: Any = dataset.monitor()
+        self.history: list[Any] = []
         self._widget = self._shown = self._looking = None
         self._ended = threading.Event()
 

@@ -99,7 +99,7 @@ class Samples:
         self.rows = rows
         self.stores: dict[Any, Any] = {}
 
-    def fetch(self, numbers: np.ndarray) -> None:
+    def fetch(self, numbers: np.ndarray) -> list[Any]:
         """The columns of the samples with these numbers (an int64 array)."""
         raise NotImplementedError
 
@@ -214,11 +214,11 @@ class SourceDataset(Dataset):
             self._divided = False
             self.num_shards = self.shard_id = self.dataset_size = None
 
-    def is_shuffled(self) -> None:
+    def is_shuffled(self) -> bool:
         """Whether the order is random."""
         raise NotImplementedError("SourceDataset must implement is_shuffled.")
 
-    def is_sharded(self) -> None:
+    def is_sharded(self) -> bool:
         """Whether it is a share of the data."""
         raise NotImplementedError("SourceDataset must implement is_sharded.")
 
@@ -226,7 +226,7 @@ class SourceDataset(Dataset):
 class MappableDataset(SourceDataset):
     """Base of the sources whose samples can be fetched by number; a sampler says which and in which order."""
 
-    columns: tuple[()] = ()
+    columns: tuple[str, ...] = ()
     divisible = True  # whether it can be shared out among processes
     exclusive = True  # whether a sampler excludes shuffling and shares
     of_records = False  # whether samplers draw as MindRecord does
@@ -446,7 +446,7 @@ class RowStream:
 class StreamDataset(SourceDataset):
     """Base of the sources that stream rows from files."""
 
-    columns: tuple[()] = ()
+    columns: tuple[str, ...] = ()
 
     def __init__(
         self,

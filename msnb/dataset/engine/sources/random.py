@@ -88,7 +88,7 @@ class RandomDataset(MappableDataset):
                     f"c{i}", kind, [stream.uniform_int(1, 8) for _ in range(stream.uniform_int(1, 3))]
                 )
         if not self.total_rows:
-            self.total_rows = Mt32(seed + 1).uniform_int(1, 1024)
+            self.total_rows: Any = Mt32(seed + 1).uniform_int(1, 1024)
         details = self.schema.details()
         if columns_list:
             by_name = {d[0]: d for d in details}
