@@ -58,6 +58,7 @@ lint-python: $(DEV)
 	$(BIN)/python -m ruff check .
 	$(BIN)/python -m ruff format --check .
 	$(BIN)/python -m pyright --pythonpath $(BIN)/python
+	$(BIN)/python tests/typing/share.py
 	$(BIN)/python -m pytest -p no:cacheprovider tests/test_architecture.py tests/own_lines
 
 lint-javascript: $(DEV) $(VIEWS)

@@ -4,7 +4,7 @@
 """
 
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msnb import (
     _tested,  # first: it speaks before another JAX can fail
@@ -194,7 +194,7 @@ _SUBMODULES = frozenset(
 )
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _LATER:
         value = globals()[name] = getattr(_import_module(_LATER[name]), name)  # spares what is not asked for
         return value
@@ -214,16 +214,16 @@ def __getattr__(name):
     )
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *_LATER, *_SUBMODULES})
 
 
-def load_ipython_extension(ipython):
+def load_ipython_extension(ipython: Any) -> None:
     """What `%load_ext msnb` runs."""
     _import_module("msnb.notebook").load_ipython_extension(ipython)  # spares it to plain Python
 
 
-def unload_ipython_extension(ipython):
+def unload_ipython_extension(ipython: Any) -> None:
     """What `%unload_ext msnb` runs."""
     _import_module("msnb.notebook").unload_ipython_extension(ipython)  # spares it to plain Python
 

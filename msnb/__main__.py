@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
+from argparse import Namespace
 from pathlib import Path
 
 from msnb import alias, context
@@ -22,7 +23,7 @@ QUICK_START = "01_quick_start.ipynb"
 ENOUGH = 0.97
 
 
-def main(argv=None):
+def main(argv: list[str] | None = None) -> int:
     """Run one command; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m msnb", description=__doc__.split(": ", 1)[1])
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -56,7 +57,7 @@ def main(argv=None):
     return options.run(options)
 
 
-def quick_start():
+def quick_start() -> Path:
     """Path of the quick-start notebook: in the repository, or as the wheel brings it."""
     for folder in (PACKAGE.parent / "notebooks", PACKAGE / "_data"):
         if (folder / QUICK_START).is_file():
@@ -64,7 +65,7 @@ def quick_start():
     raise FileNotFoundError(f"{QUICK_START} is neither in {PACKAGE.parent / 'notebooks'} nor in {PACKAGE / '_data'}.")
 
 
-def run_demo(options):
+def run_demo(options: Namespace) -> int:
     """Execute the quick start cell by cell; write it and its HTML; say how accurate the network is."""
     missing = [
         name for name in ("nbclient", "nbconvert", "nbformat", "ipykernel") if not importlib.util.find_spec(name)
@@ -194,7 +195,7 @@ def _to_html(notebook):
     return HTMLExporter(**dict.fromkeys(urls, "")).from_notebook_node(notebook)[0]
 
 
-def run_lab(options):
+def run_lab(options: Namespace) -> int:
     """Open JupyterLab on the quick start."""
     if not importlib.util.find_spec("jupyterlab"):
         return _fail('JupyterLab is not installed: pip install "msnb[lab]"')
@@ -207,7 +208,7 @@ def run_lab(options):
     return subprocess.call([sys.executable, "-m", "jupyterlab", str(notebook), *options.rest])
 
 
-def run_script(options):
+def run_script(options: Namespace) -> int:
     """Run a script in which ``import mindspore`` means msnb."""
     script = Path(options.script)
     if not script.is_file():
@@ -219,7 +220,7 @@ def run_script(options):
     return 0
 
 
-def run_stubs(options):
+def run_stubs(options: Namespace) -> int:
     """Write stubs for `import mindspore`."""
     from msnb import stubs  # spares the other commands every declaration
 
@@ -228,7 +229,7 @@ def run_stubs(options):
     return 0
 
 
-def run_devices(options):
+def run_devices(options: Namespace) -> int:
     """List the devices that JAX finds, by the name that ``set_context(device_target=...)`` takes."""
     for platform, devices in context._platforms().items():
         for device in devices:
@@ -237,7 +238,7 @@ def run_devices(options):
     return 0
 
 
-def run_version(options):
+def run_version(options: Namespace) -> int:
     """Print the versions of msnb and of what it stands on."""
     print(f"{'msnb':11}{__version__}")
     for name in ("jax", "jaxlib", "numpy", "ipython", "jupyterlab"):

@@ -2,6 +2,7 @@
 
 import sys
 from types import ModuleType
+from typing import Any
 
 
 def not_yet(what, instead=None):
@@ -43,7 +44,7 @@ def fill(namespace, names, why):
     namespace["__all__"] = [*namespace.get("__all__", ()), *names.split()]
 
 
-def submodules(namespace, modules, why):
+def submodules(namespace: dict[str, Any], modules: dict[str, str], why: str) -> None:
     """Make submodules of a package that hold nothing but placeholders.
 
     Args:

@@ -127,7 +127,7 @@ mindspore.__loader__ = _finder
 _set_aside = {}  # modules of a real MindSpore that had been imported before
 
 
-def install(warn=True):
+def install(warn: bool = True) -> None:
     """Make `import mindspore` mean msnb in this process. Installing twice changes nothing.
 
     Args:
@@ -151,7 +151,7 @@ def install(warn=True):
     explain()
 
 
-def uninstall():
+def uninstall() -> None:
     """Undo :func:`install`: `import mindspore` is again whatever is installed. Names imported before keep msnb."""
     if not installed():
         return
@@ -163,12 +163,12 @@ def uninstall():
     explain(False)
 
 
-def installed():
+def installed() -> bool:
     """Whether `import mindspore` means msnb at present."""
     return _finder in sys.meta_path
 
 
-def hidden():
+def hidden() -> str | None:
     """What :func:`install` hides or would hide, such as "MindSpore 2.7.1 (/path)"; None where no other is installed."""
     loaded = _set_aside.get(_THERE) or sys.modules.get(_THERE)
     if loaded is not None and loaded is not mindspore:
@@ -184,7 +184,7 @@ def hidden():
     return f"another MindSpore ({spec.origin})"
 
 
-def explain(on=True):
+def explain(on: bool = True) -> None:
     """Whether importing a name that msnb lacks is answered with a sentence rather than with Python's own words."""
     if on and _explainer not in sys.meta_path:
         sys.meta_path.append(_explainer)
@@ -192,7 +192,7 @@ def explain(on=True):
         sys.meta_path.remove(_explainer)
 
 
-def missing(name):
+def missing(name: str) -> str:
     """The sentence for a name of MindSpore's, such as "mindspore.nn.Foo", that msnb does not have."""
     parent, _, child = name.rpartition(".")
     module = sys.modules.get(_HERE + parent[len(_THERE) :])

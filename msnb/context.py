@@ -4,6 +4,9 @@ What reads a setting in a hot path reads an attribute: ``context._state.mode``. 
 with :func:`on_change`. A setting that only an Ascend chip knows is accepted, and said to have no effect, once.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 from msnb import log
 from msnb._settings import (
     Settings,
@@ -166,13 +169,13 @@ def _context():
     return _state
 
 
-def on_change(key, listener):
+def on_change(key: str, listener: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Call `listener(value)` whenever ``set_context`` assigns the setting `key` another value. Returns `listener`."""
     _listeners.setdefault(_settings.find(key), []).append(listener)
     return listener
 
 
-def set_context(**kwargs):
+def set_context(**kwargs: Any) -> None:
     """Change settings of the running program. Nothing changes when one of them is wrong.
 
     Args:
@@ -212,7 +215,7 @@ def set_context(**kwargs):
                 listener(value)
 
 
-def get_context(attr_key):
+def get_context(attr_key: str) -> Any:
     """Value of a setting.
 
     Args:
@@ -272,7 +275,7 @@ def _describe(devices):
     return f"{len(devices)} {name}{extra}" if len(devices) > 1 else f"{name}{extra}"
 
 
-def device():
+def device() -> Any:
     """The ``jax.Device`` that the settings name."""
     platforms = _platforms()
     devices = platforms.get(_PLATFORM_OF.get(_state.device_target or "", ""), _best(platforms))
@@ -338,7 +341,7 @@ _ps = Settings(
 )
 
 
-def set_auto_parallel_context(**kwargs):
+def set_auto_parallel_context(**kwargs: Any) -> None:
     """Change how work is spread over devices. Nothing changes when one setting is wrong.
 
     Args:
@@ -372,17 +375,17 @@ def set_auto_parallel_context(**kwargs):
     _parallel.assign(_parallel.check(kwargs))
 
 
-def get_auto_parallel_context(attr_key):
+def get_auto_parallel_context(attr_key: str) -> Any:
     """Value of a setting of :func:`set_auto_parallel_context`. Raises ValueError when there is none of that name."""
     return getattr(_parallel.values, _parallel.find(attr_key))
 
 
-def reset_auto_parallel_context():
+def reset_auto_parallel_context() -> None:
     """Put every setting of :func:`set_auto_parallel_context` back to its default."""
     _parallel.reset()
 
 
-def set_ps_context(**kwargs):
+def set_ps_context(**kwargs: Any) -> None:
     """Change settings of training with parameter servers.
 
     Args:
@@ -395,11 +398,11 @@ def set_ps_context(**kwargs):
     _ps.assign(_ps.check(kwargs))
 
 
-def get_ps_context(attr_key):
+def get_ps_context(attr_key: str) -> Any:
     """Value of a setting of :func:`set_ps_context`. Raises ValueError when there is none of that name."""
     return getattr(_ps.values, _ps.find(attr_key))
 
 
-def reset_ps_context():
+def reset_ps_context() -> None:
     """Put every setting of :func:`set_ps_context` back to its default."""
     _ps.reset()

@@ -11,6 +11,7 @@ import sys
 import threading
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import Any
 
 __all__ = ["get_level", "get_log_config"]
 
@@ -115,32 +116,32 @@ def _get_logger():
     return _logger
 
 
-def debug(msg, *args, **kwargs):
+def debug(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity DEBUG."""
     _log(logging.DEBUG, msg, args, kwargs)
 
 
-def info(msg, *args, **kwargs):
+def info(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity INFO."""
     _log(logging.INFO, msg, args, kwargs)
 
 
-def warning(msg, *args, **kwargs):
+def warning(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity WARNING."""
     _log(logging.WARNING, msg, args, kwargs)
 
 
-def error(msg, *args, **kwargs):
+def error(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity ERROR."""
     _log(logging.ERROR, msg, args, kwargs)
 
 
-def critical(msg, *args, **kwargs):
+def critical(msg: object, *args: object, **kwargs: Any) -> None:
     """Log `msg` % `args` with severity CRITICAL."""
     _log(logging.CRITICAL, msg, args, kwargs)
 
 
-def once(msg, *args):
+def once(msg: object, *args: object) -> None:
     """Log `msg` % `args` as a WARNING the first time this text comes up in the process, and never again."""
     text = msg % args if args else msg
     if text not in _said:
@@ -148,7 +149,7 @@ def once(msg, *args):
         _log(logging.WARNING, "%s", (text,), {"stacklevel": _frames_to_user()})
 
 
-def unused(where, why, **given):
+def unused(where: str, why: str, **given: object) -> None:
     """Say once, of each argument whose entry in `given` is true, that it has no effect in `where`, and `why`.
 
     The one sentence for what programs may ask for and nothing here acts on; `given` says whether they did:
@@ -173,7 +174,7 @@ def _log(level, msg, args, kwargs):
     _get_logger().log(level, msg, *args, **kwargs)
 
 
-def get_level():
+def get_level() -> str:
     """Level that is logged from, as ``GLOG_v`` spells it.
 
     Returns:
@@ -187,7 +188,7 @@ def get_level():
     return _NUMBERS[_get_logger().getEffectiveLevel()]
 
 
-def get_log_config():
+def get_log_config() -> dict[str, str]:
     """What the log does at present, under the names of the environment variables that set it.
 
     Returns:

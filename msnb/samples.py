@@ -19,7 +19,7 @@ _FILES = (
 )
 
 
-def digits(path=None):
+def digits(path: str | None = None) -> str:
     """A folder of handwritten digits in MNIST's file format: 1,500 in ``train``, 297 in ``test``.
 
     The images are 28 x 28 uint8 as MNIST's are. They are those of the UCI data set "Optical Recognition of Handwritten

@@ -14,6 +14,7 @@ import re
 import types
 import typing
 from pathlib import Path
+from typing import Any
 
 import msnb
 from msnb._atomic import writing
@@ -30,10 +31,14 @@ from msnb.common.dtype import Type
 from msnb.core.primitive import Primitive
 """
 _TENSOR = "Tensor"
+# What `core.tensor` hands on when it is asked.
+_LATER = "from msnb.core.parameter import Parameter as Parameter, ParameterTuple as ParameterTuple\n"
+# What a container holds, where its Kind does not say.
+_OF_ANYTHING = {tuple: "tuple[Any, ...]", list: "list[Any]", dict: "dict[Any, Any]", set: "set[Any]"}
 
 
 # ---------------------------------------------------------------------- types as text
-def type_text(annotation):
+def type_text(annotation: Any) -> str:
     """The Python type that an annotation or a Kind stands for, as it is written."""
     if annotation is inspect.Parameter.empty:
         return "Any"
@@ -54,6 +59,8 @@ def type_text(annotation):
         return annotation
     if annotation is typing.Any or annotation is object:
         return "Any"
+    if isinstance(annotation, type) and annotation in _OF_ANYTHING:
+        return _OF_ANYTHING[annotation]
     return getattr(annotation, "__name__", "Any")
 
 
@@ -85,7 +92,7 @@ def _listed(parameters, kinds):
 
 
 # ---------------------------------------------------------------------- operators
-def result_of(doc):
+def result_of(doc: str | None) -> str:
     """The type of an operator's result, from the section Outputs of its documentation."""
     found = re.search(r"(?:Outputs|Returns):\s*\n\s*(.+)", doc or "")
     text = found[1].strip() if found else ""
@@ -138,7 +145,8 @@ def _function_text(spelling):
     """A functional form, written or made of a declaration."""
     target, name = spelling.target, spelling.name
     if isinstance(target, Primitive):
-        return f"{name}: {type(target).__name__}\n"
+        cls = type(target).__name__
+        return f"{name}: {'Primitive' if cls.startswith('_') else f'operations.{cls}'}\n"
     if not callable(target):
         return f"{name}: Any\n"
     return f"def {name}({', '.join(_arguments(spelling))}) -> {_result(spelling)}: ...\n"
@@ -170,7 +178,7 @@ def _result(spelling):
     return result_of(spelling.target.__doc__) if returns is inspect.Signature.empty else type_text(returns)
 
 
-def functional_stub():
+def functional_stub() -> str:
     """`msnb/ops/functional.pyi`."""
     lines, seen = [], set()
     for (kind, name, _), spelling in sorted(SPELLINGS.items()):
@@ -178,15 +186,13 @@ def functional_stub():
             continue
         seen.add(name)
         lines.append(_function_text(spelling))
-    used = sorted({line.split(": ")[1].strip() for line in lines if re.fullmatch(r"\w+: \w+\n", line)} - {"Any"})
     imports = _IMPORTS + "from msnb.core.grad import grad, stop_gradient, value_and_grad\n"
-    imports += "from msnb.core.tensor import Tensor\n"
-    imports += f"from msnb.ops.operations import {', '.join(used)}\n\n" if used else "\n"
+    imports += "from msnb.core.tensor import Tensor\nfrom msnb.ops import operations\n\n"
     public = sorted(seen | {"grad", "stop_gradient", "value_and_grad"})
     return _HEADER + imports + _all(public) + "".join(lines)
 
 
-def operations_stub():
+def operations_stub() -> str:
     """`msnb/ops/operations/__init__.pyi`."""
     public = sorted(name for name in REGISTRY if not name.startswith("_"))
     texts = [_class_text(name, REGISTRY[name]) for name in public]
@@ -198,17 +204,33 @@ def _all(names):
 
 
 # ---------------------------------------------------------------------- Tensor
-def tensor_stub():
+def tensor_stub() -> str:
     """`msnb/core/tensor.pyi`: the module as it is written, and on Tensor what is attached."""
     path = PACKAGE / "core" / "tensor.py"
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    lines = [_HEADER, _IMPORTS, "import numpy as np\n\nfrom msnb.common import dtype as mstype\n\n"]
+    lines = []
     for node in tree.body:
         if isinstance(node, ast.ClassDef):
             lines.append(_class_stub(node))
         elif isinstance(node, ast.FunctionDef) and not node.name.startswith("__"):
             lines.append(_def_stub(node, ""))
+    text = "".join(lines)
+    return f"{_HEADER}{_IMPORTS}{_imports_of(tree, text)}{_LATER}\n{text}"
+
+
+def _imports_of(tree, text):
+    """The imports of a module for the names that `text`, its stub, mentions; those of `_IMPORTS` are there."""
+    mentioned = _names_in(ast.parse(text)) - {a.name for node in ast.parse(_IMPORTS).body for a in node.names}
+    lines = []
+    for node in tree.body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            node.names = [a for a in node.names if (a.asname or a.name) in mentioned]
+            lines += [ast.unparse(node) + "\n"] if node.names else []
     return "".join(lines)
+
+
+def _names_in(tree):
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
 
 
 def _def_stub(node, indent):
@@ -260,7 +282,7 @@ def _dunder_result(spelling):
 
 
 # ---------------------------------------------------------------------- files
-def stubs():
+def stubs() -> dict[str, str]:
     """{path of a stub below the package: its text}."""
     return {
         "ops/functional.pyi": functional_stub(),
@@ -274,7 +296,7 @@ def _put(path, text):
         file.write(text)
 
 
-def write(folder=PACKAGE):
+def write(folder: Path = PACKAGE) -> list[Path]:
     """Write the stubs below `folder`; returns their paths."""
     paths = []
     for name, text in stubs().items():
@@ -284,7 +306,7 @@ def write(folder=PACKAGE):
     return paths
 
 
-def write_mindspore(folder):
+def write_mindspore(folder: str | Path) -> list[Path]:
     """Make `import mindspore` resolve in an editor: one stub for each of its modules, which names msnb's.
 
     Args:

@@ -1,6 +1,7 @@
 """Face of ``mindspore.common``: dtypes, seeds, and (from the floor above, when asked for) Tensor and Parameter."""
 
 from importlib import import_module
+from typing import Any
 
 from msnb.common import dtype
 from msnb.common.seed import get_seed, set_seed
@@ -23,7 +24,7 @@ globals().update({name: getattr(dtype, name) for name in _DTYPE_NAMES})
 __all__ = [*_DTYPE_NAMES, *_LATER, "dtype", "set_seed", "get_seed"]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return import_module(f"msnb.common.{name}")
     if name in _LATER:

@@ -1,5 +1,10 @@
 """`Callback`, what a training calls at its moments. Here, below `dataset` and `train`, because both derive from it."""
 
+from typing import TYPE_CHECKING, Any, Self
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.train.callback._callback import RunContext
+
 
 class Callback:
     """Base class: a subclass overrides the moments at which it wants to be called.
@@ -25,49 +30,49 @@ class Callback:
         >>> model.train(10, dataset, callbacks=StopAtLoss())
     """
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         """Called when training or evaluation starts; returns the Callback to use."""
         return self
 
-    def __exit__(self, *err):
+    def __exit__(self, *err: Any) -> None:
         """Called when it ends, after an error too: let go of what is held."""
 
-    def begin(self, run_context):
+    def begin(self, run_context: "RunContext") -> None:
         """Called once before the first epoch.
 
         Args:
             run_context (RunContext): Values of the moment.
         """
 
-    def epoch_begin(self, run_context):
+    def epoch_begin(self, run_context: "RunContext") -> None:
         """Called before each epoch.
 
         Args:
             run_context (RunContext): Values of the moment.
         """
 
-    def epoch_end(self, run_context):
+    def epoch_end(self, run_context: "RunContext") -> None:
         """Called after each epoch.
 
         Args:
             run_context (RunContext): Values of the moment.
         """
 
-    def step_begin(self, run_context):
+    def step_begin(self, run_context: "RunContext") -> None:
         """Called before each step.
 
         Args:
             run_context (RunContext): Values of the moment.
         """
 
-    def step_end(self, run_context):
+    def step_end(self, run_context: "RunContext") -> None:
         """Called after each step.
 
         Args:
             run_context (RunContext): Values of the moment.
         """
 
-    def end(self, run_context):
+    def end(self, run_context: "RunContext") -> None:
         """Called once after the last epoch.
 
         Args:

@@ -1,5 +1,7 @@
 """MindSpore's data types: small immutable objects, one per type, that print and compare as MindSpore users expect."""
 
+from typing import Any, Self
+
 import numpy as np
 from ml_dtypes import bfloat16 as _np_bfloat16
 
@@ -9,29 +11,31 @@ class Type:
 
     __slots__ = ("kind", "bits", "_name", "_title", "_np")
 
-    def __init__(self, kind, bits=None, name=None, title=None, np_type=None):
-        self.kind = kind
-        self.bits = bits
+    def __init__(
+        self, kind: str, bits: int | None = None, name: str | None = None, title: str | None = None, np_type: Any = None
+    ) -> None:
+        self.kind: str = kind
+        self.bits: int | None = bits
         self._name = name or kind.lower()
         self._title = title or kind
         self._np = np.dtype(np_type) if np_type is not None else None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"mindspore.{self._name}"
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self._title
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return self is other or (type(other) is type(self) and (self.kind, self.bits) == (other.kind, other.bits))
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((self.kind, self.bits))
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _lookup, (self._name,)
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
 
 
@@ -46,7 +50,7 @@ class Int(Number):
 
     __slots__ = ()
 
-    def __init__(self, bits=None):
+    def __init__(self, bits: int | None = None) -> None:
         name = f"int{bits}" if bits else "int_"
         super().__init__("Int", bits, name, f"Int{bits or ''}", f"int{bits}" if bits else None)
 
@@ -56,7 +60,7 @@ class UInt(Number):
 
     __slots__ = ()
 
-    def __init__(self, bits=None):
+    def __init__(self, bits: int | None = None) -> None:
         name = f"uint{bits}" if bits else "uint"
         super().__init__("UInt", bits, name, f"UInt{bits or ''}", f"uint{bits}" if bits else None)
 
@@ -66,7 +70,7 @@ class Float(Number):
 
     __slots__ = ()
 
-    def __init__(self, bits=None):
+    def __init__(self, bits: int | None = None) -> None:
         name = f"float{bits}" if bits else "float_"
         super().__init__("Float", bits, name, f"Float{bits or ''}", f"float{bits}" if bits else None)
 
@@ -76,59 +80,77 @@ class TensorType(Type):
 
     __slots__ = ("element",)
 
-    def __init__(self, element=None):
+    def __init__(self, element: Type | None = None) -> None:
         title = f"Tensor[{element}]" if element is not None else "Tensor"
         super().__init__("Tensor", None, "tensor", title)
-        self.element = element
+        self.element: Type | None = element
 
-    def element_type(self):
+    def element_type(self) -> Type | None:
         """Type of the elements."""
         return self.element
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, TensorType) and self.element == other.element
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(("Tensor", self.element))
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return TensorType, (self.element,)
 
 
 tensor_type = TensorType
 
-int8, int16, int32, int64 = Int(8), Int(16), Int(32), Int(64)
-uint8, uint16, uint32, uint64 = UInt(8), UInt(16), UInt(32), UInt(64)
-float16, float32, float64 = Float(16), Float(32), Float(64)
-bfloat16 = Number("BFloat", 16, "bfloat16", "BFloat16", _np_bfloat16)
-complex64 = Number("Complex", 64, "complex64", "Complex64", np.complex64)
-complex128 = Number("Complex", 128, "complex128", "Complex128", np.complex128)
-bool_ = Number("Bool", None, "bool_", "Bool", np.bool_)
-int_, uint, float_ = Int(), UInt(), Float()
-number = Number("Number", None, "number")
-tensor = TensorType()
-list_ = Type("List", None, "list_")
-tuple_ = Type("Tuple", None, "tuple_")
-dict_ = Type("Dictionary", None, "dict_")
-slice_ = Type("Slice", None, "slice_")
-string = Type("String", None, "string")
-type_type = Type("TypeType", None, "type_type")
-type_none = Type("NoneType", None, "type_none", "TypeNone")
-ellipsis_ = Type("Ellipsis", None, "ellipsis_")
-function = Type("Function", None, "function")
-symbolic_key = Type("SymbolicKeyType", None, "symbolic_key")
-env_type = Type("EnvType", None, "env_type")
+int8: Int = Int(8)
+int16: Int = Int(16)
+int32: Int = Int(32)
+int64: Int = Int(64)
+uint8: UInt = UInt(8)
+uint16: UInt = UInt(16)
+uint32: UInt = UInt(32)
+uint64: UInt = UInt(64)
+float16: Float = Float(16)
+float32: Float = Float(32)
+float64: Float = Float(64)
+bfloat16: Number = Number("BFloat", 16, "bfloat16", "BFloat16", _np_bfloat16)
+complex64: Number = Number("Complex", 64, "complex64", "Complex64", np.complex64)
+complex128: Number = Number("Complex", 128, "complex128", "Complex128", np.complex128)
+bool_: Number = Number("Bool", None, "bool_", "Bool", np.bool_)
+int_: Int = Int()
+uint: UInt = UInt()
+float_: Float = Float()
+number: Number = Number("Number", None, "number")
+tensor: TensorType = TensorType()
+list_: Type = Type("List", None, "list_")
+tuple_: Type = Type("Tuple", None, "tuple_")
+dict_: Type = Type("Dictionary", None, "dict_")
+slice_: Type = Type("Slice", None, "slice_")
+string: Type = Type("String", None, "string")
+type_type: Type = Type("TypeType", None, "type_type")
+type_none: Type = Type("NoneType", None, "type_none", "TypeNone")
+ellipsis_: Type = Type("Ellipsis", None, "ellipsis_")
+function: Type = Type("Function", None, "function")
+symbolic_key: Type = Type("SymbolicKeyType", None, "symbolic_key")
+env_type: Type = Type("EnvType", None, "env_type")
 
-byte, short, intc, intp = int8, int16, int32, int64
-ubyte, ushort, uintc, uintp = uint8, uint16, uint32, uint64
-half, single, double = float16, float32, float64
+byte: Int = int8
+short: Int = int16
+intc: Int = int32
+intp: Int = int64
+ubyte: UInt = uint8
+ushort: UInt = uint16
+uintc: UInt = uint32
+uintp: UInt = uint64
+half: Float = float16
+single: Float = float32
+double: Float = float64
 
-int_type = (int8, int16, int32, int64)
-uint_type = (uint8, uint16, uint32, uint64)
-float_type = (float16, float32, float64)
-number_type = int_type + uint_type + float_type
+int_type: tuple[Type, ...] = (int8, int16, int32, int64)
+uint_type: tuple[Type, ...] = (uint8, uint16, uint32, uint64)
+float_type: tuple[Type, ...] = (float16, float32, float64)
+number_type: tuple[Type, ...] = int_type + uint_type + float_type
 # From narrow to wide: the order in which MindSpore converts operands implicitly.
-implicit_conversion_seq = {
+implicit_conversion_seq: dict[Type, int] = {
     t: i for i, t in enumerate((bool_, int8, uint8, int16, int32, int64, float16, float32, float64))
 }
 
@@ -163,7 +185,7 @@ def _lookup(name):
     return globals()[name]
 
 
-def np_dtype(type_):
+def np_dtype(type_: Any) -> np.dtype:
     """numpy dtype of an array type; numpy dtypes and Python types pass through.
 
     Raises:
@@ -180,7 +202,7 @@ def np_dtype(type_):
     return np.dtype(type_)
 
 
-def from_numpy_dtype(np_type):
+def from_numpy_dtype(np_type: Any) -> Type:
     """MindSpore type of a numpy dtype. Raises TypeError where there is none (object, datetime, ...)."""
     found = _BY_NUMPY.get(np_type)
     if found is None:
@@ -193,12 +215,12 @@ def from_numpy_dtype(np_type):
     return found
 
 
-def dtype_to_nptype(type_):
+def dtype_to_nptype(type_: Type) -> type[np.generic]:
     """numpy scalar type of a MindSpore type, ``np.float32`` for ``mindspore.float32``."""
     return np_dtype(type_).type
 
 
-def dtype_to_pytype(type_):
+def dtype_to_pytype(type_: Type) -> type:
     """Python type that holds values of `type_`: bool, int, float, str, list, tuple, ..."""
     if type_ in _TO_PYTHON:
         return _TO_PYTHON[type_]
@@ -211,7 +233,7 @@ def dtype_to_pytype(type_):
     raise TypeError(f"There is no Python type for {type_!r}.")
 
 
-def pytype_to_dtype(obj):
+def pytype_to_dtype(obj: Any) -> Type:
     """MindSpore type of a Python or numpy type.
 
     Raises:
@@ -228,7 +250,7 @@ def pytype_to_dtype(obj):
     raise NotImplementedError(f"There is no MindSpore type for {obj!r}.")
 
 
-def get_py_obj_dtype(obj):
+def get_py_obj_dtype(obj: Any) -> Type:
     """MindSpore type of a Python object: of its elements for arrays and Tensors, of the class for the rest."""
     dtype = getattr(obj, "dtype", None)
     if isinstance(dtype, Type):
@@ -242,7 +264,7 @@ def get_py_obj_dtype(obj):
     return pytype_to_dtype(type(obj))
 
 
-def issubclass_(type_, dtype):
+def issubclass_(type_: Any, dtype: Any) -> bool:
     """Whether `type_` is `dtype` or belongs to the family `dtype` (``issubclass_(int32, int_)``)."""
     if not isinstance(type_, Type) or not isinstance(dtype, (Type, type)):
         return False
@@ -257,6 +279,6 @@ def issubclass_(type_, dtype):
     return dtype.bits is None and type_.kind == dtype.kind and isinstance(type_, Number)
 
 
-def is_array_type(type_):
+def is_array_type(type_: object) -> bool:
     """Whether Tensor elements can have this type."""
     return isinstance(type_, Type) and type_._np is not None

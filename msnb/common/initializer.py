@@ -6,6 +6,8 @@ The random ones draw from `numpy.random` (which `set_seed` seeds); `Normal` has 
 
 import math
 import numbers
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +15,9 @@ from msnb._checkparam import check_finite
 from msnb.common import dtype as mstype
 from msnb.common.dtype import np_dtype
 from msnb.common.seed import get_seed, on_seed
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.tensor import Tensor
 
 __all__ = [
     "Initializer",
@@ -39,7 +44,7 @@ _normal_draws = 0
 _box = None
 
 
-def register_boxer(boxer):
+def register_boxer(boxer: Callable[[Any], Any]) -> None:
     """Set the function that makes a Tensor of a numpy array: core does, so that this floor imports nothing above."""
     global _box
     _box = boxer
@@ -149,26 +154,26 @@ class Initializer:
         >>> weight = initializer(Two(), [2, 3], mindspore.float32)
     """
 
-    def __init__(self, **kwargs):
+    def __init__(self, **kwargs: Any) -> None:
         self._kwargs = kwargs
         self._seed = None
 
     @property
-    def seed(self):
+    def seed(self) -> Any:
         """(seed, offset): the values that determine what `Normal` draws."""
         return (get_seed(), _normal_draws) if self._seed is None else (self._seed + 1, 0)
 
     @seed.setter
-    def seed(self, value):
+    def seed(self, value: Any) -> None:
         self._seed = value
 
     def _initialize(self, arr):
         raise NotImplementedError(f"{type(self).__name__} must implement _initialize(arr), which fills a numpy array.")
 
-    def __call__(self, arr):
+    def __call__(self, arr: np.ndarray) -> Any:
         return self._initialize(arr)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(f'{k}={v}' for k, v in self._kwargs.items())})"
 
 
@@ -221,7 +226,7 @@ class Constant(Initializer):
         value (Union[int, float, numpy.ndarray]): The value, or an array of the shape to be filled.
     """
 
-    def __init__(self, value):
+    def __init__(self, value: float | np.ndarray) -> None:
         super().__init__(value=value)
         self.value = value
 
@@ -240,7 +245,7 @@ class XavierUniform(_Formula):
 
     gain: float
 
-    def __init__(self, gain=1):
+    def __init__(self, gain: float = 1) -> None:
         super().__init__(gain=gain)
 
     def _values(self, shape):
@@ -258,7 +263,7 @@ class XavierNormal(_Formula):
 
     gain: float
 
-    def __init__(self, gain=1):
+    def __init__(self, gain: float = 1) -> None:
         super().__init__(gain=gain)
 
     def _values(self, shape):
@@ -321,7 +326,7 @@ class Uniform(_Formula):
 
     scale: float
 
-    def __init__(self, scale=0.07):
+    def __init__(self, scale: float = 0.07) -> None:
         super().__init__(scale=scale)
 
     def _values(self, shape):
@@ -341,7 +346,7 @@ class Normal(_Formula):
     sigma: float
     mean: float
 
-    def __init__(self, sigma=0.01, mean=0.0):
+    def __init__(self, sigma: float = 0.01, mean: float = 0.0) -> None:
         super().__init__(sigma=sigma, mean=mean)
 
     def _values(self, shape):
@@ -374,7 +379,7 @@ class TruncatedNormal(_Formula):
     a: float
     b: float
 
-    def __init__(self, sigma=0.01, mean=0.0, a=-2.0, b=2.0):
+    def __init__(self, sigma: float = 0.01, mean: float = 0.0, a: float = -2.0, b: float = 2.0) -> None:
         super().__init__(sigma=sigma, mean=mean, a=a, b=b)
         if b <= a:  # nothing could ever be drawn
             raise ValueError(f"For 'TruncatedNormal', 'b' must be greater than 'a', but got a={a} and b={b}.")
@@ -410,7 +415,7 @@ class VarianceScaling(_Formula):
     mode: str
     distribution: str
 
-    def __init__(self, scale=1.0, mode="fan_in", distribution="truncated_normal"):
+    def __init__(self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal") -> None:
         super().__init__(scale=scale, mode=mode, distribution=distribution)
         if not scale > 0:
             raise ValueError(f"For 'VarianceScaling', 'scale' must be greater than 0.0, but got {scale}.")
@@ -433,9 +438,9 @@ class Orthogonal(_Formula):
     """
 
     gain: float
-    rank = range(2, 33)
+    rank: range = range(2, 33)
 
-    def __init__(self, gain=1.0):
+    def __init__(self, gain: float = 1.0) -> None:
         super().__init__(gain=gain)
 
     def _values(self, shape):
@@ -457,9 +462,9 @@ class Sparse(_Formula):
 
     sparsity: float
     sigma: float
-    rank = (2,)
+    rank: tuple[int, ...] = (2,)
 
-    def __init__(self, sparsity, sigma=0.01):
+    def __init__(self, sparsity: float, sigma: float = 0.01) -> None:
         super().__init__(sparsity=sparsity, sigma=sigma)
 
     def _values(self, shape):
@@ -480,9 +485,9 @@ class Dirac(_Formula):
     """
 
     groups: int
-    rank = (3, 4, 5)
+    rank: tuple[int, ...] = (3, 4, 5)
 
-    def __init__(self, groups=1):
+    def __init__(self, groups: int = 1) -> None:
         super().__init__(groups=groups)
 
     def _values(self, shape):
@@ -500,7 +505,7 @@ class Dirac(_Formula):
 class Identity(_Formula):
     """Fill a matrix with ones on its main diagonal and zeros elsewhere."""
 
-    rank = (2,)
+    rank: tuple[int, ...] = (2,)
 
     def _values(self, shape):
         return np.eye(*shape)
@@ -514,7 +519,7 @@ def _checked_shape(shape):
     return tuple(int(size) for size in shape)
 
 
-def initializer(init, shape=None, dtype=mstype.float32):
+def initializer(init: Any, shape: int | Sequence[int] | None = None, dtype: Any = mstype.float32) -> "Tensor":
     """
     A Tensor that an initializer has filled.
 

@@ -16,6 +16,7 @@ import math
 import numbers
 import sys
 import types
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import numpy as np
@@ -41,16 +42,25 @@ class Kind:
 
     __slots__ = ("expects", "accept", "many", "traced", "constants", "python", "whole")
 
-    def __init__(self, expects, accept, many=False, traced=False, constants=(), python=Any, whole=False):
-        self.expects = expects
-        self.accept = accept
-        self.many = many
-        self.traced = traced
-        self.constants = constants
-        self.python = python
-        self.whole = whole
+    def __init__(
+        self,
+        expects: str,
+        accept: Callable[[Any], Any],
+        many: bool = False,
+        traced: bool = False,
+        constants: tuple[float, ...] = (),
+        python: Any = Any,
+        whole: bool = False,
+    ) -> None:
+        self.expects: str = expects
+        self.accept: Callable[..., Any] = accept
+        self.many: bool = many
+        self.traced: bool = traced
+        self.constants: tuple[float, ...] = constants
+        self.python: Any = python
+        self.whole: bool = whole
 
-    def __call__(self, value, argument, op):
+    def __call__(self, value: Any, argument: str, op: str) -> Any:
         """Normal form of `value`, given for `argument` of operator `op`; of a Tensor its number, but for a traced
         attribute whose number is not known yet or is to get a gradient: that stays a Tensor."""
         stays = self.traced and _varies(value)
@@ -63,7 +73,7 @@ class Kind:
             raise refusal(type(problem), op, argument, self.expects, f"{_show(value)}{detail}") from None
         return value if stays else number
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Kind({self.expects})"
 
 
@@ -100,7 +110,7 @@ class _OneMeant(Kind):
         return value
 
 
-def refusal(error, op, argument, expects, got):
+def refusal(error: type[Exception], op: str | None, argument: str, expects: str, got: object) -> Exception:
     """The error that says what an argument should be; `op` and `argument` may be None, where there is no name."""
     subject = f"'{argument}'" if argument else "the argument"
     subject = f"For '{op}', {subject}" if op else subject[:1].upper() + subject[1:]
@@ -222,7 +232,7 @@ def _dtype(value):
 _ATOMS = frozenset((int, bool, str, type(None)))
 
 
-def hashable(value):
+def hashable(value: Any) -> Any:
     """`value` with lists turned into tuples, dicts into sorted items, arrays into (dtype, shape, bytes), and the two
     zeros, which are equal, into two."""
     kind = type(value)
@@ -239,7 +249,7 @@ def hashable(value):
     return value
 
 
-def kind_of(annotation):
+def kind_of(annotation: Any) -> "Kind | None":
     """The Kind that an annotation declares, None where it declares none."""
     if isinstance(annotation, Kind):
         return annotation
@@ -252,7 +262,7 @@ def kind_of(annotation):
     return None
 
 
-def check(kind, value, argument, op):
+def check(kind: Any, value: Any, argument: str, op: str) -> Any:
     """Normal form of `value`, given for `argument` of `op`, by a Kind or an annotation that declares one.
 
     Raises:
@@ -262,7 +272,7 @@ def check(kind, value, argument, op):
     return _required(kind)(value, argument, op)
 
 
-def accept_value(kind, value):
+def accept_value(kind: Any, value: Any) -> Any:
     """Normal form of a part of an argument, for a Kind's own `accept`: it raises with no message, as that does."""
     kind = _required(kind)
     return kind.accept(value if kind.whole else _concrete(value))
@@ -294,7 +304,7 @@ def checked(function: _Function) -> _Function:
     return call
 
 
-def python_type(annotation):
+def python_type(annotation: Any) -> Any:
     """What an editor shows for an annotation or a Kind."""
     if isinstance(annotation, Kind):
         return annotation.python
@@ -308,7 +318,7 @@ def _required(annotation):
     return kind
 
 
-def OneOf(*choices, fold=False, otherwise=None, among=None):
+def OneOf(*choices: Any, fold: bool = False, otherwise: str | None = None, among: Any = None) -> Kind:
     """One of a few values; with `fold`, strings are compared without regard to case.
 
     A single value with `otherwise` declares an argument that has no effect here: other values of its type (or those
@@ -341,7 +351,7 @@ def _literal(choices):
     return type(choices[0]) if len({type(c) for c in choices}) == 1 else Any
 
 
-def Optional(kind):
+def Optional(kind: Any) -> Kind:
     """`kind`, or None."""
     python, kind = python_type(kind), _required(kind)
     if isinstance(kind, Worded):
@@ -356,7 +366,7 @@ def Optional(kind):
     )
 
 
-def Between(kind, low, high, low_in=True, high_in=True):
+def Between(kind: Any, low: float, high: float, low_in: bool = True, high_in: bool = True) -> Kind:
     """`kind` between two numbers, which belong to it unless `low_in` or `high_in` says otherwise; `low` or `high` may
     be None, where there is no such end."""
     python, kind = python_type(kind), _required(kind)
@@ -378,7 +388,7 @@ def Between(kind, low, high, low_in=True, high_in=True):
     return Kind(f"{kind.expects} {where}", accept, traced=kind.traced, constants=kind.constants, python=python)
 
 
-def Finite(kind):
+def Finite(kind: Any) -> Kind:
     """`kind`, neither infinite nor NaN."""
     kind = _required(kind)
 
@@ -391,20 +401,20 @@ def Finite(kind):
     return Kind(kind.expects.replace("a ", "a finite ", 1), accept, traced=kind.traced, constants=kind.constants)
 
 
-def ConstantAt(kind, *values):
+def ConstantAt(kind: Any, *values: float) -> Kind:
     """`kind`, traced, but a constant of the program where it is one of `values`: where the mathematics is another (no
     smoothing, nothing dropped), or much cheaper (a power of one half). The function asks `is_constant` first."""
     python, kind = python_type(kind), _required(kind)
     return Kind(kind.expects, kind.accept, traced=True, constants=(*kind.constants, *values), python=python)
 
 
-def Static(kind):
+def Static(kind: Any) -> Kind:
     """`kind`, a constant of the program whatever its value: one program for each. The declaration says why."""
     python, kind = python_type(kind), _required(kind)
     return Kind(kind.expects, kind.accept, python=python)
 
 
-def Each(kind, length=None):
+def Each(kind: Any, length: int | None = None) -> Kind:
     """A tuple or list whose members are each of `kind`, `length` of them unless that is None."""
     kind = _required(kind)
 
@@ -421,7 +431,7 @@ def Each(kind, length=None):
     return Kind(f"a tuple or list{many}, each {kind.expects}", accept, python=tuple | list)
 
 
-def OneOrEach(kind, length=None):
+def OneOrEach(kind: Any, length: int | None = None) -> Kind:
     """`kind`, or a tuple or list of it; a single value stays single."""
     python, kind, many = python_type(kind), _required(kind), Each(kind, length)
 
@@ -432,7 +442,7 @@ def OneOrEach(kind, length=None):
     return Kind(f"{kind.expects} or {many.expects}", accept, python=python, whole=kind.whole)
 
 
-def Instance(*classes):
+def Instance(*classes: type) -> Kind:
     """An object of one of `classes`, as it is."""
 
     def accept(value):
@@ -444,7 +454,7 @@ def Instance(*classes):
     return Kind(expects, accept, python=functools.reduce(lambda a, b: a | b, classes), whole=True)
 
 
-def is_constant(value, number):
+def is_constant(value: Any, number: float) -> bool:
     """Whether `value`, an attribute that `ConstantAt` declares, is known to be `number`."""
     return isinstance(value, (int, float)) and value == number
 
@@ -460,11 +470,11 @@ class Worded(Kind):
 
     __slots__ = ("judge",)
 
-    def __init__(self, expects, judge):
+    def __init__(self, expects: str, judge: Callable[[Any, str], Any]) -> None:
         super().__init__(expects, lambda value: judge(value, "the argument"))
-        self.judge = judge
+        self.judge: Callable[..., Any] = judge
 
-    def __call__(self, value, argument, op=None):
+    def __call__(self, value: Any, argument: str, op: str | None = None) -> Any:
         return self.judge(value, argument)
 
 
@@ -484,4 +494,4 @@ Number = Annotated[Any, Kind("a number", _number, traced=True)]
 DType = Annotated[Any, Kind("a mindspore dtype", _dtype)]
 Value = Annotated[Any, Kind("a constant", lambda value: value)]
 _OF_TYPE = {bool: Bool, int: Int, float: Float, str: Str}
-Tensors = Kind("a tuple or list of Tensors", tuple, many=True)
+Tensors: Kind = Kind("a tuple or list of Tensors", tuple, many=True)

@@ -1,9 +1,12 @@
 """The global seed, and who wants to hear of it."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 DEFAULT_GRAPH_SEED = 87654321
-keyConstant = [3528531795, 2654435769, 3449720151, 3144134277]
+keyConstant: list[int] = [3528531795, 2654435769, 3449720151, 3144134277]
 _MAXINT32 = 2**31 - 1
 _STEP = keyConstant[0] ^ keyConstant[2]
 
@@ -12,7 +15,7 @@ _listeners = []
 _op_seeds = {}
 
 
-def on_seed(listener):
+def on_seed(listener: Callable[[int], Any]) -> Callable[[int], Any]:
     """Call `listener(seed)` at every :func:`set_seed`, and at once when a seed is set already. A decorator."""
     _listeners.append(listener)
     if _global_seed is not None:
@@ -20,7 +23,7 @@ def on_seed(listener):
     return listener
 
 
-def set_seed(seed):
+def set_seed(seed: int) -> None:
     """Seed all that draws random numbers: numpy.random, initializers, random operators and dataset pipelines.
 
     The same program with the same seed gives the same result; calling it again starts every stream from the beginning.
@@ -48,7 +51,7 @@ def set_seed(seed):
         listener(seed)
 
 
-def get_seed():
+def get_seed() -> int | None:
     """The seed given to :func:`set_seed`, None before that."""
     return _global_seed
 

@@ -34,7 +34,7 @@ __all__ = [
 DEFAULT_WORLD_COMM_GROUP = HCCL_WORLD_COMM_GROUP
 
 
-def init(backend_name=None):
+def init(backend_name: str | None = None) -> None:
     """Start communication between processes.
 
     A program here is one process, whatever the backend is called: :func:`get_rank` is 0, :func:`get_group_size` is 1.
@@ -67,7 +67,7 @@ def init(backend_name=None):
     log.info("communication.init: this program runs in one process, rank 0 of 1.")
 
 
-def release():
+def release() -> None:
     """End communication: groups are forgotten, and :func:`init` may be called again.
 
     Supported Platforms:
@@ -79,7 +79,7 @@ def release():
     GlobalComm.INITED = False
 
 
-def get_rank(group=GlobalComm.WORLD_COMM_GROUP):
+def get_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     """Number of this process in a group.
 
     Args:
@@ -95,22 +95,22 @@ def get_rank(group=GlobalComm.WORLD_COMM_GROUP):
     return ranks_of(group).index(world_rank())
 
 
-def get_local_rank(group=GlobalComm.WORLD_COMM_GROUP):
+def get_local_rank(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     """Number of this process among those of a group on the same machine; see :func:`get_rank`."""
     return get_rank(group)
 
 
-def get_group_size(group=GlobalComm.WORLD_COMM_GROUP):
+def get_group_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     """Number of processes in a group; arguments and errors as in :func:`get_rank`."""
     return len(ranks_of(group))
 
 
-def get_local_rank_size(group=GlobalComm.WORLD_COMM_GROUP):
+def get_local_rank_size(group: str = GlobalComm.WORLD_COMM_GROUP) -> int:
     """Number of processes of a group on this machine; arguments and errors as in :func:`get_rank`."""
     return get_group_size(group)
 
 
-def get_world_rank_from_group_rank(group, group_rank_id):
+def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
     """Rank among all processes of the member `group_rank_id` of `group`.
 
     Raises:
@@ -125,7 +125,7 @@ def get_world_rank_from_group_rank(group, group_rank_id):
     return ranks[group_rank_id]
 
 
-def get_group_rank_from_world_rank(world_rank_id, group):
+def get_group_rank_from_world_rank(world_rank_id: int, group: str) -> int:
     """Rank in `group` of the process whose rank among all is `world_rank_id`.
 
     Raises:
@@ -146,7 +146,7 @@ def _ranks_of_subgroup(group, name, rank):
     return ranks_of(group)
 
 
-def create_group(group, rank_ids):
+def create_group(group: str, rank_ids: list[int]) -> None:
     """Make a group of some of the processes.
 
     Args:
@@ -160,6 +160,6 @@ def create_group(group, rank_ids):
     add_group(group, rank_ids)
 
 
-def destroy_group(group):
+def destroy_group(group: str) -> None:
     """Remove a group made by :func:`create_group`; ValueError when there is none, or for that of all processes."""
     remove_group(group)

@@ -1,6 +1,7 @@
 """The one module that touches JAX's private API; each use says what it falls back to."""
 
 import functools
+from typing import Any
 
 import jax
 import jax.core
@@ -112,7 +113,7 @@ def argument_like(value):
     return jax.ShapeDtypeStruct(kind.shape, kind.dtype, sharding=placement(value), weak_type=kind.weak_type)
 
 
-def strengthen(array):
+def strengthen(array: Any) -> Any:
     """`array` without JAX's weak type, so that it promotes as every other Tensor does."""
     if not getattr(array, "weak_type", False):
         return array

@@ -2,6 +2,8 @@
 
 import functools
 import types
+from collections.abc import Callable
+from typing import Any
 
 import jax
 
@@ -33,15 +35,15 @@ class JitFunction:
 
     _programs = None
 
-    def __init__(self, fn, input_signature=None):
+    def __init__(self, fn: Callable[..., Any], input_signature: tuple[Any, ...] | None = None) -> None:
         functools.update_wrapper(self, fn)
         self.fn = fn
-        self.name = _name_of(fn)
-        self.input_signature = _signature_tuple(input_signature)
+        self.name: Any = _name_of(fn)
+        self.input_signature: tuple[Tensor | MetaTensor, ...] | None = _signature_tuple(input_signature)
         self.key = Identity(fn)
         self._programs = None
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _asked.entered:
             return events.called(self, None, _call, args, kwargs)
         if _thread.frame is not None:
@@ -59,7 +61,7 @@ class JitFunction:
             return script.call(self.fn)(*args, **kwargs)
 
     @property
-    def argument_names(self):
+    def argument_names(self) -> list[str]:
         """Names of the function's parameters."""
         return compile.parameter_names(self.fn)
 
@@ -76,32 +78,32 @@ class JitFunction:
                     f"by its input_signature, but got {describe(arg)}."
                 )
 
-    def __get__(self, instance, owner=None):
+    def __get__(self, instance: Any, owner: type | None = None) -> "JitFunction | BoundJit":
         if instance is None:
             return self
         return BoundJit(self, instance)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<compiled {self.fn!r}>"
 
 
 class BoundJit:
     """A compiled method with its object."""
 
-    def __init__(self, jitted, instance):
+    def __init__(self, jitted: JitFunction, instance: Any) -> None:
         self._jitted, self._instance = jitted, instance
         self.fn = types.MethodType(jitted.fn, instance)
-        self.__name__ = jitted.name
+        self.__name__: Any = jitted.name
 
     @property
-    def __self__(self):
+    def __self__(self) -> Any:
         return self._instance
 
     @property
-    def __func__(self):
+    def __func__(self) -> Callable[..., Any]:
         return self._jitted.fn
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _thread.frame is not None:
             return script.call(self.fn)(*args, **kwargs)
         if self._jitted.input_signature is not None:
@@ -132,7 +134,7 @@ def _signature_tuple(signature):
     return signature
 
 
-def ms_function(fn=None, obj=None, input_signature=None):
+def ms_function(fn: Callable[..., Any] | None = None, obj: object = None, input_signature: Any = None) -> Any:
     """Compile a Python function or method into one graph; works in both modes, also as a decorator.
 
     Args:
@@ -185,7 +187,14 @@ class _CompiledCell:
         return getattr(self.__dict__["cell"], name)
 
 
-def jit(fn=None, input_signature=None, hash_args=None, jit_config=None, mode="PSJit", **kwargs):
+def jit(
+    fn: Callable[..., Any] | None = None,
+    input_signature: Any = None,
+    hash_args: object = None,
+    jit_config: object = None,
+    mode: str = "PSJit",
+    **kwargs: Any,
+) -> Any:
     """MindSpore 2's name of `ms_function`.
 
     Args:

@@ -1,11 +1,13 @@
 """What the inputs of a graph are called: the names of the function's parameters that they are passed for."""
 
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 from msnb.core.tree import flatten
 
 
-def argument_name(fn, rebuild, leaves, spot):
+def argument_name(fn: Callable[..., Any], rebuild: Callable[[list[Any]], Any], leaves: list[Any], spot: int) -> str:
     """Name of the dynamic leaf at `spot` after the parameter of `fn` that it is passed for."""
     marks = [None] * len(leaves)
     marks[spot] = _MARK
@@ -33,7 +35,7 @@ def _name_at(names, position):
     return f"x{position}" if rest is None else f"{rest[1:]}{position - names.index(rest)}"
 
 
-def parameter_names(fn):
+def parameter_names(fn: Callable[..., Any]) -> list[str]:
     """Names of the positional parameters of a function, a star before one that takes the rest."""
     try:
         parameters = inspect.signature(fn).parameters.values()

@@ -1,5 +1,8 @@
 """Derivatives: one front over the tape (PYNATIVE) and `jax.vjp` (inside a graph)."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -27,13 +30,19 @@ class Gradient:
 
     __slots__ = ("fn", "positions", "weights", "has_aux", "reverse")
 
-    def __init__(self, fn, positions=None, weights=None, has_aux=False):
-        self.fn = fn
-        self.positions = positions
-        self.weights = weights
-        self.has_aux = has_aux
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        positions: tuple[int, ...] | None = None,
+        weights: tuple[Any, ...] | None = None,
+        has_aux: bool = False,
+    ) -> None:
+        self.fn: Callable[..., Any] = fn
+        self.positions: tuple[int, ...] | None = positions
+        self.weights: tuple[Any, ...] | None = weights
+        self.has_aux: bool = has_aux
 
-    def __call__(self, args, kwargs=None, sens=None):
+    def __call__(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None, sens: Any = None) -> Any:
         """(value, gradients of the arguments, gradients of the weights).
 
         Args:
@@ -223,7 +232,7 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
 
 
 # ---------------------------------------------------------------------- gradients that users write
-def call_with_bprop(cell, args):
+def call_with_bprop(cell: Any, args: tuple[Any, ...]) -> Any:
     """Run `cell.construct` with `cell.bprop(*inputs, out, dout)` as its gradient."""
     if _thread.frame is not None:
         return _bprop_traced(cell, args)
@@ -334,7 +343,7 @@ def _as_cotangent(grad, array):
     return jnp.zeros(array.shape, array.dtype) if grad is None else grad._array
 
 
-def with_backward_hook(tensors, hook):
+def with_backward_hook(tensors: Sequence[Tensor], hook: Callable[..., Any]) -> list[Tensor]:
     """The same Tensors; on the way back their cotangents (a list) pass through `hook`, which returns a list of Tensors
     and None."""
     if _thread.frame is not None:

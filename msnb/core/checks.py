@@ -10,7 +10,8 @@ A declaration names them beside its kernel: ``@operator(checks=[index("indices",
 """
 
 import os
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -61,11 +62,24 @@ class Check:
 
     __slots__ = ("name", "ranges", "error", "always", "what")
 
-    def __init__(self, name, ranges, error=RuntimeError, always=False, what="indices"):
-        self.name, self.ranges, self.error, self.always, self.what = name, ranges, error, always, what
+    def __init__(
+        self,
+        name: str,
+        ranges: Callable[..., Any],
+        error: type[Exception] = RuntimeError,
+        always: bool = False,
+        what: str = "indices",
+    ) -> None:
+        self.name: str = name
+        self.ranges: Callable[..., Any] = ranges
+        self.error = error
+        self.always: bool = always
+        self.what: str = what
 
 
-def index(name, of, axis=0, negative=True, error=RuntimeError):
+def index(
+    name: str, of: str, axis: int | str = 0, negative: bool = True, error: type[Exception] = RuntimeError
+) -> Check:
     """A check of indices along an axis of another input.
 
     Args:
@@ -85,7 +99,7 @@ def index(name, of, axis=0, negative=True, error=RuntimeError):
     return Check(name, ranges, error)
 
 
-def position(name, of, error=RuntimeError):
+def position(name: str, of: str, error: type[Exception] = RuntimeError) -> Check:
     """A check of positions, the last axis of an input, in the first dimensions of another.
 
     Args:
@@ -103,7 +117,13 @@ def position(name, of, error=RuntimeError):
     return Check(name, ranges, error)
 
 
-def label(name, classes, ignored=None, error=RuntimeError, always=True):
+def label(
+    name: str,
+    classes: Callable[..., Any],
+    ignored: str | None = None,
+    error: type[Exception] = RuntimeError,
+    always: bool = True,
+) -> Check:
     """A check of class numbers, which is always done.
 
     Args:
@@ -132,11 +152,13 @@ class Finding:
 
     __slots__ = ("op", "check", "low", "high", "ignored", "late")
 
-    def __init__(self, op, check, bounds, late):
-        self.op, self.check, self.late = op, check, late
+    def __init__(self, op: str, check: Check, bounds: Range, late: bool) -> None:
+        self.op: str = op
+        self.check: Check = check
+        self.late: bool = late
         _, self.high, self.low, self.ignored = bounds
 
-    def error(self, value):
+    def error(self, value: int | tuple[int, ...]) -> Exception:
         """The exception for `value`, an int or a tuple of int."""
         name, high, low = self.check.name, self.high, self.low
         if isinstance(high, tuple):
@@ -151,7 +173,7 @@ class Finding:
 
 
 # ---------------------------------------------------------------------- on the host
-def outside(values, high, low=0, ignored=None):
+def outside(values: Any, high: Any, low: Any = 0, ignored: Any = None) -> int | tuple[int, ...] | None:
     """The first of `values` (numpy) that does not keep to its range, an int or a tuple of int; None if all do."""
     if not values.size:
         return None
@@ -193,7 +215,7 @@ def _passed(bounds, code, before):
     return values, np.array(high) if isinstance(high, tuple) else high, low, ignored, code, before
 
 
-def examine(op, check, bounds):
+def examine(op: str, check: Check, bounds: Range) -> None:
     """Look whether the values of a `Range` keep to it, now or later.
 
     Raises:
@@ -263,7 +285,7 @@ class Checked:
         kernel.checked = known, spots
         return kernel
 
-    def run(self, kernel, boxes, arrays, targets=()):
+    def run(self, kernel: Kernel, boxes: Sequence[Any], arrays: Sequence[Any], targets: Sequence[Any] = ()) -> Any:
         """Check, then run `kernel`; see `Operator.run`."""
         known, spots = kernel.checked
         given = {**known, **{name: arrays[spot] for name, spot in spots}}

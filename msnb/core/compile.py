@@ -8,6 +8,8 @@ values (`script.reads`) in each call.
 import types
 import weakref
 from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import numpy as np
@@ -48,15 +50,15 @@ class Programs:
     __slots__ = ("table", "compiled", "warned", "extras", "__weakref__")
 
     def __init__(self):
-        self.table = {}  # signature -> list of (dependencies, Program)
-        self.extras = {}  # what tools make for this Cell or function, to find it again in the next call
-        self.compiled = 0
-        self.warned = False
+        self.table: dict[Any, Any] = {}  # signature -> list of (dependencies, Program)
+        self.extras: dict[Any, Any] = {}  # what tools make for this Cell or function, to find it again in the next call
+        self.compiled: int = 0
+        self.warned: bool = False
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Programs":
         return Programs()
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return Programs, ()
 
 
@@ -119,7 +121,7 @@ _by_stubborn = OrderedDict()  # id -> (object that cannot be referenced weakly e
 _all_programs = weakref.WeakSet()
 
 
-def programs_of(root):
+def programs_of(root: Any) -> Programs:
     """The `Programs` of a Cell, a function or any other object."""
     if hasattr(root, "_programs") and not isinstance(root, type):
         programs = root._programs
@@ -149,14 +151,14 @@ def _new_programs():
     return programs
 
 
-def all_programs():
+def all_programs() -> list[Program]:
     """Every live program of this process, newest signature last."""
     return [
         entry.program for programs in list(_all_programs) for entries in programs.table.values() for entry in entries
     ]
 
 
-def forget():
+def forget() -> int:
     """Drop every compiled program; returns how many there were."""
     count = 0
     for programs in list(_all_programs):
@@ -165,7 +167,14 @@ def forget():
     return count
 
 
-def call(root, fn, args, kwargs, name, extra=()):
+def call(
+    root: Any,
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    name: str,
+    extra: tuple[Any, ...] = (),
+) -> Any:
     """Run `fn(*args, **kwargs)` as a compiled program that is kept with `root`.
 
     Args:
@@ -183,7 +192,14 @@ def call(root, fn, args, kwargs, name, extra=()):
     return out
 
 
-def find(root, fn, args, kwargs, name, extra=()):
+def find(
+    root: Any,
+    fn: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    name: str,
+    extra: tuple[Any, ...] = (),
+) -> tuple[Program, list[Any], list[Any]]:
     """(program, arrays, boxes of the dynamic arguments) for a call; traces when there is none yet."""
     programs = root._programs if hasattr(root, "_programs") else None
     if programs is None:
@@ -269,15 +285,15 @@ def _sign(value, key, arrays, boxes):
             key.append(id(leaf))  # no other object's meanwhile: the entries under this key keep `leaf` alive
 
 
-_compiled_by = []
+_compiled_by: list[Callable[..., Any]] = []
 
 
-def functions_by(jit):
+def functions_by(jit: Callable[..., Any]) -> None:
     """Name the decorator that compiles a plain function; it stands above this module and says so itself."""
     _compiled_by[:] = [jit]
 
 
-def program_of(root, *args, **kwargs):
+def program_of(root: Any, *args: Any, **kwargs: Any) -> Program:
     """The program that a call of a Cell or function with these arguments runs in GRAPH mode, without running it.
 
     Raises:

@@ -15,8 +15,8 @@ operator by its Python name, and nothing is looked up by text.
 
 import functools
 import inspect
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from msnb.common.kinds import hashable
 from msnb.core.dispatch import call_of
@@ -25,6 +25,9 @@ from msnb.core.primitive import DeclaredPrimitive
 from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, attach
 from msnb.core.traced import TracedOperator, declared
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.checks import Check
 
 _Declared = TypeVar("_Declared")
 
@@ -51,7 +54,7 @@ SPELLINGS = {}  # (kind, name, generation) -> Spelling
 NUMPY = {}  # name in mindspore.numpy -> function
 
 
-def spell(kind, name, generation, target, operators):
+def spell(kind: str, name: str, generation: int, target: Any, operators: tuple[type, ...]) -> None:
     """Enter a spelling; r1.1's is what the name means where both generations have one."""
     key = kind, name, generation
     if key in SPELLINGS:
@@ -71,7 +74,13 @@ def _names(given):
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def spelling(*operators, function=(), method=(), numpy=(), generation=2):
+def spelling(
+    *operators: type,
+    function: str | tuple[str, ...] = (),
+    method: str | tuple[str, ...] = (),
+    numpy: str | tuple[str, ...] = (),
+    generation: int = 2,
+) -> Callable[[Any], Any]:
     """Decorator: a plain Python function over Tensors is a public way to write `operators`.
 
     Args:
@@ -114,17 +123,17 @@ class _Signature:
 
 
 def operator(
-    kernel=None,
+    kernel: Callable[..., Any] | None = None,
     *,
-    functional=None,
-    methods=(),
-    aliases=(),
-    writes=(),
-    returns="results",
-    random=False,
-    checks=(),
-    refuses=None,
-    generation=1,
+    functional: str | None = None,
+    methods: tuple[str, ...] = (),
+    aliases: tuple[str, ...] = (),
+    writes: tuple[str, ...] = (),
+    returns: str = "results",
+    random: bool = False,
+    checks: "Sequence[Check]" = (),
+    refuses: Callable[[dict[str, Any]], None] | None = None,
+    generation: int = 1,
 ) -> Any:
     """Decorator: a pure function over jax arrays becomes a class, named after it, and further spellings.
 
@@ -188,7 +197,7 @@ def _class_of(fn, writes, returns, random, checks, refuses):
     return op.primitive
 
 
-def standing_for(fn, kernel, doc):
+def standing_for(fn: Callable[..., Any], kernel: Callable[..., Any], doc: str) -> Callable[..., Any]:
     """`kernel`, which a decorator makes of the written function `fn`, under its name and with its source; inputs and
     attributes stay those of `kernel`."""
     signature = inspect.signature(kernel)
@@ -198,7 +207,9 @@ def standing_for(fn, kernel, doc):
     return kernel
 
 
-def variant(cls, when, writes=(), random=False):
+def variant(
+    cls: type, when: Callable[[dict[str, Any]], bool], writes: tuple[str, ...] = (), random: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Decorator: the declared class `cls` runs this function instead where `when(attributes)` is true.
 
     So an operator that writes in place or draws random numbers only with some attributes does not with the others:

@@ -4,6 +4,9 @@ Each function makes the `__call__` of a class for one shape of inputs. The usual
 recording, mixed precision, checks and unusual arguments take the long way, `Operator.__call__`.
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from msnb.common import dtype as mstype
 from msnb.core import trace
 from msnb.core.checks import Checked
@@ -11,6 +14,9 @@ from msnb.core.operator import in_precision, operand
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.core.traced import TracedOperator, traced_call
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.operator import Operator
 
 _thread = trace.thread
 _new = object.__new__
@@ -24,7 +30,7 @@ _BOXES = frozenset((Tensor, Parameter))
 _BOX, _MANY, _STATIC = object(), object(), object()
 
 
-def call_of(op):
+def call_of(op: "Operator") -> Callable[..., Any] | None:
     """The `__call__` for the class of operator `op`; None where the one that all classes have serves."""
     if op.plain:
         return traced_call(op) if isinstance(op, TracedOperator) else _plain_call(op)

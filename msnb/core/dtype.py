@@ -5,6 +5,8 @@ measured). The exceptions: unsigned types wider than 8 bits do not mix with othe
 integer Tensor gives float32; a Python int never widens a Tensor; dividing integers gives float32.
 """
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -20,17 +22,17 @@ _F32 = np.dtype(np.float32)
 _FLOATS = "fc"
 
 
-def is_float(dtype):
+def is_float(dtype: Any) -> bool:
     """Whether `dtype` (numpy) is real floating point, bfloat16 included."""
     return jnp.issubdtype(dtype, jnp.floating)
 
 
-def is_inexact(dtype):
+def is_inexact(dtype: Any) -> bool:
     """Whether `dtype` (numpy) has a gradient: floating point or complex."""
     return jnp.issubdtype(dtype, jnp.inexact)
 
 
-def name(dtype):
+def name(dtype: Any) -> str:
     """MindSpore's spelling of a numpy dtype, as messages show it."""
     return str(from_numpy_dtype(np.dtype(dtype)))
 
@@ -39,7 +41,7 @@ def _weak(x):
     return isinstance(x, (bool, int, float, complex)) or getattr(x, "weak_type", False)
 
 
-def result_type(x, y, op):
+def result_type(x: Any, y: Any, op: str) -> np.dtype:
     """numpy dtype in which `x` and `y` meet, by MindSpore's rules.
 
     Raises:
@@ -66,7 +68,7 @@ def result_type(x, y, op):
     return np.dtype(jnp.promote_types(dx, dy))
 
 
-def broadcast_check(x, y, op):
+def broadcast_check(x: Any, y: Any, op: str) -> tuple[int, ...]:
     """Raise ValueError unless the shapes of `x` and `y` broadcast; return the common shape."""
     sx, sy = jnp.shape(x), jnp.shape(y)
     if sx == sy or not sx or not sy:
@@ -77,7 +79,7 @@ def broadcast_check(x, y, op):
         raise ValueError(f"For '{op}', the shapes of the inputs do not broadcast: {sx} and {sy}.") from None
 
 
-def promote(x, y, op):
+def promote(x: Any, y: Any, op: str) -> tuple[jax.Array, jax.Array]:
     """`x` and `y` in their common type, shapes checked but not broadcast."""
     broadcast_check(x, y, op)
     common = result_type(x, y, op)

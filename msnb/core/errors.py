@@ -4,6 +4,9 @@ import inspect
 import linecache
 import os
 import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any
 
 from msnb.core.dtype import name as dtype_name
 from msnb.core.lowered import is_lowered
@@ -12,18 +15,18 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _HIDDEN = [_PACKAGE]
 
 
-def hide_directory(directory):
+def hide_directory(directory: str) -> None:
     """Treat the files below `directory` as machinery: never shown as the user's line."""
     if directory not in _HIDDEN:
         _HIDDEN.append(directory)
 
 
-def is_machinery(filename):
+def is_machinery(filename: str) -> bool:
     """Whether `filename` belongs to msnb, JAX or the interpreter rather than to the user."""
     return filename.startswith("<frozen") or any(filename.startswith(d) for d in _HIDDEN)
 
 
-def user_line(frame=None):
+def user_line(frame: FrameType | None = None) -> tuple[str, int, str] | None:
     """(file, line, text) of the innermost frame outside the machinery; None when there is none."""
     frame = frame or sys._getframe(1)
     while frame is not None:
@@ -34,7 +37,7 @@ def user_line(frame=None):
     return None
 
 
-def why_python(frame=None):
+def why_python(frame: FrameType | None = None) -> str:
     """In words, why a graph cannot branch at the user's innermost line, and what to write instead."""
     frame = frame or sys._getframe(1)
     while frame is not None and is_machinery(frame.f_code.co_filename):
@@ -58,7 +61,7 @@ def why_python(frame=None):
     )
 
 
-def place(filename, line, owner=None):
+def place(filename: str, line: int, owner: str | None = None) -> str:
     """`file:line`, with a notebook cell named as such; `owner` (the function that holds the line) is not shown."""
     shown = os.path.basename(filename)
     if shown.endswith(".py") and shown[:-3].isdigit():
@@ -66,7 +69,7 @@ def place(filename, line, owner=None):
     return f"{shown}:{line}"
 
 
-def describe(value):
+def describe(value: Any) -> str:
     """A value's type in a few words: ``Tensor[Float32](2, 3)``, ``int 3``, ``None``, ``list of 2``."""
     array = getattr(value, "_array", value)
     if hasattr(array, "dtype") and hasattr(array, "shape"):
@@ -82,7 +85,7 @@ def describe(value):
     return type(value).__name__
 
 
-def explain_kernel_error(error, op, args):
+def explain_kernel_error(error: Exception, op: str, args: Sequence[Any]) -> Exception:
     """The error of an operator's kernel as MindSpore's users know it: class by cause, the operator, its inputs."""
     if isinstance(error, KeyboardInterrupt):
         return error

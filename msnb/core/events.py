@@ -25,6 +25,8 @@ A tool that changes what a compiled program returns is another matter: `core.fur
 
 import threading
 import traceback
+from collections.abc import Callable
+from typing import Any, Literal, Self
 
 from msnb import log
 from msnb.core import trace
@@ -63,7 +65,7 @@ class _Here(threading.local):
     hearing = ()  # listeners at work
 
 
-asked = Asked()
+asked: Asked = Asked()
 _here = _Here()
 
 
@@ -78,22 +80,22 @@ class Listener:
 
     __slots__ = ("name", "functions", "owner", "vital", "closed", "problem")
 
-    def __init__(self, functions, name, here, vital):
-        self.name = name
+    def __init__(self, functions: dict[str, Callable[..., Any]], name: str, here: bool, vital: bool) -> None:
+        self.name: str = name
         self.functions = functions
-        self.owner = threading.get_ident() if here else None
-        self.vital = vital
-        self.closed = False
-        self.problem = None
+        self.owner: int | None = threading.get_ident() if here else None
+        self.vital: bool = vital
+        self.closed: bool = False
+        self.problem: Any = None
 
-    def close(self):
+    def close(self) -> None:
         """Listen no more. Closing twice, and in any order, is fine."""
         with _lock:
             self.closed = True
             for event in _places(self.functions):
                 _assign(event, tuple([other for other in getattr(asked, event) if other is not self]))
 
-    def hear(self, event, args):
+    def hear(self, event: str, args: tuple[Any, ...]) -> None:
         """Be told. What a listener itself runs meanwhile is not told to it."""
         function = self.functions.get(event)
         hearing = _here.hearing
@@ -117,18 +119,20 @@ class Listener:
         log.warning("%s", complaint(self.name, f"it was told '{event}'", problem))
         self.problem = problem.with_traceback(None)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> Literal[False]:
         self.close()
         return False
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Listener {self.name}: {'closed' if self.closed else ', '.join(self.functions)}>"
 
 
-def listen(*, name=None, here=False, vital=False, **functions):
+def listen(
+    *, name: str | None = None, here: bool = False, vital: bool = False, **functions: Callable[..., Any]
+) -> Listener:
     """Be told of events from now on.
 
     Args:
@@ -163,7 +167,7 @@ def _places(functions):
     return dict.fromkeys(_WITH.get(event, event) for event in functions)
 
 
-def when_asked(event, act):
+def when_asked(event: str, act: Callable[[bool], Any]) -> None:
     """Call `act(whether anybody listens to it)` whenever the first listener of `event` comes or the last one goes."""
     _asked_hooks.setdefault(event, []).append(act)
 
@@ -176,13 +180,13 @@ def _assign(event, listeners):
             act(bool(listeners))
 
 
-def tell(event, *args):
+def tell(event: str, *args: Any) -> None:
     """Tell everybody who listens to `event`; who is busy does so only where ``asked.EVENT`` is not empty."""
     for listener in getattr(asked, event):
         listener.hear(event, args)
 
 
-def complaint(name, when, problem):
+def complaint(name: str, when: str, problem: BaseException) -> str:
     """One sentence for the log about a tool that failed, and where."""
     frames = traceback.extract_tb(problem.__traceback__)
     place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
@@ -205,17 +209,19 @@ class Call:
 
     __slots__ = ("net", "args", "kwargs", "step", "traced", "around", "out", "error")
 
-    def __init__(self, net, args, kwargs, step, around):
-        self.net = net
-        self.args = args
-        self.kwargs = kwargs
-        self.step = step
-        self.traced = trace.thread.frame is not None
+    def __init__(
+        self, net: Any, args: tuple[Any, ...], kwargs: dict[str, Any], step: str | None, around: "Call | None"
+    ) -> None:
+        self.net: Any = net
+        self.args: tuple[Any, ...] = args
+        self.kwargs: dict[str, Any] = kwargs
+        self.step: str | None = step
+        self.traced: bool = trace.thread.frame is not None
         self.around = around
         self.out = self.error = None
 
     @property
-    def scope(self):
+    def scope(self) -> tuple[str, ...]:
         """Steps of the path from the outermost Cell to this one, a tuple of str."""
         steps, call = [], self
         while call is not None:
@@ -225,12 +231,12 @@ class Call:
         return tuple(reversed(steps))
 
 
-def current():
+def current() -> Call | None:
     """The innermost `Call` of this thread that somebody was told of; None outside of all."""
     return _here.call
 
 
-def called(net, step, run, args, kwargs):
+def called(net: Any, step: str | None, run: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """`run(net, args, kwargs)`, a call of `net`, with `entered` told before and `left` afterwards.
 
     Args:

@@ -5,7 +5,8 @@ beside the code that reads it, with the operators themselves as keys. What has n
 in `coverage`.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 from msnb.core.identity import IdentityMap
 from msnb.core.operator import REGISTRY
@@ -28,7 +29,7 @@ class Coverage(NamedTuple):
     known: list
     missing: list
 
-    def __str__(self):
+    def __str__(self) -> str:
         total = len(self.known) + len(self.missing)
         return f"{len(self.known)} of {total} operators; missing: {', '.join(self.missing) or 'none'}"
 
@@ -59,13 +60,13 @@ class Facet:
 
     __slots__ = ("what", "remedy", "_key", "_entries")
 
-    def __init__(self, what, remedy, key=None):
-        self.what = what
-        self.remedy = remedy
+    def __init__(self, what: str, remedy: str, key: Callable[[Any], Any] | None = None) -> None:
+        self.what: str = what
+        self.remedy: str = remedy
         self._key = key or operator_of
         self._entries = IdentityMap() if key is None else {}
 
-    def register(self, *operators):
+    def register(self, *operators: Any) -> Callable[[Any], Any]:
         """Decorator: make a function, or any other value, the entry of `operators`.
 
         Raises:
@@ -83,16 +84,16 @@ class Facet:
 
         return enter
 
-    def get(self, operator, default=None):
+    def get(self, operator: Any, default: Any = None) -> Any:
         """The entry of `operator`, `default` where there is none."""
         return self._entries.get(self._key(operator), default)
 
-    def named(self, name, default=None):
+    def named(self, name: str, default: Any = None) -> Any:
         """The same for the name of an operator, which is what a node of a graph has; users' own have no entry here."""
         op = REGISTRY.get(name)
         return default if op is None else self.get(op, default)
 
-    def __getitem__(self, operator):
+    def __getitem__(self, operator: Any) -> Any:
         key = self._key(operator)
         entry = self._entries.get(key, _ABSENT)
         if entry is _ABSENT:
@@ -102,13 +103,13 @@ class Facet:
             raise MissingEntry(f"For '{name}', there is no {thing}. {self.remedy.format(name=name)}")
         return entry
 
-    def __contains__(self, operator):
+    def __contains__(self, operator: object) -> bool:
         return self.get(operator, _ABSENT) is not _ABSENT
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._entries)
 
-    def coverage(self, operators=None):
+    def coverage(self, operators: Iterable[Any] | None = None) -> Coverage:
         """Which of `operators` have an entry.
 
         Args:
@@ -121,11 +122,11 @@ class Facet:
         found = {_name(key): self._entries.get(key, _ABSENT) is not _ABSENT for key in keys}
         return Coverage(sorted(n for n in found if found[n]), sorted(n for n in found if not found[n]))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Facet({self.what!r}: {len(self)} entries)"
 
 
-def operator_of(thing):
+def operator_of(thing: Any) -> Any:
     """The operator behind a Primitive class, an instance of it, or an operator with strategy or stage; the class of an
     operator that a user wrote.
 

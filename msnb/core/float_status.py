@@ -5,7 +5,9 @@ Who never begins pays nothing: results only pass here while `thread.looking` kee
 """
 
 import threading
+from collections.abc import Sequence
 
+import jax
 import jax.numpy as jnp
 
 from msnb.core import events, trace
@@ -16,7 +18,7 @@ _thread = trace.thread
 _seen = Kernel("OverflowSeen", lambda flag, *arrays: flag | ~jnp.stack([jnp.isfinite(a).all() for a in arrays]).all())
 
 
-def begin():
+def begin() -> None:
     """Forget what was seen and look from here on."""
     frame = _thread.frame
     (_thread if frame is None else frame).status = jnp.zeros((), bool)
@@ -26,7 +28,7 @@ def begin():
     trace.settle()
 
 
-def end():
+def end() -> jax.Array:
     """Look no further; returns what was seen, a bool array."""
     frame = _thread.frame
     (_thread if frame is None else frame.root()).checking = False
@@ -37,7 +39,7 @@ def end():
     return jnp.zeros((), bool) if status is None else status
 
 
-def note(arrays):
+def note(arrays: Sequence[jax.Array]) -> None:
     """Take notice of `arrays`, if somebody looks."""
     frame = _thread.frame
     if not (_thread if frame is None else frame.root()).checking:

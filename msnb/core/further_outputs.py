@@ -15,7 +15,7 @@ observers weakly, so that what one has recorded goes when its owner lets go of i
 PYNATIVE gradient is one node of the tape and is not observed.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msnb import log
 from msnb.core import events, trace
@@ -36,10 +36,10 @@ class Run(NamedTuple):
     extras: list
 
 
-observers = ()
+observers: tuple[Any, ...] = ()
 
 
-def add(observer):
+def add(observer: Any) -> Any:
     """Let `observer` look on from the next call of each program on. Returns it."""
     global observers
     if observer not in observers:
@@ -48,7 +48,7 @@ def add(observer):
     return observer
 
 
-def remove(observer):
+def remove(observer: Any) -> None:
     """Undo `add`; programs run their own form again."""
     global observers
     if observer in observers:
@@ -56,7 +56,7 @@ def remove(observer):
         trace.moves.bump()
 
 
-def rewritten(observer, program):
+def rewritten(observer: Any, program: Any) -> Any:
     """What `observer` makes of `program`; None, and it is dropped, where it fails."""
     try:
         return observer.rewrite(program)
@@ -64,7 +64,7 @@ def rewritten(observer, program):
         _drop(observer, f"asked for a form of {program.name}", problem)
 
 
-def hand(observer, program, run):
+def hand(observer: Any, program: Any, run: Any) -> None:
     """Give `observer` what it sees of a run; it is dropped where it fails."""
     try:
         observer.receive(program, run)

@@ -1,5 +1,8 @@
 """The public gradients: `GradOperation` as in r1.1, `grad` and `value_and_grad` as in 2.x."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import jax
 
 from msnb import context
@@ -37,20 +40,22 @@ class GradOperation:
         12.0
     """
 
-    def __init__(self, get_all=False, get_by_list=False, sens_param=False):
+    def __init__(self, get_all: bool = False, get_by_list: bool = False, sens_param: bool = False) -> None:
         for name, value in (("get_all", get_all), ("get_by_list", get_by_list), ("sens_param", sens_param)):
             if not isinstance(value, bool):
                 raise TypeError(f"For 'GradOperation', '{name}' should be bool, but got {describe(value)}.")
-        self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param
+        self.get_all: bool = get_all
+        self.get_by_list: bool = get_by_list
+        self.sens_param: bool = sens_param
 
-    def __call__(self, fn, weights=None):
+    def __call__(self, fn: Callable[..., Any], weights: Any = None) -> Callable[..., Any]:
         if not callable(fn):
             raise TypeError(f"For 'GradOperation', 'fn' should be a Cell or a function, but got {describe(fn)}.")
         if weights is not None or self.get_by_list:
             weights = _weights(weights, fn)
         return _GradFunction(self, fn, weights)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"GradOperation(get_all={self.get_all}, get_by_list={self.get_by_list}, sens_param={self.sens_param})"
 
 
@@ -135,12 +140,12 @@ def _weights(weights, fn):
     return weights
 
 
-def numbers(params):
+def numbers(params: Sequence[Parameter] | None) -> tuple[int, ...] | None:
     """What tells Parameters apart in a key; None for None."""
     return None if params is None else tuple([p.key for p in params])
 
 
-def owner(fn):
+def owner(fn: Callable[..., Any]) -> tuple[Any, tuple[Any, ...]]:
     """(object that programs of `fn` are kept with, part of the key that tells apart what shares it).
 
     Programs of a method live with its object, and go with it.
@@ -203,7 +208,9 @@ class _Derived:
         return (result, value[1:]) if self.has_aux else result
 
 
-def grad(fn, grad_position=0, weights=None, has_aux=False):
+def grad(
+    fn: Callable[..., Any], grad_position: int | tuple[int, ...] | None = 0, weights: Any = None, has_aux: bool = False
+) -> Callable[..., Any]:
     """The gradient function of `fn`.
 
     Args:
@@ -222,7 +229,9 @@ def grad(fn, grad_position=0, weights=None, has_aux=False):
     return _derive(fn, grad_position, weights, has_aux, False)
 
 
-def value_and_grad(fn, grad_position=0, weights=None, has_aux=False):
+def value_and_grad(
+    fn: Callable[..., Any], grad_position: int | tuple[int, ...] | None = 0, weights: Any = None, has_aux: bool = False
+) -> Callable[..., Any]:
     """A function that returns the outputs of `fn` and its gradients; see `grad`."""
     return _derive(fn, grad_position, weights, has_aux, True)
 
@@ -238,7 +247,7 @@ def _derive(fn, position, weights, has_aux, with_value):
     return _Derived(fn, position, None if weights is None else _weights(weights, fn), has_aux, with_value)
 
 
-def stop_gradient(value):
+def stop_gradient(value: Any) -> Any:
     """The same Tensor, through which no gradient flows.
 
     Args:

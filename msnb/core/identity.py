@@ -6,9 +6,11 @@ is remembered of any other object stands in an `IdentityMap`.
 """
 
 import weakref
+from collections.abc import Callable
+from typing import Any
 
 
-def weakly(value):
+def weakly(value: Any) -> Callable[[], Any]:
     """A function that gives `value` while it is alive, None afterwards; what cannot be referenced weakly stays."""
     try:
         return weakref.ref(value)
@@ -25,11 +27,11 @@ class Identity:
 
     __slots__ = ("_get", "_hash")
 
-    def __init__(self, value):
+    def __init__(self, value: object) -> None:
         self._get = weakly(value)
         self._hash = id(value)
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         if self is other:
             return True
         if not isinstance(other, Identity):
@@ -37,10 +39,10 @@ class Identity:
         value = self._get()
         return value is other._get() and (value is not None or self._hash == other._hash == id(None))
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return self._hash
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Identity({self._get()!r})"
 
 
@@ -56,12 +58,12 @@ class IdentityMap:
     def __init__(self):
         self._entries = {}  # id -> (weak reference, value); the reference removes the entry when the object dies
 
-    def get(self, key, default=None):
+    def get(self, key: object, default: Any = None) -> Any:
         """The value of `key`, `default` where there is none."""
         entry = self._entries.get(id(key))
         return default if entry is None or entry[0]() is not key else entry[1]
 
-    def __setitem__(self, key, value):
+    def __setitem__(self, key: object, value: Any) -> None:
         entries, ident = self._entries, id(key)
 
         def gone(reference):
@@ -71,10 +73,10 @@ class IdentityMap:
 
         entries[ident] = (weakref.ref(key, gone), value)
 
-    def __contains__(self, key):
+    def __contains__(self, key: object) -> bool:
         return self.get(key, self) is not self
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._entries)
 
 
@@ -94,13 +96,13 @@ class _Attached:
         return _Attached()
 
 
-def attach(fn, name, value):
+def attach(fn: Any, name: str, value: Any) -> Any:
     """Remember `value` on the function `fn` under `name`; returns it."""
     fn.__dict__[name] = _Attached(fn, value)
     return value
 
 
-def attached(fn, name):
+def attached(fn: Any, name: str) -> Any:
     """What `attach` put on `fn` itself, None where there is nothing."""
     found = fn.__dict__.get(name)
     return found.value if found is not None and found.owner() is fn else None

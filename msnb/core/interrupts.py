@@ -5,11 +5,13 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
+from typing import Any
 
 from msnb.core import _jax_private
 
 
-def whole(fn):
+def whole(fn: Callable[[], Any]) -> Any:
     """`fn()`, which a Stop cannot interrupt: one that arrives meanwhile is raised as soon as it has returned.
 
     For what is done once, such as compiling: signals are redirected, which takes some microseconds. Off the main
@@ -27,7 +29,7 @@ def whole(fn):
             signal.raise_signal(signal.SIGINT)
 
 
-def broken_off(error):
+def broken_off(error: BaseException) -> bool:
     """Whether `error` may have stopped JAX half way through compiling rather than being the fault of the program."""
     return isinstance(error, (KeyboardInterrupt, MemoryError, RecursionError)) or _jax_private.is_runtime_error(error)
 

@@ -7,6 +7,8 @@
 import threading
 import time
 import weakref
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -32,25 +34,25 @@ class Kernel:
 
     __slots__ = ("name", "fn", "run", "checked", "_pullbacks", "__weakref__")
 
-    def __init__(self, name, fn):
+    def __init__(self, name: str, fn: Callable[..., Any]) -> None:
         def kernel(*arrays):
             out = fn(*arrays)
             if type(out) is tuple:
                 return tuple([strengthen(jnp.asarray(o)) for o in out])
             return strengthen(jnp.asarray(out))
 
-        self.name = name if isinstance(name, GraphName) else GraphName(name)
+        self.name: GraphName = name if isinstance(name, GraphName) else GraphName(name)
         kernel.__name__ = kernel.__qualname__ = self.name
-        self.fn = fn
-        self.run = jax.jit(kernel)
+        self.fn: Callable[..., Any] = fn
+        self.run: Any = jax.jit(kernel)  # or what tells tools of its calls
         with _lock:
             _living.add(self)
             if events.asked.dispatched:
                 self.run = _Telling(self)
-        self.checked = None  # of an operator with checks: what is static, and where the inputs stand
+        self.checked: Any = None  # of an operator with checks: what is static, and where the inputs stand
         self._pullbacks = {}
 
-    def call(self, *arrays):
+    def call(self, *arrays: jax.Array) -> Any:
         """`run`, and what has to be done when it fails; the hot paths call `run` and do it themselves."""
         try:
             return self.run(*arrays)
@@ -58,17 +60,17 @@ class Kernel:
             self.recover(error)
             raise
 
-    def recover(self, error):
+    def recover(self, error: BaseException) -> None:
         """Make sure that an error which broke off a first call does not slow down all later ones."""
         if interrupts.broken_off(error):
             forget_compiled(self.compiled, error)
 
     @property
-    def compiled(self):
+    def compiled(self) -> Any:
         """`run` as it is when nobody listens."""
         return self.run.run if type(self.run) is _Telling else self.run
 
-    def pullback(self, needs):
+    def pullback(self, needs: tuple[bool, ...]) -> "Kernel":
         """Kernel that takes the inputs, then one cotangent per output, and returns a tuple of cotangents: one for
         each input that `needs` (tuple of bool) marks."""
         kernel = self._pullbacks.get(needs)

@@ -6,7 +6,9 @@ is kept instead, thread by thread and in the order of the calls, together with a
 
 import atexit
 from collections import deque
+from collections.abc import Callable
 
+import jax
 import numpy as np
 
 from msnb import log
@@ -15,7 +17,7 @@ from msnb.core.trace import thread as _thread
 _MOST = 256  # verdicts that may be waited for later; by then the first of them has long been there
 
 
-def defer(verdict, report):
+def defer(verdict: jax.Array, report: Callable[..., None]) -> None:
     """Keep `verdict` (jax.Array) until it is looked at; `report` then takes it as a numpy array, and may raise."""
     waiting = _thread.late
     if not waiting:
@@ -25,14 +27,14 @@ def defer(verdict, report):
         _report_first(waiting)
 
 
-def poll():
+def poll() -> None:
     """Report the verdicts that are there, without waiting for any."""
     waiting = _thread.late
     while waiting and waiting[0][0].is_ready():
         _report_first(waiting)
 
 
-def settle():
+def settle() -> None:
     """Wait for all verdicts of this thread and report them; one that is an error ends it."""
     waiting = _thread.late
     while waiting:

@@ -5,15 +5,19 @@ program that was compiled before a mark was set is compiled anew.
 """
 
 import copy
+from typing import TYPE_CHECKING, Any
 
 from msnb.common.kinds import hashable
 from msnb.core import trace
 from msnb.core.recent import Recent
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.operator import Operator
+
 _SAID_ELSEWHERE = frozenset(("input_names", "output_names"))  # of every call, by MindSpore's own operators
 
 
-def marks_of(attrs, attributes):
+def marks_of(attrs: dict[str, Any], attributes: dict[str, Any]) -> dict[str, Any]:
     """{name: value} of the marks among a Primitive's `attrs`; `attributes` are those of its operator. A strategy or
     stage of None is none."""
     return {
@@ -23,7 +27,7 @@ def marks_of(attrs, attributes):
     }
 
 
-def marked(op, marks):
+def marked(op: "Operator", marks: dict[str, Any]) -> "Operator":
     """The operator `op` as calls with `marks` (dict) run it: with kernels of their own, named after them."""
     if not marks:
         return op
@@ -46,12 +50,12 @@ def _twin(op, marks):
     return twin
 
 
-def changed(primitive):
+def changed(primitive: object) -> None:
     """An attribute or mark of `primitive` is another now: the graphs that it stands in are to be traced anew."""
     primitive.__dict__["_changes"] = primitive._changes + 1
     trace.epoch.bump()
 
 
-def changes(value):
+def changes(value: object) -> int | None:
     """How often the attributes of a Primitive have changed; None for any other object."""
     return getattr(value, "_changes", None) if hasattr(type(value), "add_prim_attr") else None

@@ -1,7 +1,13 @@
 """`MetaTensor`: what is known of a Tensor whose data is not there yet."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from msnb.common.initializer import initializer
 from msnb.core.tensor import Tensor, say_whole
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.common.dtype import Type
 
 
 class _MetaTensorType(type):
@@ -20,12 +26,14 @@ class MetaTensor(metaclass=_MetaTensorType):
         init (Initializer): What `to_tensor` fills it with.
     """
 
-    def __init__(self, dtype, shape, init=None) -> None:
+    def __init__(self, dtype: "Type", shape: Sequence[int], init: Any = None) -> None:
         self.dtype = dtype
-        self.shape = tuple(shape)
+        self.shape: tuple[int, ...] = tuple(shape)
         self.init = init
 
-    def to_tensor(self, slice_index=None, shape=None, opt_shard_group=None) -> Tensor:
+    def to_tensor(
+        self, slice_index: int | None = None, shape: Sequence[int] | None = None, opt_shard_group: str | None = None
+    ) -> Tensor:
         """The Tensor, filled by the initializer.
 
         Raises:

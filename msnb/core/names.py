@@ -38,17 +38,17 @@ class Meaning(NamedTuple):
     marks: dict
 
     @property
-    def settings(self):
+    def settings(self) -> dict[str, Any]:
         """Attributes and marks, as a node of the graph shows them."""
         return {**self.attributes, **self.marks}
 
     @property
-    def strategy(self):
+    def strategy(self) -> Any:
         """The sharding strategy, None where there is none."""
         return self.settings.get("strategy")
 
     @property
-    def stage(self):
+    def stage(self) -> int | None:
         """The pipeline stage, None where there is none."""
         return self.settings.get("stage")
 
@@ -58,19 +58,21 @@ class GraphName(str):
 
     __slots__ = ("meaning",)
 
-    def __new__(cls, text, meaning=None):
+    def __new__(cls, text: str, meaning: Meaning | None = None) -> "GraphName":
         name = super().__new__(cls, text)
         name.meaning = Meaning(operator_in(text), {}, {}) if meaning is None else meaning
         return name
 
     @property
-    def gradient(self):
+    def gradient(self) -> "GraphName":
         """Name of the operator's pullback, which has the same settings."""
         operator, attributes, marks = self.meaning
         return GraphName(f"{operator}Grad{self[len(operator) :]}", Meaning(f"{operator}Grad", attributes, marks))
 
 
-def graph_name(operator, settings, defaults=None, marks=None):
+def graph_name(
+    operator: str, settings: dict[str, Any], defaults: dict[str, Any] | None = None, marks: dict[str, Any] | None = None
+) -> GraphName:
     """Name under which a call of an operator shows in a graph.
 
     Args:
@@ -95,13 +97,13 @@ def graph_name(operator, settings, defaults=None, marks=None):
     return GraphName(text, Meaning(operator, settings, marks))
 
 
-def operator_in(text):
+def operator_in(text: str) -> str:
     """Name of the operator in the text of a name, wherever the text was found: in a graph, in HLO, in a trace."""
     found = _OPERATOR.match(text)
     return found.group() if found else text
 
 
-def attributes_of(graph_name):
+def attributes_of(graph_name: str) -> tuple[str, dict[str, Any]]:
     """(operator name, attributes) of a name that stands in a graph; of a mere text only the operator is known, a
     Program's `names` knows the rest."""
     if isinstance(graph_name, GraphName):
@@ -109,7 +111,7 @@ def attributes_of(graph_name):
     return operator_in(graph_name), {}
 
 
-def named(jaxpr):
+def named(jaxpr: Any) -> tuple[Any, dict[str, GraphName]]:
     """What the names in a jaxpr stand for.
 
     Args:
@@ -172,7 +174,7 @@ def _renamed_equations(jaxpr, settled, known):
 
 
 # ---------------------------------------------------------------------- values
-def short(value):
+def short(value: Any) -> str:
     """A value as a short text that no later reader of the name stumbles over. Unequal values may share it."""
     return _cut(_UNSAFE.sub("_", _short(value)), _LONGEST_VALUE)
 

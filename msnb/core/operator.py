@@ -6,6 +6,8 @@ input given at the call, keyword-only with a `Kind` an attribute given to the cl
 """
 
 import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -22,6 +24,10 @@ from msnb.core.precision import cast_tensor
 from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.common.kinds import Kind
+    from msnb.core.names import GraphName
+
 REGISTRY = {}  # class name -> Operator, aliases included
 FUNCTIONAL = {}  # functional name -> function
 
@@ -36,17 +42,19 @@ class Input:
 
     __slots__ = ("name", "kind", "default", "many")
 
-    def __init__(self, name, kind, default):
-        self.name = name
-        self.many = kind is Tensors
-        self.kind = None if self.many else kind
-        self.default = default
+    def __init__(self, name: str, kind: Any, default: Any) -> None:
+        self.name: str = name
+        self.many: bool = kind is Tensors
+        self.kind: Any = None if self.many else kind
+        self.default: Any = default
 
 
 class Operator:
     """A declared operator. `operator` makes these; see there for the arguments."""
 
-    def __init__(self, fn, name, writes, returns, random_key):
+    def __init__(
+        self, fn: Callable[..., Any], name: str, writes: tuple[str, ...], returns: str, random_key: bool
+    ) -> None:
         self.fn = fn
         self.name = name
         self.writes = writes
@@ -54,7 +62,7 @@ class Operator:
         parameters = list(inspect.signature(fn).parameters.values())
         if random_key:
             parameters = parameters[1:]
-        self.inputs = [
+        self.inputs: list[Input] = [
             Input(
                 p.name,
                 kind_of(p.annotation),
@@ -63,22 +71,22 @@ class Operator:
             for p in parameters
             if p.kind is not p.KEYWORD_ONLY
         ]
-        self.attributes = {
+        self.attributes: dict[str, tuple[Kind | None, object | Any]] = {
             p.name: (kind_of(p.annotation), _ABSENT if p.default is p.empty else p.default)
             for p in parameters
             if p.kind is p.KEYWORD_ONLY
         }
-        self.positions = {inp.name: i for i, inp in enumerate(self.inputs)}
-        self.written = tuple(self.positions[w] for w in writes)
-        self.returns_written = returns == "written"
-        self.usual = {p.name: p.default for p in parameters if p.annotation is not p.empty}
-        self.marks = None  # what a Primitive was given beyond its attributes, see msnb.core.marks
-        self.kernels = Recent()
-        self.variant = None  # (another Operator, when it is taken instead), see core.declare.variant
-        self.refuses = None  # of the attributes: raises where one forbids another
-        self.defaults = self._trailing_defaults()
+        self.positions: dict[str, int] = {inp.name: i for i, inp in enumerate(self.inputs)}
+        self.written: tuple[int, ...] = tuple(self.positions[w] for w in writes)
+        self.returns_written: bool = returns == "written"
+        self.usual: dict[str, Any] = {p.name: p.default for p in parameters if p.annotation is not p.empty}
+        self.marks: Any = None  # what a Primitive was given beyond its attributes, see msnb.core.marks
+        self.kernels: Recent = Recent()
+        self.variant: Any = None  # (another Operator, when it is taken instead), see core.declare.variant
+        self.refuses: Any = None  # of the attributes: raises where one forbids another
+        self.defaults: tuple[Any, ...] = self._trailing_defaults()
         self.signature = inspect.Signature([p.replace(annotation=p.empty) for p in parameters])
-        self.plain = (
+        self.plain: bool = (
             not self.written
             and not random_key
             and all(i.kind is None and not i.many and i.default is _ABSENT for i in self.inputs)
@@ -94,7 +102,7 @@ class Operator:
         return tuple(found)
 
     # ------------------------------------------------------------------ attributes
-    def bind_attributes(self, args, kwargs):
+    def bind_attributes(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Normal form of attributes given as to a constructor: a dict in order of declaration."""
         names = list(self.attributes)
         if len(args) > len(names):
@@ -121,12 +129,14 @@ class Operator:
                 bound[key] = default
         return bound
 
-    def graph_name(self, settings):
+    def graph_name(self, settings: dict[str, Any]) -> "GraphName":
         """Name under which a call shows in a graph; it says what differs from the defaults."""
         return graph_name(self.name, settings, self.usual, self.marks)
 
     # ------------------------------------------------------------------ kernels
-    def kernel(self, attributes, layout=None, statics=()):
+    def kernel(
+        self, attributes: dict[str, Any], layout: tuple[Any, ...] | None = None, statics: tuple[Any, ...] = ()
+    ) -> Kernel:
         """The kernel for normal-form attributes (dict), a layout of the inputs and the static inputs.
 
         `layout` holds one entry per input: 1 a Tensor, 0 an absent one, -1 a static value, (n,) a tuple of n Tensors.
@@ -137,17 +147,17 @@ class Operator:
             kernel = self.kernels.recall(key) or self.kernels.keep(key, self._build(attributes, layout, statics))
         return kernel
 
-    def ready(self, attributes):
+    def ready(self, attributes: dict[str, Any]) -> Kernel | None:
         """The kernel of calls with plain inputs."""
         return self.kernel(attributes)
 
-    def chosen(self, attributes):
+    def chosen(self, attributes: dict[str, Any]) -> "Operator":
         """The operator that runs for these attributes: this one, or its variant."""
         if self.variant is not None and self.variant[1](attributes):
             return self.variant[0]
         return self
 
-    def prepared(self, attributes, args):
+    def prepared(self, attributes: dict[str, Any], args: tuple[Any, ...]) -> Any:
         """(kernel, what follows the arrays) for a call with these inputs, one for each; None if each call has to look
         anew."""
         layout, statics = [], []
@@ -201,7 +211,7 @@ class Operator:
         return tuple(outs)
 
     # ------------------------------------------------------------------ calls
-    def __call__(self, attributes, args, kwargs=None):
+    def __call__(self, attributes: dict[str, Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
         """Run on positional `args` with normal-form `attributes`; boxes go in and out."""
         inputs = self.inputs
         if kwargs or len(args) != len(inputs):
@@ -232,7 +242,7 @@ class Operator:
             boxes.insert(0, None)
         return self.run(self.kernel(attributes, tuple(layout), tuple(statics)), boxes, arrays, targets)
 
-    def run(self, kernel, boxes, arrays, targets=()):
+    def run(self, kernel: Kernel, boxes: Sequence[Any], arrays: Sequence[Any], targets: Sequence[Any] = ()) -> Any:
         """Run `kernel` on `arrays`, box and record the results, rebind the `targets`."""
         try:
             out = kernel.run(*arrays)
@@ -240,7 +250,9 @@ class Operator:
             return self.failed(error, kernel, boxes, arrays, targets)
         return self.finish(out, kernel, boxes, arrays, targets)
 
-    def finish(self, out, kernel, boxes, arrays, targets=()):
+    def finish(
+        self, out: Any, kernel: Kernel, boxes: Sequence[Any], arrays: Sequence[Any], targets: Sequence[Any] = ()
+    ) -> Any:
         """Box and record what `kernel` gave for `arrays`, rebind the `targets`."""
         if type(out) is not tuple:
             if _thread.frame is None:
@@ -285,7 +297,9 @@ class Operator:
             )
         return list(arg)
 
-    def failed(self, error, kernel, boxes, arrays, targets=()):
+    def failed(
+        self, error: Exception, kernel: Kernel, boxes: Sequence[Any], arrays: Sequence[Any], targets: Sequence[Any] = ()
+    ) -> Any:
         """Raise what `error` of a kernel is called in MindSpore; but run again where another thread's training step
         took over the array of a Parameter meanwhile."""
         kernel.recover(error)
@@ -322,7 +336,7 @@ class Operator:
         return bound
 
 
-def operand(value, op, name):
+def operand(value: Any, op: str, name: str) -> Any:
     """The array of one Tensor input; Python numbers pass, everything else is refused."""
     kind = type(value)
     if kind is Tensor:
@@ -343,13 +357,13 @@ def operand(value, op, name):
     raise TypeError(f"For '{op}', '{name}' should be a Tensor or a number, but got {describe(value)}.")
 
 
-def in_precision(boxes, skip=()):
+def in_precision(boxes: Sequence[Any], skip: Sequence[str] = ()) -> list[Any]:
     """Inputs with float Parameters cast to what `Cell.to_float` asks for, but for the positions in `skip`."""
     dtype = _thread.compute_dtype
     return [cast_tensor(b, dtype) if isinstance(b, Parameter) and i not in skip else b for i, b in enumerate(boxes)]
 
 
-def own(array, arrays):
+def own(array: jax.Array, arrays: Sequence[Any]) -> jax.Array:
     """`array`, copied if JAX handed one of the inputs through: what a Parameter holds must not be held elsewhere."""
     for given in arrays:
         if array is given:
@@ -357,6 +371,6 @@ def own(array, arrays):
     return array
 
 
-def is_deleted(array):
+def is_deleted(array: object) -> bool:
     """Whether an array has been written over by a compiled step."""
     return isinstance(array, jax.Array) and not is_tracer(array) and array.is_deleted()

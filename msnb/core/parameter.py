@@ -7,6 +7,8 @@ result over is one C-level operation, which an interrupt cannot split.
 
 import itertools
 from collections import deque
+from collections.abc import Iterable
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
@@ -35,12 +37,12 @@ class Store:
 
     __slots__ = ("results", "writer", "__weakref__")
 
-    def __init__(self, arrays, writer=None):
+    def __init__(self, arrays: list[jax.Array], writer: tuple["Parameter", ...] | None = None) -> None:
         self.results = deque([(list(arrays),)], maxlen=1)
-        self.writer = writer
+        self.writer: tuple[Parameter, ...] | None = writer
 
     @property
-    def arrays(self):
+    def arrays(self) -> list[jax.Array]:
         """The current arrays."""
         return self.results[-1][0]
 
@@ -70,7 +72,9 @@ class Parameter(Tensor):
 
     __slots__ = ("_slot", "_name", "_requires_grad", "_prefix", "__dict__")
 
-    def __init__(self, default_input, name=None, requires_grad=True, layerwise_parallel=False):
+    def __init__(
+        self, default_input: Any, name: str | None = None, requires_grad: bool = True, layerwise_parallel: bool = False
+    ) -> None:
         if isinstance(default_input, (bool, np.bool_)):
             raise ValueError(
                 "For 'Parameter', 'default_input' should be a Tensor, a number or a numpy array, but got a bool."
@@ -88,7 +92,7 @@ class Parameter(Tensor):
         if name is not None:
             self.name = name
         self._requires_grad = _check_bool("requires_grad", requires_grad)
-        self.layerwise_parallel = _check_bool("layerwise_parallel", layerwise_parallel)
+        self.layerwise_parallel: bool = _check_bool("layerwise_parallel", layerwise_parallel)
         self._prefix = ""
         self.is_param_ps = False
         self.init_in_server = False
@@ -96,7 +100,7 @@ class Parameter(Tensor):
         self.comm_fusion = 1
         self.parallel_optimizer = True
         self.unique = False
-        self.key = next(_numbers)
+        self.key: int = next(_numbers)
 
     # ------------------------------------------------------------------ the array
     @property
@@ -147,28 +151,28 @@ class Parameter(Tensor):
         with trace.taking.lock:
             return np.array(super()._known(what))
 
-    def asnumpy(self):
+    def asnumpy(self) -> np.ndarray:
         """A numpy copy of the values; see `Tensor.asnumpy`."""
         return self._known("asnumpy()")
 
-    def __jax_array__(self):
+    def __jax_array__(self) -> jax.Array:
         return self._array if _thread.frame is not None else self._detached()
 
-    def __dlpack__(self, **kwargs):
+    def __dlpack__(self, **kwargs: Any) -> Any:
         return self._detached().__dlpack__(**kwargs)
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         values = self._known("numpy")
         return values if dtype is None else values.astype(dtype, copy=False)
 
     # ------------------------------------------------------------------ what it is
     @property
-    def name(self):
+    def name(self) -> str:
         """Name of the Parameter, unique within a network."""
         return self._name
 
     @name.setter
-    def name(self, name):
+    def name(self, name: str | None) -> None:
         if name is None:
             name = "Parameter"
         if not isinstance(name, str):
@@ -181,38 +185,38 @@ class Parameter(Tensor):
         self._name = name
 
     @property
-    def requires_grad(self):
+    def requires_grad(self) -> bool:
         """Whether optimizers train this Parameter."""
         return self._requires_grad
 
     @requires_grad.setter
-    def requires_grad(self, value):
+    def requires_grad(self, value: bool) -> None:
         self._requires_grad = _check_bool("requires_grad", value)
         trace.epoch.bump()
 
     @property
-    def data(self):
+    def data(self) -> Self:
         """The Parameter itself, which is a Tensor."""
         return self
 
     @data.setter
-    def data(self, data):
+    def data(self, data: Any) -> None:
         self.set_data(data)
 
     @property
-    def inited_param(self):
+    def inited_param(self) -> Self:
         """The Parameter with its data: itself."""
         return self
 
     @property
-    def sliced(self):
+    def sliced(self) -> bool:
         """Whether the Parameter holds one slice of a distributed Tensor."""
         return False
 
-    def __parameter__(self):
+    def __parameter__(self) -> None:
         """Marks the class for MindSpore's compiler; nothing to do here."""
 
-    def __str__(self):
+    def __str__(self) -> str:
         return (
             f"Parameter (name={self._name}, shape={self.shape}, dtype={self.dtype}, "
             f"requires_grad={self._requires_grad})"
@@ -221,7 +225,7 @@ class Parameter(Tensor):
     __repr__ = __str__
 
     # ------------------------------------------------------------------ change and copy
-    def set_data(self, data, slice_shape=False):
+    def set_data(self, data: "Tensor | MetaTensor | np.ndarray | float", slice_shape: bool = False) -> Self:
         """Replace the value.
 
         Args:
@@ -260,7 +264,7 @@ class Parameter(Tensor):
         self._node = None
         return self
 
-    def assign_value(self, value):
+    def assign_value(self, value: Tensor) -> Self:
         """Take over a copy of the values of another Tensor and return self."""
         if not isinstance(value, Tensor):
             raise TypeError(f"For 'assign_value', 'value' should be a Tensor, but got {type(value).__name__}.")
@@ -268,26 +272,26 @@ class Parameter(Tensor):
         self._assign(array if _thread.frame is not None else jnp.array(array, copy=True))
         return self
 
-    def set_dtype(self, dtype):
+    def set_dtype(self, dtype: mstype.Type) -> Self:
         """Convert the elements to `dtype` in place and return self."""
         self._assign(strengthen(jnp.array(self._array, mstype.np_dtype(dtype), copy=True)))
         trace.epoch.bump()
         return self
 
-    def set_parameter_data(self, data, slice_shape=False):
+    def set_parameter_data(self, data: "Tensor | MetaTensor | np.ndarray | float", slice_shape: bool = False) -> Self:
         """Older name of `set_data`."""
         return self.set_data(data, slice_shape)
 
     @property
-    def default_input(self):
+    def default_input(self) -> Self:
         """Older name of `data`."""
         return self
 
     @default_input.setter
-    def default_input(self, data):
+    def default_input(self, data: Any) -> None:
         self.set_data(data)
 
-    def init_data(self, layout=None, set_sliced=False):
+    def init_data(self, layout: Any = None, set_sliced: bool = False) -> Self:
         """The Parameter itself: its data is there from the beginning, and whole whatever `set_sliced` says.
 
         Raises:
@@ -301,7 +305,7 @@ class Parameter(Tensor):
         log.unused("Parameter.init_data", "a Parameter is always whole", set_sliced=set_sliced)
         return self
 
-    def clone(self, init="same"):
+    def clone(self, init: Any = "same") -> "Parameter":
         """A new Parameter of the same name and properties.
 
         Args:
@@ -315,11 +319,11 @@ class Parameter(Tensor):
             )
         return twin
 
-    def value(self):
+    def value(self) -> Tensor:
         """A Tensor with a copy of the current value."""
         return Tensor(self)
 
-    def set_param_ps(self, init_in_server=False):
+    def set_param_ps(self, init_in_server: bool = False) -> None:
         """Parameter servers come later.
 
         Raises:
@@ -327,18 +331,18 @@ class Parameter(Tensor):
         """
         raise RuntimeError("Parameter servers are not available in msnb yet; train without set_param_ps().")
 
-    def set_cast_dtype(self, dtype=None):
+    def set_cast_dtype(self, dtype: mstype.Type | None = None) -> None:
         """Refused: mixed precision is chosen per Cell with `Cell.to_float`."""
         raise RuntimeError("set_cast_dtype() is not available; use Cell.to_float() to compute in another precision.")
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         state = {k: v for k, v in self.__dict__.items() if k != "key"}
         return _parameter_from_pickle, (self.asnumpy(), self._name, self._requires_grad, self.layerwise_parallel, state)
 
-    def __copy__(self):
+    def __copy__(self) -> "Parameter":
         return self.clone()
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Parameter":
         memo[id(self)] = twin = self.clone()
         twin.__dict__.update({k: v for k, v in self.__dict__.items() if k != "key"})
         return twin
@@ -354,14 +358,14 @@ class ParameterTuple(tuple):
         TypeError: If one of them is no Parameter.
     """
 
-    def __new__(cls, iterable):
+    def __new__(cls, iterable: Iterable[Parameter]) -> Self:
         data = tuple(iterable)
         for item in data:
             if not isinstance(item, Parameter):
                 raise TypeError(f"A ParameterTuple holds Parameters only, but got {type(item).__name__}.")
         return super().__new__(cls, data)
 
-    def clone(self, prefix, init="same"):
+    def clone(self, prefix: str, init: Any = "same") -> "ParameterTuple":
         """A new ParameterTuple of clones, each named `prefix` + "." + its name.
 
         Args:
@@ -377,14 +381,14 @@ class ParameterTuple(tuple):
             twins.append(twin)
         return ParameterTuple(twins)
 
-    def __parameter_tuple__(self):
+    def __parameter_tuple__(self) -> None:
         """Marks the class for MindSpore's compiler; nothing to do here."""
 
 
 _ORDER = {np.dtype(t._np): i for t, i in mstype.implicit_conversion_seq.items()}
 
 
-def check_not_narrowed(target, given, name):
+def check_not_narrowed(target: Any, given: Any, name: str) -> None:
     """Raise TypeError if writing dtype `given` into a Parameter of dtype `target` would lose values."""
     if _ORDER.get(np.dtype(given), 99) > _ORDER.get(np.dtype(target), 99):
         raise TypeError(

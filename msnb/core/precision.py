@@ -1,5 +1,9 @@
 """Mixed precision: the casts on the way into operators."""
 
+from typing import Any
+
+import jax
+
 from msnb.core import float_status, tape
 from msnb.core.kernel import Kernel
 from msnb.core.tensor import Tensor, box
@@ -15,12 +19,12 @@ def _kernel(dtype):
     return kernel
 
 
-def cast(array, dtype):
+def cast(array: jax.Array, dtype: Any) -> jax.Array:
     """`array` as `dtype` (numpy), shown as Cast in the graph."""
     return _kernel(dtype).run(array)
 
 
-def cast_tensor(value, dtype):
+def cast_tensor(value: Any, dtype: Any) -> Any:
     """A float Tensor as `dtype` (numpy), recorded; tuples and lists element by element; anything else as it is."""
     if type(value) in (tuple, list):
         return type(value)(cast_tensor(v, dtype) for v in value)

@@ -3,7 +3,8 @@
 A class is generated from each declaration (`core.declare`). What users write themselves is `core.user_primitive`.
 """
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Self
 
 from msnb.core.marks import changed, marked, marks_of
 from msnb.core.operator import REGISTRY
@@ -23,22 +24,23 @@ class Primitive:
 
     _changes = 0  # of attributes and marks
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self.name = name
-        self.attrs = {}
-        self.init_attrs = {"name": name}
+        self.attrs: dict[str, Any] = {}
+        self.init_attrs: dict[str, Any] = {"name": name}
         self._instance_name = None
-        self.const_value = None
-        self.input_names, self.output_names = [], []
+        self.const_value: Any = None
+        self.input_names: list[str] = []
+        self.output_names: list[str] = []
 
-    def add_prim_attr(self, name, value):
+    def add_prim_attr(self, name: str, value: Any) -> Self:
         """Set attribute `name` and return self."""
         self.__dict__[name] = value
         self.attrs[name] = value
         self._attributes_changed()
         return self
 
-    def del_prim_attr(self, name):
+    def del_prim_attr(self, name: str) -> Self:
         """Remove attribute `name` and return self."""
         self.__dict__.pop(name, None)
         self.attrs.pop(name, None)
@@ -48,12 +50,12 @@ class Primitive:
     def _attributes_changed(self):
         changed(self)
 
-    def init_prim_io_names(self, inputs, outputs):
+    def init_prim_io_names(self, inputs: Sequence[str], outputs: Sequence[str]) -> None:
         """Name the inputs and outputs, as the graph shows them."""
         self.input_names, self.output_names = list(inputs), list(outputs)
         self.attrs["input_names"], self.attrs["output_names"] = self.input_names, self.output_names
 
-    def set_prim_instance_name(self, instance_name):
+    def set_prim_instance_name(self, instance_name: str) -> Self:
         """Name this instance and return self."""
         self._instance_name = instance_name
         return self
@@ -61,34 +63,34 @@ class Primitive:
     set_instance_name = set_prim_instance_name
 
     @property
-    def instance_name(self):
+    def instance_name(self) -> str | None:
         """What `set_prim_instance_name` was given, None before."""
         return self._instance_name
 
-    def set_stage(self, stage):
+    def set_stage(self, stage: int) -> Self:
         """Pipeline stage of this operator, which its node in the graph shows. Returns self."""
         return self.add_prim_attr("stage", stage)
 
-    def shard(self, strategy):
+    def shard(self, strategy: tuple[tuple[int, ...], ...] | None) -> Self:
         """Sharding strategy, one tuple per input, which its node in the graph shows. Returns self."""
         if strategy is not None and not isinstance(strategy, tuple):
             raise TypeError(f"For '{self.name}', the strategy should be a tuple of tuples, but got {strategy!r}.")
         return self.add_prim_attr("strategy", strategy)
 
     @property
-    def update_parameter(self):
+    def update_parameter(self) -> bool:
         """Whether the operator writes one of its inputs."""
         return False
 
-    def check_elim(self, *args):
+    def check_elim(self, *args: Any) -> tuple[bool, Any]:
         """(False, None): no call is replaced by its input."""
         return False, None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         shown = ", ".join(f"{k}={v!r}" for k, v in self.attrs.items() if k not in ("input_names", "output_names"))
         return f"Prim[{self.name}]<{shown}>" if shown else f"Prim[{self.name}]"
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         twin = _new(type(self))
         twin.__dict__.update(self.__dict__)
         twin.attrs, twin.init_attrs = dict(self.attrs), dict(self.init_attrs)
@@ -100,7 +102,7 @@ class DeclaredPrimitive(Primitive):
 
     operator: Any = None
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         op = type(self).operator
         super().__init__(op.name)
         self._bind(op.bind_attributes(args, kwargs))
@@ -125,7 +127,7 @@ class DeclaredPrimitive(Primitive):
         self._kernel = marked(op, marks).ready(attributes) if op.plain else None
         self._prepared = Recent(64)  # what calls with static inputs have found out, see core.dispatch
 
-    def add_prim_attr(self, name, value):
+    def add_prim_attr(self, name: str, value: Any) -> Self:
         """Set attribute `name` and return self; an attribute of the operator itself is checked and takes effect."""
         op = type(self).operator
         if name in op.attributes:
@@ -139,14 +141,14 @@ class DeclaredPrimitive(Primitive):
         changed(self)
 
     @property
-    def update_parameter(self):
+    def update_parameter(self) -> bool:
         """Whether the operator writes one of its inputs."""
         return bool(type(self).operator.written)
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._operator(self._attributes, args, kwargs)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         extra = {k: v for k, v in self.__dict__.items() if k not in _OF_CALLS}
         return _rebuild, (type(self).__name__, self._attributes, extra)
 

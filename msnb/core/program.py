@@ -12,6 +12,8 @@ import operator
 import sys
 import time
 import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import jax.extend
@@ -69,13 +71,21 @@ class Program:
         seconds (dict): "trace" and "compile" time.
     """
 
-    def __init__(self, name, root, fn, args, kwargs, params):
+    def __init__(
+        self,
+        name: str,
+        root: Any,
+        fn: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        params: Sequence[Any],
+    ) -> None:
         self.name = name
-        self.root = weakly(root)
-        self.seconds = {}
+        self.root: Callable[..., Any] = weakly(root)
+        self.seconds: dict[Any, Any] = {}
         self.reason = "first call"
-        self.calls = 0
-        self.device = jax.config.jax_default_device
+        self.calls: int = 0
+        self.device: Any = jax.config.jax_default_device
         started = time.perf_counter()
         self._trace(fn, args, kwargs, params)
         self.seconds["trace"] = time.perf_counter() - started
@@ -147,12 +157,12 @@ class Program:
         try:
             closed = jax.make_jaxpr(traced)(avals, 0, values)
         finally:
-            self.settings = note["frame"].take_settings() if "frame" in note else []
+            self.settings: list[Any] = note["frame"].take_settings() if "frame" in note else []
         frame = note["frame"]
         if frame.missing:
             return list(frame.missing.values())
-        self.cells = list(frame.cells.values())
-        self.errors = frame.errors if frame.error is not None else []
+        self.cells: list[Any] = list(frame.cells.values())
+        self.errors: list[Any] = frame.errors if frame.error is not None else []
         self.waits = not all(isinstance(e, Finding) and e.late for e, _ in self.errors)  # for its error
         self._arguments = [argument_like(value) for value in values]
         self._shape(closed, params, note, [argument_name(fn, rebuild, leaves, i) for i in spots], frame.key_used)
@@ -171,26 +181,27 @@ class Program:
         if self.errors:  # what a failed call leaves as it was goes in as well
             used.update(own_input[i] for i in written_ids)
         order = sorted(kept, key=lambda i: written[i].key)
-        self.written = [written[i] for i in order]
-        self.read = [p for p, v in zip(params, jaxpr.invars) if v in used and id(p) not in written_ids]
+        self.written: list[Any] = [written[i] for i in order]
+        self.read: list[Any] = [p for p, v in zip(params, jaxpr.invars) if v in used and id(p) not in written_ids]
         keep_params = [(p, v) for p, v in zip(params, jaxpr.invars) if v in used]
         arg_vars = jaxpr.invars[n_params + 1 :]
-        self.random = random_used
+        self.random: bool = random_used
         invars = [v for _, v in keep_params] + ([jaxpr.invars[n_params]] if random_used else []) + list(arg_vars)
         outvars = list(jaxpr.outvars[:n_results]) + [jaxpr.outvars[n_results + i] for i in order]
         debug = jaxpr.debug_info.with_unknown_names() if hasattr(jaxpr.debug_info, "with_unknown_names") else None
         self.jaxpr, self.names = named(
             jax.extend.core.ClosedJaxpr(jaxpr.replace(invars=invars, outvars=outvars, debug_info=debug), closed.consts)
         )
-        self.params = [p for p, _ in keep_params]
-        self.inputs = (
+        self.params: list[Any] = [p for p, _ in keep_params]
+        self.inputs: list[tuple[Any, ...]] = (
             [("param", p.name, p.requires_grad) for p in self.params]
             + ([("random", "number")] if random_used else [])
             + [("arg", n) for n in arg_names]
         )
         self.n_results = n_results
-        self.rebuild, self.static = note["rebuild"], note["static"]
-        self.single = self.static == [None] and structure(self.rebuild([0])) == 0
+        self.rebuild: Callable[[list[Any]], Any] = note["rebuild"]
+        self.static: list[Any] = note["static"]
+        self.single: bool = self.static == [None] and structure(self.rebuild([0])) == 0
         made = {v for eqn in jaxpr.eqns for v in eqn.outvars}
         seen, self.copied = set(), set()
         for position, var in enumerate(outvars):
@@ -262,7 +273,7 @@ class Program:
         return outs[: self.n_results]
 
     # ------------------------------------------------------------------ running
-    def __call__(self, arrays):
+    def __call__(self, arrays: list[Any]) -> Any:
         """Run on the arrays of the dynamic arguments; returns boxed results and rebinds what was written."""
         if _thread.late:
             late.poll()
@@ -413,7 +424,7 @@ class Program:
                 p._assign(array)
             raise
 
-    def run_recorded(self, arrays, boxes):
+    def run_recorded(self, arrays: list[Any], boxes: list[Any]) -> Any:
         """In PYNATIVE mode under a gradient the whole program is one node on the tape; `boxes` hold the `arrays`."""
         if self._kernel is None:
             count, flat, use_random = len(self.params), self._flat, self.random
@@ -440,14 +451,14 @@ class Program:
         results = iter(outs[: self.n_results])
         return self.rebuild([next(results) if s is None else s[0] for s in self.static])
 
-    def apply_settings(self):
+    def apply_settings(self) -> None:
         """Set what construct sets in Python."""
         for cell, name, value in self.settings:
             if vars(cell).get(name, trace.ABSENT) is not value:
                 setattr(cell, name, value)
 
     # ------------------------------------------------------------------ looking at it
-    def example_arguments(self):
+    def example_arguments(self) -> Any:
         """Shapes, dtypes and shardings of the arguments of the form that ran last, or of a first call."""
         return self._form_shown()[1]
 
@@ -464,19 +475,19 @@ class Program:
         number = [argument_like(0)] if self.random else []
         return written, read, *number, *self._arguments
 
-    def lowered(self):
+    def lowered(self) -> Any:
         """The program that ran last, or the one that will, as StableHLO (`jax.stages.Lowered`)."""
         form, arguments = self._form_shown()
         with jax.default_device(self.device):
             return form.lower(*arguments)
 
-    def compiled(self):
+    def compiled(self) -> Any:
         """The same as XLA has optimised it (`jax.stages.Compiled`): if it has run, that very executable."""
         lowered = self.lowered()
         with jax.default_device(self.device):
             return lowered.compile()
 
-    def memory(self):
+    def memory(self) -> dict[str, int] | None:
         """Bytes while it runs: ``{"arguments": ..., "results": ..., "temporary": ...}``, a donated argument counted as
         a result only; None where the backend does not tell. Compiles, if the program has not run yet."""
         stats = self.compiled().memory_analysis()
@@ -489,15 +500,15 @@ class Program:
         }
 
     @property
-    def outputs(self):
+    def outputs(self) -> list[tuple[str, Any]]:
         """[("result", index)] then [("param", name)] for the written ones, one per jaxpr output."""
         return [("result", i) for i in range(self.n_results)] + [("param", p.name) for p in self.written]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Program {self.name}: {len(self.jaxpr.jaxpr.eqns)} nodes, {len(self.params)} Parameters>"
 
 
-def dynamic(leaf):
+def dynamic(leaf: Any) -> bool:
     """Whether an argument is traced; the others are part of a program's signature."""
     return type(leaf) is float or (isinstance(leaf, Tensor) and not isinstance(leaf, Parameter))
 

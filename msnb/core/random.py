@@ -8,6 +8,8 @@ number drawn from the operating system.
 
 import os
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import jax
 
@@ -33,10 +35,10 @@ class _Stream:
 
 
 _stream = _Stream()
-next_number = _stream.next_number
+next_number: Callable[..., Any] = _stream.next_number
 
 
-def key_of(number):
+def key_of(number: int) -> jax.Array:
     """The JAX key of one number of the stream; `number` may be traced."""
     return jax.random.key(number)
 
@@ -44,7 +46,7 @@ def key_of(number):
 _eager_key = jax.jit(key_of)
 
 
-def next_key():
+def next_key() -> jax.Array:
     """A fresh key: of the program being traced, or of the eager stream."""
     frame = thread.frame
     if frame is not None:

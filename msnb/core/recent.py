@@ -1,5 +1,7 @@
 """`Recent`: a dict with an end, for what can be made again."""
 
+from typing import Any
+
 
 class Recent(dict):
     """A dict that keeps what was used last: at least `size` entries, at most twice as many.
@@ -13,17 +15,17 @@ class Recent(dict):
 
     __slots__ = ("size", "older")
 
-    def __init__(self, size=256):
+    def __init__(self, size: int = 256) -> None:
         super().__init__()
-        self.size = size
-        self.older = {}
+        self.size: int = size
+        self.older: dict[Any, Any] = {}
 
-    def recall(self, key):
+    def recall(self, key: Any) -> Any:
         """The entry of a key that is not among the newer ones; None if it is not among the older ones either."""
         value = self.older.pop(key, None)
         return None if value is None else self.keep(key, value)
 
-    def keep(self, key, value):
+    def keep(self, key: Any, value: Any) -> Any:
         """Put `value`, which is not None, under `key`; returns it."""
         if len(self) >= self.size:
             self.older = dict(self)

@@ -1,5 +1,10 @@
 """`RowTensor` and `SparseTensor`: a few values of a large Tensor, and where they stand."""
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.tensor import Tensor
+
 
 class RowTensor:
     """A sparse representation of slices: `values` stand at the rows `indices` of a Tensor of shape `dense_shape`.
@@ -10,8 +15,10 @@ class RowTensor:
         dense_shape (tuple): Shape of the dense Tensor.
     """
 
-    def __init__(self, indices, values, dense_shape) -> None:
-        self.indices, self.values, self.dense_shape = indices, values, tuple(dense_shape)
+    def __init__(self, indices: "Tensor", values: "Tensor", dense_shape: tuple[int, ...]) -> None:
+        self.indices: Tensor = indices
+        self.values: Tensor = values
+        self.dense_shape: tuple[int, ...] = tuple(dense_shape)
 
     def __repr__(self) -> str:
         return f"RowTensor(indices={self.indices!r}, values={self.values!r}, dense_shape={self.dense_shape})"
@@ -26,8 +33,10 @@ class SparseTensor:
         dense_shape (tuple): Shape of the dense Tensor.
     """
 
-    def __init__(self, indices, values, dense_shape) -> None:
-        self.indices, self.values, self.dense_shape = indices, values, tuple(dense_shape)
+    def __init__(self, indices: "Tensor", values: "Tensor", dense_shape: tuple[int, ...]) -> None:
+        self.indices: Tensor = indices
+        self.values: Tensor = values
+        self.dense_shape: tuple[int, ...] = tuple(dense_shape)
 
     def __repr__(self) -> str:
         return f"SparseTensor(indices={self.indices!r}, values={self.values!r}, dense_shape={self.dense_shape})"

@@ -8,6 +8,8 @@ derivatives of any order.
 import contextlib
 import heapq
 import itertools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 
@@ -15,6 +17,9 @@ from msnb.core import events, trace
 from msnb.core.dtype import is_inexact
 from msnb.core.kernel import Kernel
 from msnb.core.tensor import box
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.tensor import Tensor
 
 _thread = trace.thread
 _asked = events.asked
@@ -33,14 +38,16 @@ class Node:
 
     __slots__ = ("kernel", "inputs", "arrays", "outputs", "order")
 
-    def __init__(self, kernel, inputs, arrays, outputs):
-        self.kernel = kernel
-        self.inputs = inputs
-        self.arrays = arrays
-        self.outputs = outputs
-        self.order = next(_order)
+    def __init__(
+        self, kernel: Kernel, inputs: tuple[Any, ...], arrays: tuple[Any, ...], outputs: tuple[Any, ...]
+    ) -> None:
+        self.kernel: Kernel = kernel
+        self.inputs: tuple[Any, ...] = inputs
+        self.arrays: tuple[Any, ...] = arrays
+        self.outputs: tuple[Any, ...] = outputs
+        self.order: int = next(_order)
 
-    def pull(self, cotangents, needs, again):
+    def pull(self, cotangents: list[Any], needs: tuple[bool, ...], again: bool) -> list[Any]:
         """Cotangents of the inputs that `needs` marks, None for the others.
 
         Args:
@@ -65,8 +72,8 @@ class Leaf:
     __slots__ = ("order", "outputs", "inputs")
 
     def __init__(self):
-        self.order = next(_order)
-        self.inputs = ()
+        self.order: int = next(_order)
+        self.inputs: tuple[()] = ()
 
 
 class Custom(Node):
@@ -78,17 +85,17 @@ class Custom(Node):
 
     __slots__ = ("backward",)
 
-    def __init__(self, backward, inputs, outputs):
+    def __init__(self, backward: Callable[..., Any], inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
         super().__init__(None, inputs, (), outputs)
-        self.backward = backward
+        self.backward: Callable[..., Any] = backward
 
-    def pull(self, cotangents, needs, again):
+    def pull(self, cotangents: list[Any], needs: tuple[bool, ...], again: bool) -> Any:
         """See `Node.pull`."""
         filled = [box(jnp.zeros(*spec)) if c is None else c for c, spec in zip(cotangents, self.outputs)]
         return self.backward(filled)
 
 
-def record(kernel, inputs, arrays, boxes):
+def record(kernel: Kernel, inputs: Sequence[Any], arrays: Sequence[Any], boxes: Sequence[Any]) -> None:
     """Put a node for one call of `kernel` on the Tensors it returned, if any input is tracked."""
     if any(i is not None for i in inputs):
         node = Node(kernel, tuple(inputs), tuple(arrays), tuple((b._array.shape, b._array.dtype) for b in boxes))
@@ -115,7 +122,7 @@ _identity = Kernel("Identity", lambda x: x)
 _add_n = Kernel("AddN", lambda x, y: x + y)
 
 
-def leaf(tensor):
+def leaf(tensor: "Tensor") -> Any:
     """The node that stands for `tensor` as a variable, linked to the node it already has."""
     upstream = tensor._node
     if upstream is None:
@@ -124,7 +131,7 @@ def leaf(tensor):
     return Node(_identity, (upstream,), (array,), ((array.shape, array.dtype),))
 
 
-def backward(outputs, cotangents, sources):
+def backward(outputs: Sequence[Any], cotangents: Sequence[Any], sources: Sequence[Any]) -> list[Any]:
     """Gradients of `outputs` (Tensors), weighted by `cotangents`, with respect to the leaves `sources`.
 
     Returns:

@@ -1,5 +1,6 @@
 """`Tensor`: a box around one `jax.Array`. Operators are attached to it by their declarations."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -66,7 +67,9 @@ class Tensor:
         def __gt__(self, other: Any) -> "Tensor": ...
         def __ge__(self, other: Any) -> "Tensor": ...
 
-    def __init__(self, input_data=None, dtype=None, shape=None, init=None) -> None:
+    def __init__(
+        self, input_data: Any = None, dtype: Any = None, shape: int | Sequence[int] | None = None, init: Any = None
+    ) -> None:
         if input_data is None:
             if init is None:
                 raise TypeError("For 'Tensor', give 'input_data', or 'shape', 'dtype' and 'init' together.")
@@ -123,7 +126,7 @@ class Tensor:
         """Number of dimensions."""
         return self._array.ndim
 
-    def item(self, index=None) -> Any:
+    def item(self, index: int | tuple[int, ...] | None = None) -> Any:
         """One element as a Python number.
 
         Args:
@@ -138,7 +141,7 @@ class Tensor:
         """
         return self._scalar("item()") if index is None else self.asnumpy().item(index)
 
-    def itemset(self, *args) -> "Tensor":
+    def itemset(self, *args: Any) -> "Tensor":
         """Replace one element and return the Tensor: itemset(value) or itemset(index, value)."""
         if len(args) == 1:
             self[...] = args[0]
@@ -155,10 +158,6 @@ class Tensor:
 
     def contiguous(self) -> "Tensor":
         """The Tensor itself: its data is contiguous and where it is needed."""
-        return self
-
-    def cpu(self) -> "Tensor":
-        """The Tensor itself: numbers are read from where they are."""
         return self
 
     def is_contiguous(self) -> bool:
@@ -193,10 +192,6 @@ class Tensor:
 
     nelement = numel
 
-    def element_size(self) -> int:
-        """Bytes of one element."""
-        return self.itemsize
-
     def __pos__(self) -> "Tensor":
         return self
 
@@ -213,7 +208,7 @@ class Tensor:
         """Same as `asnumpy`."""
         return self.asnumpy()
 
-    def tolist(self) -> list:
+    def tolist(self) -> list[Any]:
         """The values as nested Python lists, a Python number for a 0-D Tensor."""
         return self.asnumpy().tolist()
 
@@ -254,7 +249,7 @@ class Tensor:
     def __float__(self) -> float:
         return float(self._scalar("float()"))
 
-    def __complex__(self):
+    def __complex__(self) -> complex:
         return complex(self._scalar("complex()"))
 
     def __index__(self) -> int:
@@ -286,7 +281,7 @@ class Tensor:
         array = self._array
         return traced_text(array) if is_tracer(array) else tensor_repr(np.asarray(self._known("repr()")), self.dtype)
 
-    def __format__(self, spec):
+    def __format__(self, spec: str) -> str:
         if spec and self.size == 1 and not is_tracer(self._array):
             return format(np.asarray(self._known("format()")).item(), spec)
         return format(str(self), spec)
@@ -303,7 +298,7 @@ class Tensor:
             trace.epoch.bump()
         self._array = array
 
-    def assign_value(self, value) -> "Tensor":
+    def assign_value(self, value: "Tensor") -> "Tensor":
         """Take over the values of another Tensor and return self.
 
         Raises:
@@ -315,13 +310,13 @@ class Tensor:
         self._node = value._node
         return self
 
-    def set_dtype(self, dtype) -> "Tensor":
+    def set_dtype(self, dtype: mstype.Type) -> "Tensor":
         """Convert the elements to `dtype` in place and return self."""
         self._assign(strengthen(jnp.asarray(self._array, available(mstype.np_dtype(dtype)))))
         return self
 
     @staticmethod
-    def from_numpy(array) -> "Tensor":
+    def from_numpy(array: np.ndarray) -> "Tensor":
         """A Tensor of a numpy array.
 
         Raises:
@@ -332,7 +327,9 @@ class Tensor:
         return Tensor(array)
 
     # ------------------------------------------------------------------ lazily filled Tensors: data is always there
-    def init_data(self, slice_index=None, shape=None, opt_shard_group=None) -> "Tensor":
+    def init_data(
+        self, slice_index: int | None = None, shape: Sequence[int] | None = None, opt_shard_group: str | None = None
+    ) -> "Tensor":
         """The Tensor itself: an initialised Tensor holds its data from the beginning, and is never one slice.
 
         Raises:
@@ -346,7 +343,9 @@ class Tensor:
         say_whole("Tensor.init_data", slice_index, opt_shard_group)
         return self
 
-    def to_tensor(self, slice_index=None, shape=None, opt_shard_group=None) -> "Tensor":
+    def to_tensor(
+        self, slice_index: int | None = None, shape: Sequence[int] | None = None, opt_shard_group: str | None = None
+    ) -> "Tensor":
         """Older name of `init_data`."""
         return Tensor.init_data(self, slice_index, shape, opt_shard_group)
 
@@ -354,7 +353,7 @@ class Tensor:
         """Whether data is there: always True."""
         return True
 
-    def set_init_flag(self, flag):
+    def set_init_flag(self, flag: bool) -> None:
         """No effect: data is there whatever the flag says."""
         if not isinstance(flag, bool):
             raise TypeError(f"For 'set_init_flag', 'flag' should be bool, but got {type(flag).__name__}.")
@@ -363,45 +362,45 @@ class Tensor:
     init_flag = True
     has_init = False
 
-    def data_sync(self, wait=True):
+    def data_sync(self, wait: bool = True) -> None:
         """Wait until the values have been computed."""
         if wait and not is_tracer(self._array):
             jax.block_until_ready(self._known("data_sync()"))
         return None
 
     # ------------------------------------------------------------------ other libraries
-    def __array__(self, dtype=None, copy=None) -> np.ndarray:
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         array = np.asarray(self._known("numpy"))
         if dtype is not None and array.dtype != dtype:
             return array.astype(dtype)
         return array.copy() if copy else array
 
-    def __jax_array__(self):
+    def __jax_array__(self) -> jax.Array:
         return self._array
 
-    def __dlpack__(self, **kwargs):
+    def __dlpack__(self, **kwargs: Any) -> Any:
         return self._known("dlpack").__dlpack__(**kwargs)
 
-    def __dlpack_device__(self):
+    def __dlpack_device__(self) -> tuple[Any, int]:
         return self._known("dlpack").__dlpack_device__()
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _from_pickle, (self.asnumpy(),)
 
-    def __copy__(self):
+    def __copy__(self) -> "Tensor":
         return box(self._array)
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Tensor":
         memo[id(self)] = twin = box(self._array)
         return twin
 
 
-def attach(name, method):
+def attach(name: str, method: Any) -> None:
     """Make `method`, a function or a property, an attribute of every Tensor: what a declaration does."""
     setattr(Tensor, name, method)
 
 
-def to_array(data, dtype=None):
+def to_array(data: Any, dtype: Any = None) -> jax.Array:
     """A jax.Array of `data` by the rules of `Tensor`; never shares memory with a numpy array or a Parameter."""
     if isinstance(data, Tensor):
         array = data._detached()
@@ -436,7 +435,7 @@ _NARROWER = {
 }
 
 
-def available(dtype):
+def available(dtype: np.dtype) -> np.dtype:
     """`dtype` (numpy), or its 32-bit counterpart where MSNB_X64=0 keeps 64 bits switched off."""
     if jax.config.jax_enable_x64 or dtype not in _NARROWER:
         return dtype
@@ -486,7 +485,7 @@ def _holds_numpy(data):
 _new = object.__new__
 
 
-def box(array) -> Tensor:
+def box(array: jax.Array) -> Tensor:
     """A Tensor around a jax.Array, without any check."""
     tensor = _new(Tensor)
     tensor._array = array
@@ -494,12 +493,12 @@ def box(array) -> Tensor:
     return tensor
 
 
-def unbox(value):
+def unbox(value: Any) -> Any:
     """The array of a Tensor; anything else as it is."""
     return value._array if isinstance(value, Tensor) else value
 
 
-def is_traced(value):
+def is_traced(value: object) -> bool:
     """Whether `value` is a Tensor that stands for a value not known yet."""
     return isinstance(value, Tensor) and is_tracer(value._array)
 
@@ -508,7 +507,7 @@ def _from_pickle(array):
     return Tensor(array)
 
 
-def say_whole(where, slice_index, opt_shard_group):
+def say_whole(where: str, slice_index: int | None, opt_shard_group: str | None) -> None:
     """Say once that arguments about a part of a Tensor have no effect."""
     log.unused(
         where,

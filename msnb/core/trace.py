@@ -5,7 +5,8 @@ in for them, remembers which were written, and falls back to its parent for thos
 """
 
 import threading
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, Self
 
 import jax
 import jax.numpy as jnp
@@ -63,38 +64,42 @@ class Frame:
         "_outer",
     )
 
-    def __init__(self, params=(), arrays=(), parent=None):
-        self.parent = parent
-        self.values = {id(p): a for p, a in zip(params, arrays)}
-        self.written = {}
-        self.tensors = {}
-        self.branch = False  # whether what is traced here may not run
-        self.key = None  # random stream, once something here has drawn from it
-        self.error = None  # int32 (code, value to blame) of what may go wrong as the graph runs, once that was traced
-        self.status = None  # bool: whether a number overflowed, once someone looks; see float_status
+    def __init__(self, params: Iterable[Any] = (), arrays: Iterable[Any] = (), parent: "Frame | None" = None) -> None:
+        self.parent: Frame | None = parent
+        self.values: dict[int, Any] = {id(p): a for p, a in zip(params, arrays)}
+        self.written: dict[Any, Any] = {}
+        self.tensors: dict[Any, Any] = {}
+        self.branch: bool = False  # whether what is traced here may not run
+        self.key: Any = None  # random stream, once something here has drawn from it
+        self.error: Any = (
+            None  # int32 (code, value to blame) of what may go wrong as the graph runs, once that was traced
+        )
+        self.status: Any = None  # bool: whether a number overflowed, once someone looks; see float_status
         if parent is None:
-            self.missing = {}
-            self.cells = {}  # Cells called in this trace
-            self.checking = False  # whether results that are traced now enter the status
-            self.number = None  # of the seed stream
-            self.key_used = False
-            self.errors = []  # (exception or checks.Finding, place) per code, from 1
-            self.calls = {}  # name of a function -> how often it was called
-            self.handlers = []  # places of the `try` statements around what is traced now
-            self.refused = None  # what this trace has to end with
-            self.hints = {}  # what an earlier trace of a loop found out
-            self.settings = {}  # (id of Cell, name) -> (Cell, attribute that was set, its value before or ABSENT)
+            self.missing: dict[Any, Any] = {}
+            self.cells: dict[Any, Any] = {}  # Cells called in this trace
+            self.checking: bool = False  # whether results that are traced now enter the status
+            self.number: Any = None  # of the seed stream
+            self.key_used: bool = False
+            self.errors: list[Any] = []  # (exception or checks.Finding, place) per code, from 1
+            self.calls: dict[Any, Any] = {}  # name of a function -> how often it was called
+            self.handlers: list[Any] = []  # places of the `try` statements around what is traced now
+            self.refused: Any = None  # what this trace has to end with
+            self.hints: dict[Any, Any] = {}  # what an earlier trace of a loop found out
+            self.settings: dict[
+                Any, Any
+            ] = {}  # (id of Cell, name) -> (Cell, attribute that was set, its value before or ABSENT)
         else:
             self.cells = parent.cells
 
-    def root(self):
+    def root(self) -> "Frame":
         """The frame of the whole program."""
         frame = self
         while frame.parent is not None:
             frame = frame.parent
         return frame
 
-    def conditional(self):
+    def conditional(self) -> bool:
         """Whether what is traced now stands in a branch or loop body of the graph."""
         frame = self
         while frame is not None:
@@ -104,7 +109,7 @@ class Frame:
         return False
 
     # ------------------------------------------------------------------ Parameters and Tensors
-    def read(self, param):
+    def read(self, param: Any) -> Any:
         """Current array of `param`."""
         frame = self
         ident = id(param)
@@ -117,7 +122,7 @@ class Frame:
                 return param._stored()
             frame = frame.parent
 
-    def write(self, param, array):
+    def write(self, param: Any, array: Any) -> None:
         """Rebind `param` within this trace."""
         ident = id(param)
         if ident not in self.written:
@@ -126,22 +131,22 @@ class Frame:
             self.written[ident] = param
         self.values[ident] = array
 
-    def remember(self, tensor):
+    def remember(self, tensor: Any) -> None:
         """Note the array of a plain Tensor before it is rebound, to put it back when the trace ends."""
         if id(tensor) not in self.tensors:
             self.tensors[id(tensor)] = (tensor, tensor._array)
 
-    def writes(self):
+    def writes(self) -> list[tuple[Any, Any]]:
         """[(Parameter, new array)] in the order of first writing."""
         return [(p, self.values[i]) for i, p in self.written.items()]
 
     # ------------------------------------------------------------------ hidden state: random stream, error, status
-    def next_key(self):
+    def next_key(self) -> jax.Array:
         """A fresh random key, split off this trace's stream."""
         self.key, sub = jax.random.split(self.current_key())
         return sub
 
-    def current_key(self):
+    def current_key(self) -> jax.Array:
         """The stream's key as this trace sees it."""
         frame = self
         while frame.key is None:
@@ -152,7 +157,7 @@ class Frame:
             frame = frame.parent
         return frame.key
 
-    def current_error(self):
+    def current_error(self) -> jax.Array:
         """The error as this trace sees it: its code, 0 for none, and the value to blame."""
         frame = self
         while frame is not None:
@@ -161,12 +166,12 @@ class Frame:
             frame = frame.parent
         return jnp.zeros(2, jnp.int32)
 
-    def fail(self, code, condition=True):
+    def fail(self, code: int, condition: Any = True) -> None:
         """Note that error `code` comes where `condition` holds, unless another one came before."""
         before = self.current_error()
         self.error = jnp.where((before[0] == 0) & condition, jnp.array([code, 0], jnp.int32), before)
 
-    def has_error(self):
+    def has_error(self) -> bool:
         """Whether something that may go wrong as the graph runs was traced before."""
         frame = self
         while frame is not None:
@@ -175,7 +180,7 @@ class Frame:
             frame = frame.parent
         return False
 
-    def current_status(self):
+    def current_status(self) -> Any:
         """Whether a number overflowed, as this trace sees it; None where nobody looked."""
         frame = self
         while frame is not None:
@@ -184,11 +189,11 @@ class Frame:
             frame = frame.parent
         return None
 
-    def hidden_names(self):
+    def hidden_names(self) -> tuple[str, ...]:
         """Which hidden state this trace has changed."""
         return tuple(n for n in ("error", "key", "status") if getattr(self, n) is not None)
 
-    def hidden_arrays(self, names):
+    def hidden_arrays(self, names: Sequence[str]) -> list[Any]:
         """The named hidden state as plain arrays."""
         return [self._hidden_array(n) for n in names]
 
@@ -200,14 +205,14 @@ class Frame:
         status = self.current_status()
         return jnp.zeros((), bool) if status is None else status
 
-    def adopt_hidden(self, names, arrays):
+    def adopt_hidden(self, names: Sequence[str], arrays: Sequence[Any]) -> None:
         """Take over hidden state that came out of a graph construct."""
         for name, array in zip(names, arrays):
             if name == "key":
                 array = jax.random.wrap_key_data(array)
             setattr(self, name, array)
 
-    def take_settings(self):
+    def take_settings(self) -> Any:
         """Give the attributes of Cells that this trace has set the values that they had before; returns
         (Cell, name, value set) of each: a call of the program sets them."""
         taken = []
@@ -220,12 +225,12 @@ class Frame:
         self.settings.clear()
         return taken
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self._outer = thread.frame
         thread.frame = self
         return self
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> Literal[False]:
         thread.frame = self._outer
         if self.parent is None and self.checking:  # the trace ended in between
             settle()
@@ -240,15 +245,15 @@ class Epoch:
     __slots__ = ("value",)
 
     def __init__(self):
-        self.value = 0
+        self.value: int = 0
 
-    def bump(self):
+    def bump(self) -> None:
         """Make every compiled program check, at its next call, that it still fits."""
         self.value += 1
 
 
-epoch = Epoch()
-moves = Epoch()  # moves whenever Parameters go to another store, or an observer comes or goes
+epoch: Epoch = Epoch()
+moves: Epoch = Epoch()  # moves whenever Parameters go to another store, or an observer comes or goes
 
 
 class Taking:
@@ -262,17 +267,17 @@ class Taking:
 
     def __init__(self):
         self.lock = threading.RLock()
-        self.contended = False
+        self.contended: bool = False
         self._recorder = None
 
-    def contend(self):
+    def contend(self) -> None:
         """Make steps of PYNATIVE mode leave the arrays alone that they read."""
         if not self.contended:
             with self.lock:  # a step that goes on has ended
                 self.contended = True
                 moves.bump()
 
-    def record(self):
+    def record(self) -> None:
         """This thread begins to record a gradient, which keeps what it reads."""
         ident = threading.get_ident()
         if ident != self._recorder:
@@ -281,16 +286,16 @@ class Taking:
             self._recorder = ident
 
 
-taking = Taking()
-constants = IdentityMap()  # plain Tensor that a program holds as a constant -> True
+taking: Taking = Taking()
+constants: IdentityMap = IdentityMap()  # plain Tensor that a program holds as a constant -> True
 
 
-def settle():
+def settle() -> None:
     """Bring `thread.looking` in line with what it stands for: a gradient is recorded, or the float status watched."""
     watched = thread if thread.frame is None else thread.frame.root()
     thread.looking = bool(thread.recording) or watched.checking
 
 
-def tracing():
+def tracing() -> bool:
     """Whether this thread is tracing a graph."""
     return thread.frame is not None

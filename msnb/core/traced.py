@@ -7,6 +7,8 @@ can fold it and a reader sees it at its node; unless it is a Tensor, which is an
 
 import copy
 import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import jax
 
@@ -18,12 +20,15 @@ from msnb.core.operator import Input, Operator, operand, own
 from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.kernel import Kernel
+
 _thread = trace.thread
 _new = object.__new__
 _placed = Recent(1024)  # number -> its array
 
 
-def declared(fn, *rest, checks=()):
+def declared(fn: Callable[..., Any], *rest: Any, checks: Sequence[Any] = ()) -> Operator:
     """The `Operator` that `fn` declares, with its checks; see there for the other arguments."""
     parameters = inspect.signature(fn).parameters.values()
     traced = any(p.kind is p.KEYWORD_ONLY and getattr(kind_of(p.annotation), "traced", False) for p in parameters)
@@ -34,7 +39,7 @@ def declared(fn, *rest, checks=()):
     return op
 
 
-def placed(number):
+def placed(number: float) -> Any:
     """A float as an array on the device, kept for later calls: a jit takes it sooner than a Python float."""
     if type(number) is not float:
         return number
@@ -53,12 +58,14 @@ def placed(number):
 class TracedOperator(Operator):
     """An operator some of whose attributes are traced. See `Operator` for the arguments."""
 
-    def __init__(self, *args):
+    def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self.traced = {name: kind.constants for name, (kind, _) in self.attributes.items() if kind.traced}
+        self.traced: dict[str, tuple[float, ...]] = {
+            name: kind.constants for name, (kind, _) in self.attributes.items() if kind.traced
+        }
         self._opened = {}
 
-    def opened(self, attributes, graph):
+    def opened(self, attributes: dict[str, Any], graph: bool) -> Any:
         """(names, operator): the attributes that are inputs now, and the operator that takes them as its last ones."""
         names = tuple(
             [
@@ -85,18 +92,18 @@ class TracedOperator(Operator):
         twin.kernels = Recent()
         return twin
 
-    def ready(self, attributes):
+    def ready(self, attributes: dict[str, Any]) -> "Kernel | None":
         """The kernel of PYNATIVE calls with plain inputs, which its numbers follow; None if one of them is a Tensor."""
         names, opened = self.opened(attributes, graph=False)
         if any(isinstance(attributes[name], Tensor) for name in names):
             return None
         return Operator.kernel(opened, {name: attributes[name] for name in opened.attributes})
 
-    def numbers(self, attributes):
+    def numbers(self, attributes: dict[str, Any]) -> tuple[Any, ...]:
         """What follows the inputs of that kernel."""
         return tuple([placed(attributes[name]) for name in self.opened(attributes, graph=False)[0]])
 
-    def prepared(self, attributes, args):
+    def prepared(self, attributes: dict[str, Any], args: tuple[Any, ...]) -> Any:
         """See `Operator.prepared`."""
         names, opened = self.opened(attributes, graph=False)
         if any(isinstance(attributes[name], Tensor) for name in names):
@@ -108,7 +115,7 @@ class TracedOperator(Operator):
         )
         return kernel, numbers
 
-    def __call__(self, attributes, args, kwargs=None):
+    def __call__(self, attributes: dict[str, Any], args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
         if kwargs or len(args) != len(self.inputs):
             args = self._bind(args, kwargs or {})
         names, opened = self.opened(attributes, graph=_thread.frame is not None)
@@ -117,7 +124,14 @@ class TracedOperator(Operator):
             attributes = {name: attributes[name] for name in opened.attributes}
         return Operator.__call__(opened, attributes, args)
 
-    def failed(self, error, kernel, boxes, arrays, targets=()):
+    def failed(
+        self,
+        error: Exception,
+        kernel: "Kernel",
+        boxes: Sequence[Any],
+        arrays: Sequence[Any],
+        targets: Sequence[Any] = (),
+    ) -> Any:
         """See `Operator.failed`; a number is shown as one."""
         boxes = [b.item() if isinstance(b, jax.Array) and not b.ndim and not is_tracer(b) else b for b in boxes]
         return super().failed(error, kernel, boxes, arrays, targets)
@@ -127,7 +141,7 @@ class CheckedTracedOperator(Checked, TracedOperator):
     """A `TracedOperator` with checks."""
 
 
-def traced_call(op):
+def traced_call(op: "TracedOperator") -> Callable[..., Any] | None:
     """`__call__` of a class whose operator has traced attributes and takes plain Tensors: dispatch and the numbers."""
     name, names, count = op.name, [i.name for i in op.inputs], len(op.inputs)
 

@@ -4,6 +4,8 @@ All of them run compiled, in both modes: the function is traced into the graph a
 """
 
 import contextlib
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -68,7 +70,7 @@ def _adopt(error):
         _thread.frame.adopt_hidden(("error",), (error,))
 
 
-def jvp(fn, inputs, v, has_aux=False):
+def jvp(fn: Callable[..., Any], inputs: Any, v: Any, has_aux: bool = False) -> tuple[Any, ...]:
     """Value of `fn` at `inputs`, and its derivative in direction `v` (forward mode).
 
     Args:
@@ -107,7 +109,7 @@ def jvp(fn, inputs, v, has_aux=False):
     return _compiled(fn, run, "Jvp", (has_aux,), (tuple(inputs), tuple(v)))
 
 
-def vjp(fn, *inputs, weights=None, has_aux=False):
+def vjp(fn: Callable[..., Any], *inputs: Any, weights: Any = None, has_aux: bool = False) -> tuple[Any, ...]:
     """Value of `fn` at `inputs`, and a function from the cotangent of the output to the gradients.
 
     Args:
@@ -182,11 +184,11 @@ def _jacobian(transform, name):
     return make
 
 
-jacfwd = _jacobian(jax.jacfwd, "Jacfwd")
-jacrev = _jacobian(jax.jacrev, "Jacrev")
+jacfwd: Callable[..., Callable[..., Any]] = _jacobian(jax.jacfwd, "Jacfwd")
+jacrev: Callable[..., Callable[..., Any]] = _jacobian(jax.jacrev, "Jacrev")
 
 
-def vmap(fn, in_axes=0, out_axes=0):
+def vmap(fn: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
     """`fn` applied along an axis of its inputs, as one batched computation.
 
     Args:

@@ -1,11 +1,13 @@
 """Nested tuples, lists and dicts of Tensors and anything else: apart and together again."""
 
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import Any
 
 _LEAF = object()
 
 
-def flatten(value):
+def flatten(value: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any]]:
     """(leaves, rebuild): the leaves in order, and the function that puts other leaves in their place."""
     leaves = []
     spec = _take(value, leaves)
@@ -16,7 +18,7 @@ def flatten(value):
     return leaves, rebuild
 
 
-def structure(value):
+def structure(value: Any) -> Any:
     """A hashable description of the nesting."""
     return _freeze(_take(value, []))
 

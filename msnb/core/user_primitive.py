@@ -4,6 +4,7 @@ jax arrays.
 
 import functools
 import inspect
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
@@ -25,7 +26,7 @@ __all__ = ["PrimitiveWithCheck", "PrimitiveWithInfer", "prim_attr_register"]
 _thread = trace.thread
 
 
-def prim_attr_register(fn):
+def prim_attr_register(fn: Callable[..., Any]) -> Callable[..., None]:
     """Decorator for `__init__` of a Primitive: names it after its class and keeps every argument as an attribute."""
     signature = inspect.signature(fn)
 
@@ -83,19 +84,19 @@ class PrimitiveWithInfer(Primitive):
         if self._called:  # what is set before, in __init__, no graph has seen
             changed(self)
 
-    def infer_shape(self, *args):
+    def infer_shape(self, *args: Any) -> Any:
         """Shape of the output; None where it is left to the kernel."""
         return None
 
-    def infer_dtype(self, *args):
+    def infer_dtype(self, *args: Any) -> Any:
         """dtype of the output; None where it is left to the kernel."""
         return None
 
-    def infer_value(self, *args):
+    def infer_value(self, *args: Any) -> Any:
         """Value of the output where it is known without running; None otherwise."""
         return None
 
-    def kernel(self, *arrays):
+    def kernel(self, *arrays: Any) -> Any:
         """The computation over jax arrays.
 
         Raises:
@@ -106,15 +107,15 @@ class PrimitiveWithInfer(Primitive):
             f"a pure function over jax arrays, in class {type(self).__name__}."
         )
 
-    def check_inputs(self, arrays):
+    def check_inputs(self, arrays: Sequence[Any]) -> tuple[Any, Any]:
         """Run `infer_shape` and `infer_dtype`; return what they say of the outputs."""
         shapes = self.infer_shape(*[tuple(a.shape) for a in arrays])
         dtypes = self.infer_dtype(*[mstype.TensorType(mstype.from_numpy_dtype(a.dtype)) for a in arrays])
         return shapes, dtypes
 
-    def __call__(self, *args):
+    def __call__(self, *args: Any) -> Any:
         if _thread.compute_dtype is not None:
-            args = in_precision(args)
+            args = tuple(in_precision(args))
         arrays = [operand(a, self.name, f"input {i}") for i, a in enumerate(args)]
         kernel = self._kernel_for()
         try:
@@ -169,13 +170,13 @@ class PrimitiveWithCheck(PrimitiveWithInfer):
         name (str): Name of the operator.
     """
 
-    def check_shape(self, *args):
+    def check_shape(self, *args: Any) -> Any:
         """Raise if the shapes do not fit."""
 
-    def check_dtype(self, *args):
+    def check_dtype(self, *args: Any) -> Any:
         """Raise if the dtypes do not fit."""
 
-    def check_inputs(self, arrays):
+    def check_inputs(self, arrays: Sequence[Any]) -> tuple[Any, Any]:
         """Run the checks; the outputs are left to the kernel."""
         self.check_shape(*[tuple(a.shape) for a in arrays])
         self.check_dtype(*[mstype.TensorType(mstype.from_numpy_dtype(a.dtype)) for a in arrays])

@@ -1,6 +1,7 @@
 """``mindspore.dataset``: pipelines that read, transform, shuffle and batch samples."""
 
 from importlib import import_module
+from typing import Any
 
 from msnb.dataset.core import config
 from msnb.dataset.engine import samplers
@@ -93,7 +94,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _LATER:
         module = import_module(f"msnb.dataset.{_LATER[name]}")  # spares what few programs use
         return getattr(module, name)

@@ -11,6 +11,9 @@ import math
 import mmap
 import os
 import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -53,7 +56,13 @@ class CheckpointError(BadFileError):
     """A file that is no checkpoint, or a damaged one. The message names the file and what is wrong."""
 
 
-def write(path, items, crc_check=False, progress=None, permissions=0o666):
+def write(
+    path: str | Path,
+    items: dict[str, tuple[Any, ...]],
+    crc_check: bool = False,
+    progress: Callable[[], Any] | None = None,
+    permissions: int = 0o666,
+) -> None:
     """Write a checkpoint. The file appears under its name only when it is complete.
 
     Args:
@@ -106,7 +115,7 @@ def _encode(name, value):
         yield piece
 
 
-def read(path, crc_check=False):
+def read(path: str | Path, crc_check: bool = False) -> dict[str, Any]:
     """Read a checkpoint of any MindSpore. Arrays are read-only views of the mapped file: what is not used is not read.
 
     So the file must not become shorter while they are used: the system ends a process (SIGBUS) that touches mapped

@@ -8,6 +8,7 @@ A checksum is the remainder of the message, read as a polynomial over GF(2), by 
 """
 
 import functools
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,7 @@ class _Ready:
 _ready = functools.cache(_Ready)
 
 
-def crc32c(data):
+def crc32c(data: Any) -> int:
     """The CRC-32C of bytes (anything with a buffer), an int."""
     ready = _ready()
     octets = np.frombuffer(data, np.uint8)
@@ -90,17 +91,17 @@ def _folded(octets):
     return octets[start:]
 
 
-def masked(crc):
+def masked(crc: int) -> int:
     """A checksum as TFRecord files store it: turned by 15 bits, and a constant added."""
     return ((crc >> 15 | crc << 17) + 0xA282EAD8) & 0xFFFFFFFF
 
 
-def masked_crc32c(data):
+def masked_crc32c(data: Any) -> int:
     """The masked CRC-32C of bytes, as TFRecord files have it behind lengths and records."""
     return masked(crc32c(data))
 
 
-def matches(data, spans, checksums):
+def matches(data: Any, spans: list[tuple[int, int]], checksums: list[int]) -> list[bool]:
     """Whether each part of `data` has its masked checksum; short parts are computed together.
 
     Args:

@@ -7,6 +7,7 @@ import gzip
 import math
 import os
 import struct
+from pathlib import Path
 
 import numpy as np
 
@@ -21,7 +22,7 @@ class IdxError(BadFileError):
     """A file that is no IDX file, or a damaged one. The message names the file and what is wrong."""
 
 
-def read(path):
+def read(path: str | Path) -> np.ndarray:
     """The array in an IDX file, in the machine's byte order.
 
     Args:
@@ -58,7 +59,7 @@ def read(path):
     return np.frombuffer(data, dtype, offset=start).reshape(shape).astype(dtype.newbyteorder("="), copy=False)
 
 
-def write(path, array):
+def write(path: str | Path, array: np.ndarray) -> None:
     """Write an array as an IDX file, compressed when `path` ends in ".gz". The file appears only when it is complete.
 
     Args:

@@ -5,6 +5,8 @@ A message is described by a table ``{field name: (number, kind, repeated)}`` whe
 """
 
 import struct
+from collections.abc import Iterator
+from typing import Any
 
 VARINT, FIXED64, LENGTH, FIXED32 = 0, 1, 2, 5
 _MASK64 = (1 << 64) - 1
@@ -14,7 +16,7 @@ class WireError(ValueError):
     """Bytes that are no protocol buffer, or end too early."""
 
 
-def varint(n):
+def varint(n: int) -> bytes:
     """Bytes of an unsigned integer; a negative one is taken as its 64-bit two's complement."""
     n &= _MASK64
     out = bytearray()
@@ -25,7 +27,7 @@ def varint(n):
     return bytes(out)
 
 
-def read_varint(data, start, end):
+def read_varint(data: bytes | memoryview, start: int, end: int | None) -> tuple[int, int]:
     """(value, next position) of the unsigned integer at `start`."""
     value = shift = 0
     for at in range(start, min(end, start + 10)):
@@ -37,12 +39,12 @@ def read_varint(data, start, end):
     raise WireError(f"the integer at byte {start} does not end")
 
 
-def key(number, wire_type):
+def key(number: int, wire_type: int) -> bytes:
     """Bytes that open a field."""
     return varint(number << 3 | wire_type)
 
 
-def fields(data, start=0, end=None):
+def fields(data: bytes | memoryview, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int, Any]]:
     """Yield (field number, wire type, value) for each field of the message in ``data[start:end]``.
 
     The value of a length-delimited field is its (start, end) in `data`: nothing is copied, so a memory map stays lazy.
@@ -76,12 +78,12 @@ def fields(data, start=0, end=None):
         yield number, wire_type, value
 
 
-def signed(value):
+def signed(value: int) -> int:
     """The 64-bit integer whose two's complement is `value`."""
     return value - (1 << 64) if value >> 63 else value
 
 
-def encode(schema, message, values):
+def encode(schema: dict[str, Any], message: str, values: dict[str, Any]) -> bytes:
     """Bytes of the `message` whose fields are in the dict `values`."""
     out = []
     table = schema[message]
@@ -108,7 +110,9 @@ def _encode_field(schema, number, kind, item):
     return key(number, LENGTH) + varint(len(body)) + body
 
 
-def decode(schema, message, data, start=0, end=None):
+def decode(
+    schema: dict[str, Any], message: str, data: bytes | memoryview, start: int = 0, end: int | None = None
+) -> dict[str, Any]:
     """Dict of the fields of the `message` in ``data[start:end]``; repeated fields are lists, unknown fields left out.
 
     Raises:

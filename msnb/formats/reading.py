@@ -9,6 +9,9 @@ import io
 import json
 import os
 import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
 
 _CHUNK = 1 << 20
 
@@ -20,7 +23,7 @@ class BadFileError(RuntimeError, ValueError):
     """
 
 
-def check_encoding(encoding):
+def check_encoding(encoding: str) -> str:
     """Check a user's ``encoding`` argument.
 
     Raises:
@@ -38,7 +41,7 @@ def check_encoding(encoding):
     return encoding
 
 
-def text(path, encoding="utf-8", newline=None, choosable=False):
+def text(path: str | Path, encoding: str = "utf-8", newline: str | None = None, choosable: bool = False) -> str:
     """The whole text of a file.
 
     Args:
@@ -58,7 +61,9 @@ def text(path, encoding="utf-8", newline=None, choosable=False):
             raise _undecodable(path, encoding, choosable, error) from None
 
 
-def lines(path, encoding="utf-8", newline=None, choosable=False):
+def lines(
+    path: str | Path, encoding: str = "utf-8", newline: str | None = None, choosable: bool = False
+) -> Iterator[str]:
     """Yield the lines of a text file with their line ends, one after another. See :func:`text`."""
     with open(path, encoding=encoding, newline=newline) as file:
         try:
@@ -67,7 +72,7 @@ def lines(path, encoding="utf-8", newline=None, choosable=False):
             raise _undecodable(path, encoding, choosable, error) from None
 
 
-def decoded(data, path, encoding="utf-8", choosable=False):
+def decoded(data: bytes, path: str | Path, encoding: str = "utf-8", choosable: bool = False) -> str:
     """The text in `data`, all bytes of the file `path`. Raises BadFileError, see :func:`text`."""
     try:
         return data.decode(encoding)
@@ -104,7 +109,7 @@ def _undecodable(path, encoding, choosable, error, stream=None):
     )
 
 
-def parse_json(source, path, line=None):
+def parse_json(source: str, path: str | Path, line: int | None = None) -> Any:
     """The value of JSON text.
 
     Args:
@@ -129,7 +134,7 @@ def parse_json(source, path, line=None):
     raise BadFileError(f"Invalid file, {os.fspath(path)!r} is not JSON: {where}: {why}.")
 
 
-def json_file(path):
+def json_file(path: str | Path) -> Any:
     """The value of a JSON file, which is UTF-8.
 
     Raises:
@@ -139,7 +144,7 @@ def json_file(path):
     return parse_json(text(path), path)
 
 
-def gunzip(path, size=-1):
+def gunzip(path: str | Path, size: int = -1) -> bytes:
     """The first `size` bytes of what a gzip file holds; all of it when `size` is negative.
 
     Raises:
@@ -150,7 +155,7 @@ def gunzip(path, size=-1):
         return gunzipped(file, path, size)
 
 
-def gunzipped(file, path, size=-1):
+def gunzipped(file: IO[bytes], path: str | Path, size: int = -1) -> bytes:
     """The same as :func:`gunzip`, of an open binary file that may be read at any place."""
     try:
         with gzip.GzipFile(fileobj=file, mode="rb") as unpacked:

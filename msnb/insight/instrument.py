@@ -8,9 +8,12 @@ branch runs. Values in the condition of a `while` cannot be measured: they are l
 """
 
 import dataclasses
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import numpy as np
+from jax.extend.core import ClosedJaxpr
 
 from msnb.core._jax_private import Literal, eval_jaxpr, scan_counts
 from msnb.ir.anf import CNode
@@ -41,19 +44,19 @@ class Measure:
     """What `instrument` asks for. Subclass it; every result is a pytree of arrays whose shapes depend on the point
     alone."""
 
-    def measure(self, point, array):
+    def measure(self, point: Any, array: Any) -> Any:
         """The measurement of one value."""
         raise NotImplementedError
 
-    def empty(self, point):
+    def empty(self, point: Any) -> Any:
         """What stands for a value that was never computed; the unit of `merge`."""
         raise NotImplementedError
 
-    def merge(self, point, first, second):
+    def merge(self, point: Any, first: Any, second: Any) -> Any:
         """One measurement for two rounds of a loop."""
         raise NotImplementedError
 
-    def finish(self, points, measured, inputs, outputs):
+    def finish(self, points: list[Point], measured: list[Any], inputs: list[Any], outputs: list[Any]) -> Any:
         """The program's further outputs, a list of arrays.
 
         Args:
@@ -82,7 +85,13 @@ class Instrumented:
     graph: object
 
 
-def instrument(closed, choose, measure, inputs=None, name="main"):
+def instrument(
+    closed: ClosedJaxpr,
+    choose: Callable[..., Any],
+    measure: Measure,
+    inputs: list[tuple[Any, ...]] | None = None,
+    name: str = "main",
+) -> Instrumented:
     """Add measurements to a program.
 
     Args:

@@ -1,6 +1,10 @@
 """The functional graph: parameters, constants and calls, under MindSpore's names for them."""
 
 import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from jax.extend.core import ClosedJaxpr
 
 from . import rows
 
@@ -16,34 +20,34 @@ class TensorType:
 
     __slots__ = ("dtype", "shape", "itemsize")
 
-    def __init__(self, dtype, shape, itemsize):
-        self.dtype = dtype
-        self.shape = shape
-        self.itemsize = itemsize
+    def __init__(self, dtype: str, shape: tuple[int, ...], itemsize: int) -> None:
+        self.dtype: str = dtype
+        self.shape: tuple[int, ...] = shape
+        self.itemsize: int = itemsize
 
     @property
-    def size(self):
+    def size(self) -> int:
         """Number of elements."""
         return math.prod(self.shape)
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Size in bytes."""
         return self.size * self.itemsize
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, TensorType) and (self.dtype, self.shape) == (other.dtype, other.shape)
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((self.dtype, self.shape))
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"Tensor[{self.dtype}][{', '.join(map(str, self.shape))}]"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return str(self)
 
-    def short(self):
+    def short(self) -> str:
         """The form drawn in a box: ``Float32[32, 6]``."""
         return f"{self.dtype}[{', '.join(map(str, self.shape))}]"
 
@@ -53,17 +57,17 @@ class AnfNode:
 
     __slots__ = ("func_graph", "types")
 
-    def __init__(self, types):
-        self.func_graph = None
+    def __init__(self, types: tuple["TensorType", ...]) -> None:
+        self.func_graph: Any = None
         self.types = types
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, ...] | None:
         """Shape of the (first) result; None for a node that has none."""
         return self.types[0].shape if self.types else None
 
     @property
-    def dtype(self):
+    def dtype(self) -> str | None:
         """Element type of the (first) result; None for a node that has none."""
         return self.types[0].dtype if self.types else None
 
@@ -73,13 +77,15 @@ class ParameterNode(AnfNode):
 
     __slots__ = ("name", "is_weight", "requires_grad")
 
-    def __init__(self, name, types, is_weight=False, requires_grad=False):
+    def __init__(
+        self, name: str, types: tuple["TensorType", ...], is_weight: bool = False, requires_grad: bool = False
+    ) -> None:
         super().__init__(types)
-        self.name = name
-        self.is_weight = is_weight
-        self.requires_grad = requires_grad
+        self.name: str = name
+        self.is_weight: bool = is_weight
+        self.requires_grad: bool = requires_grad
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"ParameterNode({self.name}: {self.types[0] if self.types else ''})"
 
 
@@ -88,11 +94,11 @@ class ValueNode(AnfNode):
 
     __slots__ = ("value",)
 
-    def __init__(self, value, types):
+    def __init__(self, value: Any, types: tuple["TensorType", ...]) -> None:
         super().__init__(types)
-        self.value = value
+        self.value: Any = value
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"ValueNode({show_constant(self)})"
 
 
@@ -133,55 +139,55 @@ class CNode(AnfNode):
 
     def __init__(
         self,
-        op,
-        inputs,
-        slots,
-        types,
+        op: str,
+        inputs: Sequence[AnfNode],
+        slots: Sequence[int],
+        types: tuple["TensorType", ...],
         *,
-        attrs=None,
-        scope="",
-        direction="forward",
-        source=None,
-        graphs=(),
-        id=0,
-        flops=0,
-        nbytes=0,
-        kernel=None,
-        instruction=None,
-        origins=(),
-    ):
+        attrs: dict[str, Any] | None = None,
+        scope: str = "",
+        direction: str = "forward",
+        source: tuple[Any, ...] | None = None,
+        graphs: Sequence["FuncGraph"] = (),
+        id: int = 0,
+        flops: float = 0,
+        nbytes: float = 0,
+        kernel: ClosedJaxpr | None = None,
+        instruction: str | None = None,
+        origins: Sequence[Any] = (),
+    ) -> None:
         super().__init__(types)
-        self.op = op
-        self.inputs = inputs
-        self.slots = slots
-        self.attrs = attrs or {}
-        self.scope = scope
-        self.direction = direction
-        self.source = source
-        self.graphs = graphs
-        self.id = id
-        self.flops = flops
-        self.nbytes = nbytes
-        self.kernel = kernel
-        self.instruction = instruction
-        self.origins = origins
+        self.op: str = op
+        self.inputs: Sequence[AnfNode] = inputs
+        self.slots: Sequence[int] = slots
+        self.attrs: dict[str, Any] = attrs or {}
+        self.scope: str = scope
+        self.direction: str = direction
+        self.source: tuple[Any, ...] | None = source
+        self.graphs: Sequence[FuncGraph] = graphs
+        self.id: int = id
+        self.flops: float = flops
+        self.nbytes: float = nbytes
+        self.kernel: Any = kernel
+        self.instruction: str | None = instruction
+        self.origins: Sequence[Any] = origins
 
     @property
-    def uses(self):
+    def uses(self) -> Iterator[tuple[AnfNode, int]]:
         """(producer, which of its results) of each input."""
         return zip(self.inputs, self.slots, strict=True)
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Operator name as shown: a backward node of Conv2D is ``gradConv2D``."""
         return f"grad{self.op}" if self.direction == "backward" and self.kernel is not None else self.op
 
     @property
-    def fullname(self):
+    def fullname(self) -> str:
         """Unique name, scope first: ``Default/network-LeNet5/conv1-Conv2d/Conv2D-op3``."""
         return "/".join(part for part in (self.scope, f"{self.name}-op{self.id}") if part)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"CNode({self.fullname})"
 
 
@@ -204,43 +210,51 @@ class FuncGraph:
 
     __slots__ = ("name", "parameters", "nodes", "outputs", "feeds", "free", "written")
 
-    def __init__(self, name, parameters, nodes, outputs, feeds=(), free=0):
-        self.name = name
-        self.parameters = parameters
-        self.nodes = nodes
-        self.outputs = outputs
-        self.feeds = feeds
-        self.free = free
-        self.written = 0
+    def __init__(
+        self,
+        name: str,
+        parameters: list[ParameterNode],
+        nodes: list[CNode],
+        outputs: list[tuple[AnfNode, int]],
+        feeds: Sequence[int] = (),
+        free: int = 0,
+    ) -> None:
+        self.name: str = name
+        self.parameters: list[ParameterNode] = parameters
+        self.nodes: list[CNode] = nodes
+        self.outputs: list[tuple[AnfNode, int]] = outputs
+        self.feeds: Sequence[int] = feeds
+        self.free: int = free
+        self.written: int = 0
         for node in (*parameters, *nodes):
             node.func_graph = self
 
-    def all_nodes(self):
+    def all_nodes(self) -> Iterator[CNode]:
         """CNodes of this graph and of every sub-graph, in order."""
         for node in self.nodes:
             yield node
             for graph in node.graphs:
                 yield from graph.all_nodes()
 
-    def __len__(self):
+    def __len__(self) -> int:
         return sum(1 for _ in self.all_nodes())
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         if self is other or not isinstance(other, FuncGraph):
             return self is other
         return len(self) == len(other) and rows.alike(rows.of_graph(self), rows.of_graph(other))
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((self.name, len(self.parameters), len(self.nodes)))
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _from_rows, (rows.of_graph(self),)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"FuncGraph({self.name}: {len(self.parameters)} parameters, {len(self)} nodes)"
 
 
-def show_constant(node):
+def show_constant(node: "ValueNode") -> str:
     """Short text of a ValueNode: scalars and small tensors by value, others by type."""
     kind = node.types[0] if node.types else None
     value = node.value

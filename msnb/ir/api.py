@@ -1,5 +1,10 @@
 """The entry functions: from a Cell or a function and its inputs to a graph, a text or a picture."""
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from jax.extend.core import ClosedJaxpr
+
 from msnb.core.compile import program_of
 
 from .anf import FuncGraph, ValueNode
@@ -8,8 +13,12 @@ from .picture import to_svg
 from .printer import to_text
 from .read import default_operator_of, read
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.program import Program
+    from msnb.nn.cell import Cell
 
-def graph(net, *inputs):
+
+def graph(net: "Cell | Callable[..., Any] | Program | FuncGraph | ClosedJaxpr", *inputs: Any) -> FuncGraph:
     """The graph of a Cell or a function for these inputs, without running or compiling it.
 
     Args:
@@ -44,7 +53,7 @@ def graph(net, *inputs):
     return of_program(program_of(net, *inputs), name_of(net))
 
 
-def of_program(program, name=None, expand=False):
+def of_program(program: "Program", name: str | None = None, expand: bool = False) -> FuncGraph:
     """The graph of a traced program of `msnb.core.compile`; `expand` opens operators up, see `read`."""
 
     def operator_of(text):
@@ -59,12 +68,12 @@ def of_program(program, name=None, expand=False):
     return made
 
 
-def name_of(net):
+def name_of(net: Any) -> str:
     """What a graph of `net` is called: the class of a Cell, the name of a function."""
     return getattr(net, "__qualname__", None) or type(net).__name__
 
 
-def text(net, *inputs):
+def text(net: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any) -> str:
     """The functional IR as text: parameters, then one numbered line per CNode with its operator, inputs, attributes,
     types, scope and source line. Print it.
 
@@ -86,7 +95,7 @@ def text(net, *inputs):
     return to_text(graph(net, *inputs))
 
 
-def dot(net, *inputs):
+def dot(net: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any) -> str:
     """The graph in the dot language, scopes as clusters.
 
     Args:
@@ -102,7 +111,7 @@ def dot(net, *inputs):
     return to_dot(graph(net, *inputs))
 
 
-def svg(net, *inputs, boxes=60):
+def svg(net: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr", *inputs: Any, boxes: float = 60) -> str:
     """A picture of the graph that needs no browser scripts; scopes are opened as long as about `boxes` boxes fit.
 
     Args:

@@ -1,5 +1,7 @@
 """The boxes a graph is drawn in."""
 
+from typing import Any
+
 ROOT, LANE, SCOPE, CONTROL, FOLD, UNIT, CROWD, PAGE = range(8)
 LANES = ("forward", "backward", "update")
 
@@ -14,17 +16,17 @@ class Scope:
 
     __slots__ = ("name", "kind", "parent", "children", "index", "size", "start", "named")
 
-    def __init__(self, name, kind=SCOPE, parent=None):
-        self.name = name
-        self.kind = kind
+    def __init__(self, name: str, kind: int = SCOPE, parent: "Scope | None" = None) -> None:
+        self.name: str = name
+        self.kind: int = kind
         self.parent = parent
-        self.children = []
-        self.index = -1
-        self.size = 0
-        self.start = 0
-        self.named = {}
+        self.children: list[Any] = []
+        self.index: int = -1
+        self.size: int = 0
+        self.start: int = 0
+        self.named: dict[Any, Any] = {}
 
-    def child(self, name, kind=SCOPE):
+    def child(self, name: str, kind: int = SCOPE) -> "Scope":
         """The child scope of that name, made when it is missing."""
         found = self.named.get(name)
         if found is None:
@@ -32,7 +34,7 @@ class Scope:
             self.children.append(found)
         return found
 
-    def leaves(self):
+    def leaves(self) -> Any:
         """CNodes below, in the order of the tree."""
         for child in self.children:
             if isinstance(child, Scope):
@@ -40,14 +42,14 @@ class Scope:
             else:
                 yield child
 
-    def scopes(self):
+    def scopes(self) -> Any:
         """This scope and all below, parents first."""
         yield self
         for child in self.children:
             if isinstance(child, Scope):
                 yield from child.scopes()
 
-    def ancestors(self):
+    def ancestors(self) -> "list[Scope]":
         """Scopes from the root down to this one."""
         chain, scope = [], self
         while scope is not None:
@@ -55,5 +57,5 @@ class Scope:
             scope = scope.parent
         return chain[::-1]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Scope({'/'.join(scope.name for scope in self.ancestors()[1:])})"

@@ -1,5 +1,8 @@
 """Tells apart the calls of a Cell that is called more than once."""
 
+from collections.abc import Sequence
+from typing import Any
+
 from .boxes import LANES
 
 
@@ -13,7 +16,7 @@ class _Call:
         self.inside, self.title = {}, None
 
 
-def calls(nodes):
+def calls(nodes: Sequence[Any]) -> Any:
     """{node id: scope names}, each call of a Cell that is called several times under a name of its own.
 
     ``self.relu`` called after every layer would otherwise be one box that all the others point to and from.

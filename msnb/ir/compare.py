@@ -1,8 +1,12 @@
 """What two graphs have in common: two stages of a program, two networks, two versions of a cell."""
 
 import difflib
+from typing import TYPE_CHECKING, Any
 
 from .hierarchy import Hierarchy, signature
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.ir.anf import FuncGraph
 
 SAME, CHANGED, ONLY, FUSED = "same", "changed", "only", "fused"
 
@@ -19,12 +23,12 @@ class Comparison:
 
     __slots__ = ("links", "first", "second")
 
-    def __init__(self, links, first, second):
-        self.links = links
-        self.first = first
-        self.second = second
+    def __init__(self, links: Any, first: Any, second: Any) -> None:
+        self.links: Any = links
+        self.first: Any = first
+        self.second: Any = second
 
-    def counts(self):
+    def counts(self) -> dict[str, int]:
         """{"same": n, "changed": n, "fused": n, "removed": n, "added": n}"""
         count = self.first.count
         return {
@@ -35,11 +39,11 @@ class Comparison:
             "added": self.second.count(ONLY),
         }
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Comparison({', '.join(f'{key}: {value}' for key, value in self.counts().items() if value)})"
 
 
-def compare(first, second):
+def compare(first: "FuncGraph", second: "FuncGraph") -> Comparison:
     """Match the nodes of two graphs.
 
     Nodes match by operator and scope; what then remains by what it computes, in order. A compiled program is matched

@@ -6,6 +6,9 @@ export every primitive as an object, and msnb's convolution is declared on a flo
 """
 
 import math
+from typing import Any
+
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 
 from msnb.core.facets import Facet
 
@@ -14,7 +17,7 @@ def _size(var):
     return math.prod(getattr(var.aval, "shape", ()))
 
 
-def nbytes(eqn):
+def nbytes(eqn: JaxprEqn) -> int:
     """Bytes read and written if every operand travels once."""
     total = 0
     for var in (*eqn.invars, *eqn.outvars):
@@ -23,7 +26,7 @@ def nbytes(eqn):
     return total
 
 
-def inner_jaxprs(eqn):
+def inner_jaxprs(eqn: JaxprEqn) -> list[ClosedJaxpr]:
     """Jaxprs among the parameters of an equation, closed or open."""
     found = []
     for value in eqn.params.values():
@@ -33,7 +36,7 @@ def inner_jaxprs(eqn):
     return found
 
 
-def open_jaxpr(jaxpr):
+def open_jaxpr(jaxpr: Any) -> Jaxpr:
     """The open form of a jaxpr that may be closed."""
     return getattr(jaxpr, "jaxpr", jaxpr)
 
@@ -45,7 +48,7 @@ FLOPS = Facet(
 )
 
 
-def flops(eqn, memo):
+def flops(eqn: JaxprEqn, memo: dict[int, Any]) -> int:
     """Floating-point (or integer) operations of one equation; `memo` is a dict shared by one reading."""
     name = eqn.primitive.name
     rule = FLOPS.get(name)

@@ -1,7 +1,12 @@
 """Keeps a drawing small: repeated blocks become one, many calls of one operator a crowd, endless scopes pages."""
 
+from typing import TYPE_CHECKING
+
 from .anf import CNode
 from .boxes import CONTROL, CROWD, FOLD, PAGE, ROOT, SCOPE, UNIT, Scope
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.ir.hierarchy import Hierarchy
 
 _LONGEST_PATTERN = 6
 _CROWD = 8
@@ -12,10 +17,10 @@ _PAGE, _FULL = 100, 240  # a scope with more children than the second is split i
 class Folding:
     """Folds the scopes of a Hierarchy in place."""
 
-    def __init__(self, tree):
+    def __init__(self, tree: "Hierarchy") -> None:
         self.tree = tree
 
-    def run(self):
+    def run(self) -> None:
         """Fold every lane, the backward one as the forward one was."""
         forward, backward = (self.tree.root.named.get(name) for name in ("forward", "backward"))
         for lane in self.tree.root.children:
@@ -219,7 +224,7 @@ def _fold_name(members, period, repeats):
     return f"{names[0]} … {names[-1]}"
 
 
-def representatives(tree):
+def representatives(tree: "Hierarchy") -> list[int]:
     """Per node id, the node that stands for it when repeats are left out: itself, or its like in the first repeat."""
     stands = list(range(len(tree.nodes)))
 

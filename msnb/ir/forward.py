@@ -3,12 +3,12 @@
 from .anf import CNode, FuncGraph, ParameterNode
 
 
-def has_gradient(graph):
+def has_gradient(graph: "FuncGraph") -> bool:
     """Whether a gradient is taken somewhere in a graph."""
     return any(node.direction == "backward" for node in graph.all_nodes())
 
 
-def forward_of(graph):
+def forward_of(graph: FuncGraph) -> FuncGraph:
     """The forward program of a graph: its nodes without backward and update, without what only those read.
 
     JAX differentiates while it traces, so this program never existed on its own; it is the same computation without

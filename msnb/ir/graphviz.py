@@ -1,12 +1,17 @@
 """The graph in the dot language, one cluster per scope."""
 
+from typing import TYPE_CHECKING
+
 from .anf import CNode, ParameterNode, ValueNode
 from .printer import show_value
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.ir.anf import FuncGraph
 
 _FILL = {"forward": "#dbe9f6", "backward": "#f7dfd4", "update": "#dff0de"}
 
 
-def to_dot(graph):
+def to_dot(graph: "FuncGraph") -> str:
     """A FuncGraph as a dot document: clusters are scopes, ellipses parameters, boxes CNodes."""
     lines = [
         f"digraph {_quote(graph.name)} {{",

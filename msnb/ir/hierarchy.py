@@ -4,13 +4,19 @@ Every edge is lifted to the innermost scope that holds both its ends, so a close
 the layout of one scope never depends on another.
 """
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 from .anf import CNode, ValueNode
 from .boxes import CONTROL, FOLD, LANE, LANES, ROOT, SCOPE, Scope
 from .calls import calls
 from .folding import Folding
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.ir.anf import FuncGraph
 
-def signature(node):
+
+def signature(node: "CNode") -> Any:
     """What makes two calls the same but for their place: operator, types, attributes, constant inputs."""
     constants = tuple(
         repr(source.value) if isinstance(source, ValueNode) and source.types and source.types[0].size <= 8 else None
@@ -20,7 +26,7 @@ def signature(node):
     return node.op, tuple(node.types), taken, constants, repr(node.attrs) if node.attrs else ""
 
 
-def main_results(nodes):
+def main_results(nodes: Sequence[Any]) -> list[int]:
     """Per node id, which result is the one its operator is there for: the first that the same lane reads.
 
     The others are statistics that are written back, or what the gradient will need.
@@ -44,14 +50,14 @@ class Hierarchy:
         edges (list[tuple[int, int]]): data flow between nodes, by id.
     """
 
-    def __init__(self, graph, fold=True):
+    def __init__(self, graph: "FuncGraph", fold: bool = True) -> None:
         self.graph = graph
         self.root = Scope("", ROOT)
-        self.nodes = list(graph.all_nodes())
-        self.edges = []
-        self.feeders = [[] for _ in self.nodes]  # ids each node takes its inputs from
-        self.signatures = {}
-        self.signature_of = [0] * len(self.nodes)
+        self.nodes: list[CNode] = list(graph.all_nodes())
+        self.edges: list[Any] = []
+        self.feeders: list[list[Any]] = [[] for _ in self.nodes]  # ids each node takes its inputs from
+        self.signatures: dict[Any, Any] = {}
+        self.signature_of: list[int] = [0] * len(self.nodes)
         for node in self.nodes:
             key = signature(node)
             self.signature_of[node.id] = self.signatures.setdefault(key, len(self.signatures))
@@ -60,9 +66,9 @@ class Hierarchy:
                 self.root.child(lane, LANE)
         if not self.root.children:
             self.root.child("forward", LANE)
-        self.home = [None] * len(self.nodes)
+        self.home: list[Any] = [None] * len(self.nodes)
         # a compiled program runs its kernels in any order, so there calls of one Cell cannot be told apart
-        self.calls = {} if any(node.instruction for node in self.nodes) else calls(graph.nodes)
+        self.calls: Any = {} if any(node.instruction for node in self.nodes) else calls(graph.nodes)
         self._place(graph, None, "", {})
         for lane in self.root.children:
             _merge_single(lane, self._twin(lane))
@@ -136,7 +142,7 @@ class Hierarchy:
                 else:
                     self.home[child.id] = scope
 
-    def lifted(self):
+    def lifted(self) -> Any:
         """Per scope index: {(child, child): number of edges}; a child is a Scope or a CNode."""
         chains = {}
         result = {}

@@ -6,6 +6,7 @@ came from.
 """
 
 import re
+from typing import Any
 
 from .anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 from .read import is_library, mark_updates
@@ -184,7 +185,7 @@ def _instruction(found, line):
     return made
 
 
-def place_of(name):
+def place_of(name: str) -> Any:
     """(scope segments, operator, primitive, backward) of an op_name such as
     ``jit(step)/jvp(Default/net)/conv1-Conv2d/jit(Conv2D)/conv_general_dilated``."""
     if "/" not in name:  # the name of an argument, or nothing
@@ -207,7 +208,7 @@ def _type(name, shape):
     return TensorType(title, tuple(int(part) for part in shape.split(",") if part), size)
 
 
-def read_hlo(text, name="main"):
+def read_hlo(text: str, name: str = "main") -> FuncGraph:
     """Read a compiled program.
 
     Args:
@@ -226,7 +227,7 @@ def read_hlo(text, name="main"):
     return _Builder(module).graph(module.entry, name)
 
 
-def work_inside(text):
+def work_inside(text: str) -> dict[Any, Any]:
     """How much of each kernel is whose: elements computed, counted per operator that was fused into it.
 
     Args:

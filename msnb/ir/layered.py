@@ -1,11 +1,14 @@
 """A small layered layout (Sugiyama's scheme): ranks by longest path, order by barycentres, places by least squares."""
 
 import bisect
+from typing import Any
 
 GAP_X, GAP_Y = 18.0, 26.0
 
 
-def layered(sizes, edges, gap_x=GAP_X, gap_y=GAP_Y):
+def layered(
+    sizes: list[tuple[float, float]], edges: list[tuple[int, int]], gap_x: float = GAP_X, gap_y: float = GAP_Y
+) -> tuple[Any, ...]:
     """Place boxes so that edges point downwards.
 
     Args:

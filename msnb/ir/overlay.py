@@ -5,8 +5,14 @@ What the picture does here, the widget does in `notebook/graph/src/colour.js`; b
 
 import math
 import numbers
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from .compare import SAME, compare
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.ir.anf import FuncGraph
+    from msnb.ir.hierarchy import Hierarchy
 
 FOLDS, SCALES = ("sum", "max"), ("linear", "log")
 LEVELS = 9
@@ -24,7 +30,7 @@ _DECADES = 1e6  # what a logarithmic scale spans at most
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 
 
-def checked(key, column, count):
+def checked(key: str, column: dict[Any, Any], count: int) -> dict[str, Any]:
     """A column with everything it leaves out, and its numbers as floats.
 
     Args:
@@ -76,7 +82,7 @@ def checked(key, column, count):
     return made
 
 
-def packed(column, order=None):
+def packed(column: Any, order: Any = None) -> Any:
     """A column ready for JSON, four digits of each number; JSON knows neither NaN nor Inf, which become text."""
 
     def short(value):
@@ -94,7 +100,7 @@ def packed(column, order=None):
     return made
 
 
-def carried(old, new, column):
+def carried(old: "FuncGraph", new: "FuncGraph", column: dict[str, Any]) -> dict[str, Any]:
     """The column of one graph on another: nodes that compute the same keep their values, others have none."""
     if old is new:
         return column
@@ -110,7 +116,7 @@ def carried(old, new, column):
     return made
 
 
-def over_scopes(tree, column):
+def over_scopes(tree: "Hierarchy", column: dict[str, Any]) -> dict[int, float]:
     """{scope index: sum or largest of the values in it}; a scope without any is missing."""
     total, found = column["fold"] == "sum", {}
     for node in tree.nodes:
@@ -137,12 +143,12 @@ class Scale:
         log (bool): whether equal factors are equal distances; a linear scale of values above zero starts at zero.
     """
 
-    def __init__(self, values, log):
+    def __init__(self, values: Iterable[float], log: bool) -> None:
         known = [value for value in values if value is not None and math.isfinite(value)]
         self.log = log
-        self.high = max(known, default=0.0)
-        self.low = min(known, default=0.0)
-        self.two_sided = not log and self.low < 0 < self.high
+        self.high: float = max(known, default=0.0)
+        self.low: float = min(known, default=0.0)
+        self.two_sided: bool = not log and self.low < 0 < self.high
         if log:
             positive = [value for value in known if value > 0]
             self.low = max(min(positive, default=self.high / 10), self.high / _DECADES)
@@ -152,7 +158,7 @@ class Scale:
         else:
             self.low, self.high = min(self.low, 0.0), max(self.high, 0.0)
 
-    def level(self, value):
+    def level(self, value: float) -> int | None:
         """Number of the colour, 0 to ``LEVELS - 1``; None for a value that is not finite."""
         if not math.isfinite(value):
             return None
@@ -163,7 +169,7 @@ class Scale:
             place = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.0
         return round(min(1.0, max(0.0, place)) * (LEVELS - 1))
 
-    def colours(self, dark=False):
+    def colours(self, dark: bool = False) -> Any:
         """(fill, ink) of each level, as CSS."""
         stops, made = (_TWO_SIDED if self.two_sided else _RAMPS)[dark], []
         for level in range(LEVELS):
@@ -175,7 +181,7 @@ class Scale:
         return made
 
 
-def human(value, unit=""):
+def human(value: Any, unit: str = "") -> str:
     """A number as people write it: 0.00042 s is 420 µs, 1234567 B is 1.23 MB."""
     if value is None:
         return "–"

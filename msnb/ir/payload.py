@@ -8,6 +8,8 @@ compresses to a few bytes per node, and the same graph gives the same bytes in e
 import gzip
 import json
 import linecache
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from .anf import CNode, ParameterNode, ValueNode, show_constant
 from .boxes import LANE
@@ -19,10 +21,20 @@ from .printer import show_value
 from .read import is_library
 from .source import label
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.ir.anf import FuncGraph
+    from msnb.ir.compare import Comparison
+
 VERSION = 1
 
 
-def stage(graph, name="traced", tree=None, columns=None, folded=False):
+def stage(
+    graph: "FuncGraph",
+    name: str = "traced",
+    tree: Hierarchy | None = None,
+    columns: dict[Any, Any] | None = None,
+    folded: bool = False,
+) -> dict[Any, Any]:
     """The columns of one graph, ready for JSON.
 
     Args:
@@ -126,7 +138,7 @@ def _differences(values):
     return result
 
 
-def difference(first, second, comparison):
+def difference(first: Any, second: Any, comparison: "Comparison") -> dict[str, Any]:
     """The columns of a Comparison of stages number `first` and `second`."""
     letters = {SAME: "s", CHANGED: "c", FUSED: "f", ONLY: "o"}
     columns = [_differences(link[side] for link in comparison.links) for side in (0, 1)]
@@ -139,7 +151,7 @@ def difference(first, second, comparison):
     }
 
 
-def listings(graphs, most=400):
+def listings(graphs: Sequence[Any], most: int = 400) -> Any:
     """{name of a file: [number of its first line, [lines]]} of the source that the nodes of these graphs come from."""
     seen = {}
     for graph in graphs:
@@ -155,12 +167,12 @@ def listings(graphs, most=400):
     return shown
 
 
-def pack(stages, **more):
+def pack(stages: Any, **more: Any) -> bytes:
     """Stages as gzipped JSON bytes; the same stages give the same bytes."""
     return gzipped({"v": VERSION, **more, "stages": stages})
 
 
-def gzipped(value):
+def gzipped(value: Any) -> bytes:
     """JSON as gzipped bytes; the same value gives the same bytes."""
     text = json.dumps(value, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return gzip.compress(text.encode(), 9, mtime=0)

@@ -1,12 +1,16 @@
 """A picture of a graph as SVG, laid out here: for places where no script runs."""
 
 from html import escape
+from typing import TYPE_CHECKING, Any
 
 from .anf import CNode, ParameterNode
 from .boxes import CONTROL, CROWD, FOLD, UNIT, Scope
 from .hierarchy import Hierarchy, main_results
 from .layered import layered
 from .overlay import LEVELS, Scale, human, over_scopes
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.ir.anf import FuncGraph
 
 _MOST_ARGUMENTS = 12
 _CHAR, _LINE, _HEADER, _PAD = 6.4, 30.0, 24.0, 12.0
@@ -24,7 +28,7 @@ _STYLE = """
 """.replace("\n", "")
 
 
-def to_svg(graph, boxes=60, column=None, tree=None):
+def to_svg(graph: "FuncGraph", boxes: float = 60, column: Any = None, tree: "Hierarchy | None" = None) -> str:
     """An SVG document; scopes are opened from the top as long as about `boxes` boxes fit.
 
     `column` is an overlay as `msnb.ir.overlay.checked` returns it: boxes are coloured by it, and a legend says how;

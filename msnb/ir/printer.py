@@ -1,10 +1,15 @@
 """The text form: parameters first, then one numbered line per CNode."""
 
+from typing import TYPE_CHECKING, Any
+
 from .anf import CNode, ParameterNode, ValueNode, show_constant
 from .source import show
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.ir.anf import FuncGraph
 
-def to_text(graph):
+
+def to_text(graph: "FuncGraph") -> str:
     """The functional IR of a FuncGraph as text; the same graph always gives the same text."""
     names = {}
     lines = [_headline(graph), f"graph @{_identifier(graph.name)}("]
@@ -140,7 +145,7 @@ def _call(node, names):
     return text
 
 
-def show_value(value):
+def show_value(value: Any) -> str:
     """An attribute as text: never an address, so that it is the same in every run."""
     if isinstance(value, str):
         return f'"{value}"'
@@ -156,7 +161,7 @@ def show_value(value):
     return type(value).__name__ if " at 0x" in text else text
 
 
-def node_inputs(node):
+def node_inputs(node: Any) -> Any:
     """(text, AnfNode) of each input, for a table."""
     return [
         (

@@ -5,8 +5,11 @@ block and a function with its own gradient are inlined; branches and loops becom
 """
 
 import os
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from jax.extend.core import ClosedJaxpr
 
 from msnb.core._jax_private import Literal, exclude_from_source_links, scan_counts, user_frame
 
@@ -63,12 +66,12 @@ _LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 exclude_from_source_links(_LIBRARY)  # a node's line is the user's, not that of the layer they called
 
 
-def is_library(file):
+def is_library(file: str) -> bool:
     """Whether a source file is msnb's own."""
     return file.startswith(_LIBRARY)
 
 
-def dtype_name(dtype):
+def dtype_name(dtype: Any) -> str:
     """MindSpore's spelling of a numpy or JAX dtype: float32 is Float32."""
     name = getattr(dtype, "name", str(dtype))
     if name.startswith("key<"):
@@ -76,7 +79,7 @@ def dtype_name(dtype):
     return _TITLES.get(name) or (f"UInt{name[4:]}" if name.startswith("uint") else name.capitalize())
 
 
-def default_operator_of(name):
+def default_operator_of(name: str) -> Any:
     """(operator, attributes) of the name of a jit, None for a jit that is no operator."""
     meaning = getattr(name, "meaning", None)  # the names of msnb's own operators know what they stand for
     if meaning is not None:
@@ -85,7 +88,14 @@ def default_operator_of(name):
     return (name, {}) if name[:1].isupper() else None
 
 
-def read(closed, name="main", inputs=None, operator_of=default_operator_of, expand=False, visit=None):
+def read(
+    closed: ClosedJaxpr,
+    name: str = "main",
+    inputs: list[tuple[Any, ...]] | None = None,
+    operator_of: Callable[..., Any] = default_operator_of,
+    expand: bool = False,
+    visit: Callable[..., Any] | None = None,
+) -> FuncGraph:
     """Read a jaxpr.
 
     Args:
@@ -327,7 +337,7 @@ def _carried(scope):
     return last[len("while(") : -1].split(", ") if last.startswith("while(") and last.endswith(")") else []
 
 
-def mark_updates(nodes):
+def mark_updates(nodes: Sequence[Any]) -> None:
     """Call "update" what works on gradients and is itself never differentiated: clipping, scaling, the optimizer."""
     mirrored = {(node.scope, node.op) for node in nodes if node.direction == "backward"}
     if not mirrored:

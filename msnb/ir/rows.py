@@ -6,14 +6,18 @@ inside (`CNode.kernel`, a jaxpr) the primitives and their shapes are kept, which
 
 import pickle
 from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.ir.anf import FuncGraph
 
 _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None)))
 _NODE = ("scope", "direction", "source", "id", "flops", "nbytes", "instruction", "origins")
 
 
-def of_graph(graph):
+def of_graph(graph: "FuncGraph") -> Any:
     """The rows of a FuncGraph: (name, parameters, calls, outputs, feeds, free, written), inner graphs likewise."""
     return _graph(graph, {}, {})
 
@@ -115,7 +119,7 @@ def _inner(eqn):
                 yield item
 
 
-def opened(made):
+def opened(made: Any) -> Any:
     """What `CNode.kernel` is in a graph that was read: `eqns` with the primitives, shapes and inner ones of a jaxpr."""
     if made is None:
         return None
@@ -136,7 +140,7 @@ def _spec(shape, dtype):
 
 
 # ---------------------------------------------------------------------- comparing
-def alike(some, others):
+def alike(some: Any, others: Any) -> bool:
     """Whether two rows, or parts of them, say the same; a NaN is a NaN, and arrays are compared by their elements."""
     if some is others:
         return True

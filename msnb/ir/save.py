@@ -3,6 +3,7 @@
 import itertools
 import os
 import re
+from typing import TYPE_CHECKING
 
 from msnb import context, log
 from msnb._atomic import writing
@@ -12,10 +13,13 @@ from .graphviz import to_dot
 from .printer import to_text
 from .stages import Stages
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.program import Program
+
 _numbers = itertools.count()
 
 
-def install():
+def install() -> None:
     """Write graphs from now on, whenever ``save_graphs`` is on. Calling it again changes nothing."""
     if not install.done:
         install.done = True
@@ -36,7 +40,7 @@ def _write(program):
         log.warning(f"The graphs of {program.name} were not written to '{folder}': {problem}")
 
 
-def save(program, folder):
+def save(program: "Program", folder: str) -> list[str]:
     """Write the stages of a program as ``NNN_name_stage.ir`` and ``.dot``.
 
     Args:

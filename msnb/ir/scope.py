@@ -10,6 +10,7 @@ Any other name may contain whatever its author wrote, parentheses included.
 
 import functools
 import re
+from typing import Any
 
 TRANSFORMS = frozenset(
     (
@@ -83,6 +84,6 @@ def _closes(text, at):
     return False
 
 
-def is_backward(transforms):
+def is_backward(transforms: Any) -> bool:
     """Whether the transformations say that a node computes a cotangent."""
     return "transpose" in transforms

@@ -2,17 +2,19 @@
 
 import os
 import re
+from collections.abc import Callable
+from typing import Any
 
 _namers = []
 
 
-def register_namer(namer):
+def register_namer(namer: Callable[[str], str | None]) -> Any:
     """Add `namer(file) -> str | None`, asked first; the notebook registers one that knows its cells."""
     if namer not in _namers:
         _namers.append(namer)
 
 
-def label(file):
+def label(file: str) -> str:
     """Short name of a source file: its notebook cell, or its base name."""
     for namer in _namers:
         name = namer(file)
@@ -24,6 +26,6 @@ def label(file):
     return os.path.basename(file)
 
 
-def show(source):
+def show(source: tuple[Any, ...] | None) -> str:
     """``net.py:31`` for a (file, line, function) triple, "" for None."""
     return f"{label(source[0])}:{source[1]}" if source else ""

@@ -6,6 +6,7 @@ opened up, and become the scope that holds the operations.
 
 import math
 import re
+from typing import Any
 
 from .anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
 from .hlo import place_of
@@ -57,7 +58,7 @@ _PLACE = re.compile(r'"([^"]*)"\("([^"]*)":(\d+):')
 _LONGEST = 80  # letters of an attribute
 
 
-def read_stablehlo(module, name="main"):
+def read_stablehlo(module: Any, name: str = "main") -> FuncGraph:
     """Read a lowered program.
 
     Args:

@@ -2,6 +2,7 @@
 
 import functools
 import re
+from typing import TYPE_CHECKING, Any
 
 from .api import of_program
 from .compare import compare
@@ -9,6 +10,10 @@ from .forward import forward_of, has_gradient
 from .hierarchy import Hierarchy
 from .hlo import read_hlo
 from .stablehlo import read_stablehlo
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.program import Program
+    from msnb.ir.anf import FuncGraph
 
 STAGES = ("traced", "differentiated", "primitives", "StableHLO", "optimised")
 
@@ -26,7 +31,7 @@ class Stages:
         name (str): name of the graphs.
     """
 
-    def __init__(self, program, name):
+    def __init__(self, program: "Program", name: str) -> None:
         self.program = program
         self.name = name
         self._made = {}
@@ -42,11 +47,11 @@ class Stages:
         return "differentiated" if has_gradient(self.whole) else "traced"
 
     @property
-    def offered(self):
+    def offered(self) -> Any:
         """The stages that this program has."""
         return tuple(stage for stage in STAGES if stage in ("traced", self.main) or stage != "differentiated")
 
-    def __getitem__(self, stage):
+    def __getitem__(self, stage: str) -> "FuncGraph":
         """The FuncGraph of a stage.
 
         Raises:
@@ -82,7 +87,7 @@ class Stages:
         return made
 
 
-def stages_of(program, name, which=None):
+def stages_of(program: "Program", name: str, which: tuple[str, ...] | None = None) -> "dict[str, FuncGraph]":
     """{stage: FuncGraph} of a traced program of `msnb.core.compile`, see `Stages`.
 
     Args:

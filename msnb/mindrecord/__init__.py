@@ -1,6 +1,7 @@
 """``mindspore.mindrecord``: MindSpore's file format for data sets, its reader, writer and converters."""
 
 from importlib import import_module
+from typing import Any
 
 from msnb.mindrecord.common.exceptions import *  # noqa: F403 (every error class is public)
 from msnb.mindrecord.filereader import FileReader
@@ -20,7 +21,7 @@ _LATER = {
 __all__ = ["FAILED", "FileReader", "FileWriter", "MindPage", "SUCCESS", *_LATER]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _LATER:
         module = import_module(f"msnb.mindrecord.tools.{_LATER[name]}")  # spares the converters to who reads
         return getattr(module, name)

@@ -1,5 +1,8 @@
 """``FileReader``: goes through the rows of MindRecord files."""
 
+from collections.abc import Iterator
+from typing import Any, Self
+
 from msnb import log
 from msnb.mindrecord._reader import Records
 from msnb.mindrecord.common.exceptions import ParamTypeError
@@ -30,7 +33,13 @@ class FileReader:
         >>> reader.close()
     """
 
-    def __init__(self, file_name, num_consumer=4, columns=None, operator=None):
+    def __init__(
+        self,
+        file_name: str | list[str],
+        num_consumer: int = 4,
+        columns: list[str] | None = None,
+        operator: int | None = None,
+    ) -> None:
         check_filenames(file_name)
         check_consumers(num_consumer)
         log.unused("FileReader", ONE_THREAD, num_consumer=num_consumer != 4)
@@ -41,7 +50,7 @@ class FileReader:
         self._records = Records(file_name)
         self._records.check_columns(self._columns)
 
-    def get_next(self):
+    def get_next(self) -> Iterator[dict[str, Any]]:
         """Yield the rows as dicts: numbers, str, bytes and arrays."""
         records = self._records
         if records is None:
@@ -49,20 +58,20 @@ class FileReader:
         for number in range(len(records)):
             yield records.row(number, self._columns)
 
-    def schema(self):
+    def schema(self) -> dict[str, Any]:
         """Field to its type and shape."""
         return dict(self._records.schema)
 
-    def len(self):
+    def len(self) -> int:
         """Number of rows."""
         return len(self._records)
 
-    def close(self):
+    def close(self) -> None:
         """Close the files."""
         self._records = None
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: Any) -> None:
         self.close()

@@ -2,6 +2,7 @@
 
 import os
 import re
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +59,7 @@ class FileWriter:
         >>> writer.commit()
     """
 
-    def __init__(self, file_name, shard_num=1):
+    def __init__(self, file_name: str, shard_num: int = 1) -> None:
         check_filename(file_name)
         if not isinstance(shard_num, int) or isinstance(shard_num, bool):
             raise ParamValueError(f"Shard num is illegal: {shard_num!r}.")
@@ -77,7 +78,7 @@ class FileWriter:
         self._old = None
 
     @classmethod
-    def open_for_append(cls, file_name):
+    def open_for_append(cls, file_name: str) -> "FileWriter":
         """A writer that adds rows to existing files.
 
         Args:
@@ -95,7 +96,7 @@ class FileWriter:
         writer.init_append(file_name, Records(file_name))
         return writer
 
-    def init_append(self, file_name, header):
+    def init_append(self, file_name: str, header: Any) -> None:
         """Go on with the files that `header` (the opened records) describes.
 
         Raises:
@@ -111,7 +112,7 @@ class FileWriter:
         self._index = header.index_fields
         self._old = header
 
-    def add_schema(self, content, desc=None):
+    def add_schema(self, content: dict[Any, Any], desc: str | None = None) -> int:
         """Say which fields rows have.
 
         Args:
@@ -151,7 +152,7 @@ class FileWriter:
                 return f"Field '{name}' contain illegal attribute '{kind['shape']}'."
         return ""
 
-    def add_index(self, index_fields):
+    def add_index(self, index_fields: list[str]) -> int:
         """Choose the fields that rows can be searched by.
 
         Args:
@@ -177,7 +178,7 @@ class FileWriter:
         self._index = sorted(set(index_fields))
         return SUCCESS
 
-    def set_header_size(self, header_size):
+    def set_header_size(self, header_size: int) -> int:
         """Set the size of the header.
 
         Args:
@@ -196,7 +197,7 @@ class FileWriter:
         self._header_size = header_size
         return SUCCESS
 
-    def set_page_size(self, page_size):
+    def set_page_size(self, page_size: int) -> int:
         """Set the size of pages; a row must fit one.
 
         Args:
@@ -215,7 +216,7 @@ class FileWriter:
         self._page_size = page_size
         return SUCCESS
 
-    def open_and_set_header(self):
+    def open_and_set_header(self) -> None:
         """Open the files. :meth:`write_raw_data` and :meth:`commit` do it themselves when it was not done."""
         if self._files is not None:
             return
@@ -252,7 +253,7 @@ class FileWriter:
     def _keys(self):
         return self._index or self._fields.scalars
 
-    def write_raw_data(self, raw_data, parallel_writer=False):
+    def write_raw_data(self, raw_data: list[dict[Any, Any]], parallel_writer: bool = False) -> int:
         """Write rows, dealt out evenly to the files. A row that does not fit the schema is left out, with a warning.
 
         Args:
@@ -287,7 +288,7 @@ class FileWriter:
             start += count
         return SUCCESS
 
-    def write_to(self, shard, rows):
+    def write_to(self, shard: int, rows: Any) -> None:
         """Write rows that are known to fit the schema to the file of that number (msnb only)."""
         self.open_and_set_header()
         for row in rows:
@@ -311,7 +312,7 @@ class FileWriter:
                 return f"data type for '{name}' is not matched: {type(value).__name__} for an array."
         return ""
 
-    def commit(self):
+    def commit(self) -> int:
         """Write headers and indexes; the files are complete then.
 
         Returns:

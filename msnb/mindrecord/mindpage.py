@@ -1,6 +1,7 @@
 """``MindPage``: reads rows page by page, by the value of a field."""
 
 import json
+from typing import Any
 
 from msnb import log
 from msnb.mindrecord._reader import Records
@@ -28,7 +29,7 @@ class MindPage:
         MRMOpenError: If a file is no MindRecord file.
     """
 
-    def __init__(self, file_name, num_consumer=4):
+    def __init__(self, file_name: str | list[str], num_consumer: int = 4) -> None:
         check_filenames(file_name)
         check_consumers(num_consumer)
         log.unused("MindPage", ONE_THREAD, num_consumer=num_consumer != 4)
@@ -37,28 +38,28 @@ class MindPage:
         self._by_name = None
 
     @property
-    def candidate_fields(self):
+    def candidate_fields(self) -> list[str]:
         """The fields that can be the category: the index fields."""
         return list(self._records.index_fields)
 
-    def get_category_fields(self):
+    def get_category_fields(self) -> list[str]:
         """The same as :attr:`candidate_fields`."""
         log.warning("WARN_DEPRECATED: The usage of get_category_fields is deprecated. Please use candidate_fields")
         return self.candidate_fields
 
-    def set_category_field(self, category_field):
+    def set_category_field(self, category_field: str) -> int:
         """The same as setting :attr:`category_field`."""
         log.warning("WARN_DEPRECATED: The usage of set_category_field is deprecated. Please use category_field")
         self.category_field = category_field
         return SUCCESS
 
     @property
-    def category_field(self):
+    def category_field(self) -> str | None:
         """The field whose values are the categories."""
         return self._category_field
 
     @category_field.setter
-    def category_field(self, category_field):
+    def category_field(self, category_field: str) -> None:
         candidates = self.candidate_fields
         if category_field in candidates:
             self._category_field, self._by_name = category_field, None
@@ -80,14 +81,14 @@ class MindPage:
             self._by_name = dict(sorted(found.items()))
         return self._by_name
 
-    def read_category_info(self):
+    def read_category_info(self) -> str:
         """The categories as JSON text: ``{"categories": [{"count", "id", "name"}, ...], "key": field}``."""
         categories = [
             {"count": len(rows), "id": i, "name": name} for i, (name, rows) in enumerate(self._categories().items())
         ]
         return json.dumps({"categories": categories, "key": self._category_field}, separators=(",", ":"))
 
-    def read_at_page_by_id(self, category_id, page, num_row):
+    def read_at_page_by_id(self, category_id: int, page: int, num_row: int) -> list[dict[str, Any]]:
         """A page of the rows of a category, given by number.
 
         Args:
@@ -108,7 +109,7 @@ class MindPage:
             return self.read_at_page_by_name(names[category_id], page, num_row)
         raise MRMFetchDataError(f"There is no category {category_id}; there are {len(names)}.")
 
-    def read_at_page_by_name(self, category_name, page, num_row):
+    def read_at_page_by_name(self, category_name: str, page: int, num_row: int) -> list[dict[str, Any]]:
         """A page of the rows of a category, given by name.
 
         Args:

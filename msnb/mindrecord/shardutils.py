@@ -1,6 +1,7 @@
 """Checks and constants that MindRecord's classes share."""
 
 import os
+from collections.abc import Sequence
 
 from msnb.mindrecord.common.exceptions import ParamValueError
 
@@ -19,12 +20,12 @@ VALUE_TYPE_MAP |= {"str": ["string"], "bytes": ["bytes"], "ndarray": VALID_ARRAY
 VALUE_TYPE_MAP |= {name: [name] for name in VALID_ARRAY_ATTRIBUTES}
 
 
-def MAX_CONSUMER_COUNT():  # noqa: N802 (MindSpore's name)
+def MAX_CONSUMER_COUNT() -> int:  # noqa: N802 (MindSpore's name)
     """Most threads that a reader may ask for."""
     return max(64, os.cpu_count() or 1)
 
 
-def check_filename(path):
+def check_filename(path: str) -> bool:
     """ParamValueError unless `path` can be a file's."""
     if not path:
         raise ParamValueError("File path is not allowed None or empty!")
@@ -40,13 +41,13 @@ def check_filename(path):
     return True
 
 
-def check_filenames(names):
+def check_filenames(names: Sequence[str]) -> None:
     """:func:`check_filename` of one path or of a list of them."""
     for name in names if isinstance(names, list) else [names]:
         check_filename(name)
 
 
-def check_consumers(num_consumer):
+def check_consumers(num_consumer: int) -> None:
     """ParamValueError unless it is a possible number of threads."""
     if not isinstance(num_consumer, int) or isinstance(num_consumer, bool):
         raise ParamValueError(f"Consumer number is illegal: {num_consumer!r}.")

@@ -1,6 +1,8 @@
 """The tree of Cells: attributes that are Parameters and sub-Cells, their names, and the ways through it."""
 
 from collections import OrderedDict
+from collections.abc import Iterator, ValuesView
+from typing import TYPE_CHECKING, Any
 
 from msnb import context
 from msnb.core import trace
@@ -9,6 +11,9 @@ from msnb.core.parameter import Parameter, ParameterTuple
 from msnb.core.tensor import Tensor, is_traced
 from msnb.core.tree import flatten
 from msnb.nn._fingerprint import INTERNAL, normal
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.nn.cell import Cell
 
 _thread = trace.thread
 _state = context._state
@@ -25,7 +30,7 @@ class Tree:
     """A Cell as a node of a tree; `msnb.nn.Cell` is this, `Running`, and its settings."""
 
     # ------------------------------------------------------------------ attributes
-    def __setattr__(self, name, value):
+    def __setattr__(self, name: str, value: Any) -> None:
         values = self.__dict__
         params, cells = values.get("_params"), values.get("_cells")
         if isinstance(value, (Parameter, Tree, ParameterTuple)) and params is None:
@@ -101,19 +106,19 @@ class Tree:
         if self._auto_prefix:
             cell.update_parameters_name(name + ".")
 
-    def __delattr__(self, name):
+    def __delattr__(self, name: str) -> None:
         if name not in self.__dict__ and name not in self._params and name not in self._cells:
             raise AttributeError(f"'{type(self).__name__}' has no attribute '{name}'.")
         self._forget(name)
         _epoch.bump()
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if "_params" not in self.__dict__ and name in ("_params", "_cells"):
             raise AttributeError(f"Call super().__init__() first in {type(self).__name__}.__init__.")
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'.")
 
     # ------------------------------------------------------------------ building
-    def insert_param_to_cell(self, param_name, param, check_name=True):
+    def insert_param_to_cell(self, param_name: str, param: Parameter | None, check_name: bool = True) -> None:
         """Add a Parameter under a name.
 
         Args:
@@ -144,7 +149,7 @@ class Tree:
         self.__dict__[param_name] = param
         _epoch.bump()
 
-    def insert_child_to_cell(self, child_name, child_cell):
+    def insert_child_to_cell(self, child_name: str, child_cell: "Cell | None") -> None:
         """Add a sub-Cell under a name.
 
         Args:
@@ -173,7 +178,7 @@ class Tree:
             child_cell.__dict__["_attr_name"] = child_name
         _epoch.bump()
 
-    def update_parameters_name(self, prefix="", recurse=True):
+    def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
         """Name every Parameter `prefix` + its path within this Cell.
 
         Raises:
@@ -185,17 +190,17 @@ class Tree:
             if prefix:
                 param.name = prefix + name
 
-    def update_cell_prefix(self):
+    def update_cell_prefix(self) -> None:
         """Give every sub-Cell the path that leads to it as `param_prefix`."""
         for name, cell in self.cells_and_names():
             cell.__dict__["_param_prefix"] = name
 
-    def update_cell_type(self, cell_type):
+    def update_cell_type(self, cell_type: str) -> None:
         """Set the type tag of the Cell."""
         self.cell_type = cell_type
 
     # ------------------------------------------------------------------ looking inside
-    def parameters_and_names(self, name_prefix="", expand=True):
+    def parameters_and_names(self, name_prefix: str = "", expand: bool = True) -> Iterator[tuple[str, Parameter]]:
         """Iterate over (path, Parameter), each Parameter once.
 
         Args:
@@ -210,29 +215,29 @@ class Tree:
                     seen.add(id(param))
                     yield (f"{cell_name}.{name}" if cell_name else name), param
 
-    def get_parameters(self, expand=True):
+    def get_parameters(self, expand: bool = True) -> Iterator[Parameter]:
         """Iterate over the Parameters, each once."""
         for _, param in self.parameters_and_names(expand=expand):
             yield param
 
-    def trainable_params(self, recurse=True):
+    def trainable_params(self, recurse: bool = True) -> list[Parameter]:
         """List of the Parameters that require a gradient."""
         return [p for p in self.get_parameters(expand=recurse) if p.requires_grad]
 
-    def untrainable_params(self, recurse=True):
+    def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
         """List of the Parameters that require no gradient."""
         return [p for p in self.get_parameters(expand=recurse) if not p.requires_grad]
 
-    def parameters_dict(self, recurse=True):
+    def parameters_dict(self, recurse: bool = True) -> "OrderedDict[str, Parameter]":
         """OrderedDict from name to Parameter."""
         return OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse))
 
-    def parameters_broadcast_dict(self, recurse=True):
+    def parameters_broadcast_dict(self, recurse: bool = True) -> "OrderedDict[str, Parameter] | None":
         """OrderedDict of the Parameters that data parallel training broadcasts, None if there is none."""
         found = OrderedDict((p.name, p) for p in self.get_parameters(expand=recurse) if not p.layerwise_parallel)
         return found or None
 
-    def check_names(self):
+    def check_names(self) -> None:
         """Raise ValueError if two Parameters have the same name."""
         names = {}
         for param in self.get_parameters():
@@ -240,7 +245,7 @@ class Tree:
             if other is not param:
                 raise ValueError(f"{type(self).__name__} has two Parameters named '{param.name}'; rename one of them.")
 
-    def cells_and_names(self, cells=None, name_prefix=""):
+    def cells_and_names(self, cells: set[int] | None = None, name_prefix: str = "") -> "Iterator[tuple[str, Cell]]":
         """Iterate over (path, Cell): this Cell and everything below, each once."""
         seen = set() if cells is None else cells
         if id(self) in seen:
@@ -251,11 +256,11 @@ class Tree:
             if cell is not None:
                 yield from cell.cells_and_names(seen, f"{name_prefix}.{name}" if name_prefix else name)
 
-    def cells(self):
+    def cells(self) -> "ValuesView[Cell]":
         """The direct sub-Cells."""
         return self.name_cells().values()
 
-    def name_cells(self):
+    def name_cells(self) -> "OrderedDict[str, Cell]":
         """OrderedDict of the direct sub-Cells, each once."""
         seen, found = set(), OrderedDict()
         for name, cell in self._cells.items():
@@ -264,23 +269,23 @@ class Tree:
                 found[name] = cell
         return found
 
-    def generate_scope(self):
+    def generate_scope(self) -> None:
         """Give every sub-Cell the scope that graphs show it under."""
         for name, cell in self._cells.items():
             if cell is not None:
                 cell.__dict__["_scope"] = f"{self._scope or 'Default'}/{scope_name(name, type(cell).__name__)}"
                 cell.generate_scope()
 
-    def get_scope(self):
+    def get_scope(self) -> str | None:
         """The scope set by `generate_scope`, None before."""
         return self._scope
 
     # ------------------------------------------------------------------ text
-    def extend_repr(self):
+    def extend_repr(self) -> str:
         """What a subclass shows of itself between < and >."""
         return ""
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         extra = self.extend_repr()
         if not self._cells:
             return f"{type(self).__name__}<{extra}>"

@@ -6,7 +6,8 @@ Its two halves stand beside: `_tree` holds the Parameters and sub-Cells, `_runni
 import difflib
 import itertools
 from collections import OrderedDict
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -17,6 +18,10 @@ from msnb.core.errors import describe
 from msnb.core.precision import cast_tensor
 from msnb.nn._running import Running
 from msnb.nn._tree import Tree
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.parameter import Parameter
+    from msnb.core.tensor import Tensor
 
 _epoch = trace.epoch
 _ids = itertools.count()
@@ -50,7 +55,7 @@ class Cell(Running, Tree):
 
     IGNORE_LIST = ["_scope", "_cell_init_args", "_auto_prefix", "_cells", "_params", "_programs", "_create_time"]
 
-    def __init__(self, auto_prefix=True, flags=None):
+    def __init__(self, auto_prefix: bool = True, flags: dict[str, Any] | None = None) -> None:
         _set(self, "_params", OrderedDict())
         _set(self, "_cells", OrderedDict())
         values = self.__dict__
@@ -85,16 +90,16 @@ class Cell(Running, Tree):
         """
         raise MissingConstruct(type(self))
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k != "_programs"}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.__dict__["_programs"] = None
         self.__dict__["_id"] = next(_ids)
 
     # ------------------------------------------------------------------ looking inside
-    def get_func_graph_proto(self):
+    def get_func_graph_proto(self) -> str | None:
         """The functional IR of the last compiled program as text, None when nothing has been compiled."""
         programs = [e.program for entries in (self._programs.table.values() if self._programs else ()) for e in entries]
         if not programs:
@@ -104,52 +109,52 @@ class Cell(Running, Tree):
         return api.text(api.of_program(programs[-1]))
 
     @property
-    def cls_name(self):
+    def cls_name(self) -> str:
         """Name of the class."""
         return type(self).__name__
 
     @property
-    def create_time(self):
+    def create_time(self) -> int:
         """A number that grows with each Cell created."""
         return self._create_time
 
     @property
-    def param_prefix(self):
+    def param_prefix(self) -> str:
         """Path of the Cell after `update_cell_prefix`."""
         return self._param_prefix
 
     @property
-    def phase(self):
+    def phase(self) -> str:
         """ "train" or "predict", after the last `set_train`."""
         return self._phase
 
     @phase.setter
-    def phase(self, value):
+    def phase(self, value: str) -> None:
         self.__dict__["_phase"] = value
 
     @property
-    def bprop_debug(self):
+    def bprop_debug(self) -> bool:
         """Whether custom bprop functions run as written; they always do."""
         return self._bprop_debug
 
     @bprop_debug.setter
-    def bprop_debug(self, value):
+    def bprop_debug(self, value: bool) -> None:
         if not isinstance(value, bool):
             raise TypeError(f"'bprop_debug' should be bool, but got {describe(value)}.")
         self.__dict__["_bprop_debug"] = value
 
     @property
-    def support_non_tensor_inputs(self):
+    def support_non_tensor_inputs(self) -> bool:
         """Whether construct takes numbers and tuples besides Tensors: always."""
         return True
 
     @support_non_tensor_inputs.setter
-    def support_non_tensor_inputs(self, value):
+    def support_non_tensor_inputs(self, value: bool) -> None:
         if not isinstance(value, bool):
             raise ValueError(f"'support_non_tensor_inputs' should be bool, but got {describe(value)}.")
 
     # ------------------------------------------------------------------ settings
-    def add_flags(self, **flags):
+    def add_flags(self, **flags: Any) -> Self:
         """Set flags of this Cell, which are attributes as well. Returns self."""
         values = self.__dict__
         values["_func_graph_flags"] = {**values.get("_func_graph_flags", {}), **flags}
@@ -163,17 +168,17 @@ class Cell(Running, Tree):
         _epoch.bump()
         return self
 
-    def add_flags_recursive(self, **flags):
+    def add_flags_recursive(self, **flags: Any) -> Self:
         """Set flags of this Cell and everything below. Returns self."""
         for _, cell in self.cells_and_names():
             cell.add_flags(**flags)
         return self
 
-    def get_flags(self):
+    def get_flags(self) -> dict[str, Any]:
         """dict of the flags."""
         return self._func_graph_flags
 
-    def set_train(self, mode=True):
+    def set_train(self, mode: bool = True) -> Self:
         """Switch this Cell and everything below to training or evaluation. Returns self."""
         for _, cell in self.cells_and_names():
             values = cell.__dict__
@@ -183,13 +188,13 @@ class Cell(Running, Tree):
         _epoch.bump()
         return self
 
-    def set_grad(self, requires_grad=True):
+    def set_grad(self, requires_grad: bool = True) -> Self:
         """Mark that gradients of this Cell are taken. Returns self."""
         self.__dict__["requires_grad"] = requires_grad
         _epoch.bump()
         return self
 
-    def to_float(self, dst_type):
+    def to_float(self, dst_type: mstype.Type) -> Self:
         """Compute in float16 or float32: inputs and Parameters of this Cell and everything below are cast on their
         way into operators. Returns self.
 
@@ -202,34 +207,34 @@ class Cell(Running, Tree):
             )
         return self.add_flags_recursive(fp16=dst_type == mstype.float16, fp32=dst_type == mstype.float32)
 
-    def cast_inputs(self, inputs, dst_type):
+    def cast_inputs(self, inputs: tuple[Any, ...], dst_type: mstype.Type) -> tuple[Any, ...]:
         """The float Tensors among `inputs` (a tuple) as `dst_type`."""
         return tuple(cast_tensor(i, mstype.np_dtype(dst_type)) for i in inputs)
 
-    def cast_param(self, param):
+    def cast_param(self, param: "Parameter") -> "Tensor":
         """The Parameter in the precision that `to_float` asks for."""
         return param if self._compute is None else cast_tensor(param, self._compute)
 
-    def set_broadcast_flag(self, mode=True):
+    def set_broadcast_flag(self, mode: bool = True) -> Self:
         """Mark that Parameters are broadcast before data parallel training. Returns self."""
         return self.add_flags_recursive(broadcast_flag=mode)
 
-    def set_comm_fusion(self, fusion_type, recurse=True):
+    def set_comm_fusion(self, fusion_type: int, recurse: bool = True) -> Self:
         """Fusion group of the Parameters' all-reduce; XLA fuses by itself, so it is kept and has no effect."""
         log.once("set_comm_fusion() has no effect: XLA fuses communication by itself.")
         for param in self.trainable_params(recurse):
             param.comm_fusion = fusion_type
         return self
 
-    def set_auto_parallel(self):
+    def set_auto_parallel(self) -> None:
         """Turn on automatic parallelism for this Cell."""
         self.add_flags(auto_parallel=True)
 
-    def set_parallel_input_with_inputs(self, *inputs):
+    def set_parallel_input_with_inputs(self, *inputs: Any) -> None:
         """Keep example inputs for the parallel planner."""
         self.__dict__["_parallel_inputs"] = inputs
 
-    def set_param_ps(self, recurse=True, init_in_server=False):
+    def set_param_ps(self, recurse: bool = True, init_in_server: bool = False) -> None:
         """Parameter servers come later.
 
         Raises:
@@ -237,26 +242,26 @@ class Cell(Running, Tree):
         """
         raise RuntimeError("Parameter servers are not available in msnb yet; train without set_param_ps().")
 
-    def load_parameter_slice(self, params):
+    def load_parameter_slice(self, params: Any) -> None:
         """Refused: Parameters are placed by sharding, there are no slices to load."""
         raise RuntimeError(
             "load_parameter_slice() is not available: Parameters are sharded by XLA; load the whole "
             "checkpoint with load_param_into_net()."
         )
 
-    def auto_parallel_compile_and_run(self):
+    def auto_parallel_compile_and_run(self) -> bool:
         """Whether calls are planned by automatic parallelism."""
         return False
 
-    def exec_checkpoint_graph(self):
+    def exec_checkpoint_graph(self) -> None:
         """Nothing to do: checkpoints are written from the Parameters, not by a graph."""
 
-    def init_parameters_data(self, auto_parallel_mode=False):
+    def init_parameters_data(self, auto_parallel_mode: bool = False) -> "dict[Parameter, Parameter]":
         """Dictionary from each Parameter to itself: their data is there from the beginning, and whole in any mode."""
         log.unused("Cell.init_parameters_data", "a Parameter is always whole", auto_parallel_mode=auto_parallel_mode)
         return {param: param for param in self.get_parameters()}
 
-    def register_backward_hook(self, fn):
+    def register_backward_hook(self, fn: Callable[..., Any]) -> None:
         """Call `fn(cell_id, grad_inputs, grad_outputs)` in every backward pass through this Cell; a returned gradient
         replaces that of the inputs. In GRAPH mode the hook is traced once, so it has to be a pure function.
 
@@ -285,7 +290,7 @@ class MissingConstruct(AttributeError, NotImplementedError):
         kind (type): Class of the Cell.
     """
 
-    def __init__(self, kind):
+    def __init__(self, kind: type) -> None:
         methods = [n for n in dir(kind) if callable(getattr(kind, n)) and not hasattr(Cell, n)]
         close = difflib.get_close_matches("construct", methods, n=1) or [n for n in methods if n == "forward"]
         hint = f" It has '{close[0]}': rename that to 'construct'." if close else " Define it: it computes the outputs."

@@ -2,9 +2,11 @@
 
 import functools
 import inspect
+from collections.abc import Callable
+from typing import Any
 
 
-def cell_attr_register(fn=None, attrs=None):
+def cell_attr_register(fn: Callable[..., Any] | None = None, attrs: str | list[str] | None = None) -> Any:
     """Decorator for a Cell's `__init__` that keeps the arguments as text in `cell_init_args`.
 
     Args:

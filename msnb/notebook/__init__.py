@@ -6,11 +6,12 @@
 import contextlib
 import warnings
 import weakref
+from typing import Any
 
 _loaded = weakref.WeakKeyDictionary()  # shell -> what undoes the parts
 
 
-def load_ipython_extension(ipython):
+def load_ipython_extension(ipython: Any) -> None:
     """What `%load_ext msnb` runs."""
     if ipython in _loaded:
         return
@@ -37,7 +38,7 @@ def _quiet_commands():
     return undo
 
 
-def unload_ipython_extension(ipython):
+def unload_ipython_extension(ipython: Any) -> None:
     """What `%unload_ext msnb` runs: the shell is as it was."""
     undo = _loaded.pop(ipython, None)
     if undo is not None:

@@ -1,12 +1,13 @@
 """Compiled programs in a notebook: what a cell redefines is seen by the next call, and `%ms_cache` lists them."""
 
 from pathlib import Path
+from typing import Any
 
 from msnb.core import compile, compiled_files, trace
 from msnb.notebook.html import escape, framed, size
 
 
-def install(ipython):
+def install(ipython: Any) -> Any:
     """Check at every cell boundary whether compiled programs still fit; returns what undoes it."""
 
     def at_boundary(*_):
@@ -52,7 +53,7 @@ def _counted(number, held):
     return number, size(held)
 
 
-def on_disk():
+def on_disk() -> str:
     """What is kept on disk, and what it has spared this session, in a sentence."""
     kept = compiled_files.in_use()
     if kept is None:
@@ -75,9 +76,9 @@ class Listing:
 
     _HEAD = ("program", "compiled because", "trace s", "compile s", "nodes", "Parameters", "calls", "memory")
 
-    def __init__(self, programs):
+    def __init__(self, programs: list[Any]) -> None:
         self.kept = on_disk()
-        self.rows = [
+        self.rows: list[tuple[Any, Any, str, str, str, str, str, str]] = [
             (
                 p.name,
                 p.reason,
@@ -91,7 +92,7 @@ class Listing:
             for p in programs
         ]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if not self.rows:
             return f"Nothing has been compiled.\n{self.kept}"
         rows = (self._HEAD, *self.rows)

@@ -1,25 +1,26 @@
 """Which notebook cell a source file is: nodes are labelled ``In [3]``, and a click can find the cell again."""
 
 import sys
+from typing import Any
 
 from msnb.ir import source
 
 _ids = {}  # file of a cell -> the id its front end knows it by
 
 
-def label(file):
+def label(file: str) -> str | None:
     """``In [3]`` for the file of a notebook cell, None for any other."""
     count = _counts().get(file)
     return f"In [{count}]" if count else None
 
 
-def ids():
+def ids() -> Any:
     """{label: cell id} of the cells that ran, as far as the front end told their ids."""
     counts = _counts()
     return {f"In [{counts[file]}]": cell for file, cell in _ids.items() if counts.get(file)}
 
 
-def shell():
+def shell() -> Any:
     """The notebook's shell, None in a program without one."""
     # a program that never loaded IPython is no notebook, and need not load it now
     ipython = sys.modules.get("IPython")
@@ -47,7 +48,7 @@ def _before_cell(info):
         _ids[namer(text, code, count)] = cell
 
 
-def install():
+def install() -> None:
     """Name cells from now on; calling it again changes nothing."""
     source.register_namer(label)
     running = shell()
@@ -55,7 +56,7 @@ def install():
         running.events.register("pre_run_cell", _before_cell)
 
 
-def uninstall(running):
+def uninstall(running: Any) -> None:
     """Undo `install` for a shell."""
     if label in source._namers:
         source._namers.remove(label)

@@ -8,6 +8,7 @@ import ast
 import contextlib
 import linecache
 import sys
+from typing import Any
 
 from IPython import get_ipython
 
@@ -46,13 +47,13 @@ class Scope:
     """One running cell."""
 
     def __init__(self):
-        self.options = None
-        self.info = None  # IPython's description of the cell, which its result has too
+        self.options: Any = None
+        self.info: Any = None  # IPython's description of the cell, which its result has too
         self._before = {}
         self._clock = None
         self._ran = None
 
-    def begin(self, options):
+    def begin(self, options: Any) -> None:
         """Do what the options of `%%mindspore` ask for.
 
         Raises:
@@ -76,7 +77,7 @@ class Scope:
         context.set_context(**setting)
         self._before[key] = (getattr(context._state, key), before)
 
-    def end(self):
+    def end(self) -> None:
         """Put mode, device and checks back; show what was asked for."""
         for key, (during, before) in self._before.items():
             if getattr(context._state, key) == during:  # else the cell itself has set it, to last
@@ -94,25 +95,25 @@ class Scope:
                 get_ipython().showtraceback()
 
 
-def put_back(key, value):
+def put_back(key: Any, value: Any) -> None:
     """Give a setting a value that it had before; unlike `set_context` this takes a default of None too."""
     context._settings.assign({key: value})
     for listener in context._listeners.get(key, ()):
         listener(value)
 
 
-def begin(options):
+def begin(options: Any) -> None:
     """Begin `%%mindspore` in the cell that is running."""
     _scopes[-1].begin(options)
     _keep_first_line(sys._getframe(1))
 
 
-def rewriting():
+def rewriting() -> bool:
     """Whether the cell that is running is a `%%mindspore` cell."""
     return any(scope.options is not None for scope in _scopes)
 
 
-def transform(tree):
+def transform(tree: ast.Module) -> ast.Module:
     """AST transformer: rewrites the imports of a `%%mindspore` cell, and of magics inside it."""
     if isinstance(tree, ast.Module) and (rewrite.begins(tree) or rewriting()):
         return ast.fix_missing_locations(rewrite.Imports().visit(tree))
@@ -137,7 +138,7 @@ def _keep_first_line(frame):
         frame = frame.f_back
 
 
-def install(shell):
+def install(shell: Any) -> Any:
     """Make a shell's cells know `%%mindspore`; returns what undoes it."""
     manager = shell.input_transformer_manager
     manager.line_transforms.insert(0, rewrite.first_line)

@@ -2,6 +2,7 @@
 that got other values while on screen have their output in the notebook brought up to date."""
 
 import weakref
+from typing import Any
 
 from msnb.notebook.cell_names import shell
 
@@ -9,19 +10,19 @@ _shown = {}  # cell id -> (execution count, views)
 _changed = weakref.WeakSet()  # views whose output in the notebook is older than they are
 
 
-def changed(view):
+def changed(view: Any) -> None:
     """A view got values that its output in the notebook's file does not have yet; written when the cell is done."""
     _changed.add(view)
 
 
-def write(_=None):
+def write(_: Any = None) -> None:
     """Bring the outputs of changed views up to date: the event at the end of each cell."""
     for view in list(_changed):
         _changed.discard(view)
         view.show_again()
 
 
-def remember(view):
+def remember(view: Any) -> None:
     """A view is shown in the cell that is running. What that cell showed when it ran before is closed, but for views
     that another cell shows too."""
     running = shell()
@@ -39,7 +40,7 @@ def remember(view):
         _shown[cell] = running.execution_count, [*views, view]
 
 
-def forget(view):
+def forget(view: Any) -> None:
     """A view was closed."""
     for cell, (count, views) in list(_shown.items()):
         if view in views:

@@ -20,7 +20,7 @@ class Clock:
             now = time.perf_counter()
             self._spans.append((now - duration, now))
 
-    def stop(self):
+    def stop(self) -> str:
         """One line: wall, compile and run seconds."""
         wall = time.perf_counter() - self._start
         jax.monitoring.unregister_event_duration_listener(self._hear)

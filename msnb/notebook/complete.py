@@ -1,5 +1,7 @@
 """Completion of what stands behind msnb's magics."""
 
+from typing import Any
+
 from IPython.core.completer import SimpleCompletion, context_matcher
 
 from msnb.notebook.magics import DEVICES, MODES, OPTIONS
@@ -8,7 +10,7 @@ from msnb.notebook.rewrite import MAGIC
 _SHORT = {"-m": MODES, "--mode": MODES, "-d": DEVICES, "--device": DEVICES}
 
 
-def candidates(line):
+def candidates(line: str) -> list[str] | None:
     """What may follow at the end of a line, None where msnb has no say."""
     words = line.split()
     if not words or line[-1:].isspace():
@@ -42,7 +44,7 @@ def matcher(context):
     }
 
 
-def install(shell):
+def install(shell: Any) -> Any:
     """Register the matcher with a shell; returns what undoes it."""
     shell.Completer.custom_matchers.append(matcher)
 

@@ -1,5 +1,7 @@
 """Rich displays of Tensors, Parameters and Cells; what `repr` and `print` give stays as MindSpore has it."""
 
+from typing import Any
+
 from msnb import log
 from msnb.notebook.net_html import net_html
 from msnb.notebook.tensor_html import tensor_html
@@ -19,7 +21,7 @@ def _or_plain(maker):
     return format_html
 
 
-def install(shell):
+def install(shell: Any) -> Any:
     """Register the displays with a shell; returns what undoes it."""
     formatter = shell.display_formatter.formatters["text/html"]
     for (module, kind), maker in _FORMATS.items():

@@ -11,6 +11,7 @@ import re
 import sys
 import sysconfig
 import types
+from typing import Any
 
 from msnb import alias
 from msnb.ir import source
@@ -32,7 +33,7 @@ _LIBRARIES = tuple({os.path.realpath(p) + os.sep for p in sysconfig.get_paths().
 _BLOCKS = "__"
 
 
-def last():
+def last() -> Any:
     """The last error that was shortened, None where there was none."""
     return _state.last
 
@@ -130,7 +131,7 @@ def _shortened_syntax_error(error, tb):
         yield
 
 
-def concerns(error, tb):
+def concerns(error: BaseException, tb: Any) -> bool:
     """Whether msnb had a part in an error that the user's code led to."""
     package = _MACHINERY[0]
     for link in _chain(error):
@@ -140,7 +141,7 @@ def concerns(error, tb):
     return False
 
 
-def hint(error):
+def hint(error: BaseException) -> str | None:
     """A sentence to add to an error that is not msnb's own, None where there is nothing to say."""
     name = getattr(error, "name", None) or ""
     if isinstance(error, ModuleNotFoundError) and name.split(".")[0] == "mindspore" and not alias.installed():
@@ -183,7 +184,7 @@ def _show(shell, show, error, tb, options, notes):
         vars(error).pop("_render_traceback_", None)
 
 
-def show_late(shell, error):
+def show_late(shell: Any, error: BaseException) -> None:
     """Show an error of a computation that has no line any more: it ran on after its statement."""
     _state.last = error
     note = "A computation that this cell had started failed while it ran in the background."
@@ -196,7 +197,7 @@ def show_late(shell, error):
         del error._render_traceback_
 
 
-def install(shell):
+def install(shell: Any) -> Any:
     """Make a shell show short errors; returns what undoes it."""
     show = shell.showtraceback
 

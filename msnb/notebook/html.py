@@ -1,6 +1,7 @@
 """Pieces of HTML that the rich displays share. Colours come from the page around, so light and dark both work."""
 
 from html import escape
+from typing import Any
 
 __all__ = ["escape", "framed", "number", "count", "size"]
 
@@ -30,12 +31,12 @@ _STYLE = """<style>
 </style>"""
 
 
-def framed(body, label):
+def framed(body: str, label: str) -> str:
     """`body` with the style that it needs; `label` is what a screen reader says of the whole."""
     return f'{_STYLE}<div class="msnb" role="group" aria-label="{escape(label, quote=True)}">{body}</div>'
 
 
-def number(value):
+def number(value: Any) -> str:
     """A number in at most about eight characters."""
     kind = getattr(getattr(value, "dtype", None), "kind", {bool: "b", int: "i", complex: "c"}.get(type(value), "f"))
     if kind == "b":
@@ -47,7 +48,7 @@ def number(value):
     return f"{float(value):.5g}"
 
 
-def count(many):
+def count(many: int) -> str:
     """1234567 as 1.23 M; below 10,000 the number itself."""
     if many < 10_000:
         return f"{many:,}"
@@ -55,7 +56,7 @@ def count(many):
     return f"{many / factor:.3g} {unit}"
 
 
-def size(octets):
+def size(octets: float) -> str:
     """A number of bytes in the unit that suits it."""
     for unit, factor in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if octets >= factor:

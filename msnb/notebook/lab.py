@@ -5,6 +5,7 @@ and a kernel without msnb answers None.
 """
 
 import json
+from typing import Any
 
 import jax
 from IPython import get_ipython
@@ -22,14 +23,14 @@ _MODES = ("GRAPH", "PYNATIVE")
 class Answer:
     """A value that Jupyter hands to the front end as JSON."""
 
-    def __init__(self, value):
+    def __init__(self, value: Any) -> None:
         self.value = value
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         return {"application/json": self.value, "text/plain": ""}
 
 
-def ask(text):
+def ask(text: str) -> Any:
     """Answer one question: a JSON object with ``what`` and what that takes."""
     question = json.loads(text)
     try:
@@ -38,7 +39,7 @@ def ask(text):
         return Answer({"error": f"{type(error).__name__}: {error}"})
 
 
-def state():
+def state() -> dict[str, Any]:
     """Mode, device, live Cells, compiled programs and memory."""
     return {
         "version": __version__,
@@ -126,7 +127,7 @@ def _memory():
     }
 
 
-def change(mode=None, device=None):
+def change(mode: str | None = None, device: str | None = None) -> dict[str, Any]:
     """Set mode or device for the session; answers with the state."""
     if mode is not None:
         context.set_context(mode=_MODES.index(mode))
@@ -135,7 +136,7 @@ def change(mode=None, device=None):
     return state()
 
 
-def typed(cell, text):
+def typed(cell: str, text: str) -> Any:
     """The text of a cell has changed: let its graphs follow."""
     file = _file_of(cell)
     if file is None:
@@ -144,7 +145,7 @@ def typed(cell, text):
     return {"shown": shown, "said": said}
 
 
-def pointed(cell, line):
+def pointed(cell: str, line: int) -> Any:
     """The cursor stands on a line of a cell: select the first node that comes from it, in every view of the cell."""
     file, selected = _file_of(cell), 0
     for followed in live._followed:

@@ -3,6 +3,7 @@
 import argparse
 import difflib
 import traceback
+from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
@@ -67,7 +68,7 @@ class MindSporeMagics(Magics):
     @argument("--ir", action="store_true", help="Show the graph of each Cell and compiled function that the cell ran.")
     @argument("--time", action="store_true", help="Show the cell's wall, compile and run seconds.")
     @cell_magic("mindspore")
-    def mindspore_cell(self, line, cell_text):
+    def mindspore_cell(self, line: str, cell_text: str | None) -> None:
         """Run a cell in which `import mindspore` means msnb.
 
         Only this cell's own import statements change their meaning; `%mindspore on` changes it for the whole session,
@@ -103,7 +104,7 @@ class MindSporeMagics(Magics):
                 exec(shell.compile(rewrite.ast.Interactive([last]), name, "single"), shell.user_ns)
 
     @line_magic("mindspore")
-    def mindspore_session(self, line):
+    def mindspore_session(self, line: str) -> None:
         """`%mindspore on`: `import mindspore` means msnb in the whole session, in imported files too; `%mindspore off`
         ends that; `%mindspore` says how it is."""
         wish = line.strip().lower()
@@ -125,7 +126,7 @@ class MindSporeMagics(Magics):
             print("import mindspore is msnb in %%mindspore cells only; there is no other MindSpore here.")
 
     @line_magic
-    def ms_mode(self, line):
+    def ms_mode(self, line: str) -> None:
         """`%ms_mode graph` or `%ms_mode pynative` sets the mode from here on; `%ms_mode` says which one is set."""
         wish = line.strip().lower()
         if wish not in ("", *MODES):
@@ -136,12 +137,12 @@ class MindSporeMagics(Magics):
 
     @no_var_expand
     @line_magic
-    def ms_ir(self, line):
+    def ms_ir(self, line: str) -> None:
         """`%ms_ir net(x)` shows the graph of that call, without running it."""
         calls.show_expression(line, self.shell.user_ns)
 
     @line_magic
-    def ms_traceback(self, line):
+    def ms_traceback(self, line: str) -> None:
         """The last error with all frames, those inside msnb and JAX too."""
         error = errors.last()
         if error is None:
@@ -150,7 +151,7 @@ class MindSporeMagics(Magics):
             print("".join(traceback.format_exception(error)))
 
 
-def install(shell):
+def install(shell: Any) -> Any:
     """Register the magics with a shell; returns what undoes it."""
     alias.explain()
     registered = MindSporeMagics(shell)

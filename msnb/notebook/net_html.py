@@ -1,6 +1,7 @@
 """A Cell as a notebook shows it: the tree of its sub-Cells with the Parameters of each, to open and close."""
 
 import re
+from typing import Any
 
 from msnb.notebook.html import count, escape, framed, size
 
@@ -10,7 +11,7 @@ _MOST = 3000  # Cells that one display shows
 _REPEATS = 3  # equal neighbours that are drawn once
 
 
-def net_html(cell):
+def net_html(cell: Any) -> str:
     """HTML for a Cell."""
     parameters = list(cell.get_parameters())
     trained = sum(p.size for p in parameters if p.requires_grad)

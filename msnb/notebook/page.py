@@ -6,6 +6,9 @@ import gzip
 import html
 import json
 import pathlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from msnb._atomic import writing
 
@@ -24,7 +27,7 @@ def packed(path):
     return gzip.compress(path.read_bytes(), 9, mtime=0)
 
 
-def page(title, module, parts, draw, style=FILLS):
+def page(title: str, module: Path, parts: dict[str, bytes], draw: str, style: str = FILLS) -> str:
     """A page that needs no kernel, no network and no other file.
 
     Args:
@@ -52,7 +55,7 @@ def page(title, module, parts, draw, style=FILLS):
     )
 
 
-def frame(content, title, height):
+def frame(content: str, title: str, height: int) -> str:
     """A page inside an iframe of its own, which neither sees nor disturbs the notebook around it."""
     return (
         f'<iframe srcdoc="{html.escape(content, quote=True)}" sandbox="allow-scripts allow-downloads" '
@@ -61,7 +64,7 @@ def frame(content, title, height):
     )
 
 
-def bundle(widget, plain, picture, framed):
+def bundle(widget: Any, plain: str, picture: str | None, framed: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """What a notebook shows and keeps: the widget where there is one, the page, the picture, and a line of text."""
     data = {}
     if widget is not None:
@@ -71,7 +74,7 @@ def bundle(widget, plain, picture, framed):
     return data, {}
 
 
-def save(path, makers, who):
+def save(path: str | Path, makers: dict[str, Callable[..., Any]], who: str) -> None:
     """Write a form of a view to a file.
 
     Args:

@@ -5,11 +5,12 @@ line numbers, top-level await and other magics stay. Imports are rewritten in th
 """
 
 import ast
+from typing import Any
 
 MAGIC = "%%mindspore"
 
 
-def first_line(lines):
+def first_line(lines: list[str]) -> Any:
     """Input transformer: `%%mindspore OPTIONS` becomes a call of the magic without a body; the body follows."""
     if not lines or lines[0].split(None, 1)[:1] != [MAGIC]:
         return lines
@@ -30,7 +31,7 @@ def _nested(body):
     return body[:blank] + cell_magic(first_line(body[blank:]))
 
 
-def begins(tree):
+def begins(tree: ast.Module) -> bool:
     """Whether a cell's syntax tree begins with what :func:`first_line` wrote."""
     match tree.body[:1]:
         case [
@@ -48,10 +49,10 @@ def begins(tree):
 class Imports(ast.NodeTransformer):
     """`mindspore` becomes `msnb` in import statements; the names that they bind stay."""
 
-    def visit_Import(self, node):
+    def visit_Import(self, node: ast.Import) -> Any:
         return [ast.copy_location(new, node) for alias in node.names for new in _imported(alias)]
 
-    def visit_ImportFrom(self, node):
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> Any:
         if node.level or not _is_ours(node.module or ""):
             return node
         module, made = _renamed(node.module), []

@@ -2,6 +2,7 @@
 
 import base64
 import io
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ _SAMPLE = 1 << 20  # elements that a summary looks at
 _PICTURES = 12  # of a batch
 
 
-def tensor_html(tensor):
+def tensor_html(tensor: Any) -> str | None:
     """HTML for a Tensor or Parameter; None while it is traced, when there are no values."""
     if is_traced(tensor):
         return None

@@ -9,7 +9,7 @@ from msnb.core._jax_private import forget_effects
 _told = weakref.WeakValueDictionary()  # arrays whose error has been raised once
 
 
-def wait():
+def wait() -> None:
     """Block until every computation of this process is done.
 
     Raises:

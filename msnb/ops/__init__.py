@@ -48,8 +48,6 @@ __all__ = [
     "Primitive",
     "PrimitiveWithCheck",
     "PrimitiveWithInfer",
-    "attributes_of",
-    "operator",
     "prim_attr_register",
     "operations",
     "functional",

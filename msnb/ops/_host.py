@@ -30,10 +30,10 @@ class HostOperator:
 
 
 class HostPrimitive(Primitive):
-    """Base of operators that work on Python values; named after their class."""
+    """Base of operators that work on Python values; named after their class, without its underscore."""
 
     def __init__(self):
-        super().__init__(type(self).__name__)
+        super().__init__(type(self).__name__.lstrip("_"))
 
 
 def host_operator(functional=None, aliases=()):

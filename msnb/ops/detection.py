@@ -293,7 +293,7 @@ def _iou_matrix(boxes):
     return shared / (area[:, None] + area - shared)
 
 
-@operator(functional="nms_with_mask")
+@operator
 def NMSWithMask(bboxes, *, iou_threshold: Float = 0.5):
     """Boxes in order of their scores, with a mask of those that overlap no better box by more than a threshold.
 

@@ -10,7 +10,7 @@ from msnb.core.sparse_tensor import RowTensor, SparseTensor
 from msnb.ops._check import ANY, INDEX, dtype_in, rank
 
 
-@operator(functional="sparse_to_dense", checks=[position("indices", "dense_shape", ValueError)])
+@operator(checks=[position("indices", "dense_shape", ValueError)])
 def SparseToDense(indices, values, dense_shape: Shape):
     """A Tensor with values at given coordinates and zeros elsewhere.
 

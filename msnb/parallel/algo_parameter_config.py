@@ -1,5 +1,7 @@
 """Parameters of the search for sharding strategies."""
 
+from typing import Any
+
 from msnb import log
 from msnb._settings import Settings
 from msnb.common.kinds import Between, Bool, Int, StrictFloat
@@ -17,7 +19,7 @@ _parameters = Settings(
 )
 
 
-def set_algo_parameters(**kwargs):
+def set_algo_parameters(**kwargs: Any) -> None:
     """Change parameters of the search for sharding strategies.
 
     Args:
@@ -37,11 +39,11 @@ def set_algo_parameters(**kwargs):
     _parameters.assign(checked)
 
 
-def get_algo_parameters(attr_key):
+def get_algo_parameters(attr_key: str) -> Any:
     """Value of a parameter of :func:`set_algo_parameters`. Raises ValueError when there is none of that name."""
     return getattr(_parameters.values, _parameters.find(attr_key))
 
 
-def reset_algo_parameters():
+def reset_algo_parameters() -> None:
     """Put every parameter of :func:`set_algo_parameters` back to its default."""
     _parameters.reset()

@@ -2,11 +2,15 @@
 
 import enum
 import os
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from msnb import log
 from msnb._atomic import writing
 from msnb.insight.profile import Profile, Recorder, machine
 from msnb.ir.source import show
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.nn.cell import Cell
 
 INIT_OP_NAME = "Default/InitDataSetQueue"
 
@@ -49,7 +53,9 @@ class Profiler:
         3
     """
 
-    def __init__(self, output_path=None, start_profile=True, steps=30, **kwargs):
+    def __init__(
+        self, output_path: str | None = None, start_profile: bool = True, steps: int = 30, **kwargs: Any
+    ) -> None:
         for name in kwargs:
             log.once(
                 f"Profiler: '{name}' has no effect here; it takes output_path, start_profile and steps, and "
@@ -62,14 +68,14 @@ class Profiler:
         if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
             raise TypeError(f"For 'Profiler', 'steps' should be a positive int, but got {steps!r}.")
         self.output_path = output_path
-        self.result = None
+        self.result: Profile = None
         self._most = steps
         self._recorder = self._recording = None
         self._metadata = {}
         if start_profile:
             self.start()
 
-    def start(self):
+    def start(self) -> None:
         """Begin to measure, where the constructor was told not to.
 
         Raises:
@@ -79,7 +85,7 @@ class Profiler:
         self._recording, self.result = None, None
         self._recorder = Recorder(steps=self._most).start()
 
-    def stop(self):
+    def stop(self) -> None:
         """Stop measuring; `analyse` then says what was measured.
 
         Raises:
@@ -90,14 +96,20 @@ class Profiler:
         recorder, self._recorder = self._recorder, None
         self._recording = recorder.stop()
 
-    def step(self):
+    def step(self) -> None:
         """A step ends here. Steps are found by themselves, from the calls of the network, so this only has to be
         called where a step consists of calls of different networks."""
         if self._recorder is None:
             raise RuntimeError("The Profiler is not measuring: start() it first.")
         self._recorder.mark()
 
-    def analyse(self, offline_path=None, pretty=False, step_list=None, mode="sync"):
+    def analyse(
+        self,
+        offline_path: str | None = None,
+        pretty: bool = False,
+        step_list: list[Any] | None = None,
+        mode: str = "sync",
+    ) -> "Profile":
         """Stop measuring, and say where the time went.
 
         Args:
@@ -130,7 +142,7 @@ class Profiler:
                 self._write(self.result)
         return self.result
 
-    def op_analyse(self, op_name, device_id=None):
+    def op_analyse(self, op_name: str | list[str], device_id: int | None = None) -> list[dict[Any, Any]]:
         """Rows of some operators.
 
         Args:
@@ -145,7 +157,7 @@ class Profiler:
         names = {op_name} if isinstance(op_name, str) else set(op_name)
         return [_record(row) for row in self.analyse().rows if row.op in names]
 
-    def add_metadata(self, key, value):
+    def add_metadata(self, key: str, value: str) -> None:
         """Keep a word with the timeline.
 
         Args:
@@ -162,7 +174,7 @@ class Profiler:
     add_metadata_json = add_metadata
 
     @staticmethod
-    def profile(network=None, profile_option=None):
+    def profile(network: "Cell | None" = None, profile_option: ProfileOption | None = None) -> dict[Any, Any]:
         """Count the Parameters of a network; all of them, whatever the option is called, as in r1.1.
 
         Args:
@@ -218,12 +230,12 @@ class Profiler:
         with writing(folder / "profile.txt", "w", encoding="utf-8") as file:
             file.write(made.text(100))
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         if self._recorder is None and self._recording is None:
             self.start()
         return self
 
-    def __exit__(self, kind, error, traceback):
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> Literal[False]:
         if self._recorder is not None:
             self.stop()
         if kind is None:

@@ -1,5 +1,7 @@
 """Mixed precision: `build_train_network` puts network, loss and optimizer together at a level of precision."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from msnb import context, nn
@@ -12,6 +14,10 @@ from msnb.nn.wrap.cell_wrapper import _VirtualDatasetCell
 from msnb.parallel._utils import _get_parallel_mode
 from msnb.train.loss_scale_manager import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
 from msnb.train.loss_scaler import DynamicLossScaler, LossScaler, StaticLossScaler, all_finite
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.nn.cell import Cell
+    from msnb.nn.optim.optimizer import Optimizer
 
 __all__ = [
     "build_train_network",
@@ -37,11 +43,11 @@ class OutputTo16(nn.Cell):
         op (Cell): The Cell.
     """
 
-    def __init__(self, op):
+    def __init__(self, op: "Cell") -> None:
         super().__init__(auto_prefix=False)
         self._op = op
 
-    def construct(self, x):
+    def construct(self, x: Any) -> Any:
         return cast_tensor(self._op(x), np.dtype(np.float16))
 
 
@@ -129,7 +135,7 @@ def _recommended():
     return "O2" if target == "GPU" else "O3"
 
 
-def auto_mixed_precision(network, amp_level="O0", dtype=mstype.float16):
+def auto_mixed_precision(network: "Cell", amp_level: str = "O0", dtype: mstype.Type = mstype.float16) -> "Cell":
     """A network in mixed precision, for training functions that users write.
 
     Args:
@@ -163,7 +169,9 @@ def auto_mixed_precision(network, amp_level="O0", dtype=mstype.float16):
     return _OutputTo32(network)
 
 
-def build_train_network(network, optimizer, loss_fn=None, level="O0", **kwargs):
+def build_train_network(
+    network: "Cell", optimizer: "Optimizer", loss_fn: "Cell | None" = None, level: str = "O0", **kwargs: Any
+) -> "Cell":
     """A training step of a network in mixed precision.
 
     Args:

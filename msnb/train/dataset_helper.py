@@ -1,13 +1,20 @@
 """`DatasetHelper`: the batches of a dataset, epoch by epoch."""
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
 from msnb import log
 from msnb._checkparam import Validator
 from msnb.train._utils import _get_types_and_shapes
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.dataset.engine.dataset import Dataset
+    from msnb.nn.cell import Cell
+
 __all__ = ["DatasetHelper", "connect_network_with_dataset"]
 
 
-def connect_network_with_dataset(network, dataset_helper):
+def connect_network_with_dataset(network: "Cell", dataset_helper: "DatasetHelper") -> "Cell":
     """Connect a network with the device queue of a dataset.
 
     There are no device queues here: iterating over the helper gives the batches, and the network stays what it is.
@@ -62,7 +69,9 @@ class DatasetHelper:
         ...     loss = net_with_loss(*inputs)
     """
 
-    def __init__(self, dataset, dataset_sink_mode=True, sink_size=-1, epoch_num=1):
+    def __init__(
+        self, dataset: "Dataset", dataset_sink_mode: bool = True, sink_size: int = -1, epoch_num: int = 1
+    ) -> None:
         Validator.check_bool(dataset_sink_mode, "dataset_sink_mode", "DatasetHelper")
         Validator.check_is_int(sink_size, "sink_size", "DatasetHelper")
         if sink_size < -1 or sink_size == 0:
@@ -78,28 +87,28 @@ class DatasetHelper:
         else:
             self.iter = _DatasetIterNormal(dataset, epoch_num)
 
-    def __iter__(self):
+    def __iter__(self) -> "Iterator[Any]":
         return iter(self.iter)
 
-    def types_shapes(self):
+    def types_shapes(self) -> tuple[list[Any], list[Any]]:
         """(dtypes, shapes) of the columns."""
         return _get_types_and_shapes(self.iter.dataset)
 
-    def sink_size(self):
+    def sink_size(self) -> int:
         """Batches that one call of the network consumes: 1."""
         return 1
 
-    def stop_send(self):
+    def stop_send(self) -> None:
         """Nothing to do: there is no device queue."""
 
-    def release(self):
+    def release(self) -> None:
         """Let go of the dataset's iterator."""
         self.iter.close()
 
-    def continue_send(self):
+    def continue_send(self) -> None:
         """Nothing to do: there is no device queue."""
 
-    def get_data_info(self):
+    def get_data_info(self) -> tuple[list[Any], list[Any]]:
         """(dtypes, shapes) of the columns, as numpy dtypes."""
         return self.iter.dataset.output_types(), self.iter.dataset.output_shapes()
 

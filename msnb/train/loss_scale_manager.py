@@ -1,7 +1,12 @@
 """Loss scale managers: what the loss is multiplied by in mixed precision, and how that moves."""
 
+from typing import TYPE_CHECKING
+
 from msnb._checkparam import Validator
 from msnb.nn.wrap.loss_scale import DynamicLossScaleUpdateCell, FixedLossScaleUpdateCell
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.nn.cell import Cell
 
 __all__ = ["LossScaleManager", "FixedLossScaleManager", "DynamicLossScaleManager"]
 
@@ -25,17 +30,17 @@ class LossScaleManager:
         ``CPU`` ``GPU`` ``TPU``
     """
 
-    def get_loss_scale(self):
+    def get_loss_scale(self) -> float:
         """The loss scale."""
 
-    def update_loss_scale(self, overflow):
+    def update_loss_scale(self, overflow: bool) -> None:
         """Note the outcome of a step.
 
         Args:
             overflow (bool): Whether it overflowed.
         """
 
-    def get_update_cell(self):
+    def get_update_cell(self) -> "Cell | None":
         """The Cell that does the same inside the training graph, None where nothing is to be done."""
 
 
@@ -58,26 +63,26 @@ class FixedLossScaleManager(LossScaleManager):
         >>> model = Model(net, loss_fn=loss, loss_scale_manager=manager, optimizer=optim)
     """
 
-    def __init__(self, loss_scale=128.0, drop_overflow_update=True):
+    def __init__(self, loss_scale: float = 128.0, drop_overflow_update: bool = True) -> None:
         self._loss_scale = _number("FixedLossScaleManager", "loss_scale", loss_scale, at_least=1)
         self._drop_overflow_update = drop_overflow_update
 
-    def get_loss_scale(self):
+    def get_loss_scale(self) -> float:
         """The loss scale."""
         return self._loss_scale
 
-    def get_drop_overflow_update(self):
+    def get_drop_overflow_update(self) -> bool:
         """Whether a step that overflows is skipped."""
         return self._drop_overflow_update
 
-    def update_loss_scale(self, overflow):
+    def update_loss_scale(self, overflow: bool) -> None:
         """Nothing: the loss scale is fixed.
 
         Args:
             overflow (bool): Whether the step overflowed.
         """
 
-    def get_update_cell(self):
+    def get_update_cell(self) -> "Cell | None":
         """The Cell for `TrainOneStepWithLossScaleCell`, None when steps that overflow are not skipped."""
         return FixedLossScaleUpdateCell(self._loss_scale) if self._drop_overflow_update else None
 
@@ -102,18 +107,18 @@ class DynamicLossScaleManager(LossScaleManager):
         >>> model = Model(net, loss_fn=loss, loss_scale_manager=manager, optimizer=optim)
     """
 
-    def __init__(self, init_loss_scale=2**24, scale_factor=2, scale_window=2000):
+    def __init__(self, init_loss_scale: float = 2**24, scale_factor: int = 2, scale_window: int = 2000) -> None:
         name = "DynamicLossScaleManager"
-        self.loss_scale = _number(name, "init_loss_scale", init_loss_scale, at_least=1)
+        self.loss_scale: int = _number(name, "init_loss_scale", init_loss_scale, at_least=1)
         self.scale_factor = _number(name, "scale_factor", scale_factor, above=0)
         self.scale_window = Validator.check_positive_int(scale_window, "scale_window", name)
         self._good = self._bad = 0  # steps in a row without, and with, overflow
 
-    def get_loss_scale(self):
+    def get_loss_scale(self) -> float:
         """The loss scale."""
         return self.loss_scale
 
-    def update_loss_scale(self, overflow):
+    def update_loss_scale(self, overflow: bool) -> None:
         """Move the loss scale after a step.
 
         Args:
@@ -133,10 +138,10 @@ class DynamicLossScaleManager(LossScaleManager):
                 f"infinite or NaN for another reason."
             )
 
-    def get_drop_overflow_update(self):
+    def get_drop_overflow_update(self) -> bool:
         """Whether a step that overflows is skipped: always."""
         return True
 
-    def get_update_cell(self):
+    def get_update_cell(self) -> "Cell | None":
         """The Cell for `TrainOneStepWithLossScaleCell`."""
         return DynamicLossScaleUpdateCell(self.loss_scale, self.scale_factor, self.scale_window)

@@ -1,6 +1,7 @@
 """Loss scalers of 2.x: scale the loss and unscale the gradients in training functions that users write."""
 
 import abc
+from typing import Any
 
 from msnb._checkparam import Validator
 from msnb.common import dtype as mstype
@@ -11,7 +12,7 @@ from msnb.ops import operations as P
 __all__ = ["LossScaler", "StaticLossScaler", "DynamicLossScaler", "all_finite"]
 
 
-def all_finite(inputs):
+def all_finite(inputs: tuple[Tensor, ...] | list[Tensor]) -> Tensor:
     """Whether no Tensor holds an infinite value or NaN.
 
     Args:
@@ -37,7 +38,7 @@ class LossScaler(abc.ABC):
     """Base class of loss scalers."""
 
     @abc.abstractmethod
-    def scale(self, inputs):
+    def scale(self, inputs: Tensor | tuple[Tensor, ...]) -> Any:
         """`inputs` multiplied by the loss scale.
 
         Args:
@@ -45,7 +46,7 @@ class LossScaler(abc.ABC):
         """
 
     @abc.abstractmethod
-    def unscale(self, inputs):
+    def unscale(self, inputs: Tensor | tuple[Tensor, ...]) -> Any:
         """`inputs` divided by the loss scale.
 
         Args:
@@ -53,7 +54,7 @@ class LossScaler(abc.ABC):
         """
 
     @abc.abstractmethod
-    def adjust(self, grads_finite):
+    def adjust(self, grads_finite: Tensor) -> Any:
         """Move the loss scale after a step.
 
         Args:
@@ -82,19 +83,21 @@ class StaticLossScaler(LossScaler):
         512.0
     """
 
-    def __init__(self, scale_value):
+    def __init__(self, scale_value: int | float) -> None:
         _check_scale("StaticLossScaler", scale_value)
-        self.scale_value = Parameter(Tensor(scale_value, mstype.float32), name="scale_value", requires_grad=False)
+        self.scale_value: Parameter = Parameter(
+            Tensor(scale_value, mstype.float32), name="scale_value", requires_grad=False
+        )
 
-    def scale(self, inputs):
+    def scale(self, inputs: Any) -> Any:
         """`inputs` multiplied by the loss scale."""
         return _times(inputs, self.scale_value)
 
-    def unscale(self, inputs):
+    def unscale(self, inputs: Any) -> Any:
         """`inputs` divided by the loss scale."""
         return _times(inputs, P.Reciprocal()(self.scale_value))
 
-    def adjust(self, grads_finite):
+    def adjust(self, grads_finite: Tensor) -> bool:
         """Nothing: the loss scale is fixed; returns False."""
         return False
 
@@ -120,15 +123,15 @@ class DynamicLossScaler(StaticLossScaler):
         2048.0
     """
 
-    def __init__(self, scale_value, scale_factor, scale_window):
+    def __init__(self, scale_value: int | float, scale_factor: int, scale_window: int) -> None:
         super().__init__(scale_value)
         Validator.check_positive_int(scale_factor, "scale_factor", "DynamicLossScaler")
         Validator.check_positive_int(scale_window, "scale_window", "DynamicLossScaler")
         self.scale_factor = scale_factor
         self.scale_window = scale_window
-        self.counter = Parameter(Tensor(0, mstype.int32), name="counter", requires_grad=False)
+        self.counter: Parameter = Parameter(Tensor(0, mstype.int32), name="counter", requires_grad=False)
 
-    def adjust(self, grads_finite):
+    def adjust(self, grads_finite: Tensor) -> bool:
         """Move the loss scale: down (never below 1) when the gradients were not finite; returns True."""
         select, assign = P.Select(), P.Assign()
         up = self.scale_value * float(self.scale_factor)

@@ -1,7 +1,7 @@
 """`Model`: trains, evaluates and predicts."""
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -27,6 +27,12 @@ from msnb.train._loss_watch import LossWatch
 from msnb.train.callback import RunContext, _CallbackManager, _InternalCallbackParam
 from msnb.train.dataset_helper import DatasetHelper
 from msnb.train.loss_scale_manager import FixedLossScaleManager, LossScaleManager
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.common.callback import Callback
+    from msnb.dataset.engine.dataset import Dataset
+    from msnb.nn.cell import Cell
+    from msnb.nn.optim.optimizer import Optimizer
 
 __all__ = ["Model"]
 
@@ -92,15 +98,15 @@ class Model:
 
     def __init__(
         self,
-        network,
-        loss_fn=None,
-        optimizer=None,
-        metrics=None,
-        eval_network=None,
-        eval_indexes=None,
-        amp_level="O0",
-        **kwargs,
-    ):
+        network: "Cell",
+        loss_fn: "Cell | None" = None,
+        optimizer: "Optimizer | None" = None,
+        metrics: dict[Any, Any] | set[Any] | None = None,
+        eval_network: "Cell | None" = None,
+        eval_indexes: list[Any] | None = None,
+        amp_level: str = "O0",
+        **kwargs: Any,
+    ) -> None:
         unknown = kwargs.keys() - {"loss_scale_manager", "keep_batchnorm_fp32"}
         if unknown:
             raise ValueError(f"For 'Model', there is no argument {', '.join(map(repr, sorted(unknown)))}.")
@@ -118,17 +124,17 @@ class Model:
         self._parallel.mark(self._predict_network)
 
     @property
-    def train_network(self):
+    def train_network(self) -> "Cell | None":
         """The network that `train` calls: with loss, gradient and optimizer."""
         return self._train_network
 
     @property
-    def eval_network(self):
+    def eval_network(self) -> "Cell | None":
         """The network that `eval` calls, None without metrics."""
         return self._eval_network
 
     @property
-    def predict_network(self):
+    def predict_network(self) -> "Cell | None":
         """The network that `predict` calls."""
         return self._predict_network
 
@@ -165,7 +171,14 @@ class Model:
         self._parallel.mark(network)
 
     # ------------------------------------------------------------------ training
-    def train(self, epoch, train_dataset, callbacks=None, dataset_sink_mode=True, sink_size=-1):
+    def train(
+        self,
+        epoch: int,
+        train_dataset: "Dataset",
+        callbacks: "Callback | list[Callback] | None" = None,
+        dataset_sink_mode: bool = True,
+        sink_size: int = -1,
+    ) -> None:
         """Train the network.
 
         Interrupting it leaves the Parameters as the last complete step left them.
@@ -280,15 +293,15 @@ class Model:
 
     def fit(
         self,
-        epoch,
-        train_dataset,
-        valid_dataset=None,
-        valid_frequency=1,
-        callbacks=None,
-        dataset_sink_mode=False,
-        valid_dataset_sink_mode=False,
-        sink_size=-1,
-    ):
+        epoch: int,
+        train_dataset: "Dataset",
+        valid_dataset: "Dataset | None" = None,
+        valid_frequency: int | list[int] = 1,
+        callbacks: "Callback | list[Callback] | None" = None,
+        dataset_sink_mode: bool = False,
+        valid_dataset_sink_mode: bool = False,
+        sink_size: int = -1,
+    ) -> None:
         """Train the network and evaluate it between epochs. LossMonitor prints the metrics.
 
         Args:
@@ -323,7 +336,13 @@ class Model:
             callbacks = [Evaluation(valid_frequency, self, valid_dataset, others, valid_dataset_sink_mode), *others]
         self.train(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size)
 
-    def build(self, train_dataset=None, valid_dataset=None, sink_size=-1, epoch=1):
+    def build(
+        self,
+        train_dataset: "Dataset | None" = None,
+        valid_dataset: "Dataset | None" = None,
+        sink_size: int = -1,
+        epoch: int = 1,
+    ) -> None:
         """Compile the networks for training and evaluation before they run (GRAPH mode).
 
         Args:
@@ -359,7 +378,12 @@ class Model:
                     break
 
     # ------------------------------------------------------------------ evaluation
-    def eval(self, valid_dataset, callbacks=None, dataset_sink_mode=True):
+    def eval(
+        self,
+        valid_dataset: "Dataset",
+        callbacks: "Callback | list[Callback] | None" = None,
+        dataset_sink_mode: bool = True,
+    ) -> dict[str, Any]:
         """Evaluate the network.
 
         Args:
@@ -441,7 +465,7 @@ class Model:
                 metric.update(prediction, label)
 
     # ------------------------------------------------------------------ prediction
-    def predict(self, *predict_data):
+    def predict(self, *predict_data: Any) -> Any:
         """Outputs of the network for some inputs.
 
         Args:
@@ -464,7 +488,7 @@ class Model:
         check_output_data(outputs)
         return outputs
 
-    def infer_predict_layout(self, *predict_data):
+    def infer_predict_layout(self, *predict_data: Any) -> NoReturn:
         """Placement of the Parameters for prediction on several devices; comes later.
 
         Args:
@@ -476,7 +500,7 @@ class Model:
         """
         self._refuse_layout("infer_predict_layout")
 
-    def infer_train_layout(self, train_dataset, dataset_sink_mode=True, sink_size=-1):
+    def infer_train_layout(self, train_dataset: "Dataset", dataset_sink_mode: bool = True, sink_size: int = -1) -> None:
         """Placement of the Parameters for training on several devices; comes later.
 
         Args:

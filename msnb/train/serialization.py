@@ -2,6 +2,8 @@
 
 import os
 import stat
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -15,6 +17,9 @@ from msnb.core.tensor import Tensor
 from msnb.formats import checkpoint
 from msnb.train._background import writer
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.nn.cell import Cell
+
 __all__ = [
     "save_checkpoint",
     "load_checkpoint",
@@ -27,7 +32,7 @@ __all__ = [
     "async_ckpt_thread_status",
 ]
 
-tensor_to_ms_type = {
+tensor_to_ms_type: dict[str, Any] = {
     "Int8": mstype.int8,
     "Uint8": mstype.uint8,
     "Int16": mstype.int16,
@@ -41,7 +46,7 @@ tensor_to_ms_type = {
     "Float64": mstype.float64,
     "Bool": mstype.bool_,
 }
-tensor_to_np_type = {
+tensor_to_np_type: dict[str, Any] = {
     "Int8": np.int8,
     "Uint8": np.uint8,
     "Int16": np.int16,
@@ -60,14 +65,14 @@ SLICE_SIZE = 512 * 1024 * 1024
 
 # ---------------------------------------------------------------------- saving
 def save_checkpoint(
-    save_obj,
-    ckpt_file_name,
-    integrated_save=True,
-    async_save=False,
-    append_dict=None,
-    choice_func=None,
-    crc_check=False,
-):
+    save_obj: "Cell | list[Any] | dict[Any, Any]",
+    ckpt_file_name: str,
+    integrated_save: bool = True,
+    async_save: bool = False,
+    append_dict: dict[Any, Any] | None = None,
+    choice_func: Callable[..., Any] | None = None,
+    crc_check: bool = False,
+) -> None:
     """Save Parameters to a checkpoint file, which MindSpore reads too.
 
     The file gets its name only when all of it is on the disk, and is read-only. What it replaces stays until then.
@@ -185,7 +190,7 @@ def _exec_save(ckpt_file_name, values, crc_check=False, after=None):
         after()
 
 
-def async_ckpt_thread_status():
+def async_ckpt_thread_status() -> bool:
     """Whether a thread is writing a checkpoint.
 
     Returns:
@@ -196,14 +201,14 @@ def async_ckpt_thread_status():
 
 # ---------------------------------------------------------------------- loading
 def load_checkpoint(
-    ckpt_file_name,
-    net=None,
-    strict_load=False,
-    filter_prefix=None,
-    specify_prefix=None,
-    choice_func=None,
-    crc_check=False,
-):
+    ckpt_file_name: str,
+    net: "Cell | None" = None,
+    strict_load: bool = False,
+    filter_prefix: str | list[str] | tuple[str, ...] | None = None,
+    specify_prefix: str | list[str] | tuple[str, ...] | None = None,
+    choice_func: Callable[..., Any] | None = None,
+    crc_check: bool = False,
+) -> dict[str, Parameter]:
     """Load the Parameters of a checkpoint file, written by msnb or by any MindSpore.
 
     Args:
@@ -299,7 +304,7 @@ def _check_param_prefix(filter_prefix, param_name):
     )
 
 
-def load_param_into_net(net, parameter_dict, strict_load=False):
+def load_param_into_net(net: "Cell", parameter_dict: dict[Any, Any], strict_load: bool = False) -> list[str]:
     """Copy Parameters into the Parameters of a network that have the same names. Either all are copied or none is.
 
     Args:
@@ -416,7 +421,7 @@ def _save_graph(network, file_name):
 
 
 # ---------------------------------------------------------------------- later
-def export(net, *inputs, file_name, file_format="AIR", **kwargs):
+def export(net: "Cell", *inputs: Any, file_name: str, file_format: str = "AIR", **kwargs: Any) -> NoReturn:
     """Export a network for prediction; comes later.
 
     Args:
@@ -439,7 +444,7 @@ def export(net, *inputs, file_name, file_format="AIR", **kwargs):
     raise not_yet(f"export to {file_format}", "save_checkpoint keeps the Parameters")
 
 
-def parse_print(print_file_name):
+def parse_print(print_file_name: str) -> NoReturn:
     """Read what Print operators wrote to a file; comes later.
 
     Args:
@@ -451,7 +456,7 @@ def parse_print(print_file_name):
     raise not_yet("parse_print", "Print writes to the screen")
 
 
-def build_searched_strategy(strategy_filename):
+def build_searched_strategy(strategy_filename: str) -> NoReturn:
     """Read a strategy file of automatic parallelism; comes later.
 
     Args:
@@ -463,7 +468,7 @@ def build_searched_strategy(strategy_filename):
     raise not_yet("build_searched_strategy")
 
 
-def merge_sliced_parameter(sliced_parameters, strategy=None):
+def merge_sliced_parameter(sliced_parameters: list[Parameter], strategy: dict[Any, Any] | None = None) -> NoReturn:
     """Put the slices of a Parameter from several checkpoints together; comes later.
 
     Args:
@@ -476,7 +481,9 @@ def merge_sliced_parameter(sliced_parameters, strategy=None):
     raise not_yet("merge_sliced_parameter")
 
 
-def load_distributed_checkpoint(network, checkpoint_filenames, predict_strategy=None):
+def load_distributed_checkpoint(
+    network: "Cell", checkpoint_filenames: list[str], predict_strategy: dict[Any, Any] | None = None
+) -> NoReturn:
     """Load the checkpoints of several devices into a network; comes later.
 
     Args:

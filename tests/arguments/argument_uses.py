@@ -122,7 +122,7 @@ def said_by_kinds(function):
         return set()
     declared = {
         p.name: (kind_of(p.annotation), p.default)
-        for p in inspect.signature(function, eval_str=True).parameters.values()
+        for p in inspect.signature(function).parameters.values()  # a type in quotes is no Kind
     }
     return {
         n

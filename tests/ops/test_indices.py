@@ -134,7 +134,7 @@ CASES = {
         lambda i: P.LogUniformCandidateSampler(1, 2, True, 4)(i)[1], lambda b: [[0], [b]], (4, -1), (3,), "other"
     ),
     "EditDistance": reads(
-        lambda i: ops.edit_distance(i, i32([1, 2]), (1, 4), i32([[0, 0]]), i32([1]), (1, 4)),
+        lambda i: P.EditDistance()(i, i32([1, 2]), (1, 4), i32([[0, 0]]), i32([1]), (1, 4)),
         lambda b: [[0, 0], [b, 1]],
         (1, -1),
         (0,),

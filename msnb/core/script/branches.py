@@ -1,10 +1,21 @@
 """`if` statements and conditional expressions of lowered code: of a Tensor of the graph, both branches are traced."""
 
+from collections.abc import Callable
+from typing import Any
+
 from msnb.core.script.builtin import boolean, dynamic
 from msnb.core.script.merge import MISSING, Branch, copied, select
 
 
-def if_(condition, then, otherwise, read, write, names, place):
+def if_(
+    condition: Any,
+    then: Callable[[], Any],
+    otherwise: Callable[[], Any],
+    read: Callable[[], Any],
+    write: Callable[..., None],
+    names: tuple[str, ...],
+    place: tuple[Any, ...] | None,
+) -> Any:
     """An `if` statement: the branches change the variables `names`."""
     if not dynamic(condition):
         return then() if condition else otherwise()
@@ -25,7 +36,15 @@ def if_(condition, then, otherwise, read, write, names, place):
     write(select(boolean(condition, place), yes, no, names, place))
 
 
-def if_return(condition, then, otherwise, read, write, names, place):
+def if_return(
+    condition: Any,
+    then: Callable[[], Any],
+    otherwise: Callable[[], Any],
+    read: Callable[[], Any],
+    write: Callable[..., None],
+    names: tuple[str, ...],
+    place: tuple[Any, ...] | None,
+) -> Any:
     """An `if` whose branches both return."""
     if not dynamic(condition):
         return then() if condition else otherwise()
@@ -45,13 +64,15 @@ def if_return(condition, then, otherwise, read, write, names, place):
     return select(boolean(condition, place), yes, no, ("return",), place)[0]
 
 
-def if_function(*args):
+def if_function(*args: Any) -> Any:
     """An `if` whose value the function returns: a path that falls off the end returns None."""
     value = if_return(*args)
     return None if value is MISSING else value
 
 
-def if_expression(condition, then, otherwise, place):
+def if_expression(
+    condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any], place: tuple[Any, ...] | None
+) -> Any:
     """``a if condition else b``."""
     if not dynamic(condition):
         return then() if condition else otherwise()

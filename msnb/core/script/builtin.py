@@ -1,6 +1,8 @@
 """Python's builtins in converted code, where their arguments may be Tensors that are not known yet."""
 
 import builtins
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -12,12 +14,12 @@ from msnb.core.tensor import Tensor, box, to_array
 from msnb.core.tensor import is_traced as dynamic
 
 
-def to_tensor(value):
+def to_tensor(value: Any) -> Tensor:
     """`value` as a Tensor."""
     return value if isinstance(value, Tensor) else box(to_array(value))
 
 
-def boolean(value, place):
+def boolean(value: Any, place: tuple[Any, ...] | None) -> jax.Array:
     """The 0-D bool array of a condition.
 
     Raises:
@@ -33,7 +35,7 @@ def boolean(value, place):
     return array if array.dtype == bool else array != 0
 
 
-def equal_items(a, b):
+def equal_items(a: Any, b: Any) -> Any:
     """``a == b`` as `in` means it: one truth value."""
     if isinstance(a, Tensor) or isinstance(b, Tensor):
         if not isinstance(a, (Tensor, int, float)) or not isinstance(b, (Tensor, int, float)):
@@ -45,16 +47,16 @@ def equal_items(a, b):
 class DynamicRange:
     """``range`` with a bound that is a traced Tensor; only `for` can run over it."""
 
-    def __init__(self, *bounds):
+    def __init__(self, *bounds: Any) -> None:
         start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1) if len(bounds) == 2 else bounds
         self.start, self.stop, self.step = start, stop, step
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         raise TypeError("A range whose length is a Tensor can only be looped over by a 'for' statement in a graph.")
 
 
 @replace_builtin(range)
-def range_(*bounds):
+def range_(*bounds: Any) -> Any:
     """``range``."""
     if builtins.any(dynamic(b) for b in bounds):
         return DynamicRange(*bounds)
@@ -62,7 +64,7 @@ def range_(*bounds):
 
 
 @replace_builtin(print)
-def print_(*args, sep=" ", end="\n", file=None, flush=False):
+def print_(*args: Any, sep: str = " ", end: str = "\n", file: Any = None, flush: bool = False) -> None:
     """``print``: traced values are printed when the graph runs, in order."""
     traced = [a for a in args if dynamic(a)]
     if not traced:
@@ -125,25 +127,25 @@ _extreme(min, jnp.less)
 
 
 @replace_builtin(map)
-def map_(fn, *iterables):
+def map_(fn: Callable[..., Any], *iterables: Any) -> Iterator[Any]:
     """``map``, with the function converted."""
     return builtins.map(call(fn), *iterables)
 
 
 @replace_builtin(filter)
-def filter_(fn, iterable):
+def filter_(fn: Callable[..., Any] | None, iterable: Any) -> Iterator[Any]:
     """``filter``, with the function converted."""
     return builtins.filter(call(fn) if fn is not None else None, iterable)
 
 
 @replace_builtin(any)
-def any_(iterable):
+def any_(iterable: Any) -> Any:
     """``any``: a Tensor where an element is traced."""
     return _fold(iterable, builtins.any, jnp.logical_or)
 
 
 @replace_builtin(all)
-def all_(iterable):
+def all_(iterable: Any) -> Any:
     """``all``: a Tensor where an element is traced."""
     return _fold(iterable, builtins.all, jnp.logical_and)
 
@@ -160,7 +162,7 @@ def _fold(iterable, builtin, combine):
 
 
 @replace_builtin(enumerate)
-def enumerate_(iterable, start=0):
+def enumerate_(iterable: Any, start: int = 0) -> Any:
     """``enumerate``; `start` has to be an int known while tracing."""
     if isinstance(start, Tensor) and not dynamic(start):
         start = int(start)

@@ -3,6 +3,8 @@
 import functools
 import inspect
 import types
+from collections.abc import Callable
+from typing import Any
 
 import jax
 
@@ -14,7 +16,7 @@ from msnb.core.script.reads import note
 _builtins = {}  # builtin -> what stands for it in a graph
 
 
-def replace_builtin(builtin):
+def replace_builtin(builtin: Any) -> Callable[[Any], Any]:
     """Decorator: in converted code the decorated function stands for `builtin`."""
 
     def decorate(fn):
@@ -24,7 +26,7 @@ def replace_builtin(builtin):
     return decorate
 
 
-def call(fn):
+def call(fn: Callable[..., Any]) -> Any:
     """What to call instead of `fn` while tracing."""
     kind = type(fn)
     if kind is types.FunctionType:
@@ -57,7 +59,7 @@ def call(fn):
     return fn
 
 
-def scoped_call(fn):
+def scoped_call(fn: Callable[..., Any]) -> Any:
     """As `call`; what a converted function of the user's computes stands in a scope of its own, named after it:
     ``Default/g()``, and ``Default/g() 2`` for the second call in the same graph."""
     found = call(fn)

@@ -5,6 +5,8 @@ import inspect
 import os
 import sys
 import types
+from collections.abc import Callable
+from typing import Any
 
 from msnb.core.identity import IdentityMap, attach, attached
 from msnb.core.lowered import is_lowered, remember
@@ -68,7 +70,7 @@ _LIBRARIES = {
 _STDLIB = os.path.dirname(os.__file__) + os.sep
 
 
-def is_library(fn):
+def is_library(fn: Any) -> bool:
     """Whether a function belongs to a library and is called as it is."""
     module = getattr(fn, "__module__", None)
     if module is None:
@@ -79,13 +81,13 @@ def is_library(fn):
     return filename.startswith(_STDLIB) and "site-packages" not in filename
 
 
-def is_library_module(name):
+def is_library_module(name: str) -> bool:
     """Whether a module is of a library or of Python's own."""
     root = name.partition(".")[0]
     return root in _LIBRARIES or root in sys.stdlib_module_names
 
 
-def convert(fn):
+def convert(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The lowered twin of a Python function; `fn` itself if it is library code or already lowered.
 
     Raises:
@@ -127,7 +129,7 @@ def _twin(fn, code):
 _runtime = types.CellType()  # what lowered code calls; it is empty until `serve` has been called
 
 
-def serve(module):
+def serve(module: types.ModuleType) -> None:
     """Name the module that lowered code calls; it stands above this one and says so itself."""
     _runtime.cell_contents = module
 

@@ -8,6 +8,8 @@ Flags stay Python bools while the conditions are known, so unrolled loops cost n
 """
 
 import ast
+from collections.abc import Callable
+from typing import Any
 
 from msnb.core.script.names import always_leaves, assign, at, contains, load
 
@@ -22,15 +24,15 @@ class Jumps:
         fresh (Callable): Makes an unused name from a prefix.
     """
 
-    def __init__(self, fresh):
+    def __init__(self, fresh: Callable[..., Any]) -> None:
         self.fresh = fresh
 
-    def function(self, body):
+    def function(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The body without jumps; every path ends in a `return` where one was written."""
         return [_outermost(node) for node in self.returns(self.loops(_after_raise(body)))]
 
     # ------------------------------------------------------------------ loops
-    def loops(self, block):
+    def loops(self, block: list[ast.stmt]) -> list[ast.stmt]:
         """Loops of the block, innermost first, without break, continue, return and else."""
         out = []
         for node in block:
@@ -45,7 +47,7 @@ class Jumps:
             out.append(node)
         return out
 
-    def loop(self, node):
+    def loop(self, node: ast.For | ast.While) -> list[ast.stmt]:
         node.body = self.loops(node.body)
         node.broken = None
         breaks = contains(node.body, ast.Break, into_loops=False)
@@ -77,7 +79,7 @@ class Jumps:
         return [*before, node, *after]
 
     # ------------------------------------------------------------------ returns
-    def returns(self, block):
+    def returns(self, block: list[ast.stmt]) -> list[ast.stmt]:
         """The block with every `if` that may return turned into one whose branches both return."""
         out = []
         for i, node in enumerate(block):
@@ -101,14 +103,14 @@ class Jumps:
                 break
         return out
 
-    def closed(self, place, block):
+    def closed(self, place: ast.AST, block: list[ast.stmt]) -> list[ast.stmt]:
         """A branch that returns on every path, None where the code falls off its end."""
         block = self.returns(block)
         if not always_leaves(block):
             block = block + [at(place, ast.Return(load(MISSING_RETURN)))]
         return block
 
-    def flagged(self, node, rest):
+    def flagged(self, node: ast.AST, rest: list[ast.stmt]) -> list[ast.stmt]:
         """A statement that returns on some paths only: carry flag and value out of it."""
         flags = Flags(None, None, self.fresh("return"), self.fresh(RETURN_VALUE[2:]))
         done = flags.rewrite([node])
@@ -140,10 +142,13 @@ def _outermost(node):
 class Flags:
     """Names of the flags of one region: left by break, this round skipped, function returned, and its value."""
 
-    def __init__(self, broken, skip, left, value):
-        self.broken, self.skip, self.left, self.value = broken, skip, left, value
+    def __init__(self, broken: str | None, skip: str | None, left: str | None, value: str | None) -> None:
+        self.broken: str | None = broken
+        self.skip: str | None = skip
+        self.left: str | None = left
+        self.value: str | None = value
 
-    def rewrite(self, block):
+    def rewrite(self, block: list[ast.stmt]) -> list[ast.stmt]:
         """The block with jumps as assignments to the flags, and what follows a possible jump guarded."""
         out = []
         for i, node in enumerate(block):
@@ -169,13 +174,13 @@ class Flags:
                 return out
         return out
 
-    def jumps(self, node):
+    def jumps(self, node: ast.AST) -> bool:
         kinds = [ast.Return] if self.left else []
         return contains([node], *kinds) or (
             bool(self.broken or self.skip) and contains([node], ast.Break, ast.Continue, into_loops=False)
         )
 
-    def going_on(self):
+    def going_on(self) -> ast.expr:
         """``not broken and not skip``: a leaving return sets `broken` too where there is a loop."""
         flags = [f for f in (self.broken or self.left, self.skip) if f]
         tests = [ast.UnaryOp(ast.Not(), load(f)) for f in flags]

@@ -4,6 +4,9 @@ A loop runs in plain Python, unrolled, as long as its condition is known. From t
 is traced once with everything it changes as a tracer, and the rest of the loop becomes one `while` of the graph.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -26,7 +29,14 @@ _UNROLL_LIMIT = 100_000
 _ATTEMPTS = 12
 
 
-def while_(test, body, read, write, names, place):
+def while_(
+    test: Callable[[], Any],
+    body: Callable[[], Any],
+    read: Callable[[], Any],
+    write: Callable[..., None],
+    names: tuple[str, ...],
+    place: tuple[Any, ...],
+) -> None:
     """A `while` statement over the variables `names`."""
     rounds = 0
     while True:
@@ -46,7 +56,16 @@ def while_(test, body, read, write, names, place):
     _Loop(test, body, read, write, names, place).run()
 
 
-def for_(iterable, assign, body, going, read, write, names, place):
+def for_(
+    iterable: Any,
+    assign: Callable[[Any], None],
+    body: Callable[[], Any],
+    going: Callable[[], Any] | None,
+    read: Callable[[], Any],
+    write: Callable[..., None],
+    names: tuple[str, ...],
+    place: tuple[Any, ...],
+) -> None:
     """A `for` statement; `assign(item)` sets its targets, `going()` is None or whether no `break` was reached."""
     if isinstance(iterable, DynamicRange):
         _for_range(iterable, assign, body, going, read, write, names, place)

@@ -6,6 +6,8 @@ tracebacks, pdb and the graph's source links need no map.
 """
 
 import ast
+from collections.abc import Sequence
+from typing import Any
 
 from msnb.core.script.jumps import MISSING_RETURN, Jumps
 from msnb.core.script.names import arguments, assign, at, bound, load
@@ -23,24 +25,26 @@ class Lowering(ast.NodeTransformer):
         around (frozenset): Variables of the functions around it that are rewritten as well.
     """
 
-    def __init__(self, filename, self_name=None, depth="", around=frozenset()):
+    def __init__(
+        self, filename: str, self_name: str | None = None, depth: str = "", around: frozenset[Any] = frozenset()
+    ) -> None:
         self.filename = filename
         self.self_name = self_name
         self.depth = depth
-        self.around = around
-        self.foreign = frozenset()  # globals and the like, which are changed in place and never rebound
-        self.owner = "function"
-        self.count = 0
-        self.children = 0
-        self.closed = {}  # names that blocks write through nonlocal
+        self.around: frozenset[Any | str] = around
+        self.foreign: frozenset[str] = frozenset()  # globals and the like, which are changed in place and never rebound
+        self.owner: str = "function"
+        self.count: int = 0
+        self.children: int = 0
+        self.closed: dict[Any, Any] = {}  # names that blocks write through nonlocal
 
-    def fresh(self, prefix):
+    def fresh(self, prefix: str) -> str:
         """A name that no user writes."""
         self.count += 1
         return f"__{prefix}{self.depth}_{self.count}"
 
     # ------------------------------------------------------------------ functions
-    def function(self, node):
+    def function(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """`node` (a FunctionDef) rewritten in place."""
         self.reject(node)
         args = node.args
@@ -73,7 +77,7 @@ class Lowering(ast.NodeTransformer):
             arg.annotation = None
         return node
 
-    def reject(self, node):
+    def reject(self, node: ast.AST) -> None:
         """Refuse what a graph cannot hold."""
         for inner in _own_nodes(node):
             if isinstance(inner, ast.Global):
@@ -89,7 +93,7 @@ class Lowering(ast.NodeTransformer):
                     self.filename,
                 )
 
-    def visit_FunctionDef(self, node):
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in _own_nodes(node)):
             return node
         self.children += 1
@@ -101,31 +105,31 @@ class Lowering(ast.NodeTransformer):
         node.decorator_list = decorators
         return node
 
-    def visit_AsyncFunctionDef(self, node):
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> Any:
         return node
 
-    def visit_ClassDef(self, node):
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         return node
 
     # ------------------------------------------------------------------ blocks
-    def block(self, nodes):
+    def block(self, nodes: list[ast.stmt]) -> list[ast.stmt]:
         out = []
         for node in nodes:
             done = self.visit(node)
             out += done if isinstance(done, list) else [done]
         return out
 
-    def bound(self, nodes):
+    def bound(self, nodes: Sequence[ast.AST]) -> dict[str, Any]:
         """`names.bound`, without what is not a variable of this function or of one around it."""
         return {n: rebound for n, rebound in bound(nodes).items() if n not in self.foreign}
 
-    def rt(self, name, *args):
+    def rt(self, name: str, *args: ast.expr) -> ast.Call:
         return ast.Call(ast.Attribute(load(RUNTIME), name, ast.Load()), list(args), [])
 
-    def place(self, node):
+    def place(self, node: ast.AST) -> ast.Tuple:
         return ast.Tuple([ast.Constant(self.filename), ast.Constant(node.lineno), ast.Constant(self.owner)], ast.Load())
 
-    def variables(self, names):
+    def variables(self, names: Sequence[str]) -> Any:
         """(statements defining the reader and the writer of `names`, their names)."""
         read, write, value = self.fresh("get"), self.fresh("set"), self.fresh("value")
         reader = ast.FunctionDef(read, arguments(), [ast.Return(_tuple(names, ast.Load))], [])
@@ -136,12 +140,12 @@ class Lowering(ast.NodeTransformer):
         self.closed.update(dict.fromkeys(names))
         return [_plain(reader), _plain(writer)], load(read), load(write)
 
-    def closure(self, prefix, names, body, *params):
+    def closure(self, prefix: str, names: Sequence[str], body: list[ast.stmt], *params: str) -> Any:
         name = self.fresh(prefix)
         start = [ast.Nonlocal(list(names))] if names else []
         return _plain(ast.FunctionDef(name, arguments(*params), start + (body or [ast.Pass()]), []))
 
-    def visit_If(self, node):
+    def visit_If(self, node: ast.If) -> Any:
         names = list(self.bound([node]))
         test = self.visit(node.test)
         yes = self.closure("then", names, self.block(node.body))
@@ -153,7 +157,7 @@ class Lowering(ast.NodeTransformer):
         call = self.rt(name, test, load(yes.name), load(no.name), read, write, _strings(names), self.place(node))
         return at(node, [*helpers, yes, no, ast.Return(call) if returns else ast.Expr(call)])
 
-    def visit_While(self, node):
+    def visit_While(self, node: ast.While) -> Any:
         names = list(self.bound([node]))
         test = self.visit(node.test)
         if node.broken:
@@ -165,7 +169,7 @@ class Lowering(ast.NodeTransformer):
         call = self.rt("while_", load(check.name), load(body.name), read, write, _strings(names), self.place(node))
         return at(node, [*helpers, check, body, ast.Expr(call)])
 
-    def visit_For(self, node):
+    def visit_For(self, node: ast.For) -> Any:
         targets = list(bound([ast.Assign([node.target], ast.Constant(None))]))
         names = list({**dict.fromkeys(targets), **self.bound(node.body)})
         iterable, value = self.visit(node.iter), self.fresh("item")
@@ -178,18 +182,18 @@ class Lowering(ast.NodeTransformer):
         )
         return at(node, [*helpers, setter, body, ast.Expr(call)])
 
-    def visit_Assert(self, node):
+    def visit_Assert(self, node: ast.Assert) -> Any:
         self.generic_visit(node)
         message = _lambda(node.msg) if node.msg else ast.Constant(None)
         return at(node, ast.Expr(self.rt("assert_", node.test, message, self.place(node))))
 
-    def visit_Raise(self, node):
+    def visit_Raise(self, node: ast.Raise) -> Any:
         self.generic_visit(node)
         if node.exc is not None:
             node.exc = at(node, self.rt("raising", node.exc, self.place(node)))
         return node
 
-    def visit_Try(self, node):
+    def visit_Try(self, node: ast.Try) -> Any:
         self.generic_visit(node)
         if node.handlers:
             item = ast.withitem(self.rt("trying", self.place(node)))
@@ -197,7 +201,7 @@ class Lowering(ast.NodeTransformer):
         return node
 
     # ------------------------------------------------------------------ assignments into Tensors
-    def on_variable(self, target):
+    def on_variable(self, target: Any) -> bool:
         """Whether a target is ``y[i]`` for a variable that may be rebound."""
         return (
             isinstance(target, ast.Subscript)
@@ -205,7 +209,7 @@ class Lowering(ast.NodeTransformer):
             and target.value.id not in self.foreign
         )
 
-    def visit_Assign(self, node):
+    def visit_Assign(self, node: ast.Assign) -> Any:
         if len(node.targets) == 1 and self.on_variable(node.targets[0]):
             target = node.targets[0]
             value = self.visit(node.value)
@@ -215,7 +219,7 @@ class Lowering(ast.NodeTransformer):
         self.generic_visit(node)
         return node
 
-    def visit_AugAssign(self, node):
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
         target = node.target
         if self.on_variable(target):
             key = self.fresh("index")
@@ -232,13 +236,13 @@ class Lowering(ast.NodeTransformer):
         self.generic_visit(node)
         return node
 
-    def visit_AnnAssign(self, node):
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         self.generic_visit(node)
         if node.value is None or not isinstance(node.target, ast.Name):
             return node
         return at(node, ast.Assign([node.target], node.value))
 
-    def index(self, node):
+    def index(self, node: ast.expr) -> Any:
         """The expression inside [ ] as an ordinary expression."""
         if isinstance(node, ast.Slice):
             return at(
@@ -254,11 +258,11 @@ class Lowering(ast.NodeTransformer):
         return self.visit(node)
 
     # ------------------------------------------------------------------ expressions
-    def visit_IfExp(self, node):
+    def visit_IfExp(self, node: ast.IfExp) -> Any:
         self.generic_visit(node)
         return at(node, self.rt("if_expression", node.test, _lambda(node.body), _lambda(node.orelse), self.place(node)))
 
-    def visit_BoolOp(self, node):
+    def visit_BoolOp(self, node: ast.BoolOp) -> Any:
         self.generic_visit(node)
         name = "and_" if isinstance(node.op, ast.And) else "or_"
         result = node.values[-1]
@@ -266,11 +270,11 @@ class Lowering(ast.NodeTransformer):
             result = self.rt(name, value, _lambda(result))
         return at(node, result)
 
-    def visit_UnaryOp(self, node):
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> Any:
         self.generic_visit(node)
         return at(node, self.rt("not_", node.operand)) if isinstance(node.op, ast.Not) else node
 
-    def visit_Compare(self, node):
+    def visit_Compare(self, node: ast.Compare) -> Any:
         self.generic_visit(node)
         if len(node.ops) == 1:
             if isinstance(node.ops[0], (ast.In, ast.NotIn)):
@@ -292,18 +296,18 @@ class Lowering(ast.NodeTransformer):
                 result = ast.Call(ast.Lambda(arguments(names[i]), result), [node.comparators[i]], [])
         return at(node, result)
 
-    def visit_Name(self, node):
+    def visit_Name(self, node: ast.Name) -> Any:
         if node.id == MISSING_RETURN:
             return at(node, ast.Attribute(load(RUNTIME), "MISSING", ast.Load()))
         return node
 
-    def visit_Subscript(self, node):
+    def visit_Subscript(self, node: ast.Subscript) -> Any:
         self.generic_visit(node)
         if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, (ast.Slice, ast.Tuple, ast.Constant)):
             return at(node, self.rt("get_item", node.value, node.slice, self.place(node)))
         return node
 
-    def visit_Call(self, node):
+    def visit_Call(self, node: ast.Call) -> Any:
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and self.self_name:
             return at(node, ast.Call(load("super"), [load("__class__"), load(self.self_name)], []))
         self.generic_visit(node)
@@ -316,11 +320,11 @@ class Lowering(ast.NodeTransformer):
 class SyntaxRefused(SyntaxError):
     """Code that cannot be part of a graph; carries file and line like any SyntaxError."""
 
-    def __init__(self, node, why, filename):
+    def __init__(self, node: ast.AST, why: str, filename: str) -> None:
         super().__init__(why, (filename, node.lineno, node.col_offset + 1, None))
 
 
-def mangle_private(node, class_name):
+def mangle_private(node: ast.AST, class_name: str | None) -> Any:
     """Python's mangling of private names in place: the code will no longer stand in its class."""
     prefix = f"_{class_name.lstrip('_')}"
 

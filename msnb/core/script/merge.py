@@ -1,5 +1,8 @@
 """Two traced branches become one: what each leaves behind is compared and brought together, variable by variable."""
 
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -26,10 +29,10 @@ class Undefined:
         why (str): What is wrong with it.
     """
 
-    def __init__(self, name, why="is used before it is assigned"):
+    def __init__(self, name: str, why: str = "is used before it is assigned") -> None:
         self.__dict__["name"], self.__dict__["why"] = name, why
 
-    def complain(self, *args, **kwargs):
+    def complain(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Raise UnboundLocalError."""
         raise UnboundLocalError(f"The local variable '{self.name}' {self.why}.")
 
@@ -38,7 +41,7 @@ class Undefined:
     __lt__ = __le__ = __gt__ = __ge__ = __neg__ = __pow__ = __rpow__ = __matmul__ = __mod__ = complain
     __floordiv__ = __setitem__ = complain
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<undefined {self.name}>"
 
 
@@ -61,10 +64,14 @@ class Chosen:
         place (tuple): File and line of the choice.
     """
 
-    def __init__(self, functions, index, place):
-        self.functions, self.index, self.place = functions, index, place
+    def __init__(
+        self, functions: Sequence[Callable[..., Any]], index: jax.Array, place: tuple[Any, ...] | None
+    ) -> None:
+        self.functions = functions
+        self.index: Any = index
+        self.place: tuple[Any, ...] | None = place
 
-    def __call__(self, *args, **kwargs):
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
         def run(i):
             here = lambda: scoped_call(self.functions[i])(*args, **kwargs)  # noqa: E731
             if i == len(self.functions) - 1:
@@ -75,7 +82,7 @@ class Chosen:
         return run(0)
 
 
-def copied(values):
+def copied(values: Any) -> Any:
     """The values with lists and dicts copied, so that a branch changes its own."""
     leaves, rebuild = flatten(values)
     return rebuild(leaves)
@@ -88,10 +95,11 @@ class Branch:
         run (Callable): Gives the values of the variables after the branch; Parameter writes are noted.
     """
 
-    def __init__(self, run):
+    def __init__(self, run: Callable[..., Any]) -> None:
         outer = _thread.frame
         self.raised = False
-        self.leaves, self.rebuild = [], None
+        self.leaves: list[Any] = []
+        self.rebuild: Any = None
 
         def traced():
             with trace.Frame((), (), outer) as frame:
@@ -107,19 +115,19 @@ class Branch:
             self.boxes = [p for p, _ in writes]
             return arrays, [a for _, a in writes], hidden
 
-        self.jaxpr = jax.make_jaxpr(traced)()
+        self.jaxpr: Any = jax.make_jaxpr(traced)()
         spots = [i for i, leaf in enumerate(self.leaves) if isinstance(leaf, Tensor)]
         avals = [v.aval for v in self.jaxpr.jaxpr.outvars]
-        self.spot = {leaf: i for i, leaf in enumerate(spots)}
-        self.avals = {leaf: avals[i] for i, leaf in enumerate(spots)}
-        self.count = len(spots)
+        self.spot: dict[int, int] = {leaf: i for i, leaf in enumerate(spots)}
+        self.avals: dict[int, Any] = {leaf: avals[i] for i, leaf in enumerate(spots)}
+        self.count: int = len(spots)
 
-    def variables(self):
+    def variables(self) -> list[Any]:
         """Per variable (leaf positions, structure)."""
         parts = self.rebuild(list(range(len(self.leaves))))
         return [(flatten(p)[0], structure(p)) for p in parts]
 
-    def replay(self):
+    def replay(self) -> Any:
         """(leaf position -> value, id(Parameter) -> array, name -> hidden state) with the graph's own values."""
         outs = eval_jaxpr(self.jaxpr.jaxpr, self.jaxpr.consts)
         tensors, rest = outs[: self.count], outs[self.count :]
@@ -146,7 +154,9 @@ class _Out:
         return jnp.zeros(self.shape, self.dtype)
 
 
-def select(predicate, yes, no, names, place):
+def select(
+    predicate: jax.Array, yes: "Branch", no: "Branch", names: Sequence[str], place: tuple[Any, ...] | None
+) -> Any:
     """The variables after the conditional, a tuple in the order of `names`."""
     if yes.raised and no.raised:
         _run(predicate, yes, no, [])

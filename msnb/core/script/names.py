@@ -1,6 +1,8 @@
 """Which names a block of statements binds, and small constructors for AST nodes."""
 
 import ast
+from collections.abc import Sequence
+from typing import Any
 
 _MUTATORS = frozenset(("append", "extend", "insert", "pop", "remove", "clear", "update", "setdefault", "reverse"))
 
@@ -59,7 +61,7 @@ class _Bound(ast.NodeVisitor):
             self.names.setdefault(node.id, False)
 
 
-def bound(nodes):
+def bound(nodes: Sequence[ast.AST]) -> dict[str, Any]:
     """{name: True if it is rebound, False if it is only changed in place} for a list of nodes."""
     visitor = _Bound()
     for node in nodes:
@@ -92,7 +94,7 @@ class _Contains(ast.NodeVisitor):
     visit_While = visit_For  # type: ignore[assignment]
 
 
-def contains(nodes, *kinds, into_loops=True):
+def contains(nodes: Sequence[ast.AST], *kinds: type, into_loops: bool = True) -> bool:
     """Whether a node of one of `kinds` stands in the block, outside nested functions (and loops)."""
     visitor = _Contains(kinds, into_loops)
     for node in nodes:
@@ -100,7 +102,7 @@ def contains(nodes, *kinds, into_loops=True):
     return visitor.found
 
 
-def always_leaves(block):
+def always_leaves(block: Sequence[ast.stmt]) -> bool:
     """Whether every path through the block returns or raises."""
     for node in block:
         if isinstance(node, (ast.Return, ast.Raise)):
@@ -112,26 +114,26 @@ def always_leaves(block):
     return False
 
 
-def load(name):
+def load(name: str) -> ast.Name:
     return ast.Name(name, ast.Load())
 
 
-def store(name):
+def store(name: str) -> ast.Name:
     return ast.Name(name, ast.Store())
 
 
-def assign(name, value):
+def assign(name: str, value: ast.expr) -> ast.Assign:
     return ast.Assign([store(name)], value)
 
 
-def arguments(*names):
+def arguments(*names: str) -> ast.arguments:
     return ast.arguments([], [ast.arg(n) for n in names], None, [], [], None, [])
 
 
 _PLACED = (ast.expr, ast.stmt, ast.excepthandler, ast.arg, ast.keyword)
 
 
-def at(place, node):
+def at(place: ast.AST, node: Any) -> Any:
     """Give `node`, and what it holds, the position of `place`, down to what has a position already."""
     stack = [node] if isinstance(node, ast.AST) else list(node)
     while stack:
@@ -144,7 +146,7 @@ def at(place, node):
     return node
 
 
-def copied(node):
+def copied(node: Any) -> Any:
     """A copy of an AST, much faster than `copy.deepcopy`, without what other tools have hung on its nodes."""
     if isinstance(node, list):
         return [copied(item) if isinstance(item, ast.AST) else item for item in node]

@@ -1,6 +1,7 @@
 """`raise` and `assert` under a condition that only the running graph knows: the program returns which one was hit."""
 
 import contextlib
+from typing import Any
 
 from msnb.core.errors import place as show_place
 from msnb.core.script.builtin import boolean, dynamic
@@ -11,7 +12,7 @@ class Raised(BaseException):
     """Ends the tracing of a branch at its `raise`; never leaves the tracer."""
 
 
-def raising(error, place):
+def raising(error: Any, place: tuple[Any, ...]) -> Any:
     """What a `raise` statement raises: the error itself, or `Raised` where it depends on the graph's values."""
     frame = thread.frame
     if frame is None or frame.parent is None or not frame.conditional():
@@ -47,7 +48,7 @@ def _refuse_handlers(root, what, place):
         )
 
 
-def assert_(condition, message, place):
+def assert_(condition: Any, message: Any, place: tuple[Any, ...]) -> None:
     """An `assert` statement; `message` is None or a function giving the message."""
     text = message() if message is not None else f"assertion failed at {show_place(*place)}"
     if not dynamic(condition):
@@ -57,7 +58,7 @@ def assert_(condition, message, place):
     check(condition, AssertionError(text), place)
 
 
-def check(condition, error, place):
+def check(condition: Any, error: Any, place: tuple[Any, ...]) -> None:
     """Raise `error` after the graph has run if `condition` (a traced Tensor) was false."""
     frame = thread.frame
     _refuse_handlers(frame.root(), type(error).__name__, place)

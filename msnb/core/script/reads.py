@@ -12,6 +12,7 @@ import functools
 import operator
 import threading
 import types
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from msnb.core.marks import changes
 from msnb.core.parameter import Parameter
 from msnb.core.script.convert import is_library_module
 from msnb.core.tensor import Tensor
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.nn.cell import Cell
 
 _thread = threading.local()
 _loaded = IdentityMap()  # code -> what `_names` gives
@@ -43,7 +47,7 @@ def collecting():
         _thread.reads = outer
 
 
-def note(fn, instance=None):
+def note(fn: Any, instance: Any = None) -> None:
     """Remember, for the trace going on, that it runs the function `fn`, as a method of `instance` if that is given."""
     reads = getattr(_thread, "reads", None)
     if reads is not None:
@@ -54,17 +58,17 @@ class Reads:
     """What one trace read. `seal` ends it; then `same` and `change` compare with what stands there now."""
 
     def __init__(self):
-        self.seen = set()  # ids of code, kept alive by `functions`
-        self.functions = []
-        self.globals = {}  # id of a namespace -> (namespace, {name: value})
-        self.closures = []  # (closure cell, value, name)
-        self.attributes = set()  # names of attributes that the functions mention
-        self.objects = {}  # id -> object whose methods ran
-        self.checks = []  # (itemgetter, namespace, values)
-        self.contents = []  # (name, reference to the value, its Snapshot)
-        self.primitives = []  # (name, Primitive, how often it had changed)
+        self.seen: set[Any] = set()  # ids of code, kept alive by `functions`
+        self.functions: list[Any] = []
+        self.globals: dict[Any, Any] = {}  # id of a namespace -> (namespace, {name: value})
+        self.closures: list[Any] = []  # (closure cell, value, name)
+        self.attributes: set[Any] = set()  # names of attributes that the functions mention
+        self.objects: dict[Any, Any] = {}  # id -> object whose methods ran
+        self.checks: list[Any] = []  # (itemgetter, namespace, values)
+        self.contents: list[Any] = []  # (name, reference to the value, its Snapshot)
+        self.primitives: list[Any] = []  # (name, Primitive, how often it had changed)
 
-    def add(self, fn, instance):
+    def add(self, fn: Any, instance: Any) -> None:
         """Note what a function and what is nested in it read."""
         if instance is not None and _plain(instance):
             self.objects.setdefault(id(instance), instance)
@@ -83,7 +87,7 @@ class Reads:
                 self.closures.append((cell, cell.cell_contents, name))
 
     # ------------------------------------------------------------------ after the trace
-    def seal(self, program, cells):
+    def seal(self, program: str, cells: "list[Cell]") -> bool:
         """Remember the contents of what was read; returns whether there is anything that `same` has to look at.
 
         Args:
@@ -157,7 +161,7 @@ class Reads:
         if get is not None or not isinstance(snapshot, _Is):
             self.contents.append((label, get or (lambda: value), snapshot))
 
-    def same(self):
+    def same(self) -> bool:
         """Whether everything that the trace read still stands there."""
         try:
             for getter, space, values in self.checks:
@@ -174,15 +178,15 @@ class Reads:
                 return False
         return True
 
-    def same_code(self):
+    def same_code(self) -> bool:
         """Whether the functions still have the code that was traced: reloading tools replace it in place."""
         return all(fn.__code__ is code for fn, code in self.functions)
 
-    def same_primitives(self):
+    def same_primitives(self) -> bool:
         """Whether no Primitive outside of the Cells was given another attribute, strategy or stage."""
         return all(changes(primitive) == before for _, primitive, before in self.primitives)
 
-    def change(self):
+    def change(self) -> str:
         """In words, the first thing that stands there no longer; empty if all does."""
         for fn, code in self.functions:
             if fn.__code__ is not code:

@@ -5,6 +5,8 @@ into a jaxpr of its own, what the two leave behind is brought together variable 
 """
 
 import sys
+from collections.abc import Callable
+from typing import Any
 
 import jax.numpy as jnp
 
@@ -40,14 +42,14 @@ __all__ = [
 ]
 
 
-def not_(value):
+def not_(value: Any) -> Any:
     """``not value``."""
     if dynamic(value):
         return box(jnp.logical_not(boolean(value, None)))
     return not value
 
 
-def and_(left, right):
+def and_(left: Any, right: Callable[[], Any]) -> Any:
     """``left and right()``."""
     if not dynamic(left):
         return left and right()
@@ -59,7 +61,7 @@ def and_(left, right):
     )[0]
 
 
-def or_(left, right):
+def or_(left: Any, right: Callable[[], Any]) -> Any:
     """``left or right()``."""
     if not dynamic(left):
         return left or right()
@@ -71,7 +73,7 @@ def or_(left, right):
     )[0]
 
 
-def contains(item, container):
+def contains(item: Any, container: Any) -> Any:
     """``item in container``; where Tensors are compared, whether any element is equal."""
     if isinstance(container, (tuple, list)) and (dynamic(item) or any(dynamic(c) for c in container)):
         found = False
@@ -82,7 +84,7 @@ def contains(item, container):
     return item in container
 
 
-def get_item(container, index, place):
+def get_item(container: Any, index: Any, place: tuple[Any, ...] | None) -> Any:
     """``container[index]``: a tuple, list or CellList can be indexed by a traced Tensor."""
     if not dynamic(index) or isinstance(container, Tensor):
         return container[index]
@@ -107,7 +109,7 @@ def get_item(container, index, place):
         ) from None
 
 
-def set_item(target, index, value):
+def set_item(target: Any, index: Any, value: Any) -> Any:
     """``target[index] = value``: a Tensor is rebound, as graphs have it; anything else changes in place."""
     if type(target) is Tensor:
         twin = box(target._array)

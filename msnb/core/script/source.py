@@ -3,13 +3,15 @@
 import ast
 import functools
 import linecache
+from types import CodeType
+from typing import Any
 
 
 class SourceMissing(OSError):
     """The source of a function cannot be found, so it cannot become part of a graph."""
 
 
-def definition(code, name):
+def definition(code: CodeType, name: str) -> Any:
     """(node, class name): the FunctionDef or Lambda of a code object, and the class that it stands in.
 
     Raises:

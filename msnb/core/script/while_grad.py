@@ -7,6 +7,8 @@ a half forward passes. All inner loops are this same operation, so their derivat
 Tensors.
 """
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -19,7 +21,7 @@ from msnb.core.trace import thread
 SLOTS = 64
 
 
-def differentiable_while(test, body, init):
+def differentiable_while(test: Any, body: Any, init: tuple[Any, ...]) -> Any:
     """Final carry of ``while test(carry): carry = body(carry)``.
 
     Args:

@@ -1,5 +1,7 @@
 """``mindspore.dataset.audio``: transforms of waveforms and spectrograms."""
 
+from typing import Any
+
 from msnb.dataset.audio import transforms, utils
 from msnb.dataset.audio.transforms import *
 from msnb.dataset.audio.transforms import __all__ as _transforms
@@ -41,5 +43,5 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     return getattr(transforms, name)

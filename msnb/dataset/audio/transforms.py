@@ -1,5 +1,7 @@
 """``mindspore.dataset.audio.transforms``: the audio transforms under one name."""
 
+from typing import Any
+
 from msnb.dataset.audio._biquads import (
     AllpassBiquad,
     BandBiquad,
@@ -90,7 +92,7 @@ _ABSENT = {
 }
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _ABSENT:
         raise AttributeError(
             f"mindspore.dataset.audio.{name} is not provided here. Write it as a Python function of a numpy array "

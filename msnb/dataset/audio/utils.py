@@ -1,7 +1,7 @@
 """Choices that audio transforms offer, and the matrices of filter banks and of the cosine transform."""
 
 from enum import Enum
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -108,7 +108,7 @@ def create_dct(
     n_mfcc: Annotated[int, above_zero(int)],
     n_mels: Annotated[int, above_zero(int)],
     norm: Annotated[NormMode, of_type(NormMode)] = NormMode.NONE,
-):
+) -> np.ndarray:
     """The matrix of the cosine transform DCT-II, to be multiplied from the right.
 
     Args:
@@ -203,7 +203,9 @@ def _hertz_of(mels, mel_type):
     return np.where(mels < _BREAK_MEL, mels * _LINEAR_STEP, above)
 
 
-def mel_bank(n_freqs, f_min, f_max, n_mels, sample_rate, norm, mel_type):
+def mel_bank(
+    n_freqs: int, f_min: float, f_max: float, n_mels: int, sample_rate: int, norm: Any, mel_type: Any
+) -> np.ndarray:
     """:func:`melscale_fbanks` without its checks, in float64."""
     with np.errstate(invalid="ignore"):
         ends = [_mel_of(np.float64(f), mel_type) for f in (f_min, f_max)]
@@ -224,7 +226,7 @@ def melscale_fbanks(
     sample_rate: PositiveInt32,
     norm: Annotated[NormType, of_type(NormType)] = NormType.NONE,
     mel_type: Annotated[MelType, of_type(MelType)] = MelType.HTK,
-):
+) -> np.ndarray:
     """A bank of triangular filters, evenly spaced on the mel scale.
 
     Args:

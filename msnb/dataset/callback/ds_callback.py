@@ -1,11 +1,15 @@
 """The classes that users derive callbacks of ``map`` from."""
 
 import threading
+from typing import TYPE_CHECKING, Any
 
 from msnb.common.callback import Callback
 from msnb.common.kinds import checked
 from msnb.dataset.core.config import get_callback_timeout
 from msnb.dataset.core.kinds import PositiveInt32
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.train.callback._callback import RunContext
 
 
 class DSCallback:
@@ -35,22 +39,22 @@ class DSCallback:
     def __init__(self, step_size: PositiveInt32 = 1):
         self.step_size = step_size
 
-    def ds_begin(self, ds_run_context):
+    def ds_begin(self, ds_run_context: Any) -> None:
         """Before the first epoch."""
 
-    def ds_epoch_begin(self, ds_run_context):
+    def ds_epoch_begin(self, ds_run_context: Any) -> None:
         """Before each epoch."""
 
-    def ds_epoch_end(self, ds_run_context):
+    def ds_epoch_end(self, ds_run_context: Any) -> None:
         """After each epoch."""
 
-    def ds_step_begin(self, ds_run_context):
+    def ds_step_begin(self, ds_run_context: Any) -> None:
         """Before a step."""
 
-    def ds_step_end(self, ds_run_context):
+    def ds_step_end(self, ds_run_context: Any) -> None:
         """After a step."""
 
-    def create_runtime_obj(self):
+    def create_runtime_obj(self) -> dict[str, Any]:
         """The functions that this class overrides, by event.
 
         Raises:
@@ -111,51 +115,51 @@ class WaitedDSCallback(Callback, DSCallback):
         ...         ...
     """
 
-    def __init__(self, step_size=1):
+    def __init__(self, step_size: int = 1) -> None:
         super().__init__(step_size)
         self._steps, self._epochs = _Baton(), _Baton()
 
-    def sync_step_begin(self, train_run_context, ds_run_context):
+    def sync_step_begin(self, train_run_context: Any, ds_run_context: Any) -> None:
         """Before each step but the first, when the training has ended the one before."""
 
-    def sync_epoch_begin(self, train_run_context, ds_run_context):
+    def sync_epoch_begin(self, train_run_context: Any, ds_run_context: Any) -> None:
         """Before each epoch but the first, when the training has ended the one before."""
 
     # ---- called by the training
-    def step_end(self, run_context):
+    def step_end(self, run_context: "RunContext") -> None:
         """After a step of the training: lets the map go on."""
         self._steps.give(run_context)
 
-    def epoch_end(self, run_context):
+    def epoch_end(self, run_context: "RunContext") -> None:
         """After an epoch of the training: lets the map go on."""
         self._epochs.give(run_context)
 
-    def end(self, run_context):
+    def end(self, run_context: "RunContext") -> None:
         """After the training: nothing waits any more."""
         for baton in (self._steps, self._epochs):
             baton.give(run_context, for_good=True)
 
     # ---- called by the map
-    def wake(self):
+    def wake(self) -> None:
         """The loop over the data was left: nobody wants the rows any more."""
         for baton in (self._steps, self._epochs):
             baton.wake()
 
-    def ds_step_begin(self, ds_run_context):
+    def ds_step_begin(self, ds_run_context: Any) -> None:
         """Wait for the training's step, then call :meth:`sync_step_begin`."""
         if ds_run_context.cur_step_num > self.step_size:
             going, context = self._steps.take(ds_run_context, "ds_step_begin")
             if going:
                 self.sync_step_begin(context, ds_run_context)
 
-    def ds_epoch_begin(self, ds_run_context):
+    def ds_epoch_begin(self, ds_run_context: Any) -> None:
         """Wait for the training's epoch, then call :meth:`sync_epoch_begin`."""
         if ds_run_context.cur_epoch_num > 1:
             going, context = self._epochs.take(ds_run_context, "ds_epoch_begin")
             if going:
                 self.sync_epoch_begin(context, ds_run_context)
 
-    def create_runtime_obj(self):
+    def create_runtime_obj(self) -> dict[str, Any]:
         """The functions that the map calls, by event.
 
         Raises:

@@ -1,12 +1,21 @@
 """Calls the callbacks of a ``map`` while it runs."""
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 from msnb.dataset.engine.chunk import Hint
 
 
 class RunContext:
     """Where the map is, and whether the loop over its rows was left."""
 
-    def __init__(self, cur_epoch_num, cur_step_num_in_epoch, cur_step_num, left=lambda: False):
+    def __init__(
+        self,
+        cur_epoch_num: int,
+        cur_step_num_in_epoch: int,
+        cur_step_num: int,
+        left: Callable[[], bool] = lambda: False,
+    ) -> None:
         self.left = left
         self.cur_epoch_num = cur_epoch_num
         self.cur_step_num_in_epoch = cur_step_num_in_epoch
@@ -20,10 +29,10 @@ class Watcher:
         passes: how often an epoch of the whole pipeline goes through the map, the product of the repeats after it.
     """
 
-    def __init__(self, callbacks):
-        self.waiting = [cb for cb in callbacks if hasattr(cb, "wake")]
-        self.left = False
-        self.callbacks = [(cb.create_runtime_obj(), cb.step_size) for cb in callbacks]
+    def __init__(self, callbacks: Any) -> None:
+        self.waiting: list[Any] = [cb for cb in callbacks if hasattr(cb, "wake")]
+        self.left: bool = False
+        self.callbacks: list[tuple[Any, Any]] = [(cb.create_runtime_obj(), cb.step_size) for cb in callbacks]
         self.passes = 1
         self._pass = 0
         self._epoch = 0
@@ -42,7 +51,7 @@ class Watcher:
             except Exception as error:
                 raise RuntimeError(f"{type(error).__name__}: {error}") from error
 
-    def watch(self, node, hint):
+    def watch(self, node: Any, hint: Any) -> Iterator[Any]:
         """The chunks of `node`, row by row, with the callbacks called."""
         if self._pass == 0:
             self._tell("begin", 0)
@@ -63,14 +72,14 @@ class Watcher:
         if self._pass % self.passes == 0:
             self._tell("epoch_end", self._step)
 
-    def close(self):
+    def close(self) -> None:
         """The loop was left: callbacks that wait for the training need not."""
         self.left = True
         for callback in self.waiting:
             callback.wake()
 
 
-def multiply_passes(node, count):
+def multiply_passes(node: Any, count: int) -> None:
     """Tell the watched maps below a repeat that each epoch goes `count` times through them."""
     watcher = getattr(node, "callbacks", None)
     if watcher is not None:

@@ -81,7 +81,7 @@ def _boolean(value, what):
     return value
 
 
-def set_seed(seed):
+def set_seed(seed: int) -> None:
     """Seed every random operator and sampler of pipelines made from now on, and Python's ``random`` and
     ``numpy.random``.
 
@@ -101,12 +101,12 @@ def set_seed(seed):
     np.random.seed(seed)
 
 
-def get_seed():
+def get_seed() -> int:
     """The seed in use; 5489 when none was set."""
     return settings.seed
 
 
-def fresh_seed():
+def fresh_seed() -> int:
     """Seed for a new random stream: the one that was set, or one from the operating system."""
     if settings.seed == UNSEEDED:
         return int.from_bytes(os.urandom(4), "little")
@@ -119,7 +119,7 @@ def _global_seed_was_set(seed):
     random.seed(seed)
 
 
-def set_prefetch_size(size):
+def set_prefetch_size(size: int) -> None:
     """How many batches may be prepared ahead of the consumer.
 
     Args:
@@ -131,12 +131,12 @@ def set_prefetch_size(size):
     settings.prefetch = _in_range(size, 1, INT32_MAX, "Prefetch size")
 
 
-def get_prefetch_size():
+def get_prefetch_size() -> int:
     """How many batches may be prepared ahead of the consumer."""
     return settings.prefetch
 
 
-def set_num_parallel_workers(num):
+def set_num_parallel_workers(num: int) -> None:
     """Default number of workers of an operator that names none.
 
     Args:
@@ -148,12 +148,12 @@ def set_num_parallel_workers(num):
     settings.workers = _in_range(num, 1, INT32_MAX, "Number of parallel workers")
 
 
-def get_num_parallel_workers():
+def get_num_parallel_workers() -> int:
     """Default number of workers of an operator."""
     return settings.workers
 
 
-def set_callback_timeout(timeout):
+def set_callback_timeout(timeout: int) -> None:
     """Seconds that a waiting callback or ``sync_wait`` lets pass before it gives up.
 
     Args:
@@ -162,12 +162,12 @@ def set_callback_timeout(timeout):
     settings.callback_timeout = _in_range(timeout, 1, INT32_MAX, "Timeout")
 
 
-def get_callback_timeout():
+def get_callback_timeout() -> int:
     """Seconds that a waiting callback lets pass."""
     return settings.callback_timeout
 
 
-def set_cache_budget(size):
+def set_cache_budget(size: int | None) -> None:
     """Bytes of memory in which the engine may keep the deterministic part of pipelines (msnb only).
 
     Args:
@@ -176,7 +176,7 @@ def set_cache_budget(size):
     settings.cache_budget = None if size is None else _in_range(size, 0, 1 << 62, "Cache budget")
 
 
-def get_cache_budget():
+def get_cache_budget() -> int:
     """Bytes that the engine may use to keep decoded and resized samples."""
     if settings.cache_budget is not None:
         return settings.cache_budget
@@ -187,7 +187,7 @@ def get_cache_budget():
     return min(free // 4, 2 << 30)
 
 
-def set_max_pixels(num):
+def set_max_pixels(num: int) -> None:
     """The greatest image that is decoded; an image whose header claims more is an error, before memory is taken for it
     (msnb only).
 
@@ -206,7 +206,7 @@ def set_max_pixels(num):
     settings.max_pixels = _in_range(num, 1, 1 << 62, "Max pixels")
 
 
-def get_max_pixels():
+def get_max_pixels() -> int | None:
     """Width times height of the greatest image that is decoded."""
     return settings.max_pixels
 
@@ -219,7 +219,7 @@ _FILE_KEYS = {  # the setting, its least and its largest value; MindSpore's file
 }
 
 
-def load(file):
+def load(file: str) -> None:
     """Read settings from a JSON file. When one of them is wrong, none is changed.
 
     Args:

@@ -1,5 +1,7 @@
 """Between MindSpore's types, numpy's and the names that schemas use."""
 
+from typing import Any
+
 import numpy as np
 
 from msnb.common import dtype as mstype
@@ -7,7 +9,7 @@ from msnb.common import dtype as mstype
 _NAMES = {"bool": np.bool_, "string": np.bytes_}
 
 
-def numpy_type(type_):
+def numpy_type(type_: Any) -> np.dtype:
     """numpy dtype of a MindSpore type, a type name or a numpy type; strings are ``S``."""
     if isinstance(type_, mstype.Type):
         return np.dtype(np.bytes_) if type_ == mstype.string else mstype.np_dtype(type_)
@@ -16,7 +18,7 @@ def numpy_type(type_):
     return np.dtype(type_)
 
 
-def mstype_to_detype(type_):
+def mstype_to_detype(type_: Any) -> np.dtype:
     """The same as :func:`numpy_type`, for MindSpore types only.
 
     Raises:
@@ -27,6 +29,6 @@ def mstype_to_detype(type_):
     return numpy_type(type_)
 
 
-def mstypelist_to_detypelist(types):
+def mstypelist_to_detypelist(types: Any) -> list[np.dtype | None]:
     """:func:`mstype_to_detype` of every element; None stays None."""
     return [None if t is None else mstype_to_detype(t) for t in types]

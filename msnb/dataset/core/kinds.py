@@ -5,7 +5,7 @@ which programs match on ("is not of type", "is not within the required interval"
 import os
 from functools import cache
 from itertools import pairwise
-from typing import Annotated
+from typing import Annotated, Any
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Worded
@@ -37,7 +37,7 @@ def of_type(*types):
     return Worded(" or ".join(t.__name__ for t in types), judge)
 
 
-def within(low, high, *types, low_in=True):
+def within(low: float, high: float, *types: type, low_in: bool = True) -> Worded:
     """A number from `low` to `high`, of one of `types` where there are any."""
     typed = of_type(*types) if types else None
 
@@ -56,12 +56,12 @@ def _unnamed(low, high):
     return Worded(f"an int from {low} to {high}", lambda value, name: within(low, high)(of_type(int)(value, name), ""))
 
 
-def outside(low, high, name):
+def outside(low: float, high: float, name: str) -> ValueError:
     """The error of a number that is not within an interval."""
     return ValueError(f"Input {name}{' ' if name else ''}is not within the required interval of ({low} to {high}).")
 
 
-def list_of(*types, containers=(list, tuple)):
+def list_of(*types: type, containers: tuple[type, ...] = (list, tuple)) -> Worded:
     """A list of objects of one of `types`."""
     whole, part = of_type(*containers), of_type(*types)
 
@@ -74,7 +74,7 @@ def list_of(*types, containers=(list, tuple)):
     return Worded(f"a list of {part.expects}", judge)
 
 
-def increasing(low, high):
+def increasing(low: float, high: float) -> Worded:
     """Two numbers from `low` to `high`, the smaller one first."""
 
     def judge(pair, name):
@@ -91,16 +91,16 @@ def _above_zero(value, name):
     return value
 
 
-positive = Worded("a number greater than 0", _above_zero)
+positive: Worded = Worded("a number greater than 0", _above_zero)
 
 
-def above_zero(*types):
+def above_zero(*types: type) -> Worded:
     """A number greater than 0, of one of `types`."""
     typed = of_type(*types)
     return Worded(f"{typed.expects} greater than 0", lambda value, name: positive(typed(value, name), name))
 
 
-def one_of(*choices):
+def one_of(*choices: Any) -> Worded:
     """One of some strings."""
 
     def judge(value, name):
@@ -111,7 +111,7 @@ def one_of(*choices):
     return Worded(f"one of {', '.join(map(repr, choices))}", judge)
 
 
-def choice(*choices):
+def choice(*choices: Any) -> Worded:
     """One of some strings; everything else is a ValueError."""
     *most, last = map(repr, choices)
     expects = f"{', '.join(most)} or {last}"
@@ -124,14 +124,14 @@ def choice(*choices):
     return Worded(expects, judge)
 
 
-def of_callable(op, name):
+def of_callable(op: Any, name: str) -> Any:
     """A transform of the library or any callable."""
     if callable(op):
         return op
     raise TypeError(f"{name} is neither a c_transform op (TensorOp) nor a callable pyfunc.")
 
 
-def as_list(columns):
+def as_list(columns: Any) -> list[str] | None:
     """The names in an argument that is one column name, a list of them or None: a list, None stays None."""
     return [columns] if isinstance(columns, str) else columns
 

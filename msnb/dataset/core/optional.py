@@ -2,6 +2,7 @@
 
 import functools
 import importlib
+from types import ModuleType
 
 
 @functools.cache
@@ -33,7 +34,7 @@ def pil_module(name):
     return importlib.import_module(f"PIL.{name}")
 
 
-def need(name, what, extra):
+def need(name: str, what: str, extra: str) -> ModuleType:
     """Import `name` or say which extra brings it."""
     try:
         return importlib.import_module(name)

@@ -3,6 +3,6 @@
 import numpy as np
 
 
-def is_numpy(img):
+def is_numpy(img: object) -> bool:
     """Whether `img` is a numpy array."""
     return isinstance(img, np.ndarray)

@@ -4,7 +4,13 @@ A program of several processes divides every data set among them. How many there
 tells; the one to begin with asks ``jax.distributed``, and what is above can register another.
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from msnb import log
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.dataset.engine.samplers import Sampler
 
 
 def _processes_of_jax():
@@ -18,7 +24,7 @@ def _processes_of_jax():
 _provider = _processes_of_jax
 
 
-def set_share_provider(provider):
+def set_share_provider(provider: Callable[..., Any]) -> Callable[..., Any]:
     """Register who tells the number of processes and of this one.
 
     Args:
@@ -33,7 +39,9 @@ def set_share_provider(provider):
     return before
 
 
-def share(num_shards, shard_id, sampler=None):
+def share(
+    num_shards: int | None, shard_id: int | None, sampler: "Sampler | None" = None
+) -> tuple[int | None, int | None]:
     """(num_shards, shard_id) as given, or this process's share when neither they nor a sampler are given.
 
     Args:
@@ -53,7 +61,7 @@ def share(num_shards, shard_id, sampler=None):
     return told
 
 
-def say_undivided():
+def say_undivided() -> None:
     """Tell, in a program of several processes, that a source cannot be divided."""
     told = _provider()
     if told is not None and told[0] > 1:

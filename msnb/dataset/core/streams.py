@@ -6,6 +6,8 @@ algorithms of libstdc++ before GCC 11, with which MindSpore is built.
 """
 
 import math
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +35,7 @@ class Engine:
         """Some of the next values, a list."""
         raise NotImplementedError
 
-    def raw(self):
+    def raw(self) -> int:
         """The next value; that of an engine which begins at 1, less 1."""
         at = self._at
         if at == len(self._next):
@@ -42,7 +44,7 @@ class Engine:
         self._at = at + 1
         return self._next[at]
 
-    def uniform_int(self, low, high):
+    def uniform_int(self, low: Any, high: Any) -> int:
         """``std::uniform_int_distribution(low, high)``, both ends included."""
         n = high - low + 1
         if n > self.range:
@@ -56,7 +58,7 @@ class Engine:
             if value < past:
                 return value // scaling + low
 
-    def shuffle(self, items):
+    def shuffle(self, items: Any) -> Any:
         """``std::shuffle`` of a list, in place; two positions share a draw while their product fits the engine."""
         n = len(items)
         if n < 2:
@@ -99,7 +101,7 @@ class Minstd(Engine):
     __slots__ = ("_state",)
     range = 2147483645
 
-    def __init__(self, seed):
+    def __init__(self, seed: int) -> None:
         super().__init__()
         self._state = seed % 2147483647 or 1
 
@@ -117,7 +119,7 @@ class Mt32(Engine):
 
     __slots__ = ("_bits", "_normal")
 
-    def __init__(self, seed):
+    def __init__(self, seed: int) -> None:
         super().__init__()
         self._bits = np.random.RandomState(seed & _MASK32)._bit_generator
         self._normal = None
@@ -125,7 +127,7 @@ class Mt32(Engine):
     def _block(self):
         return self._bits.random_raw(_BLOCK).tolist()
 
-    def raws(self, n):
+    def raws(self, n: int) -> np.ndarray:
         """The next `n` values as a uint64 array."""
         kept = self._next[self._at : self._at + n]
         self._at += len(kept)
@@ -134,7 +136,7 @@ class Mt32(Engine):
         rest = self._bits.random_raw(n - len(kept))
         return np.concatenate([np.array(kept, np.uint64), rest]) if kept else rest
 
-    def uniform_ints(self, count, low, high):
+    def uniform_ints(self, count: int, low: Any, high: Any) -> np.ndarray:
         """`count` draws of :meth:`uniform_int` as an int64 array."""
         n = high - low + 1
         scaling = _MASK32 // n
@@ -147,26 +149,26 @@ class Mt32(Engine):
                 return (values // np.uint64(scaling)).astype(np.int64) + low
             values = np.concatenate([values, self.raws(missing)])
 
-    def canonical(self):
+    def canonical(self) -> float:
         """``std::generate_canonical<double, 53>``: two draws."""
         low = self.raw()
         value = (low + self.raw() * _TWO32) / _TWO64
         return value if value < 1.0 else math.nextafter(1.0, 0.0)
 
-    def canonicals(self, count):
+    def canonicals(self, count: int) -> np.ndarray:
         """`count` draws of :meth:`canonical`."""
         values = self.raws(2 * count).astype(np.float64)
         return np.minimum((values[0::2] + values[1::2] * _TWO32) / _TWO64, math.nextafter(1.0, 0.0))
 
-    def bernoulli(self, probability):
+    def bernoulli(self, probability: float) -> bool:
         """``std::bernoulli_distribution(probability)``."""
         return self.canonical() < probability
 
-    def uniform_real(self, low, high):
+    def uniform_real(self, low: Any, high: Any) -> float:
         """``std::uniform_real_distribution<double>(low, high)``."""
         return self.canonical() * (high - low) + low
 
-    def uniform_float(self, low, high):
+    def uniform_float(self, low: Any, high: Any) -> float:
         """``std::uniform_real_distribution<float>(low, high)``: one draw, float32 arithmetic; a Python float."""
         low, high = np.float32(low), np.float32(high)
         value = np.float32(np.float32(self.raw()) / np.float32(_TWO32))
@@ -174,7 +176,7 @@ class Mt32(Engine):
             value = np.nextafter(np.float32(1), np.float32(0))
         return float(np.float32(value * np.float32(high - low)) + low)
 
-    def normal(self):
+    def normal(self) -> float:
         """``std::normal_distribution<double>(0, 1)`` (polar method, one value kept back)."""
         if self._normal is not None:
             kept, self._normal = self._normal, None
@@ -189,12 +191,12 @@ class Mt32(Engine):
         self._normal = x * factor
         return y * factor
 
-    def canonical_float(self):
+    def canonical_float(self) -> Any:
         """``std::generate_canonical<float, 24>``: one draw; a numpy float32."""
         value = np.float32(self.raw()) / np.float32(_TWO32)
         return value if value < 1 else np.nextafter(np.float32(1), np.float32(0))
 
-    def normal_float(self):
+    def normal_float(self) -> Any:
         """``std::normal_distribution<float>(0, 1)``."""
         if self._normal is not None:
             kept, self._normal = self._normal, None
@@ -210,11 +212,11 @@ class Mt32(Engine):
         self._normal = x * factor
         return y * factor
 
-    def forget_normal(self):
+    def forget_normal(self) -> None:
         """Drop the value that the normal distribution kept back, as a new distribution object does."""
         self._normal = None
 
-    def gamma_float(self, alpha):
+    def gamma_float(self, alpha: float) -> Any:
         """``std::gamma_distribution<float>(alpha, 1)`` (Marsaglia and Tsang, 2000; with libstdc++'s 0.331)."""
         f = np.float32
         alpha = f(alpha)
@@ -237,7 +239,7 @@ class Mt32(Engine):
             pass
         return f(np.power(u, f(1) / alpha) * a1 * v)
 
-    def sample(self, items, count):
+    def sample(self, items: Any, count: int) -> Any:
         """``std::sample`` of `count` out of `items`, in order (selection sampling; two positions share a draw where
         they can).
         """
@@ -270,12 +272,12 @@ class Mt32(Engine):
             at += 1
         return chosen
 
-    def discrete(self, cumulative):
+    def discrete(self, cumulative: np.ndarray) -> int:
         """``std::discrete_distribution`` over normalised cumulative weights."""
         return int(np.searchsorted(cumulative, self.canonical(), side="left"))
 
 
-def first_draws(seeds, n):
+def first_draws(seeds: np.ndarray, n: int) -> np.ndarray:
     """``std::uniform_int_distribution(0, n - 1)`` of a new ``std::mt19937`` per seed, an int64 array.
 
     Args:
@@ -305,7 +307,7 @@ class Mt64:
 
     __slots__ = ("_state", "_out", "_listed", "_at")
 
-    def __init__(self, seed):
+    def __init__(self, seed: int) -> None:
         mask = (1 << 64) - 1
         state = [seed & mask]
         for i in range(1, 312):
@@ -336,7 +338,7 @@ class Mt64:
         self._listed = None
         self._at = 0
 
-    def raw(self):
+    def raw(self) -> int:
         """The next 64 bits."""
         if self._at == len(self._out):
             self._twist()
@@ -345,7 +347,7 @@ class Mt64:
         self._at += 1
         return self._listed[self._at - 1]
 
-    def raws(self, n):
+    def raws(self, n: int) -> np.ndarray:
         """The next `n` values as a uint64 array."""
         parts = [self._out[self._at : self._at + n]]
         self._at += len(parts[0])
@@ -363,11 +365,11 @@ class ShuffleBuffer:
     out, the next comes in.
     """
 
-    def __init__(self, size, stream):
+    def __init__(self, size: int, stream: Any) -> None:
         self._size = size
         self._stream = stream
 
-    def permuted(self, items):
+    def permuted(self, items: Any) -> Any:
         """The elements of a list in shuffled order, a list."""
         size = min(self._size, len(items))
         buffer, found = items[:size], []
@@ -381,7 +383,7 @@ class ShuffleBuffer:
             buffer.pop()
         return found
 
-    def order(self, items):
+    def order(self, items: Any) -> Iterator[Any]:
         """Yield the elements of the iterable `items` in shuffled order."""
         raw, size = self._stream.raw, self._size
         buffer = []

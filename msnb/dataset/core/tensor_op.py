@@ -9,6 +9,8 @@ and
 not cover.
 """
 
+from typing import Any, Self
+
 import numpy as np
 
 from msnb.dataset.core.config import fresh_seed
@@ -39,7 +41,7 @@ class TensorOp:
     _apply_in_place = None  # as _apply_stack, in the memory of a chunk that nobody else holds
     _result = None  # (shape, dtype) of every result, with _apply_to(drawn, row, out) to write it where it belongs
 
-    def __new__(cls, *args, **kwargs):
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         new = super().__new__(cls)
         new._made_with = (args, kwargs)
         return new
@@ -65,16 +67,16 @@ class TensorOp:
             state = self.__dict__["_eager_state"] = self._open()
         return self._run(state, *arrays)
 
-    def __call__(self, *inputs):
+    def __call__(self, *inputs: Any) -> Any:
         """Apply the transform to numpy arrays, Tensors, PIL images or strings, outside a pipeline."""
         if not inputs:
             raise TypeError(f"{type(self).__name__} was called without input; give it one numpy array per column.")
         return self._eager(*[as_array(x) for x in inputs])
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in self.__dict__.items() if k != "_eager_state"}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         shown = ", ".join(f"{k}={v!r}" for k, v in self.__dict__.items() if not k.startswith("_"))
         return f"{type(self).__name__}({shown})"
 
@@ -82,7 +84,7 @@ class TensorOp:
 TensorOp.__module__ = "mindspore._c_dataengine"  # the class that MindSpore's own error messages name
 
 
-def as_array(value):
+def as_array(value: Any) -> np.ndarray:
     """A numpy array of whatever a caller may pass for one column: arrays, Tensors, PIL images, numbers, str, bytes."""
     if isinstance(value, np.ndarray):
         return value if value.dtype.kind != "U" else np.char.encode(value, "utf-8")

@@ -1,54 +1,57 @@
 """Face of ``mindspore.dataset.core.validator_helpers``: the checks of datasets under the names that MindSpore has."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from msnb.common.kinds import check
 from msnb.dataset.core import kinds
 from msnb.dataset.core.kinds import *  # noqa: F403
 
 
-def _under_its_name(kind):
+def _under_its_name(kind: Any) -> Callable[..., Any]:
     return lambda value, name="": check(kind, value, name, None)
 
 
-check_uint8 = _under_its_name(kinds.UInt8)
-check_uint32 = _under_its_name(kinds.UInt32)
-check_pos_int32 = _under_its_name(kinds.PositiveInt32)
-check_pos_int64 = _under_its_name(kinds.NonNegInt64)
-check_pos_float32 = _under_its_name(kinds.within(0, kinds.FLOAT_MAX_INTEGER))
-check_float32 = _under_its_name(kinds.within(-kinds.FLOAT_MAX_INTEGER, kinds.FLOAT_MAX_INTEGER))
-check_positive = _under_its_name(kinds.positive)
-check_columns = _under_its_name(kinds.Columns)
-check_filename = _under_its_name(kinds.FileName)
-check_file = _under_its_name(kinds.File)
-check_dir = _under_its_name(kinds.Folder)
-check_num_parallel_workers = _under_its_name(kinds.Workers)
-check_num_samples = _under_its_name(kinds.NumSamples)
+check_uint8: Callable[..., Any] = _under_its_name(kinds.UInt8)
+check_uint32: Callable[..., Any] = _under_its_name(kinds.UInt32)
+check_pos_int32: Callable[..., Any] = _under_its_name(kinds.PositiveInt32)
+check_pos_int64: Callable[..., Any] = _under_its_name(kinds.NonNegInt64)
+check_pos_float32: Callable[..., Any] = _under_its_name(kinds.within(0, kinds.FLOAT_MAX_INTEGER))
+check_float32: Callable[..., Any] = _under_its_name(kinds.within(-kinds.FLOAT_MAX_INTEGER, kinds.FLOAT_MAX_INTEGER))
+check_positive: Callable[..., Any] = _under_its_name(kinds.positive)
+check_columns: Callable[..., Any] = _under_its_name(kinds.Columns)
+check_filename: Callable[..., Any] = _under_its_name(kinds.FileName)
+check_file: Callable[..., Any] = _under_its_name(kinds.File)
+check_dir: Callable[..., Any] = _under_its_name(kinds.Folder)
+check_num_parallel_workers: Callable[..., Any] = _under_its_name(kinds.Workers)
+check_num_samples: Callable[..., Any] = _under_its_name(kinds.NumSamples)
 
 
-def type_check(arg, types, name):
+def type_check(arg: object, types: Any, name: str) -> None:
     """TypeError unless `arg` is an instance of `types`; a bool is no int."""
     kinds.of_type(*types)(arg, name)
 
 
-def type_check_list(args, types, name):
+def type_check_list(args: Sequence[Any], types: Any, name: str) -> None:
     """:func:`type_check` of every element of a list or tuple."""
     kinds.list_of(*types)(args, name)
 
 
-def check_value(value, interval, name=""):
+def check_value(value: Any, interval: Sequence[Any], name: str = "") -> None:
     """ValueError unless `value` lies in the closed `interval`."""
     kinds.within(*interval)(value, name)
 
 
-def check_value_normalize_std(value, interval, name=""):
+def check_value_normalize_std(value: Any, interval: Sequence[Any], name: str = "") -> None:
     """ValueError unless `value` lies in `interval`, its lower bound excluded."""
     kinds.within(*interval, low_in=False)(value, name)
 
 
-def check_range(values, interval, name=""):
+def check_range(values: Sequence[Any], interval: Sequence[Any], name: str = "") -> None:
     """ValueError unless `values` is an increasing pair inside `interval`."""
     kinds.increasing(*interval)(values, name)
 
 
-def check_valid_str(value, valid, name=""):
+def check_valid_str(value: str, valid: Any, name: str = "") -> None:
     """One of the strings `valid`."""
     kinds.one_of(*valid)(value, name)

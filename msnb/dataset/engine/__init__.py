@@ -1,6 +1,7 @@
 """Face of ``mindspore.dataset.engine``: the data sets and samplers."""
 
 from importlib import import_module
+from typing import Any
 
 _MODULES = (
     "datasets",
@@ -14,7 +15,7 @@ _MODULES = (
 )
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"msnb.dataset.engine.{name}")
     if name[:1].isupper() or name == "zip":  # else the import of any submodule would come by here, and load them all

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -45,30 +45,30 @@ class BatchDataset(Dataset):
 
     def __init__(
         self,
-        input_dataset,
-        batch_size,
-        drop_remainder=False,
-        num_parallel_workers=None,
-        per_batch_map=None,
-        input_columns=None,
-        output_columns=None,
-        column_order=None,
-        pad_info=None,
-        python_multiprocessing=False,
-    ):
+        input_dataset: Dataset,
+        batch_size: int | Callable[..., int],
+        drop_remainder: bool = False,
+        num_parallel_workers: int | None = None,
+        per_batch_map: Callable[..., Any] | None = None,
+        input_columns: str | list[str] | None = None,
+        output_columns: str | list[str] | None = None,
+        column_order: str | list[str] | None = None,
+        pad_info: dict[str, Any] | None = None,
+        python_multiprocessing: bool = False,
+    ) -> None:
         super().__init__(input_dataset, num_parallel_workers)
         if _repeats_below(input_dataset):
             log.warning("Repeat is located before batch, data from two epochs can be batched together.")
         _tell_sync(input_dataset, batch_size)
-        self.batch_size = 1 if callable(batch_size) else batch_size
-        self.batch_size_func = batch_size if callable(batch_size) else None
-        self.drop_remainder = drop_remainder or False
+        self.batch_size: int = 1 if callable(batch_size) else batch_size
+        self.batch_size_func: Callable[..., Any] | None = batch_size if callable(batch_size) else None
+        self.drop_remainder: bool = drop_remainder or False
         self.per_batch_map = per_batch_map
-        self.input_columns = as_list(input_columns) or []
-        self.output_columns = as_list(output_columns) or []
-        self.column_order = as_list(column_order) or []
-        self.pad = pad_info is not None
-        self.pad_info = pad_info or {}
+        self.input_columns: list[str] = as_list(input_columns) or []
+        self.output_columns: list[str] = as_list(output_columns) or []
+        self.column_order: list[str] = as_list(column_order) or []
+        self.pad: bool = pad_info is not None
+        self.pad_info: dict[str, Any] = pad_info or {}
         self.python_multiprocessing = python_multiprocessing
 
     def _node(self, children):
@@ -100,7 +100,7 @@ def batch(
     column_order: Columns | None = None,
     pad_info: PadInfo | None = None,
     python_multiprocessing: Flag | None = False,
-    max_rowsize=16,
+    max_rowsize: int = 16,
 ) -> BatchDataset:
     """Combine consecutive rows into one with a leading axis.
 

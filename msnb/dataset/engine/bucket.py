@@ -3,7 +3,7 @@
 import bisect
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Annotated
+from typing import Annotated, Any
 
 from msnb.common.kinds import Worded, checked
 from msnb.dataset.core.kinds import ColumnList, Flag, PadInfo, of_type
@@ -39,15 +39,15 @@ class BucketBatchByLengthDataset(Dataset):
 
     def __init__(
         self,
-        input_dataset,
-        column_names,
-        bucket_boundaries,
-        bucket_batch_sizes,
-        element_length_function,
-        pad_info,
-        pad_to_bucket_boundary,
-        drop_remainder,
-    ):
+        input_dataset: Dataset,
+        column_names: list[str],
+        bucket_boundaries: list[int],
+        bucket_batch_sizes: list[int],
+        element_length_function: Callable[..., int] | None,
+        pad_info: dict[str, Any] | None,
+        pad_to_bucket_boundary: bool,
+        drop_remainder: bool,
+    ) -> None:
         if len(column_names) != 1 and element_length_function is None:
             raise ValueError("If element_length_function is not specified, exactly one column name should be passed.")
         buckets = len(bucket_boundaries) + 1
@@ -61,7 +61,7 @@ class BucketBatchByLengthDataset(Dataset):
         self.bucket_boundaries = bucket_boundaries
         self.bucket_batch_sizes = bucket_batch_sizes
         self.element_length_function = element_length_function
-        self.pad_info = pad_info or {}
+        self.pad_info: dict[str, Any] = pad_info or {}
         self.pad_to_bucket_boundary = pad_to_bucket_boundary
         self.drop_remainder = drop_remainder
 

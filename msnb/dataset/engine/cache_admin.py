@@ -5,7 +5,7 @@ process.
 import sys
 
 
-def main():
+def main() -> int:
     """Say so."""
     sys.stderr.write("There is no cache server in msnb: a DatasetCache keeps its rows in the process that made it.\n")
     return 1

@@ -6,7 +6,7 @@ import os
 import pickle
 import tempfile
 from collections import namedtuple
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -101,16 +101,16 @@ class DatasetCache:
         self._kept = _Kept(size, spilling)
         self._owner = None
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
 
-    def GetStat(self):  # noqa: N802 (MindSpore's name)
+    def GetStat(self) -> Any:  # noqa: N802 (MindSpore's name)
         """Average bytes per row, rows in memory and rows on disk."""
         kept = self._kept
         n = len(kept.rows) + len(kept.places)
         return CacheStat(kept.total // n if n else 0, len(kept.rows), len(kept.places))
 
-    def node(self, dataset, below):
+    def node(self, dataset: Any, below: Any) -> Any:
         """`below`, with its rows kept."""
         signature = _signature(dataset)
         if self._owner is None:

@@ -2,6 +2,9 @@
 shapes differ.
 """
 
+from collections.abc import Iterable, Iterator
+from typing import Any
+
 import numpy as np
 
 
@@ -10,11 +13,11 @@ class Hint:
 
     __slots__ = ("size", "limit")
 
-    def __init__(self, limit, size=None):
-        self.limit = limit
-        self.size = limit if size is None else size
+    def __init__(self, limit: int, size: int | None = None) -> None:
+        self.limit: int = limit
+        self.size: int = limit if size is None else size
 
-    def take(self):
+    def take(self) -> int:
         """The size for the next chunk."""
         size = self.size
         if size < self.limit:
@@ -27,20 +30,20 @@ class Chunk:
 
     __slots__ = ("columns", "n", "first")
 
-    def __init__(self, columns, n, first=0):
-        self.columns = columns
-        self.n = n
-        self.first = first
+    def __init__(self, columns: Any, n: int, first: int = 0) -> None:
+        self.columns: Any = columns
+        self.n: int = n
+        self.first: int = first
 
-    def rows(self):
+    def rows(self) -> Iterator[Any]:
         """Yield each row as a list of arrays."""
         yield from map(list, zip(*[rows_of(c) for c in self.columns], strict=True)) if self.columns else ()
 
-    def part(self, start, stop):
+    def part(self, start: int, stop: int) -> "Chunk":
         """The rows from `start` to `stop`."""
         return Chunk([c[start:stop] for c in self.columns], stop - start, self.first + start)
 
-    def pick(self, keep):
+    def pick(self, keep: Any) -> "Chunk":
         """The rows whose numbers are in the list `keep`."""
         return Chunk(
             [c[keep] if isinstance(c, np.ndarray) else [c[i] for i in keep] for c in self.columns],
@@ -49,7 +52,7 @@ class Chunk:
         )
 
 
-def rows_of(column):
+def rows_of(column: Any) -> Any:
     """A list with the array of every row; strings get the width they need."""
     if isinstance(column, list):
         return column
@@ -60,7 +63,7 @@ def rows_of(column):
     return [column[i, ...] for i in range(len(column))]
 
 
-def stacked(rows):
+def stacked(rows: Any) -> Any:
     """The rows as one array, or None when they do not agree in shape and dtype."""
     first = rows[0]
     shape, dtype = first.shape, first.dtype
@@ -82,7 +85,7 @@ def stacked(rows):
     return np.array(rows, dtype)
 
 
-def settle(column):
+def settle(column: Any) -> Any:
     """A list column as one array where possible."""
     if isinstance(column, list) and column:
         whole = stacked(column)
@@ -90,7 +93,7 @@ def settle(column):
     return column
 
 
-def joined(columns):
+def joined(columns: Any) -> Any:
     """Concatenate pieces of one column."""
     if len(columns) == 1:
         return columns[0]
@@ -106,7 +109,7 @@ def joined(columns):
     return [row for c in columns for row in rows_of(c)]
 
 
-def concatenate(chunks):
+def concatenate(chunks: list[Chunk]) -> Chunk:
     """One chunk out of several."""
     if len(chunks) == 1:
         return chunks[0]
@@ -114,7 +117,7 @@ def concatenate(chunks):
     return Chunk(columns, sum(c.n for c in chunks), chunks[0].first)
 
 
-def gathered(rows, hint):
+def gathered(rows: Iterable[Any], hint: Hint) -> Iterator[Chunk]:
     """Yield lists of as many `rows` as suit the consumer; the rows before an error come before it."""
     group, want, failure = [], hint.take(), None
     try:
@@ -131,7 +134,7 @@ def gathered(rows, hint):
         raise failure
 
 
-def rechunk(chunks, size, keep_rest=False):
+def rechunk(chunks: Iterable[Chunk], size: int, keep_rest: bool = False) -> Iterator[Chunk]:
     """Yield chunks of exactly `size` rows (the last may be shorter) out of chunks of any size. Rows that wait for more
     when an error comes are dropped, as those of a batch are, or with `keep_rest` given out before it.
     """

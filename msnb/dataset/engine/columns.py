@@ -1,5 +1,7 @@
 """Names of columns and their order: ``rename``, ``project``."""
 
+from typing import Any
+
 from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import Columns, as_list
 from msnb.dataset.engine import nodes
@@ -9,10 +11,12 @@ from msnb.dataset.engine.dataset import Dataset, fluent
 class RenameDataset(Dataset):
     """The result of :meth:`Dataset.rename`."""
 
-    def __init__(self, input_dataset, input_columns, output_columns):
+    def __init__(
+        self, input_dataset: Dataset, input_columns: str | list[str] | None, output_columns: str | list[str] | None
+    ) -> None:
         super().__init__(input_dataset)
-        self.input_column_names = as_list(input_columns)
-        self.output_column_names = as_list(output_columns)
+        self.input_column_names: list[str] | None = as_list(input_columns)
+        self.output_column_names: list[str] | None = as_list(output_columns)
 
     def _node(self, children):
         return nodes.Rename(children[0], self.input_column_names, self.output_column_names)
@@ -42,9 +46,9 @@ def rename(self: Dataset, input_columns: Columns, output_columns: Columns) -> Re
 class ProjectDataset(Dataset):
     """The result of :meth:`Dataset.project`."""
 
-    def __init__(self, input_dataset, columns, prefetch_size=None):
+    def __init__(self, input_dataset: Dataset, columns: Any, prefetch_size: int | None = None) -> None:
         super().__init__(input_dataset)
-        self.columns = as_list(columns)
+        self.columns: list[str] | None = as_list(columns)
         self.prefetch_size = prefetch_size
 
     def _node(self, children):

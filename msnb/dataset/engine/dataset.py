@@ -2,11 +2,14 @@
 
 import copy
 import weakref
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, Self
 
 from msnb.dataset.engine.optimiser import explain, optimised
 from msnb.dataset.engine.queries import Queries
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.dataset.engine.cache_client import DatasetCache
 
 
 class Dataset(Queries):
@@ -40,23 +43,29 @@ class Dataset(Queries):
     _col_names = _batch_size = _repeat_count = _num_classes = None
     _input_indexs = ()
 
-    def __new__(cls, *args, **kwargs):
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         new = super().__new__(cls)
         new._made_with = (args, kwargs)
         return new
 
-    def __init__(self, children=None, num_parallel_workers=None, cache=None):
+    def __init__(
+        self,
+        children: "Dataset | list[Dataset] | None" = None,
+        num_parallel_workers: int | None = None,
+        cache: "DatasetCache | None" = None,
+    ) -> None:
         below = () if children is None else children if isinstance(children, list | tuple) else (children,)
-        self.children, self.parent = list(below), []
+        self.children: list[Dataset] = list(below)
+        self.parent: list[Any] = []
         for child in self.children:
             child.parent.append(weakref.ref(self))
         self.num_parallel_workers = num_parallel_workers
         self.cache = cache
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "parent": []}
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> "Dataset":
         """A copy of the pipeline that shares the user's objects (sources, functions) but not the samplers."""
         if id(self) in memo:
             return memo[id(self)]
@@ -70,10 +79,10 @@ class Dataset(Queries):
             new.sampler = _copy_sampler(self.sampler)
         return new
 
-    def __iter__(self):
+    def __iter__(self) -> "Iterator[Any]":
         return self.create_tuple_iterator(num_epochs=1)
 
-    def get_args(self):
+    def get_args(self) -> dict[str, Any]:
         """What this operator was made with, as a dict."""
         skip = {"children", "parent", "dataset_size", "saved_output_shapes", "saved_output_types"}
         return {k: v for k, v in self.__dict__.items() if k not in skip and not k.startswith("_")}
@@ -82,7 +91,7 @@ class Dataset(Queries):
         """This operator as a node of a running plan."""
         raise NotImplementedError(f"{type(self).__name__} has to say how it runs.")
 
-    def make_plan(self, optimise=True):
+    def make_plan(self, optimise: bool = True) -> Any:
         """The running plan of this pipeline."""
         self._check_tree()
         plan = self._build()
@@ -107,7 +116,7 @@ class Dataset(Queries):
         """
         print(explain(self))
 
-    def __add__(self, datasets):
+    def __add__(self, datasets: Any) -> "Dataset":
         return self.concat(datasets)
 
     def apply(self, apply_func: "Callable[[Dataset], Dataset]") -> "Dataset":
@@ -129,7 +138,7 @@ class Dataset(Queries):
             return made
         raise TypeError(f"apply_func must return a dataset, but returned {type(made).__name__}.")
 
-    def reset(self):
+    def reset(self) -> None:
         """Nothing to do: every iterator starts from the beginning."""
 
 
@@ -140,7 +149,7 @@ def _copy_sampler(sampler):
     return new
 
 
-def fluent(function):
+def fluent(function: Any) -> Any:
     """Decorator: a method of every data set, declared where what it makes is defined.
 
     ``@fluent("zip")`` gives it another name than the function's. The class lists its methods for editors and type

@@ -1,6 +1,7 @@
 """Face of ``mindspore.dataset.engine.datasets``: every data set, under the path that MindSpore has for it."""
 
 from importlib import import_module
+from typing import Any
 
 from msnb.dataset.engine import iterators, monitor, saving, splitting  # noqa: F401 (their methods of Dataset)
 from msnb.dataset.engine.batch import BatchDataset
@@ -72,7 +73,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(import_module(f"msnb.dataset.engine.{_LATER[name]}"), name)
     if name == "context":

@@ -3,6 +3,8 @@
 import os
 import sysconfig
 import traceback
+from collections.abc import Sequence
+from typing import Any
 
 _HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep  # all of msnb
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
@@ -26,14 +28,14 @@ class NoDataError(RuntimeError):
         hint (str): What is missing.
     """
 
-    def __init__(self, dataset, hint=""):
+    def __init__(self, dataset: str, hint: str = "") -> None:
         super().__init__(
             f"Invalid data, no valid data matching the dataset API {dataset}. Please check file path or dataset API"
             + (f": {hint}" if hint else ".")
         )
 
 
-def users_line(error):
+def users_line(error: BaseException) -> str | None:
     """``file:line in function`` of the innermost frame of the user's, a library's where there is none; "" when all are
     msnb's.
     """
@@ -45,12 +47,12 @@ def users_line(error):
     return next((f"{f.filename}:{f.lineno}, in {f.name}: {f.line}" for f in own or frames), "")
 
 
-def rows_before(error):
+def rows_before(error: BaseException) -> tuple[Any, int]:
     """(columns, number) of the rows that were made before an error; (None, 0) when there is none."""
     return getattr(error, "before", None) or (None, 0)
 
 
-def located(error, what, columns=(), sample=None):
+def located(error: Exception, what: str, columns: Sequence[str] = (), sample: int | None = None) -> Exception:
     """A RuntimeError that tells what failed, in which columns, at which sample and at which line of the user's."""
     if isinstance(error, UserError | KeyboardInterrupt | SystemExit):
         return error

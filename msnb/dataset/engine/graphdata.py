@@ -2,7 +2,7 @@
 walks.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -164,7 +164,7 @@ class GraphData:
             serve(self, hostname, port, num_client, auto_shutdown)
 
     @checked
-    def get_all_nodes(self, node_type: Whole):
+    def get_all_nodes(self, node_type: Whole) -> np.ndarray:
         """Numbers of the nodes of a type.
 
         Args:
@@ -184,7 +184,7 @@ class GraphData:
         return self._graph.of_type[kind]
 
     @checked
-    def get_all_edges(self, edge_type: Whole):
+    def get_all_edges(self, edge_type: Whole) -> np.ndarray:
         """Numbers of the edges of a type; see :meth:`get_all_nodes`."""
         edges = [e for e, t in self._graph.edge_type.items() if t == edge_type]
         if not edges:
@@ -193,7 +193,7 @@ class GraphData:
             )
         return np.array(edges, np.int32)
 
-    def get_nodes_from_edges(self, edge_list):
+    def get_nodes_from_edges(self, edge_list: list[Any] | np.ndarray) -> np.ndarray:
         """The two ends of each edge.
 
         Args:
@@ -221,7 +221,7 @@ class GraphData:
         return self._graph.neighbours.get(node, {}).get(kind, np.empty(0, np.int32))
 
     @checked
-    def get_all_neighbors(self, node_list, neighbor_type: Whole):
+    def get_all_neighbors(self, node_list: list[Any] | np.ndarray, neighbor_type: Whole) -> np.ndarray:
         """All neighbours of a type: each row is a node and its neighbours, filled up with -1.
 
         Args:
@@ -242,7 +242,12 @@ class GraphData:
             row[1 : 1 + len(others)] = others
         return result
 
-    def get_sampled_neighbors(self, node_list, neighbor_nums, neighbor_types):
+    def get_sampled_neighbors(
+        self,
+        node_list: list[Any] | np.ndarray,
+        neighbor_nums: list[Any] | np.ndarray,
+        neighbor_types: list[Any] | np.ndarray,
+    ) -> np.ndarray:
         """Random neighbours, their neighbours and so on, up to 6 hops.
 
         Args:
@@ -288,7 +293,9 @@ class GraphData:
         return drawn
 
     @checked
-    def get_neg_sampled_neighbors(self, node_list, neg_neighbor_num: Whole, neg_neighbor_type: Whole):
+    def get_neg_sampled_neighbors(
+        self, node_list: list[Any] | np.ndarray, neg_neighbor_num: Whole, neg_neighbor_type: Whole
+    ) -> np.ndarray:
         """Random nodes of a type that are no neighbours: each row is a node and those.
 
         Args:
@@ -311,7 +318,9 @@ class GraphData:
             rows.append([node, *self._sampled(others, neg_neighbor_num)])
         return np.array(rows, np.int32)
 
-    def get_node_feature(self, node_list, feature_types):
+    def get_node_feature(
+        self, node_list: list[Any] | np.ndarray, feature_types: list[Any] | np.ndarray
+    ) -> list[np.ndarray]:
         """Features of nodes.
 
         Args:
@@ -330,7 +339,7 @@ class GraphData:
             _nested(node_list, "node_list"), feature_types, graph.node_features, graph.node_defaults, "node"
         )
 
-    def get_edge_feature(self, edge_list, feature_types):
+    def get_edge_feature(self, edge_list: Any, feature_types: Any) -> list[np.ndarray]:
         """Features of edges; see :meth:`get_node_feature`."""
         graph = self._graph
         return self._collect(
@@ -353,7 +362,7 @@ class GraphData:
             results.append(np.stack(values).reshape(items.shape + defaults[kind].shape))
         return results
 
-    def graph_info(self):
+    def graph_info(self) -> dict[str, Any]:
         """Types and numbers of nodes, edges and features.
 
         Returns:
@@ -374,12 +383,12 @@ class GraphData:
     @checked
     def random_walk(
         self,
-        target_nodes,
-        meta_path,
+        target_nodes: list[Any] | np.ndarray,
+        meta_path: list[Any] | np.ndarray,
         step_home_param: Annotated[float, of_type(float)] = 1.0,
         step_away_param: Annotated[float, of_type(float)] = 1.0,
         default_node: Annotated[int, within(-1, INT32_MAX, int)] = -1,
-    ):
+    ) -> np.ndarray:
         """Random walks as in node2vec.
 
         Args:

@@ -13,6 +13,7 @@ import socketserver
 import struct
 import threading
 import time
+from typing import Any
 
 import numpy as np
 
@@ -117,7 +118,7 @@ class _Server(socketserver.ThreadingTCPServer):
                     threading.Thread(target=self.shutdown, daemon=True).start()
 
 
-def serve(graph, hostname, port, num_client, auto_shutdown):
+def serve(graph: Any, hostname: str, port: int, num_client: int, auto_shutdown: bool) -> None:
     """Answer clients; with `auto_shutdown` until `num_client` of them have come and gone, or else for ever.
 
     Raises:
@@ -134,7 +135,7 @@ def serve(graph, hostname, port, num_client, auto_shutdown):
 class Client:
     """Asks a server; usable from several threads, and from processes forked later."""
 
-    def __init__(self, hostname, port):
+    def __init__(self, hostname: str, port: int) -> None:
         self._address = hostname, port
         self._lock = threading.Lock()
         self._pid = None
@@ -157,7 +158,7 @@ class Client:
         self._stream = self._socket.makefile("rwb")
         self._pid = os.getpid()
 
-    def call(self, method, *args, **kwargs):
+    def call(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """The method's result on the server; its errors come back as they are."""
         with self._lock:
             if self._pid != os.getpid():  # a forked process must not share the connection
@@ -171,12 +172,12 @@ class Client:
         kind, text = answer[1:]
         raise _ERRORS[kind](text) if kind in _ERRORS else RuntimeError(f"{kind}: {text}")
 
-    def stand_in(self, graph):
+    def stand_in(self, graph: Any) -> None:
         """Let the methods of `graph` ask the server."""
         for name in METHODS:
             setattr(graph, name, functools.partial(self.call, name))
 
-    def close(self):
+    def close(self) -> None:
         """Leave the server."""
         self._stream.close()
         self._socket.close()

@@ -4,7 +4,7 @@ import copy
 import time
 import weakref
 from itertools import chain
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def _cleanup():
             iterator.stop()
 
 
-def check_iterator_cleanup():
+def check_iterator_cleanup() -> bool:
     """Whether iterators are being stopped because the interpreter ends; they never are."""
     return False
 
@@ -67,9 +67,11 @@ class Iterator:
         do_copy (bool): Accepted for MindSpore's sake; arrays are never shared with the pipeline. Default: True.
     """
 
-    def __init__(self, dataset, num_epochs=-1, output_numpy=False, do_copy=True):
+    def __init__(
+        self, dataset: Dataset, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = True
+    ) -> None:
         self.ori_dataset = dataset
-        self.dataset = copy.deepcopy(dataset)
+        self.dataset: Dataset = copy.deepcopy(dataset)
         self._plan = self.dataset.make_plan()
         self._monitor = getattr(self.dataset, "_monitor", None)
         if self._monitor is not None:
@@ -86,10 +88,10 @@ class Iterator:
             ITERATORS_LIST[:] = [ref for ref in ITERATORS_LIST if ref() is not None]
         ITERATORS_LIST.append(weakref.ref(self))
 
-    def __iter__(self):
+    def __iter__(self) -> Self:
         return self
 
-    def __next__(self):
+    def __next__(self) -> Any:
         start = _clock() if _asked.waited else None
         try:
             if not hasattr(self, "_runtime_context"):
@@ -143,11 +145,11 @@ class Iterator:
             self._prefetcher.stop()
             self._prefetcher = None
 
-    def get_col_names(self):
+    def get_col_names(self) -> list[str]:
         """Names of the columns, in the order of the pipeline."""
         return list(self._columns)
 
-    def stop(self):
+    def stop(self) -> None:
         """Give back what the pipeline holds. The iterator cannot be used afterwards."""
         if hasattr(self, "_runtime_context"):
             del self._runtime_context
@@ -157,13 +159,13 @@ class Iterator:
 
     release = stop
 
-    def __del__(self):
+    def __del__(self) -> None:
         try:
             self.stop()
         except Exception:  # at interpreter exit modules may be gone
             pass
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
 
 
@@ -177,7 +179,14 @@ class DictIterator(Iterator):
 class TupleIterator(Iterator):
     """Rows as lists of values, in the order of `columns`."""
 
-    def __init__(self, dataset, columns=None, num_epochs=-1, output_numpy=False, do_copy=True):
+    def __init__(
+        self,
+        dataset: Dataset,
+        columns: Any = None,
+        num_epochs: int = -1,
+        output_numpy: bool = False,
+        do_copy: bool = True,
+    ) -> None:
         if columns is not None:
             monitor = getattr(dataset, "_monitor", None)
             dataset = dataset.project(columns if isinstance(columns, list) else [columns])
@@ -201,7 +210,7 @@ def create_tuple_iterator(
     columns: Selection | None = None,
     num_epochs: NoEnd | None = -1,
     output_numpy: Flag | None = False,
-    do_copy=True,
+    do_copy: bool = True,
 ) -> TupleIterator:
     """An iterator over rows as lists.
 
@@ -225,7 +234,7 @@ def create_tuple_iterator(
 @fluent
 @checked
 def create_dict_iterator(
-    self: Dataset, num_epochs: NoEnd | None = -1, output_numpy: Flag | None = False, do_copy=True
+    self: Dataset, num_epochs: NoEnd | None = -1, output_numpy: Flag | None = False, do_copy: bool = True
 ) -> DictIterator:
     """An iterator over rows as dicts.
 
@@ -249,6 +258,6 @@ def _say_copied(do_copy):
     log.unused("Dataset", "values never share memory with the pipeline", do_copy=do_copy is not True)
 
 
-def empty_like(shapes, types):
+def empty_like(shapes: Any, types: Any) -> list[np.ndarray]:
     """Zeros of the given shapes and types, one per column."""
     return [np.zeros(shape, dtype) for shape, dtype in zip(shapes, types, strict=True)]

@@ -1,6 +1,6 @@
 """Data sets side by side and one after the other: ``zip``, ``concat``."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -11,11 +11,14 @@ from msnb.dataset.engine.batch import BatchDataset
 from msnb.dataset.engine.dataset import Dataset, fluent
 from msnb.dataset.engine.sources.base import MappableDataset
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.dataset.engine.samplers import DistributedSampler
+
 
 class ZipDataset(Dataset):
     """The result of :meth:`Dataset.zip`."""
 
-    def __init__(self, datasets):
+    def __init__(self, datasets: Any) -> None:
         for dataset in datasets:
             if not isinstance(dataset, Dataset):
                 raise TypeError(f"Invalid dataset, expected Dataset object, but got {type(dataset)}!")
@@ -25,7 +28,7 @@ class ZipDataset(Dataset):
     def _node(self, children):
         return ordering.Zip(children)
 
-    def is_sync(self):
+    def is_sync(self) -> bool:
         """Whether a ``sync_wait`` is in any of the pipelines."""
         return any(c.is_sync() for c in self.children)
 
@@ -71,14 +74,14 @@ def zip(datasets: Annotated[tuple[Dataset, ...], of_type(tuple)]) -> ZipDataset:
 class ConcatDataset(Dataset):
     """The result of :meth:`Dataset.concat`."""
 
-    def __init__(self, datasets):
+    def __init__(self, datasets: Any) -> None:
         super().__init__(list(datasets))
         for dataset in datasets:
             if not isinstance(dataset, Dataset):
                 raise TypeError(f"Invalid dataset, expected Dataset object, but got {type(dataset)}!")
         self.datasets = datasets
         self._shard = None
-        self.children_sizes_ = [c.get_dataset_size() for c in self.children]
+        self.children_sizes_: list[int] = [c.get_dataset_size() for c in self.children]
         for number, size in enumerate(self.children_sizes_):
             if size == 0:
                 raise ValueError(
@@ -86,7 +89,7 @@ class ConcatDataset(Dataset):
                     "the dataset."
                 )
 
-    def use_sampler(self, sampler):
+    def use_sampler(self, sampler: "DistributedSampler") -> None:
         """Give out one share of the concatenated samples.
 
         Args:
@@ -149,12 +152,12 @@ def _read_all(dataset):
 class ConcatShard:
     """Keeps every `num_shards`-th row, counted over all parts."""
 
-    def __init__(self, num_shards, shard_id):
+    def __init__(self, num_shards: int | None, shard_id: int | None) -> None:
         self.num_shards = num_shards
         self.shard_id = shard_id
-        self.position = 0
+        self.position: Any = 0
 
-    def keep(self, chunk, number, first):
+    def keep(self, chunk: Any, number: int, first: int) -> Any:
         """The rows of this share, None when there are none."""
         if number == 0 and chunk.first == 0:
             self.position = 0
@@ -163,7 +166,7 @@ class ConcatShard:
         chosen = np.flatnonzero(places % self.num_shards == self.shard_id).tolist()
         return chunk.pick(chosen) if chosen else None
 
-    def size(self, node):
+    def size(self, node: Any) -> int | None:
         """Rows of this share, None when the parts do not tell."""
         sizes = [c.size() for c in node.children]
         if None in sizes:
@@ -171,7 +174,7 @@ class ConcatShard:
         return len(range(self.shard_id, sum(sizes), self.num_shards))
 
 
-def shard_children(dataset, sampler):
+def shard_children(dataset: Dataset, sampler: Any) -> Any:
     """Let the parts come in their own order, and keep one share of the whole."""
     for child in dataset.children:
         if isinstance(child, MappableDataset) and child.sampler is not None:

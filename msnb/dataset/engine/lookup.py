@@ -1,6 +1,8 @@
 """Pointwise transforms of uint8 images as one table look-up, with the channels put first in the same go."""
 
 import threading
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -26,11 +28,11 @@ class TableStep(Step):
     deterministic = True
     pointwise = True
 
-    def __init__(self, steps, planes=None):
+    def __init__(self, steps: list[LibraryStep], planes: LibraryStep | None = None) -> None:
         super().__init__(steps[0].inputs, 1, steps[0].names, steps[0].workers)
         self.steps = steps
         self.planes = planes
-        self.label = " + ".join(s.label for s in [*steps, *([planes] if planes else [])])
+        self.label: str = " + ".join(s.label for s in [*steps, *([planes] if planes else [])])
         self._tables = {}
         self._lock = threading.Lock()
 
@@ -50,7 +52,7 @@ class TableStep(Step):
                     self._tables[channels] = table[:1] if (table == table[:1]).all() else table
         return self._tables[channels]
 
-    def apply(self, columns, n, first):
+    def apply(self, columns: Any, n: int, first: int) -> list[Any]:
         column = settle(columns[0])
         if isinstance(column, np.ndarray) and column.dtype == np.uint8 and column.ndim == 4 and column.shape[-1] <= 4:
             table = self._table(column.shape[-1])
@@ -61,7 +63,7 @@ class TableStep(Step):
         return [column]
 
 
-def look_up(table, images):
+def look_up(table: np.ndarray, images: np.ndarray) -> np.ndarray:
     """``table[channel, pixel]`` of uint8 images (N, H, W, C)."""
     n, height, width, channels = images.shape
     if table.dtype not in _OPENCV:
@@ -75,7 +77,7 @@ def look_up(table, images):
     )
 
 
-def look_up_planes(table, images):
+def look_up_planes(table: np.ndarray, images: np.ndarray) -> np.ndarray:
     """:func:`look_up`, with the channels before height and width in the result."""
     n, height, width, channels = images.shape
     if channels == 1 or table.dtype not in _OPENCV:
@@ -95,7 +97,7 @@ def look_up_planes(table, images):
     return out.reshape(n, channels, height, width)
 
 
-def fuse_pointwise(steps):
+def fuse_pointwise(steps: Sequence[Any]) -> list[Any]:
     """Neighbouring pointwise steps on the same column become one TableStep, along with an HWC2CHW that follows."""
     out, run = [], []
 

@@ -1,7 +1,7 @@
 """``map``: transforms and functions applied to columns of every row; ``flat_map``: a data set out of every row."""
 
 from collections.abc import Callable, Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from msnb import log
 from msnb.common.kinds import Worded, checked
@@ -30,16 +30,16 @@ class MapDataset(Dataset):
 
     def __init__(
         self,
-        input_dataset,
-        operations=None,
-        input_columns=None,
-        output_columns=None,
-        column_order=None,
-        num_parallel_workers=None,
-        python_multiprocessing=False,
-        cache=None,
-        callbacks=None,
-    ):
+        input_dataset: Dataset,
+        operations: Any = None,
+        input_columns: str | list[str] | None = None,
+        output_columns: str | list[str] | None = None,
+        column_order: str | list[str] | None = None,
+        num_parallel_workers: int | None = None,
+        python_multiprocessing: bool = False,
+        cache: Any = None,
+        callbacks: Any = None,
+    ) -> None:
         super().__init__(input_dataset, num_parallel_workers, cache)
         operations = [] if operations is None else operations
         self.operations = list(operations) if isinstance(operations, list | tuple) else [operations]
@@ -49,8 +49,8 @@ class MapDataset(Dataset):
                     f"operations[{i}] of map is neither a transform nor a callable Python function, but {op!r} "
                     f"({type(op).__name__})."
                 )
-        self.input_columns = as_list(input_columns) or []
-        self.output_columns = as_list(output_columns) or self.input_columns
+        self.input_columns: list[str] = as_list(input_columns) or []
+        self.output_columns: list[str] = as_list(output_columns) or self.input_columns
         self.column_order = column_order
         if self.input_columns and len(self.input_columns) != len(self.output_columns) and column_order is None:
             raise ValueError(
@@ -131,8 +131,8 @@ def map(
     python_multiprocessing: Flag = False,
     cache: Cache | None = None,
     callbacks: Callbacks | None = None,
-    max_rowsize=16,
-    offload=None,
+    max_rowsize: int = 16,
+    offload: bool | None = None,
 ) -> MapDataset:
     """Apply transforms or functions to columns of every row.
 

@@ -5,6 +5,8 @@ Nothing here runs unless a pipeline is monitored: then the operators of its plan
 
 import threading
 import time
+from collections.abc import Iterator
+from typing import Any, Self
 
 from msnb.dataset.engine import nodes
 from msnb.dataset.engine.dataset import Dataset, fluent
@@ -27,21 +29,21 @@ class Operator:
         seconds (float): Time spent in it, without what it reads from.
     """
 
-    def __init__(self, label, kind, depth):
+    def __init__(self, label: Any, kind: str, depth: int) -> None:
         self._label = label
         self.kind = kind
         self.depth = depth
         self.rows = 0
-        self.total = 0.0
-        self.below = []
+        self.total: float = 0.0
+        self.below: list[Any] = []
 
     @property
-    def label(self):
+    def label(self) -> str:
         """What it is."""
         return self._label() if callable(self._label) else self._label
 
     @property
-    def seconds(self):
+    def seconds(self) -> float:
         """Time spent in it alone."""
         return max(0.0, self.total - sum(o.total for o in self.below))
 
@@ -69,29 +71,29 @@ class Monitor:
         >>> print(monitor)
     """
 
-    def __init__(self, dataset):
+    def __init__(self, dataset: Dataset) -> None:
         self.dataset = dataset
-        self.operators = []
-        self.queue = None
-        self.rows = 0
+        self.operators: list[Any] = []
+        self.queue: Any = None
+        self.rows: int = 0
         self.waited = self.used = 0.0
         self._filled, self._places = 0, 0  # sums over the items that were taken
-        self.running = False
+        self.running: bool = False
         self._begun = self._ended = None
         self._left = None
         self._lock = threading.Lock()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self.dataset._monitor = self
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: Any) -> None:
         self.dataset._monitor = None
         self.finish()
 
     # ---- what the engine calls
 
-    def attach(self, plan):
+    def attach(self, plan: Any) -> None:
         """Wrap the operators of a plan that is about to run, and begin anew."""
         with self._lock:
             self.operators = []
@@ -126,7 +128,7 @@ class Monitor:
             mine.below.append(self._add(child, depth + 1))
         return mine
 
-    def timed_boxing(self, boxed):
+    def timed_boxing(self, boxed: Any) -> Any:
         """The function that makes Tensors of rows, as a line of its own."""
         with self._lock:
             if self.operators[0].kind != "device":  # it is there from the second epoch on
@@ -157,7 +159,7 @@ class Monitor:
 
         return counted
 
-    def follow(self, items):
+    def follow(self, items: Any) -> Iterator[Any]:
         """The prefetcher's items, with the time that the consumer waits for them and uses in between."""
         self.queue = items
         if self._begun is None:
@@ -179,7 +181,7 @@ class Monitor:
             self.rows += len(item)
             yield item
 
-    def finish(self):
+    def finish(self) -> None:
         """The pipeline ended, or nobody looks any more."""
         if self.running:
             self.running = False
@@ -188,13 +190,13 @@ class Monitor:
     # ---- what it found
 
     @property
-    def seconds(self):
+    def seconds(self) -> float:
         """How long it has been running."""
         if self._begun is None:
             return 0.0
         return (_clock() if self.running else self._ended or _clock()) - self._begun
 
-    def snapshot(self):
+    def snapshot(self) -> dict[str, Any]:
         """The figures now, as a dict of plain values: ``seconds``, ``rows``, ``waited``, ``used``, ``unit`` of these
         rows, ``queue`` (filled, places), ``operators`` and ``verdict``.
         """
@@ -233,7 +235,7 @@ class Monitor:
             filled = round(places * self._filled / self._places)
         return [filled, places]
 
-    def verdict(self):
+    def verdict(self) -> str:
         """What holds the pipeline up, in words."""
         with self._lock:
             lines = list(self.operators)
@@ -255,7 +257,7 @@ class Monitor:
         waits = f"The consumer waits {self.waited / whole:.0%} of its time. " if self.used > 0.02 * whole else ""
         return f"{waits}{'Bottleneck: ' if share > 0.3 else ''}{slowest}{_advice(worst)}"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return table(self.snapshot())
 
 

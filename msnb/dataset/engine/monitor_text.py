@@ -1,10 +1,12 @@
 """A monitor's figures as text, for terminals."""
 
+from typing import Any
+
 _BAR = 20
 _LABEL = 46
 
 
-def rate(rows, seconds):
+def rate(rows: float, seconds: float) -> str:
     """Rows per second in a few characters."""
     if not seconds or not rows:
         return "-"
@@ -15,7 +17,7 @@ def rate(rows, seconds):
     return f"{value:.3g}/s"
 
 
-def table(snapshot):
+def table(snapshot: dict[str, Any]) -> str:
     """The figures as lines of text."""
     filled, places = snapshot["queue"]
     state = "running" if snapshot["running"] else "done"

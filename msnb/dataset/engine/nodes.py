@@ -3,6 +3,9 @@
 Each gives out one epoch of chunks per call of ``chunks(hint)``; the Hint is the size that suits the consumer.
 """
 
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
 import numpy as np
 
 from msnb.dataset.engine.chunk import Chunk, Hint, concatenate, joined, rechunk, rows_of, stacked
@@ -17,28 +20,28 @@ class Node:
         columns: names of the columns it gives out.
     """
 
-    def __init__(self, children, columns):
+    def __init__(self, children: "Sequence[Node]", columns: Sequence[str]) -> None:
         self.children = children
         self.columns = columns
 
-    def chunks(self, hint):
+    def chunks(self, hint: Hint) -> Iterator[Chunk]:
         """Yield the chunks of the next epoch."""
         raise NotImplementedError
 
-    def size(self):
+    def size(self) -> int | None:
         """Rows per epoch; None when only running it would tell."""
         return self.children[0].size()
 
-    def close(self):
+    def close(self) -> None:
         """Give back what the operator holds (processes, files)."""
         for child in self.children:
             child.close()
 
-    def describe(self):
+    def describe(self) -> str:
         """What a plan shows of it, in one line."""
         return type(self).__name__
 
-    def index(self, name, what):
+    def index(self, name: str, what: str) -> int:
         """Number of a column."""
         try:
             return self.columns.index(name)
@@ -53,27 +56,27 @@ class IndexSource(Node):
     numbers.
     """
 
-    def __init__(self, source, sampler, columns):
+    def __init__(self, source: Any, sampler: Any, columns: Sequence[str]) -> None:
         super().__init__([], columns)
         self.source = source
         self.sampler = sampler
-        self.order = []
+        self.order: list[Any] = []
 
-    def numbers(self):
+    def numbers(self) -> np.ndarray:
         """The sample numbers of the next epoch."""
         numbers = self.sampler.next_epoch()
         for change in self.order:
             numbers = change.numbers(numbers)
         return numbers
 
-    def fetch(self, numbers):
+    def fetch(self, numbers: np.ndarray) -> Any:
         """The columns of these samples."""
         return self.source.fetch(numbers)
 
-    def chunks(self, hint):
+    def chunks(self, hint: Hint) -> Iterator[Chunk]:
         return self.fetched(hint, lambda numbers, first: self.fetch(numbers))
 
-    def fetched(self, hint, fetch):
+    def fetched(self, hint: Hint, fetch: Callable[..., Any]) -> Iterator[Chunk]:
         """Yield the chunks of the next epoch out of ``fetch(numbers, number of the first row)``."""
         numbers = self.numbers()
         start = end = 0
@@ -109,13 +112,13 @@ class IndexSource(Node):
             error = found
         return [joined(list(c)) for c in zip(*made, strict=True)], len(made), error
 
-    def size(self):
+    def size(self) -> int | None:
         n = self.sampler.size()
         for change in self.order:
             n = change.size_after(n)
         return n
 
-    def describe(self):
+    def describe(self) -> str:
         changes = "".join(f" > {c.describe()}" for c in self.order)
         return f"{self.source.describe()} by {self.sampler.describe()}{changes}"
 
@@ -123,32 +126,32 @@ class IndexSource(Node):
 class StreamSource(Node):
     """Samples that come in their own order: ``open()`` gives an iterator over rows (lists of arrays) or chunks."""
 
-    def __init__(self, source, columns):
+    def __init__(self, source: Any, columns: Sequence[str]) -> None:
         super().__init__([], columns)
         self.source = source
 
-    def chunks(self, hint):
+    def chunks(self, hint: Hint) -> Iterator[Chunk]:
         first = 0
         for columns, n in self.source.stream(hint):
             yield Chunk(columns, n, first)
             first += n
 
-    def size(self):
+    def size(self) -> int | None:
         return self.source.size()
 
-    def describe(self):
+    def describe(self) -> str:
         return self.source.describe()
 
 
 class Map(Node):
     """Runs the steps of one or several ``map`` calls."""
 
-    def __init__(self, child, steps, columns, callbacks=None):
+    def __init__(self, child: "Node", steps: Sequence[Any], columns: Sequence[str], callbacks: Any = None) -> None:
         super().__init__([child], columns)
         self.steps = steps
         self.callbacks = callbacks
 
-    def chunks(self, hint):
+    def chunks(self, hint: Hint) -> Iterator[Chunk]:
         if self.callbacks is not None:
             yield from self.callbacks.watch(self, hint)
             return
@@ -162,7 +165,7 @@ class Map(Node):
                 raise
             yield made
 
-    def run(self, chunk):
+    def run(self, chunk: Chunk) -> Chunk:
         """The chunk after all steps. An error has the rows before its own, after all steps, as ``before``."""
         failure = None
         for step in self.steps:
@@ -179,7 +182,7 @@ class Map(Node):
             raise failure
         return chunk
 
-    def close(self):
+    def close(self) -> None:
         if self.callbacks is not None:
             self.callbacks.close()
         for step in self.steps:
@@ -188,7 +191,7 @@ class Map(Node):
                 processes.close()
         super().close()
 
-    def describe(self):
+    def describe(self) -> str:
         return "map " + ", ".join(f"{s.label} on {'+'.join(s.names)}" for s in self.steps)
 
 
@@ -199,13 +202,15 @@ class CachedMap(Node):
     again.
     """
 
-    def __init__(self, child, steps, columns, store, budget):
+    def __init__(
+        self, child: "Node", steps: Sequence[Any], columns: Sequence[str], store: Any, budget: int | None
+    ) -> None:
         super().__init__([child], columns)
         self.steps = steps
         self.store = store
         self.budget = budget
 
-    def chunks(self, hint):
+    def chunks(self, hint: Hint) -> Iterator[Chunk]:
         return self.children[0].fetched(hint, self._fetch)
 
     def _fetch(self, numbers, first):
@@ -213,14 +218,14 @@ class CachedMap(Node):
             return self.store.fetch(numbers, lambda missing: self.compute(missing, first))
         return self.compute(numbers, first)
 
-    def compute(self, numbers, first):
+    def compute(self, numbers: np.ndarray, first: int) -> Any:
         """The columns of these samples, computed."""
         chunk = Chunk(self.children[0].fetch(numbers), len(numbers), first)
         for step in self.steps:
             chunk = Chunk(step.run(chunk), chunk.n, first)
         return chunk.columns
 
-    def describe(self):
+    def describe(self) -> str:
         kept = "map " + ", ".join(f"{s.label} on {'+'.join(s.names)}" for s in self.steps) if self.steps else "rows"
         return f"cached {kept} (budget {self.budget >> 20} MiB; {self.store.describe()})"
 
@@ -228,15 +233,15 @@ class CachedMap(Node):
 class BatchInfo:
     """What a batch-size function or ``per_batch_map`` is told: which batch of which epoch is being made."""
 
-    def __init__(self, epoch=0, batch=0):
+    def __init__(self, epoch: int = 0, batch: int = 0) -> None:
         self._epoch = epoch
         self._batch = batch
 
-    def get_batch_num(self):
+    def get_batch_num(self) -> int:
         """Number of the batch in this epoch, from 0."""
         return self._batch
 
-    def get_epoch_num(self):
+    def get_epoch_num(self) -> int:
         """Number of the epoch, from 0."""
         return self._epoch
 
@@ -244,14 +249,23 @@ class BatchInfo:
 class Batch(Node):
     """Consecutive rows become one."""
 
-    def __init__(self, child, columns, size, drop_remainder=False, size_of=None, per_batch=None, pad=None):
+    def __init__(
+        self,
+        child: "Node",
+        columns: Sequence[str],
+        size: Any,
+        drop_remainder: bool = False,
+        size_of: Callable[..., int] | None = None,
+        per_batch: Callable[..., Any] | None = None,
+        pad: Any = None,
+    ) -> None:
         super().__init__([child], columns)
         self.batch_size = size
         self.drop_remainder = drop_remainder
         self.size_of = size_of
         self.per_batch = per_batch
         self.pad = pad
-        self.epoch = 0
+        self.epoch: int = 0
 
     def _groups(self):
         child = self.children[0]
@@ -284,7 +298,7 @@ class Batch(Node):
             )
         return int(size)
 
-    def chunks(self, hint):
+    def chunks(self, hint: Hint) -> Iterator[Chunk]:
         number = 0
         for group, number, full in self._groups():
             if not full and self.drop_remainder:
@@ -319,19 +333,19 @@ class Batch(Node):
             f"{sorted({str(r.dtype) for r in column})}."
         )
 
-    def size(self):
+    def size(self) -> int | None:
         n = self.children[0].size()
         if n is None or self.size_of is not None:
             return None
         return n // self.batch_size if self.drop_remainder else -(-n // self.batch_size)
 
-    def close(self):
+    def close(self) -> None:
         pool = getattr(self.per_batch, "pool", None)
         if pool is not None:
             pool.close()
         super().close()
 
-    def describe(self):
+    def describe(self) -> str:
         return f"batch {'by function' if self.size_of else self.batch_size}" + (
             ", drop_remainder" if self.drop_remainder else ""
         )
@@ -340,13 +354,13 @@ class Batch(Node):
 class Filter(Node):
     """The rows for which the user's function says yes."""
 
-    def __init__(self, child, predicate, names):
+    def __init__(self, child: "Node", predicate: Callable[..., Any], names: Sequence[str]) -> None:
         super().__init__([child], child.columns)
         self.predicate = predicate
-        self.names = names or child.columns
-        self.inputs = [child.index(name, "filter") for name in self.names]
+        self.names: Sequence[str] = names or child.columns
+        self.inputs: list[int] = [child.index(name, "filter") for name in self.names]
 
-    def chunks(self, hint):
+    def chunks(self, hint: Hint) -> Iterator[Chunk]:
         first = 0
         for chunk in self.children[0].chunks(hint):
             keep, number, failure = [], 0, None
@@ -364,32 +378,32 @@ class Filter(Node):
             if failure is not None:
                 raise failure
 
-    def size(self):
+    def size(self) -> None:
         return None
 
-    def describe(self):
+    def describe(self) -> str:
         return f"filter on {'+'.join(self.names)}"
 
 
 class Project(Node):
     """Some of the columns, in a given order."""
 
-    def __init__(self, child, names):
+    def __init__(self, child: "Node", names: Sequence[str]) -> None:
         super().__init__([child], list(names))
-        self.pick = [child.index(name, "project") for name in names]
+        self.pick: list[int] = [child.index(name, "project") for name in names]
 
-    def chunks(self, hint):
+    def chunks(self, hint: Hint) -> Iterator[Chunk]:
         for chunk in self.children[0].chunks(hint):
             yield Chunk([chunk.columns[i] for i in self.pick], chunk.n, chunk.first)
 
-    def describe(self):
+    def describe(self) -> str:
         return f"project {'+'.join(self.columns)}"
 
 
 class Rename(Node):
     """The same columns under other names."""
 
-    def __init__(self, child, old, new):
+    def __init__(self, child: "Node", old: Sequence[str], new: Sequence[str]) -> None:
         names = list(child.columns)
         places = [child.index(name, "rename") for name in old]
         for place, name in zip(places, new, strict=True):
@@ -399,8 +413,8 @@ class Rename(Node):
             raise RuntimeError(f"Invalid parameter, rename operation would make two columns named {twice!r}.")
         super().__init__([child], names)
 
-    def chunks(self, hint):
+    def chunks(self, hint: Hint) -> Iterator[Chunk]:
         return self.children[0].chunks(hint)
 
-    def describe(self):
+    def describe(self) -> str:
         return f"rename to {'+'.join(self.columns)}"

@@ -10,6 +10,7 @@ below them
 """
 
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from msnb.dataset.core.config import get_cache_budget
 from msnb.dataset.engine import nodes, ordering
@@ -18,8 +19,11 @@ from msnb.dataset.engine.memory import keep_freed_memory
 from msnb.dataset.engine.program import LibraryStep
 from msnb.dataset.engine.store import Store
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.dataset.engine.dataset import Dataset
 
-def optimised(plan):
+
+def optimised(plan: Any) -> Any:
     """The rewritten plan."""
     keep_freed_memory()
     plan = _rewrite(plan, _merge_maps)
@@ -136,7 +140,7 @@ def _work_in_place(steps):
             step.act_on_stack = step.op._apply_in_place
 
 
-def tree(node, depth=0):
+def tree(node: Any, depth: int = 0) -> list[str]:
     """The plan as indented lines, consumer first."""
     lines = ["  " * depth + node.describe()]
     for child in node.children:
@@ -144,7 +148,7 @@ def tree(node, depth=0):
     return lines
 
 
-def explain(dataset):
+def explain(dataset: "Dataset") -> str:
     """The plan of a pipeline as written and as it runs, as text."""
     written = dataset.make_plan(optimise=False)
     runs = dataset.make_plan()

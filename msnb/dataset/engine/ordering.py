@@ -1,6 +1,8 @@
 """The operators of a running plan that choose and order rows without looking at them."""
 
+from collections.abc import Iterator, Sequence
 from itertools import repeat
+from typing import Any
 
 from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.streams import Mt64, ShuffleBuffer
@@ -11,28 +13,28 @@ from msnb.dataset.engine.nodes import Node
 class Shuffle(Node):
     """Rows in the order of a shuffle buffer."""
 
-    def __init__(self, child, size, reshuffle=True, seed=None):
+    def __init__(self, child: Node, size: Any, reshuffle: bool = True, seed: int | None = None) -> None:
         super().__init__([child], child.columns)
         self.buffer_size = size
         self.reshuffle = reshuffle
-        self.seed = fresh_seed() if seed is None else seed
-        self.stream = Mt64(self.seed)
-        self.cut_short = False
+        self.seed: int = fresh_seed() if seed is None else seed
+        self.stream: Mt64 = Mt64(self.seed)
+        self.cut_short: bool = False
 
     def _buffer(self):
         if not self.reshuffle:
             self.stream = Mt64(self.seed)
         return ShuffleBuffer(self.buffer_size, self.stream)
 
-    def numbers(self, numbers):
+    def numbers(self, numbers: Any) -> Any:
         """The same for sample numbers."""
         return numbers[self._buffer().permuted(list(range(len(numbers))))]
 
-    def size_after(self, n):
+    def size_after(self, n: Any) -> Any:
         """Rows left of `n`."""
         return n
 
-    def chunks(self, hint):
+    def chunks(self, hint: Hint) -> Iterator[Chunk]:
         child, taken, ended = self.children[0], 0, False
 
         def rows():
@@ -69,18 +71,18 @@ class Shuffle(Node):
     def _chunk(self, rows, first):
         return Chunk([settle(list(c)) for c in zip(*rows, strict=True)], len(rows), first)
 
-    def describe(self):
+    def describe(self) -> str:
         return f"shuffle {self.buffer_size}"
 
 
 class Repeat(Node):
     """The child's epochs one after the other, as one."""
 
-    def __init__(self, child, count):
+    def __init__(self, child: Node, count: int) -> None:
         super().__init__([child], child.columns)
         self.count = count
 
-    def chunks(self, hint):
+    def chunks(self, hint: Hint) -> Iterator[Chunk]:
         done = first = 0
         while self.count < 0 or done < self.count:
             start = first
@@ -91,13 +93,13 @@ class Repeat(Node):
             if first == start:
                 return  # an empty data set, repeated, is empty
 
-    def size(self):
+    def size(self) -> int | None:
         n = self.children[0].size()
         if n is None or self.count < 0:
             return n
         return n * self.count
 
-    def describe(self):
+    def describe(self) -> str:
         return f"repeat {'for ever' if self.count < 0 else self.count}"
 
 
@@ -111,19 +113,19 @@ def _cut_short(node):
 class Take(Node):
     """The first rows only."""
 
-    def __init__(self, child, count):
+    def __init__(self, child: Node, count: int) -> None:
         super().__init__([child], child.columns)
         self.count = count
 
-    def numbers(self, numbers):
+    def numbers(self, numbers: Any) -> Any:
         """The same for sample numbers."""
         return numbers if self.count < 0 else numbers[: self.count]
 
-    def size_after(self, n):
+    def size_after(self, n: int) -> Any:
         """Rows left of `n`."""
         return n if n is None or self.count < 0 else min(n, self.count)
 
-    def chunks(self, hint):
+    def chunks(self, hint: Hint) -> Iterator[Chunk]:
         if self.count < 0:
             yield from self.children[0].chunks(hint)
             return
@@ -136,29 +138,29 @@ class Take(Node):
             left -= chunk.n
             yield chunk
 
-    def size(self):
+    def size(self) -> int | None:
         return self.size_after(self.children[0].size())
 
-    def describe(self):
+    def describe(self) -> str:
         return f"take {self.count}"
 
 
 class Skip(Node):
     """All but the first rows."""
 
-    def __init__(self, child, count):
+    def __init__(self, child: Node, count: int) -> None:
         super().__init__([child], child.columns)
         self.count = count
 
-    def numbers(self, numbers):
+    def numbers(self, numbers: Any) -> Any:
         """The same for sample numbers."""
         return numbers[self.count :]
 
-    def size_after(self, n):
+    def size_after(self, n: int) -> Any:
         """Rows left of `n`."""
         return n if n is None else max(0, n - self.count)
 
-    def chunks(self, hint):
+    def chunks(self, hint: Hint) -> Iterator[Chunk]:
         left, first = self.count, 0
         for chunk in self.children[0].chunks(hint):
             if left >= chunk.n:
@@ -169,17 +171,17 @@ class Skip(Node):
             yield Chunk(chunk.columns, chunk.n, first)
             first += chunk.n
 
-    def size(self):
+    def size(self) -> int | None:
         return self.size_after(self.children[0].size())
 
-    def describe(self):
+    def describe(self) -> str:
         return f"skip {self.count}"
 
 
 class Zip(Node):
     """Rows of several data sets side by side; the shortest decides the length."""
 
-    def __init__(self, children):
+    def __init__(self, children: Sequence[Node]) -> None:
         columns = [c for child in children for c in child.columns]
         twice = next((c for c in columns if columns.count(c) > 1), None)
         if twice is not None:
@@ -188,7 +190,7 @@ class Zip(Node):
             )
         super().__init__(children, columns)
 
-    def chunks(self, hint):
+    def chunks(self, hint: Hint) -> Iterator[Chunk]:
         size = min(hint.limit, 32)
         parts = [rechunk(child.chunks(Hint(size)), size, keep_rest=True) for child in self.children]
         first = 0
@@ -210,23 +212,23 @@ class Zip(Node):
                         next(part, None)
                 return
 
-    def size(self):
+    def size(self) -> int | None:
         sizes = [c.size() for c in self.children]
         return None if None in sizes else min(sizes)
 
-    def describe(self):
+    def describe(self) -> str:
         return "zip"
 
 
 class Concat(Node):
     """One data set after the other."""
 
-    def __init__(self, children, shard=None):
+    def __init__(self, children: Sequence[Node], shard: Any = None) -> None:
         super().__init__(children, children[0].columns)
         self.shard = shard
         self._types = None
 
-    def chunks(self, hint):
+    def chunks(self, hint: Hint) -> Iterator[Chunk]:
         first = 0
         for number, child in enumerate(self.children):
             for chunk in child.chunks(hint):
@@ -268,11 +270,11 @@ class Concat(Node):
                         f"{rank} and {now_rank} (data set {number})."
                     )
 
-    def size(self):
+    def size(self) -> int | None:
         if self.shard is not None:
             return self.shard.size(self)
         sizes = [c.size() for c in self.children]
         return None if None in sizes else sum(sizes)
 
-    def describe(self):
+    def describe(self) -> str:
         return "concat"

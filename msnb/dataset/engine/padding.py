@@ -1,11 +1,14 @@
 """Padding the rows of a batch to one shape."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from msnb.dataset.engine.chunk import rows_of, settle
 
 
-def pad_to(array, shape, value):
+def pad_to(array: np.ndarray, shape: Any, value: Any) -> np.ndarray:
     """`array` filled up with `value` (cut, where it is larger) at the end of each dimension to `shape`."""
     if array.shape == shape:
         return array
@@ -27,7 +30,7 @@ def pad_to(array, shape, value):
     return out
 
 
-def pad_rows(rows, shape, value, name):
+def pad_rows(rows: Any, shape: Any, value: Any, name: str) -> Any:
     """All rows padded to `shape`, in which None stands for the longest; shape None is all None."""
     rank = rows[0].ndim
     if shape is not None and len(shape) != rank:
@@ -46,7 +49,7 @@ def pad_rows(rows, shape, value, name):
     return [pad_to(r, target, value) for r in rows]
 
 
-def padder(pad_info, names):
+def padder(pad_info: dict[str, Any] | None, names: Sequence[str]) -> Any:
     """The function that pads the columns of a batch by a ``pad_info`` (empty: every column, to the longest, with
     zeros).
     """

@@ -7,6 +7,8 @@ import threading
 import traceback
 import warnings
 import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from msnb.dataset.engine.errors import users_line
 
@@ -103,7 +105,7 @@ def _end(workers, turn):
 class ProcessPool:
     """`size` processes, started at the first use, ended with :meth:`close`, with the pool or with this process."""
 
-    def __init__(self, functions, size):
+    def __init__(self, functions: Sequence[Callable[..., Any]], size: int) -> None:
         self._functions = functions
         self._size = max(1, size)
         self._workers = None
@@ -127,7 +129,7 @@ class ProcessPool:
                 self._workers[number] = _Worker(self._functions)
         return self._workers
 
-    def map(self, rows, index=0):
+    def map(self, rows: Any, index: int = 0) -> Any:
         """The function's result for each tuple of arguments, in order."""
         with self._turn:
             return self._map(rows, index)
@@ -154,11 +156,11 @@ class ProcessPool:
             raise failure
         return out
 
-    def call(self, index, *args):
+    def call(self, index: int, *args: Any) -> Any:
         """The function's result for these arguments."""
         return self.map([args], index)[0]
 
-    def close(self):
+    def close(self) -> None:
         """End the processes for good."""
         with self._lock:
             self._closed = True

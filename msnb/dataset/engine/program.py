@@ -3,6 +3,8 @@ on some columns.
 """
 
 import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,10 +13,14 @@ from msnb.dataset.engine.chunk import rows_of, settle
 from msnb.dataset.engine.errors import UserError, located
 from msnb.dataset.engine.workers import parallel_map, processors
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.dataset.core.streams import Mt32
+    from msnb.dataset.engine.chunk import Chunk
+
 _HEAVY = 4096  # elements of a row from which the pool is worth its hand-over
 
 
-def op_name(op):
+def op_name(op: Any) -> str:
     """The name of a transform or function, as error messages and plans show it."""
     if isinstance(op, TensorOp):
         return type(op).__name__
@@ -29,7 +35,7 @@ class Step:
     follow.
     """
 
-    def __init__(self, inputs, results, names, workers=1):
+    def __init__(self, inputs: Sequence[str], results: int, names: Sequence[str], workers: int = 1) -> None:
         self.inputs = inputs
         self.results = results
         self.names = names
@@ -39,7 +45,7 @@ class Step:
     costly = False
     pointwise = False
 
-    def place(self, columns, made):
+    def place(self, columns: Any, made: Any) -> Any:
         """The columns after this step."""
         if len(made) != self.results:
             raise RuntimeError(
@@ -55,7 +61,7 @@ class Step:
         used = set(self.inputs)
         return made + [c for i, c in enumerate(columns) if i not in used]
 
-    def run(self, chunk):
+    def run(self, chunk: "Chunk") -> Any:
         """The columns of `chunk` after this step. An error has those of the rows before its own as ``before``."""
         try:
             made = self.apply([chunk.columns[i] for i in self.inputs], chunk.n, chunk.first)
@@ -66,7 +72,7 @@ class Step:
             raise
         return self.place(chunk.columns, made)
 
-    def fail(self, error, sample, made=(), n=0):
+    def fail(self, error: BaseException, sample: int | None, made: Any = (), n: int = 0) -> Any:
         """The error that is raised for `error`; `made` are the columns of the `n` rows that were made before."""
         failure = located(error, f"map operation {self.label}", self.names, sample)
         if n and isinstance(failure, UserError):
@@ -77,15 +83,15 @@ class Step:
 class LibraryStep(Step):
     """A transform of the library."""
 
-    def __init__(self, op, inputs, results, names, workers=1):
+    def __init__(self, op: Any, inputs: Sequence[str], results: int, names: Sequence[str], workers: int = 1) -> None:
         super().__init__(inputs, results, names, workers)
         self.op = op
-        self.label = op_name(op)
-        self.state = op._open()
-        self.act_on_stack = None  # what the optimiser puts in the place of op._apply_stack
-        self.deterministic = op.deterministic
-        self.costly = op.costly
-        self.pointwise = op.pointwise and op.deterministic and len(inputs) == 1 and results == 1
+        self.label: str = op_name(op)
+        self.state: Any = op._open()
+        self.act_on_stack: Any = None  # what the optimiser puts in the place of op._apply_stack
+        self.deterministic: Any = op.deterministic
+        self.costly: Any = op.costly
+        self.pointwise: Any = op.pointwise and op.deterministic and len(inputs) == 1 and results == 1
         if op.inputs is not None and op.inputs != len(inputs):
             raise RuntimeError(
                 f"{self.label} accepts {op.inputs} column(s), but is given {len(inputs)}: {', '.join(names)}. "
@@ -94,7 +100,7 @@ class LibraryStep(Step):
                 else f"{self.label} accepts {op.inputs} columns, but is given {len(inputs)}: {', '.join(names)}."
             )
 
-    def apply(self, columns, n, first):
+    def apply(self, columns: Any, n: int, first: int) -> Any:
         op = self.op
         if len(columns) == 1:
             column = columns[0]
@@ -193,14 +199,22 @@ class UserStep(Step):
 
     followed = False
 
-    def __init__(self, functions, inputs, results, names, workers=1, processes=None):
+    def __init__(
+        self,
+        functions: Sequence[Callable[..., Any]],
+        inputs: Sequence[str],
+        results: int,
+        names: Sequence[str],
+        workers: int = 1,
+        processes: Any = None,
+    ) -> None:
         super().__init__(inputs, results, names, workers)
         self.functions = functions
-        self.label = " > ".join(op_name(f) for f in functions)
+        self.label: str = " > ".join(op_name(f) for f in functions)
         self.processes = processes
-        self.states = [f._open() if isinstance(f, TensorOp) else None for f in functions]
+        self.states: list[Mt32 | None] = [f._open() if isinstance(f, TensorOp) else None for f in functions]
 
-    def call(self, *row):
+    def call(self, *row: Any) -> Any:
         """One row through the chain; the results as a tuple of arrays."""
         values = row
         for function in self.functions:
@@ -235,7 +249,7 @@ class UserStep(Step):
             )
         return made
 
-    def apply(self, columns, n, first):
+    def apply(self, columns: Any, n: int, first: int) -> Any:
         rows = list(zip(*map(rows_of, columns), strict=True))
         out, raw = [], False
         try:

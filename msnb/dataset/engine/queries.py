@@ -1,5 +1,7 @@
 """What a data set tells about itself: columns, shapes, types, sizes."""
 
+from typing import Any
+
 from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import Flag
 from msnb.dataset.engine.chunk import Hint, rows_of
@@ -17,13 +19,13 @@ class Queries:
     """The questions that :class:`Dataset` answers."""
 
     @property
-    def input_indexs(self):
+    def input_indexs(self) -> Any:
         """Numbers of the columns that are the network's inputs, as set on this data set or below."""
         below = (child.input_indexs for child in self.children)
         return self._input_indexs or next(filter(None, below), ())
 
     @input_indexs.setter
-    def input_indexs(self, value):
+    def input_indexs(self, value: Any) -> None:
         self._input_indexs = value
 
     def copy_batch_size(self, value: int) -> None:

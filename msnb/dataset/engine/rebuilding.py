@@ -4,8 +4,10 @@ that are in the tables here are made; nothing is imported, looked up or called b
 
 import functools
 import inspect
+from collections.abc import Callable
 from enum import Enum
 from importlib import import_module
+from typing import Any
 
 from msnb.common import dtype as mstype
 from msnb.dataset.core.tensor_op import TensorOp
@@ -72,7 +74,7 @@ class DescriptionError(RuntimeError, ValueError):
     """A description of a pipeline that none can be made of; the message names the file and the operator in it."""
 
 
-def register_function(function):
+def register_function(function: Callable[..., Any] | type) -> Any:
     """Let :func:`deserialize` use a function (or class of transforms, or sampler) of your own (msnb only).
 
     A description holds the name of a function, with its module, and not its code. So a name is only taken for a
@@ -170,7 +172,7 @@ class _Place:
             raise
 
 
-def construct_pipeline(node, origin="the description"):
+def construct_pipeline(node: dict[Any, Any], origin: str = "the description") -> Any:
     """The data set of a description, children first.
 
     Args:
@@ -183,12 +185,12 @@ def construct_pipeline(node, origin="the description"):
     return _dataset(node, _Place(origin))
 
 
-def construct_sampler(entry, origin="the description"):
+def construct_sampler(entry: Any, origin: str = "the description") -> Any:
     """The sampler of a description. See :func:`construct_pipeline`."""
     return _sampler(entry, _Place(origin))
 
 
-def construct_tensor_ops(operations, origin="the description"):
+def construct_tensor_ops(operations: Any, origin: str = "the description") -> list[Any]:
     """The transforms of a description. See :func:`construct_pipeline`."""
     return _operations(operations, _Place(origin))
 

@@ -2,6 +2,8 @@
 last epoch.
 """
 
+from typing import Any
+
 import numpy as np
 
 from msnb.dataset.core.config import UNSEEDED, fresh_seed, settings
@@ -17,14 +19,15 @@ class RecordOrder:
     order that was below it at first.
     """
 
-    def __init__(self, top):
-        self.top, self.steps = top, []
+    def __init__(self, top: Any) -> None:
+        self.top: Any = top
+        self.steps: list[Any] = []
         while top is not None:
             self.steps.insert(0, top)
             top = top.child
         self._order = np.arange(self.steps[0].rows, dtype=np.int64)
 
-    def next_epoch(self):
+    def next_epoch(self) -> np.ndarray:
         """The sample numbers of the next epoch, an int64 array."""
         first = self.steps[0].epoch == 0
         anew = next((s for s in reversed(self.steps) if not isinstance(s, Sequential | Subset | Random)), None)
@@ -39,17 +42,17 @@ class RecordOrder:
             step.epoch += 1
         return self._order
 
-    def size(self):
+    def size(self) -> int | None:
         """Samples per epoch."""
         return self.top.size()
 
-    def describe(self):
+    def describe(self) -> str:
         """One word for plans."""
         return self.top.describe()
 
 
 class RecordRandom(Random):
-    def draw_of(self, rows):
+    def draw_of(self, rows: Any) -> np.ndarray:
         """Places among `rows`."""
         seed = self.seed + (self.epoch + 1 if self.sampler.reshuffle_each_epoch else 0)
         if self.sampler.replacement:  # one engine per sample
@@ -58,7 +61,7 @@ class RecordRandom(Random):
 
 
 class RecordDistributed(Distributed):
-    def begin(self, sampler, class_ids):
+    def begin(self, sampler: Any, class_ids: Any) -> None:
         super().begin(sampler, class_ids)
         # without a seed, all shares have to agree on an order nonetheless
         self.seed = (sampler.seed or 0 if settings.seed == UNSEEDED else settings.seed) + 1

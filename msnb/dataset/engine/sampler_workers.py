@@ -1,5 +1,7 @@
 """``SamplerFn``: samples of a user's object fetched by several threads or processes."""
 
+from typing import Any
+
 import numpy as np
 
 from msnb.dataset.engine.processes import ProcessPool
@@ -15,7 +17,7 @@ class SamplerFn:
         multi_process (bool): Whether they are processes instead of threads.
     """
 
-    def __init__(self, dataset, num_worker, multi_process):
+    def __init__(self, dataset: object, num_worker: int, multi_process: bool) -> None:
         self.dataset = dataset
         self.num_worker = num_worker
         self.multi_process = multi_process
@@ -23,7 +25,7 @@ class SamplerFn:
     def _one(self, index):
         return self.dataset[index]
 
-    def process(self, indices):
+    def process(self, indices: Any) -> Any:
         """Yield the samples of these numbers, in order, each a tuple of arrays."""
         rows = [(i,) for i in indices]
         if self.multi_process:

@@ -6,7 +6,9 @@ numbers.
 
 import copy
 import numbers
+from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import Any, Self
 
 import numpy as np
 
@@ -60,7 +62,7 @@ def _check_elements(name, elements, kind):
             raise TypeError(f"type of {name} element should be number, but got w[{i}]: {x}, type: {type(x)}.")
 
 
-def open_for_records(sampler, rows, class_ids=None):
+def open_for_records(sampler: Any, rows: Any, class_ids: Any = None) -> Any:
     """A sampler, and those below it, at work on a MindDataset of `rows` rows."""
 
     def prepared(one):
@@ -135,27 +137,27 @@ class BuiltinSampler(_Chain):
     _running = None
     of_records = False  # whether it is MindDataset's: its order is MindRecord's, and past the last row it begins anew
 
-    def __new__(cls, *args, **kwargs):
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         new = super().__new__(cls)
         new._made_with = (args, kwargs)
         return new
 
-    def __init__(self, num_samples=None):
-        self.num_samples = _limit(num_samples)
+    def __init__(self, num_samples: int | None = None) -> None:
+        self.num_samples: Any = _limit(num_samples)
 
-    def open(self, rows, class_ids=None):
+    def open(self, rows: Any, class_ids: Any = None) -> Any:
         """The sampler at work on a data set of `rows` samples."""
         return (RECORDS.get(self._running, self._running) if self.of_records else self._running)(self, rows, class_ids)
 
-    def create_for_minddataset(self):
+    def create_for_minddataset(self) -> Any:
         """This sampler."""
         return self.create()
 
-    def create_child_for_minddataset(self):
+    def create_child_for_minddataset(self) -> Any:
         """The child's counterpart."""
         return self.create_child()
 
-    def get_num_samples(self):
+    def get_num_samples(self) -> int | None:
         """The smaller of this sampler's and its child's `num_samples`; None when neither has one."""
         limits = self.num_samples, self._below("get_num_samples", None)
         return min((n for n in limits if n is not None), default=None)
@@ -176,15 +178,15 @@ class Sampler(_Chain):
         ...         yield from range(self.dataset_size - 1, -1, -1)
     """
 
-    dataset_size = 0
+    dataset_size: int = 0
 
-    def __init__(self, num_samples=None):
+    def __init__(self, num_samples: int | None = None) -> None:
         self.num_samples = num_samples
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError(f"{type(self).__name__} has to define __iter__, which yields sample numbers.")
 
-    def reset(self):
+    def reset(self) -> None:
         """Called before every epoch but the first."""
 
     def _handshake(self, ds_size, num_samples):
@@ -194,11 +196,11 @@ class Sampler(_Chain):
     def _get_indices(self):
         return np.array(list(islice(self, self.num_samples or None)))
 
-    def open(self, rows, class_ids=None):
+    def open(self, rows: Any, class_ids: Any = None) -> Any:
         """The sampler at work on a data set of `rows` samples."""
         return sampling.FromPython(self, rows, class_ids)
 
-    def get_num_samples(self):
+    def get_num_samples(self) -> int | None:
         """How many numbers it gives; None when that is not limited."""
         return self.num_samples if self.num_samples is None else len(self._get_indices())
 
@@ -213,14 +215,15 @@ class IterSampler(BuiltinSampler):
 
     _running = sampling.FromIterable
 
-    def __init__(self, sampler, num_samples=None):
-        self.num_samples, self.sampler = num_samples, sampler
+    def __init__(self, sampler: Iterable[Any], num_samples: int | None = None) -> None:
+        self.num_samples: int | None = num_samples
+        self.sampler: Iterable[Any] = sampler
 
-    def is_shuffled(self):
+    def is_shuffled(self) -> bool:
         """Not known, so False."""
         return False
 
-    def is_sharded(self):
+    def is_sharded(self) -> bool:
         """False."""
         return False
 
@@ -242,7 +245,7 @@ class SequentialSampler(BuiltinSampler):
 
     _running = sampling.Sequential
 
-    def __init__(self, start_index=None, num_samples=None):
+    def __init__(self, start_index: int | None = None, num_samples: int | None = None) -> None:
         if start_index is not None and _whole("start_index", start_index) < 0:
             raise ValueError(
                 f"start_index should be a positive integer value or 0, but got start_index: {start_index}."
@@ -271,11 +274,11 @@ class RandomSampler(BuiltinSampler):
     own_seed = None
     reshuffle_each_epoch = True
 
-    def __init__(self, replacement=False, num_samples=None):
-        self.replacement = _boolean("replacement", replacement)
+    def __init__(self, replacement: bool = False, num_samples: int | None = None) -> None:
+        self.replacement: bool = _boolean("replacement", replacement)
         super().__init__(num_samples)
 
-    def is_shuffled(self):
+    def is_shuffled(self) -> bool:
         """True."""
         return True
 
@@ -303,25 +306,28 @@ class DistributedSampler(BuiltinSampler):
     _running = sampling.Distributed
     seed = 0
 
-    def __init__(self, num_shards, shard_id, shuffle=True, num_samples=None, offset=-1):
+    def __init__(
+        self, num_shards: int, shard_id: int, shuffle: bool = True, num_samples: int | None = None, offset: int = -1
+    ) -> None:
         self.num_shards = _positive("num_shards", num_shards)
-        self.shard_id, self.offset = _whole("shard_id", shard_id), _whole("offset", offset)
-        self.shuffle = _boolean("shuffle", shuffle)
+        self.shard_id: int = _whole("shard_id", shard_id)
+        self.offset: int = _whole("offset", offset)
+        self.shuffle: bool = _boolean("shuffle", shuffle)
         if shard_id not in range(num_shards):
             raise ValueError(f"shard_id should in range [0, {num_shards - 1}], but got shard_id: {shard_id}.")
         if offset > num_shards:
             raise ValueError(f"offset should be no more than num_shards: {num_shards}, but got offset: {offset}")
         super().__init__(num_samples)
 
-    def is_shuffled(self):
+    def is_shuffled(self) -> bool:
         """Whether the order is random."""
         return self._below("is_shuffled", self.shuffle)
 
-    def is_sharded(self):
+    def is_sharded(self) -> bool:
         """Whether there is more than one share."""
         return self._below("is_sharded", self.num_shards > 1)
 
-    def set_offset(self, offset):
+    def set_offset(self, offset: int) -> Self:
         """Let the first sample go to share `offset`."""
         self.offset = offset
         return self
@@ -348,14 +354,22 @@ class PKSampler(BuiltinSampler):
 
     _running = sampling.PK
 
-    def __init__(self, num_val, num_class=None, shuffle=False, class_column="label", num_samples=None):
+    def __init__(
+        self,
+        num_val: int,
+        num_class: int | None = None,
+        shuffle: bool = False,
+        class_column: str = "label",
+        num_samples: int | None = None,
+    ) -> None:
         super().__init__(num_samples)
-        self.num_val, self.class_column = _positive("num_val", num_val), class_column
-        self.shuffle = _boolean("shuffle", shuffle)
+        self.num_val = _positive("num_val", num_val)
+        self.class_column: str = class_column
+        self.shuffle: bool = _boolean("shuffle", shuffle)
         if num_class is not None:
             raise NotImplementedError("Not supported to specify num_class for PKSampler.")
 
-    def is_shuffled(self):
+    def is_shuffled(self) -> bool:
         """Whether the order is random."""
         return self._below("is_shuffled", self.shuffle)
 
@@ -371,16 +385,16 @@ class SubsetSampler(BuiltinSampler):
     _running = sampling.Subset
     is_random = False
 
-    def __init__(self, indices, num_samples=None):
+    def __init__(self, indices: int | list[int], num_samples: int | None = None) -> None:
         super().__init__(num_samples)
-        self.indices = list(indices) if isinstance(indices, list | np.ndarray | tuple | range) else [indices]
+        self.indices: list[int] = list(indices) if isinstance(indices, list | np.ndarray | tuple | range) else [indices]
         _check_elements("indices", self.indices, numbers.Integral)
 
-    def is_shuffled(self):
+    def is_shuffled(self) -> bool:
         """Whether the order is random."""
         return self.is_random
 
-    def get_num_samples(self):
+    def get_num_samples(self) -> int | None:
         """How many samples it gives."""
         limit = super().get_num_samples()
         return len(self.indices) if limit is None else min(len(self.indices), limit)
@@ -420,12 +434,12 @@ class WeightedRandomSampler(BuiltinSampler):
 
     _running = sampling.Weighted
 
-    def __init__(self, weights, num_samples=None, replacement=True):
+    def __init__(self, weights: list[float | int], num_samples: int | None = None, replacement: bool = True) -> None:
         super().__init__(num_samples)
-        self.replacement = _boolean("replacement", replacement)
-        self.weights = weights.tolist() if isinstance(weights, np.ndarray) else weights
+        self.replacement: bool = _boolean("replacement", replacement)
+        self.weights: list[Any] = weights.tolist() if isinstance(weights, np.ndarray) else weights
         if not isinstance(self.weights, list):
-            self.weights = [self.weights]
+            self.weights: list[Any] = [self.weights]
         _check_elements("weights", self.weights, numbers.Number)
         if not self.weights:
             raise ValueError("weights size should not be 0")
@@ -434,12 +448,14 @@ class WeightedRandomSampler(BuiltinSampler):
         if not any(self.weights):
             raise ValueError("elements of weights should not be all zeros.")
 
-    def is_shuffled(self):
+    def is_shuffled(self) -> bool:
         """True."""
         return True
 
 
-def select_sampler(num_samples, sampler, shuffle, num_shards, shard_id):
+def select_sampler(
+    num_samples: int | None, sampler: Any, shuffle: Any, num_shards: int | None, shard_id: int | None
+) -> Any:
     """The sampler that a source's arguments ask for."""
     if sampler is not None:
         if any(a is not None for a in (num_shards, shard_id, shuffle, num_samples)):

@@ -1,5 +1,7 @@
 """Samplers at work: they draw sample numbers, epoch after epoch, as MindSpore's do (see ``core/streams.py``)."""
 
+from typing import Any
+
 import numpy as np
 
 from msnb.dataset.core.config import fresh_seed
@@ -9,48 +11,48 @@ from msnb.dataset.core.streams import Mt32
 class Running:
     """A sampler in a running pipeline, over the numbers its child gives out, or over all `rows`."""
 
-    def __init__(self, sampler, rows, class_ids):
+    def __init__(self, sampler: Any, rows: Any, class_ids: Any) -> None:
         self.sampler = sampler
-        self.child = sampler.child_sampler.open(rows, class_ids) if sampler.child_sampler is not None else None
-        self.rows = self.child.count if self.child is not None else rows
-        self.count = self.rows  # MindSpore's num_samples_: what a parent takes for its number of rows
-        self.epoch = 0
+        self.child: Any = sampler.child_sampler.open(rows, class_ids) if sampler.child_sampler is not None else None
+        self.rows: Any = self.child.count if self.child is not None else rows
+        self.count: Any = self.rows  # MindSpore's num_samples_: what a parent takes for its number of rows
+        self.epoch: int = 0
         self.begin(sampler, class_ids)
 
-    def begin(self, sampler, class_ids):
+    def begin(self, sampler: Any, class_ids: Any) -> None:
         """What a kind of sampler does once, before its first epoch."""
 
-    def limit(self, n):
+    def limit(self, n: int) -> int:
         """`num_samples` of the description, at most `n`."""
         given = self.sampler.num_samples or 0
         return given if 0 < given < n else n
 
-    def next_epoch(self):
+    def next_epoch(self) -> np.ndarray:
         """The sample numbers of the next epoch, an int64 array."""
         inner = self.child.next_epoch() if self.child is not None else None
         numbers_ = self.draw()
         self.epoch += 1
         return numbers_ if inner is None else inner[numbers_]
 
-    def draw(self):
+    def draw(self) -> np.ndarray:
         raise NotImplementedError
 
-    def draw_of(self, rows):
+    def draw_of(self, rows: Any) -> np.ndarray:
         """Places among `rows`, for samplers that go by how many there are at the moment."""
         return self.draw()
 
-    def size(self):
+    def size(self) -> int | None:
         """Samples per epoch."""
         return self.count
 
-    def describe(self):
+    def describe(self) -> str:
         """One word for plans."""
         name = type(self.sampler).__name__
         return name if self.child is None else f"{name} of {self.child.describe()}"
 
 
 class Sequential(Running):
-    def begin(self, sampler, class_ids):
+    def begin(self, sampler: Any, class_ids: Any) -> None:
         self.start = sampler.start_index or 0
         if sampler.of_records:
             self.count = self.limit(self.rows)
@@ -62,17 +64,17 @@ class Sequential(Running):
             )
         self.count = self.limit(self.rows - self.start)
 
-    def draw(self):
+    def draw(self) -> np.ndarray:
         return np.arange(self.start, self.start + self.count, dtype=np.int64) % max(self.rows, 1)
 
 
 class Random(Running):
-    def begin(self, sampler, class_ids):
+    def begin(self, sampler: Any, class_ids: Any) -> None:
         self.count = self.limit(self.rows)
         self.seed = fresh_seed() if sampler.own_seed is None else sampler.own_seed
         self.order = list(range(self.rows))
 
-    def draw(self):
+    def draw(self) -> np.ndarray:
         reshuffle = self.sampler.reshuffle_each_epoch
         if self.epoch and reshuffle:
             self.seed += 1
@@ -84,7 +86,7 @@ class Random(Running):
 
 
 class Distributed(Running):
-    def begin(self, sampler, class_ids):
+    def begin(self, sampler: Any, class_ids: Any) -> None:
         self.count = self.limit(self.rows)
         self.seed = fresh_seed() if sampler.seed is None else sampler.seed + 1
         self.order = list(range(self.rows))
@@ -98,7 +100,7 @@ class Distributed(Running):
         self.offset = offset
         self.share = min(self.count, self.share)
 
-    def draw(self):
+    def draw(self) -> np.ndarray:
         sampler = self.sampler
         if sampler.shuffle:
             self._shuffle()
@@ -110,12 +112,12 @@ class Distributed(Running):
     def _shuffle(self):
         Mt32(self.seed + self.epoch).shuffle(self.order)
 
-    def size(self):
+    def size(self) -> int | None:
         return self.share
 
 
 class PK(Running):
-    def begin(self, sampler, class_ids):
+    def begin(self, sampler: Any, class_ids: Any) -> None:
         if class_ids is None:
             raise RuntimeError(
                 "PKSampler needs a data set with classes; this one does not tell the classes of its samples."
@@ -129,7 +131,7 @@ class PK(Running):
         if sampler.shuffle:
             self.stream.shuffle(self.labels)
 
-    def draw(self):
+    def draw(self) -> np.ndarray:
         if self.epoch:
             self.stream = Mt32(self.seed + self.epoch)
         out = []
@@ -140,11 +142,11 @@ class PK(Running):
 
 
 class Subset(Running):
-    def begin(self, sampler, class_ids):
+    def begin(self, sampler: Any, class_ids: Any) -> None:
         self.order = [int(i) for i in sampler.indices]
         self.count = self.limit(len(self.order))
 
-    def draw(self):
+    def draw(self) -> np.ndarray:
         if self.sampler.is_random:
             self._shuffle()
         chosen = np.array(self.order[: self.count], np.int64)
@@ -160,7 +162,7 @@ class Subset(Running):
 
 
 class Weighted(Running):
-    def begin(self, sampler, class_ids):
+    def begin(self, sampler: Any, class_ids: Any) -> None:
         self.count = self.limit(self.rows)
         self.weights = np.array(sampler.weights, np.float64)
         if len(self.weights) > self.rows:
@@ -175,7 +177,7 @@ class Weighted(Running):
                 f"got weight size: {len(self.weights)}, num_samples: {self.count}."
             )
 
-    def draw(self):
+    def draw(self) -> np.ndarray:
         stream = Mt32(fresh_seed())
         if self.sampler.replacement:
             cumulative = np.cumsum(self.weights / self.weights.sum())
@@ -189,11 +191,11 @@ class Weighted(Running):
 class FromPython(Running):
     """A sampler class of the user's: it iterates over sample numbers."""
 
-    def begin(self, sampler, class_ids):
+    def begin(self, sampler: Any, class_ids: Any) -> None:
         self.count = self.limit(self.rows)
         sampler._handshake(self.rows, self.count)
 
-    def draw(self):
+    def draw(self) -> np.ndarray:
         if self.epoch:
             self.sampler.reset()
         # A sampler may give arrays of numbers: the user's object is then asked for each array as it is.
@@ -201,14 +203,14 @@ class FromPython(Running):
 
 
 class FromIterable(Running):
-    def begin(self, sampler, class_ids):
+    def begin(self, sampler: Any, class_ids: Any) -> None:
         self.count = None
 
-    def draw(self):
+    def draw(self) -> np.ndarray:
         numbers_ = [int(i) for i in self.sampler.sampler]
         return np.array(numbers_[: self.sampler.num_samples or None], np.int64)
 
-    def size(self):
+    def size(self) -> int | None:
         try:
             n = len(self.sampler.sampler)
         except TypeError:

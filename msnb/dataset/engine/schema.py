@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -55,11 +55,11 @@ class Schema:
         >>> schema.add_column("col1", de_type=mindspore.int64, shape=[2])
     """
 
-    def __init__(self, schema_file=None):
-        self.schema_file = schema_file or ""
-        self.columns = []
-        self.num_rows = 0
-        self.dataset_type = ""
+    def __init__(self, schema_file: str | None = None) -> None:
+        self.schema_file: str = schema_file or ""
+        self.columns: list[Any] = []
+        self.num_rows: Any = 0
+        self.dataset_type: Any = ""
         if schema_file is not None:
             of_type(str)(schema_file, "schema_file")
             check(File, schema_file, "schema_file", "Schema")
@@ -67,8 +67,11 @@ class Schema:
 
     @checked
     def add_column(
-        self, name: Text, de_type, shape: Annotated[Sequence[int], list_of(int, containers=(list,))] | None = None
-    ):
+        self,
+        name: Text,
+        de_type: mstype.Type | str,
+        shape: Annotated[Sequence[int], list_of(int, containers=(list,))] | None = None,
+    ) -> None:
         """Add a column.
 
         Args:
@@ -94,7 +97,7 @@ class Schema:
             column["shape"] = list(shape)
         self.columns.append(column)
 
-    def parse_columns(self, columns):
+    def parse_columns(self, columns: dict[Any, Any] | list[dict[Any, Any]]) -> None:
         """Take over columns from a list of dicts or a dict of dicts.
 
         Args:
@@ -124,7 +127,7 @@ class Schema:
             raise RuntimeError(str(error)) from None
         self._add(name, column["type"], column.get("shape", []))
 
-    def to_json(self):
+    def to_json(self) -> str:
         """The schema as JSON text."""
         content = {"columns": self.columns}
         if self.dataset_type:
@@ -133,7 +136,7 @@ class Schema:
             content["numRows"] = self.num_rows
         return json.dumps(content, indent=2, sort_keys=True)
 
-    def from_json(self, json_obj):
+    def from_json(self, json_obj: dict[Any, Any]) -> None:
         """Take over a schema from a dict.
 
         Args:
@@ -157,15 +160,15 @@ class Schema:
         if self.num_rows < 0:
             raise RuntimeError("numRows must be greater than or equal to 0.")
 
-    def names(self):
+    def names(self) -> list[str]:
         """Names of the columns."""
         return [c["name"] for c in self.columns]
 
-    def details(self):
+    def details(self) -> Any:
         """(name, numpy dtype, shape or None) of each column."""
         return [(c["name"], numpy_type(c["type"]), c.get("shape")) for c in self.columns]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.to_json()
 
 
@@ -176,7 +179,7 @@ def _type_name(type_):
     return {"S": "string", "b": "bool"}.get(numpy.kind, np.dtype(numpy).name)
 
 
-def load(path):
+def load(path: str) -> Any:
     """The content of a schema file, a dict; every column has a known type and a shape of whole numbers.
 
     Raises:

@@ -1,7 +1,7 @@
 """Which rows come, and in which order: ``shuffle``, ``filter``, ``repeat``, ``skip``, ``take``."""
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 from msnb import log
 from msnb.common.kinds import Worded, check, checked
@@ -22,18 +22,18 @@ Repeats = Annotated[int | None, Worded("-1, a positive int or None", _repeats)]
 class ShuffleDataset(Dataset):
     """The result of :meth:`Dataset.shuffle`."""
 
-    def __init__(self, input_dataset, buffer_size):
+    def __init__(self, input_dataset: Dataset, buffer_size: int) -> None:
         super().__init__(input_dataset)
         self.buffer_size = buffer_size
         self.reshuffle_each_epoch = True
-        self.own_seed = None
+        self.own_seed: Any = None
         if self.is_sync():
             raise RuntimeError("No shuffle after sync operators.")
 
     def _node(self, children):
         return ordering.Shuffle(children[0], self.buffer_size, self.reshuffle_each_epoch, self.own_seed)
 
-    def is_shuffled(self):
+    def is_shuffled(self) -> bool:
         """True."""
         return True
 
@@ -63,10 +63,16 @@ def shuffle(self: Dataset, buffer_size: Annotated[int, within(2, INT32_MAX, int)
 class FilterDataset(Dataset):
     """The result of :meth:`Dataset.filter`."""
 
-    def __init__(self, input_dataset, predicate, input_columns=None, num_parallel_workers=None):
+    def __init__(
+        self,
+        input_dataset: Dataset,
+        predicate: Callable[..., Any],
+        input_columns: str | list[str] | None = None,
+        num_parallel_workers: int | None = None,
+    ) -> None:
         super().__init__(input_dataset, num_parallel_workers)
         self.predicate = predicate
-        self.input_columns = as_list(input_columns) or []
+        self.input_columns: list[str] = as_list(input_columns) or []
 
     def _node(self, children):
         return nodes.Filter(children[0], lambda *row: bool(self.predicate(*row)), self.input_columns)
@@ -104,9 +110,9 @@ def filter(
 class RepeatDataset(Dataset):
     """The result of :meth:`Dataset.repeat`."""
 
-    def __init__(self, input_dataset, count):
+    def __init__(self, input_dataset: Dataset, count: int) -> None:
         super().__init__(input_dataset)
-        self.count = -1 if count is None else count
+        self.count: int = -1 if count is None else count
 
     def _node(self, children):
         if any(getattr(op, "callbacks", None) for op in _all_below(self)):
@@ -138,7 +144,7 @@ def repeat(self: Dataset, count: Repeats = None) -> RepeatDataset:
 class SkipDataset(Dataset):
     """The result of :meth:`Dataset.skip`."""
 
-    def __init__(self, input_dataset, count):
+    def __init__(self, input_dataset: Dataset, count: int) -> None:
         super().__init__(input_dataset)
         self.count = count
 
@@ -166,7 +172,7 @@ def skip(self: Dataset, count: NoEnd) -> SkipDataset:
 class TakeDataset(Dataset):
     """The result of :meth:`Dataset.take`."""
 
-    def __init__(self, input_dataset, count):
+    def __init__(self, input_dataset: Dataset, count: int) -> None:
         super().__init__(input_dataset)
         self.count = count
 

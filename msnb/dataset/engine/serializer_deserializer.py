@@ -4,6 +4,7 @@ import inspect
 import json
 import os
 from enum import Enum
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from msnb.dataset.engine.rebuilding import (
 )
 from msnb.dataset.engine.schema import Schema
 from msnb.formats import reading
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.dataset.engine.dataset import Dataset
 
 __all__ = [
     "compare",
@@ -96,7 +100,7 @@ def _encode_sampler(sampler):
     return entry
 
 
-def traverse(node):
+def traverse(node: Any) -> Any:
     """The pipeline that ends in `node`, as a dict."""
     entry = {
         "op_type": type(node).__name__,
@@ -123,7 +127,7 @@ def traverse(node):
     return entry
 
 
-def serialize(dataset, json_filepath=""):
+def serialize(dataset: "Dataset", json_filepath: str = "") -> dict[Any, Any]:
     """A pipeline as a dict, and as a JSON file.
 
     Args:
@@ -147,7 +151,7 @@ def serialize(dataset, json_filepath=""):
     return pipeline
 
 
-def deserialize(input_dict=None, json_filepath=None):
+def deserialize(input_dict: dict[Any, Any] | None = None, json_filepath: str | None = None) -> "Dataset":
     """The pipeline that :func:`serialize` described.
 
     A description can only name data sets, samplers and transforms of the library, and functions and classes that this
@@ -171,7 +175,7 @@ def deserialize(input_dict=None, json_filepath=None):
     return construct_pipeline(input_dict, "input_dict") if input_dict else None
 
 
-def show(dataset, indentation=2):
+def show(dataset: "Dataset", indentation: int = 2) -> None:
     """Write the description of a pipeline to the log, at level INFO.
 
     Args:
@@ -181,7 +185,7 @@ def show(dataset, indentation=2):
     log.info(json.dumps(traverse(dataset), indent=indentation))
 
 
-def compare(pipeline1, pipeline2):
+def compare(pipeline1: "Dataset", pipeline2: "Dataset") -> bool:
     """Whether two pipelines are made of the same operators with the same arguments.
 
     Args:

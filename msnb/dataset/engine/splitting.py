@@ -1,6 +1,7 @@
 """``split``: parts of a data set that do not overlap."""
 
 import copy
+from collections.abc import Sequence
 from typing import Annotated
 
 from msnb import log
@@ -63,7 +64,7 @@ def split(self: Dataset, sizes: Shares, randomize: Flag = True) -> tuple[Dataset
     return tuple(parts)
 
 
-def part_sizes(dataset, sizes):
+def part_sizes(dataset: Dataset, sizes: Sequence[float]) -> list[int]:
     """`sizes` as numbers of rows that add up to the size of the data set."""
     if dataset.is_shuffled():
         log.warning("Dataset is shuffled before split.")

@@ -2,6 +2,8 @@
 
 import threading
 import weakref
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +13,7 @@ _lock = threading.Lock()
 _held = 0  # bytes of all stores there are: they share one budget
 
 
-def held():
+def held() -> int:
     """Bytes that stores hold."""
     return _held
 
@@ -31,17 +33,17 @@ class Store:
     `budget` bytes.
     """
 
-    def __init__(self, rows, budget):
+    def __init__(self, rows: int, budget: int) -> None:
         self.rows = rows
         self.budget = budget
-        self.open = rows > 0 and budget > 0
+        self.open: bool = rows > 0 and budget > 0
         self.arrays = None
-        self.filled = None
-        self.complete = False
+        self.filled: np.ndarray = None
+        self.complete: bool = False
         self._missing = rows
         self._give_back = None
 
-    def fetch(self, numbers, compute):
+    def fetch(self, numbers: np.ndarray, compute: Callable[..., Any]) -> list[Any]:
         """The columns of these samples; `compute(missing numbers)` makes those that are not kept yet."""
         if not self.complete:
             missing = numbers if self.filled is None else numbers[~self.filled[numbers]]
@@ -79,7 +81,7 @@ class Store:
             self._give_back()
         return False
 
-    def describe(self):
+    def describe(self) -> str:
         """What is kept, for plans."""
         if not self.open:
             return "nothing is kept: the results differ in shape, or do not fit"

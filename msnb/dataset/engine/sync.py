@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from typing import Any, Self
 
 from msnb import log
 from msnb.common.kinds import checked
@@ -22,7 +23,7 @@ class BlockReleasePair:
         ValueError: If `init_release_rows` is not positive.
     """
 
-    def __init__(self, init_release_rows, callback=None):
+    def __init__(self, init_release_rows: int, callback: Callable[..., Any] | None = None) -> None:
         _positive(init_release_rows, "release_rows")
         self.callback = callback
         self._share = init_release_rows  # of one update
@@ -30,24 +31,24 @@ class BlockReleasePair:
         self._open = False  # every row may
         self._changed = threading.Condition()
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         # The copy of a pipeline that runs and the original that is updated count together, from the beginning.
         self.reset()
         return self
 
-    def reset(self):
+    def reset(self) -> None:
         """Let as many rows pass as at the beginning."""
         with self._changed:
             self._free = self._share
             self._changed.notify_all()
 
-    def update_batched_size(self, batch_size):
+    def update_batched_size(self, batch_size: int | Callable[..., int]) -> None:
         """Count in batches of that many rows."""
         _positive(batch_size, "batch_size")
         with self._changed:
             self._share, self._free = self._share * batch_size, self._free * batch_size
 
-    def block_func(self, left=lambda: False):
+    def block_func(self, left: Callable[[], bool] = lambda: False) -> bool:
         """Wait for a row's turn. Whether it has come: not when ``left()``, which :meth:`wake` looks at again."""
         with self._changed:
             patience = get_callback_timeout()
@@ -62,7 +63,7 @@ class BlockReleasePair:
             self._free -= 1
             return True
 
-    def release_func(self, pass_rows=None, data=None):
+    def release_func(self, pass_rows: int | None = None, data: Any = None) -> None:
         """Let `pass_rows` more rows pass, those of one update by default."""
         more = self._share if pass_rows is None else pass_rows
         with self._changed:
@@ -71,12 +72,12 @@ class BlockReleasePair:
                 self.callback(data)
             self._changed.notify_all()
 
-    def disable_lock(self):
+    def disable_lock(self) -> None:
         """Let every row pass."""
         self._open = True
         self.wake()
 
-    def wake(self):
+    def wake(self) -> None:
         """Let who waits look at its condition again."""
         with self._changed:
             self._changed.notify_all()
@@ -113,7 +114,9 @@ class _Gate(nodes.Node):
 class SyncWaitDataset(Dataset):
     """The result of :meth:`Dataset.sync_wait`."""
 
-    def __init__(self, input_dataset, condition_name, num_batch, callback=None):
+    def __init__(
+        self, input_dataset: Dataset, condition_name: str, num_batch: int, callback: Callable[..., Any] | None = None
+    ) -> None:
         super().__init__(input_dataset)
         _positive(num_batch, "num_batch")
         if condition_name in super().get_sync_notifiers():
@@ -125,19 +128,19 @@ class SyncWaitDataset(Dataset):
         self._pair.reset()
         return _Gate(*children, self._pair)
 
-    def get_sync_notifiers(self):
+    def get_sync_notifiers(self) -> dict[str, Callable[..., None]]:
         """Condition names to the functions that let rows pass."""
         return super().get_sync_notifiers() | {self._name: self._pair.release_func}
 
-    def is_sync(self):
+    def is_sync(self) -> bool:
         """True."""
         return True
 
-    def update_sync_batch_size(self, batch_size):
+    def update_sync_batch_size(self, batch_size: int | Callable[..., int]) -> None:
         """Count in batches of that many rows."""
         self._pair.update_batched_size(batch_size)
 
-    def disable_sync(self):
+    def disable_sync(self) -> None:
         """Let every row pass from now on."""
         self._pair.disable_lock()
 

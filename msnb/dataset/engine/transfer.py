@@ -5,6 +5,7 @@ do.
 import queue
 import threading
 import uuid
+from typing import Any
 
 from msnb import log
 from msnb.common.kinds import check, checked
@@ -79,10 +80,12 @@ class TransferDataset(Dataset):
         create_data_info_queue (bool, optional): Whether types and shapes of rows can be asked for. Default: False.
     """
 
-    def __init__(self, input_dataset, send_epoch_end=True, create_data_info_queue=False):
+    def __init__(
+        self, input_dataset: Dataset, send_epoch_end: bool = True, create_data_info_queue: bool = False
+    ) -> None:
         super().__init__(input_dataset)
-        self.queue_name = str(uuid.uuid1())
-        self.device_type = get_context("device_target")
+        self.queue_name: str = str(uuid.uuid1())
+        self.device_type: Any = get_context("device_target")
         self.send_epoch_end = send_epoch_end
         self.create_data_info_queue = create_data_info_queue
         self._sender = None
@@ -90,26 +93,28 @@ class TransferDataset(Dataset):
     def _node(self, children):
         return children[0]
 
-    def create_dict_iterator(self, num_epochs=-1, output_numpy=False):
+    def create_dict_iterator(self, num_epochs: int = -1, output_numpy: bool = False) -> None:
         """Not possible: the rows go to the device."""
         _refuse("is not iterable")
 
-    def create_tuple_iterator(self, columns=None, num_epochs=-1, output_numpy=False, do_copy=True):
+    def create_tuple_iterator(
+        self, columns: Any = None, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = True
+    ) -> None:
         """Not possible: the rows go to the device."""
         _refuse("is not iterable")
 
-    def __iter__(self):
+    def __iter__(self) -> None:
         _refuse("is not iterable")
 
-    def output_shapes(self):
+    def output_shapes(self) -> None:
         """Not possible: the rows go to the device."""
         _refuse("does not support obtaining output_shapes")
 
-    def output_types(self):
+    def output_types(self) -> None:
         """Not possible: the rows go to the device."""
         _refuse("does not support obtaining output_types")
 
-    def send(self, num_epochs=-1):
+    def send(self, num_epochs: int = -1) -> None:
         """Start to send.
 
         Args:
@@ -120,17 +125,17 @@ class TransferDataset(Dataset):
         self.release()
         self._sender = _Sender(self.children[0], passes, self.create_data_info_queue)
 
-    def stop_send(self):
+    def stop_send(self) -> None:
         """Pause."""
         if self._sender is not None:
             self._sender.going.clear()
 
-    def continue_send(self):
+    def continue_send(self) -> None:
         """Go on after :meth:`stop_send`."""
         if self._sender is not None:
             self._sender.going.set()
 
-    def get_data_info(self):
+    def get_data_info(self) -> Any:
         """(types, shapes) of the next row that was sent.
 
         Raises:
@@ -147,13 +152,13 @@ class TransferDataset(Dataset):
                         "Calling get_data_info with bad state: every row was asked for."
                     ) from self._sender.error
 
-    def release(self):
+    def release(self) -> None:
         """Stop sending for good."""
         if self._sender is not None:
             self._sender.end()
             self._sender = None
 
-    def __del__(self):
+    def __del__(self) -> None:
         try:
             self.release()
         except Exception:  # at interpreter exit modules may be gone

@@ -5,14 +5,16 @@ import os
 import threading
 import time
 import weakref
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self
 
 _pool = None
 _pool_size = 0
 _lock = threading.Lock()
 
 
-def processors():
+def processors() -> int:
     """How many processors this process may use."""
     try:
         return len(os.sched_getaffinity(0))
@@ -20,7 +22,7 @@ def processors():
         return os.cpu_count() or 1
 
 
-def pool(size):
+def pool(size: int) -> Any:
     """The pool that all pipelines share, with at least `size` threads."""
     global _pool, _pool_size
     with _lock:
@@ -38,7 +40,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_pool)  # threads do not survive a fork
 
 
-def parallel_map(function, items, workers):
+def parallel_map(function: Callable[..., Any], items: Any, workers: int) -> list[Any]:
     """``[function(*item) for item in items]`` on `workers` threads, in order; the first error stops it, and has the
     results of the items before its own as ``msnb_made``.
     """
@@ -73,16 +75,16 @@ _END = object()
 class Belt:
     """A short queue between a thread that makes items and one that takes them. Closing it wakes both."""
 
-    def __init__(self, places):
+    def __init__(self, places: int) -> None:
         self.places = places
         self._items = collections.deque()
         self._changed = threading.Condition()
         self._closed = False
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._items)
 
-    def put(self, item):
+    def put(self, item: Any) -> bool:
         """Wait for a place; False when the belt was closed, and the item is dropped."""
         with self._changed:
             while len(self._items) >= self.places and not self._closed:
@@ -93,7 +95,7 @@ class Belt:
             self._changed.notify()
             return True
 
-    def get(self):
+    def get(self) -> Any:
         """Wait for an item; (end, None) when the belt was closed."""
         with self._changed:
             while not self._items:
@@ -104,7 +106,7 @@ class Belt:
             self._changed.notify()
             return item
 
-    def close(self):
+    def close(self) -> None:
         """Drop what is on the belt, and let nobody wait for it any more."""
         with self._changed:
             self._closed = True
@@ -141,7 +143,7 @@ class Prefetcher:
     TRIAL = 4
     WORTH = 0.0004  # seconds of producing per item
 
-    def __init__(self, iterator, ahead, always=False):
+    def __init__(self, iterator: Iterator[Any], ahead: int, always: bool = False) -> None:
         self._iterator = iterator
         self.ahead = ahead
         self._always = always
@@ -150,10 +152,10 @@ class Prefetcher:
         self._left = None
         self._belt = None
 
-    def __iter__(self):
+    def __iter__(self) -> Self:
         return self
 
-    def __next__(self):
+    def __next__(self) -> Any:
         if self._belt is not None:
             item, error = self._belt.get()
             if item is not _END:
@@ -185,12 +187,12 @@ class Prefetcher:
         self._iterator = iter(())  # it is the thread's from here on
         threading.Thread(target=_produce, args=args, name="msnb-prefetch", daemon=True).start()
 
-    def fill(self):
+    def fill(self) -> tuple[int, int]:
         """(items that are ready, places for them); (0, 0) without a thread."""
         belt = self._belt
         return (0, 0) if belt is None else (len(belt), self.ahead)
 
-    def stop(self):
+    def stop(self) -> None:
         """Let the producing thread end, as soon as the item that it is making is made; what is ready is dropped."""
         belt, self._belt = self._belt, None
         self._iterator = iter(())

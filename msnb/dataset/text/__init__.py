@@ -1,6 +1,7 @@
 """``mindspore.dataset.text``: tokenizers, vocabularies and other transforms of strings."""
 
 from importlib import import_module
+from typing import Any
 
 from msnb.dataset.text.utils import (
     JiebaMode,
@@ -48,7 +49,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"{__name__}.{name}")  # spares what a program does not use
     if name in __all__:

@@ -5,7 +5,7 @@ work.
 import io
 import os
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -40,13 +40,13 @@ class SentencePieceVocab:
     @checked
     def from_dataset(
         cls,
-        dataset,
+        dataset: Dataset,
         col_names: Annotated[Sequence[str], list_of(str)] | None,
-        vocab_size,
-        character_coverage,
-        model_type,
-        params,
-    ):
+        vocab_size: int,
+        character_coverage: float,
+        model_type: SentencePieceModel,
+        params: dict[Any, Any],
+    ) -> Self:
         """Train a model on the string columns of a data set.
 
         Args:
@@ -70,13 +70,13 @@ class SentencePieceVocab:
     def from_file(
         cls,
         file_path: Annotated[list, of_type(list)],
-        vocab_size,
-        character_coverage,
-        model_type,
-        params,
+        vocab_size: int,
+        character_coverage: float,
+        model_type: SentencePieceModel,
+        params: dict[Any, Any],
         *,
-        encoding="utf-8",
-    ):
+        encoding: str = "utf-8",
+    ) -> Self:
         """Train a model on text files.
 
         Args:
@@ -105,7 +105,7 @@ class SentencePieceVocab:
 
     @classmethod
     @checked
-    def save_model(cls, vocab, path: Text, filename: Text):
+    def save_model(cls, vocab: Any, path: Text, filename: Text) -> None:
         """Write a model to a file that SentencePiece reads.
 
         Args:
@@ -156,7 +156,9 @@ def _train(sentences, vocab_size, character_coverage, model_type, params):
     return vocab
 
 
-def model_from_dataset(dataset, columns, vocab_size, character_coverage, model_type, params):
+def model_from_dataset(
+    dataset: Dataset, columns: Any, vocab_size: int, character_coverage: float, model_type: Any, params: dict[Any, Any]
+) -> Any:
     """See :meth:`SentencePieceVocab.from_dataset`."""
     names = columns or dataset.get_col_names()
 
@@ -231,5 +233,5 @@ class SentencePieceTokenizer(TensorOp):
             return np.array(self._processor().encode(text, out_type=int), np.int32)
         return np.array([p.encode("utf-8") for p in self._processor().encode(text, out_type=str)] or [b""])
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_model": None}

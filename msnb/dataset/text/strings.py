@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def to_str(array, encoding="utf8"):
+def to_str(array: np.ndarray, encoding: str = "utf8") -> np.ndarray:
     """Decode an array of bytes.
 
     Args:
@@ -19,7 +19,7 @@ def to_str(array, encoding="utf8"):
     return _converted(array, "U", np.char.decode, encoding)
 
 
-def to_bytes(array, encoding="utf8"):
+def to_bytes(array: np.ndarray, encoding: str = "utf8") -> np.ndarray:
     """Encode an array of str.
 
     Args:

@@ -3,7 +3,7 @@
 import sys
 from collections import Counter
 from itertools import chain, count, islice
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -60,7 +60,15 @@ class Vocab:
         return vocab
 
     @classmethod
-    def from_dataset(cls, dataset, columns=None, freq_range=None, top_k=None, special_tokens=None, special_first=True):
+    def from_dataset(
+        cls,
+        dataset: Dataset,
+        columns: str | list[str] | None = None,
+        freq_range: tuple[Any, ...] | None = None,
+        top_k: int | None = None,
+        special_tokens: list[str] | None = None,
+        special_first: bool = True,
+    ) -> Self:
         """The words of a data set's string columns, the most frequent first.
 
         Args:
@@ -82,7 +90,9 @@ class Vocab:
 
     @classmethod
     @checked
-    def from_list(cls, word_list, special_tokens=None, special_first: Flag = True):
+    def from_list(
+        cls, word_list: list[str], special_tokens: list[str] | None = None, special_first: Flag = True
+    ) -> Self:
         """The words of a list, in its order.
 
         Args:
@@ -111,11 +121,11 @@ class Vocab:
         file_path: Text,
         delimiter: Text = "",
         vocab_size: Annotated[float, positive] | None = None,
-        special_tokens=None,
+        special_tokens: list[str] | None = None,
         special_first: Flag = True,
         *,
-        encoding="utf-8",
-    ):
+        encoding: str = "utf-8",
+    ) -> Self:
         """The words of a file, one a line.
 
         Args:
@@ -173,7 +183,7 @@ class Vocab:
         """Words to numbers, as a dict."""
         return dict(self._ids)
 
-    def tokens_to_ids(self, tokens):
+    def tokens_to_ids(self, tokens: str | list[str]) -> int | list[int]:
         """The number of a word, or of each word of a list; -1 for words that are not there."""
         if isinstance(tokens, np.ndarray):
             tokens = tokens.tolist()
@@ -182,7 +192,7 @@ class Vocab:
         of_type(str)(tokens, "tokens")
         return self._ids.get(tokens, -1)
 
-    def ids_to_tokens(self, ids):
+    def ids_to_tokens(self, ids: int | list[int]) -> str | list[str]:
         """The word of a number, or of each number of a list; '' for numbers that are not there."""
         words = {number: word for word, number in self._ids.items()}
         if isinstance(ids, np.ndarray):
@@ -192,22 +202,22 @@ class Vocab:
         of_type(int)(ids, "ids")
         return words.get(ids, "")
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._ids)
 
-    def __contains__(self, word):
+    def __contains__(self, word: object) -> bool:
         return word in self._ids
 
 
 @checked
 def vocab_from_dataset(
-    dataset,
-    columns=None,
-    freq_range=None,
+    dataset: Dataset,
+    columns: str | list[str] | None = None,
+    freq_range: tuple[Any, ...] | None = None,
     top_k: Annotated[int, above_zero(int, type(None))] | None = None,
-    special_tokens=None,
+    special_tokens: list[str] | None = None,
     special_first: Flag = True,
-):
+) -> Vocab:
     """See :meth:`Vocab.from_dataset`."""
     if columns is not None:
         columns = [columns] if not isinstance(columns, list) else columns

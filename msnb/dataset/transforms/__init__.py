@@ -1,12 +1,13 @@
 """Transforms of any column: ``c_transforms``, ``py_transforms``, and 2.x's ``transforms`` in one."""
 
 from importlib import import_module
+from typing import Any
 
 _LATER = ("c_transforms", "py_transforms", "py_transforms_util", "transforms", "validators")
 __all__ = ["c_transforms", "py_transforms"]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _LATER:
         return import_module(f"{__name__}.{name}")  # spares what a program does not use
     if name == "vision":  # the older path of mindspore.dataset.vision

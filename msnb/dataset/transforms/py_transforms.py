@@ -1,6 +1,6 @@
 """``mindspore.dataset.transforms.py_transforms``: transforms made of Python functions, and one-hot codes."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import of_type, within
@@ -33,12 +33,12 @@ class OneHotOp:
         ValueError: If an argument is out of range.
     """
 
-    def __init__(self, num_classes, smoothing_rate=0.0):
+    def __init__(self, num_classes: int, smoothing_rate: float = 0.0) -> None:
         check_one_hot(num_classes, 0.0 if smoothing_rate is None else smoothing_rate)
         self.num_classes = num_classes
         self.smoothing_rate = smoothing_rate
 
-    def __call__(self, label):
+    def __call__(self, label: Any) -> Any:
         """The row of one label, or one row per label."""
         return util.one_hot_encoding(label, self.num_classes, self.smoothing_rate)
 
@@ -59,12 +59,12 @@ class Compose(_OfFunctions):
         >>> Compose([PV.Decode(), PV.RandomHorizontalFlip(0.5), PV.ToTensor()])
     """
 
-    def __init__(self, transforms):
+    def __init__(self, transforms: list[Any]) -> None:
         super().__init__(transforms)
         if not transforms:
             raise ValueError("transforms list is empty.")
 
-    def __call__(self, *args):
+    def __call__(self, *args: Any) -> Any:
         """Apply them to the columns of a row, given as numpy arrays."""
         if not args:
             raise TypeError(
@@ -86,11 +86,13 @@ class RandomApply(_OfFunctions):
     """
 
     @checked
-    def __init__(self, transforms, prob: Annotated[float | int, within(0.0, 1.0, float, int)] | None = 0.5):
+    def __init__(
+        self, transforms: list[Any], prob: Annotated[float | int, within(0.0, 1.0, float, int)] | None = 0.5
+    ) -> None:
         super().__init__(transforms)
         self.prob = prob
 
-    def __call__(self, img):
+    def __call__(self, img: Any) -> Any:
         """Apply them to an image."""
         return util.random_apply(img, self.transforms, self.prob)
 
@@ -106,7 +108,7 @@ class RandomChoice(_OfFunctions):
         ValueError: If it holds something that cannot be called.
     """
 
-    def __call__(self, img):
+    def __call__(self, img: Any) -> Any:
         """Apply one to an image."""
         return util.random_choice(img, self.transforms)
 
@@ -122,6 +124,6 @@ class RandomOrder(_OfFunctions):
         ValueError: If it holds something that cannot be called.
     """
 
-    def __call__(self, img):
+    def __call__(self, img: Any) -> Any:
         """Apply them to an image."""
         return util.random_order(img, self.transforms)

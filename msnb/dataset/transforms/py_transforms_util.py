@@ -2,18 +2,20 @@
 
 import functools
 import random
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from msnb.dataset.core.py_util_helpers import is_numpy
 
 
-def all_numpy(args):
+def all_numpy(args: Any) -> bool:
     """Whether a value, or every value of a tuple, is a numpy array."""
     return all(map(is_numpy, args)) if isinstance(args, tuple) else is_numpy(args)
 
 
-def compose(transforms, *args):
+def compose(transforms: Sequence[Callable[..., Any]], *args: Any) -> Any:
     """`args` through all transforms; numpy arrays in, numpy arrays out."""
     if not all_numpy(args):
         raise TypeError(f"args should be NumPy ndarray. Got {type(args)}.")
@@ -27,7 +29,7 @@ def compose(transforms, *args):
     return args
 
 
-def one_hot_encoding(label, num_classes, epsilon):
+def one_hot_encoding(label: Any, num_classes: int, epsilon: float) -> np.ndarray:
     """One row per label, a share `epsilon` of the 1 spread over all places."""
     labels = np.ravel(label)
     if (labels > num_classes).any():
@@ -42,17 +44,17 @@ def _through(transforms, img):
     return functools.reduce(lambda made, transform: transform(made), transforms, img)
 
 
-def random_order(img, transforms):
+def random_order(img: Any, transforms: Sequence[Callable[..., Any]]) -> Any:
     """`img` through all transforms, shuffled (in place) before."""
     random.shuffle(transforms)
     return _through(transforms, img)
 
 
-def random_apply(img, transforms, prob):
+def random_apply(img: Any, transforms: Sequence[Callable[..., Any]], prob: float) -> Any:
     """`img` through all transforms with probability `prob`."""
     return img if prob < random.random() else _through(transforms, img)
 
 
-def random_choice(img, transforms):
+def random_choice(img: Any, transforms: Sequence[Callable[..., Any]]) -> Any:
     """`img` through one transform."""
     return random.choice(transforms)(img)

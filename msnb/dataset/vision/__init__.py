@@ -3,6 +3,7 @@ one.
 """
 
 from importlib import import_module
+from typing import Any
 
 from msnb.dataset.vision.utils import Border, ImageBatchFormat, Inter
 
@@ -10,7 +11,7 @@ _LATER = ("c_transforms", "py_transforms", "py_transforms_util", "transforms", "
 __all__ = ["Border", "ImageBatchFormat", "Inter", "c_transforms", "py_transforms"]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _LATER:
         return import_module(f"{__name__}.{name}")  # spares what a program does not use
     if name[0].isupper() or name.startswith(("get_image", "read_", "write_", "encode_")):

@@ -2,7 +2,7 @@
 
 import math
 import numbers
-from typing import Annotated
+from typing import Annotated, Any
 
 from msnb.common.kinds import Worded, kind_of
 from msnb.dataset.core.kinds import FLOAT_MAX_INTEGER, INT32_MAX, increasing, list_of, of_type, positive, within
@@ -64,7 +64,7 @@ def triple(fill_value):
     return fill_value if isinstance(fill_value, tuple) else (fill_value or 0,) * 3
 
 
-def parse_padding(padding):
+def parse_padding(padding: Any) -> tuple[Any, ...]:
     """(left, top, right, bottom) of one, two or four numbers."""
     sides = (padding,) * 4 if isinstance(padding, numbers.Number) else tuple(padding)
     return sides * 2 if len(sides) == 2 else sides

@@ -2,7 +2,7 @@
 
 import functools
 import random
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -31,7 +31,7 @@ _Array = Annotated[np.ndarray, of_type(np.ndarray)]
 _AtLeastOne = Annotated[int, within(1, FLOAT_MAX_INTEGER)]
 
 
-def not_random(function):
+def not_random(function: Any) -> Any:
     """Mark a transform class as giving the same result each time."""
     function.random = False
     return function

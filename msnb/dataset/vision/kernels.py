@@ -3,6 +3,8 @@ wherever OpenCV allows.
 """
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,12 +27,12 @@ _BORDERS = {
 }
 
 
-def flag(interpolation):
+def flag(interpolation: Inter) -> int:
     """OpenCV's number of an interpolation; those that only Pillow has fall back to its nearest relative."""
     return getattr(cv2(), _FLAGS.get(interpolation, "INTER_LINEAR"))
 
 
-def image(array, what, channels=None):
+def image(array: np.ndarray, what: str, channels: Any = None) -> np.ndarray:
     """`array` if it is an image; RuntimeError otherwise."""
     if array.ndim not in (2, 3):
         raise RuntimeError(f"{what}: input tensor is not in shape of <H,W> or <H,W,C>, but got shape {array.shape}.")
@@ -44,12 +46,12 @@ def image(array, what, channels=None):
     return array
 
 
-def is_jpeg(data):
+def is_jpeg(data: np.ndarray) -> bool:
     """Whether encoded bytes are a JPEG's."""
     return data.size > 3 and data[0] == 0xFF and data[1] == 0xD8 and data[2] == 0xFF
 
 
-def decode(data):
+def decode(data: np.ndarray) -> np.ndarray:
     """RGB image (uint8) of encoded bytes."""
     if data.ndim != 1:
         raise RuntimeError(f"Decode: invalid input shape, only support 1D input, but got shape {data.shape}.")
@@ -73,7 +75,7 @@ def decode(data):
     return out
 
 
-def scaled_size(shape, size):
+def scaled_size(shape: Sequence[int], size: Any) -> tuple[int, int]:
     """(height, width) after a resize to `size`; width 0 keeps the ratio, and the longer edge is rounded half up."""
     height, width = size
     if width:
@@ -84,7 +86,7 @@ def scaled_size(shape, size):
     return (height, longer) if h < w else (longer, height)
 
 
-def resize(array, size, interpolation=Inter.LINEAR):
+def resize(array: np.ndarray, size: Any, interpolation: Inter = Inter.LINEAR) -> np.ndarray:
     """The image with height and width `size`."""
     image(array, "Resize")
     height, width = size
@@ -104,7 +106,7 @@ def resize(array, size, interpolation=Inter.LINEAR):
     return out.reshape(height, width, *array.shape[2:]).astype(array.dtype, copy=False)
 
 
-def resized_like(array, size, interpolation):
+def resized_like(array: np.ndarray, size: Any, interpolation: Inter) -> Any:
     """(shape, dtype) of :func:`resize` where OpenCV can write the result in place; else None."""
     if array.ndim in (2, 3) and array.dtype in (np.uint8, np.float32) and interpolation in OPENCV:
         if array.ndim == 2 or array.shape[2] in (1, 3):
@@ -112,7 +114,7 @@ def resized_like(array, size, interpolation):
     return None
 
 
-def resize_to(array, interpolation, out):
+def resize_to(array: np.ndarray, interpolation: Inter, out: np.ndarray) -> None:
     """:func:`resize` to the size of `out` and into it."""
     height, width = out.shape[:2]
     if height > array.shape[0] * 1000 or width > array.shape[1] * 1000:
@@ -122,7 +124,7 @@ def resize_to(array, interpolation, out):
     cv2().resize(array, (width, height), out, interpolation=flag(interpolation))
 
 
-def as_cv(array):
+def as_cv(array: np.ndarray) -> np.ndarray:
     """The array in a type and layout that OpenCV takes."""
     if array.dtype in (np.bool_, np.int8):
         array = array.astype(np.uint8) if array.dtype == np.bool_ else array
@@ -133,7 +135,7 @@ def as_cv(array):
     return np.ascontiguousarray(array)
 
 
-def crop(array, x, y, width, height):
+def crop(array: np.ndarray, x: int, y: int, width: int, height: int) -> np.ndarray:
     """The part of the image from column `x` and row `y` on."""
     image(array, "Crop")
     if y < 0 or x < 0 or y + height > array.shape[0] or x + width > array.shape[1]:
@@ -145,7 +147,9 @@ def crop(array, x, y, width, height):
     return np.ascontiguousarray(array[y : y + height, x : x + width])
 
 
-def pad(array, padding, border=Border.CONSTANT, fill=(0, 0, 0)):
+def pad(
+    array: np.ndarray, padding: Sequence[int], border: Border = Border.CONSTANT, fill: Sequence[int] = (0, 0, 0)
+) -> np.ndarray:
     """The image with (left, top, right, bottom) more pixels."""
     image(array, "Pad")
     left, top, right, bottom = padding
@@ -156,7 +160,7 @@ def pad(array, padding, border=Border.CONSTANT, fill=(0, 0, 0)):
     return out.reshape(*out.shape[:2], *array.shape[2:]).astype(array.dtype, copy=False)
 
 
-def center_crop(array, height, width):
+def center_crop(array: np.ndarray, height: int, width: int) -> np.ndarray:
     """The middle of the image; what it lacks is filled with zeros."""
     image(array, "CenterCrop")
     h, w = array.shape[:2]
@@ -172,7 +176,14 @@ def center_crop(array, height, width):
     return crop(array, (w - width) // 2, (h - height) // 2, width, height)
 
 
-def rotate(array, degrees, interpolation=Inter.NEAREST, expand=False, center=None, fill=(0, 0, 0)):
+def rotate(
+    array: np.ndarray,
+    degrees: float,
+    interpolation: Inter = Inter.NEAREST,
+    expand: bool = False,
+    center: Sequence[float] | None = None,
+    fill: Sequence[int] = (0, 0, 0),
+) -> np.ndarray:
     """The image turned counter-clockwise."""
     image(array, "Rotate")
     c = cv2()
@@ -198,7 +209,15 @@ def rotate(array, degrees, interpolation=Inter.NEAREST, expand=False, center=Non
     return out.reshape(*out.shape[:2], *array.shape[2:]).astype(array.dtype, copy=False)
 
 
-def affine(array, degrees, translation, scale, shear, interpolation=Inter.NEAREST, fill=(0, 0, 0)):
+def affine(
+    array: np.ndarray,
+    degrees: float,
+    translation: Sequence[float],
+    scale: float,
+    shear: Sequence[float],
+    interpolation: Inter = Inter.NEAREST,
+    fill: Sequence[int] = (0, 0, 0),
+) -> np.ndarray:
     """The image rotated, scaled and sheared around its centre, then moved."""
     image(array, "Affine")
     f = np.float32
@@ -231,7 +250,9 @@ def affine(array, degrees, translation, scale, shear, interpolation=Inter.NEARES
     return out.reshape(array.shape).astype(array.dtype, copy=False)
 
 
-def perspective(array, start_points, end_points, interpolation=Inter.BILINEAR):
+def perspective(
+    array: np.ndarray, start_points: Sequence[Any], end_points: Sequence[Any], interpolation: Inter = Inter.BILINEAR
+) -> np.ndarray:
     """The image with `start_points` (x, y) moved to `end_points`."""
     image(array, "Perspective")
     c = cv2()
@@ -240,19 +261,19 @@ def perspective(array, start_points, end_points, interpolation=Inter.BILINEAR):
     return out.reshape(array.shape)
 
 
-def rescale(array, factor, shift):
+def rescale(array: np.ndarray, factor: float, shift: float) -> np.ndarray:
     """``array * factor + shift`` in float32, computed in float64 as OpenCV does."""
     return (array.astype(np.float64) * np.float64(np.float32(factor)) + np.float64(np.float32(shift))).astype(
         np.float32
     )
 
 
-def normalize(array, mean, std):
+def normalize(array: np.ndarray, mean: Any, std: Any) -> np.ndarray:
     """``(array - mean) / std`` per channel (the last axis) in float32."""
     return (array.astype(np.float32) - mean) / std
 
 
-def scaled(array, factor):
+def scaled(array: np.ndarray, factor: float) -> np.ndarray:
     """``saturate(array * factor)``."""
     return _saturate(array.astype(np.float64) * factor, array.dtype)
 
@@ -264,23 +285,23 @@ def _saturate(values, dtype):
     return values.astype(dtype)
 
 
-def blend(first, second, alpha):
+def blend(first: np.ndarray, second: np.ndarray, alpha: float) -> np.ndarray:
     """``second * (1 - alpha) + first * alpha``, rounded and saturated as OpenCV's addWeighted does."""
     return cv2().addWeighted(np.ascontiguousarray(first), alpha, np.ascontiguousarray(second), 1.0 - alpha, 0.0)
 
 
-def gray(array):
+def gray(array: np.ndarray) -> np.ndarray:
     """(H, W) luma of an RGB image."""
     c = cv2()
     return c.cvtColor(np.ascontiguousarray(array), c.COLOR_RGB2GRAY)
 
 
-def gray_rgb(array):
+def gray_rgb(array: np.ndarray) -> np.ndarray:
     """The luma of an RGB image as an RGB image."""
     return np.repeat(gray(array)[..., None], 3, axis=2)
 
 
-def brightness(array, alpha):
+def brightness(array: np.ndarray, alpha: float) -> np.ndarray:
     """The image times `alpha`."""
     image(array, "AdjustBrightness", (3,))
     if array.dtype == np.uint8:
@@ -288,20 +309,20 @@ def brightness(array, alpha):
     return scaled(array, alpha)
 
 
-def contrast(array, alpha):
+def contrast(array: np.ndarray, alpha: float) -> np.ndarray:
     """Between the mean gray (0) and the image (1)."""
     image(array, "AdjustContrast", (3,))
     mean = int(cv2().mean(gray(array))[0] + 0.5)
     return blend(array, np.full_like(array, mean), alpha)
 
 
-def saturation(array, alpha):
+def saturation(array: np.ndarray, alpha: float) -> np.ndarray:
     """Between the gray image (0) and the image (1)."""
     image(array, "AdjustSaturation", (3,))
     return blend(array, gray_rgb(array), alpha)
 
 
-def hue(array, delta):
+def hue(array: np.ndarray, delta: float) -> np.ndarray:
     """Hue turned by `delta` (-0.5 to 0.5 of the circle)."""
     image(array, "AdjustHue", (3,))
     c = cv2()
@@ -310,7 +331,7 @@ def hue(array, delta):
     return c.cvtColor(hsv, c.COLOR_HSV2RGB_FULL)
 
 
-def sharpness(array, alpha):
+def sharpness(array: np.ndarray, alpha: float) -> np.ndarray:
     """Between a smoothed image (0) and the image (1), and beyond."""
     image(array, "Sharpness")
     kernel = np.full((3, 3), 1.0 / 13.0, np.float32)
@@ -333,12 +354,12 @@ def _by_channel(array, what, function):
     return np.stack([function(np.ascontiguousarray(array[..., i])) for i in range(array.shape[2])], axis=2)
 
 
-def equalize(array):
+def equalize(array: np.ndarray) -> np.ndarray:
     """Each channel with its histogram equalised."""
     return _by_channel(array, "Equalize", cv2().equalizeHist)
 
 
-def autocontrast(array, cutoff=0.0, ignore=()):
+def autocontrast(array: np.ndarray, cutoff: float = 0.0, ignore: Sequence[int] = ()) -> np.ndarray:
     """Each channel stretched to the full range, `cutoff` percent cut off at both ends."""
 
     def stretch(plane):
@@ -374,13 +395,13 @@ def _percentiles(histogram, cutoff):
     return int(present[0]), int(present[-1])
 
 
-def invert(array):
+def invert(array: np.ndarray) -> np.ndarray:
     """255 minus the image."""
     image(array, "Invert")
     return 255 - array if array.dtype == np.uint8 else (255 - array.astype(np.float64)).astype(array.dtype)
 
 
-def posterize(array, bits):
+def posterize(array: np.ndarray, bits: int) -> np.ndarray:
     """Only the `bits` highest bits of each value."""
     image(array, "Posterize")
     if array.dtype not in (np.uint8, np.int8):
@@ -388,14 +409,14 @@ def posterize(array, bits):
     return array & np.uint8(0xFF & ~((1 << (8 - bits)) - 1))
 
 
-def solarize(array, low, high):
+def solarize(array: np.ndarray, low: int, high: int) -> np.ndarray:
     """Values from `low` to `high` inverted; from `low` on when both are the same."""
     image(array, "Solarize")
     chosen = array >= low if low == high else (array >= low) & (array <= high)
     return np.where(chosen, invert(array), array)
 
 
-def hwc_to_chw(array):
+def hwc_to_chw(array: np.ndarray) -> np.ndarray:
     """Channels first; a (H, W) image stays as it is."""
     if array.ndim == 2:
         return array

@@ -6,6 +6,8 @@ import io
 import math
 import numbers
 import random
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -30,12 +32,12 @@ from msnb.dataset.vision._py_arrays import (  # noqa: F401
 from msnb.dataset.vision.utils import Inter
 
 
-def is_pil(img):
+def is_pil(img: Any) -> bool:
     """Whether `img` is a PIL image."""
     return isinstance(img, pil().Image)
 
 
-def need_pil(img):
+def need_pil(img: Any) -> None:
     """TypeError unless `img` is a PIL image."""
     if not is_pil(img):
         raise TypeError(
@@ -43,7 +45,7 @@ def need_pil(img):
         )
 
 
-def method(interpolation):
+def method(interpolation: Any) -> Any:
     """Pillow's number of an interpolation."""
     resampling = pil().Resampling
     return {
@@ -56,7 +58,7 @@ def method(interpolation):
     }[interpolation]
 
 
-def decode(img):
+def decode(img: Any) -> Any:
     """The PIL image in encoded bytes."""
     try:
         _headers.check(img, ValueError)
@@ -71,7 +73,7 @@ def decode(img):
         raise ValueError(f"{error}\nWARNING: Failed to decode, Image might already be decoded.") from None
 
 
-def to_tensor(img, output_type):
+def to_tensor(img: Any, output_type: Any) -> np.ndarray:
     """(C, H, W) in [0, 1]."""
     if not (is_pil(img) or is_numpy(img)):
         raise TypeError(f"img should be PIL image or NumPy array. Got {type(img)}.")
@@ -83,7 +85,7 @@ def to_tensor(img, output_type):
     return to_type(hwc_to_chw(img) / 255.0, output_type)
 
 
-def to_pil(img):
+def to_pil(img: Any) -> Any:
     """The PIL image of an array."""
     if is_pil(img):
         return img
@@ -95,37 +97,37 @@ def to_pil(img):
         ) from None
 
 
-def horizontal_flip(img):
+def horizontal_flip(img: Any) -> Any:
     """Left and right exchanged."""
     need_pil(img)
     return img.transpose(pil().Transpose.FLIP_LEFT_RIGHT)
 
 
-def vertical_flip(img):
+def vertical_flip(img: Any) -> Any:
     """Top and bottom exchanged."""
     need_pil(img)
     return img.transpose(pil().Transpose.FLIP_TOP_BOTTOM)
 
 
-def random_horizontal_flip(img, prob):
+def random_horizontal_flip(img: Any, prob: float) -> Any:
     """:func:`horizontal_flip` with probability `prob`."""
     need_pil(img)
     return horizontal_flip(img) if prob > random.random() else img
 
 
-def random_vertical_flip(img, prob):
+def random_vertical_flip(img: Any, prob: float) -> Any:
     """:func:`vertical_flip` with probability `prob`."""
     need_pil(img)
     return vertical_flip(img) if prob > random.random() else img
 
 
-def crop(img, top, left, height, width):
+def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
     """A part of the image."""
     need_pil(img)
     return img.crop((left, top, left + width, top + height))
 
 
-def resize(img, size, interpolation=2):
+def resize(img: Any, size: int | Sequence[int], interpolation: Any = 2) -> Any:
     """Another size; an int is the length of the shorter side."""
     need_pil(img)
     if not (isinstance(size, int) or isinstance(size, list | tuple) and len(size) == 2):
@@ -145,7 +147,7 @@ def _centred(img, height, width):
     return round((img.height - height) / 2), round((img.width - width) / 2)
 
 
-def center_crop(img, size):
+def center_crop(img: Any, size: int | Sequence[int]) -> Any:
     """The middle of the image."""
     need_pil(img)
     height, width = (size, size) if isinstance(size, int) else size
@@ -168,7 +170,14 @@ def _fitting(img, size):
     return height, width
 
 
-def random_resize_crop(img, size, scale, ratio, interpolation=2, max_attempts=10):
+def random_resize_crop(
+    img: Any,
+    size: int | Sequence[int],
+    scale: Any,
+    ratio: tuple[float, float],
+    interpolation: Any = 2,
+    max_attempts: int = 10,
+) -> Any:
     """A random part of the image (random area and ratio), resized."""
     need_pil(img)
     size = _pair(size)
@@ -188,7 +197,9 @@ def _part(img, scale, ratio, max_attempts):
     return *_centred(img, height, width), height, width
 
 
-def random_crop(img, size, padding, pad_if_needed, fill_value, padding_mode):
+def random_crop(
+    img: Any, size: int | Sequence[int], padding: Any, pad_if_needed: bool, fill_value: Any, padding_mode: Any
+) -> Any:
     """A part of the (padded) image at a random place."""
     need_pil(img)
     height, width = _pair(size)
@@ -208,22 +219,22 @@ def _enhanced(img, quality, factor):
     return getattr(pil_module("ImageEnhance"), quality)(img).enhance(factor)
 
 
-def adjust_brightness(img, brightness_factor):
+def adjust_brightness(img: Any, brightness_factor: float) -> Any:
     """Brightness times a factor."""
     return _enhanced(img, "Brightness", brightness_factor)
 
 
-def adjust_contrast(img, contrast_factor):
+def adjust_contrast(img: Any, contrast_factor: float) -> Any:
     """Contrast times a factor."""
     return _enhanced(img, "Contrast", contrast_factor)
 
 
-def adjust_saturation(img, saturation_factor):
+def adjust_saturation(img: Any, saturation_factor: float) -> Any:
     """Saturation times a factor."""
     return _enhanced(img, "Color", saturation_factor)
 
 
-def adjust_hue(img, hue_factor):
+def adjust_hue(img: Any, hue_factor: float) -> Any:
     """Hue turned by a share of the circle, -0.5 to 0.5."""
     if not -0.5 <= hue_factor <= 0.5:
         raise ValueError(f"image_hue_factor {hue_factor} is not in [-0.5, 0.5].")
@@ -236,7 +247,7 @@ def adjust_hue(img, hue_factor):
     return pil().merge("HSV", (turned, *bands[1:])).convert(img.mode)
 
 
-def rotate(img, angle, resample, expand, center, fill_value):
+def rotate(img: Any, angle: float, resample: Any, expand: bool, center: tuple[int, int] | None, fill_value: Any) -> Any:
     """The image turned."""
     need_pil(img)
     if isinstance(fill_value, int) and len(img.getbands()) == 3:
@@ -244,7 +255,7 @@ def rotate(img, angle, resample, expand, center, fill_value):
     return img.rotate(angle, resample, expand, center, fillcolor=fill_value)
 
 
-def random_color_adjust(img, brightness, contrast, saturation, hue):
+def random_color_adjust(img: Any, brightness: Any, contrast: Any, saturation: Any, hue: Any) -> Any:
     """Brightness, contrast, saturation and hue changed at random, in random order."""
     need_pil(img)
     ranges = {
@@ -260,13 +271,15 @@ def random_color_adjust(img, brightness, contrast, saturation, hue):
     return img
 
 
-def random_rotation(img, degrees, resample, expand, center, fill_value):
+def random_rotation(
+    img: Any, degrees: Any, resample: Any, expand: bool, center: tuple[int, int] | None, fill_value: Any
+) -> Any:
     """The image turned by a random angle."""
     need_pil(img)
     return rotate(img, random.uniform(*degrees_range(degrees)), resample, expand, center, fill_value)
 
 
-def five_crop(img, size):
+def five_crop(img: Any, size: int | Sequence[int]) -> tuple[Any, ...]:
     """The four corners and the middle."""
     need_pil(img)
     height, width = _fitting(img, size)
@@ -274,13 +287,13 @@ def five_crop(img, size):
     return tuple(crop(img, *corner, height, width) for corner in (*corners, _centred(img, height, width)))
 
 
-def ten_crop(img, size, use_vertical_flip=False):
+def ten_crop(img: Any, size: int | Sequence[int], use_vertical_flip: bool = False) -> tuple[Any, ...]:
     """:func:`five_crop` of the image and of its mirror image."""
     need_pil(img)
     return five_crop(img, size) + five_crop(vertical_flip(img) if use_vertical_flip else horizontal_flip(img), size)
 
 
-def grayscale(img, num_output_channels):
+def grayscale(img: Any, num_output_channels: int) -> Any:
     """Gray, in one channel or three."""
     need_pil(img)
     if num_output_channels not in (1, 3):
@@ -289,7 +302,7 @@ def grayscale(img, num_output_channels):
     return gray if num_output_channels == 1 else pil().merge("RGB", (gray,) * 3)
 
 
-def pad(img, padding, fill_value, padding_mode):
+def pad(img: Any, padding: Any, fill_value: Any, padding_mode: Any) -> Any:
     """More pixels around the image."""
     need_pil(img)
     if not isinstance(padding, numbers.Number | tuple | list):
@@ -313,7 +326,7 @@ def pad(img, padding, fill_value, padding_mode):
     return padded
 
 
-def get_perspective_params(img, distortion_scale):
+def get_perspective_params(img: Any, distortion_scale: float) -> tuple[Any, Any]:
     """The corners of the image, and where they are moved to at random."""
     right, bottom = img.width - 1, img.height - 1
     corners = [(0, 0), (right, 0), (right, bottom), (0, bottom)]
@@ -326,7 +339,7 @@ def get_perspective_params(img, distortion_scale):
     return corners, [(moved(column, x, right), moved(row, y, bottom)) for column, row in corners]
 
 
-def perspective(img, start_points, end_points, interpolation=3):
+def perspective(img: Any, start_points: Sequence[Any], end_points: Sequence[Any], interpolation: Any = 3) -> Any:
     """The image with `start_points` moved to `end_points`."""
     need_pil(img)
     rows = []
@@ -338,7 +351,15 @@ def perspective(img, start_points, end_points, interpolation=3):
     return img.transform(img.size, pil().Transform.PERSPECTIVE, coefficients, interpolation)
 
 
-def random_affine(img, angle, translations, scale, shear, resample, fill_value=0):
+def random_affine(
+    img: Any,
+    angle: tuple[float, float],
+    translations: tuple[float, float],
+    scale: Any,
+    shear: Any,
+    resample: Any,
+    fill_value: Any = 0,
+) -> Any:
     """The image turned, moved, scaled and sheared at random around its centre."""
     if not is_pil(img):
         raise ValueError("Input image should be a Pillow image.")
@@ -373,37 +394,37 @@ def _strength(degrees):
     return (degrees[1] - degrees[0]) * random.random() + degrees[0]
 
 
-def random_color(img, degrees):
+def random_color(img: Any, degrees: Any) -> Any:
     """Saturation times a random factor."""
     need_pil(img)
     return _enhanced(img, "Color", _strength(degrees))
 
 
-def random_sharpness(img, degrees):
+def random_sharpness(img: Any, degrees: Any) -> Any:
     """Sharpness times a random factor."""
     need_pil(img)
     return _enhanced(img, "Sharpness", _strength(degrees))
 
 
-def auto_contrast(img, cutoff, ignore):
+def auto_contrast(img: Any, cutoff: float, ignore: Any) -> Any:
     """Each channel stretched to the full range."""
     need_pil(img)
     return pil_module("ImageOps").autocontrast(img, cutoff, ignore)
 
 
-def invert_color(img):
+def invert_color(img: Any) -> Any:
     """The negative."""
     need_pil(img)
     return pil_module("ImageOps").invert(img)
 
 
-def equalize(img):
+def equalize(img: Any) -> Any:
     """Each channel with its histogram equalised."""
     need_pil(img)
     return pil_module("ImageOps").equalize(img)
 
 
-def uniform_augment(img, transforms, num_ops):
+def uniform_augment(img: Any, transforms: Sequence[Callable[..., Any]], num_ops: int) -> Any:
     """`num_ops` of the transforms, each with a probability that is itself random."""
     for number in np.random.choice(len(transforms), size=num_ops, replace=False):
         probability = random.random()

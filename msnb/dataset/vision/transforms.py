@@ -3,6 +3,7 @@ images through Pillow.
 """
 
 import inspect
+from typing import Any
 
 import numpy as np
 
@@ -117,10 +118,10 @@ class Decode(_geometry.Decode):
         to_pil (bool, optional): Whether it is a PIL image. Default: False, an RGB array.
     """
 
-    def __init__(self, to_pil=False):
+    def __init__(self, to_pil: bool = False) -> None:
         super().__init__(True, to_pil)
 
-    def __call__(self, img):
+    def __call__(self, img: Any) -> Any:
         """Decode bytes, given as a 1-D array."""
         return py.Decode()(img) if self.to_pil else super().__call__(img)
 
@@ -135,8 +136,8 @@ class ToTensor(TensorOp):
         output_type (Union[mindspore.dtype, numpy dtype], optional): Type of the result. Default: np.float32.
     """
 
-    def __init__(self, output_type=np.float32):
-        self.output_type = numpy_type(output_type)
+    def __init__(self, output_type: Any = np.float32) -> None:
+        self.output_type: np.dtype = numpy_type(output_type)
 
     def _row(self, image):
         if image.dtype.kind in "SU" or image.ndim not in (2, 3):
@@ -152,7 +153,7 @@ class ToTensor(TensorOp):
     def _pil(self, image):
         return self._row(np.asarray(image))
 
-    def __call__(self, image):
+    def __call__(self, image: Any) -> np.ndarray:
         """The image as an array."""
         return self._row(as_array(image))
 
@@ -172,7 +173,7 @@ MixUp, RgbToHsv, HsvToRgb, ToType = py.MixUp, py.RgbToHsv, py.HsvToRgb, py.ToTyp
 class ToNumpy:
     """A PIL image as an array."""
 
-    def __call__(self, img):
+    def __call__(self, img: Any) -> np.ndarray:
         """The array."""
         return np.array(img)
 
@@ -190,7 +191,7 @@ class DecodeVideo:
         )
 
 
-def get_image_num_channels(image):
+def get_image_num_channels(image: Any) -> int:
     """Number of channels of a numpy or PIL image."""
     if util.is_pil(image):
         return len(image.getbands())
@@ -201,7 +202,7 @@ def get_image_num_channels(image):
     return 1 if image.ndim == 2 else image.shape[-1]
 
 
-def get_image_size(image):
+def get_image_size(image: Any) -> list[int]:
     """[height, width] of a numpy or PIL image."""
     if util.is_pil(image):
         return list(image.size[::-1])
@@ -212,12 +213,12 @@ def get_image_size(image):
     return list(image.shape[:2])
 
 
-def read_file(filename):
+def read_file(filename: str) -> np.ndarray:
     """The bytes of a file as a uint8 array."""
     return np.array(bytes_of(filename))
 
 
-def read_image(filename, mode=ImageReadMode.UNCHANGED):
+def read_image(filename: str, mode: ImageReadMode = ImageReadMode.UNCHANGED) -> np.ndarray:
     """The image in a file: (H, W, C), colours in RGB.
 
     Args:
@@ -243,7 +244,7 @@ def read_image(filename, mode=ImageReadMode.UNCHANGED):
     return image[..., [2, 1, 0, 3][: image.shape[2]]].copy()
 
 
-def write_file(filename, data):
+def write_file(filename: str, data: np.ndarray) -> None:
     """Write a 1-D uint8 array to a file."""
     as_array(data).astype(np.uint8).tofile(filename)
 
@@ -257,22 +258,22 @@ def _encoded(image, extension, parameters):
     return cv2().imencode(extension, np.ascontiguousarray(array), parameters)[1].reshape(-1)
 
 
-def encode_jpeg(image, quality=75):
+def encode_jpeg(image: Any, quality: int = 75) -> np.ndarray:
     """The bytes of an RGB or gray image as a JPEG, a uint8 array."""
     return _encoded(image, ".jpg", [cv2().IMWRITE_JPEG_QUALITY, quality])
 
 
-def encode_png(image, compression_level=6):
+def encode_png(image: Any, compression_level: int = 6) -> np.ndarray:
     """The bytes of an RGB or gray image as a PNG, a uint8 array."""
     return _encoded(image, ".png", [cv2().IMWRITE_PNG_COMPRESSION, compression_level])
 
 
-def write_jpeg(filename, image, quality=75):
+def write_jpeg(filename: str, image: Any, quality: int = 75) -> None:
     """Write an RGB or gray image to a JPEG file."""
     write_file(filename, encode_jpeg(image, quality))
 
 
-def write_png(filename, image, compression_level=6):
+def write_png(filename: str, image: Any, compression_level: int = 6) -> None:
     """Write an RGB or gray image to a PNG file."""
     write_file(filename, encode_png(image, compression_level))
 

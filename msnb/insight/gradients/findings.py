@@ -5,11 +5,15 @@ Magnitudes are compared per element (root mean square), so that a large layer is
 
 import dataclasses
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from msnb.insight.gradients.rows import SATURATES
 from msnb.ir.source import show
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.insight.gradients.recording import NonFinite, Recording
 
 RECENT = 10  # steps that a judgement looks at
 _DECADES = 3.0  # a fall or rise over the layers by this many powers of ten is worth a word
@@ -41,11 +45,11 @@ class Finding:
     source: tuple | None = None
     step: int | None = None
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.text
 
 
-def find(recording):
+def find(recording: "Recording") -> list[Finding]:
     """Findings of a recording, the gravest first.
 
     Args:
@@ -65,7 +69,7 @@ def find(recording):
     return sorted(found, key=lambda f: f.severity != "error")
 
 
-def describe_nonfinite(where):
+def describe_nonfinite(where: "NonFinite") -> str:
     """A NonFinite as a sentence."""
     place = f" at {show(where.source)}" if where.source else ""
     if where.direction == "input":

@@ -4,6 +4,10 @@ The values are read where they are. Where float32 is not enough, because squares
 deviation from it, they are read again in float64.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
+import jax
 import numpy as np
 
 from msnb.insight.gradients.summary import BINS, COLUMNS, sample_stride
@@ -13,7 +17,7 @@ _SAFE = 1e-30  # a mean square above it has lost nothing to underflow
 
 
 @np.errstate(invalid="ignore", over="ignore", divide="ignore")
-def summarised(arrays):
+def summarised(arrays: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
     """(moments, histograms) of several arrays, float32 (n, columns) and uint16 (n, BINS), as `summary.summarised`."""
     arrays = [_flat(a) for a in arrays]
     rows = [_moments(a) for a in arrays]
@@ -22,7 +26,7 @@ def summarised(arrays):
 
 
 @np.errstate(invalid="ignore", over="ignore")
-def changes(before, after):
+def changes(before: list[jax.Array], after: list[jax.Array]) -> np.ndarray:
     """Root mean squares of the change and of the old values of each Parameter, float32 (n, 2)."""
     pairs = [(_flat(old), _flat(new)) for old, new in zip(before, after)]
     return np.array([(_rms(new - old), _rms(old)) for old, new in pairs], np.float32)

@@ -1,5 +1,7 @@
 """Where a NaN or an infinity came from: the step is run once more, and each of its values is looked at."""
 
+from typing import TYPE_CHECKING, Any
+
 import jax
 import jax.numpy as jnp
 
@@ -8,6 +10,10 @@ from msnb.insight.gradients.recording import NonFinite
 from msnb.insight.gradients.rows import LABEL, is_real, short_scope
 from msnb.insight.gradients.summary import finiteness
 from msnb.insight.instrument import Measure, instrument
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.program import Program
+    from msnb.insight.gradients.rows import Row
 
 
 class _Finiteness(Measure):
@@ -19,7 +25,7 @@ class _Finiteness(Measure):
         return [jnp.stack([*given, *measured])]
 
 
-def locate(program, inputs, rows):
+def locate(program: "Program", inputs: list[jax.Array], rows: "list[Row]") -> Any:
     """The first value of a run that is not finite.
 
     Args:

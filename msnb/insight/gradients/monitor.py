@@ -1,6 +1,9 @@
 """`GradientMonitor`: records the gradients of a training that it looks on."""
 
 import weakref
+from typing import TYPE_CHECKING, Any, Self
+
+from jax.extend.core import ClosedJaxpr
 
 from msnb.core import further_outputs
 from msnb.insight.gradients.locate import locate
@@ -8,6 +11,13 @@ from msnb.insight.gradients.plan import LEVELS, Plan
 from msnb.insight.gradients.recording import Recording
 from msnb.insight.gradients.taped import Tape
 from msnb.train.callback import Callback
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.further_outputs import Run
+    from msnb.core.program import Program
+    from msnb.insight.gradients.findings import Finding
+    from msnb.nn.cell import Cell
+    from msnb.train.callback._callback import RunContext
 
 _HELD = 64 << 20  # bytes of what steps were given that may wait for their numbers
 _plans = weakref.WeakKeyDictionary()  # Program -> {(level, patterns): Plan}
@@ -53,7 +63,15 @@ class GradientMonitor(Callback):
         >>> monitor.findings()
     """
 
-    def __init__(self, level="parameters", tensors=(), keep=500, memory=64 << 20, net=None, locate=True):
+    def __init__(
+        self,
+        level: str = "parameters",
+        tensors: str | list[Any] | tuple[Any, ...] = (),
+        keep: int = 500,
+        memory: int = 64 << 20,
+        net: "Cell | None" = None,
+        locate: bool = True,
+    ) -> None:
         super().__init__()
         if level not in LEVELS:
             raise ValueError(f"For 'GradientMonitor', 'level' should be one of {', '.join(LEVELS)}, but got {level!r}.")
@@ -69,14 +87,17 @@ class GradientMonitor(Callback):
             raise TypeError(f"For 'GradientMonitor', 'net' should be a Cell, but got {type(net).__name__}.")
         if not isinstance(locate, bool):
             raise TypeError(f"For 'GradientMonitor', 'locate' should be bool, but got {locate!r}.")
-        self.level, self.tensors, self.net, self.locate = level, tensors, net, locate
+        self.level = level
+        self.tensors: tuple[Any, ...] = tensors
+        self.net: Cell | None = net
+        self.locate: bool = locate
         self.recording = Recording(keep, memory, level)
         self._plans = weakref.WeakKeyDictionary()
         self._tape = Tape(self)
         self._on, self._listener = 0, None
 
     # ------------------------------------------------------------------ on and off
-    def start(self):
+    def start(self) -> Self:
         """Look on from the next step on. Returns the monitor."""
         self._on += 1
         if self._on == 1:
@@ -84,7 +105,7 @@ class GradientMonitor(Callback):
             self._listener = self._tape.listen()
         return self
 
-    def stop(self):
+    def stop(self) -> None:
         """Look away."""
         self._on -= 1
         if self._on == 0:
@@ -93,13 +114,13 @@ class GradientMonitor(Callback):
             self._tape.close()
             self.recording.settle()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(self, *err):
+    def __exit__(self, *err: Any) -> None:
         self.stop()
 
-    def step_end(self, run_context):
+    def step_end(self, run_context: "RunContext") -> None:
         """Ends the step of the recording as well.
 
         Args:
@@ -110,7 +131,7 @@ class GradientMonitor(Callback):
             self.recording.end_step(run_context.original_args().cur_step_num)
 
     # ------------------------------------------------------------------ an observer of compiled programs
-    def rewrite(self, program):
+    def rewrite(self, program: "Program") -> ClosedJaxpr:
         """The program with its measurements; None for one that neither computes gradients nor applies them."""
         if program not in self._plans:
             self._plans[program] = self._plan(program) if self._concerns(program) else None
@@ -153,7 +174,7 @@ class GradientMonitor(Callback):
             known = {row.name for row in recording.rows("parameter")}
             recording.untrained = [p.name for p in self.net.trainable_params() if p.name not in known]
 
-    def receive(self, program, run):
+    def receive(self, program: "Program", run: "Run") -> None:
         """The measurements of one run."""
         plan, inputs = self._plans[program], run.inputs if self.locate else None
         self._tape.told(plan.updates)
@@ -164,9 +185,9 @@ class GradientMonitor(Callback):
         self.recording.add(plan.collect(run), first)
 
     # ------------------------------------------------------------------ what came of it
-    def findings(self):
+    def findings(self) -> "list[Finding]":
         """What is wrong with the training, in words: a list of Finding."""
         return self.recording.findings()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return repr(self.recording)

@@ -1,7 +1,10 @@
 """What is measured in one compiled program, and how to read the arrays that come out of it."""
 
+from typing import TYPE_CHECKING, Any
+
 import jax.numpy as jnp
 import numpy as np
+from jax.extend.core import Jaxpr
 
 from msnb.core._jax_private import Literal
 from msnb.insight.gradients import rows as naming
@@ -9,6 +12,10 @@ from msnb.insight.gradients import summary
 from msnb.insight.gradients.rows import LABEL, Row
 from msnb.insight.gradients.step import StepNumbers, nothing
 from msnb.insight.instrument import Measure, instrument
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.further_outputs import Run
+    from msnb.core.program import Program
 
 LEVELS = ("parameters", "all")
 
@@ -35,25 +42,25 @@ class Plan:
             are, `parts` what the further arrays are, and `watched` the rows in those that have to be finite.
     """
 
-    def __init__(self, program, level, tensors):
+    def __init__(self, program: "Program", level: str, tensors: tuple[str, ...]) -> None:
         self.level = level
-        self.patterns = tuple(tensors)
-        self.jaxpr = None
-        self.rows = []
-        self.loss = _loss_output(program)
-        self.results = program.n_results
-        self.first_use = {}
-        self.given = sum(aval.size * aval.dtype.itemsize for aval in program.jaxpr.in_avals)
+        self.patterns: tuple[str, ...] = tuple(tensors)
+        self.jaxpr: object = None
+        self.rows: list[Any] = []
+        self.loss: int | None = _loss_output(program)
+        self.results: int = program.n_results
+        self.first_use: dict[Any, Any] = {}
+        self.given: int = sum(aval.size * aval.dtype.itemsize for aval in program.jaxpr.in_avals)
         places = {entry[1]: i for i, entry in enumerate(program.inputs) if entry[0] == "param"}
         self._trained = [entry[1] for entry in program.inputs if entry[0] == "param" and entry[2]]
         self._written = {p.name: program.n_results + i for i, p in enumerate(program.written)}
         if not self._interesting(program, places):
             return
-        self.moves = [(places[name], self._written[name]) for name in self.updates]
+        self.moves: list[tuple[int, int]] = [(places[name], self._written[name]) for name in self.updates]
         measure = _Measure(self)
         made = instrument(program.jaxpr, self._choose, measure, program.inputs, program.name)
-        self.graph = made.graph
-        self.missed = sorted({point.node.fullname for point in made.missed})
+        self.graph: object = made.graph
+        self.missed: list[Any] = sorted({point.node.fullname for point in made.missed})
         self.jaxpr = made.jaxpr
 
     def _interesting(self, program, places):
@@ -116,7 +123,7 @@ class Plan:
         self.row_of.setdefault(id(point), []).append(row)
         self.rows.append(row)
 
-    def weight_rows(self):
+    def weight_rows(self) -> "list[Row]":
         """Rows of the values of the Parameters that this program writes."""
         known = {row.name: row for row in self.rows if row.kind == "parameter"}
         found = []
@@ -137,7 +144,7 @@ class Plan:
             )
         return found
 
-    def collect(self, run):
+    def collect(self, run: "Run") -> Any:
         """Start to summarise a `Run`."""
         return _Numbers(self, run)
 
@@ -187,7 +194,7 @@ class _Numbers:
         return made
 
 
-def labels_of(jaxpr):
+def labels_of(jaxpr: Jaxpr) -> Any:
     """Names of the Parameters whose gradients are labelled in a jaxpr."""
     found = set()
     for eqn in jaxpr.eqns:

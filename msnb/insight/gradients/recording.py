@@ -1,6 +1,8 @@
 """What was seen of a training: every step's numbers, some whole tensors, within a budget."""
 
 import fnmatch
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -8,6 +10,11 @@ from msnb import log
 from msnb.insight.gradients import summary
 from msnb.insight.gradients.findings import describe_nonfinite, find
 from msnb.insight.gradients.rows import SATURATES, cotangents, forward_order, operators
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.insight.gradients.findings import Finding
+    from msnb.insight.gradients.rows import Row
+    from msnb.ir.anf import FuncGraph
 
 STATISTICS = ("norm", "mean", "std", "min", "max", "zeros", "nan", "inf", "saturated", "update", "weight", "dead")
 _PLACE = {name: i for i, name in enumerate(STATISTICS)}
@@ -25,11 +32,25 @@ class NonFinite:
         node (int): id in the graph; -1 where there is none.
     """
 
-    def __init__(self, step, what, name, direction, cell="", source=None, node=-1):
-        self.step, self.what, self.name, self.direction = step, what, name, direction
-        self.cell, self.source, self.node = cell, source, node
+    def __init__(
+        self,
+        step: Any,
+        what: str,
+        name: str,
+        direction: str,
+        cell: str = "",
+        source: tuple[Any, ...] | None = None,
+        node: Any = -1,
+    ) -> None:
+        self.step: Any = step
+        self.what: str = what
+        self.name: str = name
+        self.direction: str = direction
+        self.cell: str = cell
+        self.source: tuple[Any, ...] | None = source
+        self.node: Any = node
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"NonFinite(step {self.step}: {self.what} from {self.name}, {self.direction})"
 
 
@@ -38,13 +59,13 @@ class Step:
 
     __slots__ = ("number", "loss", "stats", "histograms", "changes", "units", "seconds")
 
-    def __init__(self, number):
-        self.number = number
-        self.loss = None
-        self.stats = {}  # row key -> vector of summary.COLUMNS
-        self.histograms = {}
-        self.changes = {}  # parameter name -> (rms of the change, rms before it)
-        self.units = {}  # row key -> bool per unit: alive
+    def __init__(self, number: int | None) -> None:
+        self.number: int | None = number
+        self.loss: Any = None
+        self.stats: dict[Any, Any] = {}  # row key -> vector of summary.COLUMNS
+        self.histograms: dict[Any, Any] = {}
+        self.changes: dict[Any, Any] = {}  # parameter name -> (rms of the change, rms before it)
+        self.units: dict[Any, Any] = {}  # row key -> bool per unit: alive
 
 
 class Recording:
@@ -65,21 +86,23 @@ class Recording:
         lag (int): runs whose numbers may still be computing.
     """
 
-    def __init__(self, keep=500, memory=64 << 20, level="parameters"):
-        self.keep, self.memory, self.level = keep, memory, level
+    def __init__(self, keep: int = 500, memory: int = 64 << 20, level: str = "parameters") -> None:
+        self.keep: int = keep
+        self.memory: int = memory
+        self.level: str = level
         self.mode = "GRAPH"
         self._rows = {}
         self._steps = []
-        self.tensors = {}
-        self.nonfinite = None
-        self.graph = None
-        self.operators = []  # (place in the forward pass, operator)
-        self.missed = []
-        self.untrained = []  # trainable Parameters that no gradient is taken with respect to
-        self.unread = []  # Parameters that the forward pass does not read
-        self.stride = 1
-        self.tensor_stride = 1
-        self.dropped = 0  # bytes of whole tensors that did not fit
+        self.tensors: dict[Any, Any] = {}
+        self.nonfinite: Any = None
+        self.graph: FuncGraph = None
+        self.operators: list[Any] = []  # (place in the forward pass, operator)
+        self.missed: list[Any] = []
+        self.untrained: list[Any] = []  # trainable Parameters that no gradient is taken with respect to
+        self.unread: list[Any] = []  # Parameters that the forward pass does not read
+        self.stride: int = 1
+        self.tensor_stride: int = 1
+        self.dropped: int = 0  # bytes of whole tensors that did not fit
         self._now = None
         self._number = 0
         self._count = 0
@@ -88,12 +111,12 @@ class Recording:
         self._bytes = 0
 
     # ------------------------------------------------------------------ writing
-    def add_rows(self, rows):
+    def add_rows(self, rows: "Iterable[Row]") -> None:
         """Make rows known; those that are known stay."""
         for row in rows:
             self._rows.setdefault(row.key, row)
 
-    def add(self, read, locate=None):
+    def add(self, read: Callable[..., Any], locate: Callable[..., Any] | None = None) -> None:
         """Take the numbers of one run, once they are wanted.
 
         Args:
@@ -105,7 +128,7 @@ class Recording:
         while sum(callable(entry[0]) for entry in self._pending) > self.lag:
             self._take(*self._pending.pop(0))
 
-    def attach(self, graph, results):
+    def attach(self, graph: "FuncGraph", results: int) -> None:
         """Tell rows that were recorded without a graph which of its nodes they are, by name.
 
         Args:
@@ -125,16 +148,16 @@ class Recording:
                 )
         self.graph = graph
 
-    def end_step(self, number=None):
+    def end_step(self, number: int | None = None) -> None:
         """The next numbers belong to a new step."""
         self._pending.append((number, None))
 
-    def take_ready(self):
+    def take_ready(self) -> None:
         """Take the oldest run if its numbers are there, to let go of what it holds."""
         if self._pending and (not callable(self._pending[0][0]) or self._pending[0][0].ready()):
             self._take(*self._pending.pop(0))
 
-    def settle(self):
+    def settle(self) -> Self:
         """Take everything that is still under way. Returns the recording."""
         pending, self._pending = self._pending, []
         for entry in pending:
@@ -243,17 +266,17 @@ class Recording:
 
     # ------------------------------------------------------------------ reading
     @property
-    def steps(self):
+    def steps(self) -> list["Step"]:
         """The steps that are kept."""
         self.settle()
         return list(self._steps)
 
     @property
-    def numbers(self):
+    def numbers(self) -> list[int]:
         """Their numbers."""
         return [step.number for step in self.steps]
 
-    def rows(self, kind=None):
+    def rows(self, kind: str | None = None) -> "list[Row]":
         """Rows in the order of the forward pass, of one kind or of all.
 
         Args:
@@ -262,7 +285,7 @@ class Recording:
         self.settle()
         return sorted((r for r in self._rows.values() if kind in (None, r.kind)), key=lambda r: (r.order, r.name))
 
-    def row(self, name, kind=None):
+    def row(self, name: str, kind: str | None = None) -> Any:
         """The row of that name.
 
         Raises:
@@ -275,7 +298,7 @@ class Recording:
             f"The recording has no row '{name}'; it has {', '.join(dict.fromkeys(r.name for r in self.rows(kind)))}."
         )
 
-    def table(self, statistic, kind="parameter"):
+    def table(self, statistic: str, kind: str = "parameter") -> Any:
         """A statistic as an array of shape (rows of that kind, steps), NaN where it is unknown.
 
         Args:
@@ -294,7 +317,7 @@ class Recording:
             [[self.values(row, step)[_PLACE[statistic]] for step in steps] for row in rows], np.float64
         ).reshape(len(rows), len(steps))
 
-    def values(self, row, step):
+    def values(self, row: Any, step: Any) -> Any:
         """The `STATISTICS` of one row in one step, NaN for what is unknown."""
         found = np.full(len(STATISTICS), np.nan)
         stats = step.stats.get(row.key)
@@ -314,7 +337,7 @@ class Recording:
             found[_PLACE["dead"]] = 1 - np.mean(units)
         return found
 
-    def histogram(self, row, step):
+    def histogram(self, row: Any, step: Any) -> Any:
         """(counts, edges) of one row in one step, of an evenly spread sample; None where there is none."""
         counts = step.histograms.get(row.key)
         if counts is None:
@@ -324,13 +347,13 @@ class Recording:
             return None
         return np.asarray(counts), np.linspace(low, high if high > low else low + 1e-30, summary.BINS + 1)
 
-    def dead_units(self, row, steps=None):
+    def dead_units(self, row: Any, steps: Any = None) -> Any:
         """bool per unit: whether it was zero for every sample of all these steps; None where it is unknown."""
         masks = [step.units[row.key] for step in steps or self.steps if row.key in step.units]
         masks = [m for m in masks if len(m) == len(masks[0])]
         return ~np.any(masks, axis=0) if masks else None
 
-    def tensor(self, name, step=None):
+    def tensor(self, name: str, step: int | None = None) -> Any:
         """A whole tensor that was recorded.
 
         Args:
@@ -354,7 +377,7 @@ class Recording:
         known = ", ".join(f"{kind}:{title}" for kind, title in self.tensors) or "none"
         raise KeyError(f"No tensor '{name}' was recorded whole; there is {known}. Name it: tensors=['{name}'].")
 
-    def notes(self):
+    def notes(self) -> list[Any]:
         """What a reader has to know about what is missing, a list of sentences."""
         self.settle()
         found = []
@@ -369,11 +392,11 @@ class Recording:
             found.append(f"{len(self.missed)} operators in the condition of a while loop are not recorded.")
         return found
 
-    def findings(self):
+    def findings(self) -> "list[Finding]":
         """What is wrong, in words; see `msnb.insight.gradients.findings`."""
         return find(self)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         numbers = self.numbers
         span = f"steps {numbers[0]} to {numbers[-1]}" if numbers else "no steps yet"
         return f"Recording({len(self._rows)} rows, {span}, {self.mode})"

@@ -3,12 +3,17 @@
 import dataclasses
 import fnmatch
 import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from msnb.core.facets import Facet
 from msnb.ir.anf import CNode, ParameterNode
 from msnb.ops.operations import Sigmoid, Tanh
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.ir.anf import FuncGraph
 
 LABEL = "gradient:"  # what core.autodiff labels the gradient of a Parameter with
 KINDS = ("parameter", "output", "gradient", "weight")
@@ -49,12 +54,12 @@ class Row:
     maker: int = -1
 
     @property
-    def key(self):
+    def key(self) -> tuple[str, str]:
         """What identifies it in a recording."""
         return self.kind, self.name
 
     @property
-    def size(self):
+    def size(self) -> int:
         """Number of elements."""
         return int(np.prod(self.shape, dtype=np.int64))
 
@@ -77,7 +82,7 @@ def is_real(dtype):
     return np.issubdtype(dtype, np.floating) or dtype_name(dtype).startswith(("bfloat", "float8"))
 
 
-def forward_order(graph, results):
+def forward_order(graph: "FuncGraph", results: int) -> Any:
     """{parameter name: (place, operator node that reads it first)} in the order of the forward pass.
 
     Args:
@@ -98,7 +103,7 @@ def forward_order(graph, results):
     return found
 
 
-def operators(graph):
+def operators(graph: "FuncGraph") -> Any:
     """[(name, place, node)] of the forward pass; a name that comes again carries its number."""
     number, found = {}, []
     for place, node in enumerate(graph.all_nodes()):
@@ -122,7 +127,7 @@ def _needed(graph, results):
     return seen
 
 
-def cotangents(graph):
+def cotangents(graph: "FuncGraph") -> Any:
     """{id of a forward node: (node, slot) whose value is the gradient with respect to its output}.
 
     A backward operator takes what the forward one left for it, then the gradients of its results.
@@ -170,7 +175,7 @@ def _cotangent_of(forward, backward):
     return None
 
 
-def chosen(patterns, rows):
+def chosen(patterns: Sequence[str], rows: "list[Row]") -> "list[Row]":
     """Rows whose name, or kind:name, one of the patterns of `fnmatch` matches."""
     return [
         row

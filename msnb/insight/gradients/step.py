@@ -1,5 +1,7 @@
 """What is kept of the gradients of a step and of what it did to its Parameters, computed while the next step runs."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,7 +11,7 @@ from msnb.insight.gradients import host, summary
 _NONE = np.zeros((0, len(summary.COLUMNS)), np.float32), np.zeros((0, summary.BINS), np.uint16)
 
 
-def nothing():
+def nothing() -> Any:
     """What one run tells a Recording, while nothing is known.
 
     "stats", "histograms", "units" and "tensors" are by key of a row, "changes" by name of a Parameter; "loss" is a
@@ -29,16 +31,16 @@ class StepNumbers:
         before (list), after (list): Parameters, each array beside what became of it.
     """
 
-    def __init__(self, gradients, before, after):
+    def __init__(self, gradients: list[jax.Array], before: list[jax.Array], after: list[jax.Array]) -> None:
         arrays = [*gradients[:1], *before[:1]]  # the others lie where these do
-        self.here = all(device.platform == "cpu" for array in arrays for device in array.devices())
-        self.made = (gradients, before, after) if self.here else _on_device(gradients, before, after)
+        self.here: bool = all(device.platform == "cpu" for array in arrays for device in array.devices())
+        self.made: Any = (gradients, before, after) if self.here else _on_device(gradients, before, after)
 
-    def ready(self):
+    def ready(self) -> bool:
         """Whether `read` does not wait."""
         return all(array.is_ready() for array in jax.tree.leaves(self.made) if not array.is_deleted())
 
-    def read(self):
+    def read(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(moments, histograms, changes) as numpy arrays with a row for each array.
 
         The changes are None if another program has written over a Parameter since.

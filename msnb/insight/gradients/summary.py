@@ -5,6 +5,7 @@ histogram counts by comparison, of an evenly spread sample. Counting NaN and Inf
 """
 
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,7 +20,7 @@ _NAN, _INF = COLUMNS.index("nan"), COLUMNS.index("inf")
 _TINY = 1e-37
 
 
-def moments(array, saturation=None, exact=True):
+def moments(array: jax.Array, saturation: tuple[Any, ...] | None = None, exact: bool = True) -> jax.Array:
     """float32 vector of `COLUMNS` for one array of real numbers.
 
     Args:
@@ -44,7 +45,7 @@ def moments(array, saturation=None, exact=True):
     return jnp.stack([jnp.asarray(p, jnp.float32) for p in parts])
 
 
-def merged(first, second):
+def merged(first: Any, second: Any) -> Any:
     """The moments of two arrays of one shape, from the moments of each."""
     n, m = first[0], second[0]
     total = n + m
@@ -70,12 +71,12 @@ def merged(first, second):
     return jnp.where(n == 0, second, jnp.where(m == 0, first, both))
 
 
-def nothing():
+def nothing() -> Any:
     """The moments of no array at all."""
     return jnp.zeros(len(COLUMNS), jnp.float32)
 
 
-def histogram(array, low, high):
+def histogram(array: jax.Array, low: jax.Array, high: jax.Array) -> jax.Array:
     """uint16 counts of `BINS` equal bins from `low` to `high`, of at most about `SAMPLE` elements."""
     x = _wide(array).ravel()
     x = x[:: sample_stride(x.size)]
@@ -85,7 +86,7 @@ def histogram(array, low, high):
     return jnp.sum(place[:, None] == jnp.arange(BINS, dtype=place.dtype), axis=0, dtype=jnp.int32).astype(jnp.uint16)
 
 
-def sample_stride(size):
+def sample_stride(size: int) -> int:
     """Step between the elements that are looked at: coprime to the size, so that no column is always skipped."""
     stride = max(1, -(-size // SAMPLE))
     while math.gcd(stride, size) != 1:
@@ -93,7 +94,7 @@ def sample_stride(size):
     return stride
 
 
-def summarised(arrays, saturations):
+def summarised(arrays: list[jax.Array], saturations: list[Any]) -> tuple[jax.Array, jax.Array]:
     """(moments, histograms) of several arrays, stacked; NaN and Inf are counted only if there are any.
 
     Args:
@@ -116,7 +117,7 @@ def summarised(arrays, saturations):
     return stats.at[:, _NAN : _INF + 1].set(counts), bars
 
 
-def finiteness(array):
+def finiteness(array: jax.Array) -> jax.Array:
     """uint8: 2 if the array holds a NaN, else 1 if it holds an infinity, else 0."""
     return jnp.max(jnp.where(jnp.isnan(array), 2, jnp.where(jnp.isinf(array), 1, 0)).astype(jnp.uint8))
 
@@ -141,13 +142,13 @@ def _together(fn, arrays, tags=None):
     return found
 
 
-def living(array):
+def living(array: jax.Array) -> jax.Array:
     """bool per unit: whether it is above zero anywhere in the batch. Units are channels, or the last axis."""
     axis = 1 if array.ndim > 2 else array.ndim - 1
     return jnp.max(array, axis=tuple(i for i in range(array.ndim) if i != axis)) > 0
 
 
-def change(old, new):
+def change(old: jax.Array, new: jax.Array) -> jax.Array:
     """(root mean square of the change, of the old values) of a Parameter, float32."""
     old, new = _wide(old).ravel(), _wide(new).ravel()
     return jnp.stack([_rms(new - old), _rms(old)]).astype(jnp.float32)

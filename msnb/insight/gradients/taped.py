@@ -2,6 +2,7 @@
 
 import functools
 import sys
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -13,6 +14,12 @@ from msnb.insight.gradients.recording import NonFinite
 from msnb.insight.gradients.rows import Row
 from msnb.insight.gradients.step import StepNumbers, nothing
 from msnb.ir.read import is_library
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.events import Listener
+    from msnb.core.parameter import ParameterTuple
+    from msnb.core.tape import Leaf, Node
+    from msnb.insight.gradients.monitor import GradientMonitor
 
 
 @functools.partial(jax.jit, static_argnums=0)
@@ -36,10 +43,10 @@ def _has_units(kind, op, shape):
 class Tape:
     """What one GradientMonitor is told by the tape, see `msnb.core.events`."""
 
-    def __init__(self, monitor):
+    def __init__(self, monitor: "GradientMonitor") -> None:
         self.monitor = monitor
-        self.held = {}  # parameter -> its array before the update
-        self.seen = set()  # names of Parameters that a gradient was taken with respect to
+        self.held: dict[Any, Any] = {}  # parameter -> its array before the update
+        self.seen: set[Any] = set()  # names of Parameters that a gradient was taken with respect to
         self._clear()
 
     def _clear(self):
@@ -47,7 +54,7 @@ class Tape:
         self.watched = []  # (Row, direction, array) in the order of execution
 
     # ------------------------------------------------------------------ what the tape tells
-    def listen(self):
+    def listen(self) -> "Listener":
         """Be told from now on. Returns the Listener."""
         return events.listen(
             recorded=self.recorded,
@@ -56,7 +63,7 @@ class Tape:
             name=type(self.monitor).__name__,
         )
 
-    def recorded(self, node, boxes):
+    def recorded(self, node: "Node", boxes: Any) -> None:
         """An operator ran in the forward pass of a gradient."""
         if trace.thread.recording != 1 or trace.thread.frame is not None:
             return
@@ -82,7 +89,7 @@ class Tape:
         )
         self._watch(row, array, "forward")
 
-    def pulled(self, node, cotangents):
+    def pulled(self, node: "Node", cotangents: Any) -> None:
         """The gradients of an operator's results are known."""
         like = self.nodes.get(id(node))
         if like is None or not cotangents or cotangents[0] is None:
@@ -106,7 +113,7 @@ class Tape:
         if wanted and naming.is_real(array.dtype) and array.size:
             self.watched.append((row, direction, array))
 
-    def differentiated(self, outputs, weights, sources, gradients):
+    def differentiated(self, outputs: Any, weights: "ParameterTuple", sources: "list[Leaf]", gradients: Any) -> None:
         """A gradient is complete: hand its numbers to the recording."""
         if trace.thread.recording or not (weights or self.made_by) or not self._concerns(weights):
             self._clear()
@@ -148,12 +155,12 @@ class Tape:
         self._clear()
         recording.add(_Numbers(recorded, whole, loss), lambda: _first(watched) if self.monitor.locate else None)
 
-    def told(self, names):
+    def told(self, names: Any) -> None:
         """An observed program has moved these Parameters, and tells how far."""
         if self.held:
             self.held = {weight: before for weight, before in self.held.items() if weight.name not in names}
 
-    def close(self):
+    def close(self) -> None:
         """The step is over: see how far the Parameters moved that no program has told of."""
         held, self.held = self.held, {}
         moved, values = {}, {}

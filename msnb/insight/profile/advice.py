@@ -1,8 +1,14 @@
 """What to do about a profile, in words that name the share, the operator, its line and a remedy."""
 
+from typing import TYPE_CHECKING, Any
+
 from msnb.core.facets import Facet
 from msnb.ir.source import show as place_of
 from msnb.ops import operations as P
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.insight.profile.result import Profile
+    from msnb.insight.profile.rows import Row
 
 _CONVOLUTION, _PRODUCT = "convolution", "product"
 WORK = Facet("a kind of work", "Say which in msnb/insight/profile/advice.py: WORK.register(ops.{name}).")
@@ -22,18 +28,25 @@ class Finding:
 
     __slots__ = ("share", "text", "source", "kind", "row")
 
-    def __init__(self, share, text, source=None, kind="operator", row=None):
-        self.share = share
-        self.text = text
-        self.source = source
-        self.kind = kind
+    def __init__(
+        self,
+        share: float,
+        text: str,
+        source: tuple[Any, ...] | None = None,
+        kind: str | None = "operator",
+        row: "Row | None" = None,
+    ) -> None:
+        self.share: float = share
+        self.text: str = text
+        self.source: tuple[Any, ...] | None = source
+        self.kind: str | None = kind
         self.row = row
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.text
 
 
-def advice(profile):
+def advice(profile: "Profile") -> list["Finding"]:
     """Findings about a profile, the most valuable first."""
     found = [*_waiting(profile), *_operators(profile), *_compiling(profile), *_spread(profile)]
     found.sort(key=lambda finding: -finding.share)

@@ -1,6 +1,8 @@
 """`profile`: run a network a few times and say where its time goes."""
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 from .machine import machine
 from .record import Recorder
@@ -9,7 +11,7 @@ from .result import Profile
 _BUDGET = 4.0  # seconds for the steps of one phase
 
 
-def profile(net, *inputs, steps=10, warm_up=2, exact=False):
+def profile(net: Callable[..., Any], *inputs: Any, steps: int = 10, warm_up: int = 2, exact: bool = False) -> Profile:
     """Run a Cell or a function several times and measure each step.
 
     Args:

@@ -5,9 +5,13 @@ alone is not believed: a kernel that contracts, sorts or scatters must belong to
 """
 
 import re
+from typing import TYPE_CHECKING, Any
 
 from msnb.ir.anf import CNode, ParameterNode
 from msnb.ir.compare import compare
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.ir.anf import FuncGraph
 
 MEASURED, XLA, INFERRED = "measured", "xla", "inferred"
 
@@ -94,16 +98,16 @@ class Owner:
 
     __slots__ = ("nodes", "how", "note")
 
-    def __init__(self, nodes, how, note):
-        self.nodes = nodes
-        self.how = how
-        self.note = note
+    def __init__(self, nodes: "list[CNode]", how: str, note: str | None) -> None:
+        self.nodes: list[CNode] = nodes
+        self.how: str = how
+        self.note: str | None = note
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Owner({[node.fullname for node in self.nodes]}, {self.how}: {self.note})"
 
 
-def owners(traced, compiled):
+def owners(traced: "FuncGraph", compiled: "FuncGraph") -> "dict[str, Owner]":
     """Who owns each kernel of a compiled program.
 
     Args:
@@ -247,12 +251,12 @@ class _Join:
         return Owner(nodes, INFERRED, "nothing is known about where it came from")
 
 
-def plain(scope):
+def plain(scope: str) -> str:
     """A scope without the segments that JAX puts around the bodies of loops and branches."""
     return "/".join(part for part in scope.split("/") if part not in _BODIES and not _BRANCH.match(part))
 
 
-def needed(kernel):
+def needed(kernel: "CNode") -> set[str]:
     """Classes of operations in a kernel that only some operators can ask for."""
     opcodes = [kernel.op, *str(kernel.attrs.get("fused", "")).split(", ")]
     found = {_OPCODES[opcode] for opcode in opcodes if opcode in _OPCODES}
@@ -261,7 +265,7 @@ def needed(kernel):
     return found
 
 
-def capabilities(node):
+def capabilities(node: "CNode") -> frozenset[str]:
     """What a node of the traced graph may be compiled to, from the primitives it is made of."""
     found = set()
     for name, _ in _primitives(node):
@@ -279,7 +283,7 @@ def capabilities(node):
     return frozenset(found)
 
 
-def contractions(node):
+def contractions(node: "CNode") -> Any:
     """(elements of the result, sorted elements of the operands) of each contraction in a node."""
     for name, eqn in _primitives(node):
         if name in _CONTRACTIONS:

@@ -6,6 +6,7 @@ so nothing overlaps and the step is a little longer than it is without a profile
 
 import sys
 import time
+from typing import Any
 
 import jax
 
@@ -29,32 +30,42 @@ class Call:
 
     __slots__ = ("name", "scope", "source", "backward", "start", "sent", "done", "work", "busy")
 
-    def __init__(self, name, scope, source, backward, start, sent, done, work):
-        self.name = name
-        self.scope = scope
-        self.source = source
-        self.backward = backward
-        self.start = start
-        self.sent = sent
-        self.done = done
-        self.work = work  # (flops, bytes)
-        self.busy = done - sent
+    def __init__(
+        self,
+        name: str,
+        scope: str,
+        source: tuple[Any, ...] | None,
+        backward: bool,
+        start: float,
+        sent: float,
+        done: Any,
+        work: Any,
+    ) -> None:
+        self.name: str = name
+        self.scope: str = scope
+        self.source: tuple[Any, ...] | None = source
+        self.backward: bool = backward
+        self.start: float = start
+        self.sent: float = sent
+        self.done: Any = done
+        self.work: Any = work  # (flops, bytes)
+        self.busy: Any = done - sent
 
 
 class Watch:
     """Collects `calls` from `open` to `close`."""
 
     def __init__(self):
-        self.calls = []
+        self.calls: list[Any] = []
         self._places = {}  # ids of a forward call's inputs -> its scope and line
         self._work = {}
         self._listener = None
 
-    def open(self):
+    def open(self) -> None:
         """Begin to watch what this thread runs, under the scopes of the Cells that somebody is told of."""
         self._listener = events.listen(dispatched=self._dispatched, ran=self._ran, name="profile", here=True)
 
-    def close(self):
+    def close(self) -> None:
         """Look away."""
         self._listener.close()
         self._places.clear()

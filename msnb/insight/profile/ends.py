@@ -6,11 +6,15 @@ result cannot have begun before it was there.
 """
 
 import bisect
+from typing import TYPE_CHECKING, Any
 
 from msnb.ir.anf import CNode
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.kernel import Kernel
 
-def settle(kernels, graphs):
+
+def settle(kernels: "list[Kernel]", graphs: dict[Any, Any]) -> dict[Any, Any]:
     """Move the end of each kernel to where the first reader of its result begins, if that is earlier.
 
     Args:

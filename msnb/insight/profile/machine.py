@@ -3,6 +3,7 @@
 import functools
 import os
 import time
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -21,21 +22,21 @@ class Machine:
 
     __slots__ = ("device", "flops", "bandwidth", "seconds")
 
-    def __init__(self, device, flops, bandwidth, seconds=0.0):
-        self.device = device
-        self.flops = flops
-        self.bandwidth = bandwidth
-        self.seconds = seconds
+    def __init__(self, device: Any, flops: float, bandwidth: float, seconds: float = 0.0) -> None:
+        self.device: Any = device
+        self.flops: float = flops
+        self.bandwidth: float = bandwidth
+        self.seconds: float = seconds
 
-    def at_best(self, flops, nbytes):
+    def at_best(self, flops: float, nbytes: float) -> float:
         """Seconds that so much work takes at least: the longer of computing and moving (Williams et al., 2009)."""
         return max(flops / self.flops, nbytes / self.bandwidth)
 
-    def bound(self, flops, nbytes):
+    def bound(self, flops: float, nbytes: float) -> str:
         """``"compute"`` or ``"memory"``, whichever takes longer."""
         return "compute" if flops / self.flops >= nbytes / self.bandwidth else "memory"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Machine({self.device}: {self.flops / 1e9:.0f} GFLOP/s, {self.bandwidth / 1e9:.1f} GB/s)"
 
 

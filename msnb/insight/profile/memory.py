@@ -1,6 +1,12 @@
 """Memory of a program: Parameters, what is kept for the gradient, the peak."""
 
+from typing import TYPE_CHECKING, Any
+
 from msnb.ir.anf import CNode
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.program import Program
+    from msnb.ir.anf import FuncGraph
 
 _SHOWN = 40
 
@@ -22,21 +28,24 @@ class Memory:
     __slots__ = ("parameters", "arguments", "outputs", "temporary", "shared", "peak", "activations", "curve", "top")
 
     def __init__(self):
-        self.parameters, self.activations, self.curve, self.top = [], [], [], []
+        self.parameters: list[Any] = []
+        self.activations: list[Any] = []
+        self.curve: list[Any] = []
+        self.top: list[Any] = []
         self.arguments = self.outputs = self.temporary = self.shared = self.peak = None
 
     @property
-    def parameter_bytes(self):
+    def parameter_bytes(self) -> int:
         """Bytes of all Parameters, optimizer state included."""
         return sum(size for _, size, _ in self.parameters)
 
     @property
-    def activation_bytes(self):
+    def activation_bytes(self) -> int:
         """Bytes that are kept between forward and backward."""
         return sum(size for size, *_ in self.activations)
 
 
-def of_program(program, graph):
+def of_program(program: "Program", graph: "FuncGraph") -> "Memory | None":
     """Memory of a program of `msnb.core.compile`; `graph` is it as a FuncGraph."""
     made = Memory()
     read = {node for inner in graph.all_nodes() if inner.direction != "update" for node in inner.inputs}

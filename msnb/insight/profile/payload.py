@@ -1,17 +1,21 @@
 """A profile as plain values that a page can draw: short keys, numbers rounded to what was measured."""
 
 import bisect
+from typing import TYPE_CHECKING, Any
 
 from msnb.core.names import operator_in
 from msnb.ir.source import label
 
 from .text import headline
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.insight.profile.result import Profile
+
 _SPANS = 4000  # kernels of the one step that the timeline shows
 _LIST = 60
 
 
-def of_profile(profile):
+def of_profile(profile: "Profile") -> dict[str, Any]:
     """A JSON-able dict of a profile; times in seconds, sizes in bytes.
 
     Args:

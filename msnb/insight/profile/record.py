@@ -4,6 +4,7 @@ import shutil
 import tempfile
 import threading
 import time
+from typing import Any, Self
 
 import jax
 
@@ -34,9 +35,14 @@ class Recording:
 
     def __init__(self):
         self.start = self.end = 0
-        self.calls, self.programs, self.waits, self.compiling, self.steps = [], {}, [], [], []
-        self.kernels, self.dispatched = [], []
-        self.traced = None
+        self.calls: list[Any] = []
+        self.programs: dict[Any, Any] = {}
+        self.waits: list[Any] = []
+        self.compiling: list[Any] = []
+        self.steps: list[Any] = []
+        self.kernels: list[Any] = []
+        self.dispatched: list[Any] = []
+        self.traced: Any = None
         self.mode = "GRAPH"
 
 
@@ -51,7 +57,7 @@ class Recorder:
 
     _active = None
 
-    def __init__(self, steps=_TRACED_STEPS, kernels=True):
+    def __init__(self, steps: int = _TRACED_STEPS, kernels: bool = True) -> None:
         self.recording = None
         self._steps = steps
         self._kernels = kernels
@@ -65,7 +71,7 @@ class Recorder:
         self._watch = None
 
     # ------------------------------------------------------------------ beginning and end
-    def start(self):
+    def start(self) -> Self:
         """Begin.
 
         Raises:
@@ -97,7 +103,7 @@ class Recorder:
             self.trace()
         return self
 
-    def stop(self):
+    def stop(self) -> Recording:
         """End.
 
         Returns:
@@ -117,13 +123,13 @@ class Recorder:
             Recorder._active = None
         return made
 
-    def mark(self):
+    def mark(self) -> None:
         """A step ends now; it began where the one before ended, the first one where the recording did."""
         self._wait()
         steps = self.recording.steps
         steps.append((steps[-1][1] if steps else self.recording.start, _clock()))
 
-    def step(self):
+    def step(self) -> Any:
         """A context within which one step runs, for a caller that knows what a step is."""
         return _Step(self)
 
@@ -156,7 +162,7 @@ class Recorder:
             self.recording.compiling.append((now - int(duration * 1e9), now))
 
     # ------------------------------------------------------------------ the kernel trace
-    def trace(self):
+    def trace(self) -> None:
         """Begin to trace kernels."""
         options = jax.profiler.ProfileOptions()
         options.python_tracer_level = 0  # every Python call would be an event, and slow
@@ -172,7 +178,7 @@ class Recorder:
         self._anchor = _anchor()
         self._traced_since = _clock()
 
-    def end_trace(self):
+    def end_trace(self) -> None:
         """End the trace of kernels and read it."""
         if self._folder is None:
             return
@@ -240,7 +246,7 @@ def _anchor():
     return (before + after) // 2
 
 
-def arrays_of(value):
+def arrays_of(value: Any) -> list[jax.Array]:
     """JAX arrays in whatever a network has returned."""
     if hasattr(value, "_array"):
         return [value._array]

@@ -6,6 +6,7 @@ operators on the same shapes are compiled and timed once.
 """
 
 import time
+from typing import TYPE_CHECKING, Any
 
 import jax
 
@@ -15,6 +16,9 @@ from msnb.ir.read import read
 from msnb.ir.scope import parse
 
 from . import shares
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.insight.profile.result import Profile
 
 _MERGES = 0.001  # of the kernels' time: a smaller kernel does not tie its operators together
 _SMALL = 0.02  # of the kernels' time: a smaller group is replayed with the rest of its Cell, a call costs too much
@@ -36,13 +40,13 @@ class Group:
 
     __slots__ = ("nodes", "alone", "part", "seconds")
 
-    def __init__(self, nodes, alone, part=1.0):
-        self.nodes = nodes
-        self.alone = alone
-        self.part = part
-        self.seconds = alone * part
+    def __init__(self, nodes: "list[CNode]", alone: Any, part: float = 1.0) -> None:
+        self.nodes: list[CNode] = nodes
+        self.alone: Any = alone
+        self.part: float = part
+        self.seconds: Any = alone * part
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Group({' + '.join(dict.fromkeys(node.name for node in self.nodes))}: {self.seconds * 1e3:.3f} ms)"
 
 
@@ -57,27 +61,27 @@ class Replay:
 
     __slots__ = ("groups", "step", "total", "alone", "rest", "compiled")
 
-    def __init__(self, groups, step, rest, compiled):
+    def __init__(self, groups: "list[Group]", step: Any, rest: Any, compiled: Any) -> None:
         self.groups = sorted(groups, key=lambda group: -group.seconds)
-        self.step = step
-        self.total = sum(group.seconds for group in groups)
-        self.alone = sum(group.alone for group in groups)
-        self.rest = rest
-        self.compiled = compiled
+        self.step: Any = step
+        self.total: int = sum(group.seconds for group in groups)
+        self.alone: int = sum(group.alone for group in groups)
+        self.rest: Any = rest
+        self.compiled: Any = compiled
 
     @property
-    def difference(self):
+    def difference(self) -> float:
         """How much groups and rest take more (or less) than the step, as a part of the step."""
         return (self.total + self.rest) / self.step - 1
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"Replay({len(self.groups)} groups, {self.compiled} functions: {self.total * 1e3:.3f} ms, "
             f"step {self.step * 1e3:.3f} ms, {100 * self.difference:+.0f} %)"
         )
 
 
-def replay(profile, rounds=5):
+def replay(profile: "Profile", rounds: int = 5) -> "Replay | None":
     """See `Profile.replay`."""
     program = profile.program
     if program is None or program not in profile.recording.programs:

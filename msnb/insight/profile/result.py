@@ -2,6 +2,8 @@
 
 import bisect
 import statistics
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from msnb.core.names import operator_in
 from msnb.core.operator import REGISTRY
@@ -14,6 +16,11 @@ from .machine import machine
 from .replay import replay
 from .rows import Cell, Row, work
 from .text import table
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.insight.profile.machine import Machine
+    from msnb.insight.profile.record import Recording
+    from msnb.insight.profile.replay import Replay
 
 _NS = 1e-9
 
@@ -38,22 +45,26 @@ class Profile:
         notes (list[str]): what the reader should know about how this was measured.
     """
 
-    def __init__(self, recording, name=None):
+    def __init__(self, recording: "Recording", name: str | None = None) -> None:
         self.recording = recording
-        self.mode = recording.mode
-        self.machine = machine()
-        self.notes, self.rows, self.cells = [], [], []
+        self.mode: str = recording.mode
+        self.machine: Machine = machine()
+        self.notes: list[Any] = []
+        self.rows: list[Any] = []
+        self.cells: list[Any] = []
         self.graph = self.memory = self.program = None
-        self.times, self.kernel_rows, self._owners = [], [], {}
+        self.times: list[Any] = []
+        self.kernel_rows: list[Any] = []
+        self._owners = {}
         self._stages = {}
         compiling = shares.union(recording.compiling)
-        self.compile_seconds = shares.length(compiling) * _NS
+        self.compile_seconds: float = shares.length(compiling) * _NS
         self._steps = self._find_steps(compiling)
         self._choose_program()
         self.name = name or self._name()
         self._measure(compiling)
         if self.program is not None:
-            self.memory = memory.of_program(self.program, self.graph)
+            self.memory: Any = memory.of_program(self.program, self.graph)
         self.advice = advice(self)
 
     # ------------------------------------------------------------------ steps
@@ -105,12 +116,12 @@ class Profile:
         return clean
 
     @property
-    def step_seconds(self):
+    def step_seconds(self) -> float:
         """Median time of a step, seconds."""
         return statistics.median(self.steps)
 
     @property
-    def spread(self):
+    def spread(self) -> tuple[float, float]:
         """(10th, 90th percentile) of the steps, seconds."""
         ordered = sorted(self.steps)
         return ordered[(len(ordered) - 1) // 10], ordered[-1 - (len(ordered) - 1) // 10]
@@ -402,12 +413,12 @@ class Profile:
 
     # ------------------------------------------------------------------ figures
     @property
-    def busy(self):
+    def busy(self) -> float:
         """Seconds of a step that rows account for."""
         return sum(row.seconds for row in self.rows)
 
     @property
-    def attribution(self):
+    def attribution(self) -> dict[Any, Any]:
         """How the time of the kernels is known: shares of it that add up to one.
 
         Returns:
@@ -423,13 +434,13 @@ class Profile:
             "inferred": sum(row.inferred for row in self.rows) / total,
         }
 
-    def of_peak(self, row):
+    def of_peak(self, row: "Row") -> float | None:
         """How much of what the machine could do at best a row (or Cell) reaches, from 0 to 1; None without work."""
         at_best = self.machine.at_best(row.flops, row.nbytes)
         seconds = row.seconds - getattr(row, "dispatch", 0.0)
         return min(at_best / seconds, 1.0) if seconds > 0 and row.flops else None
 
-    def replay(self, rounds=5):
+    def replay(self, rounds: int = 5) -> "Replay":
         """Measure each group of operators on its own: what XLA fused together is compiled as one function and run.
 
         The rows' times become those of the replay, and `times` too. It takes one compilation per kind of group.
@@ -445,11 +456,11 @@ class Profile:
         """
         return replay(self, rounds)
 
-    def timeline(self):
+    def timeline(self) -> Any:
         """The recording as trace events, see `msnb.insight.profile.timeline`."""
         return timeline.events(self)
 
-    def save_timeline(self, path):
+    def save_timeline(self, path: str | Path) -> None:
         """Write the timeline to a JSON file that https://ui.perfetto.dev and chrome://tracing open.
 
         Args:
@@ -457,7 +468,7 @@ class Profile:
         """
         timeline.write(self, path)
 
-    def text(self, rows=12):
+    def text(self, rows: int = 12) -> str:
         """The profile as a table for a terminal.
 
         Args:
@@ -465,10 +476,10 @@ class Profile:
         """
         return table(self, rows)
 
-    def close(self):
+    def close(self) -> None:
         """Let go of the arrays and traces that `replay` and `timeline` need."""
         self.recording.kernels, self.recording.dispatched = [], []
         self.recording.programs = {}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.text()

@@ -1,6 +1,11 @@
 """The rows of a profile: what one operator, or one Cell, takes of a step."""
 
+from typing import TYPE_CHECKING, Any
+
 from . import attribute
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.ir.anf import CNode
 
 
 class Row:
@@ -44,20 +49,28 @@ class Row:
         "program",
     )
 
-    def __init__(self, op, name, scope, direction, source, program=""):
-        self.op, self.name, self.scope, self.direction, self.source = op, name, scope, direction, source
+    def __init__(
+        self, op: str, name: str, scope: str, direction: str, source: tuple[Any, ...] | None, program: Any = ""
+    ) -> None:
+        self.op: str = op
+        self.name: str = name
+        self.scope: str = scope
+        self.direction: str = direction
+        self.source: tuple[Any, ...] | None = source
         self.seconds = self.measured = self.fused = self.inferred = self.dispatch = 0.0
-        self.replayed = None
-        self.how = "measured"
+        self.replayed: Any = None
+        self.how: str = "measured"
         self.flops = self.nbytes = self.kernels = self.calls = 0
-        self.nodes, self.mates, self.program = [], set(), program
+        self.nodes: list[Any] = []
+        self.mates: set[Any] = set()
+        self.program: Any = program
 
     @property
-    def cell(self):
+    def cell(self) -> str:
         """Innermost Cell, as the graph names it."""
         return self.scope.rpartition("/")[2]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Row({self.name} of {self.cell or '?'}: {self.seconds * 1e3:.3f} ms, {self.how})"
 
 
@@ -66,24 +79,24 @@ class Cell:
 
     __slots__ = ("scope", "forward", "backward", "update", "own", "flops", "nbytes", "source")
 
-    def __init__(self, scope):
-        self.scope = scope
+    def __init__(self, scope: str) -> None:
+        self.scope: str = scope
         self.forward = self.backward = self.update = self.own = 0.0
         self.flops = self.nbytes = 0
-        self.source = None
+        self.source: Any = None
 
     @property
-    def seconds(self):
+    def seconds(self) -> float:
         """Seconds per step, of everything inside."""
         return self.forward + self.backward + self.update
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Last part of the path."""
         return self.scope.rpartition("/")[2]
 
 
-def work(nodes, inside):
+def work(nodes: "list[CNode]", inside: Any) -> Any:
     """What each of the operators in a kernel does of it: elements computed in the kernel itself, where that is known,
     else the arithmetic of the whole operator. What is fused hands its values on in registers: bytes do not count."""
     found = []

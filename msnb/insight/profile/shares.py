@@ -4,8 +4,11 @@ Kernels run on several threads at once, so their durations add up to more than t
 is divided evenly among the kernels that run at it: the shares add up to the time during which anything ran at all.
 """
 
+from collections.abc import Collection, Sequence
+from typing import Any
 
-def shares(intervals, containers=()):
+
+def shares(intervals: list[tuple[int, int]], containers: Collection[int] = ()) -> list[float]:
     """Wall time of each of some intervals.
 
     Args:
@@ -38,7 +41,7 @@ def shares(intervals, containers=()):
     return got
 
 
-def union(intervals):
+def union(intervals: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """The same stretch of time as disjoint intervals in order."""
     made = []
     for start, end in sorted(intervals):
@@ -51,7 +54,7 @@ def union(intervals):
     return [tuple(pair) for pair in made]
 
 
-def minus(first, second):
+def minus(first: Any, second: Any) -> list[tuple[float, float]]:
     """What of some disjoint ordered intervals other disjoint ordered intervals leave over."""
     left = []
     for start, end in first:
@@ -70,11 +73,11 @@ def minus(first, second):
     return left
 
 
-def clip(intervals, start, end):
+def clip(intervals: Sequence[tuple[float, float]], start: float, end: float) -> list[tuple[float, float]]:
     """The parts of intervals that lie between `start` and `end`."""
     return [(max(a, start), min(b, end)) for a, b in intervals if min(b, end) > max(a, start)]
 
 
-def length(intervals):
+def length(intervals: Sequence[tuple[float, float]]) -> float:
     """Total length of disjoint intervals."""
     return sum(end - start for start, end in intervals)

@@ -1,12 +1,17 @@
 """A profile as text: for a terminal, and as Markdown for a page that shows nothing else."""
 
+from typing import TYPE_CHECKING, Any
+
 from msnb.ir.source import show as place_of
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.insight.profile.result import Profile
 
 MARKS = {"measured": " ", "fused": "+", "inferred": "~", "replayed": "=", "xla": "x"}
 LEGEND = "+ fused with others, divided by counted work   ~ inferred   = replayed alone   x copy made by XLA"
 
 
-def seconds(value):
+def seconds(value: Any) -> str:
     """A time in the unit that suits it."""
     if value is None:
         return "-"
@@ -16,7 +21,7 @@ def seconds(value):
     return "0" if value <= 0 else f"{value * 1e9:.0f} ns"
 
 
-def count(value, unit=""):
+def count(value: Any, unit: str = "") -> str:
     """A large number with its prefix."""
     for prefix, factor in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
         if value >= factor:
@@ -24,7 +29,7 @@ def count(value, unit=""):
     return f"{value:.0f} {unit}".rstrip()
 
 
-def headline(profile):
+def headline(profile: "Profile") -> str:
     """One line: how long a step takes and what it is made of."""
     low, high = profile.spread
     total = sum(profile.parts.values()) or 1.0
@@ -36,7 +41,7 @@ def headline(profile):
     )
 
 
-def table(profile, rows):
+def table(profile: "Profile", rows: Any) -> str:
     """See `Profile.text`."""
     out = [headline(profile), ""]
     out += [f"  {finding.text}" for finding in profile.advice[:4]]
@@ -65,7 +70,7 @@ def table(profile, rows):
     return "\n".join(out)
 
 
-def markdown(profile, rows=12):
+def markdown(profile: "Profile", rows: Any = 12) -> str:
     """The same as Markdown."""
     total = sum(profile.parts.values()) or 1.0
     out = [f"**{headline(profile)}**", ""]

@@ -2,16 +2,21 @@
 
 import gzip
 import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from msnb._atomic import writing
 from msnb.core.names import operator_in
 from msnb.ir.source import show
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.insight.profile.result import Profile
+
 _HOST, _DEVICE = 1, 2
 _MOST = 200_000  # events; more are slow to open
 
 
-def events(profile):
+def events(profile: "Profile") -> dict[Any, Any]:
     """Trace events of a profile.
 
     Returns:
@@ -76,7 +81,7 @@ def _name(kind, process, lane, title):
     return {"name": kind, "ph": "M", "pid": process, "tid": lane, "args": {"name": title}}
 
 
-def write(profile, path):
+def write(profile: "Profile", path: str | Path) -> None:
     """Write the events of a profile to a file, packed where its name ends in .gz."""
     text = json.dumps(events(profile), separators=(",", ":")).encode()
     with writing(path) as file:

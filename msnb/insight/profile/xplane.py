@@ -1,6 +1,7 @@
 """Reads the trace that JAX's profiler writes: which kernel of which program ran when, on every thread or stream."""
 
 import pathlib
+from typing import Any
 
 import jax
 
@@ -21,20 +22,20 @@ class Kernel:
 
     __slots__ = ("op", "module", "run", "start", "end", "lane", "device")
 
-    def __init__(self, op, module, run, start, end, lane, device):
-        self.op = op
-        self.module = module
-        self.run = run
-        self.start = start
-        self.end = end
-        self.lane = lane
-        self.device = device
+    def __init__(self, op: str, module: str, run: Any, start: float, end: float, lane: Any, device: Any) -> None:
+        self.op: str = op
+        self.module: str = module
+        self.run: Any = run
+        self.start: float = start
+        self.end: float = end
+        self.lane: Any = lane
+        self.device: Any = device
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Kernel({self.op} of {self.module}, {(self.end - self.start) / 1e3:.1f} us)"
 
 
-def read(folder):
+def read(folder: str) -> tuple[Any, ...]:
     """What was traced into a folder.
 
     Args:

@@ -1,5 +1,7 @@
 """The errors that MindRecord raises; each has MindSpore's number."""
 
+from typing import Any
+
 from msnb.mindrecord.common.constant import SYS_ID
 from msnb.mindrecord.common.enums import ErrorCodeType, ErrorLevel, LogRuntime
 
@@ -10,16 +12,16 @@ class MindRecordException(Exception):
     number = 0
     text = "Unknown Error."
 
-    def __init__(self, detail=None):
+    def __init__(self, detail: str | None = None) -> None:
         super().__init__(detail)
-        self.error_msg = self.text if detail is None else f"{self.text} {detail}"
-        self.error_code = self.transform_error_code(self.number)
+        self.error_msg: str = self.text if detail is None else f"{self.text} {detail}"
+        self.error_code: int = self.transform_error_code(self.number)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"[{type(self).__name__}]: error_code: {self.error_code}, error_msg: {self.error_msg}"
 
     @staticmethod
-    def transform_error_code(exception_no):
+    def transform_error_code(exception_no: int) -> int:
         """The code of an error number: where, kind, level, system, module and number in one integer."""
         parts = (
             (30, LogRuntime.RT_HOST),
@@ -41,9 +43,9 @@ class ParamTypeError(MindRecordException):
 
     number = 1
 
-    def __init__(self, param_name, expected_type):
+    def __init__(self, param_name: str, expected_type: Any) -> None:
         super().__init__()
-        self.error_msg = f"Invalid parameter type. '{param_name}' expect {expected_type} type."
+        self.error_msg: str = f"Invalid parameter type. '{param_name}' expect {expected_type} type."
 
 
 class ParamValueError(MindRecordException):
@@ -58,9 +60,9 @@ class ParamMissError(MindRecordException):
 
     number = 3
 
-    def __init__(self, param_name):
+    def __init__(self, param_name: str) -> None:
         super().__init__()
-        self.error_msg = f"Param missing. '{param_name}' is required."
+        self.error_msg: str = f"Param missing. '{param_name}' is required."
 
 
 class PathNotExistsError(MindRecordException):
@@ -81,29 +83,33 @@ def _error(name, number, text):
     return type(name, (MindRecordException,), {"number": number, "text": text, "__doc__": text, "__module__": __name__})
 
 
-MRMOpenError = _error("MRMOpenError", 100, "MindRecord File could not open successfully.")
-MRMOpenForAppendError = _error("MRMOpenForAppendError", 101, "MindRecord File could not open successfully for append.")
-MRMInvalidPageSizeError = _error("MRMInvalidPageSizeError", 102, "Failed to set page size.")
-MRMInvalidHeaderSizeError = _error("MRMInvalidHeaderSizeError", 103, "Failed to set header size.")
-MRMSetHeaderError = _error("MRMSetHeaderError", 104, "Failed to set header.")
-MRMWriteDatasetError = _error("MRMWriteDatasetError", 105, "Failed to write dataset.")
-MRMCommitError = _error("MRMCommitError", 107, "Failed to commit.")
-MRMLaunchError = _error("MRMLaunchError", 108, "Failed to launch.")
-MRMFinishError = _error("MRMFinishError", 109, "Failed to finish.")
-MRMCloseError = _error("MRMCloseError", 110, "Failed to close.")
-MRMAddSchemaError = _error("MRMAddSchemaError", 111, "Failed to add schema.")
-MRMAddIndexError = _error("MRMAddIndexError", 112, "Failed to add index field.")
-MRMBuildSchemaError = _error("MRMBuildSchemaError", 113, "Failed to build schema.")
-MRMGetMetaError = _error("MRMGetMetaError", 114, "Failed to get meta info.")
-MRMIndexGeneratorError = _error("MRMIndexGeneratorError", 115, "Failed to create index generator.")
-MRMGenerateIndexError = _error("MRMGenerateIndexError", 116, "Failed to generate index.")
-MRMInitSegmentError = _error("MRMInitSegmentError", 117, "Failed to initialize segment.")
-MRMFetchCandidateFieldsError = _error("MRMFetchCandidateFieldsError", 118, "Failed to fetch candidate category fields.")
-MRMReadCategoryInfoError = _error("MRMReadCategoryInfoError", 119, "Failed to read category information.")
-MRMFetchDataError = _error("MRMFetchDataError", 120, "Failed to fetch data by category.")
-MRMInvalidSchemaError = _error("MRMInvalidSchemaError", 200, "Schema format is error. Detail:")
-MRMValidateDataError = _error("MRMValidateDataError", 201, "Raw data do not match the schema. Detail:")
-MRMDefineIndexError = _error("MRMDefineIndexError", 202, "Failed to define index field. Detail:")
-MRMDefineBlobError = _error("MRMDefineBlobError", 203, "Failed to define blob field. Detail:")
-MRMUnsupportedSchemaError = _error("MRMUnsupportedSchemaError", 204, "Schema is not supported. Detail:")
-MRMDefineCategoryError = _error("MRMDefineCategoryError", 205, "Failed to define category field. Detail:")
+MRMOpenError: Any = _error("MRMOpenError", 100, "MindRecord File could not open successfully.")
+MRMOpenForAppendError: Any = _error(
+    "MRMOpenForAppendError", 101, "MindRecord File could not open successfully for append."
+)
+MRMInvalidPageSizeError: Any = _error("MRMInvalidPageSizeError", 102, "Failed to set page size.")
+MRMInvalidHeaderSizeError: Any = _error("MRMInvalidHeaderSizeError", 103, "Failed to set header size.")
+MRMSetHeaderError: Any = _error("MRMSetHeaderError", 104, "Failed to set header.")
+MRMWriteDatasetError: Any = _error("MRMWriteDatasetError", 105, "Failed to write dataset.")
+MRMCommitError: Any = _error("MRMCommitError", 107, "Failed to commit.")
+MRMLaunchError: Any = _error("MRMLaunchError", 108, "Failed to launch.")
+MRMFinishError: Any = _error("MRMFinishError", 109, "Failed to finish.")
+MRMCloseError: Any = _error("MRMCloseError", 110, "Failed to close.")
+MRMAddSchemaError: Any = _error("MRMAddSchemaError", 111, "Failed to add schema.")
+MRMAddIndexError: Any = _error("MRMAddIndexError", 112, "Failed to add index field.")
+MRMBuildSchemaError: Any = _error("MRMBuildSchemaError", 113, "Failed to build schema.")
+MRMGetMetaError: Any = _error("MRMGetMetaError", 114, "Failed to get meta info.")
+MRMIndexGeneratorError: Any = _error("MRMIndexGeneratorError", 115, "Failed to create index generator.")
+MRMGenerateIndexError: Any = _error("MRMGenerateIndexError", 116, "Failed to generate index.")
+MRMInitSegmentError: Any = _error("MRMInitSegmentError", 117, "Failed to initialize segment.")
+MRMFetchCandidateFieldsError: Any = _error(
+    "MRMFetchCandidateFieldsError", 118, "Failed to fetch candidate category fields."
+)
+MRMReadCategoryInfoError: Any = _error("MRMReadCategoryInfoError", 119, "Failed to read category information.")
+MRMFetchDataError: Any = _error("MRMFetchDataError", 120, "Failed to fetch data by category.")
+MRMInvalidSchemaError: Any = _error("MRMInvalidSchemaError", 200, "Schema format is error. Detail:")
+MRMValidateDataError: Any = _error("MRMValidateDataError", 201, "Raw data do not match the schema. Detail:")
+MRMDefineIndexError: Any = _error("MRMDefineIndexError", 202, "Failed to define index field. Detail:")
+MRMDefineBlobError: Any = _error("MRMDefineBlobError", 203, "Failed to define blob field. Detail:")
+MRMUnsupportedSchemaError: Any = _error("MRMUnsupportedSchemaError", 204, "Schema is not supported. Detail:")
+MRMDefineCategoryError: Any = _error("MRMDefineCategoryError", 205, "Failed to define category field. Detail:")

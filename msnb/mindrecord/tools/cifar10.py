@@ -12,7 +12,7 @@ __all__ = ["Cifar10"]
 _PIXELS = 3 * 32 * 32
 
 
-def read_batch(path, **classes):
+def read_batch(path: str, **classes: int) -> list[np.ndarray]:
     """What a batch file holds.
 
     Args:
@@ -48,7 +48,7 @@ def read_batch(path, **classes):
     return out
 
 
-def one_hot(labels, num):
+def one_hot(labels: np.ndarray, num: int) -> np.ndarray:
     """Rows with a 1 at the label's place."""
     return np.eye(num)[np.asarray(labels).ravel()]
 
@@ -64,16 +64,16 @@ class Cifar10:
     class Test:
         """The test part."""
 
-    def __init__(self, path, one_hot=True):
+    def __init__(self, path: str, one_hot: bool = True) -> None:
         check_filename(path)
         if not isinstance(one_hot, bool):
             raise ValueError("The parameter one_hot must be bool")
         self.path = path
         self.one_hot = one_hot
-        self.images = None
-        self.labels = None
+        self.images: np.ndarray = None
+        self.labels: np.ndarray = None
 
-    def load_data(self):
+    def load_data(self) -> list[np.ndarray]:
         """Read the files: [train images, train labels, test images, test labels]."""
         names = sorted(os.listdir(self.path))
         train, test = ([n for n in names if n.startswith(prefix)] for prefix in ("data_batch_", "test_batch"))

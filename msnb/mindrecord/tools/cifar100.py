@@ -2,6 +2,8 @@
 
 import os
 
+import numpy as np
+
 from msnb.mindrecord.shardutils import check_filename
 from msnb.mindrecord.tools.cifar10 import one_hot, read_batch
 
@@ -19,7 +21,7 @@ class Cifar100:
     class Test:
         """The test part."""
 
-    def __init__(self, path, one_hot=True):
+    def __init__(self, path: str, one_hot: bool = True) -> None:
         check_filename(path)
         if not isinstance(one_hot, bool):
             raise ValueError("The parameter one_hot must be bool")
@@ -32,7 +34,7 @@ class Cifar100:
         images, fine, coarse = read_batch(path, fine_labels=100, coarse_labels=20)
         return (images, one_hot(fine, 100), one_hot(coarse, 20)) if self.one_hot else (images, fine, coarse)
 
-    def load_data(self):
+    def load_data(self) -> list[np.ndarray]:
         """Read the files: images, fine and coarse labels of the train part, then of the test part."""
         train, test = self._part("train"), self._part("test")
         self.images, self.fine_labels, self.coarse_labels = train

@@ -20,8 +20,10 @@ class Cifar100ToMR(TwoParts):
         PathNotExistsError: If the files are not there.
     """
 
-    needed = (("train", "train"), ("test", "test"))
-    schema = {name: {"type": "int64"} for name in ("id", "fine_label", "coarse_label")} | {"data": {"type": "bytes"}}
+    needed: tuple[tuple[str, str], tuple[str, str]] = (("train", "train"), ("test", "test"))
+    schema: dict[str, dict[str, str]] = {name: {"type": "int64"} for name in ("id", "fine_label", "coarse_label")} | {
+        "data": {"type": "bytes"}
+    }
 
     def _parts(self):
         columns = Cifar100(self.source, False).load_data()

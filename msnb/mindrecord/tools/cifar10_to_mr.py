@@ -19,8 +19,10 @@ class Cifar10ToMR(TwoParts):
         PathNotExistsError: If the batches are not there.
     """
 
-    needed = (("data_batch_*", "data_batch_*"), ("test_batch*", "test_batch"))
-    schema = {name: {"type": "int64"} for name in ("id", "label")} | {"data": {"type": "bytes"}}
+    needed: tuple[tuple[str, str], tuple[str, str]] = (("data_batch_*", "data_batch_*"), ("test_batch*", "test_batch"))
+    schema: dict[str, dict[str, str]] = {name: {"type": "int64"} for name in ("id", "label")} | {
+        "data": {"type": "bytes"}
+    }
 
     def _parts(self):
         train, labels, test, test_labels = Cifar10(self.source, False).load_data()

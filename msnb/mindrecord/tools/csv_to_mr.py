@@ -2,6 +2,7 @@
 
 import os
 from importlib import import_module
+from types import ModuleType
 
 from msnb.formats import reading
 from msnb.mindrecord.shardutils import check_filename
@@ -27,9 +28,17 @@ class CsvToMR:
         IOError: If the file does not exist.
     """
 
-    def __init__(self, source, destination, columns_list=None, partition_number=1, *, encoding="utf-8"):
+    def __init__(
+        self,
+        source: str,
+        destination: str,
+        columns_list: list[str] | None = None,
+        partition_number: int = 1,
+        *,
+        encoding: str = "utf-8",
+    ) -> None:
         try:
-            self.pd = import_module("pandas")
+            self.pd: ModuleType = import_module("pandas")
         except ImportError:
             raise Exception("Module pandas is not found, please use pip install it.") from None
         for name, value in (("source", source), ("destination", destination)):
@@ -39,13 +48,13 @@ class CsvToMR:
         if columns_list and not (isinstance(columns_list, list) and all(isinstance(c, str) for c in columns_list)):
             raise ValueError("The parameter columns_list must be list of str.")
         check_partitions(partition_number)
-        self.encoding = reading.check_encoding(encoding)
+        self.encoding: str = reading.check_encoding(encoding)
         self.source = source
         self.destination = destination
         self.columns_list = columns_list
         self.partition_number = partition_number
 
-    def run(self):
+    def run(self) -> int:
         """Convert.
 
         Returns:

@@ -26,7 +26,7 @@ class ImageNetToMR:
         PathNotExistsError: If no folder of the map exists.
     """
 
-    def __init__(self, map_file, image_dir, destination, partition_number=1):
+    def __init__(self, map_file: str, image_dir: str, destination: str, partition_number: int = 1) -> None:
         check_filename(map_file)
         check_filename(image_dir)
         check_filename(destination)
@@ -60,7 +60,7 @@ class ImageNetToMR:
                     continue
                 yield {"file_name": path, "label": int(label), "image": data}
 
-    def run(self):
+    def run(self) -> int:
         """Convert.
 
         Returns:

@@ -29,7 +29,7 @@ class MnistToMR:
         ValueError: If an argument has the wrong type.
     """
 
-    def __init__(self, source, destination, partition_number=1):
+    def __init__(self, source: str, destination: str, partition_number: int = 1) -> None:
         check_filename(source)
         check_filename(destination)
         check_partitions(partition_number)
@@ -61,7 +61,7 @@ class MnistToMR:
         for image, label in zip(images, labels, strict=False):
             yield {"label": int(label), "data": jpeg(image)}
 
-    def run(self):
+    def run(self) -> int:
         """Convert.
 
         Returns:

@@ -2,6 +2,9 @@
 anything like it.
 """
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
 from msnb.formats.protobuf import WireError
@@ -56,7 +59,9 @@ class TFRecordToMR:
         ValueError: If an argument is wrong.
     """
 
-    def __init__(self, source, destination, feature_dict, bytes_fields=None):
+    def __init__(
+        self, source: str, destination: str, feature_dict: dict[str, Any], bytes_fields: list[Any] | None = None
+    ) -> None:
         for name, value in (("source", source), ("destination", destination)):
             if not isinstance(value, str):
                 raise ValueError(f"Parameter {name} must be string.")
@@ -102,7 +107,7 @@ class TFRecordToMR:
             )
         return {"type": _TYPES[name], "shape": [feature.shape[0]]}
 
-    def tfrecord_iterator(self):
+    def tfrecord_iterator(self) -> Iterator[dict[str, Any]]:
         """Yield the rows as dicts."""
         for number, data, features in examples(self.source):
             row = {}
@@ -149,7 +154,7 @@ class TFRecordToMR:
 
     tfrecord_iterator_oldversion = tfrecord_iterator
 
-    def run(self):
+    def run(self) -> int:
         """Convert.
 
         Returns:

@@ -1,7 +1,7 @@
 """Basic layers: Dense, Dropout, Flatten, one-hot. Those on norms, matrices and images are re-exported."""
 
 import math
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer
@@ -30,6 +30,9 @@ from msnb.nn.layer._spatial import Pad, ResizeBilinear, Unfold
 from msnb.nn.layer._vector_norm import ClipByNorm, L1Regularizer, Norm
 from msnb.nn.layer.activation import get_activation
 from msnb.ops import operations as P
+
+if TYPE_CHECKING:  # named in annotations alone
+    pass
 
 __all__ = [
     "Dropout",
@@ -110,14 +113,14 @@ class Dense(Cell):
         self.out_channels = out_channels
         self.has_bias = has_bias
         self.weight = Parameter(initializer(weight_init, [out_channels, in_channels]), "weight")
-        self.matmul = P.MatMul(transpose_b=True)
-        self.bias = None
+        self.matmul: P.MatMul = P.MatMul(transpose_b=True)
+        self.bias: Parameter | None = None
         if has_bias:
             self.bias = Parameter(initializer(bias_init, [out_channels]), "bias")
             self.bias_add = P.BiasAdd()
         self.reshape = P.Reshape()
         self.activation = activation
-        self.activation_flag = activation is not None
+        self.activation_flag: bool = activation is not None
 
     def construct(self, x: Tensor) -> Tensor:
         """The features that go out."""
@@ -187,8 +190,8 @@ class Dropout(Cell):
         p: Annotated[float, Between(Float, 0, 1, high_in=False)] | None = None,
     ) -> None:
         super().__init__()
-        self.keep_prob = keep_prob if p is None else 1.0 - p
-        self.dropout = P.Dropout(self.keep_prob)
+        self.keep_prob: float = keep_prob if p is None else 1.0 - p
+        self.dropout: P.Dropout = P.Dropout(self.keep_prob)
 
     def construct(self, x: Tensor) -> Tensor:
         """What stays."""
@@ -299,8 +302,8 @@ class OneHot(Cell):
         super().__init__()
         self.onehot = P.OneHot(axis)
         self.depth = depth
-        self.on_value = Tensor(on_value, dtype)
-        self.off_value = Tensor(off_value, dtype)
+        self.on_value: Tensor = Tensor(on_value, dtype)
+        self.off_value: Tensor = Tensor(off_value, dtype)
 
     def construct(self, indices: Tensor) -> Tensor:
         """The vectors."""

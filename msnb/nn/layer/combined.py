@@ -101,7 +101,7 @@ class Conv2dBnAct(_Followed):
         after_fake: AfterFake = True,
     ) -> None:
         super().__init__()
-        self.conv = Conv2d(
+        self.conv: Conv2d = Conv2d(
             in_channels,
             out_channels,
             kernel_size,
@@ -172,7 +172,7 @@ class DenseBnAct(_Followed):
         after_fake: AfterFake = True,
     ) -> None:
         super().__init__()
-        self.dense = Dense(in_channels, out_channels, weight_init, bias_init, has_bias)
+        self.dense: Dense = Dense(in_channels, out_channels, weight_init, bias_init, has_bias)
         self._follow(BatchNorm1d(out_channels, eps, momentum) if has_bn else None, activation, alpha, after_fake)
 
     def construct(self, x: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """Embedding layers: tables of vectors that are looked up by number."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from msnb.nn.cell import Cell
 from msnb.nn.layer._vector_norm import ClipByNorm
 from msnb.ops import functional as F
 from msnb.ops import operations as P
+
+if TYPE_CHECKING:  # named in annotations alone
+    pass
 
 __all__ = ["Embedding", "EmbeddingLookup", "MultiFieldEmbeddingLookup"]
 
@@ -79,8 +82,9 @@ class Embedding(Cell):
         self.gather = P.Gather()
         if use_one_hot:
             self.one_hot = P.OneHot()
-            self.on_value, self.off_value = Tensor(1.0, dtype), Tensor(0.0, dtype)
-            self.matmul = P.MatMul()
+            self.on_value: Tensor = Tensor(1.0, dtype)
+            self.off_value: Tensor = Tensor(0.0, dtype)
+            self.matmul: P.MatMul = P.MatMul()
             self.reshape = P.Reshape()
 
     def construct(self, ids: Tensor) -> Tensor:
@@ -171,10 +175,10 @@ class EmbeddingLookup(Cell):
         self.manual_shapes = manual_shapes
         self.embedding_table = Parameter(initializer(param_init, [vocab_size, embedding_size]), "embedding_table")
         self.lookup = P.EmbeddingLookup() if target == "CPU" else P.Gather()
-        self.max_norm = max_norm
+        self.max_norm: Tensor = max_norm
         if max_norm is not None:
             self.max_norm = Tensor(max_norm, mstype.float32)
-            self.clip_by_norm = ClipByNorm(-1)
+            self.clip_by_norm: ClipByNorm = ClipByNorm(-1)
 
     def construct(self, indices: Tensor) -> Tensor:
         """The vectors."""
@@ -274,7 +278,7 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
             return F.unsorted_segment_sum(vectors, segments, count)
         weight = F.unsorted_segment_sum(F.abs(factors), segments, count)
         if self.operator == self.OPERATOR_MEAN:
-            return F.div_no_nan(F.unsorted_segment_sum(vectors, segments, count), weight)
+            return P.DivNoNan()(F.unsorted_segment_sum(vectors, segments, count), weight)
         # What is no number must not be the greatest, and a field without numbers has the vector 0.
         least = F.cast(F.equal(factors, 0), mstype.float32) * float(np.finfo(np.float32).min)
         greatest = F.unsorted_segment_max(vectors + least, segments, count)

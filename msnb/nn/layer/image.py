@@ -1,7 +1,7 @@
 """Image layers: differences of pixels, measures of similarity, cropping."""
 
 import math
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from msnb.nn.layer.conv import Conv2d
 from msnb.nn.layer.pooling import AvgPool2d
 from msnb.ops import functional as F
 from msnb.ops import operations as P
+
+if TYPE_CHECKING:  # named in annotations alone
+    pass
 
 __all__ = ["ImageGradients", "SSIM", "MSSSIM", "PSNR", "CentralCrop"]
 
@@ -168,7 +171,7 @@ class SSIM(_Similarity):
         k2: KnownFloat = 0.03,
     ) -> None:
         super().__init__(max_val, filter_size, filter_sigma, k1, k2)
-        self.conv = self._window()
+        self.conv: Conv2d = self._window()
 
     def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
         """How alike the images are."""
@@ -237,9 +240,9 @@ class MSSSIM(_Similarity):
         k2: KnownFloat = 0.03,
     ) -> None:
         super().__init__(max_val, filter_size, filter_sigma, k1, k2)
-        self.multi_convs_list = CellList([self._window() for _ in power_factors])
-        self.exponents = Tensor(power_factors, mstype.float32)
-        self.halve = AvgPool2d(2, 2)
+        self.multi_convs_list: CellList = CellList([self._window() for _ in power_factors])
+        self.exponents: Tensor = Tensor(power_factors, mstype.float32)
+        self.halve: AvgPool2d = AvgPool2d(2, 2)
 
     def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
         """How alike the images are."""
@@ -254,7 +257,7 @@ class MSSSIM(_Similarity):
             img1, img2 = self.halve(img1), self.halve(img2)
         parts[-1] = whole
         powers = F.pow(F.relu(F.stack(tuple(parts), -1)), self.exponents)
-        return self.reduce_mean(F.reduce_prod(powers, -1), -1)
+        return self.reduce_mean(F.prod(powers, -1), -1)
 
 
 class PSNR(Cell):
@@ -329,7 +332,7 @@ class CentralCrop(Cell):
     def __init__(self, central_fraction: Annotated[float, Between(StrictFloat, 0, 1, low_in=False)]) -> None:
         super().__init__()
         self.central_fraction = central_fraction
-        self.slice = P.Slice()
+        self.slice: P.Slice = P.Slice()
 
     def construct(self, image: Tensor) -> Tensor:
         """The middle."""

@@ -14,6 +14,7 @@ from msnb.nn.cell import Cell
 from msnb.nn.layer._matrix_product import MatDet, MatInverse, MatMul
 from msnb.ops import functional as F
 from msnb.ops import operations as P
+from msnb.ops.math.gamma import _Lbeta
 
 __all__ = [
     "ReduceLogSumExp",
@@ -107,7 +108,7 @@ class Range(Cell):
         first, limit = (0, start) if limit is None else (start, limit)
         count = max(math.ceil((limit - first) / delta), 0)
         are_ints = {type(first), type(limit), type(delta)} == {int}
-        self.numbers = Tensor(first + delta * np.arange(count), mstype.int32 if are_ints else mstype.float32)
+        self.numbers: Tensor = Tensor(first + delta * np.arange(count), mstype.int32 if are_ints else mstype.float32)
 
     def construct(self) -> Tensor:
         """The numbers."""
@@ -223,7 +224,7 @@ class LBeta(Cell):
     def construct(self, x: Tensor, y: Tensor) -> Tensor:
         """The logarithms."""
         check_dtypes(self.cls_name, FLOATS, x=x, y=y)
-        return F.lbeta(x, y)
+        return _Lbeta.functional(x, y)
 
 
 class Moments(Cell):
@@ -260,7 +261,7 @@ class Moments(Cell):
     ) -> None:
         super().__init__()
         self.axis = () if axis is None else axis
-        self.keep_dims = bool(keep_dims)
+        self.keep_dims: bool = bool(keep_dims)
         self.reduce_mean = P.ReduceMean(self.keep_dims)
 
     def construct(self, x: Tensor) -> tuple[Tensor, Tensor]:

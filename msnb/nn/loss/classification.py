@@ -57,10 +57,11 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
     def __init__(self, sparse: Bool = False, reduction: Reduction = "none") -> None:
         super().__init__(reduction)
         self.sparse = sparse
-        self.softmax_cross_entropy = P.SoftmaxCrossEntropyWithLogits()
+        self.softmax_cross_entropy: P.SoftmaxCrossEntropyWithLogits = P.SoftmaxCrossEntropyWithLogits()
         self.sparse_softmax_cross_entropy = P.SparseSoftmaxCrossEntropyWithLogits()
         self.one_hot = P.OneHot()
-        self.on_value, self.off_value = Tensor(1.0, mstype.float32), Tensor(0.0, mstype.float32)
+        self.on_value: Tensor = Tensor(1.0, mstype.float32)
+        self.off_value: Tensor = Tensor(0.0, mstype.float32)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
@@ -328,7 +329,7 @@ class KLDivLoss(LossBase):
         ] = "mean",
     ) -> None:
         super().__init__("sum" if reduction == "batchmean" else reduction)
-        self.batch_mean = reduction == "batchmean"
+        self.batch_mean: bool = reduction == "batchmean"
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""

@@ -166,7 +166,7 @@ class SmoothL1Loss(LossBase):
     def __init__(self, beta: AboveZero = 1.0) -> None:
         super().__init__("none")
         self.beta = beta
-        self.smooth_l1_loss = P.SmoothL1Loss(beta)
+        self.smooth_l1_loss: P.SmoothL1Loss = P.SmoothL1Loss(beta)
 
     def construct(self, base: Tensor, target: Tensor) -> Tensor:
         """The losses."""

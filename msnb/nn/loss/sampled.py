@@ -1,6 +1,6 @@
 """A loss for so many classes that only some of them are looked at."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Kind, NonNegInt, PositiveInt, checked
@@ -10,6 +10,9 @@ from msnb.nn._kinds import Reduction
 from msnb.nn.loss._base import LossBase
 from msnb.ops import functional as F
 from msnb.ops import operations as P
+
+if TYPE_CHECKING:  # named in annotations alone
+    pass
 
 __all__ = ["SampledSoftmaxLoss"]
 
@@ -85,9 +88,9 @@ class SampledSoftmaxLoss(LossBase):
                 )
         self.num_true = num_true
         self.sampled_values = sampled_values
-        self.remove_accidental_hits = remove_accidental_hits and sampled_values is None
+        self.remove_accidental_hits: bool = remove_accidental_hits and sampled_values is None
         self.sampler = P.UniformCandidateSampler(num_true, num_sampled, True, num_classes, seed)
-        self.matmul = P.MatMul(transpose_b=True)
+        self.matmul: P.MatMul = P.MatMul(transpose_b=True)
 
     def construct(self, weights: Tensor, biases: Tensor, labels: Tensor, inputs: Tensor) -> Tensor:
         """The losses."""

@@ -28,7 +28,7 @@ __all__ = [
     "Loss",
 ]
 
-__factory__ = {
+__factory__: dict[str, Any] = {
     "accuracy": Accuracy,
     "acc": Accuracy,
     "precision": Precision,

@@ -195,7 +195,7 @@ class AdamWeightDecay(DeclaredOptimizer):
         super().__init__(learning_rate, params, weight_decay)
         self.beta1, self.beta2, self.eps = (Tensor([number], mstype.float32) for number in (beta1, beta2, eps))
         self._keep("_decays", "decay_flags", moments1=("adam_m", "zeros"), moments2=("adam_v", "zeros"))
-        self.opt = P.AdamWeightDecay()
+        self.opt: P.AdamWeightDecay = P.AdamWeightDecay()
 
     def _step(self, param, gradient, rate, moment1, moment2, decay, decays):
         numbers = rate, self.beta1, self.beta2, self.eps, decay if decays else 0.0

@@ -75,7 +75,10 @@ class FTRL(DeclaredOptimizer):
                 f"but got several, or a schedule."
             )
         self._keep(moments=("moments", initial_accum), linear=("linear", "zeros"))
-        self.lr, self.l1, self.l2, self.lr_power = float(learning_rate), l1, l2, lr_power
+        self.lr: float = float(learning_rate)
+        self.l1 = l1
+        self.l2 = l2
+        self.lr_power = lr_power
         self.use_locking = use_locking
         self.opt = P.ApplyFtrl(use_locking)
         if not self.is_group:  # MindSpore exempts no Parameter here

@@ -1,5 +1,7 @@
 """Lamb."""
 
+from typing import TYPE_CHECKING
+
 from msnb.common import dtype as mstype
 from msnb.common.kinds import checked
 from msnb.core.tensor import Tensor
@@ -8,6 +10,9 @@ from msnb.nn.optim._declared import DeclaredOptimizer
 from msnb.nn.optim._groups import Trained
 from msnb.nn.optim._rates import LearningRate, counter
 from msnb.ops import functional as F
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.parameter import ParameterTuple
 
 __all__ = ["Lamb"]
 
@@ -69,7 +74,7 @@ class Lamb(DeclaredOptimizer):
         self._numbers = beta1, beta2, eps
         self.beta1, self.beta2, self.eps = (Tensor([number], mstype.float32) for number in self._numbers)
         self._keep("_decays", "decay_flags", moments1=("lamb_m", "zeros"), moments2=("lamb_v", "zeros"))
-        self.params = self.parameters
+        self.params: ParameterTuple = self.parameters
         if not self.dynamic_lr:  # the bias correction counts steps, whether the rate changes or not
             self.global_step = counter()
 

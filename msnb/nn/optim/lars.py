@@ -1,7 +1,7 @@
 """LARS."""
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Instance, checked
@@ -11,6 +11,11 @@ from msnb.nn._numbers import FiniteFloat
 from msnb.nn.optim._rates import of_this_step
 from msnb.nn.optim.optimizer import Gradients, Optimizer
 from msnb.ops import operations as P
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.parameter import ParameterTuple
+    from msnb.nn.layer.container import CellList
+    from msnb.nn.learning_rate_schedule import LearningRateSchedule
 
 __all__ = ["LARS"]
 
@@ -74,12 +79,15 @@ class LARS(Optimizer):
             raise ValueError(
                 f"For '{self.cls_name}' with 'use_clip', the groups of the optimizer should have fixed learning rates."
             )
-        self.opt, self.use_clip = optimizer, use_clip
+        self.opt: Optimizer = optimizer
+        self.use_clip: bool = use_clip
         for name in _ADOPTED + _ADOPTED_FOR_CLIPPING * use_clip:
             setattr(self, name, getattr(optimizer, name))
         self.learning_rate = Parameter(Tensor(0.0, mstype.float32), name="fake_lr")
-        self.origin_learning_rate = optimizer.learning_rate if use_clip else self.learning_rate
-        self.lars_flag = tuple(bool(lars_filter(param)) for param in self.parameters)
+        self.origin_learning_rate: Parameter | LearningRateSchedule | ParameterTuple | CellList = (
+            optimizer.learning_rate if use_clip else self.learning_rate
+        )
+        self.lars_flag: tuple[bool, ...] = tuple(bool(lars_filter(param)) for param in self.parameters)
         self.square_sum, self.lars = P.SquareSumAll(), P.LARSUpdate(epsilon, coefficient, use_clip)
         # Decay and loss scale are dealt with here, before the optimizer sees the gradients.
         decays = tuple(decay / optimizer.loss_scale for decay in optimizer._decays)

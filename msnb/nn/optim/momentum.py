@@ -1,5 +1,7 @@
 """Momentum."""
 
+from typing import TYPE_CHECKING
+
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, checked
 from msnb.core.parameter import Parameter
@@ -9,6 +11,9 @@ from msnb.nn.optim._declared import DeclaredOptimizer
 from msnb.nn.optim._groups import Trained
 from msnb.nn.optim._rates import LearningRate
 from msnb.ops import operations as P
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.parameter import ParameterTuple
 
 __all__ = ["Momentum"]
 
@@ -65,9 +70,10 @@ class Momentum(DeclaredOptimizer):
         use_nesterov: Bool = False,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        self.momentum = Parameter(Tensor(momentum, mstype.float32), name="momentum")
+        self.momentum: Parameter = Parameter(Tensor(momentum, mstype.float32), name="momentum")
         self._keep(moments=("moments", "zeros"))
-        self.params, self.use_nesterov = self.parameters, use_nesterov
+        self.params: ParameterTuple = self.parameters
+        self.use_nesterov = use_nesterov
         self.opt = P.ApplyMomentum(use_nesterov=use_nesterov)
 
     def _step(self, param, gradient, rate, moment):

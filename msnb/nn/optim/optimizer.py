@@ -79,7 +79,7 @@ class Optimizer(Cell):
     learning_rate: Parameter | LearningRateSchedule | ParameterTuple | CellList
     weight_decay: float | tuple[float, ...]
 
-    def __init_subclass__(cls, **kwargs):
+    def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         # In PYNATIVE mode too, one update is one compiled program: fast, and never half done when interrupted. Those
         # that users write run operator by operator there, so that they can be debugged.
@@ -95,23 +95,26 @@ class Optimizer(Cell):
     ) -> None:
         super().__init__(auto_prefix=False)
         trained: Any = parameters
-        self.is_group = isinstance(trained[0], dict)
+        self.is_group: bool = isinstance(trained[0], dict)
         groups, order = read_groups(trained, self.cls_name) if self.is_group else ([], None)
-        self.is_group_params_ordered = order is not None
+        self.is_group_params_ordered: bool = order is not None
         rows = by_parameter(groups, order)
         members = [group for _, group in rows]
         self._install_rates(learning_rate, groups, members)
-        self.parameters = ParameterTuple([param for param, _ in rows] if self.is_group else trained)
-        self.param_length = len(self.parameters)
-        self.loss_scale, self.need_scale = loss_scale, loss_scale != 1.0
-        self.reciprocal_scale = Tensor(1.0 / loss_scale, mstype.float32)
+        self.parameters: ParameterTuple = ParameterTuple([param for param, _ in rows] if self.is_group else trained)
+        self.param_length: int = len(self.parameters)
+        self.loss_scale = loss_scale
+        self.need_scale: bool = loss_scale != 1.0
+        self.reciprocal_scale: Tensor = Tensor(1.0 / loss_scale, mstype.float32)
         self._install_decay(weight_decay, members)
-        self.grad_centralization_flags = tuple(bool(group.grad_centralization) for group in members)
-        self.grad_centralization = any(self.grad_centralization_flags)
+        self.grad_centralization_flags: tuple[bool, ...] = tuple(bool(group.grad_centralization) for group in members)
+        self.grad_centralization: bool = any(self.grad_centralization_flags)
 
-        self.map_, self.hyper_map = C.Map(), C.HyperMap()
+        self.map_ = C.Map()
+        self.hyper_map = C.HyperMap()
         self.ps_parameters, self.cache_enable = zip(*((p.is_param_ps, p.cache_enable) for p in self.parameters))
-        self.use_parallel, self.optim_filter = False, (True,) * self.param_length
+        self.use_parallel: bool = False
+        self.optim_filter: tuple[bool, ...] = (True,) * self.param_length
         self._unique = not any(param.unique for param in self.parameters)
         self._target = str(context.get_context("device_target"))
         self._check_parallel()

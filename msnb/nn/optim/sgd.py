@@ -71,11 +71,12 @@ class SGD(DeclaredOptimizer):
                 f"For '{self.cls_name}' with 'nesterov', 'momentum' should be positive and 'dampening' 0, "
                 f"but got {momentum} and {dampening}."
             )
-        self.nesterov, self.dampening = nesterov, dampening
+        self.nesterov: bool = nesterov
+        self.dampening = dampening
         decays = [decay / loss_scale for decay in self._decays]
         alike = {decay: P.SGD(dampening, decay, nesterov) for decay in decays}
-        self.opt = tuple(alike[decay] for decay in decays)
-        self.momentum = Parameter(Tensor(momentum, mstype.float32), name="momentum")
+        self.opt: tuple[P.SGD, ...] = tuple(alike[decay] for decay in decays)
+        self.momentum: Parameter = Parameter(Tensor(momentum, mstype.float32), name="momentum")
         self._keep("opt", accum=("accum", "zeros"), stat=("stat", "ones"))
 
     def _step(self, param, gradient, rate, accum, stat, opt):

@@ -1,9 +1,11 @@
 """`thor`, the second-order optimizer of later MindSpore releases: imports, and comes later."""
 
+from typing import Any, NoReturn
+
 __all__ = ["thor"]
 
 
-def thor(*args, **kwargs):
+def thor(*args: Any, **kwargs: Any) -> NoReturn:
     """Second-order optimizer THOR; comes later.
 
     Raises:

@@ -1,8 +1,13 @@
 """Layers on sparse Tensors."""
 
+from typing import TYPE_CHECKING
+
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.sparse_tensor import SparseTensor
 
 __all__ = ["SparseToDense"]
 
@@ -30,8 +35,8 @@ class SparseToDense(Cell):
 
     def __init__(self) -> None:
         super().__init__()
-        self.sparse_to_dense = P.SparseToDense()
+        self.sparse_to_dense: P.SparseToDense = P.SparseToDense()
 
-    def construct(self, sparse_tensor) -> Tensor:
+    def construct(self, sparse_tensor: "SparseTensor") -> Tensor:
         """The dense Tensor."""
         return self.sparse_to_dense(sparse_tensor.indices, sparse_tensor.values, sparse_tensor.dense_shape)

@@ -1,6 +1,7 @@
 """Cells around a network: with loss, with gradient, one training step, evaluation."""
 
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from msnb.nn.cell import Cell
 from msnb.nn.wrap.grad_reducer import DistributedGradReducer
 from msnb.ops import composite as C
 from msnb.ops import functional as F
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.nn.optim.optimizer import Optimizer
 
 __all__ = [
     "WithLossCell",
@@ -96,10 +100,12 @@ class WithGradCell(Cell):
 
     def __init__(self, network: Cell, loss_fn: Cell | None = None, sens: Tensor | float | None = None) -> None:
         super().__init__(auto_prefix=False)
-        self.network, self.loss_fn, self.sens = network, loss_fn, sens
-        self.network_with_loss = network if loss_fn is None else WithLossCell(network, loss_fn)
+        self.network: Cell = network
+        self.loss_fn: Cell | None = loss_fn
+        self.sens: Tensor | float | None = sens
+        self.network_with_loss: Cell | WithLossCell = network if loss_fn is None else WithLossCell(network, loss_fn)
         self.network_with_loss.set_train()
-        self.weights = ParameterTuple(network.trainable_params())
+        self.weights: ParameterTuple = ParameterTuple(network.trainable_params())
 
     def construct(self, *inputs: Any) -> tuple[Tensor, ...]:
         return Gradient(self.network_with_loss, (), self.weights)(inputs, sens=self.sens)[2]
@@ -141,14 +147,16 @@ class TrainOneStepCell(Cell):
         self.network = network
         network.set_grad()
         network.add_flags(defer_inline=True)
-        self.optimizer, self.weights = optimizer, optimizer.parameters
+        self.optimizer: Cell = optimizer
+        self.weights: ParameterTuple = optimizer.parameters
         self.sens = sens
         if type(self).construct is TrainOneStepCell.construct:  # others may divide the gradients themselves
             check_scales(optimizer, sens, f"{self.cls_name} multiplies the loss by {sens}", "Give both the same.")
-        self.grad = C.GradOperation(get_by_list=True, sens_param=True)  # for the steps that users derive from this one
-        self.parallel_mode = context.get_auto_parallel_context("parallel_mode")
-        self.reducer_flag = self.parallel_mode in _MANY_DEVICES
-        self.grad_reducer = _identity
+        # for the steps that users derive from this one
+        self.grad: C.GradOperation = C.GradOperation(get_by_list=True, sens_param=True)
+        self.parallel_mode: Any = context.get_auto_parallel_context("parallel_mode")
+        self.reducer_flag: bool = self.parallel_mode in _MANY_DEVICES
+        self.grad_reducer: Callable[..., Any] = _identity
         if self.reducer_flag:
             mean = context.get_auto_parallel_context("gradients_mean")
             self.grad_reducer = DistributedGradReducer(self.weights, mean, 1)
@@ -159,7 +167,7 @@ class TrainOneStepCell(Cell):
         return loss
 
 
-def check_scales(optimizer, expected, reason, advice):
+def check_scales(optimizer: "Optimizer", expected: float, reason: str, advice: str) -> None:
     """Say so when the optimizer divides the gradients by another loss scale than it should."""
     scale = getattr(optimizer, "loss_scale", None)
     if isinstance(scale, (int, float)) and expected is not None and scale != expected:

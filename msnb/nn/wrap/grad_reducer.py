@@ -60,8 +60,9 @@ class DistributedGradReducer(Cell):
                 f"DistributedGradReducer with degree={degree} passes gradients on unchanged: this program is one "
                 f"process, whose gradients are those of the whole batch."
             )
-        self.mean, self.degree = mean, degree or 1
-        self.allreduce_filter = tuple(not param.layerwise_parallel for param in parameters)
+        self.mean: bool = mean
+        self.degree: int = degree or 1
+        self.allreduce_filter: tuple[bool, ...] = tuple(not param.layerwise_parallel for param in parameters)
 
     def construct(self, grads: _Gradients) -> _Gradients:
         return grads

@@ -74,10 +74,10 @@ class DynamicLossScaleUpdateCell(Cell):
     def __init__(self, loss_scale_value: Number, scale_factor: Number, scale_window: Number) -> None:
         super().__init__()
         self.loss_scale_value = loss_scale_value
-        self.scale_factor = Tensor(scale_factor, mstype.float32)
-        self.scale_window = Tensor(scale_window, mstype.int32)
-        self.cur_iter = Parameter(1, name="current_iterator_step")
-        self.last_overflow_iter = Parameter(0, name="last_overflow_iterator_step")
+        self.scale_factor: Tensor = Tensor(scale_factor, mstype.float32)
+        self.scale_window: Tensor = Tensor(scale_window, mstype.int32)
+        self.cur_iter: Parameter = Parameter(1, name="current_iterator_step")
+        self.last_overflow_iter: Parameter = Parameter(0, name="last_overflow_iterator_step")
 
     def get_loss_scale(self) -> float:
         """First loss scale."""
@@ -168,15 +168,17 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
                 optimizer, 1.0, f"{self.cls_name} divides the gradients by the loss scale itself", "Leave it at 1.0."
             )
         moves = isinstance(scale_sense, Cell)
-        self.loss_scaling_manager = scale_sense if moves else None
+        self.loss_scaling_manager: Cell | None = scale_sense if moves else None
         scale = Tensor(scale_sense.get_loss_scale(), mstype.float32) if moves else scale_sense
         if scale.shape not in ((), (1,)):
             raise ValueError(
                 f"For '{self.cls_name}', the shape of 'scale_sense' should be () or (1,), but got {scale.shape}."
             )
-        self.scale_sense = Parameter(scale, name="scale_sense")
+        self.scale_sense: Parameter = Parameter(scale, name="scale_sense")
         # For the steps that users derive from this one.
-        self.is_distributed, self.base, self.hyper_map = False, Tensor(1.0, mstype.float32), C.HyperMap()
+        self.is_distributed: bool = False
+        self.base: Tensor = Tensor(1.0, mstype.float32)
+        self.hyper_map = C.HyperMap()
         self.reduce_sum, self.less_equal = P.ReduceSum(), P.LessEqual()
 
     def construct(self, *inputs: Any) -> tuple[Any, Tensor, Tensor]:

@@ -1,9 +1,11 @@
 """The gradient inspector: what happens to the gradients of a network, in words and pictures."""
 
+from typing import Any
+
 __all__ = ["GradientMonitor", "GradientView", "inspect_gradients"]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in __all__:
         from msnb.notebook.gradients import inspect  # spares msnb.nn to sessions that look at no gradient
 

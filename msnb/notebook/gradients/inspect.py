@@ -1,6 +1,8 @@
 """`inspect_gradients`: a few steps of a training, looked at in full, after which the network is as it was."""
 
 import contextlib
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,12 +14,25 @@ from msnb.core.tensor import Tensor
 from msnb.ir.api import of_program
 from msnb.notebook.gradients.view import GradientMonitor, GradientView
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.dataset.engine.dataset import Dataset
+    from msnb.nn.cell import Cell
+
 _KEPT = 8  # steps of one network that are found again
 
 
 def inspect_gradients(
-    net, loss=None, data=None, steps=1, optimizer=None, level="all", tensors=(), keep=500, memory=64 << 20, height=620
-):
+    net: "Cell",
+    loss: "Cell | Callable[..., Any] | None" = None,
+    data: "Tensor | tuple[Any, ...] | Dataset | Iterable[Any] | None" = None,
+    steps: int = 1,
+    optimizer: "Cell | None" = None,
+    level: str = "all",
+    tensors: str | list[Any] | tuple[Any, ...] = (),
+    keep: int = 500,
+    memory: int = 64 << 20,
+    height: int = 620,
+) -> GradientView:
     """Run a few training steps of a network and look at every gradient on the way.
 
     The network is left as it was found: Parameters, an optimizer's state and the training flag are put back.

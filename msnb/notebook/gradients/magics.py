@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
@@ -17,7 +18,7 @@ class GradientMagics(Magics):
 
     @no_var_expand
     @line_magic
-    def ms_grad(self, line):
+    def ms_grad(self, line: str) -> Any:
         """`%ms_grad net, loss, (x, y)` runs one training step, which changes nothing, and shows every gradient.
 
         Also `%ms_grad loss_net(x, y)` for a Cell that returns its loss, `%ms_grad train_step(x, y)` for one that
@@ -27,7 +28,7 @@ class GradientMagics(Magics):
         return view_of(line, self.shell.user_ns)
 
 
-def view_of(line, space):
+def view_of(line: str, space: Any) -> Any:
     """The GradientView of an expression as `%ms_grad` takes it.
 
     Raises:
@@ -69,7 +70,7 @@ def _is_cell(value):
     return hasattr(value, "trainable_params")
 
 
-def install(shell):
+def install(shell: Any) -> Any:
     """Register the magic with a shell; returns what undoes it."""
     registered = GradientMagics(shell)
     shell.register_magics(registered)

@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,13 +11,17 @@ from msnb.insight.gradients.recording import STATISTICS
 from msnb.insight.gradients.summary import BINS
 from msnb.ir.source import show
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.insight.gradients.findings import Finding
+    from msnb.insight.gradients.recording import Recording
+
 _CELLS = 6000  # rows x steps
 _TENSOR_BYTES = 120_000  # of whole tensors in a saved view
 _ELEMENTS = 65_536  # of one tensor
 _STEPS = 8  # that a tensor has at least, before its leading axes are cut
 
 
-def pack(recording, findings):
+def pack(recording: "Recording", findings: "list[Finding]") -> bytes:
     """gzip of JSON; the same recording gives the same bytes.
 
     Args:

@@ -3,6 +3,7 @@
 import math
 import textwrap
 from html import escape
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ text{font:12px system-ui,Segoe UI,Roboto,Helvetica,Arial,sans-serif}.small{font-
 """
 
 
-def to_svg(recording, findings):
+def to_svg(recording: Any, findings: Any) -> str:
     """A recording as an SVG document."""
     steps, parts, y = recording.steps, [], 26
     if not steps:

@@ -1,5 +1,7 @@
 """A recording for a terminal: findings, then a line per Parameter with its norm over the steps."""
 
+from typing import Any
+
 import numpy as np
 
 from msnb.ir.source import show
@@ -9,7 +11,7 @@ _MOST = 40
 _WIDTH = 16
 
 
-def to_text(recording, findings):
+def to_text(recording: Any, findings: Any) -> str:
     """A recording as text."""
     steps = recording.steps
     if not steps:
@@ -41,7 +43,7 @@ def to_text(recording, findings):
     return "\n".join(line.rstrip() for line in lines)
 
 
-def sparkline(values, width=_WIDTH):
+def sparkline(values: Any, width: int = _WIDTH) -> str:
     """Block characters for positive numbers on a logarithmic scale; ✖ for what is not finite, · for zero."""
     values = np.asarray(values, np.float64)
     if len(values) > width:

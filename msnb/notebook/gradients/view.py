@@ -2,6 +2,7 @@
 
 import functools
 import pathlib
+from typing import Any
 
 from msnb.insight.gradients.monitor import GradientMonitor as _Monitor
 from msnb.insight.gradients.recording import Recording
@@ -21,7 +22,7 @@ _SAVED_GRAPH = 5000  # nodes; a larger graph is shown by `view(net, x)`, not ins
 class GradientMonitor(_Monitor):
     __doc__ = _Monitor.__doc__
 
-    def view(self, height=_HEIGHT):
+    def view(self, height: int = _HEIGHT) -> "GradientView":
         """What was recorded so far, to look at in a notebook.
 
         Args:
@@ -52,26 +53,27 @@ class GradientView:
         ``CPU`` ``GPU`` ``TPU``
     """
 
-    def __init__(self, recording, height=_HEIGHT):
+    def __init__(self, recording: Recording, height: int = _HEIGHT) -> None:
         if not isinstance(recording, Recording):
             raise TypeError(
                 f"For 'GradientView', 'recording' should be a Recording, but got {type(recording).__name__}."
             )
         if isinstance(height, bool) or not isinstance(height, int) or height < 1:
             raise ValueError(f"For 'GradientView', 'height' should be a positive int (pixels), but got {height!r}.")
-        self.recording, self.height = recording, height
+        self.recording = recording
+        self.height: int = height
         self.findings = recording.findings()
         self._payload = self._graph = self._widget = None
 
     @property
-    def payload(self):
+    def payload(self) -> bytes:
         """The bytes that the view is drawn from."""
         if self._payload is None:
             self._payload = pack(self.recording, self.findings)
         return self._payload
 
     @property
-    def graph_payload(self):
+    def graph_payload(self) -> bytes:
         """The bytes of the program's graph, empty where there is none."""
         if self._graph is None:
             graph = self.recording.graph
@@ -79,7 +81,7 @@ class GradientView:
         return self._graph
 
     @property
-    def widget(self):
+    def widget(self) -> Any:
         """The live widget (made when first asked for); None where anywidget is not installed."""
         if self._widget is None:
             kind = _widget_class()
@@ -93,25 +95,25 @@ class GradientView:
                 )
         return self._widget
 
-    def close(self):
+    def close(self) -> None:
         """Take the view away and free what it holds; its saved form stays."""
         cell_views.forget(self)
         if self._widget is not None:
             self._widget.close()
             self._widget = None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return to_text(self.recording, self.findings)
 
-    def svg(self):
+    def svg(self) -> str:
         """A still picture: the findings, the gradient over the layers, and the table of the last step."""
         return to_svg(self.recording, self.findings)
 
-    def html(self):
+    def html(self) -> str:
         """The interactive view as a page that needs no kernel, no network and no other file."""
         return _page(self.payload, self.graph_payload)
 
-    def save(self, path):
+    def save(self, path: str) -> None:
         """Write the view to a file: .html (interactive), .svg or .txt, by its suffix.
 
         Args:

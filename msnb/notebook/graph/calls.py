@@ -3,6 +3,7 @@
 import ast
 import builtins
 import functools
+from typing import Any
 
 from IPython import get_ipython
 from IPython.core.error import UsageError
@@ -32,11 +33,11 @@ class Ran:
             self._known[call.net] = True
             self._called.append((call.net, call.args, call.kwargs))
 
-    def close(self):
+    def close(self) -> None:
         """Look away."""
         self._listener.close()
 
-    def show(self):
+    def show(self) -> None:
         """Look away; show one view for each network."""
         self.close()
         shows = [functools.partial(show_call, *called) for called in self._called]
@@ -54,13 +55,13 @@ class Ran:
         return ran and not any(net is program.root() for net, *_ in self._called)
 
 
-def show_call(net, args, kwargs):
+def show_call(net: Any, args: Any, kwargs: Any) -> None:
     """Show the graph of one call; while the notebook is open it follows the cells that it comes from."""
     view = show(compile.program_of(net, *args, **kwargs), net)
     live.follow(view, net, args, kwargs)
 
 
-def show(program, net=None):
+def show(program: Any, net: Any = None) -> Any:
     """Show the graph of a program of `msnb.core.compile`: a view where there is a browser, else text."""
     view = of_program(program, program.name if net is None else name_of(net))
     shell = get_ipython()
@@ -71,7 +72,7 @@ def show(program, net=None):
     return view
 
 
-def show_expression(expression, space):
+def show_expression(expression: str, space: dict[Any, Any]) -> None:
     """Show the graph of an expression such as ``net(x)``, which is not run: only its function and inputs are.
 
     Args:

@@ -11,6 +11,8 @@ import collections
 import linecache
 import time
 import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import jax
 
@@ -21,6 +23,10 @@ from msnb.ir import source
 from msnb.ir.api import name_of
 from msnb.ir.stages import Stages
 from msnb.notebook.rewrite import Imports, begins
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.nn.cell import Cell
+    from msnb.notebook.graph.view import GraphView
 
 _MOST = 12  # views that are followed; the oldest are let go
 _PATIENCE = 2.0  # seconds of tracing, which the kernel spends on nothing else; a slower network is not followed
@@ -39,7 +45,9 @@ class Followed:
         kwargs (dict): Inputs by name.
     """
 
-    def __init__(self, view, net, args, kwargs):
+    def __init__(
+        self, view: "GraphView", net: "Cell | Callable[..., Any]", args: tuple[Any, ...], kwargs: dict[Any, Any]
+    ) -> None:
         self.view = weakref.ref(view)
         self.net = weakref.ref(net)
         self.args = tuple(map(_outline, args))
@@ -56,12 +64,12 @@ def _outline(value):
     return value
 
 
-def follow(view, net, args, kwargs):
+def follow(view: Any, net: Any, args: Any, kwargs: Any) -> None:
     """Keep `view` in step with the cells that its nodes come from."""
     _followed.append(Followed(view, net, args, kwargs))
 
 
-def update(file, text, space):
+def update(file: str, text: str, space: dict[Any, Any]) -> tuple[Any, ...]:
     """Show, in every view with nodes from a cell, what the cell's new text would make of them.
 
     Args:
@@ -157,6 +165,6 @@ def _label(file):
     return source.label(_texts[file]) if file in _texts else None
 
 
-def original(file):
+def original(file: str) -> str:
     """The file of the cell that a file of typed text stands for."""
     return _texts.get(file, file)

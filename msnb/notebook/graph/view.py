@@ -3,6 +3,10 @@
 import functools
 import pathlib
 import uuid
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from jax.extend.core import ClosedJaxpr
 
 from msnb.core.compile import program_of
 from msnb.ir.anf import FuncGraph
@@ -16,13 +20,22 @@ from msnb.ir.stages import Stages
 from msnb.notebook import cell_names, cell_views, page
 from msnb.notebook.graph import live
 
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.program import Program
+    from msnb.nn.cell import Cell
+
 MODULE = pathlib.Path(__file__).with_name("widget.js")
 _HEIGHT = 560
 _COLOURS = ("kind", "dtype", "flops", "bytes")
 _LARGE = 5000  # nodes; larger graphs are saved with their repeated blocks left out
 
 
-def view(net, *inputs, stages=None, height=_HEIGHT):
+def view(
+    net: "Cell | Callable[..., Any] | Program | FuncGraph | ClosedJaxpr",
+    *inputs: Any,
+    stages: tuple[str, ...] | None = None,
+    height: int = _HEIGHT,
+) -> "GraphView":
     """The graph of a Cell or a function, to look at in a notebook.
 
     Shown as the last expression of a notebook cell it is interactive: open and close scopes, search, see each node's
@@ -68,7 +81,7 @@ def view(net, *inputs, stages=None, height=_HEIGHT):
     return made
 
 
-def of_program(program, name, stages=None, height=_HEIGHT):
+def of_program(program: Any, name: str | None, stages: Any = None, height: int = _HEIGHT) -> "GraphView":
     """A view of a traced program of `msnb.core.compile`, which makes its other stages when they are asked for."""
     every = Stages(program, name)
     return GraphView(
@@ -79,7 +92,13 @@ def of_program(program, name, stages=None, height=_HEIGHT):
     )
 
 
-def diff(old, new, *inputs, names=("old", "new"), height=_HEIGHT):
+def diff(
+    old: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr",
+    new: "Cell | Callable[..., Any] | FuncGraph | ClosedJaxpr",
+    *inputs: Any,
+    names: tuple[str, ...] = ("old", "new"),
+    height: int = _HEIGHT,
+) -> "GraphView":
     """Two networks, or two versions of one, side by side: what is the same, changed, removed and added.
 
     Args:
@@ -116,10 +135,18 @@ class GraphView:
         offered (tuple[str]): stages that `make` can make. Default: ().
     """
 
-    def __init__(self, graphs, height=_HEIGHT, columns=None, colour="kind", make=None, offered=()):
+    def __init__(
+        self,
+        graphs: FuncGraph | dict[str, FuncGraph],
+        height: int = _HEIGHT,
+        columns: dict[Any, Any] | None = None,
+        colour: str = "kind",
+        make: Callable[..., Any] | None = None,
+        offered: tuple[str, ...] = (),
+    ) -> None:
         if isinstance(height, bool) or not isinstance(height, int) or height < 1:
             raise ValueError(f"For 'view', 'height' should be a positive int (pixels), but got {height!r}.")
-        self.graphs = graphs if isinstance(graphs, dict) else {"traced": graphs}
+        self.graphs: dict[str, FuncGraph] = graphs if isinstance(graphs, dict) else {"traced": graphs}
         if not self.graphs:
             raise ValueError("For 'view', 'stages' should name at least one stage, but is empty.")
         self.height = height
@@ -138,31 +165,33 @@ class GraphView:
         self._offered = offered
 
     @property
-    def graph(self):
+    def graph(self) -> FuncGraph:
         """The (first) FuncGraph."""
         return next(iter(self.graphs.values()))
 
     @property
-    def comparison(self):
+    def comparison(self) -> Any:
         """How the first two graphs differ, None where there is only one."""
         several = list(self.graphs.values())
         return compare(*several[:2]) if len(several) > 1 else None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"GraphView({self.graph.name}: {len(self.graph)} nodes)"
 
     @property
-    def colour(self):
+    def colour(self) -> Any:
         """What the boxes are coloured by, as the reader has chosen it."""
         return self._colour if self._widget is None else self._widget.colour
 
     @property
-    def columns(self):
+    def columns(self) -> Any:
         """{key: column} of the values laid over the first graph."""
         first = next(iter(self.graphs))
         return {key: column for (stage, key), column in self._columns.items() if stage == first}
 
-    def set_column(self, key, column, colour=True, stage=None):
+    def set_column(
+        self, key: str, column: dict[Any, Any] | None, colour: bool = True, stage: str | None = None
+    ) -> None:
         """Lay values over a graph: to colour by, in the panel of each node, and as their sum or largest on a closed
         scope. A view that is on screen takes them as they are, with what is open and selected; so does its saved form.
 
@@ -226,14 +255,14 @@ class GraphView:
         }
 
     @property
-    def payload(self):
+    def payload(self) -> bytes:
         """The bytes that the view is drawn from; the same graphs give the same bytes."""
         if self._payload is None:
             self._payload = self._pack(False)
         return self._payload
 
     @property
-    def saved_payload(self):
+    def saved_payload(self) -> bytes:
         """What a notebook file keeps: all of it, but for a large graph, whose repeated blocks are left out."""
         if len(self.graphs) > 1 or len(self.graph) <= _LARGE:
             return self.payload
@@ -274,7 +303,7 @@ class GraphView:
         )
 
     @property
-    def widget(self):
+    def widget(self) -> Any:
         """The live widget (made when first asked for); None where anywidget is not installed."""
         if self._widget is None:
             kind = _widget_class()
@@ -312,7 +341,13 @@ class GraphView:
         self._payload = self._saved = None
         self._widget.payload = self.saved_payload
 
-    def update(self, func_graph, stage=None, make=None, offered=()):
+    def update(
+        self,
+        func_graph: FuncGraph,
+        stage: str | None = None,
+        make: Callable[..., Any] | None = None,
+        offered: tuple[str, ...] = (),
+    ) -> None:
         """Show another graph in this view's place; what was open stays open, and nodes that compute what they did keep
         their values in the columns.
 
@@ -335,7 +370,7 @@ class GraphView:
                 self._widget.columns = self._packed_columns()
                 self._widget.payload = self.saved_payload
 
-    def close(self):
+    def close(self) -> None:
         """Free what the view holds in the kernel and in the browser; shown again, it is made anew."""
         cell_views.forget(self)
         self._payload = self._saved = None
@@ -346,25 +381,25 @@ class GraphView:
             self._widget.unobserve_all()
             self._widget = None
 
-    def text(self):
+    def text(self) -> str:
         """The graph as functional IR."""
         return text(self.graph)
 
-    def dot(self):
+    def dot(self) -> str:
         """The graph in the dot language."""
         return dot(self.graph)
 
-    def svg(self, boxes=60):
+    def svg(self, boxes: int = 60) -> str:
         """The graph as a still picture, see `msnb.ir.svg`; coloured by a column where the view is."""
         return to_svg(
             self.graph, boxes=boxes, column=self.columns.get(self.colour), tree=self._tree(next(iter(self.graphs)))
         )
 
-    def html(self):
+    def html(self) -> str:
         """The interactive view as a page that needs no kernel, no network and no other file."""
         return _page(self.payload, self.graph.name)
 
-    def save(self, path):
+    def save(self, path: str) -> None:
         """Write the view to a file: .html (interactive), .svg, .dot or .ir (text), by its suffix.
 
         Args:
@@ -384,7 +419,7 @@ class GraphView:
         publish_display_data(*self._repr_mimebundle_(), transient={"display_id": self._display})
         self._displayed = True
 
-    def show_again(self):
+    def show_again(self) -> None:
         """Replace the output that the notebook has of this view; on screen everything stays as it is."""
         if self._displayed:
             from IPython.display import publish_display_data

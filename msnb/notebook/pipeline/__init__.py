@@ -1,9 +1,11 @@
 """A data pipeline at work: time and throughput of each operator, and what holds it up."""
 
+from typing import Any
+
 __all__ = ["PipelineView", "monitor_html", "watch"]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in __all__:
         from msnb.notebook.pipeline import view  # spares the data engine to sessions that watch no pipeline
 

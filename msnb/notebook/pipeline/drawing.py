@@ -2,7 +2,9 @@
 
 import functools
 import pathlib
+from collections.abc import Sequence
 from html import escape
+from typing import Any
 
 from msnb.dataset.engine.monitor_text import rate
 
@@ -25,12 +27,12 @@ def style():
     return _STYLE.read_text(encoding="utf-8")
 
 
-def page(snapshot, history=()):
+def page(snapshot: dict[str, Any], history: Any = ()) -> str:
     """`picture` with its style, for a notebook file and for pages."""
     return f"<style>{style()}</style>{picture(snapshot, history)}"
 
 
-def picture(snapshot, history=()):
+def picture(snapshot: dict[Any, Any], history: Sequence[Any] = ()) -> str:
     """The figures as HTML.
 
     Args:

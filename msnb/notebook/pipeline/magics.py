@@ -1,6 +1,7 @@
 """`%ms_pipeline dataset` and `%%ms_pipeline dataset`: what a data pipeline does while it runs."""
 
 import time
+from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
@@ -21,7 +22,7 @@ class PipelineMagics(Magics):
     @argument("-e", "--epochs", type=int, default=1, help="Or after so many epochs (default 1).")
     @argument("dataset", nargs="+", help="The pipeline: a variable or an expression.")
     @line_cell_magic("ms_pipeline")
-    def ms_pipeline(self, line, cell=None):
+    def ms_pipeline(self, line: str, cell: str | None = None) -> None:
         """`%ms_pipeline dataset` runs a data pipeline and shows, while it runs, throughput and time of every operator,
         and what holds it up. `%%ms_pipeline dataset` shows that of the pipeline while the cell runs, a training for
         instance.
@@ -60,7 +61,7 @@ def _run(dataset, epochs, seconds):
         iterator.stop()
 
 
-def install(shell):
+def install(shell: Any) -> Any:
     """Register the magics and the display of a Monitor with a shell; returns what undoes it."""
     registered = PipelineMagics(shell)
     shell.register_magics(registered)

@@ -3,6 +3,7 @@
 import functools
 import pathlib
 import threading
+from typing import Any, Self
 
 from msnb.dataset.engine.dataset import Dataset
 from msnb.notebook.pipeline import drawing
@@ -12,7 +13,7 @@ _EVERY = 0.25  # seconds between two looks
 _MOST = 240  # looks that are remembered; beyond, every other is forgotten
 
 
-def watch(dataset):
+def watch(dataset: Dataset) -> "PipelineView":
     """Show what a pipeline does while something else uses it.
 
     Args:
@@ -42,18 +43,18 @@ class PipelineView:
         monitor (Monitor): The figures.
     """
 
-    def __init__(self, dataset):
+    def __init__(self, dataset: Dataset) -> None:
         if not isinstance(dataset, Dataset):
             raise TypeError(
                 f"For 'PipelineView', 'dataset' should be a mindspore.dataset Dataset, but got "
                 f"{type(dataset).__name__}."
             )
-        self.monitor = dataset.monitor()
-        self.history = []
+        self.monitor: Any = dataset.monitor()
+        self.history: list[Any] = []
         self._widget = self._shown = self._looking = None
         self._ended = threading.Event()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         self.monitor.__enter__()
         self._ended.clear()
         self._looking = threading.Thread(target=self._look, name="msnb-pipeline-view", daemon=True)
@@ -61,7 +62,7 @@ class PipelineView:
         self._looking.start()
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: BaseException) -> None:
         self.monitor.__exit__(*error)
         self._ended.set()
         self._looking.join()
@@ -85,10 +86,10 @@ class PipelineView:
         if self._widget is not None:
             self._widget.picture = drawing.picture(snapshot, self.history)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return repr(self.monitor)
 
-    def html(self):
+    def html(self) -> str:
         """The picture as HTML that needs nothing else."""
         return drawing.page(self.monitor.snapshot(), self.history)
 
@@ -103,7 +104,7 @@ class PipelineView:
         return data, {}
 
 
-def monitor_html(monitor):
+def monitor_html(monitor: Any) -> str:
     """A monitor on its own, as HTML."""
     return drawing.page(monitor.snapshot())
 

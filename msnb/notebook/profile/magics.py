@@ -1,5 +1,7 @@
 """`%ms_profile statement` and `%%ms_profile`: where the time of a statement or a cell goes."""
 
+from typing import Any
+
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
@@ -27,7 +29,7 @@ class ProfileMagics(Magics):
     @argument("-q", "--quiet", action="store_true", help="Show nothing; the value of the magic is the profile.")
     @argument("statement", nargs="*", help="What to run.")
     @line_cell_magic("ms_profile")
-    def ms_profile(self, line, cell=None):
+    def ms_profile(self, line: str, cell: str | None = None) -> Any:
         """`%ms_profile step(x, y)` runs a statement several times, `%%ms_profile` a cell once, and shows where the time
         goes: by operator, by Cell, by line.
 
@@ -106,7 +108,7 @@ def _bundle(made, include=None, exclude=None):
     return view(made)._repr_mimebundle_(include, exclude)
 
 
-def install(shell):
+def install(shell: Any) -> Any:
     """Register the magics and the display of a Profile with a shell; returns what undoes it."""
     registered = ProfileMagics(shell)
     shell.register_magics(registered)

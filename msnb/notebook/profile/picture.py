@@ -2,9 +2,13 @@
 
 import textwrap
 from html import escape
+from typing import TYPE_CHECKING
 
 from msnb.insight.profile.text import seconds
 from msnb.ir.source import show
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.insight.profile.result import Profile
 
 _WIDTH, _ROW = 860, 20
 _COLOURS = {
@@ -26,7 +30,7 @@ _STYLE = (
 )
 
 
-def to_svg(profile, rows=10):
+def to_svg(profile: "Profile", rows: int = 10) -> str:
     """The headline, what a step is made of, the advice and the longest operators, as SVG.
 
     Args:

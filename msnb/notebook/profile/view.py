@@ -4,6 +4,8 @@ import functools
 import gzip
 import json
 import pathlib
+from pathlib import Path
+from typing import Any
 
 from msnb.insight.profile import Profile
 from msnb.insight.profile.payload import of_profile
@@ -18,7 +20,7 @@ _MODULE = pathlib.Path(__file__).with_name("widget.js")
 _HEIGHT = 760
 
 
-def view(profile, height=_HEIGHT):
+def view(profile: Profile, height: int = _HEIGHT) -> "ProfileView":
     """A profile, to look at in a notebook.
 
     Args:
@@ -59,7 +61,7 @@ class ProfileView:
         height (int): height in pixels of the saved form. Default: 760.
     """
 
-    def __init__(self, profile, height=_HEIGHT):
+    def __init__(self, profile: Profile, height: int = _HEIGHT) -> None:
         if isinstance(height, bool) or not isinstance(height, int) or height < 1:
             raise ValueError(f"For 'view', 'height' should be a positive int (pixels), but got {height!r}.")
         self.profile = profile
@@ -93,7 +95,7 @@ class ProfileView:
         return GraphView(profile.graph, columns={"time": column}, colour="time")
 
     @property
-    def widget(self):
+    def widget(self) -> Any:
         """The live widget (made when first asked for); None where anywidget is not installed."""
         if self._widget is None:
             kind = _widget_class()
@@ -107,7 +109,7 @@ class ProfileView:
                 )
         return self._widget
 
-    def refresh(self):
+    def refresh(self) -> None:
         """Draw the profile anew, after it was replayed."""
         self.__dict__.pop("payload", None)
         self.__dict__.pop("graph", None)
@@ -116,20 +118,20 @@ class ProfileView:
             self._widget.graph = graph.saved_payload if graph else b""
             self._widget.payload = self.payload
 
-    def svg(self):
+    def svg(self) -> str:
         """The headline, the advice and the longest operators as a still picture."""
         return to_svg(self.profile)
 
-    def markdown(self):
+    def markdown(self) -> str:
         """The same as Markdown."""
         return markdown(self.profile)
 
-    def html(self):
+    def html(self) -> str:
         """The interactive view as a page that needs no kernel, no network and no other file."""
         graph = self.graph
         return _page(self.payload, graph.saved_payload if graph else b"", self.profile.name)
 
-    def save(self, path):
+    def save(self, path: str | Path) -> None:
         """Write the view to a file: .html (interactive), .svg, .md, .txt, or .json (the timeline, for Perfetto).
 
         Args:
@@ -147,14 +149,14 @@ class ProfileView:
         }
         page.save(path, makers, "ProfileView")
 
-    def close(self):
+    def close(self) -> None:
         """Close the live widget; the saved form stays where it is."""
         cell_views.forget(self)
         if self._widget is not None:
             self._widget.close()
             self._widget = None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return self.profile.text()
 
     def _repr_mimebundle_(self, include=None, exclude=None):

@@ -61,9 +61,3 @@ def StopGradient(x):
         ``CPU`` ``GPU`` ``TPU``
     """
     return jax.lax.stop_gradient(x)
-
-
-@spelling(StopGradient, method="detach")
-def _detach_of(self: Tensor) -> Tensor:
-    """The Tensor as a constant in derivatives."""
-    return StopGradient.functional(self)

@@ -58,7 +58,7 @@ def _in_a_group(name):
     return Check(name, ranges)
 
 
-@operator(functional="edit_distance", checks=[_in_a_group("hypothesis_indices"), _in_a_group("truth_indices")])
+@operator(checks=[_in_a_group("hypothesis_indices"), _in_a_group("truth_indices")])
 def EditDistance(
     hypothesis_indices,
     hypothesis_values,

@@ -49,7 +49,7 @@ def _rows(op, x, indices, updates):
     return (indices,)
 
 
-def _in_place(functional, *, locking=False, by_position=False, allowed=NUMBER, error=RuntimeError):
+def _in_place(functional=None, *, locking=False, by_position=False, allowed=NUMBER, error=RuntimeError):
     """Decorator: update(x, updates, at) gives the new value of the first input, which is written at `indices`."""
     place = position_of if by_position else _rows
 
@@ -92,7 +92,7 @@ def ScatterAdd(x, updates, at):
     return x.at[at].add(updates, **DROP)
 
 
-@_in_place("scatter_sub")
+@_in_place()
 def ScatterSub(x, updates, at):
     """Slices of a Parameter decreased by others, in place."""
     return x.at[at].add(-updates, **DROP)

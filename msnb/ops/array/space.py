@@ -48,7 +48,7 @@ def _divisible(op, lengths, block, what):
             raise ValueError(f"For '{op}', {what} {tuple(lengths)} should be multiples of the block {tuple(block)}.")
 
 
-@operator(functional="space_to_depth")
+@operator
 def SpaceToDepth(x, *, block_size: BlockSize):
     """Blocks of pixels moved into the channels.
 
@@ -80,7 +80,7 @@ def SpaceToDepth(x, *, block_size: BlockSize):
     return parts.transpose(0, 3, 5, 1, 2, 4).reshape(n, c * block_size**2, h // block_size, w // block_size)
 
 
-@operator(functional="depth_to_space")
+@operator
 def DepthToSpace(x, *, block_size: BlockSize):
     """Channels moved into blocks of pixels, the inverse of SpaceToDepth.
 
@@ -166,7 +166,7 @@ def SpaceToBatch(x, *, block_size: BlockSize, paddings: Borders):
     return _to_batch("SpaceToBatch", x, (block_size, block_size), paddings)
 
 
-@operator(functional="batch_to_space")
+@operator
 def BatchToSpace(x, *, block_size: BlockSize, crops: Borders):
     """The batch moved into blocks of pixels, then cropped: the inverse of SpaceToBatch.
 

@@ -49,7 +49,7 @@ def Unstack(input_x, *, axis: Int = 0):
     return tuple(jnp.squeeze(part, axis) for part in jnp.split(input_x, input_x.shape[axis], axis))
 
 
-@spelling(Unstack, function="unstack", method="unstack")
+@spelling(Unstack, function="unstack")
 def unstack(input_x: Tensor, axis: int = 0) -> tuple[Tensor, ...]:
     """A Tensor taken apart along an axis.
 

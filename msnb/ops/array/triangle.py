@@ -109,7 +109,7 @@ def _diag_of(self: Tensor) -> Tensor:
     return Diag.functional(self)
 
 
-@operator(functional="diag_part")
+@operator
 def DiagPart(x):
     """The diagonal of a Tensor whose shape is twice the same: the inverse of Diag.
 

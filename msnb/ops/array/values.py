@@ -368,7 +368,7 @@ class ScalarCast(HostPrimitive):
 
 
 @host_operator("array_to_scalar")
-class ArrayToScalar(HostPrimitive):
+class _ArrayToScalar(HostPrimitive):
     """The Python number that a Tensor of one element holds.
 
     Inputs:
@@ -390,7 +390,7 @@ class ArrayToScalar(HostPrimitive):
         return tensor_argument("ArrayToScalar", "x", x)._scalar("array_to_scalar")
 
 
-@host_operator("invert_permutation")
+@host_operator()
 class InvertPermutation(HostPrimitive):
     """The inverse of a permutation of the numbers from 0.
 

@@ -69,7 +69,7 @@ spelling(Mul, function="tensor_mul", generation=1)(Mul.functional)
 spelling(Mul, function="multiply")(Mul.functional)
 
 
-@of_two(x="[1., 2., 3.]", y="[2., 4., 6.]", shown="[1. 4. 9.]", functional="squared_difference", generation=2)
+@of_two(x="[1., 2., 3.]", y="[2., 4., 6.]", shown="[1. 4. 9.]")
 @in_float32
 def SquaredDifference(x, y):
     """Square of the difference of the operands."""
@@ -231,7 +231,7 @@ def Addcdiv(input, tensor1, tensor2, value=1):
 
 
 @operator(functional="diff", methods=("diff",), generation=2)
-def Diff(x, n: Int = 1, axis: Int = -1):
+def _Diff(x, n: Int = 1, axis: Int = -1):
     """Differences of neighbours along an axis.
 
     Inputs:

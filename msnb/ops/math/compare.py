@@ -173,7 +173,7 @@ def IsClose(input, other, *, rtol: Float = 1e-05, atol: Float = 1e-08, equal_nan
     return jnp.isclose(input, other, rtol, atol, equal_nan)
 
 
-@spelling(IsClose, ReduceAll, function="allclose", method="allclose")
+@spelling(IsClose, ReduceAll, method="allclose")
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: Bool = False) -> bool:
     """Whether all elements of two Tensors are equal up to a tolerance.
 

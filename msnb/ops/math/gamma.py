@@ -89,7 +89,7 @@ def Igamma(a, x):
     return _in_float32(special.gammainc, a, x)
 
 
-@operator(functional="lbeta")
+@operator
 def _Lbeta(x, y):
     """Logarithm of the beta function, lgamma(x) + lgamma(y) - lgamma(x + y), exact for large arguments as well.
 
@@ -105,10 +105,6 @@ def _Lbeta(x, y):
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> x, y = Tensor([2.0, 4.0], mindspore.float32), Tensor([2.0, 14.0], mindspore.float32)
-        >>> output = ops.lbeta(x, y)
     """
     dtype_in("Lbeta", "x", x, FLOAT)
     dtype_in("Lbeta", "y", y, FLOAT)

@@ -54,7 +54,7 @@ def LogicalNot(x):
     return jnp.logical_not(x)
 
 
-@operator(functional="reduce_all")
+@operator
 def ReduceAll(x, axis: Axis = (), *, keep_dims: Bool = False):
     """Whether all elements over axes are True.
 
@@ -84,7 +84,7 @@ def ReduceAll(x, axis: Axis = (), *, keep_dims: Bool = False):
     return jnp.all(x, axes_in("ReduceAll", axis, x.ndim), keepdims=keep_dims)
 
 
-@operator(functional="reduce_any")
+@operator
 def ReduceAny(x, axis: Axis = (), *, keep_dims: Bool = False):
     """Whether any element over axes is True.
 

@@ -322,7 +322,7 @@ def _TensorDot(x1, x2, axes: DotAxes):
     return jnp.tensordot(x1, x2, axes if axes[0] else 0)
 
 
-@spelling(_TensorDot, function=("tensor_dot", "tensordot"), method="tensordot")
+@spelling(_TensorDot, function="tensor_dot")
 def tensor_dot(x1: Tensor, x2: Tensor, axes: int | tuple | list) -> Tensor:
     """Sum of products over pairs of axes.
 

@@ -165,7 +165,7 @@ def Median(input, axis: Int = -1, *, keepdims: Bool = False):
     return (value, place) if keepdims else (jnp.squeeze(value, axis), jnp.squeeze(place, axis))
 
 
-@operator(functional="histogram_fixed_width")
+@operator
 def HistogramFixedWidth(x, range, *, nbins: PositiveInt, dtype: OneOf("int32", "int64") = "int32"):
     """How many elements fall in each of `nbins` bins of equal width.
 

@@ -44,7 +44,7 @@ def ReduceSum(x, axis: Axis = (), *, keep_dims: Bool = False):
     return jnp.sum(x, axes_in("ReduceSum", axis, x.ndim), dtype=x.dtype, keepdims=keep_dims)
 
 
-@operator(functional="reduce_prod")
+@operator
 @in_float32
 def ReduceProd(x, axis: Axis = (), *, keep_dims: Bool = False):
     """Product over axes.

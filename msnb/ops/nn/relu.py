@@ -13,7 +13,7 @@ from msnb.ops.nn._pullback import pull
 _REAL = _check.INT | _check.FLOAT
 
 
-@operator(functional="relu", methods=("relu",), generation=2)
+@operator(functional="relu", generation=2)
 def ReLU(input_x):
     """max(x, 0), element by element.
 

@@ -1,6 +1,11 @@
 """`SummaryRecord`: imports, and comes later."""
 
+from typing import TYPE_CHECKING
+
 from msnb._later import not_yet
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.nn.cell import Cell
 
 __all__ = ["SummaryRecord"]
 
@@ -19,7 +24,14 @@ class SummaryRecord:
         NotImplementedError: Always.
     """
 
-    def __init__(self, log_dir, file_prefix="events", file_suffix="_MS", network=None, max_file_size=None):
+    def __init__(
+        self,
+        log_dir: str,
+        file_prefix: str = "events",
+        file_suffix: str = "_MS",
+        network: "Cell | None" = None,
+        max_file_size: int | None = None,
+    ) -> None:
         raise not_yet("SummaryRecord", "collect values in a Callback instead")
 
 

@@ -3,9 +3,10 @@
 import copy
 import glob
 import os
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from itertools import chain, islice
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -22,6 +23,10 @@ from msnb.dataset.engine.errors import NoDataError
 from msnb.dataset.engine.splitting import Shares, part_sizes
 from msnb.dataset.vision.kernels import decode
 from msnb.formats.reading import BadFileError
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.dataset.engine.chunk import Chunk, Hint
+    from msnb.dataset.engine.samplers import Sampler
 
 
 class Shuffle(str, Enum):
@@ -56,7 +61,7 @@ Sampling = Annotated[
 ]
 
 
-def check_sharing(shuffle, sampler, num_shards, shard_id):
+def check_sharing(shuffle: Any, sampler: Any, num_shards: int | None, shard_id: int | None) -> None:
     """Which of these arguments exclude each other, and which need each other."""
     if sampler is not None:
         for what, value in {"shuffle": shuffle, "sharding": num_shards}.items():
@@ -89,16 +94,16 @@ class Samples:
     ahead = 1
     class_ids = None
 
-    def __init__(self, name, rows):
+    def __init__(self, name: str, rows: Any) -> None:
         self.name = name
         self.rows = rows
-        self.stores = {}
+        self.stores: dict[Any, Any] = {}
 
-    def fetch(self, numbers):
+    def fetch(self, numbers: np.ndarray) -> list[Any]:
         """The columns of the samples with these numbers (an int64 array)."""
         raise NotImplementedError
 
-    def describe(self):
+    def describe(self) -> str:
         """One line for plans."""
         return f"{self.name} ({self.rows} samples)"
 
@@ -106,12 +111,12 @@ class Samples:
 class ArraySamples(Samples):
     """Samples held in one array per column."""
 
-    def __init__(self, name, arrays, class_ids=None):
+    def __init__(self, name: str, arrays: Sequence[np.ndarray], class_ids: Any = None) -> None:
         super().__init__(name, len(arrays[0]))
         self.arrays = arrays
         self.class_ids = class_ids
 
-    def fetch(self, numbers):
+    def fetch(self, numbers: np.ndarray) -> Any:
         """The columns of these samples."""
         return [a[numbers] for a in self.arrays]
 
@@ -126,14 +131,16 @@ class FileSamples(Samples):
         decode (bool): Whether files are decoded to RGB images.
     """
 
-    def __init__(self, name, paths, others=(), decode=False, class_ids=None):
+    def __init__(
+        self, name: str, paths: list[str], others: list[np.ndarray] = (), decode: bool = False, class_ids: Any = None
+    ) -> None:
         super().__init__(name, len(paths))
         self.paths = paths
         self.others = list(others)
         self.decode = decode
         self.class_ids = class_ids
 
-    def fetch(self, numbers):
+    def fetch(self, numbers: np.ndarray) -> Any:
         """The columns of these samples."""
         images = [read_file(self.paths[i]) for i in numbers.tolist()]
         if self.decode:
@@ -144,7 +151,7 @@ class FileSamples(Samples):
         ]
 
 
-def read_file(path):
+def read_file(path: str) -> np.ndarray:
     """The bytes of a file as a uint8 array."""
     try:
         with open(path, "rb") as file:
@@ -155,7 +162,7 @@ def read_file(path):
         raise RuntimeError(f"Invalid file, failed to open file: {path!r} ({error}).") from None
 
 
-def below(folder, name, where):
+def below(folder: str, name: str, where: str) -> Any:
     """Path of the file `name` that a list inside a data set names, which must not lead out of `folder`.
 
     Args:
@@ -176,7 +183,7 @@ def below(folder, name, where):
     return path
 
 
-def decode_image(data, path):
+def decode_image(data: Any, path: str) -> np.ndarray:
     """RGB image in encoded bytes."""
     try:
         return decode(data)
@@ -201,17 +208,17 @@ class SourceDataset(Dataset):
             raise ValueError("The list of path names matching the patterns is empty.")
         return list(chain.from_iterable(found))
 
-    def read_all(self):
+    def read_all(self) -> None:
         """Take back the share that this process got without asking for one: somebody above divides the data."""
         if self._divided:
             self._divided = False
             self.num_shards = self.shard_id = self.dataset_size = None
 
-    def is_shuffled(self):
+    def is_shuffled(self) -> bool:
         """Whether the order is random."""
         raise NotImplementedError("SourceDataset must implement is_shuffled.")
 
-    def is_sharded(self):
+    def is_sharded(self) -> bool:
         """Whether it is a share of the data."""
         raise NotImplementedError("SourceDataset must implement is_sharded.")
 
@@ -219,7 +226,7 @@ class SourceDataset(Dataset):
 class MappableDataset(SourceDataset):
     """Base of the sources whose samples can be fetched by number; a sampler says which and in which order."""
 
-    columns = ()
+    columns: tuple[str, ...] = ()
     divisible = True  # whether it can be shared out among processes
     exclusive = True  # whether a sampler excludes shuffling and shares
     of_records = False  # whether samplers draw as MindRecord does
@@ -245,10 +252,10 @@ class MappableDataset(SourceDataset):
         self.shuffle_level = shuffle
         self.num_shards = num_shards
         self.shard_id = shard_id
-        self.sampler = samplers.select_sampler(num_samples, sampler, shuffle, num_shards, shard_id)
+        self.sampler: Any = samplers.select_sampler(num_samples, sampler, shuffle, num_shards, shard_id)
         self._shared = {}  # what is read once, for all copies and iterators
 
-    def read_all(self):
+    def read_all(self) -> None:
         """Take back the share that this process got without asking for one."""
         if self._divided:
             self.sampler = samplers.select_sampler(self.num_samples, None, self.shuffle_level, None, None)
@@ -270,7 +277,7 @@ class MappableDataset(SourceDataset):
         node = nodes.IndexSource(samples, at_work, list(self.columns))
         return self.cache.node(self, node) if self.cache is not None else node
 
-    def add_sampler(self, new_sampler):
+    def add_sampler(self, new_sampler: Any) -> None:
         """Let `new_sampler` choose among what the present sampler gives out."""
         self._place(new_sampler, self.sampler)
 
@@ -279,7 +286,7 @@ class MappableDataset(SourceDataset):
         sampler.add_child(below)
         self.sampler, self.dataset_size = sampler, None
 
-    def use_sampler(self, new_sampler):
+    def use_sampler(self, new_sampler: "Sampler") -> None:
         """Put `new_sampler` in the place of the present sampler.
 
         Args:
@@ -294,11 +301,11 @@ class MappableDataset(SourceDataset):
         self._place(new_sampler, self.sampler.child_sampler)
         self._divided = False
 
-    def is_shuffled(self):
+    def is_shuffled(self) -> bool:
         """Whether the order is random."""
         return self.sampler.is_shuffled()
 
-    def is_sharded(self):
+    def is_sharded(self) -> bool:
         """Whether it is a share of the data."""
         return self.sampler.is_sharded() if self.num_shards is None else self.num_shards > 1
 
@@ -339,21 +346,31 @@ class RowStream:
 
     workers = 1  # how many files are read by turns
 
-    def __init__(self, name, files, read, count, shuffle_files=False, num_shards=None, shard_id=None, num_samples=0):
+    def __init__(
+        self,
+        name: str,
+        files: list[str],
+        read: Callable[..., Any],
+        count: Callable[..., Any],
+        shuffle_files: bool = False,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        num_samples: int = 0,
+    ) -> None:
         self.name = name
         self.files = files
         self.read = read
         self.counter = count
         self.shuffle_files = shuffle_files
-        self.num_shards = num_shards or 1
-        self.shard_id = shard_id or 0
-        self.num_samples = num_samples or 0
-        self.order = list(range(len(files)))
-        self.epoch = 0
+        self.num_shards: int = num_shards or 1
+        self.shard_id: int = shard_id or 0
+        self.num_samples: int = num_samples or 0
+        self.order: list[int] = list(range(len(files)))
+        self.epoch: int = 0
         self._counts = None
 
     @property
-    def counts(self):
+    def counts(self) -> list[int]:
         """Rows of each file."""
         if self._counts is None:
             self._counts = [self.counter(f) for f in self.files]
@@ -361,16 +378,16 @@ class RowStream:
                 raise NoDataError(self.name, f"there is no row in {', '.join(map(repr, self.files[:3]))}.")
         return self._counts
 
-    def share(self):
+    def share(self) -> int:
         """Rows of this shard."""
         return -(-sum(self.counts) // self.num_shards)
 
-    def size(self):
+    def size(self) -> int:
         """Rows per epoch."""
         rows = self.share()
         return min(rows, self.num_samples) if self.num_samples else rows
 
-    def pieces(self):
+    def pieces(self) -> Iterator[Any]:
         """Yield (file, rows to skip, rows to read) of the next epoch; None for all rows."""
         self.epoch += 1
         if self.shuffle_files:
@@ -392,7 +409,7 @@ class RowStream:
                 if not want:
                     return
 
-    def rows(self):
+    def rows(self) -> Iterator[Any]:
         """Yield the rows of the next epoch: several files take turns, row by row, as many as there are workers."""
         pieces = list(self.pieces())
         turns = min(self.workers, len(pieces))
@@ -416,12 +433,12 @@ class RowStream:
                 reader = islice(reader, skip, skip + take)
             yield from reader
 
-    def stream(self, hint):
+    def stream(self, hint: "Hint") -> "Iterator[Chunk]":
         """Yield (columns, number of rows)."""
         for group in gathered(islice(self.rows(), self.num_samples or None), hint):
             yield [settle(list(c)) for c in zip(*group, strict=True)], len(group)
 
-    def describe(self):
+    def describe(self) -> str:
         """One line for plans."""
         return f"{self.name} ({len(self.files)} file(s))"
 
@@ -429,7 +446,7 @@ class RowStream:
 class StreamDataset(SourceDataset):
     """Base of the sources that stream rows from files."""
 
-    columns = ()
+    columns: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -443,12 +460,12 @@ class StreamDataset(SourceDataset):
     ):
         super().__init__(num_parallel_workers=num_parallel_workers, cache=cache)
         check_sharing(None, None, num_shards, shard_id)
-        self.dataset_files = sorted(self._find_files(dataset_files))
+        self.dataset_files: list[Any] = sorted(self._find_files(dataset_files))
         self.num_samples = num_samples
         self.num_shards, self.shard_id = share(num_shards, shard_id)
         self._divided = num_shards is None and self.num_shards is not None
         self.shuffle_level = shuffle if isinstance(shuffle, Shuffle) else Shuffle.GLOBAL if shuffle else None
-        self.shuffle_files = self.shuffle_level is not None
+        self.shuffle_files: bool = self.shuffle_level is not None
         self._shared = {}
 
     def _stream(self):
@@ -478,10 +495,10 @@ class StreamDataset(SourceDataset):
             rows = min(rows, self.num_samples)
         return max(4 * -(-rows // len(self.dataset_files)), 10000)
 
-    def is_shuffled(self):
+    def is_shuffled(self) -> bool:
         """Whether the order is random."""
         return self.shuffle_files
 
-    def is_sharded(self):
+    def is_sharded(self) -> bool:
         """Whether it is a share of the data."""
         return self.num_shards is not None and self.num_shards > 1

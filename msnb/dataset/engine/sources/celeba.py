@@ -38,7 +38,7 @@ class CelebADataset(MappableDataset):
         ValueError: If the folder does not exist or an argument is out of range.
     """
 
-    columns = ("image", "attr")
+    columns: tuple[str, ...] = ("image", "attr")
 
     @checked
     def __init__(
@@ -59,9 +59,9 @@ class CelebADataset(MappableDataset):
             raise ValueError("CelebADataset doesn't support PKSampler.")
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         self.dataset_dir = dataset_dir
-        self.usage = usage or "all"
-        self.decode = decode or False
-        self.extensions = extensions or []
+        self.usage: str = usage or "all"
+        self.decode: bool = decode or False
+        self.extensions: list[str] = extensions or []
 
     def _file(self, name):
         path = os.path.join(self.dataset_dir, name)

@@ -98,9 +98,9 @@ class Cifar10Dataset(_CifarDataset):
         >>> dataset = ds.Cifar10Dataset("cifar-10-batches-bin", usage="train", shuffle=True)
     """
 
-    columns = ("image", "label")
+    columns: tuple[str, ...] = ("image", "label")
     labels = 1
-    parts = {"train": ["data_batch"], "test": ["test_batch"], "all": ["batch"]}
+    parts: dict[str, list[str]] = {"train": ["data_batch"], "test": ["test_batch"], "all": ["batch"]}
 
     def _count_classes(self):
         return 10
@@ -130,9 +130,9 @@ class Cifar100Dataset(_CifarDataset):
         >>> dataset = ds.Cifar100Dataset("cifar-100-binary", usage="test")
     """
 
-    columns = ("image", "coarse_label", "fine_label")
+    columns: tuple[str, ...] = ("image", "coarse_label", "fine_label")
     labels = 2
-    parts = {"train": ["train"], "test": ["test"], "all": ["train", "test"]}
+    parts: dict[str, list[str]] = {"train": ["train"], "test": ["test"], "all": ["train", "test"]}
 
     def _count_classes(self):
         return 100

@@ -91,10 +91,10 @@ class CLUEDataset(StreamDataset):
         shard_id: Whole | None = None,
         cache: Cache | None = None,
         *,
-        encoding="utf-8",
-    ):
+        encoding: str = "utf-8",
+    ) -> None:
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
-        self.encoding = reading.check_encoding(encoding)
+        self.encoding: str = reading.check_encoding(encoding)
         self.task = task
         self.usage = usage
         self._keys = _KEYS[task][usage]

@@ -1,6 +1,6 @@
 """COCO: images with boxes, segmentations, keypoints or panoptic segments."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -118,7 +118,7 @@ class CocoDataset(MappableDataset):
         self.dataset_dir = dataset_dir
         self.annotation_file = annotation_file
         self.task = task
-        self.decode = decode or False
+        self.decode: bool = decode or False
         self.columns = _COLUMNS[task]
 
     def _content(self):
@@ -200,7 +200,7 @@ class CocoDataset(MappableDataset):
             lines.append(segment.numbers("bbox"))
             items.append((self._category(segment, categories), segment.whole("iscrowd", 0), segment.whole("area")))
 
-    def get_class_indexing(self):
+    def get_class_indexing(self) -> dict[str, Any]:
         """Number of each category, by name: [id], and for 'Panoptic' [id, isthing].
 
         Raises:

@@ -1,6 +1,7 @@
 """CSV files."""
 
 import re
+from collections.abc import Iterator
 from typing import Annotated
 
 import numpy as np
@@ -22,7 +23,7 @@ class _BadRow(Exception):
         self.fields = fields
 
 
-def rows_of_text(text, delimiter):
+def rows_of_text(text: str, delimiter: str) -> Iterator[list[str]]:
     """Yield the rows of CSV text as lists of fields. Empty lines are left out; quotes may enclose delimiters and
     line ends.
     """
@@ -138,10 +139,10 @@ class CSVDataset(StreamDataset):
         shard_id: Whole | None = None,
         cache: Cache | None = None,
         *,
-        encoding="utf-8",
-    ):
+        encoding: str = "utf-8",
+    ) -> None:
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
-        self.encoding = reading.check_encoding(encoding)
+        self.encoding: str = reading.check_encoding(encoding)
         self.field_delim = field_delim or ","
         self.column_defaults = column_defaults
         self.column_names = column_names

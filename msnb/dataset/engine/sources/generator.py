@@ -1,7 +1,7 @@
 """Data sets out of Python objects: generators, sequences, arrays."""
 
 from collections.abc import Callable, Iterable
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from msnb.dataset.engine import nodes, samplers
 from msnb.dataset.engine.schema import Schema
 from msnb.dataset.engine.sources.base import ArraySamples, MappableDataset, Shuffled
 from msnb.dataset.engine.sources.python_rows import RowMaker, Sequence, SequenceSource, Stream
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.dataset.engine.samplers import RandomSampler, SequentialSampler
 
 
 def _source(source, name):
@@ -121,26 +124,30 @@ class GeneratorDataset(MappableDataset):
             sampler, num_samples_below, shuffle = samplers.IterSampler(sampler, num_samples), None, None
         else:
             num_samples_below = num_samples
-        self.divisible = self.divisible and indexed
+        self.divisible: bool = self.divisible and indexed
         super().__init__(
             num_samples_below if indexed else None, num_parallel_workers, shuffle, sampler, num_shards, shard_id
         )
         if not indexed:
             self.num_samples = num_samples
             say_undivided()
-            self.sampler = samplers.RandomSampler() if shuffle is not False else samplers.SequentialSampler()
+            self.sampler: RandomSampler | SequentialSampler = (
+                samplers.RandomSampler() if shuffle is not False else samplers.SequentialSampler()
+            )
         self.source = source
-        self.column_names = as_list(column_names) or []
-        self.column_types = [None if t is None else numpy_type(t) for t in column_types] if column_types else []
+        self.column_names: list[str] = as_list(column_names) or []
+        self.column_types: list[np.dtype | None] = (
+            [None if t is None else numpy_type(t) for t in column_types] if column_types else []
+        )
         self.schema = schema
         if schema is not None:
             self.schema = schema if isinstance(schema, Schema) else Schema(schema)
-            self.column_names = self.schema.names()
+            self.column_names: list[str] = self.schema.names()
         self.python_multiprocessing = python_multiprocessing
         log.unused("GeneratorDataset", "processes pass rows of any size", max_rowsize=max_rowsize != 6)
         self._indexed = indexed
         if hasattr(source, "__len__") and not indexed:
-            self.dataset_size = len(source) if num_samples is None else min(len(source), num_samples)
+            self.dataset_size: int = len(source) if num_samples is None else min(len(source), num_samples)
 
     def _node(self, children):
         make = RowMaker(self.column_names, self.column_types)
@@ -208,13 +215,13 @@ class NumpySlicesDataset(MappableDataset):
             data = tuple(data.values())
         elif not isinstance(data, tuple):
             data = (data,)
-        self.columns = names or [f"column_{i}" for i in range(len(data))]
+        self.columns: list[str] = names or [f"column_{i}" for i in range(len(data))]
         arrays = [self._array(d, n) for d, n in zip(data, self.columns, strict=True)]
         if len({len(a) for a in arrays}) > 1:
             raise ValueError(
                 f"Data length in each column is not equal: {dict(zip(self.columns, map(len, arrays), strict=True))}."
             )
-        self.column_names = list(self.columns)
+        self.column_names: list[str] = list(self.columns)
         self._arrays = arrays
 
     @staticmethod
@@ -265,4 +272,4 @@ class PaddedDataset(GeneratorDataset):
         names = list(padded_samples[0])
         super().__init__([tuple(s[n] for n in names) for s in padded_samples], column_names=names, shuffle=False)
         self.padded_samples = padded_samples
-        self.dataset_size = len(padded_samples)
+        self.dataset_size: int = len(padded_samples)

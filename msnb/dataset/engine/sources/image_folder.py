@@ -40,7 +40,7 @@ class ImageFolderDataset(MappableDataset):
         >>> dataset = ds.ImageFolderDataset("images", class_indexing={"cat": 0, "dog": 1}, decode=True)
     """
 
-    columns = ("image", "label")
+    columns: tuple[str, ...] = ("image", "label")
 
     @checked
     def __init__(
@@ -61,7 +61,7 @@ class ImageFolderDataset(MappableDataset):
         self.dataset_dir = dataset_dir
         self.extensions = extensions or []
         self.class_indexing = class_indexing
-        self.decode = decode or False
+        self.decode: bool = decode or False
 
     def _folders(self):
         """(folder, number of its class), in order."""
@@ -93,6 +93,6 @@ class ImageFolderDataset(MappableDataset):
                 )
         return len(folders)
 
-    def get_class_indexing(self):
+    def get_class_indexing(self) -> dict[str, int]:
         """Number of each class, by the name of its folder."""
         return dict(self._folders())

@@ -53,7 +53,7 @@ class ManifestDataset(MappableDataset):
         >>> dataset = ds.ManifestDataset("images.manifest", usage="train")
     """
 
-    columns = ("image", "label")
+    columns: tuple[str, ...] = ("image", "label")
 
     @checked
     def __init__(
@@ -76,7 +76,7 @@ class ManifestDataset(MappableDataset):
         self.dataset_file = dataset_file
         self.usage = usage
         self.class_indexing = class_indexing
-        self.decode = decode or False
+        self.decode: bool = decode or False
 
     def _lines(self):
         """((path, names of its classes), ...), and all class names."""
@@ -124,6 +124,6 @@ class ManifestDataset(MappableDataset):
     def _count_classes(self):
         return len(self._lines()[1])
 
-    def get_class_indexing(self):
+    def get_class_indexing(self) -> dict[str, int]:
         """Number of each class, by name."""
         return dict(self._numbers(self._lines()[0]))

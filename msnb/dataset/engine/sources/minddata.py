@@ -116,8 +116,8 @@ class MindDataset(MappableDataset):
             raise ValueError(f"The sampler is not supported yet: {type(sampler).__name__}.")
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         self.dataset_file = dataset_file
-        self.load_dataset = not isinstance(dataset_file, list)
-        self.columns_list = columns_list or []
+        self.load_dataset: bool = not isinstance(dataset_file, list)
+        self.columns_list: list[str] = columns_list or []
         self.padded_sample = padded_sample
         self.num_padded = num_padded or 0
 
@@ -138,7 +138,7 @@ class MindDataset(MappableDataset):
             raise ValueError(f"padded_sample cannot match columns_list: it has no {absent[0]!r}.")
 
     @property
-    def columns(self):
+    def columns(self) -> list[str]:
         """Names of the columns."""
         return self.columns_list or list(self._loaded().records.schema)
 

@@ -40,7 +40,7 @@ class MnistDataset(MappableDataset):
         >>> dataset = ds.MnistDataset("MNIST_Data/train", num_samples=3)
     """
 
-    columns = ("image", "label")
+    columns: tuple[str, ...] = ("image", "label")
 
     @checked
     def __init__(
@@ -57,7 +57,7 @@ class MnistDataset(MappableDataset):
     ):
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         self.dataset_dir = dataset_dir
-        self.usage = usage or "all"
+        self.usage: str = usage or "all"
 
     def _files(self, kind, axes):
         prefix = _PREFIX[self.usage] + f"-{kind}"

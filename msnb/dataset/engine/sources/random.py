@@ -1,7 +1,7 @@
 """Random samples with the columns of a schema, and ranges."""
 
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -76,7 +76,7 @@ class RandomDataset(MappableDataset):
     ):
         super().__init__(num_samples, num_parallel_workers, bool(shuffle), None, num_shards, shard_id, cache)
         self.schema = Schema(schema) if isinstance(schema, str) else schema
-        self.total_rows = total_rows or (self.schema.num_rows if self.schema is not None else 0)
+        self.total_rows: Any = total_rows or (self.schema.num_rows if self.schema is not None else 0)
         self.columns_list = columns_list
         seed = fresh_seed()
         if self.schema is None:
@@ -88,7 +88,7 @@ class RandomDataset(MappableDataset):
                     f"c{i}", kind, [stream.uniform_int(1, 8) for _ in range(stream.uniform_int(1, 3))]
                 )
         if not self.total_rows:
-            self.total_rows = Mt32(seed + 1).uniform_int(1, 1024)
+            self.total_rows: Any = Mt32(seed + 1).uniform_int(1, 1024)
         details = self.schema.details()
         if columns_list:
             by_name = {d[0]: d for d in details}
@@ -98,7 +98,7 @@ class RandomDataset(MappableDataset):
                     f"Invalid data, failed to find column name: {missing[0]}. The schema has {list(by_name)}."
                 )
             details = [by_name[n] for n in columns_list]
-        self.columns = tuple(d[0] for d in details)
+        self.columns: tuple[Any, ...] = tuple(d[0] for d in details)
         self._details = details
         self._seed = seed
 
@@ -115,7 +115,7 @@ class RangeDataset(MappableDataset):
         step (int): The distance.
     """
 
-    columns = ("id",)
+    columns: tuple[str, ...] = ("id",)
 
     def __init__(self, start: int, stop: int, step: int):
         super().__init__(shuffle=False)

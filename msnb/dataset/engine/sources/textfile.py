@@ -70,7 +70,7 @@ class TextFileDataset(StreamDataset):
         >>> dataset = ds.TextFileDataset(["1.txt", "2.txt"], shuffle=False)
     """
 
-    columns = ("text",)
+    columns: tuple[str, ...] = ("text",)
 
     @checked
     def __init__(
@@ -83,10 +83,10 @@ class TextFileDataset(StreamDataset):
         shard_id: Whole | None = None,
         cache: Cache | None = None,
         *,
-        encoding="utf-8",
-    ):
+        encoding: str = "utf-8",
+    ) -> None:
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
-        self.encoding = reading.check_encoding(encoding)
+        self.encoding: str = reading.check_encoding(encoding)
 
     def _stream(self):
         read = _lines if self.encoding.lower() in ("utf-8", "utf8") else lambda path: _recoded(path, self.encoding)

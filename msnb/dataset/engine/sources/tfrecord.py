@@ -1,7 +1,7 @@
 """TFRecord files: framed protobuf messages ``tf.train.Example``, read without TensorFlow."""
 
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -188,11 +188,13 @@ class TFRecordDataset(StreamDataset):
                 f"schema should be a path to schema file or a schema object, but got {type(schema).__name__}."
             )
         self.schema = schema
-        self.columns_list = columns_list or []
-        self.shard_equal_rows = bool(shard_equal_rows) or self._divided  # processes take as many steps as each other
+        self.columns_list: list[str] = columns_list or []
+        self.shard_equal_rows: bool = (
+            bool(shard_equal_rows) or self._divided
+        )  # processes take as many steps as each other
         content = self._content()
         if num_samples is None and content.get("numRows", 0) > 0:
-            self.num_samples = content["numRows"]
+            self.num_samples: Any = content["numRows"]
         bad = [f for f in self.dataset_files if not is_tfrecord(f)]
         self._bad = bad
 

@@ -101,8 +101,8 @@ class VOCDataset(MappableDataset):
         self.task = task
         self.usage = usage
         self.class_indexing = class_indexing
-        self.decode = decode or False
-        self.columns = (
+        self.decode: bool = decode or False
+        self.columns: tuple[str, ...] = (
             ("image", "target") if task == "Segmentation" else ("image", "bbox", "label", "difficult", "truncate")
         )
 
@@ -173,7 +173,7 @@ class VOCDataset(MappableDataset):
             return self.class_indexing
         return {name: i for i, name in enumerate(sorted({o[0] for _, objects in found for o in objects}))}
 
-    def get_class_indexing(self):
+    def get_class_indexing(self) -> dict[str, int]:
         """Number of each class, by name. For 'Detection' only."""
         if self.task != "Detection":
             raise NotImplementedError("Only 'Detection' support get_class_indexing.")
