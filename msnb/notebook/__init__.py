@@ -15,10 +15,11 @@ def load_ipython_extension(ipython):
     if ipython in _loaded:
         return
     # Here, not above: `msnb.view` imports this package in plain Python too, which may do without IPython.
-    from msnb.notebook import cache, cell, complete, display, errors, magics
+    from msnb.notebook import cache, cell, complete, display, errors, front_end, magics
 
     undo = contextlib.ExitStack()
     undo.callback(_quiet_commands())
+    undo.callback(front_end.forget, ipython)
     for part in (cell, magics, errors, display, complete, cache):
         undo.callback(part.install(ipython))
     _loaded[ipython] = undo
