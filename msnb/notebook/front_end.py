@@ -1,5 +1,5 @@
-"""What is known of the front end that has a cell run: whether somebody sits before it, and which of the files that views
-share its notebook has already."""
+"""What is known of the front end that has a cell run: whether somebody sits before it, and which of the files that
+views share its notebook has already."""
 
 import sys
 
@@ -9,13 +9,13 @@ _carried = {}  # name of a shared file -> the cell whose output has it
 
 
 def attended():
-    """Whether somebody may look at a live widget. Programs that run notebooks (nbconvert, papermill) say that nobody can
-    be asked for input; a widget of theirs would only leave its state, modules included, in the file."""
+    """Whether somebody may look at a live widget. Programs that run notebooks (nbconvert, papermill) say that nobody
+    can be asked for input; a widget of theirs would only leave its state, modules included, in the file."""
     return _request().get("content", {}).get("allow_stdin") is not False
 
 
 def carrying(names):
-    """Which of these files the output that is being made has to bring along, since no other output has them for certain.
+    """Which of these files the output that is being made has to bring along: no other output has them for certain.
 
     Args:
         names (Iterable[str]): of the files that the output's page needs.
@@ -41,8 +41,8 @@ def forget(shell):
 
 
 def _begins(info):
-    """A cell that runs anew loses its outputs."""
-    here = _cell()
+    """A cell that runs anew loses its outputs. One that has no id but its number never does: numbers only rise."""
+    here = _request().get("metadata", {}).get("cellId")
     for name in [name for name, cell in _carried.items() if cell == here]:
         del _carried[name]
 

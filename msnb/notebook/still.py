@@ -1,9 +1,9 @@
 """A view as a notebook file keeps it: a picture that every reader shows, and the page that takes its place.
 
-Front ends, GitHub and converters leave an `<img>` where they take scripts, frames and styles away. Where scripts run, the
-picture's own `onload` (`src/wake.js`) lays the view's page over it, in a frame that is transparent until it has drawn. The
-files that all pages share stand once in a notebook, in the first output that needs them; a page that does not find them
-stays a picture.
+Front ends, GitHub and converters leave an `<img>` where they take scripts, frames and styles away. Where scripts run,
+the picture's own `onload` (`src/wake.js`) lays the view's page over it, in a frame that is transparent until it has
+drawn. The files that pages share stand once in a notebook, in the first output that needs them; a view that does not
+find them stays a picture.
 """
 
 import base64

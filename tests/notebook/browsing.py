@@ -1,6 +1,7 @@
 """What tests in a browser share: chromium, Jupyter servers with the extension, screenshots for the documentation."""
 
 import importlib.util
+import io
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
+from PIL import Image
 
 ROOT = Path(__file__).parents[2]
 EXTENSION = ROOT / "extensions" / "jupyterlab-msnb"
@@ -60,6 +62,12 @@ def picture(target, name, folder, docs=True, **options):
     """A screenshot; with MSNB_DOCS=1 in the environment it is the one in docs/images, else it goes to `folder`."""
     place = ROOT / "docs" / "images" if docs and os.environ.get("MSNB_DOCS") == "1" else Path(folder)
     target.screenshot(path=place / f"{name}.png", **options)
+
+
+def paper(image):
+    """Brightness of what a picture is drawn on, 0 to 255; `image` is its element on a page."""
+    shot = Image.open(io.BytesIO(image.screenshot())).convert("L")
+    return shot.getpixel((6, shot.height // 2))
 
 
 def needs(module):
