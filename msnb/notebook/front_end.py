@@ -49,11 +49,17 @@ def _begins(info):
 
 def _cell():
     """What tells the running cell from others: the front end's id for it, or else its number; None for what is no cell
-    of a notebook."""
+    of a notebook, or is captured and may never be shown."""
     request = _request()
-    if not request.get("content", {}).get("store_history"):
+    if not request.get("content", {}).get("store_history") or _captured(cells.shell()):
         return None
     return request.get("metadata", {}).get("cellId") or cells.shell().execution_count
+
+
+def _captured(shell):
+    from IPython.core.displaypub import CapturingDisplayPublisher  # there is a shell, so IPython is loaded
+
+    return isinstance(shell.display_pub, CapturingDisplayPublisher)
 
 
 def _request():

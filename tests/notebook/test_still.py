@@ -1,6 +1,7 @@
 """Saved views where no kernel runs: what a notebook file keeps, with and without scripts, on paper and as Markdown."""
 
 import base64
+import contextlib
 import html
 import pathlib
 import re
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from browsing import chromium, paper
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 import msnb as ms
@@ -152,14 +154,15 @@ def test_an_output_that_is_brought_up_to_date_brings_what_it_brought(front, monk
     assert ['data-msnb-name="' in data["text/html"] for data in published] == [True, False, True, False]
 
 
-@pytest.mark.parametrize("place", ["no kernel", "side panel", "Colab"])
+@pytest.mark.parametrize("place", ["no kernel", "side panel", "captured", "Colab"])
 def test_an_output_of_its_own_brings_everything(front, monkeypatch, place):
     front.begins("one", store=place != "side panel")
     if place == "no kernel":
         front.shell.parent_header = {}
     if place == "Colab":
         monkeypatch.setitem(sys.modules, "google.colab", SimpleNamespace())
-    assert len(front.shows(graph())) == len(front.shows(graph())) == 1
+    with capture_output() if place == "captured" else contextlib.nullcontext():
+        assert len(front.shows(graph())) == len(front.shows(graph())) == 1
     assert not front_end._carried
 
 
