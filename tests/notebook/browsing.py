@@ -32,6 +32,7 @@ FLAGS = [
 ]
 MISSING = "no chromium found: the tests in a browser did not run (apt-get install chromium)"
 TOKEN = "msnb"
+PYTHON = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}  # of a notebook
 
 
 def missing(message):
@@ -87,9 +88,8 @@ def serve(folder, module, notebooks):
     (kernel / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"}))
     work = folder / "work"
     work.mkdir()
-    python = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     for name, cells in notebooks.items():
-        nbformat.write(new_notebook(cells=[new_code_cell(text) for text in cells], metadata=python), work / name)
+        nbformat.write(new_notebook(cells=[new_code_cell(text) for text in cells], metadata=PYTHON), work / name)
     quiet = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
     (folder / "config" / "labconfig").mkdir(parents=True)
     (folder / "config" / "labconfig" / "default_setting_overrides.json").write_text(json.dumps(quiet))

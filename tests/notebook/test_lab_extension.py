@@ -7,7 +7,7 @@ import time
 import nbformat
 import numpy as np
 import pytest
-from browsing import EXTENSION, TOKEN, chromium, line, menu, opened, paper, picture, serve, stop
+from browsing import EXTENSION, PYTHON, TOKEN, chromium, line, menu, opened, paper, picture, serve, stop
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 from msnb import Tensor, nn
@@ -171,7 +171,8 @@ def a_notebook_that_is_opened_again_shows_its_graph_without_a_kernel(page):
 def a_fresh_clone_shows_pictures_and_trust_wakes_them(page, folder):
     view = graph.view(nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)))
     output = new_output("display_data", view._repr_mimebundle_()[0])
-    nbformat.write(new_notebook(cells=[new_code_cell("view", outputs=[output])]), folder / "work" / "clone.ipynb")
+    clone = new_notebook(cells=[new_code_cell("view", outputs=[output])], metadata=PYTHON)
+    nbformat.write(clone, folder / "work" / "clone.ipynb")
     page.goto(page.url.partition("/lab")[0] + f"/lab/tree/clone.ipynb?token={TOKEN}&reset")
     still = page.locator(".msnb-view > img")
     still.wait_for()
