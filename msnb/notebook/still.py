@@ -9,6 +9,7 @@ find them stays a picture.
 import base64
 import html
 import pathlib
+import re
 
 from msnb.notebook import front_end
 from msnb.notebook.page import text_of
@@ -29,6 +30,7 @@ _STYLE = (
     "@media print{.msnb-view>p,.msnb-view>iframe{display:none}"
     ".msnb-view>img{color-scheme:light;max-height:88vh;break-inside:avoid}}"
 )
+_PICTURE = re.compile('<img src="data:image/svg[+]xml;base64,([^"]*)" alt="([^"]*)"')
 
 
 def standing(page, picture, title, height, purpose, carries):
@@ -59,6 +61,12 @@ def standing(page, picture, title, height, purpose, carries):
         f'{brought}<img src="data:image/svg+xml;base64,{source}" alt="{html.escape(title)}" style="max-width:100%" '
         f'onload="{html.escape(text_of(_WAKE).strip())}"></div>'
     )
+
+
+def picture_in(text):
+    """(SVG document, title) of the view that some HTML shows, (None, None) where that is no view."""
+    found = _PICTURE.search(text) if text.startswith('<div class="msnb-view"') else None
+    return (base64.b64decode(found[1]).decode(), html.unescape(found[2])) if found else (None, None)
 
 
 def bundle(view, page, title, purpose, carries=None):

@@ -1,6 +1,5 @@
 """Saved views where no kernel runs: what a notebook file keeps, with and without scripts, on paper and as Markdown."""
 
-import base64
 import contextlib
 import html
 import pathlib
@@ -106,8 +105,7 @@ def test_what_sanitisers_leave_is_the_picture_and_a_sentence(book, views):
     for number, view in enumerate(views):
         text = kept(book, number)
         assert not re.search(r"<(?!/?(?:div|style|p|i|img)\b)", text), "another element than these"
-        source = re.search('<img src="data:image/svg[+]xml;base64,([^"]*)" alt="[^"]+"', text).group(1)
-        assert base64.b64decode(source).decode() == view.svg()
+        assert still.picture_in(text)[0] == view.svg()
         said = re.sub("<[^>]*>", "", re.sub("<style>.*?</style>", "", text))
         assert said.startswith("A still picture. Run this cell") and said.count(".") == 2
 
@@ -188,6 +186,22 @@ def test_markdown_has_one_block_of_html_for_each_view(book):
     lines = [line for line in text.splitlines() if "<" in line]
     assert len(lines) == 3 and all(line.startswith("<div ") and line.endswith("</div>") for line in lines)
     assert text.count('<img src="data:image/svg+xml;base64,') == 3 and "iframe src" not in text
+
+
+def test_markdown_can_link_the_pictures_as_files(book, views):
+    from nbconvert import MarkdownExporter
+
+    exporter = MarkdownExporter(preprocessors=["msnb.notebook.markdown.LinkedPictures"])
+    other = new_code_cell("1", outputs=[new_output("execute_result", {"text/html": "<b>no view</b>"})])
+    told = {"unique_key": "net", "output_files_dir": "net files"}
+    text, resources = exporter.from_notebook_node(new_notebook(cells=[*book.cells, other]), told)
+    assert re.findall(r"!\[(.*)\]\((.*)\)", text) == [
+        ("Graph of Net: 17 nodes", "net%20files/net_view_0_0.svg"),
+        ("gradients of a training", "net%20files/net_view_1_0.svg"),
+        ("Profile of Dense", "net%20files/net_view_2_0.svg"),
+    ]
+    assert list(resources["outputs"].values()) == [view.svg().encode() for view in views]
+    assert "msnb-view" not in text and "<b>no view</b>" in text
 
 
 # ---------------------------------------------------------------------- in a browser
