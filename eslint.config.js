@@ -4,7 +4,13 @@ import globals from "globals";
 import typescript from "typescript-eslint";
 
 export default defineConfig(
-  globalIgnores([".venv/", "**/lib/", "**/labextension/", "msnb/notebook/{gradients,graph,profile}/widget.js"]),
+  globalIgnores([
+    ".venv/",
+    "**/lib/",
+    "**/labextension/",
+    "msnb/notebook/{gradients,graph,profile}/widget.js",
+    "msnb/notebook/wake.js",
+  ]),
   js.configs.recommended,
   {
     rules: {

@@ -15,10 +15,19 @@ def load_ipython_extension(ipython: Any) -> None:
     """What `%load_ext msnb` runs."""
     if ipython in _loaded:
         return
-    from msnb.notebook import cache, cell_scope, complete, display, errors, magics  # spares IPython to plain Python
+    from msnb.notebook import (  # spares IPython to plain Python
+        cache,
+        cell_scope,
+        complete,
+        display,
+        errors,
+        front_end,
+        magics,
+    )
 
     undo = contextlib.ExitStack()
     undo.callback(_quiet_commands())
+    undo.callback(front_end.forget, ipython)
     for part in (cell_scope, magics, errors, display, complete, cache):
         undo.callback(part.install(ipython))
     _loaded[ipython] = undo

@@ -1,8 +1,9 @@
-"""The forms in which a view reaches its reader: a page of its own, a frame around that page, a notebook's bundle."""
+"""A view as a page of its own and as a file."""
 
 import base64
 import functools
 import gzip
+import hashlib
 import html
 import json
 import pathlib
@@ -27,51 +28,72 @@ def packed(path):
     return gzip.compress(path.read_bytes(), 9, mtime=0)
 
 
-def page(title: str, module: Path, parts: dict[str, bytes], draw: str, style: str = FILLS) -> str:
+class Page:
     """A page that needs no kernel, no network and no other file.
 
     Args:
         title (str): of the page.
         module (Path): the ES module that the widget uses as well.
-        parts (dict[str, bytes]): what the page carries; `draw` finds it as ``parts.<name>``, in base64.
-        draw (str): JavaScript that draws into ``view`` with the exports of the module, ``made``. ``bytes(text)``
-            decodes base64.
+        parts (dict[str, Union[bytes, Path]]): what the page carries; `draw` finds it as ``parts.<name>``, in base64. A
+            Path is a file that other pages carry too; it is gzipped.
+        draw (str): JavaScript expression that draws into ``view`` with the exports of the module, ``made``, and returns
+            the view, or a promise of it. ``bytes(text)`` decodes base64.
         style (str): CSS. Default: the view fills the page.
-
-    Returns:
-        str, HTML.
+        sheet (Path): a style sheet that other pages have too. Default: None.
     """
-    carried = {name: base64.b64encode(part).decode() for name, part in {**parts, "code": packed(module)}.items()}
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title>'
-        f'<style>{style}</style><body><div id="view"></div><script type="module">'
-        f"const parts={json.dumps(carried)};"
-        "const bytes=text=>Uint8Array.from(atob(text),c=>c.charCodeAt(0));"
-        "const source=await new Response(new Blob([bytes(parts.code)]).stream()"
-        '.pipeThrough(new DecompressionStream("gzip"))).text();'
-        'const made=await import(URL.createObjectURL(new Blob([source],{type:"text/javascript"})));'
-        f'const view=document.getElementById("view");{draw}'
-        "</script></body></html>"
-    )
+
+    def __init__(
+        self,
+        title: str,
+        module: Path,
+        parts: dict[str, bytes | Path],
+        draw: str,
+        style: str = FILLS,
+        sheet: Path | None = None,
+    ) -> None:
+        self.title, self.draw, self.style = title, draw, style
+        self.parts = {**parts, **({"sheet": sheet} if sheet else {}), "code": module}
+
+    def html(self) -> str:
+        """The whole page, str."""
+        return self._text(lambda path: base64.b64encode(packed(path)).decode())
+
+    def loose(self) -> str:
+        """The page without the files that it shares with others: ``@msnb:NAME`` stands for each, str."""
+        return self._text(lambda path: f"@msnb:{_name(path)}")
+
+    def shared(self) -> dict[str, bytes]:
+        """{name: gzipped bytes} of the files that it shares with other pages."""
+        return {_name(part): packed(part) for part in self.parts.values() if isinstance(part, pathlib.Path)}
+
+    def _text(self, of_file):
+        carried = {
+            name: of_file(part) if isinstance(part, pathlib.Path) else base64.b64encode(part).decode()
+            for name, part in self.parts.items()
+        }
+        # the page stays transparent until it has drawn, and says so: the picture that it lies over goes then
+        return (
+            f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark">'
+            f"<title>{html.escape(self.title)}</title>"
+            f'<style>{self.style}</style><body><div id="view"></div><script type="module">'
+            f"const parts={json.dumps(carried)};"
+            "const bytes=text=>Uint8Array.from(atob(text),c=>c.charCodeAt(0));"
+            "const unpacked=text=>new Response(new Blob([bytes(text)]).stream()"
+            '.pipeThrough(new DecompressionStream("gzip"))).text();'
+            "if(parts.sheet)document.head.append(Object.assign(document.createElement('style'),"
+            "{textContent:await unpacked(parts.sheet)}));"
+            "const made=await import(URL.createObjectURL("
+            'new Blob([await unpacked(parts.code)],{type:"text/javascript"})));'
+            f'const view=document.getElementById("view");const drawn=await {self.draw};'
+            "await (drawn.app??drawn).ready;"
+            'requestAnimationFrame(()=>requestAnimationFrame(()=>parent.postMessage("msnb:drawn","*")));'
+            "</script></body></html>"
+        )
 
 
-def frame(content: str, title: str, height: int) -> str:
-    """A page inside an iframe of its own, which neither sees nor disturbs the notebook around it."""
-    return (
-        f'<iframe srcdoc="{html.escape(content, quote=True)}" sandbox="allow-scripts allow-downloads" '
-        f'allow="clipboard-write; fullscreen" title="{html.escape(title, quote=True)}" '
-        f'style="width:100%;height:{height}px;border:0;display:block"></iframe>'
-    )
-
-
-def bundle(widget: Any, plain: str, picture: str | None, framed: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a notebook shows and keeps: the widget where there is one, the page, the picture, and a line of text."""
-    data = {}
-    if widget is not None:
-        made = widget._repr_mimebundle_()
-        data.update((made[0] if isinstance(made, tuple) else made) or {})
-    data.update({"text/plain": plain, "image/svg+xml": picture, "text/html": framed})
-    return data, {}
+def _name(path):
+    """What a shared file is called: another version of it has another name."""
+    return f"{path.parent.name}-{path.stem}-{hashlib.sha256(packed(path)).hexdigest()[:8]}"
 
 
 def save(path: str | Path, makers: dict[str, Callable[..., Any]], who: str) -> None:

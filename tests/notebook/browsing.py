@@ -1,6 +1,7 @@
 """What tests in a browser share: chromium, Jupyter servers with the extension, screenshots for the documentation."""
 
 import importlib.util
+import io
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
+from PIL import Image
 
 ROOT = Path(__file__).parents[2]
 EXTENSION = ROOT / "extensions" / "jupyterlab-msnb"
@@ -30,6 +32,7 @@ FLAGS = [
 ]
 MISSING = "no chromium found: the tests in a browser did not run (apt-get install chromium)"
 TOKEN = "msnb"
+PYTHON = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}  # of a notebook
 
 
 def missing(message):
@@ -62,6 +65,12 @@ def picture(target, name, folder, docs=True, **options):
     target.screenshot(path=place / f"{name}.png", **options)
 
 
+def paper(image):
+    """Brightness of what a picture is drawn on, 0 to 255; `image` is its element on a page."""
+    shot = Image.open(io.BytesIO(image.screenshot())).convert("L")
+    return shot.getpixel((6, shot.height // 2))
+
+
 def needs(module):
     """Skip, loudly, where a front end is not installed."""
     if importlib.util.find_spec(module) is None:
@@ -79,9 +88,8 @@ def serve(folder, module, notebooks):
     (kernel / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": "Python 3", "language": "python"}))
     work = folder / "work"
     work.mkdir()
-    python = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     for name, cells in notebooks.items():
-        nbformat.write(new_notebook(cells=[new_code_cell(text) for text in cells], metadata=python), work / name)
+        nbformat.write(new_notebook(cells=[new_code_cell(text) for text in cells], metadata=PYTHON), work / name)
     quiet = {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False}}
     (folder / "config" / "labconfig").mkdir(parents=True)
     (folder / "config" / "labconfig" / "default_setting_overrides.json").write_text(json.dumps(quiet))

@@ -27,6 +27,7 @@ class Net(nn.Cell):
         return self.dense(x)
 net = Net()
 net(ms.Tensor(np.ones((4, 3), np.float32)))""",
+    "graph": "%ms_ir net(ms.Tensor(np.ones((2, 3), np.float32)))",
     "mode": "%ms_mode",
     "await": "%%mindspore\nimport asyncio\nimport mindspore\nawait asyncio.sleep(0)\nmindspore.__version__",
     "error": "\nnet(ms.Tensor(np.ones((4, 5), np.float32)))",
@@ -47,8 +48,8 @@ y = slow(work(jnp.ones((300, 300)))[0, :3])""",
 
 
 @pytest.fixture(scope="module")
-def outputs(tmp_path_factory):
-    """Outputs of each cell by its name."""
+def book(tmp_path_factory):
+    """The notebook with its outputs."""
     from jupyter_client.manager import AsyncKernelManager
 
     folder = tmp_path_factory.mktemp("kernel")
@@ -58,6 +59,12 @@ def outputs(tmp_path_factory):
     where = {"metadata": {"path": str(folder)}}
     client = NotebookClient(book, km=manager, timeout=120, allow_errors=True, resources=where)
     client.execute(env={**os.environ, "PYTHONPATH": str(ROOT), "IPYTHONDIR": str(folder)})
+    return book
+
+
+@pytest.fixture(scope="module")
+def outputs(book):
+    """Outputs of each cell by its name."""
     return {cell.id: cell.outputs for cell in book.cells}
 
 
@@ -74,8 +81,13 @@ def test_the_cell_shows_its_value_its_seconds_and_its_graph(outputs):
     assert "text/html" in shown[0].data and shown[0].data["text/plain"].startswith("Tensor(shape=[4, 2]")
     assert shown[1].text.startswith("wall ")
     graph = shown[2].data
-    assert graph["text/plain"].startswith("GraphView(Net: ") and graph["text/html"].startswith("<iframe srcdoc=")
-    assert "image/svg+xml" in graph and "application/vnd.jupyter.widget-view+json" in graph
+    assert graph["text/plain"].startswith("GraphView(Net: ") and graph["text/html"].startswith('<div class="msnb-view"')
+
+
+def test_what_a_program_runs_keeps_the_module_once_and_no_state_of_widgets(outputs, book):
+    first, second = outputs["define"][2].data, outputs["graph"][0].data
+    assert 'data-msnb-name="' in first["text/html"] and 'data-msnb-name="' not in second["text/html"]
+    assert set(first) == set(second) == {"text/html", "text/plain"} and "widgets" not in book.metadata
 
 
 def test_the_mode_of_one_cell_is_not_that_of_the_next(outputs):

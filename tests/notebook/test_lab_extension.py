@@ -4,8 +4,14 @@ import hashlib
 import json
 import time
 
+import nbformat
+import numpy as np
 import pytest
-from browsing import EXTENSION, TOKEN, chromium, line, menu, opened, picture, serve, stop
+from browsing import EXTENSION, PYTHON, TOKEN, chromium, line, menu, opened, paper, picture, serve, stop
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from msnb import Tensor, nn
+from msnb.notebook import graph
 
 browser = pytest.fixture(chromium, scope="module")
 
@@ -162,6 +168,27 @@ def a_notebook_that_is_opened_again_shows_its_graph_without_a_kernel(page):
     assert "model not found" not in page.locator(".jp-Notebook").inner_text()
 
 
+def a_fresh_clone_shows_pictures_and_trust_wakes_them(page, folder):
+    view = graph.view(nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)))
+    output = new_output("display_data", view._repr_mimebundle_()[0])
+    clone = new_notebook(cells=[new_code_cell("view", outputs=[output])], metadata=PYTHON)
+    nbformat.write(clone, folder / "work" / "clone.ipynb")
+    page.goto(page.url.partition("/lab")[0] + f"/lab/tree/clone.ipynb?token={TOKEN}&reset")
+    still = page.locator(".msnb-view > img")
+    still.wait_for()
+    assert still.bounding_box()["height"] > 150 and page.locator(".jp-OutputArea iframe").count() == 0
+    assert "Run this cell, or trust the notebook" in page.locator(".msnb-view").inner_text()
+    assert paper(still) < 40, "dark, as JupyterLab is"
+    page.locator(".jp-Notebook .jp-InputPrompt").first.click()
+    page.keyboard.press("Control+Shift+C")
+    page.keyboard.type("trust notebook")
+    page.wait_for_selector('.lm-CommandPalette-itemLabel:has-text("Trust Notebook")')
+    page.keyboard.press("Enter")
+    page.locator(".jp-Dialog .jp-mod-accept").click()
+    page.wait_for_selector(".msnb-view.live")
+    assert not still.is_visible() and page.locator(".msnb-view > iframe").bounding_box()["height"] == view.height
+
+
 def test_a_session_in_jupyterlab(page, tmp_path):
     # One after the other in one page, as a person does; each builds on what is open.
     a_click_on_a_node_shows_its_line(page)
@@ -176,3 +203,4 @@ def test_a_session_in_jupyterlab(page, tmp_path):
     commands_are_in_the_palette(page)
     the_dark_theme_reaches_panel_and_graph(page)
     a_notebook_that_is_opened_again_shows_its_graph_without_a_kernel(page)
+    a_fresh_clone_shows_pictures_and_trust_wakes_them(page, tmp_path)

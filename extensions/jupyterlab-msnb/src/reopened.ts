@@ -5,6 +5,8 @@ import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
 import { Widget } from "@lumino/widgets";
 
 const LOST = /model not found/i;
+// How the HTML of a view begins: a picture with its page, or the frame alone that views left before.
+const VIEW = /^<(div class="msnb-view"|iframe srcdoc=")/;
 
 export function showReopened(tracker: INotebookTracker): void {
   tracker.widgetAdded.connect((_, panel) => {
@@ -35,9 +37,9 @@ async function replace(panel: NotebookPanel, node: HTMLElement): Promise<void> {
     return;
   }
   const output = cell.outputArea.model.get(index);
-  // msnb's views leave a page in a frame of its own; no other widget's fallback is touched.
+  // No other widget's fallback is touched.
   const page = output.data["text/html"];
-  if (!(Array.isArray(page) ? page.join("") : String(page ?? "")).startsWith('<iframe srcdoc="')) {
+  if (!VIEW.test(Array.isArray(page) ? page.join("") : String(page ?? ""))) {
     return;
   }
   const renderer = panel.content.rendermime.createRenderer("text/html");

@@ -6,7 +6,7 @@ from typing import Any
 
 from msnb.insight.gradients.monitor import GradientMonitor as _Monitor
 from msnb.insight.gradients.recording import Recording
-from msnb.notebook import cell_names, cell_views, page
+from msnb.notebook import cell_names, cell_views, page, still
 from msnb.notebook.gradients.payload import pack
 from msnb.notebook.gradients.picture import to_svg
 from msnb.notebook.gradients.text import to_text
@@ -111,7 +111,7 @@ class GradientView:
 
     def html(self) -> str:
         """The interactive view as a page that needs no kernel, no network and no other file."""
-        return _page(self.payload, self.graph_payload)
+        return self._page().html()
 
     def save(self, path: str) -> None:
         """Write the view to a file: .html (interactive), .svg or .txt, by its suffix.
@@ -127,16 +127,13 @@ class GradientView:
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         cell_views.remember(self)
-        return page.bundle(self.widget, repr(self), self.svg(), self._frame())
+        return still.bundle(self, self._page(), "gradients of a training", "explore the gradients")
 
-    def _frame(self):
-        return page.frame(self.html(), "gradients", self.height)
-
-
-def _page(payload, graph):
-    parts = {"data": payload, "graph": graph, "module": page.packed(GRAPH_MODULE) if graph else b""}
-    draw = "made.mount(view,{payload:bytes(parts.data),graph:bytes(parts.graph),module:bytes(parts.module)});"
-    return page.page("gradients", _MODULE, parts, draw, page.FILLS + page.text_of(_STYLE))
+    def _page(self):
+        graph = self.graph_payload
+        parts = {"data": self.payload, "graph": graph, "module": GRAPH_MODULE if graph else b""}
+        draw = "made.mount(view,{payload:bytes(parts.data),graph:bytes(parts.graph),module:bytes(parts.module)})"
+        return page.Page("gradients", _MODULE, parts, draw, sheet=_STYLE)
 
 
 @functools.cache

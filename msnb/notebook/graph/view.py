@@ -17,7 +17,7 @@ from msnb.ir.overlay import carried, checked, packed
 from msnb.ir.payload import difference, gzipped, listings, pack, stage
 from msnb.ir.picture import to_svg
 from msnb.ir.stages import Stages
-from msnb.notebook import cell_names, cell_views, page
+from msnb.notebook import cell_names, cell_views, front_end, page, still
 from msnb.notebook.graph import live
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -151,6 +151,7 @@ class GraphView:
             raise ValueError("For 'view', 'stages' should name at least one stage, but is empty.")
         self.height = height
         self._display, self._displayed = f"msnb-{uuid.uuid4().hex}", False
+        self._carries = set()  # which files of the page an output of this view brings along
         self._columns = {}  # (stage, key) -> column
         self._measured = {}  # the same -> (the graph that it was given for, column)
         self._payload = self._saved = self._widget = None
@@ -397,7 +398,7 @@ class GraphView:
 
     def html(self) -> str:
         """The interactive view as a page that needs no kernel, no network and no other file."""
-        return _page(self.payload, self.graph.name)
+        return _page(self.payload, self.graph.name).html()
 
     def save(self, path: str) -> None:
         """Write the view to a file: .html (interactive), .svg, .dot or .ir (text), by its suffix.
@@ -416,7 +417,8 @@ class GraphView:
         from IPython.display import publish_display_data
 
         cell_views.remember(self)
-        publish_display_data(*self._repr_mimebundle_(), transient={"display_id": self._display})
+        self._carries |= front_end.carrying(self._page().shared())
+        publish_display_data(*self._bundle(self._carries), transient={"display_id": self._display})
         self._displayed = True
 
     def show_again(self) -> None:
@@ -424,17 +426,21 @@ class GraphView:
         if self._displayed:
             from IPython.display import publish_display_data
 
-            publish_display_data(*self._repr_mimebundle_(), transient={"display_id": self._display}, update=True)
+            publish_display_data(*self._bundle(self._carries), transient={"display_id": self._display}, update=True)
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        return page.bundle(self.widget, repr(self), self.svg(), self._frame())
+        return self._bundle(None)
 
-    def _frame(self):
-        return page.frame(_page(self.saved_payload, self.graph.name), repr(self), self.height)
+    def _bundle(self, carries):
+        title = f"Graph of {self.graph.name}: {len(self.graph)} nodes"
+        return still.bundle(self, self._page(), title, "explore the graph", carries)
+
+    def _page(self):
+        return _page(self.saved_payload, self.graph.name)
 
 
 def _page(payload, title):
-    return page.page(title, MODULE, {"data": payload}, "made.still(view,parts.data);")
+    return page.Page(title, MODULE, {"data": payload}, "made.still(view,parts.data)")
 
 
 @functools.cache

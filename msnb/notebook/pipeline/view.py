@@ -6,6 +6,7 @@ import threading
 from typing import Any, Self
 
 from msnb.dataset.engine.dataset import Dataset
+from msnb.notebook import front_end
 from msnb.notebook.pipeline import drawing
 
 _MODULE = pathlib.Path(__file__).with_name("widget.js")
@@ -95,7 +96,8 @@ class PipelineView:
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         data = {"text/plain": repr(self), "text/html": self.html()}
-        kind = _widget_class() if self._looking is not None else None  # what is over needs no widget
+        # what is over needs no widget, and so does what nobody watches
+        kind = _widget_class() if self._looking is not None and front_end.attended() else None
         if kind is not None:
             if self._widget is None:
                 self._widget = kind(picture=drawing.picture(self.monitor.snapshot(), self.history))

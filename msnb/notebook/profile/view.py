@@ -10,7 +10,7 @@ from typing import Any
 from msnb.insight.profile import Profile
 from msnb.insight.profile.payload import of_profile
 from msnb.insight.profile.text import markdown
-from msnb.notebook import cell_names, cell_views, page
+from msnb.notebook import cell_names, cell_views, page, still
 from msnb.notebook.graph import GraphView
 from msnb.notebook.graph.view import MODULE as GRAPH_MODULE
 
@@ -128,8 +128,7 @@ class ProfileView:
 
     def html(self) -> str:
         """The interactive view as a page that needs no kernel, no network and no other file."""
-        graph = self.graph
-        return _page(self.payload, graph.saved_payload if graph else b"", self.profile.name)
+        return self._page().html()
 
     def save(self, path: str | Path) -> None:
         """Write the view to a file: .html (interactive), .svg, .md, .txt, or .json (the timeline, for Perfetto).
@@ -161,21 +160,22 @@ class ProfileView:
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         cell_views.remember(self)
-        return page.bundle(self.widget, repr(self), self.svg(), self._frame())
+        return still.bundle(self, self._page(), f"Profile of {self.profile.name}", "explore the profile")
 
-    def _frame(self):
-        return page.frame(self.html(), f"Profile of {self.profile.name}", self.height)
-
-
-def _page(payload, graph, title):
-    parts = {"data": payload, "graph": graph, "module": page.packed(GRAPH_MODULE) if graph else b""}
-    return page.page(
-        title,
-        _MODULE,
-        parts,
-        "made.still(view,parts.data,parts.graph,parts.module);",
-        "html,body{margin:0;background:transparent}",
-    )
+    def _page(self):
+        graph = self.graph
+        parts = {
+            "data": self.payload,
+            "graph": graph.saved_payload if graph else b"",
+            "module": GRAPH_MODULE if graph else b"",
+        }
+        return page.Page(
+            self.profile.name,
+            _MODULE,
+            parts,
+            "made.still(view,parts.data,parts.graph,parts.module)",
+            "html,body{margin:0;background:transparent}",
+        )
 
 
 @functools.cache

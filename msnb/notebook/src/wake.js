@@ -1,0 +1,32 @@
+// What the still picture of a view does once it has loaded, wherever scripts run: the live page takes its place. This
+// text is the `onload` of the picture, so a sanitiser that takes it away leaves the picture.
+// Inside an attribute the names of the element come first: `addEventListener` alone would be the picture's.
+((picture) => {
+  const view = picture.parentElement,
+    kept = (window.msnbKept ??= {}), // name -> file in base64, of every output that was seen
+    wake = () => {
+      // some front ends hide their outputs from the document
+      for (const root of [document, view])
+        for (const { dataset } of root.querySelectorAll("[data-msnb-name]")) kept[dataset.msnbName] = dataset.msnbCode;
+      const missing = view.dataset.needs.split(" ").some((name) => !kept[name]);
+      view.classList.toggle("still", missing);
+      if (missing) return;
+      window.removeEventListener("msnb:kept", wake);
+      const frame = document.createElement("iframe");
+      // of an origin of its own: the page neither sees nor disturbs the notebook around it
+      frame.sandbox = "allow-scripts allow-downloads";
+      frame.allow = "clipboard-write; fullscreen";
+      frame.title = picture.alt;
+      frame.srcdoc = view.dataset.page.replace(/@msnb:([\w-]+)/g, (_, name) => kept[name]);
+      const drawn = ({ source }) => {
+        if (source !== frame.contentWindow) return;
+        window.removeEventListener("message", drawn);
+        view.classList.add("live");
+      };
+      window.addEventListener("message", drawn);
+      view.append(frame);
+    };
+  window.addEventListener("msnb:kept", wake);
+  wake();
+  window.dispatchEvent(new Event("msnb:kept")); // a view further up may have waited for what this output carries
+})(this);
