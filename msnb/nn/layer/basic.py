@@ -116,8 +116,8 @@ class Dense(Cell):
         self.bias: Parameter | None = None
         if has_bias:
             self.bias = Parameter(initializer(bias_init, [out_channels]), "bias")
-            self.bias_add = P.BiasAdd()
-        self.reshape = P.Reshape()
+            self.bias_add: P.BiasAdd = P.BiasAdd()
+        self.reshape: P.Reshape = P.Reshape()
         self.activation = activation
         self.activation_flag: bool = activation is not None
 
@@ -226,7 +226,7 @@ class Flatten(Cell):
 
     def __init__(self) -> None:
         super().__init__()
-        self.reshape = P.Reshape()
+        self.reshape: P.Reshape = P.Reshape()
 
     def construct(self, x: Tensor) -> Tensor:
         """The matrix."""
@@ -299,7 +299,7 @@ class OneHot(Cell):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self.onehot = P.OneHot(axis)
+        self.onehot: P.OneHot = P.OneHot(axis)
         self.depth = depth
         self.on_value: Tensor = Tensor(on_value, dtype)
         self.off_value: Tensor = Tensor(off_value, dtype)

@@ -78,13 +78,13 @@ class Embedding(Cell):
             rows[padding_idx] = 0
             table = Tensor(rows)
         self.embedding_table = Parameter(table, "embedding_table")
-        self.gather = P.Gather()
+        self.gather: P.Gather = P.Gather()
         if use_one_hot:
-            self.one_hot = P.OneHot()
+            self.one_hot: P.OneHot = P.OneHot()
             self.on_value: Tensor = Tensor(1.0, dtype)
             self.off_value: Tensor = Tensor(0.0, dtype)
             self.matmul: P.MatMul = P.MatMul()
-            self.reshape = P.Reshape()
+            self.reshape: P.Reshape = P.Reshape()
 
     def construct(self, ids: Tensor) -> Tensor:
         """The vectors."""
