@@ -60,8 +60,10 @@ class _Decay(LearningRateSchedule):
         self, learning_rate: PositiveFloat, decay_rate: PositiveFloat, decay_steps: PositiveInt, is_stair: Bool = False
     ) -> None:
         super().__init__()
-        self.learning_rate, self.decay_rate = learning_rate, decay_rate
-        self.decay_steps, self.is_stair = decay_steps, is_stair
+        self.learning_rate: PositiveFloat = learning_rate
+        self.decay_rate: PositiveFloat = decay_rate
+        self.decay_steps: PositiveInt = decay_steps
+        self.is_stair: Bool = is_stair
 
     def _periods(self, step):
         """How often `decay_steps` has passed, rounded down for stairs."""

@@ -1,7 +1,8 @@
 """2.x's transforms without chance: one fixed change of an image each."""
 
 import math
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class AdjustBrightness(_Adjust):
 
     _change = staticmethod(kernels.brightness)
 
-    def __init__(self, brightness_factor):
+    def __init__(self, brightness_factor: float) -> None:
         self._set("brightness_factor", brightness_factor)
 
 
@@ -67,7 +68,7 @@ class AdjustContrast(_Adjust):
 
     _change = staticmethod(kernels.contrast)
 
-    def __init__(self, contrast_factor):
+    def __init__(self, contrast_factor: float) -> None:
         self._set("contrast_factor", contrast_factor)
 
 
@@ -80,7 +81,7 @@ class AdjustSaturation(_Adjust):
 
     _change = staticmethod(kernels.saturation)
 
-    def __init__(self, saturation_factor):
+    def __init__(self, saturation_factor: float) -> None:
         self._set("saturation_factor", saturation_factor)
 
 
@@ -93,7 +94,7 @@ class AdjustSharpness(_Adjust):
 
     _change = staticmethod(kernels.sharpness)
 
-    def __init__(self, sharpness_factor):
+    def __init__(self, sharpness_factor: float) -> None:
         self._set("sharpness_factor", sharpness_factor)
 
 
@@ -107,7 +108,7 @@ class AdjustHue(_Adjust):
     _bounds = (-0.5, 0.5)
     _change = staticmethod(kernels.hue)
 
-    def __init__(self, hue_factor):
+    def __init__(self, hue_factor: float) -> None:
         self._set("hue_factor", hue_factor)
 
 
@@ -164,7 +165,10 @@ class Affine(ImageOp):
         self.shear = tuple(shear) if isinstance(shear, list | tuple) else (shear, 0.0)
         if len(self.shear) != 2:
             raise TypeError("The length of shear should be 2.")
-        self.degrees, self.translate, self.scale_, self.resample = degrees, translate, scale, resample
+        self.degrees: Real = degrees
+        self.translate: Translation = translate
+        self.scale_: int | float = scale
+        self.resample: Interpolation = resample
         self.fill_value = triple(fill_value)
 
     def _row(self, image):
@@ -211,7 +215,7 @@ class Crop(ImageOp):
             raise TypeError("Coordinates should be a list/tuple (y, x) of length 2.")
         for value in coordinates:
             within(0, INT32_MAX, int)(value, "coordinates")
-        self.coordinates = tuple(coordinates)
+        self.coordinates: tuple[Any, ...] = tuple(coordinates)
         self.size = size
 
     def _row(self, image):
@@ -230,7 +234,9 @@ class Erase(ImageOp):
     """
 
     @checked
-    def __init__(self, top, left, height, width, value=0.0, inplace: Flag = False):
+    def __init__(
+        self, top: int, left: int, height: int, width: int, value: float | Sequence[float] = 0.0, inplace: Flag = False
+    ) -> None:
         _box(top, left, height, width)
         self.top, self.left, self.height, self.width = top, left, height, width
         values = value if isinstance(value, list | tuple) else (value,) * 3
@@ -238,7 +244,7 @@ class Erase(ImageOp):
             raise TypeError("value should be a single number or a sequence of 3 numbers.")
         for v in values:
             within(0, 255)(v, "value")
-        self.value = tuple(values)
+        self.value: tuple[float | int, ...] = tuple(values)
         self.inplace = inplace
 
     def _row(self, image):
@@ -264,7 +270,7 @@ class GaussianBlur(ImageOp):
 
     costly = True
 
-    def __init__(self, kernel_size, sigma=None):
+    def __init__(self, kernel_size: int | Sequence[int], sigma: float | Sequence[float] | None = None) -> None:
         sizes = (kernel_size,) * 2 if isinstance(kernel_size, int) else tuple(kernel_size)
         for size in sizes:
             within(1, FLOAT_MAX_INTEGER, int)(size, "kernel_size")
@@ -314,8 +320,12 @@ class PadToSize(ImageOp):
 
     @checked
     def __init__(
-        self, size: CropSize, offset=None, fill_value: FillValue = 0, padding_mode: BorderMode = Border.CONSTANT
-    ):
+        self,
+        size: CropSize,
+        offset: int | Sequence[int] | None = None,
+        fill_value: FillValue = 0,
+        padding_mode: BorderMode = Border.CONSTANT,
+    ) -> None:
         self.size = size
         self.offset = None if offset is None else (offset, offset) if isinstance(offset, int) else tuple(offset)
         self.fill_value = triple(fill_value)
@@ -342,7 +352,12 @@ class Perspective(ImageOp):
     costly = True
 
     @checked
-    def __init__(self, start_points, end_points, interpolation: Interpolation = Inter.BILINEAR):
+    def __init__(
+        self,
+        start_points: Sequence[Sequence[int | int]],
+        end_points: Sequence[Sequence[int | int]],
+        interpolation: Interpolation = Inter.BILINEAR,
+    ) -> None:
         for name, points in (("start_points", start_points), ("end_points", end_points)):
             of_type(list, tuple)(points, name)
             if len(points) != 4:
@@ -416,13 +431,13 @@ class ResizedCrop(ImageOp):
     @checked
     def __init__(
         self,
-        top,
-        left,
-        height,
-        width,
+        top: int,
+        left: int,
+        height: int,
+        width: int,
         size: Annotated[int | Pair, as_given(ResizeSize)],
         interpolation: Interpolation = Inter.BILINEAR,
-    ):
+    ) -> None:
         _box(top, left, height, width)
         self.top, self.left, self.height, self.width = top, left, height, width
         self.size = size
@@ -453,13 +468,13 @@ class Rotate(ImageOp):
         degrees: Real,
         resample: Interpolation = Inter.NEAREST,
         expand: Flag = False,
-        center=None,
+        center: tuple[Any, ...] | None = None,
         fill_value: FillValue = 0,
-    ):
+    ) -> None:
         self.degrees = degrees
         self.resample = resample
         self.expand = expand
-        self.center = center
+        self.center: Any = center
         self.fill_value = triple(fill_value)
 
     def _row(self, image):
@@ -485,7 +500,8 @@ class SlicePatches(TensorOp):
         slice_mode: Annotated[SliceMode, of_type(SliceMode)] = SliceMode.PAD,
         fill_value: Annotated[int, within(0, 255, int)] = 0,
     ):
-        self.num_height, self.num_width = num_height, num_width
+        self.num_height: PositiveInt24 = num_height
+        self.num_width: PositiveInt24 = num_width
         self.slice_mode = slice_mode
         self.fill_value = fill_value
 
@@ -530,7 +546,7 @@ class RandomAdjustSharpness(_Sometimes):
         prob (float, optional): Probability of it. Default: 0.5.
     """
 
-    def __init__(self, degree, prob=0.5):
+    def __init__(self, degree: float, prob: float = 0.5) -> None:
         self._set(AdjustSharpness(degree), prob)
         self.degree = degree
 
@@ -543,7 +559,7 @@ class RandomAutoContrast(_Sometimes):
         prob (float, optional): Probability of it. Default: 0.5.
     """
 
-    def __init__(self, cutoff=0.0, ignore=None, prob=0.5):
+    def __init__(self, cutoff: float = 0.0, ignore: Any = None, prob: float = 0.5) -> None:
         self._set(AutoContrast(cutoff, ignore), prob)
 
 
@@ -554,7 +570,7 @@ class RandomEqualize(_Sometimes):
         prob (float, optional): Probability of it. Default: 0.5.
     """
 
-    def __init__(self, prob=0.5):
+    def __init__(self, prob: float = 0.5) -> None:
         self._set(Equalize(), prob)
 
 
@@ -565,5 +581,5 @@ class RandomInvert(_Sometimes):
         prob (float, optional): Probability of it. Default: 0.5.
     """
 
-    def __init__(self, prob=0.5):
+    def __init__(self, prob: float = 0.5) -> None:
         self._set(Invert(), prob)

@@ -1,7 +1,7 @@
 """Transforms of where pixels are: decoding, resizing, cropping, turning. C++ operators in MindSpore."""
 
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class Decode(ImageOp):
         self.rgb = rgb
         self.to_pil = to_pil
 
-    def __call__(self, img):
+    def __call__(self, img: Any) -> Any:
         """Decode bytes, given as a 1-D array."""
         if isinstance(img, bytes):
             img = np.frombuffer(img, np.uint8)
@@ -378,7 +378,7 @@ class RandomResizedCrop(ImageOp):
     def _result(self, image):
         return kernels.resized_like(image, self.size, self.interpolation)
 
-    def box(self, stream, height, width):
+    def box(self, stream: Any, height: int, width: int) -> Any:
         """(x, y, width, height) of the part."""
         low, high = self._log_ratio
         for _ in range(self.max_attempts):
@@ -434,7 +434,7 @@ class RandomCropDecodeResize(RandomResizedCrop):
         ValueError: If a value is out of range.
     """
 
-    def __call__(self, img):
+    def __call__(self, img: Any) -> Any:
         """Decode and crop bytes, given as a 1-D array."""
         if not isinstance(img, np.ndarray) or img.ndim != 1 or img.dtype.kind == "U":
             raise TypeError(f"Input should be an encoded image with 1-D NumPy type, got {type(img)}.")
@@ -517,7 +517,10 @@ class RandomRotation(ImageOp):
         fill_value: FillValue | None = 0,
     ):
         self._range = degrees_range(degrees)
-        self.degrees, self.resample, self.expand, self.center = degrees, resample, expand, center
+        self.degrees = degrees
+        self.resample: Interpolation = resample
+        self.expand: Flag = expand
+        self.center: tuple[Any, ...] | None = center
         self.fill_value = triple(fill_value)
 
     def _draw(self, stream, image):
@@ -591,10 +594,10 @@ class CutOut(ImageOp):
     deterministic = False
 
     @checked
-    def __init__(self, length: PositiveInt24, num_patches: PositiveInt24 = 1, is_hwc=True):
+    def __init__(self, length: PositiveInt24, num_patches: PositiveInt24 = 1, is_hwc: bool = True) -> None:
         self.length = length
         self.num_patches = num_patches
-        self.is_hwc = is_hwc
+        self.is_hwc: bool = is_hwc
 
     def _draw(self, stream, image):
         if image.ndim != 3:

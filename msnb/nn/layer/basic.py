@@ -111,7 +111,7 @@ class Dense(Cell):
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.has_bias = has_bias
-        self.weight = Parameter(initializer(weight_init, [out_channels, in_channels]), "weight")
+        self.weight: Parameter = Parameter(initializer(weight_init, [out_channels, in_channels]), "weight")
         self.matmul: P.MatMul = P.MatMul(transpose_b=True)
         self.bias: Parameter | None = None
         if has_bias:

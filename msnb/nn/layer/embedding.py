@@ -77,7 +77,7 @@ class Embedding(Cell):
             rows = table.asnumpy().copy()
             rows[padding_idx] = 0
             table = Tensor(rows)
-        self.embedding_table = Parameter(table, "embedding_table")
+        self.embedding_table: Parameter = Parameter(table, "embedding_table")
         self.gather: P.Gather = P.Gather()
         if use_one_hot:
             self.one_hot: P.OneHot = P.OneHot()
@@ -172,7 +172,9 @@ class EmbeddingLookup(Cell):
         if slice_mode == "field_slice" and manual_shapes is not None:
             manual_shapes = check(_ROWS, manual_shapes, "manual_shapes", self.cls_name)
         self.manual_shapes = manual_shapes
-        self.embedding_table = Parameter(initializer(param_init, [vocab_size, embedding_size]), "embedding_table")
+        self.embedding_table: Parameter = Parameter(
+            initializer(param_init, [vocab_size, embedding_size]), "embedding_table"
+        )
         self.lookup = P.EmbeddingLookup() if target == "CPU" else P.Gather()
         self.max_norm: Tensor = max_norm
         if max_norm is not None:

@@ -94,7 +94,7 @@ class _Similarity(Cell):
         self.filter_sigma = filter_sigma
         self.k1 = k1
         self.k2 = k2
-        self.reduce_mean = P.ReduceMean()
+        self.reduce_mean: P.ReduceMean = P.ReduceMean()
 
     def _window(self):
         weight = _gaussian_window(self.filter_size, self.filter_sigma)
