@@ -79,7 +79,7 @@ class Listener:
 
     def __init__(self, functions: dict[str, Callable[..., Any]], name: str, here: bool, vital: bool) -> None:
         self.name: str = name
-        self.functions = functions
+        self.functions: dict[str, Callable[..., Any]] = functions
         self.owner: int | None = threading.get_ident() if here else None
         self.vital: bool = vital
         self.closed: bool = False
@@ -214,8 +214,9 @@ class Call:
         self.kwargs: dict[str, Any] = kwargs
         self.step: str | None = step
         self.traced: bool = trace.thread.frame is not None
-        self.around = around
-        self.out = self.error = None
+        self.around: Call | None = around
+        self.out: Any = None
+        self.error: BaseException | None = None
 
     @property
     def scope(self) -> tuple[str, ...]:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.common.kinds import Kind
     from msnb.core.names import GraphName
 
-REGISTRY = {}  # class name -> Operator, aliases included
-FUNCTIONAL = {}  # functional name -> function
+REGISTRY: dict[str, Any] = {}  # class name -> Operator, aliases included
+FUNCTIONAL: dict[str, Any] = {}  # functional name -> function
 
 _thread = trace.thread
 _new = object.__new__

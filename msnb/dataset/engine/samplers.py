@@ -309,7 +309,7 @@ class DistributedSampler(BuiltinSampler):
     def __init__(
         self, num_shards: int, shard_id: int, shuffle: bool = True, num_samples: int | None = None, offset: int = -1
     ) -> None:
-        self.num_shards = _positive("num_shards", num_shards)
+        self.num_shards: int = _positive("num_shards", num_shards)
         self.shard_id: int = _whole("shard_id", shard_id)
         self.offset: int = _whole("offset", offset)
         self.shuffle: bool = _boolean("shuffle", shuffle)
@@ -363,7 +363,7 @@ class PKSampler(BuiltinSampler):
         num_samples: int | None = None,
     ) -> None:
         super().__init__(num_samples)
-        self.num_val = _positive("num_val", num_val)
+        self.num_val: int = _positive("num_val", num_val)
         self.class_column: str = class_column
         self.shuffle: bool = _boolean("shuffle", shuffle)
         if num_class is not None:
