@@ -1,7 +1,7 @@
 """The share of msnb's public symbols whose type pyright knows; `make lint` wants it not to sink.
 
-    python tests/typing/share.py            fails below `LEAST`
-    python tests/typing/share.py --open     and names what is open, the modules with most of it first
+python tests/typing/share.py            fails below `LEAST`
+python tests/typing/share.py --open     and names what is open, the modules with most of it first
 """
 
 import json
