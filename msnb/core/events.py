@@ -160,7 +160,7 @@ def listen(
     return listener
 
 
-def _places(functions):
+def _places(functions: dict[str, Callable[..., Any]]) -> Any:
     return dict.fromkeys(_WITH.get(event, event) for event in functions)
 
 

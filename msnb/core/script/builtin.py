@@ -156,7 +156,7 @@ def _fold(iterable, builtin, combine):
     items = list(iterable)
     if not builtins.any(dynamic(i) for i in items):
         return builtin(items)
-    result = None
+    result: Any = None
     for item in items:
         array = boolean(to_tensor(item), None)
         result = array if result is None else combine(result, array)
