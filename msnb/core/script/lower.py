@@ -26,12 +26,12 @@ class Lowering(ast.NodeTransformer):
     """
 
     def __init__(
-        self, filename: str, self_name: str | None = None, depth: str = "", around: frozenset[Any] = frozenset()
+        self, filename: str, self_name: str | None = None, depth: str = "", around: frozenset[str] = frozenset()
     ) -> None:
         self.filename = filename
         self.self_name = self_name
         self.depth = depth
-        self.around: frozenset[Any | str] = around
+        self.around: frozenset[str] = around
         self.foreign: frozenset[str] = frozenset()  # globals and the like, which are changed in place and never rebound
         self.owner: str = "function"
         self.count: int = 0

@@ -354,8 +354,8 @@ class Perspective(ImageOp):
     @checked
     def __init__(
         self,
-        start_points: Sequence[Sequence[int | int]],
-        end_points: Sequence[Sequence[int | int]],
+        start_points: Sequence[Sequence[int]],
+        end_points: Sequence[Sequence[int]],
         interpolation: Interpolation = Inter.BILINEAR,
     ) -> None:
         for name, points in (("start_points", start_points), ("end_points", end_points)):

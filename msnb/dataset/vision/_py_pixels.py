@@ -66,7 +66,7 @@ class ToTensor(PyOp):
 
     _function, _given = util.to_tensor, ("output_type",)
 
-    def __init__(self, output_type: np.dtype = np.float32) -> None:
+    def __init__(self, output_type: Any = np.float32) -> None:
         self.output_type = output_type
 
 
@@ -79,7 +79,7 @@ class ToType(PyOp):
 
     _function, _given = util.to_type, ("output_type",)
 
-    def __init__(self, output_type: np.dtype) -> None:
+    def __init__(self, output_type: Any) -> None:
         self.output_type = output_type
 
 
