@@ -185,7 +185,7 @@ class _Formula(Initializer):
 
     rank = None  # numbers of axes that the formula is defined for
 
-    def __init__(self, **arguments):
+    def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
         for name, value in arguments.items():
             setattr(self, name, check_finite(value, name, type(self).__name__))
@@ -275,7 +275,7 @@ class _He(_Formula):
     mode: str
     nonlinearity: str
 
-    def __init__(self, negative_slope=0, mode="fan_in", nonlinearity="leaky_relu"):
+    def __init__(self, negative_slope: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> None:
         super().__init__(negative_slope=negative_slope, mode=mode, nonlinearity=nonlinearity)
 
     def _deviation(self, shape):

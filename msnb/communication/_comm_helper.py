@@ -1,5 +1,7 @@
 """Groups of processes: which there are, and who belongs to them."""
 
+from typing import Self
+
 HCCL_WORLD_COMM_GROUP = "hccl_world_group"
 NCCL_WORLD_COMM_GROUP = "nccl_world_group"
 MCCL_WORLD_COMM_GROUP = "mccl_world_group"
@@ -19,7 +21,7 @@ class Backend(str):
     NCCL = "nccl"
     MCCL = "mccl"
 
-    def __new__(cls, name):
+    def __new__(cls, name: str) -> Self:
         if not isinstance(name, str):
             raise TypeError(f"The backend should be a str, but got {name!r} ({type(name).__name__}).")
         if name.lower() not in (*WORLD_GROUP_OF, cls.UNDEFINED):

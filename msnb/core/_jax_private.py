@@ -1,5 +1,8 @@
 """The one module that touches JAX's private API; each use says what it falls back to."""
 
+# What JAX does not have here is None, and whoever uses it has looked.
+# pyright: reportOptionalMemberAccess=false
+
 import functools
 from typing import Any
 
@@ -216,7 +219,7 @@ Literal = jex_core.Literal
 Var = jex_core.Var
 
 
-def weak_float32(array):
+def weak_float32(array: Any) -> Any:
     """A traced Python float as a float32 that does not widen what it meets."""
     if _convert_element_type is not None:
         return _convert_element_type(array, np.dtype("float32"), weak_type=True)

@@ -40,7 +40,7 @@ class JitFunction:
         self.fn = fn
         self.name: Any = _name_of(fn)
         self.input_signature: tuple[Tensor | MetaTensor, ...] | None = _signature_tuple(input_signature)
-        self.key = Identity(fn)
+        self.key: Identity = Identity(fn)
         self._programs = None
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:

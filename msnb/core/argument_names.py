@@ -9,7 +9,7 @@ from msnb.core.tree import flatten
 
 def argument_name(fn: Callable[..., Any], rebuild: Callable[[list[Any]], Any], leaves: list[Any], spot: int) -> str:
     """Name of the dynamic leaf at `spot` after the parameter of `fn` that it is passed for."""
-    marks = [None] * len(leaves)
+    marks: list[object] = [None] * len(leaves)
     marks[spot] = _MARK
     args, kwargs = rebuild(marks)
     names = getattr(getattr(fn, "__self__", fn), "argument_names", None) or parameter_names(fn)

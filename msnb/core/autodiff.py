@@ -223,7 +223,7 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
     array_grads, weight_grads = vjp(cotangents)
     if _thread.looking:
         float_status.note([*array_grads, *weight_grads])
-    found = [None] * len(tensors)
+    found: list[Any] = [None] * len(tensors)
     for i, grad in zip(smooth, array_grads):
         found[i] = box(grad)
     # named, so that tools find the gradient of a Parameter in the jaxpr of any train step

@@ -43,7 +43,7 @@ class Range(NamedTuple):
     """
 
     values: jax.Array
-    high: int | tuple
+    high: int | tuple[Any, ...]
     low: int | None = 0
     ignored: int | None = None
 
@@ -72,7 +72,7 @@ class Check:
     ) -> None:
         self.name: str = name
         self.ranges: Callable[..., Any] = ranges
-        self.error = error
+        self.error: type[Exception] = error
         self.always: bool = always
         self.what: str = what
 
@@ -268,7 +268,7 @@ class Checked:
         checks (tuple): The checks. Each kernel knows where in its arrays the inputs that they name stand.
     """
 
-    checks: tuple = ()
+    checks: tuple[Any, ...] = ()
 
     def _build(self, attributes, layout, statics):
         kernel = super()._build(attributes, layout, statics)

@@ -47,11 +47,11 @@ class Spelling(NamedTuple):
     name: str
     generation: int
     target: Any
-    operators: tuple
+    operators: tuple[Any, ...]
 
 
-SPELLINGS = {}  # (kind, name, generation) -> Spelling
-NUMPY = {}  # name in mindspore.numpy -> function
+SPELLINGS: dict[tuple[str, str, int], Spelling] = {}  # (kind, name, generation) -> Spelling
+NUMPY: dict[str, Callable[..., Any]] = {}  # name in mindspore.numpy -> function
 
 
 def spell(kind: str, name: str, generation: int, target: Any, operators: tuple[type, ...]) -> None:

@@ -5,6 +5,7 @@ measured). The exceptions: unsigned types wider than 8 bits do not mix with othe
 integer Tensor gives float32; a Python int never widens a Tensor; dividing integers gives float32.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -13,8 +14,8 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 
-np_dtype = mstype.np_dtype
-from_numpy_dtype = mstype.from_numpy_dtype
+np_dtype: Callable[..., Any] = mstype.np_dtype
+from_numpy_dtype: Callable[..., Any] = mstype.from_numpy_dtype
 
 _LONE_UNSIGNED = frozenset(map(np.dtype, ("uint16", "uint32", "uint64")))
 _BOOL = np.dtype(bool)

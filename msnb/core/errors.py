@@ -85,7 +85,7 @@ def describe(value: Any) -> str:
     return type(value).__name__
 
 
-def explain_kernel_error(error: Exception, op: str, args: Sequence[Any]) -> Exception:
+def explain_kernel_error(error: BaseException, op: str, args: Sequence[Any]) -> BaseException:
     """The error of an operator's kernel as MindSpore's users know it: class by cause, the operator, its inputs."""
     if isinstance(error, KeyboardInterrupt):
         return error

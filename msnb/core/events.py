@@ -82,7 +82,7 @@ class Listener:
 
     def __init__(self, functions: dict[str, Callable[..., Any]], name: str, here: bool, vital: bool) -> None:
         self.name: str = name
-        self.functions = functions
+        self.functions: dict[str, Callable[..., Any]] = functions
         self.owner: int | None = threading.get_ident() if here else None
         self.vital: bool = vital
         self.closed: bool = False
@@ -163,7 +163,7 @@ def listen(
     return listener
 
 
-def _places(functions):
+def _places(functions: dict[str, Callable[..., Any]]) -> Any:
     return dict.fromkeys(_WITH.get(event, event) for event in functions)
 
 
@@ -217,8 +217,9 @@ class Call:
         self.kwargs: dict[str, Any] = kwargs
         self.step: str | None = step
         self.traced: bool = trace.thread.frame is not None
-        self.around = around
-        self.out = self.error = None
+        self.around: Call | None = around
+        self.out: Any = None
+        self.error: BaseException | None = None
 
     @property
     def scope(self) -> tuple[str, ...]:

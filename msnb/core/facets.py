@@ -26,8 +26,8 @@ class Coverage(NamedTuple):
         missing (list[str]): Names of those that have none, sorted.
     """
 
-    known: list
-    missing: list
+    known: list[Any]
+    missing: list[Any]
 
     def __str__(self) -> str:
         total = len(self.known) + len(self.missing)

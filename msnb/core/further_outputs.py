@@ -31,9 +31,9 @@ class Run(NamedTuple):
         extras (list[jax.Array]): what the observer added.
     """
 
-    inputs: list
-    outputs: list
-    extras: list
+    inputs: list[Any]
+    outputs: list[Any]
+    extras: list[Any]
 
 
 observers: tuple[Any, ...] = ()

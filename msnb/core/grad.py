@@ -72,7 +72,7 @@ class _GradFunction:
             return self._run(*args, **kwargs)
         return compile.call(*self._graph_call(args, kwargs, with_root=True))
 
-    def _graph_call(self, args, kwargs, with_root=False):
+    def _graph_call(self, args, kwargs, with_root=False) -> Any:
         """(fn, args, kwargs, name, extra) for core.compile; the program is kept with the differentiated function."""
         if hasattr(self.fn, "_positional") and kwargs:
             args, kwargs = self.fn._positional(args, kwargs)

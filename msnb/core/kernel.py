@@ -52,7 +52,7 @@ class Kernel:
         self.checked: Any = None  # of an operator with checks: what is static, and where the inputs stand
         self._pullbacks = {}
 
-    def call(self, *arrays: jax.Array) -> Any:
+    def call(self, *arrays: Any) -> Any:
         """`run`, and what has to be done when it fails; the hot paths call `run` and do it themselves."""
         try:
             return self.run(*arrays)

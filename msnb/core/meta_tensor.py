@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # named in annotations alone
 class _MetaTensorType(type):
     """A Tensor counts as a MetaTensor whose data is there: initializers return Tensors at once."""
 
-    def __instancecheck__(cls, instance):
+    def __instancecheck__(cls, instance: Any) -> bool:
         return type.__instancecheck__(cls, instance) or cls is MetaTensor and isinstance(instance, Tensor)
 
 

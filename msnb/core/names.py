@@ -34,8 +34,8 @@ class Meaning(NamedTuple):
     """
 
     operator: str
-    attributes: dict
-    marks: dict
+    attributes: dict[Any, Any]
+    marks: dict[Any, Any]
 
     @property
     def settings(self) -> dict[str, Any]:

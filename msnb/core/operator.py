@@ -25,11 +25,10 @@ from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, box
 
 if TYPE_CHECKING:  # named in annotations alone
-    from msnb.common.kinds import Kind
     from msnb.core.names import GraphName
 
-REGISTRY = {}  # class name -> Operator, aliases included
-FUNCTIONAL = {}  # functional name -> function
+REGISTRY: dict[str, Any] = {}  # class name -> Operator, aliases included
+FUNCTIONAL: dict[str, Any] = {}  # functional name -> function
 
 _thread = trace.thread
 _new = object.__new__
@@ -71,7 +70,7 @@ class Operator:
             for p in parameters
             if p.kind is not p.KEYWORD_ONLY
         ]
-        self.attributes: dict[str, tuple[Kind | None, object | Any]] = {
+        self.attributes: dict[str, tuple[Any, Any]] = {
             p.name: (kind_of(p.annotation), _ABSENT if p.default is p.empty else p.default)
             for p in parameters
             if p.kind is p.KEYWORD_ONLY
@@ -298,7 +297,12 @@ class Operator:
         return list(arg)
 
     def failed(
-        self, error: Exception, kernel: Kernel, boxes: Sequence[Any], arrays: Sequence[Any], targets: Sequence[Any] = ()
+        self,
+        error: BaseException,
+        kernel: Kernel,
+        boxes: Sequence[Any],
+        arrays: Sequence[Any],
+        targets: Sequence[Any] = (),
     ) -> Any:
         """Raise what `error` of a kernel is called in MindSpore; but run again where another thread's training step
         took over the array of a Parameter meanwhile."""
@@ -357,7 +361,7 @@ def operand(value: Any, op: str, name: str) -> Any:
     raise TypeError(f"For '{op}', '{name}' should be a Tensor or a number, but got {describe(value)}.")
 
 
-def in_precision(boxes: Sequence[Any], skip: Sequence[str] = ()) -> list[Any]:
+def in_precision(boxes: Sequence[Any], skip: Sequence[int] = ()) -> list[Any]:
     """Inputs with float Parameters cast to what `Cell.to_float` asks for, but for the positions in `skip`."""
     dtype = _thread.compute_dtype
     return [cast_tensor(b, dtype) if isinstance(b, Parameter) and i not in skip else b for i, b in enumerate(boxes)]

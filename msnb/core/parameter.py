@@ -38,7 +38,7 @@ class Store:
     __slots__ = ("results", "writer", "__weakref__")
 
     def __init__(self, arrays: list[jax.Array], writer: tuple["Parameter", ...] | None = None) -> None:
-        self.results = deque([(list(arrays),)], maxlen=1)
+        self.results: deque[tuple[list[Any]]] = deque([(list(arrays),)], maxlen=1)
         self.writer: tuple[Parameter, ...] | None = writer
 
     @property
@@ -99,7 +99,7 @@ class Parameter(Tensor):
         self.cache_enable = False
         self.comm_fusion = 1
         self.parallel_optimizer = True
-        self.unique = False
+        self.unique: bool = False
         self.key: int = next(_numbers)
 
     # ------------------------------------------------------------------ the array

@@ -115,7 +115,7 @@ class DeclaredPrimitive(Primitive):
         self.attrs.update(attributes)
         self.init_attrs.update(attributes)
         self.__dict__.update(attributes)
-        self.input_names = [i.name for i in op.inputs]
+        self.input_names: list[str] = [i.name for i in op.inputs]
         self._settle()
         self._numbers = None  # what follows the inputs, once a call has put it on the device
 

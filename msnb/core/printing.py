@@ -19,7 +19,9 @@ def _array_text(array):
     kind = array.dtype.kind
     if array.dtype.name == "bfloat16":
         array, kind = array.astype(np.float32), "f"
-    formats = {"f": {"float_kind": lambda v: f"{v: .8e}"}, "c": {"complex_kind": lambda v: f"{v:.8e}"}}.get(kind, {})
+    formats: Any = {"f": {"float_kind": lambda v: f"{v: .8e}"}, "c": {"complex_kind": lambda v: f"{v:.8e}"}}.get(
+        kind, {}
+    )
     if array.ndim == 0:
         return np.array2string(array, formatter=formats) if kind != "f" else f"{float(array):.8g}".strip()
     return np.array2string(array, separator=", ", formatter=formats or None, threshold=1000)

@@ -39,9 +39,9 @@ class Node:
     __slots__ = ("kernel", "inputs", "arrays", "outputs", "order")
 
     def __init__(
-        self, kernel: Kernel, inputs: tuple[Any, ...], arrays: tuple[Any, ...], outputs: tuple[Any, ...]
+        self, kernel: Kernel | None, inputs: tuple[Any, ...], arrays: tuple[Any, ...], outputs: tuple[Any, ...]
     ) -> None:
-        self.kernel: Kernel = kernel
+        self.kernel: Any = kernel
         self.inputs: tuple[Any, ...] = inputs
         self.arrays: tuple[Any, ...] = arrays
         self.outputs: tuple[Any, ...] = outputs
@@ -85,7 +85,7 @@ class Custom(Node):
 
     __slots__ = ("backward",)
 
-    def __init__(self, backward: Callable[..., Any], inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
+    def __init__(self, backward: Callable[..., Any], inputs: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
         super().__init__(None, inputs, (), outputs)
         self.backward: Callable[..., Any] = backward
 

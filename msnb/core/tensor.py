@@ -435,7 +435,7 @@ _NARROWER = {
 }
 
 
-def available(dtype: np.dtype) -> np.dtype:
+def available(dtype: Any) -> Any:
     """`dtype` (numpy), or its 32-bit counterpart where MSNB_X64=0 keeps 64 bits switched off."""
     if jax.config.jax_enable_x64 or dtype not in _NARROWER:
         return dtype

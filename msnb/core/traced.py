@@ -126,7 +126,7 @@ class TracedOperator(Operator):
 
     def failed(
         self,
-        error: Exception,
+        error: BaseException,
         kernel: "Kernel",
         boxes: Sequence[Any],
         arrays: Sequence[Any],

@@ -34,7 +34,7 @@ class Point:
 
     node: CNode | None
     slot: int
-    shape: tuple
+    shape: tuple[Any, ...]
     dtype: np.dtype
     label: str = ""
     nested: bool = False
@@ -80,8 +80,8 @@ class Instrumented:
     """
 
     jaxpr: object
-    points: list
-    missed: list
+    points: list[Any]
+    missed: list[Any]
     graph: object
 
 

@@ -52,7 +52,7 @@ class Hierarchy:
 
     def __init__(self, graph: "FuncGraph", fold: bool = True) -> None:
         self.graph = graph
-        self.root = Scope("", ROOT)
+        self.root: Scope = Scope("", ROOT)
         self.nodes: list[CNode] = list(graph.all_nodes())
         self.edges: list[Any] = []
         self.feeders: list[list[Any]] = [[] for _ in self.nodes]  # ids each node takes its inputs from

@@ -1,7 +1,7 @@
 """A Cell as it runs: compiled or operator by operator, under its scope, with mixed precision, hooks and bprop."""
 
 import inspect
-from typing import ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 import jax
 
@@ -74,7 +74,7 @@ class Running:
             return self._run(args, kwargs)
 
     @property
-    def argument_names(self):
+    def argument_names(self) -> list[str]:
         """Names of construct's parameters."""
         return compile.parameter_names(self.construct)
 
@@ -166,11 +166,11 @@ class Running:
         bound.apply_defaults()
         return bound.args, {}
 
-    def compile(self, *inputs):
+    def compile(self, *inputs: Any) -> None:
         """Trace the graph for these inputs without running it."""
         compile.find(self, *self._graph_call(inputs, {}))
 
-    def compile_and_run(self, *inputs):
+    def compile_and_run(self, *inputs: Any) -> Any:
         """Run as a compiled graph whatever the mode is."""
         return compile.call(self, *self._graph_call(inputs, {}))
 

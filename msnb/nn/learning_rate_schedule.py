@@ -60,8 +60,10 @@ class _Decay(LearningRateSchedule):
         self, learning_rate: PositiveFloat, decay_rate: PositiveFloat, decay_steps: PositiveInt, is_stair: Bool = False
     ) -> None:
         super().__init__()
-        self.learning_rate, self.decay_rate = learning_rate, decay_rate
-        self.decay_steps, self.is_stair = decay_steps, is_stair
+        self.learning_rate: PositiveFloat = learning_rate
+        self.decay_rate: PositiveFloat = decay_rate
+        self.decay_steps: PositiveInt = decay_steps
+        self.is_stair: Bool = is_stair
 
     def _periods(self, step):
         """How often `decay_steps` has passed, rounded down for stairs."""
@@ -203,7 +205,8 @@ class CosineDecayLR(LearningRateSchedule):
                 f"For '{self.cls_name}', 'max_lr' should be greater than 'min_lr', but got {max_lr} and {min_lr}."
             )
         self.decay_steps = decay_steps
-        self.min_lr, self.max_lr = min_lr, max_lr
+        self.min_lr: NonNegativeFloat = min_lr
+        self.max_lr: PositiveFloat = max_lr
 
     def construct(self, global_step: Tensor) -> Tensor:
         angle = math.pi * _elapsed(global_step, self.decay_steps, at_most_all=True)
@@ -252,8 +255,10 @@ class PolynomialDecayLR(LearningRateSchedule):
         update_decay_steps: Bool = False,
     ) -> None:
         super().__init__()
-        self.start_learning_rate, self.end_learning_rate = learning_rate, end_learning_rate
-        self.decay_steps, self.update_decay_steps = decay_steps, update_decay_steps
+        self.start_learning_rate: PositiveFloat = learning_rate
+        self.end_learning_rate: NonNegativeFloat = end_learning_rate
+        self.decay_steps: PositiveInt = decay_steps
+        self.update_decay_steps: Bool = update_decay_steps
         self.power = power
 
     def construct(self, global_step: Tensor) -> Tensor:
@@ -293,7 +298,8 @@ class WarmUpLR(LearningRateSchedule):
     @checked
     def __init__(self, learning_rate: NonNegativeFloat, warmup_steps: PositiveInt) -> None:
         super().__init__()
-        self.learning_rate, self.warmup_steps = learning_rate, warmup_steps
+        self.learning_rate: NonNegativeFloat = learning_rate
+        self.warmup_steps: PositiveInt = warmup_steps
 
     def construct(self, global_step: Tensor) -> Tensor:
         return self.learning_rate * _elapsed(global_step, self.warmup_steps, at_most_all=True)

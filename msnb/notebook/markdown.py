@@ -2,7 +2,12 @@
 
 import urllib.parse
 
-from nbconvert.preprocessors import Preprocessor
+try:
+    from nbconvert.preprocessors import Preprocessor
+except ImportError as problem:
+    raise ImportError(
+        "msnb.notebook.markdown is a part of nbconvert; get it with: pip install 'msnb[lab]'."
+    ) from problem
 
 from msnb.notebook import still
 

@@ -68,7 +68,7 @@ class Profiler:
         if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
             raise TypeError(f"For 'Profiler', 'steps' should be a positive int, but got {steps!r}.")
         self.output_path = output_path
-        self.result: Profile = None
+        self.result: Profile | None = None
         self._most = steps
         self._recorder = self._recording = None
         self._metadata = {}

@@ -116,11 +116,11 @@ class DatasetHelper:
 class _Batches:
     """An iterator over a dataset that can be let go of."""
 
-    def __init__(self, dataset, passes):
+    def __init__(self, dataset: Any, passes: int) -> None:
         self.dataset = dataset
         self.iter = dataset.create_tuple_iterator(num_epochs=passes, do_copy=True)
 
-    def close(self):
+    def close(self) -> None:
         """Let go of the iterator, and of the threads and processes that work for it: a loop may have ended early."""
         stop = getattr(self.iter, "stop", None)  # datasets of other libraries have iterators of their own
         self.iter = iter(())
@@ -131,23 +131,23 @@ class _Batches:
 class _DatasetIterNormal(_Batches):
     """One pass over the dataset per `for` loop."""
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return self
 
-    def __next__(self):
+    def __next__(self) -> Any:
         return self.iter.__next__()
 
 
 class _DatasetIterSink(_Batches):
     """`sink_size` batches per `for` loop, going on where the loop before ended."""
 
-    def __init__(self, dataset, sink_size, epoch_num):
+    def __init__(self, dataset: Any, sink_size: int, epoch_num: int) -> None:
         size = dataset.get_dataset_size()
         self.sink_size = size if sink_size == -1 else sink_size
         passes = -1 if epoch_num == -1 else -(-epoch_num * self.sink_size // max(size, 1))
         super().__init__(dataset, passes)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         left, empty = self.sink_size, False
         while left:
             try:

@@ -110,8 +110,8 @@ class DynamicLossScaleManager(LossScaleManager):
     def __init__(self, init_loss_scale: float = 2**24, scale_factor: int = 2, scale_window: int = 2000) -> None:
         name = "DynamicLossScaleManager"
         self.loss_scale: int = _number(name, "init_loss_scale", init_loss_scale, at_least=1)
-        self.scale_factor = _number(name, "scale_factor", scale_factor, above=0)
-        self.scale_window = Validator.check_positive_int(scale_window, "scale_window", name)
+        self.scale_factor: float = _number(name, "scale_factor", scale_factor, above=0)
+        self.scale_window: int = Validator.check_positive_int(scale_window, "scale_window", name)
         self._good = self._bad = 0  # steps in a row without, and with, overflow
 
     def get_loss_scale(self) -> float:

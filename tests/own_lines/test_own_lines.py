@@ -52,9 +52,10 @@ def test_every_allowance_is_needed(judged, monkeypatch, request):
 
 
 def test_the_fingerprints_are_mindspores(judged):
-    """Signatures are the same on purpose, so some runs are found as long as the right file is looked into."""
+    """Signatures are the same on purpose, but for the types in most of ours: some runs are found as long as the right
+    file is looked into."""
     (_, runs, _), _ = judged
-    assert sum(r.kind == "interface" for r in runs) > 10
+    assert sum(r.kind == "interface" for r in runs) > 4
 
 
 def test_an_allowance_needs_a_place_and_a_reason(tmp_path):

@@ -54,3 +54,6 @@ def look(x: Tensor) -> None:
     assert_type(P.ReduceSum(keep_dims=True)(x, 1), Tensor)
     assert_type(nn.Dense(3, 1)(x), Tensor)
     assert_type(LeNet()(x), Tensor)
+    assert_type(LeNet().set_train(), LeNet)
+    assert_type(LeNet().trainable_params(), list[Parameter])
+    assert_type(ms.load_checkpoint("lenet.ckpt"), dict[str, Parameter])

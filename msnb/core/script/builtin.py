@@ -49,7 +49,9 @@ class DynamicRange:
 
     def __init__(self, *bounds: Any) -> None:
         start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1) if len(bounds) == 2 else bounds
-        self.start, self.stop, self.step = start, stop, step
+        self.start = start
+        self.stop: Any = stop
+        self.step = step
 
     def __iter__(self) -> Iterator[Any]:
         raise TypeError("A range whose length is a Tensor can only be looped over by a 'for' statement in a graph.")
@@ -154,7 +156,7 @@ def _fold(iterable, builtin, combine):
     items = list(iterable)
     if not builtins.any(dynamic(i) for i in items):
         return builtin(items)
-    result = None
+    result: Any = None
     for item in items:
         array = boolean(to_tensor(item), None)
         result = array if result is None else combine(result, array)

@@ -116,7 +116,7 @@ def _twin(fn, code):
             if _straight(code):
                 return fn  # nothing in it could depend on a Tensor
             raise
-    cells = dict(zip(code.co_freevars, fn.__closure__ or ()))
+    cells: dict[str, Any] = dict(zip(code.co_freevars, fn.__closure__ or ()))
     cells[RUNTIME] = _runtime
     twin = types.FunctionType(
         lowered, fn.__globals__, fn.__name__, fn.__defaults__, tuple(cells[n] for n in lowered.co_freevars)

@@ -110,7 +110,7 @@ class Jumps:
             block = block + [at(place, ast.Return(load(MISSING_RETURN)))]
         return block
 
-    def flagged(self, node: ast.AST, rest: list[ast.stmt]) -> list[ast.stmt]:
+    def flagged(self, node: ast.stmt, rest: list[ast.stmt]) -> list[ast.stmt]:
         """A statement that returns on some paths only: carry flag and value out of it."""
         flags = Flags(None, None, self.fresh("return"), self.fresh(RETURN_VALUE[2:]))
         done = flags.rewrite([node])
@@ -144,9 +144,9 @@ class Flags:
 
     def __init__(self, broken: str | None, skip: str | None, left: str | None, value: str | None) -> None:
         self.broken: str | None = broken
-        self.skip: str | None = skip
-        self.left: str | None = left
-        self.value: str | None = value
+        self.skip: Any = skip  # this and what follows: names where there is such a jump, None elsewhere
+        self.left: Any = left
+        self.value: Any = value
 
     def rewrite(self, block: list[ast.stmt]) -> list[ast.stmt]:
         """The block with jumps as assignments to the flags, and what follows a possible jump guarded."""
@@ -183,5 +183,5 @@ class Flags:
     def going_on(self) -> ast.expr:
         """``not broken and not skip``: a leaving return sets `broken` too where there is a loop."""
         flags = [f for f in (self.broken or self.left, self.skip) if f]
-        tests = [ast.UnaryOp(ast.Not(), load(f)) for f in flags]
+        tests: list[ast.expr] = [ast.UnaryOp(ast.Not(), load(f)) for f in flags]
         return tests[0] if len(tests) == 1 else ast.BoolOp(ast.And(), tests)

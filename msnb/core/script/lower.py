@@ -26,12 +26,12 @@ class Lowering(ast.NodeTransformer):
     """
 
     def __init__(
-        self, filename: str, self_name: str | None = None, depth: str = "", around: frozenset[Any] = frozenset()
+        self, filename: str, self_name: str | None = None, depth: str = "", around: frozenset[str] = frozenset()
     ) -> None:
         self.filename = filename
         self.self_name = self_name
         self.depth = depth
-        self.around: frozenset[Any | str] = around
+        self.around: frozenset[str] = around
         self.foreign: frozenset[str] = frozenset()  # globals and the like, which are changed in place and never rebound
         self.owner: str = "function"
         self.count: int = 0
@@ -133,7 +133,7 @@ class Lowering(ast.NodeTransformer):
         """(statements defining the reader and the writer of `names`, their names)."""
         read, write, value = self.fresh("get"), self.fresh("set"), self.fresh("value")
         reader = ast.FunctionDef(read, arguments(), [ast.Return(_tuple(names, ast.Load))], [])
-        body = [ast.Pass()]
+        body: list[ast.stmt] = [ast.Pass()]
         if names:
             body = [ast.Nonlocal(list(names)), ast.Assign([_tuple(names, ast.Store)], load(value))]
         writer = ast.FunctionDef(write, arguments(value), body, [])
@@ -324,7 +324,7 @@ class SyntaxRefused(SyntaxError):
         super().__init__(why, (filename, node.lineno, node.col_offset + 1, None))
 
 
-def mangle_private(node: ast.AST, class_name: str | None) -> Any:
+def mangle_private(node: ast.AST, class_name: str) -> Any:
     """Python's mangling of private names in place: the code will no longer stand in its class."""
     prefix = f"_{class_name.lstrip('_')}"
 

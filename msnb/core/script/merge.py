@@ -48,7 +48,7 @@ class Undefined:
 class _Missing:
     """What a function returns on a path that falls off its end."""
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "nothing"
 
 

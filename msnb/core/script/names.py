@@ -152,7 +152,8 @@ def copied(node: Any) -> Any:
         return [copied(item) if isinstance(item, ast.AST) else item for item in node]
     if not node._fields:  # Load, Add and the like: Python itself has one of each for all trees
         return node
-    twin = type(node).__new__(type(node))
+    kind: Any = type(node)
+    twin = kind.__new__(kind)
     for name in (*node._fields, *node._attributes):
         if hasattr(node, name):
             value = getattr(node, name)

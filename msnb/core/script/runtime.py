@@ -84,7 +84,7 @@ def contains(item: Any, container: Any) -> Any:
     return item in container
 
 
-def get_item(container: Any, index: Any, place: tuple[Any, ...] | None) -> Any:
+def get_item(container: Any, index: Any, place: tuple[Any, ...]) -> Any:
     """``container[index]``: a tuple, list or CellList can be indexed by a traced Tensor."""
     if not dynamic(index) or isinstance(container, Tensor):
         return container[index]

@@ -1,5 +1,7 @@
 """What the audio transforms share: the kinds of input they take."""
 
+from typing import Any
+
 import numpy as np
 
 from msnb.dataset.core.tensor_op import TensorOp
@@ -8,7 +10,7 @@ from msnb.dataset.core.tensor_op import TensorOp
 class AudioOp(TensorOp):
     """Base of the audio transforms, which take numpy arrays only."""
 
-    def __call__(self, *inputs):
+    def __call__(self, *inputs: Any) -> Any:
         for value in inputs:
             if not isinstance(value, np.ndarray):
                 raise TypeError(

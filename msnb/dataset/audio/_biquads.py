@@ -323,7 +323,7 @@ class DeemphBiquad(RecursiveFilter):
         >>> audio.DeemphBiquad(44100)
     """
 
-    def __init__(self, sample_rate):
+    def __init__(self, sample_rate: int) -> None:
         _check_rate(sample_rate, _DEEMPHASIS)
         self.sample_rate = sample_rate
         frequency, slope, gain = _DEEMPHASIS[sample_rate]
@@ -357,7 +357,7 @@ class RiaaBiquad(RecursiveFilter):
         >>> audio.RiaaBiquad(44100)
     """
 
-    def __init__(self, sample_rate):
+    def __init__(self, sample_rate: int) -> None:
         _check_rate(sample_rate, _RIAA)
         self.sample_rate = sample_rate
         b, a = (self._polynomial(*np.float32(roots)) for roots in _RIAA[sample_rate])

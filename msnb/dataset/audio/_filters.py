@@ -1,5 +1,7 @@
 """Recursive filters of waveforms, given by their coefficients."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.signal import lfilter
 
@@ -54,8 +56,12 @@ class Biquad(RecursiveFilter):
     def __init__(self, b0: Real24, b1: Real24, b2: Real24, a0: Real24, a1: Real24, a2: Real24):
         if a0 == 0:
             raise ValueError("Input a0 must not be 0: the coefficients are divided by it.")
-        self.b0, self.b1, self.b2 = b0, b1, b2
-        self.a0, self.a1, self.a2 = a0, a1, a2
+        self.b0: Real24 = b0
+        self.b1: Real24 = b1
+        self.b2: Real24 = b2
+        self.a0: Real24 = a0
+        self.a1: Real24 = a1
+        self.a2: Real24 = a2
         self._set(np.float32([b0, b1, b2]), np.float32([a0, a1, a2]))  # MindSpore rounds them so
 
 
@@ -78,7 +84,7 @@ class LFilter(RecursiveFilter):
     """
 
     @checked
-    def __init__(self, a_coeffs, b_coeffs, clamp: Flag = True):
+    def __init__(self, a_coeffs: Sequence[float], b_coeffs: Sequence[float], clamp: Flag = True) -> None:
         for name, values in (("a_coeffs", a_coeffs), ("b_coeffs", b_coeffs)):
             of_type(list, tuple)(values, name)
             for i, value in enumerate(values):

@@ -148,7 +148,7 @@ class DCShift(_Waveform):
         limiter_gain: Annotated[float, of_type(float, int)] | None = None,
     ):
         self.shift = shift
-        self.limiter_gain = limiter_gain or shift
+        self.limiter_gain: float = limiter_gain or shift
 
     def _level(self, wave):
         kind = wave.dtype.type
@@ -347,7 +347,7 @@ class Vol(_Waveform):
     """
 
     @checked
-    def __init__(self, gain, gain_type: Annotated[GainType, of_type(GainType)] = GainType.AMPLITUDE):
+    def __init__(self, gain: float, gain_type: Annotated[GainType, of_type(GainType)] = GainType.AMPLITUDE) -> None:
         kind = {GainType.AMPLITUDE: NonNegReal24, GainType.POWER: PositiveReal24}.get(gain_type, Real24)
         check(kind, gain, "gain", "Vol")
         self.gain = gain

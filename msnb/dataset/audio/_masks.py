@@ -125,7 +125,7 @@ class _Masking(_Mask):
         self.mask_value = mask_value
 
     @property
-    def deterministic(self):
+    def deterministic(self) -> bool:
         return not self.iid_masks
 
     def _row(self, array):

@@ -107,14 +107,14 @@ class MelSpectrogram(Stft):
     def __init__(
         self,
         sample_rate: NonNegInt32 = 16000,
-        n_fft=400,
-        win_length=None,
-        hop_length=None,
+        n_fft: int = 400,
+        win_length: int | None = None,
+        hop_length: int | None = None,
         f_min: Annotated[float, of_type(float)] = 0.0,
         f_max: NonNegReal24 | None = None,
-        pad=0,
+        pad: int = 0,
         n_mels: NonNegInt32 = 128,
-        window=WindowType.HANN,
+        window: WindowType = WindowType.HANN,
         power: PositiveReal24 = 2.0,
         normalized: Flag = False,
         center: Flag = True,
@@ -122,7 +122,7 @@ class MelSpectrogram(Stft):
         onesided: Flag = True,
         norm: Annotated[NormType, of_type(NormType)] = NormType.NONE,
         mel_scale: Annotated[MelType, of_type(MelType)] = MelType.HTK,
-    ):
+    ) -> None:
         self.win_length, self.hop_length = check_stft(n_fft, win_length, hop_length, pad, window)
         if f_max is None and f_min >= sample_rate // 2:
             raise ValueError(f"MelSpectrogram: f_min should be below half of sample_rate, but is {f_min}.")
@@ -132,11 +132,11 @@ class MelSpectrogram(Stft):
         if not onesided:  # MindSpore accepts it and ends the process at the first row
             raise ValueError("MelSpectrogram: onesided=False has no meaning on the mel scale; leave it True.")
         self.sample_rate = sample_rate
-        self.n_fft = n_fft
+        self.n_fft: int = n_fft
         self.f_min = f_min
-        self.pad = pad
+        self.pad: int = pad
         self.n_mels = n_mels
-        self.window = window
+        self.window: WindowType = window
         self.power = power
         self._normalized = self.normalized = normalized
         self._center = self.center = center
@@ -176,11 +176,11 @@ class MFCC(AudioOp):
         self,
         sample_rate: NonNegInt32 = 16000,
         n_mfcc: NonNegInt32 = 40,
-        dct_type=2,
+        dct_type: int = 2,
         norm: Annotated[NormMode, of_type(NormMode)] = NormMode.ORTHO,
         log_mels: Flag = False,
         melkwargs: Annotated[dict, of_type(dict)] | None = None,
-    ):
+    ) -> None:
         if dct_type != 2:
             raise ValueError(f"MFCC: dct_type should be 2, but is {dct_type}.")
         self._mel = MelSpectrogram(sample_rate, **(melkwargs or {}))

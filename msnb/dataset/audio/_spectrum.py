@@ -108,21 +108,21 @@ class Spectrogram(Stft):
     @checked
     def __init__(
         self,
-        n_fft=400,
-        win_length=None,
-        hop_length=None,
-        pad=0,
-        window=WindowType.HANN,
+        n_fft: int = 400,
+        win_length: int | None = None,
+        hop_length: int | None = None,
+        pad: int = 0,
+        window: WindowType = WindowType.HANN,
         power: NonNegReal24 = 2.0,
         normalized: Flag = False,
         center: Flag = True,
         pad_mode: Annotated[BorderType, of_type(BorderType)] = BorderType.REFLECT,
         onesided: Flag = True,
-    ):
+    ) -> None:
         self.win_length, self.hop_length = check_stft(n_fft, win_length, hop_length, pad, window)
-        self.n_fft = n_fft
-        self.pad = pad
-        self.window = window
+        self.n_fft: int = n_fft
+        self.pad: int = pad
+        self.window: WindowType = window
         self.power = power
         self._normalized = self.normalized = normalized
         self._center = self.center = center
@@ -160,15 +160,21 @@ class SpectralCentroid(Stft):
 
     @checked
     def __init__(
-        self, sample_rate: NonNegInt32, n_fft=400, win_length=None, hop_length=None, pad=0, window=WindowType.HANN
-    ):
+        self,
+        sample_rate: NonNegInt32,
+        n_fft: int = 400,
+        win_length: int | None = None,
+        hop_length: int | None = None,
+        pad: int = 0,
+        window: WindowType = WindowType.HANN,
+    ) -> None:
         self.win_length, self.hop_length = check_stft(n_fft, win_length, hop_length, pad, window)
         if sample_rate == 0:
             raise RuntimeError("SpectralCentroid: sample_rate should be greater than 0.")
         self.sample_rate = sample_rate
-        self.n_fft = n_fft
-        self.pad = pad
-        self.window = window
+        self.n_fft: int = n_fft
+        self.pad: int = pad
+        self.window: WindowType = window
 
     def _row(self, array):
         magnitudes = self._powers(self._real(array, "<..., time>", 1), 1)

@@ -3,6 +3,7 @@
 import inspect
 import os
 import random
+from typing import Any
 
 import numpy as np
 
@@ -59,9 +60,9 @@ class _Settings:
         self.workers = 8
         self.prefetch = 16
         self.callback_timeout = 60
-        self.cache_budget = None
+        self.cache_budget: Any = None
         self.max_pixels = 30_000_000  # decoders take up to ten bytes a pixel (progressive JPEG): under 300 MB
-        self.extra = {}
+        self.extra: dict[Any, Any] = {}
 
 
 settings = _Settings()

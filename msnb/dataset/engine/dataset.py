@@ -38,8 +38,7 @@ class Dataset(Queries):
         from msnb.dataset.text.sentencepiece import build_sentencepiece_vocab
         from msnb.dataset.text.vocab import build_vocab
 
-    # What is known of it once somebody has asked.
-    dataset_size = saved_output_shapes = saved_output_types = None
+    # What is known of it once somebody has asked, beside what Queries has.
     _col_names = _batch_size = _repeat_count = _num_classes = None
     _input_indexs = ()
 

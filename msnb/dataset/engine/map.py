@@ -42,7 +42,7 @@ class MapDataset(Dataset):
     ) -> None:
         super().__init__(input_dataset, num_parallel_workers, cache)
         operations = [] if operations is None else operations
-        self.operations = list(operations) if isinstance(operations, list | tuple) else [operations]
+        self.operations: list[Any] = list(operations) if isinstance(operations, list | tuple) else [operations]
         for i, op in enumerate(self.operations):
             if not callable(op):
                 raise TypeError(
@@ -57,7 +57,9 @@ class MapDataset(Dataset):
                 "When length of input_columns and output_columns are not equal, column_order must be specified."
             )
         self.python_multiprocessing = python_multiprocessing
-        self.callbacks = callbacks if callbacks is None or isinstance(callbacks, list) else [callbacks]
+        self.callbacks: list[Any] | None = (
+            callbacks if callbacks is None or isinstance(callbacks, list) else [callbacks]
+        )
 
     def _node(self, children):
         child = children[0]

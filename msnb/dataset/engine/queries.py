@@ -18,6 +18,11 @@ def _common(shapes, column):
 class Queries:
     """The questions that :class:`Dataset` answers."""
 
+    # What is known once somebody has asked.
+    dataset_size: int | None = None
+    saved_output_shapes: list[Any] | None = None
+    saved_output_types: list[Any] | None = None
+
     @property
     def input_indexs(self) -> Any:
         """Numbers of the columns that are the network's inputs, as set on this data set or below."""
@@ -135,7 +140,7 @@ class Queries:
     def _repeats(self):
         return self.children[-1]._repeats() if self.children else 1
 
-    def get_class_indexing(self) -> dict:
+    def get_class_indexing(self) -> dict[Any, Any]:
         """Number of each class, by name; {} when the source has no classes."""
         return self.children[0].get_class_indexing() if self.children else {}
 

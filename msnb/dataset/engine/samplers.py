@@ -78,31 +78,31 @@ def open_for_records(sampler: Any, rows: Any, class_ids: Any = None) -> Any:
 class _Chain:
     """What samplers of the library and of users have in common: one may choose among the samples of another."""
 
-    child_sampler = None
-    num_samples = None
+    child_sampler: Any = None
+    num_samples: Any = None
 
-    def create(self):
+    def create(self) -> Any:
         """This sampler; MindSpore makes its C++ counterpart here."""
         return self
 
-    def add_child(self, sampler):
+    def add_child(self, sampler: Any) -> None:
         """Choose among the samples that `sampler` gives out, instead of among all."""
         self.child_sampler = sampler
 
-    def get_child(self):
+    def get_child(self) -> Any:
         """The sampler below this one, None when there is none."""
         return self.child_sampler
 
-    def create_child(self):
+    def create_child(self) -> Any:
         """The child's counterpart."""
         below = self.get_child()
         return below and below.create()
 
-    def is_shuffled(self):
+    def is_shuffled(self) -> bool:
         """Whether the order is random: the child's, where there is one."""
         return self._below("is_shuffled", False)
 
-    def is_sharded(self):
+    def is_sharded(self) -> bool:
         """Whether only a share of the samples is given out: by the child, where there is one."""
         return self._below("is_sharded", False)
 
@@ -110,19 +110,19 @@ class _Chain:
         below = self.get_child()
         return otherwise if below is None else getattr(below, question)()
 
-    def set_num_rows(self, num_rows):
+    def set_num_rows(self, num_rows: int) -> None:
         """Say how many samples there are, for :meth:`get_indices`."""
         self._rows = num_rows
 
-    def set_num_samples(self, num_samples):
+    def set_num_samples(self, num_samples: int) -> None:
         """Limit the number of samples."""
         self.num_samples = num_samples
 
-    def initialize(self):
+    def initialize(self) -> Any:
         """Begin; :meth:`get_indices` gives the first epoch then."""
         self._at_work = self.open(self._rows)
 
-    def get_indices(self):
+    def get_indices(self) -> Any:
         """Sample numbers of the next epoch."""
         return self._at_work.next_epoch()
 
@@ -309,7 +309,7 @@ class DistributedSampler(BuiltinSampler):
     def __init__(
         self, num_shards: int, shard_id: int, shuffle: bool = True, num_samples: int | None = None, offset: int = -1
     ) -> None:
-        self.num_shards = _positive("num_shards", num_shards)
+        self.num_shards: int = _positive("num_shards", num_shards)
         self.shard_id: int = _whole("shard_id", shard_id)
         self.offset: int = _whole("offset", offset)
         self.shuffle: bool = _boolean("shuffle", shuffle)
@@ -363,7 +363,7 @@ class PKSampler(BuiltinSampler):
         num_samples: int | None = None,
     ) -> None:
         super().__init__(num_samples)
-        self.num_val = _positive("num_val", num_val)
+        self.num_val: int = _positive("num_val", num_val)
         self.class_column: str = class_column
         self.shuffle: bool = _boolean("shuffle", shuffle)
         if num_class is not None:

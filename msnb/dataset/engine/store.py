@@ -38,7 +38,7 @@ class Store:
         self.budget = budget
         self.open: bool = rows > 0 and budget > 0
         self.arrays = None
-        self.filled: np.ndarray = None
+        self.filled: np.ndarray | None = None
         self.complete: bool = False
         self._missing = rows
         self._give_back = None

@@ -5,6 +5,7 @@ MindSpore.
 import functools
 import re
 import unicodedata
+from typing import Any
 
 import numpy as np
 
@@ -68,23 +69,23 @@ class BasicTokenizer(_Tokenizer):
 
     def __init__(
         self,
-        lower_case=False,
-        keep_whitespace=False,
-        normalization_form=NormalizeForm.NONE,
-        preserve_unused_token=True,
-        with_offsets=False,
-    ):
+        lower_case: bool = False,
+        keep_whitespace: bool = False,
+        normalization_form: NormalizeForm = NormalizeForm.NONE,
+        preserve_unused_token: bool = True,
+        with_offsets: bool = False,
+    ) -> None:
         check_bool(lower_case, "lower_case")
         check_bool(keep_whitespace, "keep_whitespace")
         if not isinstance(normalization_form, NormalizeForm):
             raise TypeError("Wrong input type for normalization_form, should be enum of 'NormalizeForm'.")
         check_bool(preserve_unused_token, "preserve_unused_token")
         check_bool(with_offsets, "with_offsets")
-        self.lower_case = lower_case
-        self.keep_whitespace = keep_whitespace
-        self.normalization_form = normalization_form
-        self.preserve_unused_token = preserve_unused_token
-        self.with_offsets = with_offsets
+        self.lower_case: bool = lower_case
+        self.keep_whitespace: bool = keep_whitespace
+        self.normalization_form: NormalizeForm = normalization_form
+        self.preserve_unused_token: bool = preserve_unused_token
+        self.with_offsets: bool = with_offsets
 
     def _clean(self, text):
         """`text` folded or normalised, with blanks for control characters."""
@@ -105,7 +106,7 @@ class BasicTokenizer(_Tokenizer):
             return _CONTROL_ASCII.sub(" ", text)
         return compiled(r"\p{Cc}|\p{Cf}").sub(" ", text)
 
-    def words(self, data):
+    def words(self, data: Any) -> Any:
         """The tokens of bytes, as str."""
         text = self._clean(decoded(data))
         if text.isascii():
@@ -198,14 +199,19 @@ class WordpieceTokenizer(TensorOp):
     inputs = None
 
     def __init__(
-        self, vocab, suffix_indicator="##", max_bytes_per_token=100, unknown_token="[UNK]", with_offsets=False
-    ):
+        self,
+        vocab: Vocab,
+        suffix_indicator: str = "##",
+        max_bytes_per_token: int = 100,
+        unknown_token: str = "[UNK]",
+        with_offsets: bool = False,
+    ) -> None:
         _check_wordpiece(vocab, suffix_indicator, max_bytes_per_token, unknown_token, with_offsets)
         self.vocab = vocab
-        self.suffix_indicator = suffix_indicator
-        self.max_bytes_per_token = max_bytes_per_token
-        self.unknown_token = unknown_token
-        self.with_offsets = with_offsets
+        self.suffix_indicator: str = suffix_indicator
+        self.max_bytes_per_token: int = max_bytes_per_token
+        self.unknown_token: str = unknown_token
+        self.with_offsets: bool = with_offsets
         self._pieces = _Pieces(vocab, suffix_indicator, max_bytes_per_token, unknown_token)
 
     def _row(self, words, starts=None, ends=None):
@@ -251,30 +257,30 @@ class BertTokenizer(_Tokenizer):
 
     def __init__(
         self,
-        vocab,
-        suffix_indicator="##",
-        max_bytes_per_token=100,
-        unknown_token="[UNK]",
-        lower_case=False,
-        keep_whitespace=False,
-        normalization_form=NormalizeForm.NONE,
-        preserve_unused_token=True,
-        with_offsets=False,
-    ):
+        vocab: Vocab,
+        suffix_indicator: str = "##",
+        max_bytes_per_token: int = 100,
+        unknown_token: str = "[UNK]",
+        lower_case: bool = False,
+        keep_whitespace: bool = False,
+        normalization_form: NormalizeForm = NormalizeForm.NONE,
+        preserve_unused_token: bool = True,
+        with_offsets: bool = False,
+    ) -> None:
         _check_wordpiece(vocab, suffix_indicator, max_bytes_per_token, unknown_token, with_offsets)
         self._basic = BasicTokenizer(
             lower_case, keep_whitespace, normalization_form, preserve_unused_token, with_offsets
         )
         self._pieces = _Pieces(vocab, suffix_indicator, max_bytes_per_token, unknown_token)
         self.vocab = vocab
-        self.suffix_indicator = suffix_indicator
-        self.max_bytes_per_token = max_bytes_per_token
-        self.unknown_token = unknown_token
-        self.lower_case = lower_case
-        self.keep_whitespace = keep_whitespace
-        self.normalization_form = normalization_form
-        self.preserve_unused_token = preserve_unused_token
-        self.with_offsets = with_offsets
+        self.suffix_indicator: str = suffix_indicator
+        self.max_bytes_per_token: int = max_bytes_per_token
+        self.unknown_token: str = unknown_token
+        self.lower_case: bool = lower_case
+        self.keep_whitespace: bool = keep_whitespace
+        self.normalization_form: NormalizeForm = normalization_form
+        self.preserve_unused_token: bool = preserve_unused_token
+        self.with_offsets: bool = with_offsets
 
     def _tokens(self, data):
         of = self._pieces.of

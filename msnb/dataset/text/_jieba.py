@@ -5,6 +5,7 @@ not have.
 import math
 import os
 import re
+from typing import Any
 
 from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import UInt32
@@ -150,7 +151,9 @@ class JiebaTokenizer(_Tokenizer):
         >>> tokenizer = text.JiebaTokenizer("hmm_model.utf8", "jieba.dict.utf8", mode=text.JiebaMode.MP)
     """
 
-    def __init__(self, hmm_path, mp_path, mode=JiebaMode.MIX, with_offsets=False):
+    def __init__(
+        self, hmm_path: str, mp_path: str, mode: JiebaMode = JiebaMode.MIX, with_offsets: bool = False
+    ) -> None:
         for name, path, kind in (("hmm_path", hmm_path, "HMMSegment"), ("mp_path", mp_path, "MPSegment")):
             if path is None:
                 raise ValueError(f"The dict of {kind} in cppjieba is not provided.")
@@ -163,13 +166,13 @@ class JiebaTokenizer(_Tokenizer):
         for path in (hmm_path, mp_path):
             if not os.path.exists(path):
                 raise ValueError(f" jieba mode file {path} is not exist.")
-        self.mode = mode
-        self.with_offsets = with_offsets
+        self.mode: JiebaMode = mode
+        self.with_offsets: bool = with_offsets
         self._hmm = _Hmm(hmm_path)
         self._words = _Dictionary(mp_path)
 
     @checked
-    def add_word(self, word, freq: UInt32 | None = None):
+    def add_word(self, word: str, freq: UInt32 | None = None) -> None:
         """Add a word to the dictionary.
 
         Args:
@@ -183,7 +186,7 @@ class JiebaTokenizer(_Tokenizer):
             raise ValueError("word is not provided.")
         self._words.add(word, freq)
 
-    def add_dict(self, user_dict):
+    def add_dict(self, user_dict: str | dict[Any, Any]) -> None:
         """Add the words of a dict (word to count) or of a file (lines of a word and maybe a count).
 
         Args:
@@ -210,7 +213,7 @@ class JiebaTokenizer(_Tokenizer):
                 raise ValueError(f"user dict file {user_dict} format error: line {number}: {line[:80]!r}.")
             self.add_word(found[1], int(found[2] or 0))
 
-    def words(self, text):
+    def words(self, text: str) -> Any:
         """The words of a str."""
         out = []
         for part in re.split(r"([，。 \t\n])", text):

@@ -41,10 +41,10 @@ class NormalizeUTF8(TensorOp):
         TypeError: If it is no NormalizeForm.
     """
 
-    def __init__(self, normalize_form=NormalizeForm.NFKC):
+    def __init__(self, normalize_form: NormalizeForm = NormalizeForm.NFKC) -> None:
         if not isinstance(normalize_form, NormalizeForm):
             raise TypeError("Wrong input type for normalization_form, should be enum of 'NormalizeForm'.")
-        self.normalize_form = normalize_form
+        self.normalize_form: NormalizeForm = normalize_form
 
     def _row(self, array):
         form = _FORMS.get(self.normalize_form)

@@ -122,7 +122,9 @@ class RegexReplace(TensorOp):
 
     @checked
     def __init__(self, pattern: Text, replace: Text, replace_all: Flag = True):
-        self.pattern, self.replace, self.replace_all = pattern, replace, replace_all
+        self.pattern: Text = pattern
+        self.replace: Text = replace
+        self.replace_all: Flag = replace_all
 
     def _row(self, array):
         try:
@@ -146,15 +148,15 @@ class RegexTokenizer(_Tokenizer):
         ValueError: If `delim_pattern` is None.
     """
 
-    def __init__(self, delim_pattern, keep_delim_pattern="", with_offsets=False):
+    def __init__(self, delim_pattern: str, keep_delim_pattern: str = "", with_offsets: bool = False) -> None:
         if delim_pattern is None:
             raise ValueError("delim_pattern is not provided.")
         check_str(delim_pattern, "delim_pattern")
         check_str(keep_delim_pattern, "keep_delim_pattern")
         check_bool(with_offsets, "with_offsets")
         self.delim_pattern = delim_pattern
-        self.keep_delim_pattern = keep_delim_pattern
-        self.with_offsets = with_offsets
+        self.keep_delim_pattern: str = keep_delim_pattern
+        self.with_offsets: bool = with_offsets
 
     def _spans(self, data):
         try:

@@ -1,7 +1,7 @@
 """Sequences of tokens: numbers for words, n-grams, windows, cutting and filling up."""
 
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -75,7 +75,13 @@ class Ngram(TensorOp):
     """
 
     @checked
-    def __init__(self, n, left_pad=("", 0), right_pad=("", 0), separator: Text = " "):
+    def __init__(
+        self,
+        n: int | list[int],
+        left_pad: tuple[Any, ...] = ("", 0),
+        right_pad: tuple[Any, ...] = ("", 0),
+        separator: Text = " ",
+    ) -> None:
         lengths = [n] if isinstance(n, int) else n
         if not (isinstance(lengths, list) and lengths):
             raise ValueError("n needs to be a non-empty list of positive integers.")

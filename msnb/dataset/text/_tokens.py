@@ -3,6 +3,8 @@
 import functools
 import re
 import unicodedata
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -113,9 +115,9 @@ class WhitespaceTokenizer(_Tokenizer):
         >>> dataset = dataset.map(operations=text.WhitespaceTokenizer(), input_columns="text")
     """
 
-    def __init__(self, with_offsets=False):
+    def __init__(self, with_offsets: bool = False) -> None:
         check_bool(with_offsets, "with_offsets")
-        self.with_offsets = with_offsets
+        self.with_offsets: bool = with_offsets
 
     def _tokens(self, data):
         if data.isascii() and not _ODD.search(data):
@@ -136,9 +138,9 @@ class UnicodeCharTokenizer(_Tokenizer):
         TypeError: If `with_offsets` is no bool.
     """
 
-    def __init__(self, with_offsets=False):
+    def __init__(self, with_offsets: bool = False) -> None:
         check_bool(with_offsets, "with_offsets")
-        self.with_offsets = with_offsets
+        self.with_offsets: bool = with_offsets
 
     def _tokens(self, data):
         return [c.encode("utf-8") for c in decoded(data)]
@@ -170,11 +172,11 @@ class UnicodeScriptTokenizer(_Tokenizer):
         TypeError: If an argument is no bool.
     """
 
-    def __init__(self, keep_whitespace=False, with_offsets=False):
+    def __init__(self, keep_whitespace: bool = False, with_offsets: bool = False) -> None:
         check_bool(keep_whitespace, "keep_whitespace")
         check_bool(with_offsets, "with_offsets")
-        self.keep_whitespace = keep_whitespace
-        self.with_offsets = with_offsets
+        self.keep_whitespace: bool = keep_whitespace
+        self.with_offsets: bool = with_offsets
 
     def _spans(self, data):
         pieces, last = [], None
@@ -206,12 +208,12 @@ class PythonTokenizer:
         TypeError: If it cannot be called.
     """
 
-    def __init__(self, tokenizer):
+    def __init__(self, tokenizer: Callable[..., Any]) -> None:
         if not callable(tokenizer):
             raise TypeError("tokenizer is not a callable Python function.")
         self.tokenizer = tokenizer
 
-    def __call__(self, in_array):
+    def __call__(self, in_array: Any) -> Any:
         """Tokens of a scalar string; of an array of strings, with as many tokens each, along a further axis."""
         if not isinstance(in_array, np.ndarray):
             raise TypeError(f"input should be a NumPy array. Got {type(in_array)}.")

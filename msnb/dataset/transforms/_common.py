@@ -1,7 +1,7 @@
 """Transforms of any column: types, one-hot codes, slices, padding. C++ operators in MindSpore."""
 
 from enum import IntEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -39,10 +39,10 @@ class OneHot(TensorOp):
         >>> C.OneHot(10)
     """
 
-    def __init__(self, num_classes, smoothing_rate=0.0):
+    def __init__(self, num_classes: int, smoothing_rate: float = 0.0) -> None:
         check_one_hot(num_classes, smoothing_rate)
         self.num_classes = num_classes
-        self.smoothing_rate = smoothing_rate
+        self.smoothing_rate: float = smoothing_rate
 
     def _coded(self, labels):
         if labels.dtype.kind not in "iu":
@@ -117,13 +117,13 @@ class TypeCast(TensorOp):
 
     pointwise = True
 
-    def __init__(self, data_type):
+    def __init__(self, data_type: mstype.Type) -> None:
         if isinstance(data_type, type) and issubclass(data_type, np.generic) or isinstance(data_type, np.dtype):
             self._type = np.dtype(data_type)
         else:
             of_type(mstype.Type)(data_type, "data_type")
             self._type = mstype_to_detype(data_type)
-        self.data_type = str(self._type)
+        self.data_type: str = str(self._type)
 
     def _row(self, array):
         if array.dtype.kind in "SU":
@@ -170,8 +170,8 @@ class Slice(TensorOp):
         >>> C.Slice(slice(1, 3))
     """
 
-    def __init__(self, *slices):
-        self.slices = [_SliceOption(option).option for option in slices]
+    def __init__(self, *slices: Any) -> None:
+        self.slices: list[Any] = [_SliceOption(option).option for option in slices]
 
     def _row(self, array):
         if len(self.slices) > array.ndim:
@@ -273,7 +273,7 @@ class PadEnd(TensorOp):
     """
 
     @checked
-    def __init__(self, pad_shape, pad_value: Scalar | None = None):
+    def __init__(self, pad_shape: list[int | None], pad_value: Scalar | None = None) -> None:
         of_type(list)(pad_shape, "pad_end")
         given = [dim for dim in pad_shape if dim is not None]
         if not all(isinstance(dim, int) for dim in given):

@@ -1,7 +1,7 @@
 """Transforms made of other transforms. C++ operators in MindSpore."""
 
 import random
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class _Composite(TensorOp):
 
     inputs = None
 
-    def __init__(self, transforms):
+    def __init__(self, transforms: list[Any]) -> None:
         check_operations(transforms)
         self.transforms = transforms
 
@@ -81,10 +81,10 @@ class Compose(_Composite):
         >>> C.Compose([CV.Decode(), CV.RandomCrop(512)])
     """
 
-    def __init__(self, transforms):
+    def __init__(self, transforms: list[Any]) -> None:
         super().__init__(transforms)
-        self.deterministic = all(isinstance(t, TensorOp) and t.deterministic for t in transforms)
-        self.costly = any(getattr(t, "costly", False) for t in transforms)
+        self.deterministic: bool = all(isinstance(t, TensorOp) and t.deterministic for t in transforms)
+        self.costly: bool = any(getattr(t, "costly", False) for t in transforms)
 
     def _own_state(self):
         return None
@@ -113,7 +113,7 @@ class RandomApply(_Composite):
     deterministic = False
 
     @checked
-    def __init__(self, transforms, prob: Annotated[float | int, within(0, 1, float, int)] = 0.5):
+    def __init__(self, transforms: list[Any], prob: Annotated[float | int, within(0, 1, float, int)] = 0.5) -> None:
         super().__init__(transforms)
         self.prob = prob
 
@@ -176,7 +176,7 @@ class Plugin(TensorOp):
         NotImplementedError: Always.
     """
 
-    def __init__(self, lib_path, func_name, user_args=None):
+    def __init__(self, lib_path: str, func_name: str, user_args: str | None = None) -> None:
         raise NotImplementedError(
             "Plugin loads a compiled library of MindSpore's; write the transform as a Python function instead."
         )

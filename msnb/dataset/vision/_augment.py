@@ -1,6 +1,6 @@
 """Automatic augmentation: random choices among transforms, mixing of samples. C++ operators in MindSpore."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -71,7 +71,7 @@ class RandomSelectSubpolicy(TensorOp):
     inputs = None
     deterministic = False
 
-    def __init__(self, policy):
+    def __init__(self, policy: list[Any]) -> None:
         for i, sub in enumerate(filled(policy, "policy")):
             for j, choice in enumerate(filled(sub, f"policy[{i}]")):
                 place = f"policy[{i}][{j}]"

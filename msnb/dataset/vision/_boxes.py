@@ -2,7 +2,8 @@
 operators in MindSpore.
 """
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -86,7 +87,14 @@ class RandomCropWithBBox(_RandomBoxOp):
         size, padding, pad_if_needed, fill_value, padding_mode: As for :class:`RandomCrop`.
     """
 
-    def __init__(self, size, padding=None, pad_if_needed=False, fill_value=0, padding_mode=Border.CONSTANT):
+    def __init__(
+        self,
+        size: int | Sequence[int],
+        padding: Any = None,
+        pad_if_needed: bool = False,
+        fill_value: Any = 0,
+        padding_mode: Border = Border.CONSTANT,
+    ) -> None:
         self._op = RandomCrop(size, padding, pad_if_needed, fill_value, padding_mode)
         self.size, self.padding = self._op.size, self._op.padding
 
@@ -139,9 +147,10 @@ class ResizeWithBBox(_BoxOp):
         size, interpolation: As for :class:`Resize`.
     """
 
-    def __init__(self, size, interpolation=Inter.LINEAR):
+    def __init__(self, size: int | Sequence[int], interpolation: Inter = Inter.LINEAR) -> None:
         self._op = Resize(size, interpolation)
-        self.size, self.interpolation = size, interpolation
+        self.size = size
+        self.interpolation: Inter = interpolation
 
     def _row(self, *columns):
         image, boxes = self._pair(columns)
@@ -156,7 +165,7 @@ class RandomResizeWithBBox(_RandomBoxOp):
         size: As for :class:`RandomResize`.
     """
 
-    def __init__(self, size):
+    def __init__(self, size: int | Sequence[int]) -> None:
         self._op = RandomResize(size)
         self.size = size
 
@@ -175,12 +184,12 @@ class RandomResizedCropWithBBox(_RandomBoxOp):
 
     def __init__(
         self,
-        size,
-        scale=(0.08, 1.0),
-        ratio=(3.0 / 4.0, 4.0 / 3.0),
-        interpolation=Inter.BILINEAR,
-        max_attempts=10,
-    ):
+        size: int | Sequence[int],
+        scale: Sequence[float] = (0.08, 1.0),
+        ratio: Sequence[float] = (3.0 / 4.0, 4.0 / 3.0),
+        interpolation: Inter = Inter.BILINEAR,
+        max_attempts: int = 10,
+    ) -> None:
         self._op = RandomResizedCrop(size, scale, ratio, interpolation, max_attempts)
         self.size = self._op.size
 

@@ -1,5 +1,7 @@
 """Decoders of Ascend hardware, computed by the general ones here."""
 
+from collections.abc import Sequence
+
 from msnb import log
 from msnb.dataset.vision._crops import RandomCropDecodeResize
 from msnb.dataset.vision._geometry import Decode, Resize
@@ -15,7 +17,7 @@ class SoftDvppDecodeResizeJpeg(ImageOp):
 
     costly = True
 
-    def __init__(self, size):
+    def __init__(self, size: int | Sequence[int]) -> None:
         log.once("SoftDvppDecodeResizeJpeg runs on Ascend hardware in MindSpore; here OpenCV decodes and resizes.")
         self.size = size
         self._steps = Decode(), Resize(size)
@@ -32,7 +34,13 @@ class SoftDvppDecodeRandomCropResizeJpeg(RandomCropDecodeResize):
         size, scale, ratio, max_attempts: As for :class:`RandomCropDecodeResize`.
     """
 
-    def __init__(self, size, scale=(0.08, 1.0), ratio=(3.0 / 4.0, 4.0 / 3.0), max_attempts=10):
+    def __init__(
+        self,
+        size: int | Sequence[int],
+        scale: Sequence[float] = (0.08, 1.0),
+        ratio: Sequence[float] = (3.0 / 4.0, 4.0 / 3.0),
+        max_attempts: int = 10,
+    ) -> None:
         log.once(
             "SoftDvppDecodeRandomCropResizeJpeg runs on Ascend hardware in MindSpore; here OpenCV decodes, crops and "
             "resizes."

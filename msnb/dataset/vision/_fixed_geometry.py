@@ -1,7 +1,8 @@
 """2.x's transforms of where pixels are, each one fixed change: crops, turns, flips, patches."""
 
 import math
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -53,7 +54,10 @@ class Affine(ImageOp):
         self.shear = tuple(shear) if isinstance(shear, list | tuple) else (shear, 0.0)
         if len(self.shear) != 2:
             raise TypeError("The length of shear should be 2.")
-        self.degrees, self.translate, self.scale_, self.resample = degrees, translate, scale, resample
+        self.degrees: Real = degrees
+        self.translate: Translation = translate
+        self.scale_: int | float = scale
+        self.resample: Interpolation = resample
         self.fill_value = triple(fill_value)
 
     def _row(self, image):
@@ -84,7 +88,7 @@ class Crop(ImageOp):
             raise TypeError("Coordinates should be a list/tuple (y, x) of length 2.")
         for value in coordinates:
             within(0, INT32_MAX, int)(value, "coordinates")
-        self.coordinates = tuple(coordinates)
+        self.coordinates: tuple[Any, ...] = tuple(coordinates)
         self.size = size
 
     def _row(self, image):
@@ -103,7 +107,9 @@ class Erase(ImageOp):
     """
 
     @checked
-    def __init__(self, top, left, height, width, value=0.0, inplace: Flag = False):
+    def __init__(
+        self, top: int, left: int, height: int, width: int, value: float | Sequence[float] = 0.0, inplace: Flag = False
+    ) -> None:
         _box(top, left, height, width)
         self.top, self.left, self.height, self.width = top, left, height, width
         values = value if isinstance(value, list | tuple) else (value,) * 3
@@ -111,7 +117,7 @@ class Erase(ImageOp):
             raise TypeError("value should be a single number or a sequence of 3 numbers.")
         for v in values:
             within(0, 255)(v, "value")
-        self.value = tuple(values)
+        self.value: tuple[float | int, ...] = tuple(values)
         self.inplace = inplace
 
     def _row(self, image):
@@ -153,8 +159,12 @@ class PadToSize(ImageOp):
 
     @checked
     def __init__(
-        self, size: CropSize, offset=None, fill_value: FillValue = 0, padding_mode: BorderMode = Border.CONSTANT
-    ):
+        self,
+        size: CropSize,
+        offset: int | Sequence[int] | None = None,
+        fill_value: FillValue = 0,
+        padding_mode: BorderMode = Border.CONSTANT,
+    ) -> None:
         self.size = size
         self.offset = None if offset is None else (offset, offset) if isinstance(offset, int) else tuple(offset)
         self.fill_value = triple(fill_value)
@@ -181,7 +191,12 @@ class Perspective(ImageOp):
     costly = True
 
     @checked
-    def __init__(self, start_points, end_points, interpolation: Interpolation = Inter.BILINEAR):
+    def __init__(
+        self,
+        start_points: Sequence[Sequence[int]],
+        end_points: Sequence[Sequence[int]],
+        interpolation: Interpolation = Inter.BILINEAR,
+    ) -> None:
         for name, points in (("start_points", start_points), ("end_points", end_points)):
             of_type(list, tuple)(points, name)
             if len(points) != 4:
@@ -213,13 +228,13 @@ class ResizedCrop(ImageOp):
     @checked
     def __init__(
         self,
-        top,
-        left,
-        height,
-        width,
+        top: int,
+        left: int,
+        height: int,
+        width: int,
         size: Annotated[int | Pair, as_given(ResizeSize)],
         interpolation: Interpolation = Inter.BILINEAR,
-    ):
+    ) -> None:
         _box(top, left, height, width)
         self.top, self.left, self.height, self.width = top, left, height, width
         self.size = size
@@ -250,13 +265,13 @@ class Rotate(ImageOp):
         degrees: Real,
         resample: Interpolation = Inter.NEAREST,
         expand: Flag = False,
-        center=None,
+        center: tuple[Any, ...] | None = None,
         fill_value: FillValue = 0,
-    ):
+    ) -> None:
         self.degrees = degrees
         self.resample = resample
         self.expand = expand
-        self.center = center
+        self.center: Any = center
         self.fill_value = triple(fill_value)
 
     def _row(self, image):
@@ -282,7 +297,8 @@ class SlicePatches(TensorOp):
         slice_mode: Annotated[SliceMode, of_type(SliceMode)] = SliceMode.PAD,
         fill_value: Annotated[int, within(0, 255, int)] = 0,
     ):
-        self.num_height, self.num_width = num_height, num_width
+        self.num_height: PositiveInt24 = num_height
+        self.num_width: PositiveInt24 = num_width
         self.slice_mode = slice_mode
         self.fill_value = fill_value
 

@@ -55,7 +55,7 @@ class Decode(ImageOp):
         self.rgb = rgb
         self.to_pil = to_pil
 
-    def __call__(self, img):
+    def __call__(self, img: Any) -> Any:
         """Decode bytes, given as a 1-D array."""
         if isinstance(img, bytes):
             img = np.frombuffer(img, np.uint8)
@@ -260,7 +260,10 @@ class RandomRotation(ImageOp):
         fill_value: FillValue | None = 0,
     ):
         self._range = degrees_range(degrees)
-        self.degrees, self.resample, self.expand, self.center = degrees, resample, expand, center
+        self.degrees = degrees
+        self.resample: Interpolation = resample
+        self.expand: Flag = expand
+        self.center: tuple[Any, ...] | None = center
         self.fill_value = triple(fill_value)
 
     def _draw(self, stream, image):
@@ -334,10 +337,10 @@ class CutOut(ImageOp):
     deterministic = False
 
     @checked
-    def __init__(self, length: PositiveInt24, num_patches: PositiveInt24 = 1, is_hwc=True):
+    def __init__(self, length: PositiveInt24, num_patches: PositiveInt24 = 1, is_hwc: bool = True) -> None:
         self.length = length
         self.num_patches = num_patches
-        self.is_hwc = is_hwc
+        self.is_hwc: bool = is_hwc
 
     def _draw(self, stream, image):
         if image.ndim != 3:

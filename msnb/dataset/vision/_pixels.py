@@ -1,6 +1,7 @@
 """Transforms of values: rescaling, normalising, colour. C++ operators in MindSpore."""
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -25,7 +26,7 @@ def eager_image(op, image):
 class ImageOp(TensorOp):
     """A transform of one image."""
 
-    def __call__(self, *images):
+    def __call__(self, *images: Any) -> Any:
         """Apply the transform to a numpy or PIL image (or to each of several)."""
         if not images:
             raise TypeError(f"{type(self).__name__} was called without an image.")
@@ -97,16 +98,16 @@ class Normalize(ImageOp):
     pointwise = True
 
     @checked
-    def __init__(self, mean, std, is_hwc: Flag = True):
+    def __init__(self, mean: Sequence[float], std: Sequence[float], is_hwc: Flag = True) -> None:
         _statistics(mean, std)
-        self.mean = [mean[0]] * 3 if len(mean) == 1 else list(mean)
-        self.std = [std[0]] * 3 if len(std) == 1 else list(std)
+        self.mean: list[Any] = [mean[0]] * 3 if len(mean) == 1 else list(mean)
+        self.std: list[Any] = [std[0]] * 3 if len(std) == 1 else list(std)
         self.is_hwc = is_hwc
         self._mean = np.array(self.mean, np.float32)
         self._std = np.array(self.std, np.float32)
         self._one = len(mean) == 1
         if not is_hwc:
-            self.pointwise = False
+            self.pointwise: bool = False
 
     def _row(self, image):
         if image.ndim == 2 and self._one:
@@ -147,7 +148,9 @@ class NormalizePad(ImageOp):
         ValueError: If the lengths differ, a value is out of range or `dtype` is another.
     """
 
-    def __init__(self, mean, std, dtype="float32", is_hwc=True):
+    def __init__(
+        self, mean: Sequence[float], std: Sequence[float], dtype: str = "float32", is_hwc: bool = True
+    ) -> None:
         _statistics(mean, std)
         if not isinstance(dtype, str):
             raise TypeError("dtype should be string.")
@@ -156,7 +159,7 @@ class NormalizePad(ImageOp):
         self.mean = mean
         self.std = std
         self.dtype = dtype
-        self.is_hwc = is_hwc
+        self.is_hwc: bool = is_hwc
         self._mean = np.array([mean[0]] * 3 if len(mean) == 1 else mean, np.float32)
         self._std = np.array([std[0]] * 3 if len(std) == 1 else std, np.float32)
 
@@ -229,7 +232,7 @@ class AutoContrast(ImageOp):
     costly = True
 
     @checked
-    def __init__(self, cutoff: Annotated[int | float, within(0, 100, int, float)] = 0.0, ignore=None):
+    def __init__(self, cutoff: Annotated[int | float, within(0, 100, int, float)] = 0.0, ignore: Any = None) -> None:
         if ignore is None:
             ignore = []
         of_type(list, tuple, int)(ignore, "ignore")

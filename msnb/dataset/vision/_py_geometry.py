@@ -1,7 +1,7 @@
 """Transforms of PIL images that move pixels: crops, flips, sizes, rotation. Python operators in MindSpore."""
 
 import random
-from typing import Annotated
+from typing import Annotated, Any
 
 from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import Flag, within
@@ -112,7 +112,7 @@ class Resize(PyOp):
         self, size: Annotated[int | Pair, as_given(ResizeSize)], interpolation: Interpolation = Inter.BILINEAR
     ):
         self.size = size
-        self.interpolation = util.method(interpolation)
+        self.interpolation: Any = util.method(interpolation)
 
 
 class RandomResizedCrop(PyOp):
@@ -140,7 +140,7 @@ class RandomResizedCrop(PyOp):
         self.size = size
         self.scale = scale
         self.ratio = ratio
-        self.interpolation = util.method(interpolation)
+        self.interpolation: Any = util.method(interpolation)
         self.max_attempts = max_attempts
 
 
@@ -180,8 +180,11 @@ class RandomRotation(PyOp):
         center: Annotated[tuple, pair] | None = None,
         fill_value: FillValue = 0,
     ):
-        self.resample = util.method(resample)
-        self.degrees, self.expand, self.center, self.fill_value = degrees, expand, center, fill_value
+        self.resample: Any = util.method(resample)
+        self.degrees = degrees
+        self.expand: Flag = expand
+        self.center: tuple[Any, ...] | None = center
+        self.fill_value: FillValue = fill_value
 
 
 class FiveCrop(PyOp):
@@ -257,9 +260,9 @@ class RandomPerspective:
     ):
         self.distortion_scale = distortion_scale
         self.prob = prob
-        self.interpolation = util.method(interpolation)
+        self.interpolation: Any = util.method(interpolation)
 
-    def __call__(self, img):
+    def __call__(self, img: Any) -> Any:
         """The PIL image, maybe distorted."""
         util.need_pil(img)
         if self.prob > random.random():
@@ -301,5 +304,5 @@ class RandomAffine(PyOp):
         self.translate = translate
         self.scale_ranges = scale
         self.shear = shear
-        self.resample = util.method(resample)
+        self.resample: Any = util.method(resample)
         self.fill_value = fill_value

@@ -2,6 +2,7 @@
 
 import functools
 import random
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -47,7 +48,7 @@ class PyOp:
 
     _function, _given = None, ()
 
-    def __call__(self, img):
+    def __call__(self, img: Any) -> Any:
         """The image that the function makes of this one."""
         return type(self)._function(img, *(getattr(self, name) for name in self._given))
 
@@ -65,7 +66,7 @@ class ToTensor(PyOp):
 
     _function, _given = util.to_tensor, ("output_type",)
 
-    def __init__(self, output_type=np.float32):
+    def __init__(self, output_type: Any = np.float32) -> None:
         self.output_type = output_type
 
 
@@ -78,7 +79,7 @@ class ToType(PyOp):
 
     _function, _given = util.to_type, ("output_type",)
 
-    def __init__(self, output_type):
+    def __init__(self, output_type: Any) -> None:
         self.output_type = output_type
 
 
@@ -113,7 +114,7 @@ class Normalize(PyOp):
 
     _function, _given = util.normalize, ("mean", "std")
 
-    def __init__(self, mean, std):
+    def __init__(self, mean: Sequence[float], std: Sequence[float]) -> None:
         check_statistics(mean, std, 0.0, 1.0)
         self.mean = mean
         self.std = std
@@ -135,7 +136,7 @@ class NormalizePad(Normalize):
     _pad_channel = True
     _given = ("mean", "std", "_pad_channel", "dtype")
 
-    def __init__(self, mean, std, dtype="float32"):
+    def __init__(self, mean: Sequence[float], std: Sequence[float], dtype: str = "float32") -> None:
         super().__init__(mean, std)
         if not isinstance(dtype, str):
             raise TypeError("dtype should be string.")
@@ -172,7 +173,7 @@ class Grayscale(PyOp):
 
     _function, _given = util.grayscale, ("num_output_channels",)
 
-    def __init__(self, num_output_channels=1):
+    def __init__(self, num_output_channels: int = 1) -> None:
         if num_output_channels not in (1, 3):
             raise ValueError(
                 f"Number of channels of the output grayscale image should be either 1 or 3. Got {num_output_channels}."
@@ -191,7 +192,7 @@ class RandomGrayscale:
     def __init__(self, prob: Probability = 0.1):
         self.prob = prob
 
-    def __call__(self, img):
+    def __call__(self, img: Any) -> Any:
         """The PIL image, maybe gray."""
         channels = 1 if img.mode == "L" else 3
         return util.grayscale(img, num_output_channels=channels) if self.prob > random.random() else img
@@ -216,15 +217,19 @@ class RandomErasing:
         prob: Annotated[float, within(0.0, 1.0)] = 0.5,
         scale: Annotated[Pair, as_given(AnyArea)] = (0.02, 0.33),
         ratio: Annotated[Pair, as_given(AnyAspect)] = (0.3, 3.3),
-        value=0,
+        value: Any = 0,
         inplace: Flag = False,
         max_attempts: Attempts = 10,
-    ):
+    ) -> None:
         check_erasing(value)
-        self.prob, self.scale, self.ratio, self.max_attempts = prob, scale, ratio, max_attempts
-        self.value, self.inplace = value, inplace
+        self.prob: float = prob
+        self.scale: Pair = scale
+        self.ratio: Pair = ratio
+        self.max_attempts: Attempts = max_attempts
+        self.value: int = value
+        self.inplace: Flag = inplace
 
-    def __call__(self, np_img):
+    def __call__(self, np_img: Any) -> Any:
         """The array, maybe with a box erased."""
         if self.prob > random.random():
             box = util.get_erase_params(np_img, self.scale, self.ratio, self.value, True, self.max_attempts)
@@ -245,7 +250,7 @@ class Cutout:
         self.length = length
         self.num_patches = num_patches
 
-    def __call__(self, np_img):
+    def __call__(self, np_img: Any) -> Any:
         """The array with the squares cut out."""
         need_numpy(np_img)
         _, height, width = np_img.shape
@@ -269,7 +274,7 @@ class LinearTransformation:
         self.transformation_matrix = transformation_matrix
         self.mean_vector = mean_vector
 
-    def __call__(self, np_img):
+    def __call__(self, np_img: Any) -> Any:
         """The transformed array."""
         return util.linear_transform(np_img, self.transformation_matrix, self.mean_vector)
 
@@ -285,10 +290,14 @@ class MixUp:
 
     @checked
     def __init__(self, batch_size: _AtLeastOne, alpha: Annotated[float, positive], is_single: Flag = True):
-        self.batch_size, self.alpha, self.is_single = batch_size, alpha, is_single
-        self.is_first, self.image, self.label = True, 0, 0  # the batch before, for batches mixed with each other
+        self.batch_size = batch_size
+        self.alpha: float = alpha
+        self.is_single: Flag = is_single
+        self.is_first: bool = True
+        self.image: int = 0
+        self.label: int = 0
 
-    def __call__(self, image, label):
+    def __call__(self, image: Any, label: Any) -> Any:
         """The mixed images and labels."""
         mix = util.mix_up_single if self.is_single else functools.partial(util.mix_up_muti, self)
         return mix(self.batch_size, image, label, self.alpha)
@@ -303,8 +312,8 @@ class RgbToHsv(PyOp):
 
     _function, _given = util.rgb_to_hsvs, ("is_hwc",)
 
-    def __init__(self, is_hwc=False):
-        self.is_hwc = is_hwc
+    def __init__(self, is_hwc: bool = False) -> None:
+        self.is_hwc: bool = is_hwc
 
 
 class HsvToRgb(PyOp):
@@ -316,8 +325,8 @@ class HsvToRgb(PyOp):
 
     _function, _given = util.hsv_to_rgbs, ("is_hwc",)
 
-    def __init__(self, is_hwc=False):
-        self.is_hwc = is_hwc
+    def __init__(self, is_hwc: bool = False) -> None:
+        self.is_hwc: bool = is_hwc
 
 
 class RandomColor(PyOp):
@@ -358,10 +367,10 @@ class AutoContrast(PyOp):
 
     _function, _given = util.auto_contrast, ("cutoff", "ignore")
 
-    def __init__(self, cutoff=0.0, ignore=None):
+    def __init__(self, cutoff: float = 0.0, ignore: Any = None) -> None:
         CheckedAutoContrast(cutoff, ignore)
-        self.cutoff = cutoff
-        self.ignore = ignore
+        self.cutoff: float = cutoff
+        self.ignore: Any = ignore
 
 
 class Invert(PyOp):
@@ -392,8 +401,9 @@ class UniformAugment:
             raise ValueError("transform list only accepts Python operations.")
         if len(transforms) < num_ops:
             raise ValueError("num_ops cannot be greater than the length of transforms list.")
-        self.transforms, self.num_ops = transforms, num_ops
+        self.transforms: list[Any] = transforms
+        self.num_ops: int = num_ops
 
-    def __call__(self, img):
+    def __call__(self, img: Any) -> Any:
         """The changed PIL image."""
         return util.uniform_augment(img, self.transforms.copy(), self.num_ops)

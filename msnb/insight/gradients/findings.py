@@ -5,7 +5,7 @@ Magnitudes are compared per element (root mean square), so that a large layer is
 
 import dataclasses
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -41,8 +41,8 @@ class Finding:
     kind: str
     severity: str
     text: str
-    names: tuple = ()
-    source: tuple | None = None
+    names: tuple[Any, ...] = ()
+    source: tuple[Any, ...] | None = None
     step: int | None = None
 
     def __str__(self) -> str:

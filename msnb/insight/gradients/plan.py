@@ -45,7 +45,7 @@ class Plan:
     def __init__(self, program: "Program", level: str, tensors: tuple[str, ...]) -> None:
         self.level = level
         self.patterns: tuple[str, ...] = tuple(tensors)
-        self.jaxpr: object = None
+        self.jaxpr: Any = None
         self.rows: list[Any] = []
         self.loss: int | None = _loss_output(program)
         self.results: int = program.n_results

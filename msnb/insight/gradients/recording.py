@@ -95,7 +95,7 @@ class Recording:
         self._steps = []
         self.tensors: dict[Any, Any] = {}
         self.nonfinite: Any = None
-        self.graph: FuncGraph = None
+        self.graph: FuncGraph | None = None
         self.operators: list[Any] = []  # (place in the forward pass, operator)
         self.missed: list[Any] = []
         self.untrained: list[Any] = []  # trainable Parameters that no gradient is taken with respect to

@@ -44,11 +44,11 @@ class Row:
 
     kind: str
     name: str
-    shape: tuple
+    shape: tuple[Any, ...]
     dtype: str
     op: str = ""
     cell: str = ""
-    source: tuple | None = None
+    source: tuple[Any, ...] | None = None
     node: int = -1
     order: int = 0
     maker: int = -1

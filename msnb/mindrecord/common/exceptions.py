@@ -79,37 +79,55 @@ class DbConnectionError(MindRecordException):
     text = "Db connection is error. Detail:"
 
 
-def _error(name, number, text):
+def _error(name: str, number: int, text: str) -> type[MindRecordException]:
     return type(name, (MindRecordException,), {"number": number, "text": text, "__doc__": text, "__module__": __name__})
 
 
-MRMOpenError: Any = _error("MRMOpenError", 100, "MindRecord File could not open successfully.")
-MRMOpenForAppendError: Any = _error(
+MRMOpenError: type[MindRecordException] = _error("MRMOpenError", 100, "MindRecord File could not open successfully.")
+MRMOpenForAppendError: type[MindRecordException] = _error(
     "MRMOpenForAppendError", 101, "MindRecord File could not open successfully for append."
 )
-MRMInvalidPageSizeError: Any = _error("MRMInvalidPageSizeError", 102, "Failed to set page size.")
-MRMInvalidHeaderSizeError: Any = _error("MRMInvalidHeaderSizeError", 103, "Failed to set header size.")
-MRMSetHeaderError: Any = _error("MRMSetHeaderError", 104, "Failed to set header.")
-MRMWriteDatasetError: Any = _error("MRMWriteDatasetError", 105, "Failed to write dataset.")
-MRMCommitError: Any = _error("MRMCommitError", 107, "Failed to commit.")
-MRMLaunchError: Any = _error("MRMLaunchError", 108, "Failed to launch.")
-MRMFinishError: Any = _error("MRMFinishError", 109, "Failed to finish.")
-MRMCloseError: Any = _error("MRMCloseError", 110, "Failed to close.")
-MRMAddSchemaError: Any = _error("MRMAddSchemaError", 111, "Failed to add schema.")
-MRMAddIndexError: Any = _error("MRMAddIndexError", 112, "Failed to add index field.")
-MRMBuildSchemaError: Any = _error("MRMBuildSchemaError", 113, "Failed to build schema.")
-MRMGetMetaError: Any = _error("MRMGetMetaError", 114, "Failed to get meta info.")
-MRMIndexGeneratorError: Any = _error("MRMIndexGeneratorError", 115, "Failed to create index generator.")
-MRMGenerateIndexError: Any = _error("MRMGenerateIndexError", 116, "Failed to generate index.")
-MRMInitSegmentError: Any = _error("MRMInitSegmentError", 117, "Failed to initialize segment.")
-MRMFetchCandidateFieldsError: Any = _error(
+MRMInvalidPageSizeError: type[MindRecordException] = _error("MRMInvalidPageSizeError", 102, "Failed to set page size.")
+MRMInvalidHeaderSizeError: type[MindRecordException] = _error(
+    "MRMInvalidHeaderSizeError", 103, "Failed to set header size."
+)
+MRMSetHeaderError: type[MindRecordException] = _error("MRMSetHeaderError", 104, "Failed to set header.")
+MRMWriteDatasetError: type[MindRecordException] = _error("MRMWriteDatasetError", 105, "Failed to write dataset.")
+MRMCommitError: type[MindRecordException] = _error("MRMCommitError", 107, "Failed to commit.")
+MRMLaunchError: type[MindRecordException] = _error("MRMLaunchError", 108, "Failed to launch.")
+MRMFinishError: type[MindRecordException] = _error("MRMFinishError", 109, "Failed to finish.")
+MRMCloseError: type[MindRecordException] = _error("MRMCloseError", 110, "Failed to close.")
+MRMAddSchemaError: type[MindRecordException] = _error("MRMAddSchemaError", 111, "Failed to add schema.")
+MRMAddIndexError: type[MindRecordException] = _error("MRMAddIndexError", 112, "Failed to add index field.")
+MRMBuildSchemaError: type[MindRecordException] = _error("MRMBuildSchemaError", 113, "Failed to build schema.")
+MRMGetMetaError: type[MindRecordException] = _error("MRMGetMetaError", 114, "Failed to get meta info.")
+MRMIndexGeneratorError: type[MindRecordException] = _error(
+    "MRMIndexGeneratorError", 115, "Failed to create index generator."
+)
+MRMGenerateIndexError: type[MindRecordException] = _error("MRMGenerateIndexError", 116, "Failed to generate index.")
+MRMInitSegmentError: type[MindRecordException] = _error("MRMInitSegmentError", 117, "Failed to initialize segment.")
+MRMFetchCandidateFieldsError: type[MindRecordException] = _error(
     "MRMFetchCandidateFieldsError", 118, "Failed to fetch candidate category fields."
 )
-MRMReadCategoryInfoError: Any = _error("MRMReadCategoryInfoError", 119, "Failed to read category information.")
-MRMFetchDataError: Any = _error("MRMFetchDataError", 120, "Failed to fetch data by category.")
-MRMInvalidSchemaError: Any = _error("MRMInvalidSchemaError", 200, "Schema format is error. Detail:")
-MRMValidateDataError: Any = _error("MRMValidateDataError", 201, "Raw data do not match the schema. Detail:")
-MRMDefineIndexError: Any = _error("MRMDefineIndexError", 202, "Failed to define index field. Detail:")
-MRMDefineBlobError: Any = _error("MRMDefineBlobError", 203, "Failed to define blob field. Detail:")
-MRMUnsupportedSchemaError: Any = _error("MRMUnsupportedSchemaError", 204, "Schema is not supported. Detail:")
-MRMDefineCategoryError: Any = _error("MRMDefineCategoryError", 205, "Failed to define category field. Detail:")
+MRMReadCategoryInfoError: type[MindRecordException] = _error(
+    "MRMReadCategoryInfoError", 119, "Failed to read category information."
+)
+MRMFetchDataError: type[MindRecordException] = _error("MRMFetchDataError", 120, "Failed to fetch data by category.")
+MRMInvalidSchemaError: type[MindRecordException] = _error(
+    "MRMInvalidSchemaError", 200, "Schema format is error. Detail:"
+)
+MRMValidateDataError: type[MindRecordException] = _error(
+    "MRMValidateDataError", 201, "Raw data do not match the schema. Detail:"
+)
+MRMDefineIndexError: type[MindRecordException] = _error(
+    "MRMDefineIndexError", 202, "Failed to define index field. Detail:"
+)
+MRMDefineBlobError: type[MindRecordException] = _error(
+    "MRMDefineBlobError", 203, "Failed to define blob field. Detail:"
+)
+MRMUnsupportedSchemaError: type[MindRecordException] = _error(
+    "MRMUnsupportedSchemaError", 204, "Schema is not supported. Detail:"
+)
+MRMDefineCategoryError: type[MindRecordException] = _error(
+    "MRMDefineCategoryError", 205, "Failed to define category field. Detail:"
+)

@@ -3,6 +3,7 @@
 import fnmatch
 import os
 from itertools import islice
+from typing import Any
 
 from msnb.mindrecord.common.exceptions import PathNotExistsError
 from msnb.mindrecord.filewriter import FileWriter
@@ -27,10 +28,10 @@ class TwoParts:
     ``_test``.
     """
 
-    needed = ()  # (pattern of a file's name, how it is called in messages)
-    schema = {}
+    needed: tuple[()] = ()  # (pattern of a file's name, how it is called in messages)
+    schema: dict[Any, Any] = {}
 
-    def __init__(self, source, destination):
+    def __init__(self, source: str, destination: str) -> None:
         for path in (source, destination):
             check_filename(path)
         there = os.listdir(source)
@@ -43,7 +44,7 @@ class TwoParts:
         """The rows of the train part and of the test part, two iterables of dicts without ``id``."""
         raise NotImplementedError
 
-    def run(self, fields=None):
+    def run(self, fields: list[str] | None = None) -> int:
         """Convert.
 
         Args:
@@ -59,7 +60,7 @@ class TwoParts:
             write(self.destination + suffix, numbered, self.schema, name, fields)
         return SUCCESS
 
-    def transform(self, fields=None):
+    def transform(self, fields: list[str] | None = None) -> int:
         """The same as :meth:`run`."""
         return self.run(fields)
 

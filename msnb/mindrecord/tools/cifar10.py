@@ -70,8 +70,8 @@ class Cifar10:
             raise ValueError("The parameter one_hot must be bool")
         self.path = path
         self.one_hot = one_hot
-        self.images: np.ndarray = None
-        self.labels: np.ndarray = None
+        self.images: np.ndarray | None = None
+        self.labels: np.ndarray | None = None
 
     def load_data(self) -> list[np.ndarray]:
         """Read the files: [train images, train labels, test images, test labels]."""

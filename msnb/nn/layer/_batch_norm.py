@@ -252,7 +252,7 @@ class BatchNorm3d(Cell):
         use_batch_statistics: Bool | None = None,
     ) -> None:
         super().__init__()
-        self.bn2d = BatchNorm2d(
+        self.bn2d: BatchNorm2d = BatchNorm2d(
             num_features,
             eps,
             momentum,
@@ -263,7 +263,7 @@ class BatchNorm3d(Cell):
             moving_var_init,
             use_batch_statistics,
         )
-        self.reshape = P.Reshape()
+        self.reshape: P.Reshape = P.Reshape()
 
     def construct(self, x: Tensor) -> Tensor:
         """The normalised input."""

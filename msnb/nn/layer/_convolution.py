@@ -68,7 +68,7 @@ class Convolution(Cell):
         self.bias = None
         if has_bias:
             self.bias = Parameter(initializer(bias_init, [out_channels]), "bias")
-            self.bias_add = P.BiasAdd(data_format=data_format)
+            self.bias_add: P.BiasAdd = P.BiasAdd(data_format=data_format)
         else:
             log.unused(
                 self.cls_name, "there is no bias", bias_init=not isinstance(bias_init, str) or bias_init != "zeros"
@@ -178,8 +178,8 @@ class RowConvolution(Convolution):
             self._of_height_1(weight_init),
             bias_init,
         )
-        self.expand_dims = P.ExpandDims()
-        self.squeeze = P.Squeeze(2)
+        self.expand_dims: P.ExpandDims = P.ExpandDims()
+        self.squeeze: P.Squeeze = P.Squeeze(2)
 
     @classmethod
     def _of_height_1(cls, weight):

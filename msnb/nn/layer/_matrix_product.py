@@ -79,7 +79,7 @@ class MatInverse(Cell):
 
     def __init__(self) -> None:
         super().__init__()
-        self.inverse = P.MatrixInverse()
+        self.inverse: P.MatrixInverse = P.MatrixInverse()
 
     def construct(self, a: Tensor) -> Tensor:
         """The inverse."""
@@ -110,7 +110,7 @@ class MatDet(Cell):
 
     def __init__(self) -> None:
         super().__init__()
-        self.determinant = P.MatrixDeterminant()
+        self.determinant: P.MatrixDeterminant = P.MatrixDeterminant()
 
     def construct(self, a: Tensor) -> Tensor:
         """The determinant."""

@@ -131,8 +131,8 @@ class PReLU(Cell):
     @checked
     def __init__(self, channel: PositiveInt = 1, w: Slopes = 0.25) -> None:
         super().__init__()
-        self.w = Parameter(initializer(w, [channel]), "a")
-        self.prelu = P.PReLU()
+        self.w: Parameter = Parameter(initializer(w, [channel]), "a")
+        self.prelu: P.PReLU = P.PReLU()
 
     def construct(self, x: Tensor) -> Tensor:
         """The rectified numbers; in training, negative shares become 0 for good."""

@@ -62,9 +62,9 @@ class LayerNorm(Cell):
         self.begin_norm_axis = begin_norm_axis
         self.begin_params_axis = begin_params_axis
         self.epsilon = epsilon
-        self.gamma = Parameter(initializer(gamma_init, normalized_shape), "gamma")
-        self.beta = Parameter(initializer(beta_init, normalized_shape), "beta")
-        self.layer_norm = P.LayerNorm(begin_norm_axis, begin_params_axis, epsilon)
+        self.gamma: Parameter = Parameter(initializer(gamma_init, normalized_shape), "gamma")
+        self.beta: Parameter = Parameter(initializer(beta_init, normalized_shape), "beta")
+        self.layer_norm: P.LayerNorm = P.LayerNorm(begin_norm_axis, begin_params_axis, epsilon)
 
     def construct(self, input_x: Tensor) -> Tensor:
         """The normalised input."""
@@ -129,7 +129,7 @@ class GroupNorm(Cell):
         for name, value in (("gamma", gamma_init), ("beta", beta_init)):
             start = initializer(value, num_channels)
             setattr(self, name, Parameter(start, name) if affine else start)
-        self.group_norm = P.GroupNorm(eps)
+        self.group_norm: P.GroupNorm = P.GroupNorm(eps)
 
     def construct(self, x: Tensor) -> Tensor:
         """The normalised input."""
@@ -209,7 +209,9 @@ class InstanceNorm2d(FeatureNorm):
             mean=moving_mean_init,
             variance=moving_var_init,
         )
-        self.instance_bn = P.InstanceNorm(is_training=use_batch_statistics, epsilon=eps, momentum=momentum)
+        self.instance_bn: P.InstanceNorm = P.InstanceNorm(
+            is_training=use_batch_statistics, epsilon=eps, momentum=momentum
+        )
 
     def construct(self, x: Tensor) -> Tensor:
         """The normalised input."""

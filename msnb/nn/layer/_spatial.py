@@ -59,7 +59,7 @@ class Pad(Cell):
         self.mode = mode
         self.paddings: Any = paddings
         if mode == "CONSTANT":
-            self.pad = P.Pad(paddings)
+            self.pad: P.MirrorPad = P.Pad(paddings)
         else:
             self.pad = P.MirrorPad(mode)
             self.paddings = Tensor(np.array(paddings))
@@ -173,7 +173,7 @@ class Unfold(Cell):
         self.strides = strides
         self.rates = rates
         self.padding = padding
-        self.concat = P.Concat(1)
+        self.concat: P.Concat = P.Concat(1)
 
     def construct(self, input_x: Tensor) -> Tensor:
         """The patches."""

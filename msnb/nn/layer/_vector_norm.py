@@ -43,9 +43,9 @@ class L1Regularizer(Cell):
     @checked
     def __init__(self, scale: PositiveNumber) -> None:
         super().__init__()
-        self.scale = Tensor(scale, mstype.float32)
-        self.abs = P.Abs()
-        self.reduce_sum = P.ReduceSum()
+        self.scale: Tensor = Tensor(scale, mstype.float32)
+        self.abs: P.Abs = P.Abs()
+        self.reduce_sum: P.ReduceSum = P.ReduceSum()
 
     def construct(self, weights: Tensor) -> Tensor:
         """The penalty."""
@@ -82,7 +82,7 @@ class ClipByNorm(Cell):
     def __init__(self, axis: Annotated[int | tuple[int, ...] | None, Optional(Axes)] = None) -> None:
         super().__init__()
         self.axis = () if axis is None else axis
-        self.reduce_sum = P.ReduceSum(keep_dims=True)
+        self.reduce_sum: P.ReduceSum = P.ReduceSum(keep_dims=True)
 
     def construct(self, x: Tensor, clip_norm: Tensor) -> Tensor:
         """The shortened Tensor."""

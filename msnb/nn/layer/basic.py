@@ -112,13 +112,13 @@ class Dense(Cell):
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.has_bias = has_bias
-        self.weight = Parameter(initializer(weight_init, [out_channels, in_channels]), "weight")
+        self.weight: Parameter = Parameter(initializer(weight_init, [out_channels, in_channels]), "weight")
         self.matmul: P.MatMul = P.MatMul(transpose_b=True)
         self.bias: Parameter | None = None
         if has_bias:
             self.bias = Parameter(initializer(bias_init, [out_channels]), "bias")
-            self.bias_add = P.BiasAdd()
-        self.reshape = P.Reshape()
+            self.bias_add: P.BiasAdd = P.BiasAdd()
+        self.reshape: P.Reshape = P.Reshape()
         self.activation = activation
         self.activation_flag: bool = activation is not None
 
@@ -227,7 +227,7 @@ class Flatten(Cell):
 
     def __init__(self) -> None:
         super().__init__()
-        self.reshape = P.Reshape()
+        self.reshape: P.Reshape = P.Reshape()
 
     def construct(self, x: Tensor) -> Tensor:
         """The matrix."""
@@ -300,7 +300,7 @@ class OneHot(Cell):
         dtype: DType = mstype.float32,
     ) -> None:
         super().__init__()
-        self.onehot = P.OneHot(axis)
+        self.onehot: P.OneHot = P.OneHot(axis)
         self.depth = depth
         self.on_value: Tensor = Tensor(on_value, dtype)
         self.off_value: Tensor = Tensor(off_value, dtype)

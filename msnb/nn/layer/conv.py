@@ -1,5 +1,7 @@
 """Convolution layers, and transposed ones."""
 
+from typing import Any
+
 from msnb.common.kinds import Bool, PositiveInt
 from msnb.core.tensor import Tensor
 from msnb.nn._kinds import Initial, TwoSizes
@@ -101,7 +103,7 @@ class Conv1d(RowConvolution):
 class _Transposed(Convolution):
     _transposed = True
 
-    def shard(self, strategy: tuple) -> "_Transposed":
+    def shard(self, strategy: tuple[Any, ...]) -> "_Transposed":
         """
         Set how the operator is split over devices.
 

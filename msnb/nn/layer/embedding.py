@@ -78,14 +78,14 @@ class Embedding(Cell):
             rows = table.asnumpy().copy()
             rows[padding_idx] = 0
             table = Tensor(rows)
-        self.embedding_table = Parameter(table, "embedding_table")
-        self.gather = P.Gather()
+        self.embedding_table: Parameter = Parameter(table, "embedding_table")
+        self.gather: P.Gather = P.Gather()
         if use_one_hot:
-            self.one_hot = P.OneHot()
+            self.one_hot: P.OneHot = P.OneHot()
             self.on_value: Tensor = Tensor(1.0, dtype)
             self.off_value: Tensor = Tensor(0.0, dtype)
             self.matmul: P.MatMul = P.MatMul()
-            self.reshape = P.Reshape()
+            self.reshape: P.Reshape = P.Reshape()
 
     def construct(self, ids: Tensor) -> Tensor:
         """The vectors."""
@@ -173,7 +173,9 @@ class EmbeddingLookup(Cell):
         if slice_mode == "field_slice" and manual_shapes is not None:
             manual_shapes = check(_ROWS, manual_shapes, "manual_shapes", self.cls_name)
         self.manual_shapes = manual_shapes
-        self.embedding_table = Parameter(initializer(param_init, [vocab_size, embedding_size]), "embedding_table")
+        self.embedding_table: Parameter = Parameter(
+            initializer(param_init, [vocab_size, embedding_size]), "embedding_table"
+        )
         self.lookup = P.EmbeddingLookup() if target == "CPU" else P.Gather()
         self.max_norm: Tensor = max_norm
         if max_norm is not None:

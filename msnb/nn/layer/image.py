@@ -94,7 +94,7 @@ class _Similarity(Cell):
         self.filter_sigma = filter_sigma
         self.k1 = k1
         self.k2 = k2
-        self.reduce_mean = P.ReduceMean()
+        self.reduce_mean: P.ReduceMean = P.ReduceMean()
 
     def _window(self):
         weight = _gaussian_window(self.filter_size, self.filter_sigma)
@@ -292,7 +292,7 @@ class PSNR(Cell):
     def __init__(self, max_val: PositiveNumber = 1.0) -> None:
         super().__init__()
         self.max_val = max_val
-        self.reduce_mean = P.ReduceMean()
+        self.reduce_mean: P.ReduceMean = P.ReduceMean()
 
     def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
         """The decibels."""

@@ -94,7 +94,7 @@ class LSTM(_OverTime):
         count = rows * sum(features + hidden_size + 2 * has_bias for features in taken)
         reach = 1 / math.sqrt(hidden_size)
         start = np.random.uniform(-reach, reach, count).reshape(-1, 1, 1)
-        self.weight = Parameter(Tensor(start, mstype.float32), "weight")
+        self.weight: Parameter = Parameter(Tensor(start, mstype.float32), "weight")
 
     def construct(self, x: Tensor, hx: tuple[Tensor, Tensor]) -> tuple[Tensor, tuple[Tensor, Tensor]]:
         """(results, (h, c))."""

@@ -262,7 +262,7 @@ class Moments(Cell):
         super().__init__()
         self.axis = () if axis is None else axis
         self.keep_dims: bool = bool(keep_dims)
-        self.reduce_mean = P.ReduceMean(self.keep_dims)
+        self.reduce_mean: P.ReduceMean = P.ReduceMean(self.keep_dims)
 
     def construct(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """(mean, variance)."""

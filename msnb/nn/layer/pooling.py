@@ -49,8 +49,8 @@ class _Pool1d(_Pool2d):
     @checked
     def __init__(self, kernel_size: PositiveInt = 1, stride: PositiveInt = 1, pad_mode: PadMode = "VALID") -> None:
         super().__init__((1, kernel_size), (1, stride), pad_mode)
-        self.expand = P.ExpandDims()
-        self.squeeze = P.Squeeze(2)
+        self.expand: P.ExpandDims = P.ExpandDims()
+        self.squeeze: P.Squeeze = P.Squeeze(2)
 
     def construct(self, x: Tensor) -> Tensor:
         """The number of each stretch."""

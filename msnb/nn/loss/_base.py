@@ -37,10 +37,10 @@ class LossBase(Cell):
     def __init__(self, reduction: Reduction = "mean") -> None:
         super().__init__()
         self.reduction = reduction
-        self.average = reduction != "sum"
-        self.reduce = reduction != "none"
-        self.reduce_mean = P.ReduceMean()
-        self.reduce_sum = P.ReduceSum()
+        self.average: bool = reduction != "sum"
+        self.reduce: bool = reduction != "none"
+        self.reduce_mean: P.ReduceMean = P.ReduceMean()
+        self.reduce_sum: P.ReduceSum = P.ReduceSum()
 
     def get_axis(self, x: Tensor) -> tuple[int, ...]:
         """All axes of `x`."""

@@ -58,8 +58,10 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
         super().__init__(reduction)
         self.sparse = sparse
         self.softmax_cross_entropy: P.SoftmaxCrossEntropyWithLogits = P.SoftmaxCrossEntropyWithLogits()
-        self.sparse_softmax_cross_entropy = P.SparseSoftmaxCrossEntropyWithLogits()
-        self.one_hot = P.OneHot()
+        self.sparse_softmax_cross_entropy: P.SparseSoftmaxCrossEntropyWithLogits = (
+            P.SparseSoftmaxCrossEntropyWithLogits()
+        )
+        self.one_hot: P.OneHot = P.OneHot()
         self.on_value: Tensor = Tensor(1.0, mstype.float32)
         self.off_value: Tensor = Tensor(0.0, mstype.float32)
 
@@ -241,7 +243,7 @@ class BCELoss(LossBase):
     def __init__(self, weight: OptionalTensor = None, reduction: Reduction = "none") -> None:
         super().__init__(reduction)
         self.weight = weight
-        self.binary_cross_entropy = P.BinaryCrossEntropy(self.reduction)
+        self.binary_cross_entropy: P.BinaryCrossEntropy = P.BinaryCrossEntropy(self.reduction)
 
     def construct(self, inputs: Tensor, labels: Tensor) -> Tensor:
         """The loss."""

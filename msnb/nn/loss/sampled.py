@@ -89,7 +89,9 @@ class SampledSoftmaxLoss(LossBase):
         self.num_true = num_true
         self.sampled_values = sampled_values
         self.remove_accidental_hits: bool = remove_accidental_hits and sampled_values is None
-        self.sampler = P.UniformCandidateSampler(num_true, num_sampled, True, num_classes, seed)
+        self.sampler: P.UniformCandidateSampler = P.UniformCandidateSampler(
+            num_true, num_sampled, True, num_classes, seed
+        )
         self.matmul: P.MatMul = P.MatMul(transpose_b=True)
 
     def construct(self, weights: Tensor, biases: Tensor, labels: Tensor, inputs: Tensor) -> Tensor:

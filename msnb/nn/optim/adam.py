@@ -43,7 +43,8 @@ class AdamBase(DeclaredOptimizer):
         for power in ("beta1_power", "beta2_power"):
             setattr(self, power, Parameter(np.ones(1, np.float32), name=power))
         self._keep(moment1=("moment1", "zeros"), moment2=("moment2", "zeros"))
-        self.use_locking, self.use_nesterov = use_locking, use_nesterov
+        self.use_locking: Bool = use_locking
+        self.use_nesterov: Bool = use_nesterov
         self.opt, self.sparse_opt = (make(use_locking, use_nesterov) for make in (P.Adam, self._sparse))
 
     def _of_step(self):

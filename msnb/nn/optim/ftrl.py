@@ -76,11 +76,11 @@ class FTRL(DeclaredOptimizer):
             )
         self._keep(moments=("moments", initial_accum), linear=("linear", "zeros"))
         self.lr: float = float(learning_rate)
-        self.l1 = l1
-        self.l2 = l2
-        self.lr_power = lr_power
+        self.l1: NonNegativeFloat = l1
+        self.l2: NonNegativeFloat = l2
+        self.lr_power: NonPositiveFloat = lr_power
         self.use_locking = use_locking
-        self.opt = P.ApplyFtrl(use_locking)
+        self.opt: P.ApplyFtrl = P.ApplyFtrl(use_locking)
         if not self.is_group:  # MindSpore exempts no Parameter here
             self.decay_flags = (True,) * self.param_length
 

@@ -73,8 +73,8 @@ class Momentum(DeclaredOptimizer):
         self.momentum: Parameter = Parameter(Tensor(momentum, mstype.float32), name="momentum")
         self._keep(moments=("moments", "zeros"))
         self.params: ParameterTuple = self.parameters
-        self.use_nesterov = use_nesterov
-        self.opt = P.ApplyMomentum(use_nesterov=use_nesterov)
+        self.use_nesterov: Bool = use_nesterov
+        self.opt: P.ApplyMomentum = P.ApplyMomentum(use_nesterov=use_nesterov)
 
     def _step(self, param, gradient, rate, moment):
         self.opt(param, moment, rate, gradient, self.momentum)

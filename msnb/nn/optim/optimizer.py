@@ -103,15 +103,15 @@ class Optimizer(Cell):
         self._install_rates(learning_rate, groups, members)
         self.parameters: ParameterTuple = ParameterTuple([param for param, _ in rows] if self.is_group else trained)
         self.param_length: int = len(self.parameters)
-        self.loss_scale = loss_scale
+        self.loss_scale: PositiveNumber = loss_scale
         self.need_scale: bool = loss_scale != 1.0
         self.reciprocal_scale: Tensor = Tensor(1.0 / loss_scale, mstype.float32)
         self._install_decay(weight_decay, members)
         self.grad_centralization_flags: tuple[bool, ...] = tuple(bool(group.grad_centralization) for group in members)
         self.grad_centralization: bool = any(self.grad_centralization_flags)
 
-        self.map_ = C.Map()
-        self.hyper_map = C.HyperMap()
+        self.map_: C.Map = C.Map()
+        self.hyper_map: C.HyperMap = C.HyperMap()
         self.ps_parameters, self.cache_enable = zip(*((p.is_param_ps, p.cache_enable) for p in self.parameters))
         self.use_parallel: bool = False
         self.optim_filter: tuple[bool, ...] = (True,) * self.param_length
@@ -130,9 +130,10 @@ class Optimizer(Cell):
             )
         if 1 in lengths:
             log.warning("A list of learning rates holds one for each step, but that of %s has only 1.", self.cls_name)
-        self.is_group_lr, self.dynamic_lr = len(rates) > 1, any(map(by_step, rates))
-        self.global_step_increase_tensor = Tensor(1, mstype.int32)
-        self.assignadd = P.AssignAdd() if self.dynamic_lr else None
+        self.is_group_lr: bool = len(rates) > 1
+        self.dynamic_lr: bool = any(map(by_step, rates))
+        self.global_step_increase_tensor: Tensor = Tensor(1, mstype.int32)
+        self.assignadd: P.AssignAdd | None = P.AssignAdd() if self.dynamic_lr else None
         self.global_step: Any = counter() if self.dynamic_lr else None
         default = installed(learning_rate, "learning_rate", self.dynamic_lr and self.is_group_lr)
         if not self.is_group_lr:
@@ -144,7 +145,7 @@ class Optimizer(Cell):
             else installed(group.lr, f"learning_rate_group_{group.number}", self.dynamic_lr)
             for group in groups
         }
-        self.group_lr = [own[group] for group in members]
+        self.group_lr: list[Any] = [own[group] for group in members]
         self.learning_rate = in_cell_list(self.group_lr) if self.dynamic_lr else ParameterTuple(self.group_lr)
 
     def _install_decay(self, weight_decay, members):
@@ -152,14 +153,16 @@ class Optimizer(Cell):
         if self.is_group:
             own = (weight_decay if group.weight_decay is None else group.weight_decay for group in members)
             self.weight_decay = tuple(decay * self.loss_scale for decay in own)
-            self.weight_decay_tensor_tuple = tuple(Tensor(decay, mstype.float32) for decay in self.weight_decay)
-            self.decay_flags = tuple(decay > 0 for decay in self.weight_decay)
+            self.weight_decay_tensor_tuple: tuple[Tensor, ...] = tuple(
+                Tensor(decay, mstype.float32) for decay in self.weight_decay
+            )
+            self.decay_flags: tuple[bool, ...] = tuple(decay > 0 for decay in self.weight_decay)
         else:
             self.weight_decay = weight_decay * self.loss_scale
-            self.weight_decay_tensor = Tensor(self.weight_decay, mstype.float32)
+            self.weight_decay_tensor: Tensor = Tensor(self.weight_decay, mstype.float32)
             names = (param.name for param in self.parameters)
             self.decay_flags = tuple(not ("beta" in name or "gamma" in name) for name in names)
-        self.exec_weight_decay = any(decay > 0 for decay in self._decays)
+        self.exec_weight_decay: bool = any(decay > 0 for decay in self._decays)
 
     # ------------------------------------------------------------------ settings
     @property

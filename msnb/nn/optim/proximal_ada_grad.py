@@ -69,8 +69,8 @@ class ProximalAdagrad(DeclaredOptimizer):
         self._keep(accum=("accum", accum))
         self.l1, self.l2 = (Tensor(penalty, mstype.float32) for penalty in (l1, l2))
         self.use_locking = use_locking
-        self.opt = P.ApplyProximalAdagrad(use_locking)
-        self.sparse_opt = P.FusedSparseProximalAdagrad(use_locking)
+        self.opt: P.ApplyProximalAdagrad = P.ApplyProximalAdagrad(use_locking)
+        self.sparse_opt: P.FusedSparseProximalAdagrad = P.FusedSparseProximalAdagrad(use_locking)
 
     def construct(self, grads: Gradients) -> bool:
         return super().construct(grads)

@@ -66,7 +66,9 @@ class RMSProp(DeclaredOptimizer):
         weight_decay: NonNegativeNumber = 0.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        self.decay, self.momentum, self.epsilon = decay, momentum, epsilon
+        self.decay: NonNegativeFloat = decay
+        self.momentum: NonNegativeFloat = momentum
+        self.epsilon: PositiveFloat = epsilon
         self.centered = centered
         self.opt = (P.ApplyCenteredRMSProp if centered else P.ApplyRMSProp)(use_locking)
         means = {"mg": ("mean_grad", "zeros")} if centered else {}

@@ -72,7 +72,7 @@ class SGD(DeclaredOptimizer):
                 f"but got {momentum} and {dampening}."
             )
         self.nesterov: bool = nesterov
-        self.dampening = dampening
+        self.dampening: NonNegativeNumber = dampening
         decays = [decay / loss_scale for decay in self._decays]
         alike = {decay: P.SGD(dampening, decay, nesterov) for decay in decays}
         self.opt: tuple[P.SGD, ...] = tuple(alike[decay] for decay in decays)

@@ -192,7 +192,7 @@ class GetNextSingleOp(Cell):
         NotImplementedError: Always.
     """
 
-    def __init__(self, dataset_types: list, dataset_shapes: list, queue_name: str) -> None:
+    def __init__(self, dataset_types: list[Any], dataset_shapes: list[Any], queue_name: str) -> None:
         super().__init__()
         raise NotImplementedError(
             "Device queues do not exist in msnb: iterate over the dataset, or over "

@@ -178,7 +178,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         # For the steps that users derive from this one.
         self.is_distributed: bool = False
         self.base: Tensor = Tensor(1.0, mstype.float32)
-        self.hyper_map = C.HyperMap()
+        self.hyper_map: C.HyperMap = C.HyperMap()
         self.reduce_sum, self.less_equal = P.ReduceSum(), P.LessEqual()
 
     def construct(self, *inputs: Any) -> tuple[Any, Tensor, Tensor]:

@@ -1,6 +1,7 @@
 """What runs callbacks: their list, their context, the values they see."""
 
 from contextlib import ExitStack
+from typing import Any
 
 from msnb import log
 from msnb._checkparam import Validator
@@ -138,14 +139,14 @@ class RunContext:
 
     _stop_requested = False
 
-    def __init__(self, original_args):
+    def __init__(self, original_args: Any) -> None:
         self._original_args = Validator.check_value_type("original_args", original_args, dict, "RunContext")
 
-    def request_stop(self):
+    def request_stop(self) -> None:
         """Ask for training to stop after this step."""
         self._stop_requested = True
 
-    def get_stop_requested(self):
+    def get_stop_requested(self) -> bool:
         """Whether a stop was asked for.
 
         Returns:
@@ -153,7 +154,7 @@ class RunContext:
         """
         return self._stop_requested
 
-    def original_args(self):
+    def original_args(self) -> Any:
         """The values, also readable as attributes.
 
         Returns:

@@ -6,6 +6,7 @@ import os
 import re
 import stat
 import time
+from typing import TYPE_CHECKING, Any
 
 from msnb import log, nn
 from msnb._checkparam import Validator
@@ -13,6 +14,10 @@ from msnb.train._background import writer
 from msnb.train._utils import _make_directory
 from msnb.train.callback._callback import Callback
 from msnb.train.serialization import _save, _save_graph
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.nn.cell import Cell
+    from msnb.train.callback._callback import RunContext
 
 _cur_dir = os.getcwd()  # networks import it as the folder that the program was started in
 _ENDING = r"-[0-9]+_[0-9]+\.ckpt"  # of a checkpoint's name, after its prefix
@@ -63,14 +68,14 @@ class CheckpointConfig:
 
     def __init__(
         self,
-        save_checkpoint_steps=1,
-        save_checkpoint_seconds=0,
-        keep_checkpoint_max=5,
-        keep_checkpoint_per_n_minutes=0,
-        integrated_save=True,
-        async_save=False,
-        saved_network=None,
-    ):
+        save_checkpoint_steps: int = 1,
+        save_checkpoint_seconds: int = 0,
+        keep_checkpoint_max: int = 5,
+        keep_checkpoint_per_n_minutes: int = 0,
+        integrated_save: bool = True,
+        async_save: bool = False,
+        saved_network: "Cell | None" = None,
+    ) -> None:
         often = {"save_checkpoint_steps": save_checkpoint_steps, "save_checkpoint_seconds": save_checkpoint_seconds}
         kept = {
             "keep_checkpoint_max": keep_checkpoint_max,
@@ -108,7 +113,7 @@ class CheckpointConfig:
     async_save = _setting("async_save", "Whether a thread writes the files.")
     saved_network = _setting("saved_network", "Network to save, None for the one that is trained.")
 
-    def get_checkpoint_policy(self):
+    def get_checkpoint_policy(self) -> dict[str, Any]:
         """When checkpoints are saved, and which.
 
         Returns:
@@ -140,7 +145,9 @@ class ModelCheckpoint(Callback):
         >>> model.train(1, dataset, callbacks=checkpoint)
     """
 
-    def __init__(self, prefix="CKP", directory=None, config=None):
+    def __init__(
+        self, prefix: str = "CKP", directory: str | None = None, config: CheckpointConfig | None = None
+    ) -> None:
         super().__init__()
         if not _check_file_name_prefix(prefix):
             raise ValueError(f"For 'ModelCheckpoint', 'prefix' should be a string without '/', but got {prefix!r}.")
@@ -158,11 +165,11 @@ class ModelCheckpoint(Callback):
         self._latest_ckpt_file_name = ""
 
     @property
-    def latest_ckpt_file_name(self):
+    def latest_ckpt_file_name(self) -> str:
         """Path of the last checkpoint."""
         return self._latest_ckpt_file_name
 
-    def begin(self, run_context):
+    def begin(self, run_context: "RunContext") -> None:
         """Count the steps of this training, also when the same callback has seen another one.
 
         Args:
@@ -170,7 +177,7 @@ class ModelCheckpoint(Callback):
         """
         self._last_triggered_step = 0
 
-    def step_end(self, run_context):
+    def step_end(self, run_context: "RunContext") -> None:
         """Save a checkpoint if it is time.
 
         Args:
@@ -187,7 +194,7 @@ class ModelCheckpoint(Callback):
         if self._is_due(cb_params.cur_step_num):
             self._save_ckpt(cb_params)
 
-    def end(self, run_context):
+    def end(self, run_context: "RunContext") -> None:
         """Save the last checkpoint, and wait for what a thread is writing.
 
         Args:

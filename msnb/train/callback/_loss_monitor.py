@@ -1,9 +1,14 @@
 """`LossMonitor`."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from msnb.core.tensor import Tensor
 from msnb.train.callback._callback import Callback
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.train.callback._callback import RunContext
 
 
 class LossMonitor(Callback):
@@ -23,7 +28,7 @@ class LossMonitor(Callback):
         epoch: 1 step: 2, loss is ...
     """
 
-    def __init__(self, per_print_times=1):
+    def __init__(self, per_print_times: int = 1) -> None:
         super().__init__()
         self._per_print_times = per_print_times
         if type(per_print_times) is not int or per_print_times < 0:
@@ -31,7 +36,7 @@ class LossMonitor(Callback):
                 f"For 'LossMonitor', 'per_print_times' should be an int of at least 0, but got {per_print_times!r}."
             )
 
-    def step_end(self, run_context):
+    def step_end(self, run_context: "RunContext") -> None:
         """Print the loss.
 
         Args:
@@ -51,7 +56,7 @@ class LossMonitor(Callback):
         if self._per_print_times and values.cur_step_num % self._per_print_times == 0:
             print(f"{place}, loss is {loss!s}", flush=True)
 
-    def epoch_end(self, run_context):
+    def epoch_end(self, run_context: "RunContext") -> None:
         """Print the metrics when `Model.fit` has evaluated the network.
 
         Args:

@@ -1,11 +1,16 @@
 """`LearningRateScheduler`."""
 
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from msnb.common import dtype as mstype
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.train.callback._callback import Callback
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.train.callback._callback import RunContext
 
 
 class LearningRateScheduler(Callback):
@@ -27,7 +32,7 @@ class LearningRateScheduler(Callback):
         >>> model.train(1, dataset, callbacks=[LearningRateScheduler(halve)])
     """
 
-    def __init__(self, learning_rate_function):
+    def __init__(self, learning_rate_function: Callable[..., Any]) -> None:
         super().__init__()
         if not callable(learning_rate_function):
             raise TypeError(
@@ -36,7 +41,7 @@ class LearningRateScheduler(Callback):
             )
         self.learning_rate_function = learning_rate_function
 
-    def step_end(self, run_context):
+    def step_end(self, run_context: "RunContext") -> None:
         """Ask the function and set what it says.
 
         Args:

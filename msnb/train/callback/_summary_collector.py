@@ -1,5 +1,7 @@
 """`SummaryCollector`: imports, and comes later."""
 
+from typing import Any
+
 from msnb._later import not_yet
 from msnb.train.callback._callback import Callback
 
@@ -22,13 +24,13 @@ class SummaryCollector(Callback):
 
     def __init__(
         self,
-        summary_dir,
-        collect_freq=10,
-        collect_specified_data=None,
-        keep_default_action=True,
-        custom_lineage_data=None,
-        collect_tensor_freq=None,
-        max_file_size=None,
-    ):
+        summary_dir: str,
+        collect_freq: int = 10,
+        collect_specified_data: None | dict[Any, Any] = None,
+        keep_default_action: bool = True,
+        custom_lineage_data: dict[Any, Any] | None = None,
+        collect_tensor_freq: int | None = None,
+        max_file_size: int | None = None,
+    ) -> None:
         super().__init__()
         raise not_yet("SummaryCollector", "use LossMonitor, or a Callback of your own that keeps what you need")

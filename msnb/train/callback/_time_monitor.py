@@ -1,10 +1,14 @@
 """`TimeMonitor`."""
 
 import time
+from typing import TYPE_CHECKING, Any
 
 from msnb import log
 from msnb.core.tensor import Tensor
 from msnb.train.callback._callback import Callback
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.train.callback._callback import RunContext
 
 
 class TimeMonitor(Callback):
@@ -21,11 +25,11 @@ class TimeMonitor(Callback):
         epoch time: ... ms, per step time: ... ms
     """
 
-    def __init__(self, data_size=None):
+    def __init__(self, data_size: int | None = None) -> None:
         super().__init__()
-        self.data_size = data_size
+        self.data_size: Any = data_size
 
-    def epoch_begin(self, run_context):
+    def epoch_begin(self, run_context: "RunContext") -> None:
         """Start the clock.
 
         Args:
@@ -33,7 +37,7 @@ class TimeMonitor(Callback):
         """
         self.epoch_time = time.perf_counter()
 
-    def epoch_end(self, run_context):
+    def epoch_end(self, run_context: "RunContext") -> None:
         """Print the times.
 
         Args:

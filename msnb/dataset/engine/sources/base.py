@@ -194,6 +194,9 @@ def decode_image(data: Any, path: str) -> np.ndarray:
 class SourceDataset(Dataset):
     """Base of the data sets that read something."""
 
+    num_shards: int | None
+    shard_id: int | None
+
     _divided = False  # whether the share is that of the process, and not the user's
 
     @staticmethod
@@ -464,7 +467,9 @@ class StreamDataset(SourceDataset):
         self.num_samples = num_samples
         self.num_shards, self.shard_id = share(num_shards, shard_id)
         self._divided = num_shards is None and self.num_shards is not None
-        self.shuffle_level = shuffle if isinstance(shuffle, Shuffle) else Shuffle.GLOBAL if shuffle else None
+        self.shuffle_level: Shuffle | None = (
+            shuffle if isinstance(shuffle, Shuffle) else Shuffle.GLOBAL if shuffle else None
+        )
         self.shuffle_files: bool = self.shuffle_level is not None
         self._shared = {}
 

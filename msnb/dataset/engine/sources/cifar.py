@@ -1,7 +1,7 @@
 """CIFAR-10 and CIFAR-100 in their binary format: per image its label bytes, then 3 x 32 x 32 bytes."""
 
 import os
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ class _CifarDataset(MappableDataset):
     """What both have in common."""
 
     labels = 1
-    parts = {}
+    parts: dict[Any, Any] = {}
 
     @checked
     def __init__(
@@ -34,7 +34,7 @@ class _CifarDataset(MappableDataset):
     ):
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         self.dataset_dir = dataset_dir
-        self.usage = usage or "all"
+        self.usage: str = usage or "all"
 
     def _samples(self):
         name = type(self).__name__

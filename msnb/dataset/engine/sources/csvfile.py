@@ -143,7 +143,7 @@ class CSVDataset(StreamDataset):
     ) -> None:
         super().__init__(dataset_files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache)
         self.encoding: str = reading.check_encoding(encoding)
-        self.field_delim = field_delim or ","
+        self.field_delim: Delimiter = field_delim or ","
         self.column_defaults = column_defaults
         self.column_names = column_names
         if column_names is not None and "" in column_names:

@@ -59,7 +59,7 @@ class ImageFolderDataset(MappableDataset):
     ):
         super().__init__(num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache)
         self.dataset_dir = dataset_dir
-        self.extensions = extensions or []
+        self.extensions: Texts = extensions or []
         self.class_indexing = class_indexing
         self.decode: bool = decode or False
 

@@ -119,7 +119,7 @@ class MindDataset(MappableDataset):
         self.load_dataset: bool = not isinstance(dataset_file, list)
         self.columns_list: list[str] = columns_list or []
         self.padded_sample = padded_sample
-        self.num_padded = num_padded or 0
+        self.num_padded: Whole = num_padded or 0
 
     @staticmethod
     def _check_padding(columns_list, padded_sample, num_padded):
