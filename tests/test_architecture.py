@@ -42,12 +42,6 @@ FORBIDDEN = {
 }
 
 
-# Folders in which functions still import in a circle; they are left out of that part of the test. The list shrinks.
-CIRCLES_IN_FUNCTIONS = set()
-# Folders in which imports of msnb inside functions need not say yet what they spare. The list shrinks.
-REASONS_TO_COME = set()
-
-
 def module_name(path):
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -166,16 +160,11 @@ def test_imports_run_downwards_only():
     assert not wrong, "\n" + "\n".join(wrong)
 
 
-def arrows(in_functions):
-    """Module -> the modules that it imports, faces left out; also inside functions where `in_functions(folder)`."""
+def arrows():
+    """Module -> the modules that it imports, inside functions too; faces are left out."""
     return {
         module: {
-            i.module
-            for i in imports_of(module)
-            if i.module in MODULES
-            and i.module != module
-            and not is_face(i.module)
-            and (not i.in_function or in_functions(top_of(module)))
+            i.module for i in imports_of(module) if i.module in MODULES and i.module != module and not is_face(i.module)
         }
         for module in MODULES
         if top_of(module) and not is_face(module)
@@ -207,26 +196,15 @@ def circles(graph):
 
 
 def test_no_modules_import_each_other_in_a_circle():
-    found = circles(arrows(lambda folder: False))
-    assert not found, f"circles of imports while loading: {found}"
-
-
-def test_no_functions_import_in_a_circle():
-    found = circles(arrows(lambda folder: folder not in CIRCLES_IN_FUNCTIONS))
+    found = circles(arrows())
     assert not found, f"circles of imports, those inside functions included: {found}"
-
-
-def test_the_folders_with_circles_in_functions_have_one():
-    inside = {top_of(module) for group in circles(arrows(lambda folder: True)) for module in group}
-    done = CIRCLES_IN_FUNCTIONS - inside
-    assert not done, f"take these off CIRCLES_IN_FUNCTIONS, they have no circle any more: {sorted(done)}"
 
 
 def test_an_import_inside_a_function_says_what_it_spares():
     silent = [
         f"{module}:{line}"
         for module in MODULES
-        if top_of(module) not in REASONS_TO_COME and not is_face(module)
+        if not is_face(module)
         for line, reason in sorted({i.line: i.reason for i in imports_of(module) if i.in_function}.items())
         if "spare" not in reason
     ]
@@ -295,7 +273,7 @@ def annotated(tree):
 
 def report():
     """Yield the lines of the report."""
-    found = circles(arrows(lambda folder: True))
+    found = circles(arrows())
     yield f"Circles of imports, those inside functions included: {len(found)}"
     yield from (f"  {len(group)} modules: {', '.join(group)}" for group in found)
     inside = [(module, i) for module in MODULES if not is_face(module) for i in imports_of(module) if i.in_function]

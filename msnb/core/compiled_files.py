@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 import jax
-import jaxlib
+import jaxlib.version
 from jax.extend.core import jaxprs_in_params
 
 from msnb import context, log
@@ -43,7 +43,7 @@ def _machine():
     with contextlib.suppress(OSError):
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
             instructions = next((line for line in file if line.startswith(("flags", "Features"))), instructions)
-    text = "\n".join((__version__, jax.__version__, jaxlib.__version__, platform.machine(), instructions))
+    text = "\n".join((__version__, jax.__version__, jaxlib.version.__version__, platform.machine(), instructions))
     return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
 

@@ -7,6 +7,7 @@ by the next call, as JAX keeps it with the function that was lowered.
 import threading
 import time
 import weakref
+from typing import Any
 
 import jax
 
@@ -28,7 +29,8 @@ class _Job:
     """
 
     def __init__(self, form, arguments, jaxpr, device):
-        self.form, self.arguments, self.jaxpr, self.device = form, arguments, jaxpr, device
+        self.form: Any = form
+        self.arguments, self.jaxpr, self.device = arguments, jaxpr, device
         self.started = time.perf_counter()
         self.settings = settings_of_thread()
         self.error = None

@@ -5,9 +5,7 @@ import urllib.parse
 try:
     from nbconvert.preprocessors import Preprocessor
 except ImportError as problem:
-    raise ImportError(
-        "msnb.notebook.markdown is a part of nbconvert; get it with: pip install 'msnb[lab]'."
-    ) from problem
+    raise ImportError("msnb.notebook.markdown needs nbconvert: pip install 'msnb[lab]'.") from problem
 
 from msnb.notebook import still
 

@@ -1,6 +1,6 @@
 """Transforms of where pixels are: decoding, resizing, padding, turning. C++ operators in MindSpore."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
