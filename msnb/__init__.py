@@ -58,6 +58,7 @@ from msnb.common.dtype import (
     uintp,
     ushort,
 )
+from msnb.common.progress import in_notebook as _in_notebook
 from msnb.common.seed import get_seed, set_seed
 from msnb.context import GRAPH_MODE, PYNATIVE_MODE, ParallelMode, get_context, set_context
 from msnb.core import MetaTensor, Parameter, ParameterTuple, RowTensor, SparseTensor, Tensor
@@ -67,6 +68,7 @@ from msnb.log import get_level, get_log_config
 
 # the writer of graphs is only loaded by those who want graphs
 context.on_change("save_graphs", lambda on: on and _import_module("msnb.ir.save").install())
+_in_notebook(lambda: _import_module("msnb.notebook.progress").NotebookLine())
 
 if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb import communication, dataset, insight, mindrecord, nn, numpy, parallel, profiler, train

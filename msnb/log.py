@@ -24,6 +24,7 @@ _PACKAGE_PARENT = str(Path(__file__).parent.parent) + os.sep
 _lock = threading.Lock()
 _logger = None
 _said = set()
+_make_room = None  # called before a message goes to the screen
 
 
 class _Formatter(logging.Formatter):
@@ -54,6 +55,18 @@ class _StderrHandler(logging.StreamHandler):
     @property
     def stream(self):
         return sys.stderr
+
+    def emit(self, record):
+        if _make_room is not None:
+            _make_room()
+        super().emit(record)
+
+
+def before_message(clear):
+    """Call `clear()` before each message that goes to the screen: who has an unfinished line there takes it away. None
+    ends that."""
+    global _make_room
+    _make_room = clear
 
 
 def _number(variable, default):
