@@ -19,6 +19,7 @@ _NUMBERS = {level: number for number, level in _LEVELS.items()}
 _DEFAULT_MAX_BYTES = 50 * 1024 * 1024
 _DEFAULT_BACKUP_COUNT = 30
 _PACKAGE = str(Path(__file__).parent) + os.sep
+_JAX = f"{os.sep}jax{os.sep}"
 _PACKAGE_PARENT = str(Path(__file__).parent.parent) + os.sep
 
 _lock = threading.Lock()
@@ -173,9 +174,10 @@ def unused(where, why, **given):
 
 
 def _frames_to_user():
-    """stacklevel of the nearest frame outside this package: the line of the user's that brought the message up."""
+    """stacklevel of the nearest frame outside this package, and outside JAX, which traces for it: the line of the
+    user's that brought the message up."""
     frame, level = sys._getframe(2), 1
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and (frame.f_code.co_filename.startswith(_PACKAGE) or _JAX in frame.f_code.co_filename):
         frame, level = frame.f_back, level + 1
     return level if frame is not None else 1
 

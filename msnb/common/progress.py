@@ -4,9 +4,11 @@ A training draws its own (`msnb.train._progress`); `Work` is everything else tha
 notebook has is registered with `in_notebook`.
 """
 
+import contextvars
 import os
 import shutil
 import sys
+import threading
 import time
 import weakref
 
@@ -81,7 +83,7 @@ class Line:
         Args:
             parts (Iterable[str]): Its pieces, such as "epoch 3 of 10" and "41 steps/s".
             share (Union[float, None]): How much is done, from 0 to 1; None where nobody knows.
-            curve (Sequence[float]): What is to be drawn as a curve, the oldest number first.
+            curve (Sequence[tuple[float, float]]): Points of a curve, from left to right.
         """
         self._draw("show", tuple(parts), share, curve)
 
@@ -135,7 +137,7 @@ class Terminal:
     def say(self, text):
         """Write a sentence above the line."""
         self.clear()
-        print(text, flush=True)
+        print(text, file=sys.stdout, flush=True)
 
     def end(self, parts, curve=()):
         """Write the line for the last time."""
@@ -162,7 +164,7 @@ class Work:
 
     def __init__(self, what, total=None, unit="steps", show=None, quiet=False):
         self.what, self.total, self.unit = what, total, unit
-        self.done = 0
+        self.done = self._at_first = 0
         self._show, self._quiet = show, quiet
         self._line = None
         self._begun = self._first = time.perf_counter()
@@ -178,12 +180,12 @@ class Work:
         seconds = duration(time.perf_counter() - self._begun)
         self._line.end((f"{self.what}: {self.done:,} {self.unit} in {seconds}{ended}",))
 
-    def step(self):
-        """Tell that one more piece is done."""
-        self.done += 1
+    def step(self, pieces=1):
+        """Tell that one more piece is done, or so many."""
         now = time.perf_counter()
-        if self.done == 1:
-            self._first = now  # it may compile, and says nothing about the others
+        if not self.done:
+            self._first, self._at_first = now, pieces  # it may compile, and says nothing about the others
+        self.done += pieces
         if now >= self._due and not self._quiet:
             self._due = now + EVERY
             self._draw(now - self._first)
@@ -192,10 +194,11 @@ class Work:
         share = self.done / self.total if self.total else None
         of = f" of {self.total:,}" if self.total else ""
         parts = [f"{self.what}: {self.done:,}{of} {self.unit}"]
-        if self.done > 1 and seconds > 0:
-            parts.append(rate((self.done - 1) / seconds, self.unit))
+        later = self.done - self._at_first
+        if later and seconds > 0:
+            parts.append(rate(later / seconds, self.unit))
             if share:
-                parts.append(left(seconds / (self.done - 1) * (self.total - self.done)))
+                parts.append(left(seconds / later * (self.total - self.done)))
         if self._show is not None:
             self._show(parts, share)
             return
@@ -204,6 +207,45 @@ class Work:
             self._due = float("inf")  # no place for a line: the next steps need not look for one
         else:
             self._line.show(parts, share)
+
+
+class Wait:
+    """Something long that nobody can count, such as compiling; a line shows from its second second on how long it has
+    taken. A context manager.
+
+    Args:
+        what (str): What is done, such as "compiling the step".
+        about (float): Seconds that it may take. Default: None, nobody knows.
+    """
+
+    def __init__(self, what, about=None):
+        self.what, self.about = what, about
+        self._over = threading.Event()
+
+    def __enter__(self):
+        self._begun = time.perf_counter()
+        # in the context of this thread: a notebook finds its cell there
+        self._thread = threading.Thread(target=contextvars.copy_context().run, args=(self._tick,), daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error):
+        self._over.set()
+        self._thread.join()
+
+    def _tick(self):
+        if self._over.wait(_LATE):
+            return
+        line = begin()
+        if line is None:
+            return
+        about = "" if self.about is None else f" of about {duration(self.about)}"
+        ended = False
+        while not ended:
+            seconds = time.perf_counter() - self._begun
+            line.show((f"{self.what}: {duration(seconds)}{about}",), self.about and min(seconds / self.about, 1))
+            ended = self._over.wait(_LATE)
+        line.end((f"{self.what}: {duration(time.perf_counter() - self._begun)}",))
 
 
 def follow(pieces, what, total=None, unit="rows"):
@@ -218,7 +260,7 @@ def follow(pieces, what, total=None, unit="rows"):
 def duration(seconds):
     """Seconds as people say them: 0.04 s, 4.2 s, 1 min 5 s, 2 h 3 min."""
     if seconds < 9.95:
-        return f"{seconds:.2g} s" if seconds < 0.95 else f"{seconds:.1f} s"
+        return f"{seconds:.2f} s" if seconds < 0.995 else f"{seconds:.1f} s"
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -62,19 +62,21 @@ def _bar(share):
     percent = 100 * min(max(share, 0), 1)
     return (
         f'<span role="progressbar" aria-valuenow="{percent:.0f}" aria-valuemin="0" aria-valuemax="100" '
-        f'style="width:120px;height:6px;border-radius:3px;background:rgba(128,128,128,.3)">'
-        f'<span style="display:block;width:{percent:.1f}%;height:6px;border-radius:3px;background:{_BLUE}"></span></span>'
+        f'style="width:120px;height:6px;border-radius:3px;background:rgba(128,128,128,.3)"><span '
+        f'style="display:block;width:{percent:.1f}%;height:6px;border-radius:3px;background:{_BLUE}"></span></span>'
     )
 
 
 def _sparkline(curve):
-    """The curve as a line from its lowest to its highest number; nothing of fewer than two."""
+    """The points as a line, from the lowest to the highest; nothing of fewer than two."""
     if len(curve) < 2:
         return ""
-    low, high = min(curve), max(curve)
-    across, up = (_WIDTH - 4) / (len(curve) - 1), (_HEIGHT - 6) / ((high - low) or 1)
-    points = " ".join(f"{2 + i * across:.1f},{_HEIGHT - 3 - (value - low) * up:.1f}" for i, value in enumerate(curve))
-    label = f"loss from {number(curve[0])} to {number(curve[-1])}"
+    xs, ys = zip(*curve, strict=True)
+    right, up = (_WIDTH - 4) / (xs[-1] - xs[0]), (_HEIGHT - 6) / ((max(ys) - min(ys)) or 1)
+    points = " ".join(
+        f"{2 + (x - xs[0]) * right:.1f},{_HEIGHT - 3 - (y - min(ys)) * up:.1f}" for x, y in zip(xs, ys, strict=True)
+    )
+    label = f"loss from {number(ys[0])} to {number(ys[-1])}"
     return (
         f'<svg role="img" aria-label="{label}" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}">'
         f'<title>{label}</title><line x1="0" x2="{_WIDTH}" y1="{_HEIGHT - 1}" y2="{_HEIGHT - 1}" '

@@ -19,7 +19,7 @@ class LossWatch:
     """
 
     def __init__(self):
-        self._recent = deque(maxlen=_KEPT)  # (arrays, epoch, step), the oldest first
+        self._recent = None  # a deque of (arrays, epoch, step), the oldest first
         self._finite = 0  # step up to which all is known to be well
         self._told = False
         self.loss = None
@@ -31,40 +31,44 @@ class LossWatch:
             outputs (Union[Tensor, tuple]): The loss, or a tuple that begins with it.
             epoch (int), step (int): When it was.
         """
-        arrays = _arrays(outputs)
-        if arrays and arrays[0].shape:  # two of these are enough to hold
-            while len(self._recent) > 1:
-                self._recent.popleft()
+        arrays = (outputs._array,) if type(outputs) is Tensor else _arrays(outputs)
+        if self._recent is None:  # of what is no single number two are enough to hold
+            self._recent = deque(maxlen=2 if arrays and arrays[0].shape else _KEPT)
         self._recent.append((arrays, epoch, step))
 
-    def look(self):
-        """Read the newest loss that is computed.
+    def look(self, most=1):
+        """Read the newest loss that is computed, and some of those between the last look and it.
+
+        Args:
+            most (int): How many are read. Default: 1.
 
         Returns:
-            Union[float, None], None where no further one is computed.
+            list[tuple[int, float]], steps and their losses; empty where no further one is computed.
         """
-        for place in range(len(self._recent) - 1, -1, -1):
+        for place in range(len(self._recent or ()) - 1, -1, -1):
             arrays = self._recent[place][0]
             if not arrays or arrays[0].is_deleted() or arrays[0].is_ready():
-                return self._read(place)
-        return None
+                return self._read(place + 1, most)
+        return []
 
-    def finish(self):
-        """Read the loss of the last step; training is over and may wait for it."""
-        return self._read(len(self._recent) - 1) if self._recent else None
+    def finish(self, most=1):
+        """Read as `look` does, up to the last step; training is over and may wait for it."""
+        return self._read(len(self._recent or ()), most)
 
-    def _read(self, place):
-        read = [self._recent.popleft() for _ in range(place + 1)]
+    def _read(self, many, most):
+        read = [self._recent.popleft() for _ in range(many)]
+        if not read:
+            return []
+        stride = -(-many // most)
+        some = [(step, _mean(arrays)) for arrays, _, step in reversed(read[::-1][::stride])]
         arrays, _, step = read[-1]
-        loss = _value(arrays)
-        if loss is None:
-            return None
-        self.loss = float(np.mean(loss, dtype=np.float64))
-        if np.isfinite(loss).all():
-            self._finite = step
-        elif not self._told and not _was_skipped(arrays):
-            self._tell(read)
-        return self.loss
+        if some[-1][1] is not None:
+            self.loss = some[-1][1]
+            if np.isfinite(self.loss):
+                self._finite = step
+            elif not self._told and not _was_skipped(arrays):
+                self._tell(read)
+        return [(step, loss) for step, loss in some if loss is not None]
 
     def _tell(self, read):
         """Find the first loss that is not finite among those since the last look, and say so."""
@@ -78,7 +82,7 @@ class LossWatch:
             values[~np.isfinite(values)][0],
             step,
             epoch,
-            "" if step in (self._finite + 1, *(later for _, _, later in read[1:])) else ", maybe since an earlier one",
+            "" if step == self._finite + 1 or step > read[0][2] else ", maybe since an earlier one",
         )
 
 
@@ -99,9 +103,15 @@ def _value(arrays):
     return np.asarray(arrays[0])
 
 
-def _is_wrong(arrays):
+def _mean(arrays):
+    """The loss as one number; None where there is none."""
     loss = _value(arrays)
-    return loss is not None and not np.isfinite(loss).all() and not _was_skipped(arrays)
+    return None if loss is None else float(np.mean(loss, dtype=np.float64))
+
+
+def _is_wrong(arrays):
+    loss = _mean(arrays)
+    return loss is not None and not np.isfinite(loss) and not _was_skipped(arrays)
 
 
 def _was_skipped(arrays):

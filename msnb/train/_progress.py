@@ -10,6 +10,7 @@ from msnb.train._loss_watch import LossWatch
 from msnb.train.callback import Callback, LossMonitor
 
 _POINTS = 100  # of the curve: twice as many are drawn together to these
+_AT_ONCE = 4  # losses of one look; at the end as many as fill a curve
 _WEIGHT = 0.3  # of the newest measurement in the speed that is shown
 _PRINTING = {"print", "pprint", "stdout", "stderr", "tqdm", "echo"}
 
@@ -76,21 +77,21 @@ class Progress:
     def finish(self):
         """Tell that training is over; waits for the last loss."""
         late.settle()
-        self._take(self._watch.finish())
+        self._take(self._watch.finish(_POINTS if self._line is not None else 1))
         self._leave(self._summary())
 
     def _look(self, now):
         late.poll()
-        self._take(self._watch.look())
+        self._take(self._watch.look(_AT_ONCE if self._line is not None else 1))
         self._speed.reached(self.done, now)
         if self._line is not None:
             parts = [*self._where(self.done - self._before), *self._loss()]
             parts += self._speed.words(self.epochs * self.steps)
             self._line.show(parts, self.done / (self.epochs * self.steps), self._curve.points)
 
-    def _take(self, loss):
-        if loss is not None:
-            self._curve.add(loss)
+    def _take(self, losses):
+        for step, loss in losses:
+            self._curve.add(step, loss)
 
     # ------------------------------------------------------------------ validation
     def validation(self, steps):
@@ -123,7 +124,7 @@ class Progress:
 
     def _summary(self):
         early = "" if self.done >= self.epochs * self.steps else f" of {self.epochs}, ended early"
-        epochs = f"{self.epoch} epoch{'s' if self.epoch > 1 or early else ''}{early}"
+        epochs = f"{self.epoch} epoch{'' if self.epochs == 1 else 's'}{early}"
         seconds = _clock() - self._begun
         return ", ".join((epochs, f"{self.done:,} steps in {duration(seconds)}", *self._loss()))
 
@@ -142,28 +143,31 @@ class Progress:
 
 
 class Curve:
-    """Losses at even distances, less than twice `_POINTS` of them however many are added.
+    """The loss over the steps, in less than twice `_POINTS` points however many are added.
 
     Attributes:
-        points (list[float]): The oldest first; each the mean of equally many.
+        points (list[tuple[float, float]]): Steps and losses, the oldest first; each the mean of equally many.
     """
 
     def __init__(self):
         self.points = []
-        self._each, self._sum, self._many = 1, 0.0, 0
+        self._each, self._new = 1, []
 
-    def add(self, loss):
-        """Add the newest."""
-        if loss - loss != 0:  # NaN or infinite
+    def add(self, step, loss):
+        """Add the newest loss, if it is finite."""
+        if loss - loss != 0:
             return
-        self._sum, self._many = self._sum + loss, self._many + 1
-        if self._many < self._each:
-            return
-        self.points.append(self._sum / self._many)
-        self._sum, self._many = 0.0, 0
+        self._new.append((step, loss))
+        if len(self._new) == self._each:
+            self.points.append(_middle(self._new))
+            self._new = []
         if len(self.points) == 2 * _POINTS:
-            self.points = [(a + b) / 2 for a, b in zip(self.points[::2], self.points[1::2], strict=True)]
+            self.points = [_middle(pair) for pair in zip(self.points[::2], self.points[1::2], strict=True)]
             self._each *= 2
+
+
+def _middle(points):
+    return tuple(sum(values) / len(points) for values in zip(*points, strict=True))
 
 
 class Speed:

@@ -71,11 +71,18 @@ def test_a_look_reads_the_newest_loss_that_is_computed_and_waits_for_none(monkey
     watch, losses = LossWatch(), [Pending(loss) for loss in (5, 4, 3)]
     for step, loss in enumerate(losses, 1):
         watch.step(loss, 1, step)
-    assert watch.look() is None
+    assert watch.look() == []
     losses[0].computed = losses[1].computed = True
-    assert watch.look() == watch.loss == 4
-    assert watch.look() is None
+    assert watch.look() == [(2, 4)] and watch.loss == 4
+    assert watch.look() == []
     assert [loss.read for loss in losses] == [0, 1, 0]
+
+
+def test_more_losses_of_a_look_lie_at_even_distances_and_end_with_the_newest():
+    watch = LossWatch()
+    for step in range(1, 12):
+        watch.step(Tensor(step, ms.float32), 1, step)
+    assert watch.finish(4) == [(2, 2), (5, 5), (8, 8), (11, 11)]
 
 
 def test_a_first_look_that_comes_late_says_that_it_may_have_been_earlier(said, monkeypatch):
@@ -91,7 +98,7 @@ def test_of_losses_that_are_no_single_number_two_are_kept():
     watch = LossWatch()
     for step in range(1, 9):
         watch.step(Tensor(np.full(3, step, np.float32)), 1, step)
-    assert len(watch._recent) == 2 and watch.finish() == 8
+    assert len(watch._recent) == 2 and watch.finish() == [(8, 8)]
 
 
 def scaled(loss, overflow, scale):

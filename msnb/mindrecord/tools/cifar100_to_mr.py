@@ -27,6 +27,9 @@ class Cifar100ToMR(TwoParts):
         columns = Cifar100(self.source, False).load_data()
         for part in (columns[:3], columns[3:]):
             yield (
-                {"fine_label": int(fine[0]), "coarse_label": int(coarse[0]), "data": jpeg(image[..., ::-1])}
-                for image, fine, coarse in zip(*part, strict=True)
+                len(part[0]),
+                (
+                    {"fine_label": int(fine[0]), "coarse_label": int(coarse[0]), "data": jpeg(image[..., ::-1])}
+                    for image, fine, coarse in zip(*part, strict=True)
+                ),
             )
