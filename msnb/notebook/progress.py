@@ -61,7 +61,7 @@ def _bar(share):
         return ""
     percent = 100 * min(max(share, 0), 1)
     return (
-        f'<span role="progressbar" aria-valuenow="{percent:.0f}" aria-valuemin="0" aria-valuemax="100" '
+        f'<span role="progressbar" aria-label="done" aria-valuemax="100" aria-valuenow="{percent:.0f}" '
         f'style="width:120px;height:6px;border-radius:3px;background:rgba(128,128,128,.3)"><span '
         f'style="display:block;width:{percent:.1f}%;height:6px;border-radius:3px;background:{_BLUE}"></span></span>'
     )

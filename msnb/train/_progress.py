@@ -58,6 +58,7 @@ class Progress:
 
     def __exit__(self, kind, error, trace):
         if isinstance(error, KeyboardInterrupt):
+            self._take(self._watch.look())
             self._leave(self._stopped())
         elif error is not None:
             self._leave(f"ended by {kind.__name__} in epoch {self.epoch} of {self.epochs}, after step {self.done:,}")
@@ -123,10 +124,11 @@ class Progress:
         return () if self._watch.loss is None else (f"loss {self._watch.loss:.4g}",)
 
     def _summary(self):
-        early = "" if self.done >= self.epochs * self.steps else f" of {self.epochs}, ended early"
-        epochs = f"{self.epoch} epoch{'' if self.epochs == 1 else 's'}{early}"
-        seconds = _clock() - self._begun
-        return ", ".join((epochs, f"{self.done:,} steps in {duration(seconds)}", *self._loss()))
+        if self.done < self.epochs * self.steps:
+            epochs = f"ended early in epoch {self.epoch} of {self.epochs}"
+        else:
+            epochs = "1 epoch" if self.epochs == 1 else f"{self.epochs} epochs"
+        return ", ".join((epochs, f"{self.done:,} steps in {duration(_clock() - self._begun)}", *self._loss()))
 
     def _stopped(self):
         if not self.done:

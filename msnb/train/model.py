@@ -231,11 +231,12 @@ class Model:
         )
         with _CallbackManager(callbacks) as list_callback:
             helper = DatasetHelper(train_dataset, sink, sink_size, epoch)
+            around = self._progress  # where a callback trains
             with Progress(epoch, cb_params.batch_num, cb_params.list_callback, display) as self._progress:
                 try:
                     self._train_process(epoch, train_dataset, helper, list_callback, cb_params)
                 finally:
-                    self._progress = None
+                    self._progress = around
 
     def _moment(self, mode, callbacks, **values):
         """What callbacks are told, at the beginning."""

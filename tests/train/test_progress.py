@@ -225,7 +225,7 @@ def test_a_stop_by_a_callback_is_said(terminal, make_model, batches):
             run_context.request_stop()
 
     make_model().train(5, batches(), callbacks=Enough())
-    assert terminal.rows[0].startswith("1 epochs of 5, ended early, 4 steps in")
+    assert terminal.rows[0].startswith("ended early in epoch 1 of 5, 4 steps in ")
 
 
 def test_the_curve_keeps_few_points_however_long_it_becomes():
