@@ -4,13 +4,13 @@ from IPython.display import display
 
 from msnb.notebook.html import escape, number
 
-_WIDTH, _HEIGHT = 150, 26  # of the curve, pixels
+_WIDTH, _HEIGHT = 120, 26  # of the curve, pixels
 _BLUE = "#2b8cc4"  # as in histograms
 _MOST = 20  # sentences above the line that stay in sight
 
 # All style stands in the elements: the line is sent several times a second, and a saved notebook keeps it.
 _OUTER = "font:13px/1.6 var(--jp-ui-font-family,system-ui,sans-serif);font-variant-numeric:tabular-nums;color:inherit"
-_ROW = "display:flex;flex-wrap:wrap;align-items:center;gap:0 16px"
+_ROW = "display:flex;flex-wrap:wrap;align-items:center;gap:0 14px"
 
 
 class NotebookLine:
@@ -48,11 +48,12 @@ class NotebookLine:
 
 
 def _html(said, parts, share, curve):
+    # what has one width comes first: a narrow window then breaks the row in the same place each time
     above = "".join(f'<div style="opacity:.72">{escape(text)}</div>' for text in said)
     spans = "".join(f"<span>{escape(part)}</span>" for part in parts)
     return (
         f'<div role="group" aria-label="progress" style="{_OUTER}">{above}'
-        f'<div style="{_ROW}">{_bar(share)}{spans}{_sparkline(curve)}</div></div>'
+        f'<div style="{_ROW}">{_bar(share)}{_sparkline(curve)}{spans}</div></div>'
     )
 
 
@@ -62,7 +63,7 @@ def _bar(share):
     percent = 100 * min(max(share, 0), 1)
     return (
         f'<span role="progressbar" aria-label="done" aria-valuemax="100" aria-valuenow="{percent:.0f}" '
-        f'style="width:120px;height:6px;border-radius:3px;background:rgba(128,128,128,.3)"><span '
+        f'style="width:90px;height:6px;border-radius:3px;background:rgba(128,128,128,.3)"><span '
         f'style="display:block;width:{percent:.1f}%;height:6px;border-radius:3px;background:{_BLUE}"></span></span>'
     )
 

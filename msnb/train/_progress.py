@@ -61,7 +61,7 @@ class Progress:
             self._take(self._watch.look())
             self._leave(self._stopped())
         elif error is not None:
-            self._leave(f"ended by {kind.__name__} in epoch {self.epoch} of {self.epochs}, after step {self.done:,}")
+            self._leave(f"ended by {kind.__name__} in {self._at_epoch()}, after step {self.done:,}")
 
     def begin_epoch(self, number):
         """Tell that epoch `number` begins."""
@@ -101,7 +101,7 @@ class Progress:
         def show(parts, share):
             if self._line is not None:
                 done = self.epoch / self.epochs if self.done else 0.0
-                self._line.show((f"epoch {self.epoch} of {self.epochs}", *parts), done, self._curve.points)
+                self._line.show((self._at_epoch(), *parts), done, self._curve.points)
 
         self._speed.pause()
         return Work("evaluating", steps, show=show)
@@ -118,22 +118,25 @@ class Progress:
 
     # ------------------------------------------------------------------ words
     def _where(self, step):
-        return f"epoch {self.epoch} of {self.epochs}", f"step {step} of {self.steps}"
+        return self._at_epoch(), f"step {step:,} of {self.steps:,}"
+
+    def _at_epoch(self):
+        return f"epoch {self.epoch:,} of {self.epochs:,}"
 
     def _loss(self):
         return () if self._watch.loss is None else (f"loss {self._watch.loss:.4g}",)
 
     def _summary(self):
         if self.done < self.epochs * self.steps:
-            epochs = f"ended early in epoch {self.epoch} of {self.epochs}"
+            epochs = f"ended early in {self._at_epoch()}"
         else:
-            epochs = "1 epoch" if self.epochs == 1 else f"{self.epochs} epochs"
+            epochs = "1 epoch" if self.epochs == 1 else f"{self.epochs:,} epochs"
         return ", ".join((epochs, f"{self.done:,} steps in {duration(_clock() - self._begun)}", *self._loss()))
 
     def _stopped(self):
         if not self.done:
             return "stopped before the first step was complete; the weights are as they were"
-        where = ", ".join((f"stopped in epoch {self.epoch} of {self.epochs}", f"step {self.done:,}", *self._loss()))
+        where = ", ".join((f"stopped in {self._at_epoch()}", f"step {self.done:,}", *self._loss()))
         return f"{where}; the weights are those of step {self.done:,}"
 
     def _leave(self, text):

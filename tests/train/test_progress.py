@@ -135,7 +135,7 @@ def test_a_notebook_shows_bar_figures_and_curve_in_one_place(kernel, make_model,
     assert 'role="progressbar"' not in last["text/html"]
     points = re.search('polyline points="([^"]+)"', last["text/html"])[1].split()
     xs = [float(point.split(",")[0]) for point in points]
-    assert len(points) > 2 and xs == sorted(xs) and (xs[0], xs[-1]) == (2, 148)
+    assert len(points) > 2 and xs == sorted(xs) and (xs[0], xs[-1]) == (2, 118)
 
 
 @pytest.mark.parametrize(("display", "monitor"), [(True, False), (False, False), (True, True)])
@@ -282,7 +282,7 @@ def test_what_cannot_be_counted_shows_its_seconds(terminal, monkeypatch):
     monkeypatch.setattr(progress, "_LATE", 0.02)
     with progress.Wait("compiling", about=60):
         time.sleep(0.2)
-    assert "compiling: 0.02 s of about 1 min 0 s" in terminal.getvalue()
+    assert re.search(r"compiling: 0\.\d\d s of about 1 min 0 s", terminal.getvalue())
     assert re.fullmatch(r"compiling: 0\.\d\d s", terminal.rows[0]) and terminal.rows[1:] == [""]
 
 
