@@ -151,7 +151,8 @@ class Terminal:
 
 
 class Work:
-    """Something long that goes piece by piece; a line shows it from its second second on. A context manager.
+    """Something long that goes piece by piece; a line shows it from a second after the first piece on. A context
+    manager.
 
     Args:
         what (str): What is done, such as "counting words".
@@ -168,7 +169,8 @@ class Work:
         self._show, self._quiet = show, quiet
         self._line = None
         self._begun = self._first = time.perf_counter()
-        self._due = self._begun + (EVERY if show else _LATE)
+        self._late = EVERY if show else _LATE
+        self._due = 0.0
 
     def __enter__(self):
         return self
@@ -185,6 +187,7 @@ class Work:
         now = time.perf_counter()
         if not self.done:
             self._first, self._at_first = now, pieces  # it may compile, and says nothing about the others
+            self._due = now + self._late
         self.done += pieces
         if now >= self._due and not self._quiet:
             self._due = now + EVERY

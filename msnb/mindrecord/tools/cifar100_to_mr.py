@@ -26,10 +26,8 @@ class Cifar100ToMR(TwoParts):
     def _parts(self):
         columns = Cifar100(self.source, False).load_data()
         for part in (columns[:3], columns[3:]):
-            yield (
-                len(part[0]),
-                (
-                    {"fine_label": int(fine[0]), "coarse_label": int(coarse[0]), "data": jpeg(image[..., ::-1])}
-                    for image, fine, coarse in zip(*part, strict=True)
-                ),
+            rows = (
+                {"fine_label": int(fine[0]), "coarse_label": int(coarse[0]), "data": jpeg(image[..., ::-1])}
+                for image, fine, coarse in zip(*part, strict=True)
             )
+            yield len(part[0]), rows
