@@ -23,7 +23,7 @@ _drawn = []  # a weak reference to the line that is on the screen; there is neve
 
 def in_notebook(make):
     """Register `make()`, which returns what draws a line below the running cell of a notebook: an object with the
-    methods of `Terminal`."""
+    methods of `Line`."""
     _notebook[:] = [make]
 
 
@@ -39,7 +39,7 @@ def begin():
     if _in_kernel():
         drawing = _notebook[0]() if _notebook else None
     else:
-        drawing = Terminal(sys.stderr) if sys.stderr is not None and sys.stderr.isatty() else None
+        drawing = _Terminal(sys.stderr) if sys.stderr is not None and sys.stderr.isatty() else None
     if drawing is None:
         return None
     line = Line(drawing)
@@ -111,7 +111,7 @@ class Line:
             log.warning("The progress could not be drawn: %s: %s", type(problem).__name__, problem)
 
 
-class Terminal:
+class _Terminal:
     """A line of a terminal, written over itself.
 
     Args:

@@ -210,7 +210,7 @@ def test_an_error_ends_the_line_and_the_next_training_has_one_again(terminal, ma
 
 
 def test_a_line_that_cannot_be_drawn_stops_nothing(terminal, monkeypatch, make_model, batches):
-    monkeypatch.setattr(progress.Terminal, "show", lambda *args: 1 / 0)
+    monkeypatch.setattr(progress._Terminal, "show", lambda *args: 1 / 0)
     said = []
     monkeypatch.setattr("msnb.log.warning", lambda text, *args: said.append(text % args))
     model = make_model()
