@@ -19,7 +19,6 @@ _NUMBERS = {level: number for number, level in _LEVELS.items()}
 _DEFAULT_MAX_BYTES = 50 * 1024 * 1024
 _DEFAULT_BACKUP_COUNT = 30
 _PACKAGE = str(Path(__file__).parent) + os.sep
-_JAX = f"{os.sep}jax{os.sep}"
 _PACKAGE_PARENT = str(Path(__file__).parent.parent) + os.sep
 
 _lock = threading.Lock()
@@ -64,8 +63,7 @@ class _StderrHandler(logging.StreamHandler):
 
 
 def before_message(clear):
-    """Call `clear()` before each message that goes to the screen: who has an unfinished line there takes it away. None
-    ends that."""
+    """Call `clear()` before each message that goes to the screen: who has an unfinished line there takes it away."""
     global _make_room
     _make_room = clear
 
@@ -176,8 +174,10 @@ def unused(where, why, **given):
 def _frames_to_user():
     """stacklevel of the nearest frame outside this package, and outside JAX, which traces for it: the line of the
     user's that brought the message up."""
+    jax = getattr(sys.modules.get("jax"), "__file__", None)
+    inside = (_PACKAGE, os.path.dirname(jax) + os.sep) if jax else _PACKAGE
     frame, level = sys._getframe(2), 1
-    while frame is not None and (frame.f_code.co_filename.startswith(_PACKAGE) or _JAX in frame.f_code.co_filename):
+    while frame is not None and frame.f_code.co_filename.startswith(inside):
         frame, level = frame.f_back, level + 1
     return level if frame is not None else 1
 

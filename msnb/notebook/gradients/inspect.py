@@ -63,7 +63,7 @@ def inspect_gradients(
         step = _step_of(net, loss, optimizer)
         with monitor:
             batches = _batches(data, steps)
-            with Wait("compiling a form that returns every gradient", _about(net)):
+            with Wait("looking at gradients, compiling first", _about(net)):
                 batch = next(batches)
                 step(*batch)
             with Work("looking at gradients", steps - 1) as work:
