@@ -14,7 +14,7 @@ import weakref
 
 from msnb import context, log
 
-EVERY = 0.2  # seconds from one form of a line to the next
+EVERY = 0.25  # seconds from one form of a line to the next
 _LATE = 1.0  # seconds that `Work` takes before it shows itself
 
 _notebook = []  # what makes a line of a notebook, once it is registered

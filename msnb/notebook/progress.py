@@ -73,10 +73,9 @@ def _sparkline(curve):
     if len(curve) < 2:
         return ""
     xs, ys = zip(*curve, strict=True)
-    right, up = (_WIDTH - 4) / (xs[-1] - xs[0]), (_HEIGHT - 6) / ((max(ys) - min(ys)) or 1)
-    points = " ".join(
-        f"{2 + (x - xs[0]) * right:.1f},{_HEIGHT - 3 - (y - min(ys)) * up:.1f}" for x, y in zip(xs, ys, strict=True)
-    )
+    left, low = xs[0], min(ys)
+    right, up = (_WIDTH - 4) / (xs[-1] - left), (_HEIGHT - 6) / ((max(ys) - low) or 1)
+    points = " ".join(f"{2 + (x - left) * right:.1f},{_HEIGHT - 3 - (y - low) * up:.1f}" for x, y in curve)
     label = f"loss from {number(ys[0])} to {number(ys[-1])}"
     return (
         f'<svg role="img" aria-label="{label}" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}">'

@@ -9,7 +9,7 @@ from msnb.core import late
 from msnb.train._loss_watch import LossWatch
 from msnb.train.callback import Callback, LossMonitor
 
-_POINTS = 100  # of the curve: twice as many are drawn together to these
+_POINTS = 60  # of the curve: twice as many are drawn together to these
 _AT_ONCE = 4  # losses of one look; at the end as many as fill a curve
 _WEIGHT = 0.3  # of the newest measurement in the speed that is shown
 _PRINTING = {"print", "pprint", "stdout", "stderr", "tqdm", "echo"}
