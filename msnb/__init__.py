@@ -59,6 +59,7 @@ from msnb.common.dtype import (
     uintp,
     ushort,
 )
+from msnb.common.progress import in_notebook as _in_notebook
 from msnb.common.seed import get_seed, set_seed
 from msnb.context import GRAPH_MODE, PYNATIVE_MODE, ParallelMode, get_context, set_context
 from msnb.core import MetaTensor, Parameter, ParameterTuple, RowTensor, SparseTensor, Tensor
@@ -70,6 +71,7 @@ context.on_change(
     "save_graphs",
     lambda on: on and _import_module("msnb.ir.save").install(),  # spares the writer of graphs to who wants none
 )
+_in_notebook(lambda: _import_module("msnb.notebook.progress").NotebookLine())  # spares IPython to plain Python
 
 if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
     from msnb import communication, dataset, insight, mindrecord, nn, numpy, parallel, profiler, train

@@ -113,6 +113,7 @@ _ROWS = {
     "max_call_depth": (1000, Between(Int, 1, 2**31 - 1), "calls are limited by Python's own recursion limit"),
     "check_bprop": (False, Bool, "a bprop is checked while it is traced"),
     "check_indices": (False, Bool),
+    "show_progress": (True, Bool),
     "enable_sparse": (False, Bool, "sparse Tensors need no switch"),
     "precompile_only": (False, Bool, "programs compile when they are called"),
     "enable_auto_mixed_precision": (
@@ -195,6 +196,8 @@ def set_context(**kwargs: Any) -> None:
             and so waits for the device in each call. When False, reading out of range gives NaN, in integers the
             smallest number of the type (of unsigned ones the largest), and writing there writes nothing; labels of
             losses are checked in any case. `%%mindspore --check` sets it for one cell. Default: False.
+        show_progress (bool): Whether a line in the notebook or the terminal shows how far a training is, and what else
+            takes long. MSNB_PROGRESS=0 in the environment switches it off too. Default: True.
         kwargs: Further settings of r1.1 (enable_graph_kernel, enable_sparse, max_call_depth, ...) and 2.x, which are
             checked and kept; one that changes nothing under XLA says so once.
 

@@ -25,6 +25,7 @@ _PACKAGE_PARENT = str(Path(__file__).parent.parent) + os.sep
 _lock = threading.Lock()
 _logger = None
 _said = set()
+_make_room = None  # called before a message goes to the screen
 
 
 class _Formatter(logging.Formatter):
@@ -55,6 +56,17 @@ class _StderrHandler(logging.StreamHandler):
     @property
     def stream(self):
         return sys.stderr
+
+    def emit(self, record):
+        if _make_room is not None:
+            _make_room()
+        super().emit(record)
+
+
+def before_message(clear):
+    """Call `clear()` before each message that goes to the screen: who has an unfinished line there takes it away."""
+    global _make_room
+    _make_room = clear
 
 
 def _number(variable, default):
@@ -161,9 +173,12 @@ def unused(where: str, why: str, **given: object) -> None:
 
 
 def _frames_to_user():
-    """stacklevel of the nearest frame outside this package: the line of the user's that brought the message up."""
+    """stacklevel of the nearest frame outside this package, and outside JAX, which traces for it: the line of the
+    user's that brought the message up."""
+    jax = getattr(sys.modules.get("jax"), "__file__", None)
+    inside = (_PACKAGE, os.path.dirname(jax) + os.sep) if jax else _PACKAGE
     frame, level = sys._getframe(2), 1
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith(inside):
         frame, level = frame.f_back, level + 1
     return level if frame is not None else 1
 

@@ -11,6 +11,7 @@ from msnb.core.parameter import Parameter, ParameterTuple
 from msnb.core.tensor import Tensor, is_traced
 from msnb.core.tree import flatten
 from msnb.nn._fingerprint import INTERNAL, normal
+from msnb.nn._unseen import say_unseen
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.nn.cell import Cell
@@ -221,7 +222,8 @@ class Tree:
             yield param
 
     def trainable_params(self, recurse: bool = True) -> list[Parameter]:
-        """List of the Parameters that require a gradient."""
+        """List of the Parameters that require a gradient. Cells in a plain list are none of the tree; that is said."""
+        say_unseen(self)
         return [p for p in self.get_parameters(expand=recurse) if p.requires_grad]
 
     def untrainable_params(self, recurse: bool = True) -> list[Parameter]:

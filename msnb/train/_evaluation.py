@@ -22,12 +22,14 @@ class Evaluation(Callback):
         callbacks = [callback for callback in callbacks if _watches_evaluation(callback)]
         self._evaluate = functools.partial(model.eval, dataset, callbacks, sink_mode)
         self._go_on = functools.partial(model._prepare, is_train=True)
+        self._model = model
 
     def epoch_end(self, run_context):
         moment = run_context.original_args()
         moment.pop("eval_results", None)
         if self._due(moment.cur_epoch_num):
             moment.eval_results = self._evaluate()
+            self._model._progress.validated(moment.eval_results)
             self._go_on(moment.train_network)
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from msnb import context, log, nn
 from msnb._checkparam import Validator, check_input_data, check_output_data
 from msnb._later import not_yet
+from msnb.common.progress import Work
 from msnb.context import ParallelMode
-from msnb.core import late
 from msnb.core.tensor import Tensor
 from msnb.nn.metrics import Loss, get_metrics
 from msnb.nn.wrap.cell_wrapper import _VirtualDatasetCell
@@ -23,7 +23,8 @@ from msnb.parallel._utils import (
 )
 from msnb.train import amp
 from msnb.train._evaluation import Evaluation
-from msnb.train._loss_watch import LossWatch
+from msnb.train._idle import Idle
+from msnb.train._progress import Progress, prints
 from msnb.train.callback import RunContext, _CallbackManager, _InternalCallbackParam
 from msnb.train.dataset_helper import DatasetHelper
 from msnb.train.loss_scale_manager import FixedLossScaleManager, LossScaleManager
@@ -122,6 +123,15 @@ class Model:
             self._eval_network, self._eval_indexes = self._for_evaluation(eval_network, eval_indexes, half)
         self._predict_network = _VirtualDatasetCell(network) if self._parallel.automatic else network
         self._parallel.mark(self._predict_network)
+        self._epochs_done = 0
+        self._progress = None  # of the training that is going on
+
+    def __repr__(self):
+        parts = {"network": self._network, "loss_fn": self._loss_fn, "optimizer": self._optimizer}
+        shown = [f"{name}={type(cell).__name__}" for name, cell in parts.items() if cell is not None]
+        if self._metric_fns:
+            shown.append(f"metrics={', '.join(self._metric_fns)}")
+        return f"Model<{', '.join(shown)}, epochs trained: {self._epochs_done}>"
 
     @property
     def train_network(self) -> "Cell | None":
@@ -178,10 +188,13 @@ class Model:
         callbacks: "Callback | list[Callback] | None" = None,
         dataset_sink_mode: bool = True,
         sink_size: int = -1,
+        *,
+        display: bool = True,
     ) -> None:
         """Train the network.
 
-        Interrupting it leaves the Parameters as the last complete step left them.
+        A line below the cell, or in the terminal, shows how far it is, unless a callback prints. Interrupting it leaves
+        the Parameters as the last complete step left them.
 
         Args:
             epoch (int): Number of epochs, positive.
@@ -192,6 +205,8 @@ class Model:
                 device one by one in either case. Default: True.
             sink_size (int): Steps per epoch in sink mode, each epoch going on in the dataset where the one before
                 ended; -1 for the whole dataset. Default: -1.
+            display (bool): Whether the line is shown; ``context.set_context(show_progress=False)`` and
+                ``MSNB_PROGRESS=0`` in the environment switch all of them off. Default: True.
 
         Raises:
             TypeError: If an argument is of another type.
@@ -204,6 +219,7 @@ class Model:
         Validator.check_positive_int(epoch, "epoch", "Model.train")
         Validator.check_bool(dataset_sink_mode, "dataset_sink_mode", "Model.train")
         Validator.check_is_int(sink_size, "sink_size", "Model.train")
+        Validator.check_bool(display, "display", "Model.train")
         dataset_size = _size_of(train_dataset, "train_dataset")
         if dataset_size == 0:
             raise ValueError("The dataset for training is empty; are its files, samplers and batch size right?")
@@ -230,7 +246,12 @@ class Model:
         )
         with _CallbackManager(callbacks) as list_callback:
             helper = DatasetHelper(train_dataset, sink, sink_size, epoch)
-            self._train_process(epoch, train_dataset, helper, list_callback, cb_params)
+            around = self._progress  # where a callback trains
+            with Progress(epoch, cb_params.batch_num, cb_params.list_callback, display) as self._progress:
+                try:
+                    self._train_process(epoch, train_dataset, helper, list_callback, cb_params)
+                finally:
+                    self._progress = around
 
     def _moment(self, mode, callbacks, **values):
         """What callbacks are told, at the beginning."""
@@ -243,12 +264,14 @@ class Model:
         self._prepare(network, True)
         follow_overflow = self._follows_overflow()
         with_loss = self._loss_fn is not None
-        run_context, watch = RunContext(cb_params), LossWatch()
+        run_context, progress = RunContext(cb_params), self._progress
+        idle = Idle(network) if self._optimizer is None else None
         callbacks.on_train_begin(run_context)
         step_begin, step_end = callbacks.train_step_begin, callbacks.train_step_end
         try:
             for number in range(1, epoch + 1):
                 cb_params.cur_epoch_num = number
+                progress.begin_epoch(number)
                 callbacks.on_train_epoch_begin(run_context)
                 for element in helper:
                     if isinstance(element, Tensor):
@@ -264,22 +287,24 @@ class Model:
                         callback(run_context)
                     outputs = network(*element)
                     cb_params.net_outputs = outputs
+                    progress.done += 1
+                    if idle is not None:
+                        idle = idle.look()
                     if follow_overflow:
                         self._loss_scale_manager.update_loss_scale(bool(np.all(outputs[1].asnumpy())))
                     for callback in step_end:
                         callback(run_context)
-                    watch.step(outputs, number, cb_params.cur_step_num)
+                    progress.step(outputs)
                     if run_context.get_stop_requested():
                         break
-                watch.look(cb_params.get("net_outputs"), number, cb_params.cur_step_num)
+                self._epochs_done += 1
                 train_dataset.reset()
                 callbacks.on_train_epoch_end(run_context)
                 if run_context.get_stop_requested():
                     break
         finally:
             helper.release()
-        late.settle()
-        watch.finish()
+        progress.finish()
         callbacks.on_train_end(run_context)
 
     def _follows_overflow(self):
@@ -301,8 +326,10 @@ class Model:
         dataset_sink_mode: bool = False,
         valid_dataset_sink_mode: bool = False,
         sink_size: int = -1,
+        *,
+        display: bool = True,
     ) -> None:
-        """Train the network and evaluate it between epochs. LossMonitor prints the metrics.
+        """Train the network and evaluate it between epochs, and print the metrics each time.
 
         Args:
             epoch (int): Number of epochs, positive.
@@ -315,6 +342,7 @@ class Model:
             dataset_sink_mode (bool): As in `train`. Default: False.
             valid_dataset_sink_mode (bool): As in `eval`. Default: False.
             sink_size (int): As in `train`. Default: -1.
+            display (bool): As in `train`; False keeps the metrics back too. Default: True.
 
         Raises:
             TypeError: If an argument is of another type.
@@ -334,7 +362,7 @@ class Model:
                 raise ValueError("Model.fit with a 'valid_dataset' needs metrics, but this Model has none.")
             others = _as_list(callbacks)
             callbacks = [Evaluation(valid_frequency, self, valid_dataset, others, valid_dataset_sink_mode), *others]
-        self.train(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size)
+        self.train(epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, display=display)
 
     def build(
         self,
@@ -383,13 +411,16 @@ class Model:
         valid_dataset: "Dataset",
         callbacks: "Callback | list[Callback] | None" = None,
         dataset_sink_mode: bool = True,
+        *,
+        display: bool = True,
     ) -> dict[str, Any]:
-        """Evaluate the network.
+        """Evaluate the network. A line shows how far it is, where it takes longer than a second.
 
         Args:
             valid_dataset (Dataset): Batches.
             callbacks (Union[Callback, list[Callback]]): What is called between steps. Default: None.
             dataset_sink_mode (bool): Accepted; batches go to the device one by one in either case. Default: True.
+            display (bool): Whether the line is shown, see `train`. Default: True.
 
         Returns:
             dict, the name of each metric and its value.
@@ -403,6 +434,7 @@ class Model:
             >>> model.eval(dataset)
         """
         Validator.check_bool(dataset_sink_mode, "dataset_sink_mode", "Model.eval")
+        Validator.check_bool(display, "display", "Model.eval")
         self._parallel.check()
         if not self._metric_fns:
             raise ValueError(
@@ -420,10 +452,17 @@ class Model:
             metric.clear()
         if dataset_sink_mode:
             log.info("Model.eval: there are no device queues here, the dataset is not sunk.")
-        with _CallbackManager(callbacks) as list_callback:
-            return self._eval_process(valid_dataset, list_callback, cb_params)
+        with _CallbackManager(callbacks) as list_callback, self._evaluation(cb_params, display) as work:
+            return self._eval_process(valid_dataset, list_callback, cb_params, work)
 
-    def _eval_process(self, valid_dataset, callbacks, cb_params):
+    def _evaluation(self, cb_params, display):
+        """What shows how far an evaluation is: in the line of the training around it, if there is one."""
+        if self._progress is not None:
+            return self._progress.validation(cb_params.batch_num)
+        quiet = not display or any(map(prints, cb_params.list_callback))
+        return Work("evaluating", cb_params.batch_num, quiet=quiet)
+
+    def _eval_process(self, valid_dataset, callbacks, cb_params, work):
         run_context = RunContext(cb_params)
         callbacks.on_eval_begin(run_context)
         self._prepare(self._eval_network, False)
@@ -438,6 +477,7 @@ class Model:
                 for callback in callbacks.eval_step_end:
                     callback(run_context)
                 self._update_metrics(outputs)
+                work.step()
         finally:
             helper.release()
         valid_dataset.reset()

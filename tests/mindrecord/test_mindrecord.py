@@ -1,6 +1,7 @@
 """MindRecord: what is written can be read, by the reader, page by page and as a data set."""
 
 import gzip
+import importlib
 import struct
 
 import cv2
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import msnb.dataset as ds
-from msnb.mindrecord import FileReader, FileWriter, MindPage, MnistToMR
+from msnb.mindrecord import FileReader, FileWriter, ImageNetToMR, MindPage, MnistToMR
 from msnb.mindrecord.common.exceptions import (
     MRMGenerateIndexError,
     MRMInvalidSchemaError,
@@ -180,6 +181,43 @@ def test_mnist_files_are_converted_as_far_as_images_and_labels_go(tmp_path):
     )
     assert [int(r["label"]) for r in rows] == [3, 1, 4, 1]
     assert np.abs(cv2.imdecode(rows[2]["data"], 0).astype(int) - images[2]).mean() < 20
+
+
+@pytest.fixture
+def written(monkeypatch):
+    """(what the line says, rows that it promises, rows that came) of each file that is written."""
+    lines = []
+
+    def follow(rows, what, total):
+        rows = list(rows)
+        lines.append((what, total, len(rows)))
+        return iter(rows)
+
+    monkeypatch.setattr("msnb.mindrecord.tools._convert.follow", follow)
+    return lines
+
+
+@pytest.mark.parametrize(("kind", "columns"), [("cifar10", 2), ("cifar100", 3)])
+def test_a_converter_of_two_parts_knows_how_many_rows_each_has(kind, columns, tmp_path, monkeypatch, written):
+    images, numbers = np.zeros((3, 32, 32, 3), np.uint8), np.array([[1], [0], [2]])
+    data = [images, *[numbers] * (columns - 1), images[:2], *[numbers[:2]] * (columns - 1)]
+    for name in ("data_batch_1", "test_batch", "train", "test"):
+        (tmp_path / name).touch()
+    module = importlib.import_module(f"msnb.mindrecord.tools.{kind}_to_mr")
+    monkeypatch.setattr(getattr(module, kind.title()), "load_data", lambda self: data)
+    getattr(module, f"{kind.title()}ToMR")(str(tmp_path), str(tmp_path / "out")).run()
+    assert written == [("writing out", 3, 3), ("writing out_test", 2, 2)]
+    assert ds.MindDataset(str(tmp_path / "out_test"), shuffle=False).get_dataset_size() == 2
+
+
+def test_imagenets_files_are_counted_before_they_are_read(tmp_path, written):
+    (tmp_path / "map.txt").write_text("cat 0\ndog 1\n")
+    for name in ("cat/a.jpg", "cat/b.JPEG", "cat/notes.txt", "dog/c.jpg"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"picture")
+    (tmp_path / "dog" / "empty.jpg").touch()
+    ImageNetToMR(str(tmp_path / "map.txt"), str(tmp_path), str(tmp_path / "out"), 1).run()
+    assert written == [("writing out", 4, 3)]
 
 
 def test_existing_files_are_not_overwritten(tmp_path):

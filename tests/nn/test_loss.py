@@ -101,3 +101,22 @@ def test_weights_in_float32_give_a_loss_in_float32(loss):
     logits, labels = _t([[0.5, -0.5]], ms.float16), _t([1], ms.int32)
     assert loss()(logits, labels).dtype == ms.float16
     assert loss(_t([1.0, 2.0]))(logits, labels).dtype == ms.float32
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+@pytest.mark.parametrize("loss", [nn.L1Loss, nn.MSELoss])
+def test_predictions_that_meet_every_target_are_said(mode, loss, monkeypatch):
+    said = []
+    monkeypatch.setattr("msnb.log.once", lambda text, *args: said.append(text % args))
+    ms.set_context(mode=mode)
+    rows = 5 + mode  # what was traced before says nothing
+    column = ms.ops.ones((rows, 1), ms.float32)
+    loss()(column, _t([0.0]))
+    loss()(column, ms.Tensor(0.0, ms.float32))
+    loss()(column, column)
+    assert not said
+    loss()(column, ms.ops.ones((rows,), ms.float32))
+    assert said == [
+        f"A loss compares predictions of shape ({rows}, 1) with targets of shape ({rows},): they broadcast to "
+        f"({rows}, {rows}), every prediction beside every target. Reshape one of them."
+    ]

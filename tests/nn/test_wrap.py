@@ -306,3 +306,33 @@ def test_a_training_step_can_be_copied_and_pickled():
         twin(t(2.0), t(0.0))
         np.testing.assert_array_equal(net.w.asnumpy(), before)
         assert twin.network._backbone.w.asnumpy()[0] < before[0]
+
+
+def test_an_optimizer_belongs_to_the_network_that_it_trains():
+    net, other = Net(), nn.Dense(1, 1)
+    part = nn.SGD([net.w, *other.trainable_params()], 0.1)  # one that trains more than this network is fine
+    assert step_of(net, part).optimizer is part
+    with pytest.raises(ValueError, match="The optimizer holds no Parameter of this Net"):
+        step_of(net, nn.SGD(other.trainable_params(), 0.1))
+    with pytest.raises(ValueError, match="another Net, made earlier"):
+        step_of(Net(), part)
+
+
+def test_cells_in_a_plain_list_are_said_once(monkeypatch):
+    said = []
+    monkeypatch.setattr("msnb.log.once", lambda text, *args: said.append(text % args))
+
+    class Listed(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.layers = [nn.Dense(2, 2), nn.ReLU()]
+            self.layers.append(nn.Dense(2, 2))
+            self.first = self.layers[0]
+            self.frozen = (nn.Dense(2, 2),)
+            for param in self.frozen[0].get_parameters():
+                param.requires_grad = False
+            self.cells_of_a_list = nn.CellList([nn.Dense(2, 2)])
+            self.ways = {"in": self.first}
+
+    nn.SequentialCell(Listed()).trainable_params()
+    assert len(said) == 1 and said[0].startswith("1 Cell is not seen in 'layers' of Listed, a list: no optimizer")

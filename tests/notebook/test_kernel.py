@@ -43,6 +43,17 @@ y = slow(work(jnp.ones((300, 300)))[0, :3])""",
     "captured": "seen.stdout",
     "command": "!echo hello",
     "display": "net",
+    "train": """%%mindspore
+import mindspore.dataset as ds
+rows = ds.NumpySlicesDataset((np.ones((8, 3), np.float32), np.ones((8, 2), np.float32)), ["x", "y"]).batch(2)
+model = ms.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1))
+model.train(3, rows)
+print("below")""",
+    "wait": """import time
+from msnb.common import progress
+progress._LATE = 0.05
+with progress.Wait("compiling"):
+    time.sleep(0.3)""",
     "on": "%mindspore on\nimport mindspore\nfrom mindspore.nn import Cell\nCell is nn.Cell",
 }
 
@@ -123,6 +134,17 @@ def test_a_shell_command_warns_of_nothing(outputs):
 
 def test_a_cell_is_a_tree(outputs):
     assert "<details" in outputs["display"][0].data["text/html"]
+
+
+def test_a_training_leaves_its_last_line_above_what_comes_after_it(outputs):
+    line, below = outputs["train"]
+    assert re.fullmatch(r"3 epochs, 12 steps in [\d.]+ s, loss [\d.e-]+", line.data["text/plain"])
+    assert line.output_type == "display_data" and "<polyline" in line.data["text/html"] and below.text == "below\n"
+
+
+def test_a_wait_is_drawn_from_its_own_thread_into_the_cell(outputs):
+    (line,) = outputs["wait"]
+    assert re.fullmatch(r"compiling: 0\.\d\d s", line.data["text/plain"])
 
 
 def test_the_session_alias_serves_the_same_objects(outputs):

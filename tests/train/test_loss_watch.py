@@ -37,21 +37,68 @@ class Rows:
         pass
 
 
-@pytest.mark.parametrize(("losses", "lines"), [((1, 2), 0), ((1, np.nan), 1), ((np.inf, np.inf, np.inf), 1)])
-def test_a_training_without_callbacks_says_so_once(losses, lines, said):
+@pytest.mark.parametrize(
+    ("losses", "first"), [((1, 2), None), ((1, np.nan), 2), ((1, 2, np.inf, np.nan, 1, np.nan), 3), ((np.inf,) * 3, 1)]
+)
+def test_a_training_without_callbacks_names_the_first_step_once(losses, first, said):
     ms.Model(Loss()).train(1, Rows(*losses), dataset_sink_mode=False)
-    assert len(said) == lines
-    assert all(f"step {len(losses)}, epoch 1" in line for line in said)
+    assert [f"in step {first}, epoch 1 of Model.train, and" in line for line in said] == ([True] if first else [])
+    assert all("GradientMonitor()" in line and "%ms_grad" in line for line in said)
 
 
-def test_within_a_long_epoch_it_looks_every_few_steps_at_what_is_computed(said, monkeypatch):
-    monkeypatch.setattr(_loss_watch, "_EVERY", 2)
-    ready = []
+class Pending:
+    """An array of the device that is computed when it is told so."""
+
+    shape, dtype = (), np.dtype(np.float32)
+
+    def __init__(self, value):
+        self.value, self.computed, self.read = np.float32(value), False, 0
+
+    def is_deleted(self):
+        return False
+
+    def is_ready(self):
+        return self.computed
+
+    def __array__(self, dtype=None, copy=None):
+        assert self.computed, "a step was waited for"
+        self.read += 1
+        return np.asarray(self.value)
+
+
+def test_a_look_reads_the_newest_loss_that_is_computed_and_waits_for_none(monkeypatch):
+    monkeypatch.setattr(_loss_watch, "_arrays", lambda outputs: (outputs,))
+    watch, losses = LossWatch(), [Pending(loss) for loss in (5, 4, 3)]
+    for step, loss in enumerate(losses, 1):
+        watch.step(loss, 1, step)
+    assert watch.look() == []
+    losses[0].computed = losses[1].computed = True
+    assert watch.look() == [(2, 4)] and watch.loss == 4
+    assert watch.look() == []
+    assert [loss.read for loss in losses] == [0, 1, 0]
+
+
+def test_more_losses_of_a_look_lie_at_even_distances_and_end_with_the_newest():
     watch = LossWatch()
-    monkeypatch.setattr(watch, "_judge", lambda: ready.append(watch._seen[2]))
-    for step in range(1, 7):
-        watch.step(Tensor(1.0), 1, step)
-    assert ready == [2, 4]
+    for step in range(1, 12):
+        watch.step(Tensor(step, ms.float32), 1, step)
+    assert watch.finish(4) == [(2, 2), (5, 5), (8, 8), (11, 11)]
+
+
+def test_a_first_look_that_comes_late_says_that_it_may_have_been_earlier(said, monkeypatch):
+    monkeypatch.setattr(_loss_watch, "_KEPT", 4)
+    watch = LossWatch()
+    for step in range(1, 9):
+        watch.step(Tensor(np.nan, ms.float32), 1, step)
+    watch.finish()
+    assert len(said) == 1 and "in step 5, epoch 1 of Model.train, maybe since an earlier one" in said[0]
+
+
+def test_of_losses_that_are_no_single_number_two_are_kept():
+    watch = LossWatch()
+    for step in range(1, 9):
+        watch.step(Tensor(np.full(3, step, np.float32)), 1, step)
+    assert len(watch._recent) == 2 and watch.finish() == [(8, 8)]
 
 
 def scaled(loss, overflow, scale):
@@ -72,8 +119,7 @@ def scaled(loss, overflow, scale):
 )
 def test_only_a_loss_counts_and_no_step_that_is_skipped_to_find_a_loss_scale(outputs, lines, said):
     watch = LossWatch()
-    watch.look(outputs, 1, 1)
-    watch.finish()
-    watch.look(outputs, 1, 2)
-    watch.finish()
+    for step in (1, 2):
+        watch.step(outputs, 1, step)
+        watch.finish()
     assert len(said) == lines

@@ -339,6 +339,43 @@ def test_wrong_arguments_raise_mindspores_error_class(error, act, make_model, ba
     assert len(str(info.value)) > 20
 
 
+def test_a_model_says_what_it_is_made_of(make_net, make_model, batches):
+    model = make_model(metrics={"acc"})
+    model.train(2, batches())
+    parts = "network=Net, loss_fn=SoftmaxCrossEntropyWithLogits, optimizer=Momentum, metrics=acc"
+    assert repr(model) == f"Model<{parts}, epochs trained: 2>"
+    assert repr(ms.Model(make_net())) == "Model<network=Net, epochs trained: 0>"
+
+
+class TrainsItself(nn.Cell):
+    """A network that needs no optimizer of the Model's."""
+
+    def __init__(self, net, loss):
+        super().__init__()
+        self.step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), nn.SGD(net.trainable_params()))
+
+    def construct(self, data, label):
+        return self.step(data, label)
+
+
+@BOTH_MODES
+def test_a_training_in_which_nothing_is_learnt_says_so(mode, make_net, batches, monkeypatch):
+    said = []
+    monkeypatch.setattr("msnb.log.warning", lambda text, *args: said.append(text % args))
+    context.set_context(mode=mode)
+    net, loss = make_net(), nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    ms.Model(TrainsItself(net, loss)).train(1, batches())
+    assert not said
+    ms.Model(net, loss).train(2, batches())
+    assert len(said) == 1 and said[0].startswith("This Model has no optimizer")
+
+
+def test_an_optimizer_of_a_network_made_earlier_is_named(make_net, make_model):
+    optimizer = nn.Momentum(make_net().trainable_params(), 0.1, 0.9)
+    with pytest.raises(ValueError, match="holds Parameters of another Net, made earlier; make it anew"):
+        make_model(make_net(), optimizer=optimizer)
+
+
 def test_an_empty_dataset_and_wrong_columns_are_named(make_model, batches):
     with pytest.raises(ValueError, match="empty"):
         make_model().train(1, batches(steps=0))

@@ -11,6 +11,7 @@ import numpy as np
 
 from msnb._atomic import writing
 from msnb.common.kinds import check, checked
+from msnb.common.progress import follow
 from msnb.dataset.core.kinds import Text, UInt32, list_of, of_type
 from msnb.dataset.core.optional import need
 from msnb.dataset.core.tensor_op import TensorOp
@@ -163,7 +164,8 @@ def model_from_dataset(
     names = columns or dataset.get_col_names()
 
     def sentences():
-        for row in dataset.create_dict_iterator(num_epochs=1, output_numpy=True):
+        rows = dataset.create_dict_iterator(num_epochs=1, output_numpy=True)
+        for row in follow(rows, "reading sentences"):
             for name in names:
                 if name not in row:
                     raise RuntimeError(f"Invalid parameter, column name: {name} does not exist.")

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 
 from msnb.common.kinds import checked
+from msnb.common.progress import Work
 from msnb.dataset.core.kinds import INT32_MAX, Flag, Text, above_zero, list_of, of_type, positive, within
 from msnb.dataset.engine.chunk import Hint
 from msnb.dataset.engine.dataset import Dataset, fluent
@@ -268,16 +269,19 @@ def _count(dataset, columns):
             )
     places = [plan.columns.index(name) for name in names]
     counts = Counter()
-    for chunk in plan.chunks(Hint(256)):
-        for place in places:
-            column = chunk.columns[place]
-            for array in [column] if isinstance(column, np.ndarray) else column:
-                if array.dtype.kind not in "SU":
-                    raise RuntimeError(
-                        f"Invalid data type: vocab is made of strings, but column {plan.columns[place]!r} holds "
-                        f"{array.dtype}."
-                    )
-                counts.update((np.char.encode(array, "utf-8") if array.dtype.kind == "U" else array).ravel().tolist())
+    with Work("counting words", unit="rows") as work:
+        for chunk in plan.chunks(Hint(256)):
+            for place in places:
+                column = chunk.columns[place]
+                for array in [column] if isinstance(column, np.ndarray) else column:
+                    if array.dtype.kind not in "SU":
+                        raise RuntimeError(
+                            f"Invalid data type: vocab is made of strings, but column {plan.columns[place]!r} holds "
+                            f"{array.dtype}."
+                        )
+                    text = np.char.encode(array, "utf-8") if array.dtype.kind == "U" else array
+                    counts.update(text.ravel().tolist())
+            work.step(chunk.n)
     plan.close()
     return counts
 

@@ -2,7 +2,10 @@
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
+
+from msnb.common.progress import Wait, Work
 
 from .machine import machine
 from .record import Recorder
@@ -53,13 +56,15 @@ def profile(net: Callable[..., Any], *inputs: Any, steps: int = 10, warm_up: int
     recorder = Recorder(steps=10 * steps, kernels=False)
     recorder.start()
     try:
-        for _ in range(warm_up):
-            _step(recorder, net, inputs)
-        _steps(recorder, net, inputs, steps)
-        recorder.trace()
-        _step(recorder, net, inputs)  # the first traced step also starts the tracer's own threads
-        recorder.recording.steps.pop()
-        _steps(recorder, net, inputs, steps)
+        for number in range(warm_up):
+            with Wait("profiling: compiling the first step") if number == 0 else nullcontext():
+                _step(recorder, net, inputs)
+        with Work("profiling", 2 * steps) as work:
+            _steps(recorder, net, inputs, steps, work)
+            recorder.trace()
+            _step(recorder, net, inputs)  # the first traced step also starts the tracer's own threads
+            recorder.recording.steps.pop()
+            _steps(recorder, net, inputs, steps, work)
     finally:
         recording = recorder.stop()
     made = Profile(recording, getattr(net, "__name__", type(net).__name__))
@@ -68,10 +73,11 @@ def profile(net: Callable[..., Any], *inputs: Any, steps: int = 10, warm_up: int
     return made
 
 
-def _steps(recorder, net, inputs, steps):
+def _steps(recorder, net, inputs, steps, work):
     stop = time.perf_counter() + _BUDGET
     for number in range(steps):
         _step(recorder, net, inputs)
+        work.step()
         if number and time.perf_counter() > stop:
             break
 

@@ -5,19 +5,20 @@ import os
 from itertools import islice
 from typing import Any
 
+from msnb.common.progress import follow
 from msnb.mindrecord.common.exceptions import PathNotExistsError
 from msnb.mindrecord.filewriter import FileWriter
 from msnb.mindrecord.shardutils import SUCCESS, check_filename
 
 
-def write(path, rows, schema, description, index=None, shards=1):
-    """Write rows to a MindRecord file, 256 at a time."""
+def write(path, rows, schema, description, index=None, shards=1, total=None):
+    """Write rows, `total` of them where that is known, to a MindRecord file, 256 at a time."""
     writer = FileWriter(path, shards)
     writer.set_page_size(1 << 26)
     writer.add_schema(schema, description)
     if index:
         writer.add_index(index)
-    rows = iter(rows)
+    rows = follow(rows, f"writing {os.path.basename(path)}", total)
     while part := list(islice(rows, 256)):
         writer.write_raw_data(part)
     return writer.commit()
@@ -41,7 +42,7 @@ class TwoParts:
         self.source, self.destination = source, destination
 
     def _parts(self):
-        """The rows of the train part and of the test part, two iterables of dicts without ``id``."""
+        """The train part and the test part: the number of rows, and an iterable of them as dicts without ``id``."""
         raise NotImplementedError
 
     def run(self, fields: list[str] | None = None) -> int:
@@ -55,9 +56,10 @@ class TwoParts:
         """
         if fields and not isinstance(fields, list):
             raise ValueError("The parameter fields should be None or list")
-        for suffix, name, rows in zip(("", "_test"), ("img_train", "img_test"), self._parts(), strict=True):
+        parts = zip(("", "_test"), ("img_train", "img_test"), self._parts(), strict=True)
+        for suffix, name, (total, rows) in parts:
             numbered = ({"id": i, **row} for i, row in enumerate(rows))
-            write(self.destination + suffix, numbered, self.schema, name, fields)
+            write(self.destination + suffix, numbered, self.schema, name, fields, total=total)
         return SUCCESS
 
     def transform(self, fields: list[str] | None = None) -> int:

@@ -28,7 +28,8 @@ class Cifar100ToMR(TwoParts):
     def _parts(self):
         columns = Cifar100(self.source, False).load_data()
         for part in (columns[:3], columns[3:]):
-            yield (
+            rows = (
                 {"fine_label": int(fine[0]), "coarse_label": int(coarse[0]), "data": jpeg(image[..., ::-1])}
                 for image, fine, coarse in zip(*part, strict=True)
             )
+            yield len(part[0]), rows

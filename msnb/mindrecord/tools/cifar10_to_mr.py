@@ -26,5 +26,6 @@ class Cifar10ToMR(TwoParts):
 
     def _parts(self):
         train, labels, test, test_labels = Cifar10(self.source, False).load_data()
-        for part in (zip(train, labels, strict=True), zip(test, test_labels, strict=True)):
-            yield ({"label": int(label[0]), "data": jpeg(image[..., ::-1])} for image, label in part)
+        for part in ((train, labels), (test, test_labels)):
+            pairs = zip(*part, strict=True)
+            yield len(part[0]), ({"label": int(label[0]), "data": jpeg(image[..., ::-1])} for image, label in pairs)

@@ -36,7 +36,8 @@ class ImageNetToMR:
         self.destination = destination
         self.partition_number = partition_number
 
-    def _rows(self):
+    def _files(self):
+        """Yield the label and the path of each image."""
         if not os.path.exists(self.map_file):
             raise OSError(f"map file {self.map_file} not exists")
         folders = {}
@@ -50,15 +51,20 @@ class ImageNetToMR:
         for label, folder in present.items():
             for name in sorted(os.listdir(folder)):
                 path = os.path.join(folder, name)
-                if not name.endswith(("JPEG", "jpg")):
+                if name.endswith(("JPEG", "jpg")):
+                    yield label, path
+                else:
                     log.warning(f"{path} file is not suffix with JPEG/jpg, skip it.")
-                    continue
-                with open(path, "rb") as file:
-                    data = file.read()
-                if not data:
-                    log.warning(f"The image file: {path} is invalid.")
-                    continue
-                yield {"file_name": path, "label": int(label), "image": data}
+
+    @staticmethod
+    def _rows(files):
+        for label, path in files:
+            with open(path, "rb") as file:
+                data = file.read()
+            if not data:
+                log.warning(f"The image file: {path} is invalid.")
+                continue
+            yield {"file_name": path, "label": int(label), "image": data}
 
     def run(self) -> int:
         """Convert.
@@ -69,6 +75,8 @@ class ImageNetToMR:
         kinds = {"label": "int32", "image": "bytes", "file_name": "string"}
         schema = {name: {"type": kind} for name, kind in kinds.items()}
         index = ["label", "file_name"]
-        return write(self.destination, self._rows(), schema, "imagenet_schema", index, self.partition_number)
+        files = list(self._files())
+        rows = self._rows(files)
+        return write(self.destination, rows, schema, "imagenet_schema", index, self.partition_number, len(files))
 
     transform = run

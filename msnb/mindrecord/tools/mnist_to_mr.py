@@ -48,6 +48,7 @@ class MnistToMR:
         return np.frombuffer(data, np.uint8, there * size, start).reshape(there, *shape)
 
     def _rows(self, part):
+        """How many rows a part has, and an iterator over them."""
         images = self._read(f"{part}-images-idx3-ubyte.gz", 3)
         labels = self._read(f"{part}-labels-idx1-ubyte.gz", 1)
         if len(images) != len(labels):
@@ -58,8 +59,8 @@ class MnistToMR:
                 part,
                 len(labels),
             )
-        for image, label in zip(images, labels, strict=False):
-            yield {"label": int(label), "data": jpeg(image)}
+        pairs = zip(images, labels, strict=False)
+        return min(len(images), len(labels)), ({"label": int(label), "data": jpeg(image)} for image, label in pairs)
 
     def run(self) -> int:
         """Convert.
@@ -69,14 +70,9 @@ class MnistToMR:
         """
         schema = {"label": {"type": "int64"}, "data": {"type": "bytes"}}
         for part, name in (("train", "train"), ("t10k", "test")):
-            write(
-                f"{self.destination}_{name}.mindrecord",
-                self._rows(part),
-                schema,
-                "mnist_schema",
-                ["label"],
-                self.partition_number,
-            )
+            total, rows = self._rows(part)
+            path = f"{self.destination}_{name}.mindrecord"
+            write(path, rows, schema, "mnist_schema", ["label"], self.partition_number, total)
         return SUCCESS
 
     transform = run

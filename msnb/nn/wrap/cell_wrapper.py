@@ -129,6 +129,7 @@ class TrainOneStepCell(Cell):
 
     Raises:
         TypeError: If `sens` is no number.
+        ValueError: If the optimizer was made from another network.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -149,6 +150,7 @@ class TrainOneStepCell(Cell):
         network.add_flags(defer_inline=True)
         self.optimizer: Cell = optimizer
         self.weights: ParameterTuple = optimizer.parameters
+        _check_same_network(network, self.weights)
         self.sens = sens
         if type(self).construct is TrainOneStepCell.construct:  # others may divide the gradients themselves
             check_scales(optimizer, sens, f"{self.cls_name} multiplies the loss by {sens}", "Give both the same.")
@@ -165,6 +167,30 @@ class TrainOneStepCell(Cell):
         loss, _, grads = Gradient(self.network, (), self.weights)(inputs, sens=self.sens)
         self.optimizer(self.grad_reducer(grads))
         return loss
+
+
+def _check_same_network(network: Cell, weights: Any) -> None:
+    """Raise where an optimizer was made from another network: most often `net = Net()` was run again, and the line with
+    the optimizer was not.
+
+    Raises:
+        ValueError: If no Parameter of the optimizer is one of the network's, or another one has the name of such.
+    """
+    own = list(network.get_parameters())
+    known = set(map(id, own))
+    strange = [param for param in weights if id(param) not in known]
+    if not own or not strange:
+        return
+    kind = type(getattr(network, "backbone_network", network)).__name__
+    if not {param.name for param in strange}.isdisjoint(param.name for param in own):
+        raise ValueError(
+            f"The optimizer holds Parameters of another {kind}, made earlier; make it anew from net.trainable_params()."
+        )
+    if len(strange) == len(weights):
+        raise ValueError(
+            f"The optimizer holds no Parameter of this {kind}, but those of another network; make it from "
+            f"net.trainable_params()."
+        )
 
 
 def check_scales(optimizer: "Optimizer", expected: float, reason: str, advice: str) -> None:

@@ -1,7 +1,11 @@
 """Losses of the distance between prediction and target."""
 
-import jax.numpy as jnp
+import math
 
+import jax.numpy as jnp
+import numpy as np
+
+from msnb import log
 from msnb.common.kinds import Bool, Float, PositiveFloat, StrictFloat, check
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
@@ -16,7 +20,23 @@ from msnb.ops.nn.loss import reduce
 
 def _pair(op, x, y):
     _check.tensor_only(op, "input", x)
-    return promote(x, y, op)
+    x, y = promote(x, y, op)
+    if x.ndim and y.ndim and x.ndim != y.ndim:
+        _say_if_larger(x.shape, y.shape)
+    return x, y
+
+
+def _say_if_larger(given, wanted):
+    """(4, 1) and (4,) are meant to be four distances, and are sixteen."""
+    together = np.broadcast_shapes(given, wanted)
+    if math.prod(together) > max(math.prod(given), math.prod(wanted)):
+        log.once(
+            "A loss compares predictions of shape %s with targets of shape %s: they broadcast to %s, every prediction "
+            "beside every target. Reshape one of them.",
+            given,
+            wanted,
+            together,
+        )
 
 
 @operator(functional="mse_loss", generation=2)
