@@ -6,9 +6,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from msnb.core import _jax_private
+
+_Result = TypeVar("_Result")
 
 
 def whole(fn: Callable[[], Any]) -> Any:
@@ -27,6 +29,31 @@ def whole(fn: Callable[[], Any]) -> Any:
         signal.signal(signal.SIGINT, before)
         if arrived:
             signal.raise_signal(signal.SIGINT)
+
+
+def heard(fn: Callable[[], _Result]) -> _Result:
+    """`fn()`; a Stop that something within it has caught and forgotten is raised when it has returned.
+
+    For what traces and differentiates: JAX has places with a bare ``except``, where a Stop would be taken for a
+    failed attempt.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        return fn()
+    arrived = []
+
+    def note(*args):
+        arrived.append(True)
+        before(*args)
+
+    try:
+        signal.signal(signal.SIGINT, note)
+        out = fn()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if arrived:
+        raise KeyboardInterrupt
+    return out
 
 
 def broken_off(error: BaseException) -> bool:

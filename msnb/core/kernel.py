@@ -98,7 +98,7 @@ class Kernel:
             )
             return tuple(vjp(cotangents if type(out) is tuple else cotangents[0]))
 
-        return pull
+        return lambda *args: interrupts.heard(lambda: pull(*args))  # it runs while it is traced, and then no more
 
 
 class _Telling:

@@ -87,7 +87,7 @@ class Program:
         self.calls: int = 0
         self.device: Any = jax.config.jax_default_device
         started = time.perf_counter()
-        self._trace(fn, args, kwargs, params)
+        interrupts.heard(lambda: self._trace(fn, args, kwargs, params))
         self.seconds["trace"] = time.perf_counter() - started
         self._prepare()
 

@@ -68,6 +68,41 @@ def test_a_stop_waits_until_what_is_whole_is_done():
     assert interrupts.whole(lambda: 3) == 3
 
 
+def test_a_stop_that_something_swallows_is_raised_afterwards():
+    """JAX takes whatever comes for a failed attempt, in places."""
+
+    def work():
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except:  # noqa: E722
+            done.append(1)
+
+    done, before = [], signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        interrupts.heard(work)
+    assert done and interrupts.heard(lambda: 3) == 3 and signal.getsignal(signal.SIGINT) is before
+    with pytest.raises(ZeroDivisionError):
+        interrupts.heard(lambda: 1 // 0)
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+def test_a_stop_that_jax_swallows_while_it_differentiates_is_raised(mode, monkeypatch):
+    import jax._src.api as api
+
+    def hears_nothing(value):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except:  # noqa: E722
+            return False
+
+    net = nn.Dense(3, 2)
+    context.set_context(mode=mode)
+    ms.ops.GradOperation()(net)(Tensor(np.ones((2, 3), np.float32)))
+    monkeypatch.setattr(api, "_is_ref", hears_nothing)
+    with pytest.raises(KeyboardInterrupt):
+        ms.ops.GradOperation()(net)(Tensor(np.ones((5, 3), np.float32)))
+
+
 def test_a_stop_in_a_finalizer_is_sent_again(monkeypatch):
     monkeypatch.setattr(sys, "unraisablehook", interrupts._send_again)  # pytest may have put its own there
 
