@@ -33,7 +33,7 @@ lab: $(LAB)
 
 test: $(TEST)
 	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" tests
-	$(BIN)/python -m pytest -p nbval --nbval --nbval-current-env --nbval-cell-timeout=600 -p no:cacheprovider notebooks
+	MSNB_PROGRESS=0 $(BIN)/python -m pytest -p nbval --nbval --nbval-current-env --nbval-cell-timeout=600 -p no:cacheprovider notebooks
 
 # The same rules with another Python in another environment, for which pip finds the newest of everything.
 NEWEST ?= $(shell for p in python3.13 "$$(pyenv root 2>/dev/null)"/versions/3.13*/bin/python3.13; do \

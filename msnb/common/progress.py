@@ -34,7 +34,7 @@ def wanted():
 
 def begin():
     """A `Line` on the screen; None where there is no place for one, one already, or none is wanted."""
-    if _on_screen() is not None or not wanted():
+    if on_screen() is not None or not wanted():
         return None
     if _in_kernel():
         drawing = _notebook[0]() if _notebook else None
@@ -47,7 +47,8 @@ def begin():
     return line
 
 
-def _on_screen():
+def on_screen() -> "Line | None":
+    """The line that is drawn just now; None where there is none."""
     return _drawn[0]() if _drawn else None
 
 
@@ -59,7 +60,7 @@ def _in_kernel():
 
 
 def _make_room():
-    line = _on_screen()
+    line = on_screen()
     if line is not None:
         line.clear()
 

@@ -7,15 +7,18 @@ by the next call, as JAX keeps it with the function that was lowered.
 import threading
 import time
 import weakref
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 
-from msnb.core import compiled_files, events
+from msnb.common import progress
+from msnb.core import compiled_files
 from msnb.core._jax_private import settings_of_thread
 
-SILENT = 2.0  # seconds before anybody is told
-_EVERY = 0.25  # seconds between two tellings
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.program import Program
+
+SILENT = 2.0  # seconds before anything is shown
 
 
 class _Job:
@@ -51,10 +54,10 @@ class _Job:
 _jobs = weakref.WeakKeyDictionary()  # form -> its _Job, while it is compiled
 
 
-def ahead(program, form, arguments):
+def ahead(program: "Program", form: Any, arguments: tuple[Any, ...]) -> None:
     """Compile `form` before it is called; returns when that is done.
 
-    Listeners are told of `compiling` in the thread that waits. Off the main thread, which no Stop reaches, nothing is
+    A line says how long it has taken, where lines are drawn. Off the main thread, which no Stop reaches, nothing is
     done: the call compiles.
 
     Raises:
@@ -66,17 +69,32 @@ def ahead(program, form, arguments):
     job = _jobs.get(form)
     if job is None or job.arguments != arguments:
         job = _jobs[form] = _Job(form, arguments, program.jaxpr.jaxpr, program.device)
-    told = False
-    try:
-        job.thread.join(SILENT)
-        while job.thread.is_alive():
-            if events.asked.compiling:
-                told = True
-                events.tell("compiling", program, time.perf_counter() - job.started)
-            job.thread.join(_EVERY)
-    finally:
-        if told:
-            events.tell("compiling", program, None)
+    job.thread.join(SILENT)
+    if job.thread.is_alive():
+        _wait(job, program)
     _jobs.pop(form, None)
     if job.error is not None:
         raise job.error
+
+
+def _wait(job, program):
+    """Wait for a compilation, and show how long that takes: in the line of a training where there is one."""
+    own = progress.begin()
+    line = own or progress.on_screen()
+    try:
+        while job.thread.is_alive():
+            if line is not None:
+                line.show(
+                    (
+                        f"compiling: {program.title}",
+                        f"{len(program.jaxpr.jaxpr.eqns):,} operators",
+                        f"traced in {progress.duration(program.seconds['trace'])}",
+                        f"XLA {progress.duration(time.perf_counter() - job.started)}",
+                    )
+                )
+            job.thread.join(progress.EVERY)
+    finally:
+        if own is not None:
+            seconds = progress.duration(time.perf_counter() - job.started)
+            done = "is still being compiled, the next call waits for it" if job.thread.is_alive() else "compiled"
+            own.end((f"{program.title}: {done}", f"XLA {seconds}"))

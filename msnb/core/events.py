@@ -5,8 +5,6 @@ A tool listens to what it names, until it closes:
     with events.listen(dispatched=note, name="profiler"):
         net(x)
 
-* ``compiling(program, seconds)``: a program has been compiled for that long, said again and again to who waits for it;
-  None when it is over, whether it is done or a Stop came.
 * ``compiled(program)``: a program of GRAPH mode has run for the first time.
 * ``ran(program, arrays, outs, start, sent)``: a program has run on the arrays of its dynamic arguments. One that runs
   under a PYNATIVE gradient is a node of the tape, and is told as `dispatched` and `recorded`.
@@ -32,7 +30,6 @@ from msnb import log
 from msnb.core import trace
 
 EVENTS = (
-    "compiling",
     "compiled",
     "ran",
     "entered",

@@ -91,6 +91,12 @@ class Program:
         self.seconds["trace"] = time.perf_counter() - started
         self._prepare()
 
+    @property
+    def title(self) -> str:
+        """What a person calls it: "train step of LeNet5" for a Cell that says so, else its name."""
+        say = getattr(type(self.root()), "_title", None)
+        return self.name if say is None else say(self.root())
+
     # ------------------------------------------------------------------ tracing
     def _trace(self, fn, args, kwargs, params):
         leaves, rebuild = flatten((args, kwargs))

@@ -80,7 +80,7 @@ class Listing:
         self.kept = on_disk()
         self.rows: list[tuple[Any, Any, str, str, str, str, str, str]] = [
             (
-                p.name,
+                p.title,
                 p.reason,
                 f"{p.seconds.get('trace', 0):.3f}",
                 f"{p.seconds['compile']:.3f}" if "compile" in p.seconds else "not run",

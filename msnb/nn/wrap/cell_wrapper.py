@@ -38,6 +38,11 @@ def _identity(x):
     return x
 
 
+def title_of(cell: Cell) -> str:
+    """What a person calls the program of a Cell."""
+    return cell._title() if hasattr(type(cell), "_title") else type(cell).__name__
+
+
 class WithLossCell(Cell):
     """A network with its loss: `loss_fn(backbone(data), label)`.
 
@@ -65,6 +70,9 @@ class WithLossCell(Cell):
     def __init__(self, backbone: Cell, loss_fn: Cell) -> None:
         super().__init__(auto_prefix=False)
         self._backbone, self._loss_fn = backbone, loss_fn
+
+    def _title(self):
+        return f"{title_of(self._backbone)} with its loss"
 
     def construct(self, data: Any, label: Any) -> Any:
         return self._loss_fn(self._backbone(data), label)
@@ -163,6 +171,9 @@ class TrainOneStepCell(Cell):
             mean = context.get_auto_parallel_context("gradients_mean")
             self.grad_reducer = DistributedGradReducer(self.weights, mean, 1)
 
+    def _title(self):
+        return f"train step of {title_of(getattr(self.network, 'backbone_network', self.network))}"
+
     def construct(self, *inputs: Any) -> Any:
         loss, _, grads = Gradient(self.network, (), self.weights)(inputs, sens=self.sens)
         self.optimizer(self.grad_reducer(grads))
@@ -233,6 +244,9 @@ class _VirtualDatasetCell(Cell):
         super().__init__(auto_prefix=False)
         self._backbone = backbone
 
+    def _title(self):
+        return title_of(self._backbone)
+
     def construct(self, *inputs: Any) -> Any:
         return self._backbone(*inputs)
 
@@ -291,6 +305,9 @@ class WithEvalCell(Cell):
         super().__init__(auto_prefix=False)
         self._network, self._loss_fn = network, loss_fn
         self.add_cast_fp32 = add_cast_fp32
+
+    def _title(self):
+        return f"evaluation of {title_of(self._network)}"
 
     def construct(self, data: Any, label: Any) -> tuple[Any, Any, Any]:
         pair = self._network(data), label

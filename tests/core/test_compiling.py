@@ -1,0 +1,119 @@
+"""XLA compiles on its own thread: a Stop ends the waiting at once, the compilation is kept, and who waits sees it."""
+
+import signal
+import threading
+import time
+
+import jax
+import numpy as np
+import pytest
+
+import msnb as ms
+from msnb import Tensor, context, nn
+from msnb.common import progress
+from msnb.core import compiling
+
+X = Tensor(np.ones((2, 4), np.float32))
+
+
+@pytest.fixture(autouse=True)
+def graph_mode():
+    context.set_context(mode=ms.GRAPH_MODE)
+
+
+@pytest.fixture
+def held(monkeypatch):
+    """Compilations that go on for as long as this event is not set."""
+    release, run = threading.Event(), compiling._Job._run
+
+    def slowly(job):
+        release.wait(10)
+        run(job)
+
+    monkeypatch.setattr(compiling._Job, "_run", slowly)
+    yield release
+    release.set()
+
+
+@pytest.fixture
+def compiled():
+    """Names of JAX's compilations so far."""
+    seen = []
+
+    def note(name, *_, **__):
+        if "backend_compile" in name:
+            seen.append(name)
+
+    jax.monitoring.register_event_duration_secs_listener(note)
+    yield seen
+    jax.monitoring.unregister_event_duration_listener(note)
+
+
+class Line:
+    """Draws into a list."""
+
+    def __init__(self):
+        self.shown, self.ended = [], []
+
+    def show(self, parts, share=None, curve=()):
+        self.shown.append(parts)
+
+    def end(self, parts, curve=()):
+        self.ended.append(parts)
+
+
+def test_a_program_is_compiled_once(compiled):
+    net = nn.Dense(4, 3)
+    net(X)
+    assert len(compiled) == 1
+    net(X)
+    assert len(compiled) == 1
+
+
+def test_a_stop_ends_the_waiting_at_once_and_the_next_call_takes_what_was_compiled(held, compiled):
+    net = nn.Dense(4, 3)
+    threading.Timer(0.1, signal.raise_signal, (signal.SIGINT,)).start()
+    begun = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        net(X)
+    assert time.perf_counter() - begun < 5 and not compiled
+    held.set()
+    assert net(X).shape == (2, 3)
+    assert len(compiled) == 1
+
+
+def test_who_waits_sees_what_is_compiled_and_for_how_long(held, monkeypatch):
+    line = Line()
+    monkeypatch.setattr(compiling, "SILENT", 0.01)
+    monkeypatch.setattr(progress, "begin", lambda: line)
+    monkeypatch.setattr(progress, "EVERY", 0.01)
+    threading.Timer(0.2, held.set).start()
+    net = nn.Dense(4, 3)
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1)).set_train()
+    step(X, Tensor(np.ones((2, 3), np.float32)))
+    first, *_ = line.shown
+    assert first[0] == "compiling: train step of Dense" and first[1].endswith(" operators")
+    assert first[2].startswith("traced in ") and first[3].startswith("XLA ")
+    assert line.ended[0][0] == "train step of Dense: compiled"
+
+
+def test_what_xla_raises_is_raised_and_the_next_call_tries_again(monkeypatch):
+    net, run = nn.Dense(4, 3), compiling._Job._run
+
+    def fail(job):
+        job.error = ValueError("XLA has no memory left")
+
+    monkeypatch.setattr(compiling._Job, "_run", fail)
+    with pytest.raises(ValueError, match="no memory left"):
+        net(X)
+    monkeypatch.setattr(compiling._Job, "_run", run)
+    assert net(X).shape == (2, 3)
+
+
+def test_other_threads_compile_where_they_call():
+    found = []
+    net = nn.Dense(4, 3)
+    thread = threading.Thread(target=lambda: found.append(net(X).shape))
+    thread.start()
+    thread.join()
+    assert found == [(2, 3)]
