@@ -3,6 +3,7 @@
 import functools
 
 from msnb import log
+from msnb.core.cases import F, refused
 from msnb.core.declare import spelling
 from msnb.core.errors import describe
 from msnb.ops._host import HostPrimitive, host_operator
@@ -320,3 +321,8 @@ class Assert(HostPrimitive):
         if not condition:
             shown = "; ".join(str(x.asnumpy().reshape(-1)[: self.summarize]) for x in input_data)
             raise RuntimeError(f"For 'Assert', the condition does not hold; data: {shown}")
+
+
+CASES = [
+    refused(NotImplementedError, Merge, F(2, 3), says="select"),
+]

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, DType
+from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
@@ -133,3 +134,12 @@ def _trace_of(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dty
     """Sum of a diagonal of two dimensions."""
     found = sum_(Diagonal.functional(self, offset, axis1, axis2), -1)
     return found if self.dtype != mstype.int32 and dtype is None else Cast.functional(found, dtype or self.dtype)
+
+
+CASES = [
+    case(MatrixInverse, F(3, 3)),
+    case(Cholesky, Values([[4.0, 1.0], [1.0, 3.0]])),
+    case(MatrixDeterminant, F(3, 3)),
+    case(Trace, F(3, 3)),
+    case(Cross, F(3), F(3), 0),
+]

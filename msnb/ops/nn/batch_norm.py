@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Bool, OneOf
+from msnb.core.cases import F, U, Written, case, refused
 from msnb.core.declare import operator, spelling, variant
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
@@ -254,3 +255,17 @@ def BNTrainingUpdate(
     new_mean = moved(mean, batch_mean, factor)
     new_variance = moved(variance, unbiased(x, 1, batch_variance), factor)
     return new_mean, new_variance, y, new_mean, new_variance, batch_mean, batch_variance
+
+
+_STATISTICS = F(4, 3, 5, 5), U(3, low=0.5, high=2), F(3), F(3), U(3, low=0.5, high=2)
+
+CASES = [
+    case(BatchNorm, *_STATISTICS, is_training=False),
+    case(BatchNorm, *_STATISTICS[:3], *map(Written, _STATISTICS[3:]), is_training=True, momentum=0.3),
+    case(BatchNorm, F(6, 3), *_STATISTICS[1:3], *map(Written, _STATISTICS[3:]), is_training=True, epsilon=1e-3),
+    case(BatchNormGrad, F(4, 3, 5, 5), *_STATISTICS[:2], F(3), U(3, low=0.5, high=2)),
+    case(BNTrainingReduce, F(4, 3, 2, 2)),
+    case(BNTrainingUpdate, F(4, 3, 2, 2), F(3), U(3, low=9, high=12), *_STATISTICS[1:]),
+    refused(ValueError, BatchNorm, momentum=2.0),
+    refused(TypeError, BatchNorm, is_training=1),
+]

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import OneOf
+from msnb.core.cases import I, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 
@@ -30,3 +31,8 @@ def DataFormatDimMap(
     _check.dtype_in("DataFormatDimMap", "input_x", input_x, _check.SIGNED)
     places = np.array([dst_format.index(letter) for letter in src_format])
     return jnp.take(jnp.asarray(places, input_x.dtype), input_x % 4)
+
+
+CASES = [
+    case(DataFormatDimMap, I(3, low=-4, high=4)),
+]

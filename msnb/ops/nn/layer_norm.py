@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Float, Int, Shape, check
+from msnb.core.cases import F, U, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
@@ -133,3 +134,14 @@ def LayerNormGradGrad(
         return _layer_norm_grad(x, dy, variance, mean, gamma, begin_norm_axis, begin_params_axis)
 
     return pull(gradients, x, dy, gamma)((grad_dx, grad_dg, grad_db))
+
+
+CASES = [
+    case(LayerNorm, F(3, 7), F(7), F(7), epsilon=1e-5),
+    case(LayerNorm, F(2, 3, 6), F(6), F(6), begin_norm_axis=-1, begin_params_axis=-1),
+    case(LayerNorm, F(2, 3, 4), F(3, 4), F(3, 4), epsilon=1e-5),
+    case(layer_norm, F(2, 3, 4), (3, 4), F(3, 4), F(3, 4)),
+    case(LayerNormGrad, F(3, 4), F(3, 4), U(3, 1, low=0.5), F(3, 1), F(4)),
+    case(LayerNormGradGrad, F(3, 4), F(3, 4), U(3, 1, low=0.5), F(3, 1), F(4), F(3, 4), F(4), F(4)),
+    refused(TypeError, LayerNorm, begin_norm_axis=1.5),
+]
