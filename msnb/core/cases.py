@@ -57,7 +57,7 @@ def U(*shape, low=0.0, high=1.0):
     return Drawn("U", shape, low, high, "float32")
 
 
-def I(*shape, low=-5, high=6, dtype="int32"):
+def I(*shape, low=-5, high=6, dtype="int32"):  # noqa: E743 - it stands beside F
     """Whole numbers in [low, high); with a floating point `dtype` they are for ties."""
     return Drawn("I", shape, low, high, dtype)
 
@@ -104,6 +104,8 @@ class Case(NamedTuple):
         attributes (dict): What the class is made with; keyword arguments of a function.
         tolerance (float): How far, relatively, MindSpore's numbers may be; None for that of the element type.
         variables (tuple): Places of the inputs whose gradient is compared with MindSpore's; None for all floats.
+        of (int): The result that the gradient is taken of; None for all that are compared.
+        compared (tuple): Places of the results that are compared with MindSpore's; None for all.
         left_out (dict): Checks that are not done, and why.
     """
 
@@ -112,15 +114,21 @@ class Case(NamedTuple):
     attributes: dict
     tolerance: float | None = None
     variables: tuple | None = None
+    of: int | None = None
+    compared: tuple | None = None
     left_out: dict = {}  # noqa: RUF012 - never written to
 
     def within(self, tolerance):
         """The row with a tolerance of its own, relative to the largest number: what MindSpore approximates."""
         return self._replace(tolerance=tolerance)
 
-    def wrt(self, *variables):
-        """The row with gradients for these inputs alone: for the others MindSpore has none."""
-        return self._replace(variables=variables)
+    def wrt(self, *variables, of=None):
+        """The row with gradients for these inputs alone, or of this result alone: of others MindSpore has none."""
+        return self._replace(variables=variables or None, of=of)
+
+    def results(self, *places):
+        """The row with these results alone: the others are nothing that MindSpore promises."""
+        return self._replace(compared=places)
 
     def without(self, check, why):
         """The row without one of `CHECKS`: "mindspore" (nothing is compared with its answers), "gradient" (its

@@ -5,10 +5,12 @@
 
 It runs under msnb, which has the rows; ORACLE is a virtual environment with MindSpore 2.7.1 for the CPU. A file holds
 arrays by '<row>/<name>': out0, out1, ... are the results, written0, ... what was written in place, grad0, ... the
-gradients for the float Tensors in the order of the inputs. A row that this MindSpore cannot run leaves nothing.
+gradients for the float Tensors in the order of the inputs. What this MindSpore cannot run leaves nothing there, and a
+word why in unanswered.json.
 """
 
 import argparse
+import json
 import pathlib
 import pickle
 import subprocess
@@ -18,6 +20,7 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).parent
 FOLDER = HERE / "operators"
+UNANSWERED = FOLDER / "unanswered.json"
 
 
 def question(row):
@@ -41,11 +44,13 @@ def question(row):
         "inputs": [v.value if isinstance(v, Written) else plain(v) for v in inputs],
         "written": [place for place, v in enumerate(inputs) if isinstance(v, Written)],
         "wanted": row.wanted,
+        "compared": row.case.compared,
+        "differentiated": row.differentiated,
     }
 
 
 def main():
-    """Ask, write the files, and say what was left out."""
+    """Ask, and write the files."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--oracle", required=True, help="the Python interpreter that has MindSpore")
     parser.add_argument("files", nargs="*", help="files of operators, such as math.sum; all by default")
@@ -57,22 +62,21 @@ def main():
     rows = [row for row in ROWS if row.file in files and "mindspore" not in row.case.left_out]
     asked = pickle.dumps([question(row) for row in rows])
     told = subprocess.run([given.oracle, HERE / "oracle.py"], input=asked, stdout=subprocess.PIPE, check=True).stdout
-    stores = {file: {} for file in files}
+    stores, problems = {file: {} for file in files}, {file: {} for file in files}
     for row, (found, problem) in zip(rows, pickle.loads(told), strict=True):
         stores[row.file].update({f"{row.key}/{name}": array for name, array in found.items()})
         if problem:
-            print(f"{row.file}: {row.key}: {problem}")
+            problems[row.file][row.key] = problem
     FOLDER.mkdir(exist_ok=True)
+    for path in FOLDER.glob("*.npz"):
+        if path.stem in files or not given.files:
+            path.unlink()
     for file, store in stores.items():
-        path = FOLDER / f"{file}.npz"
         if store:
-            np.savez_compressed(path, **store)
-        else:
-            path.unlink(missing_ok=True)
-    if not given.files:
-        for path in FOLDER.glob("*.npz"):
-            if path.stem not in stores:
-                path.unlink()
+            np.savez_compressed(FOLDER / f"{file}.npz", **store)
+    if given.files and UNANSWERED.exists():
+        problems = {**json.loads(UNANSWERED.read_text()), **problems}
+    UNANSWERED.write_text(json.dumps({k: v for k, v in sorted(problems.items()) if v}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

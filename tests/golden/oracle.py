@@ -44,6 +44,11 @@ def placed(inputs, places, values):
     return full
 
 
+def selected(results, places):
+    """Pairs (place, result) of the results at `places`, of all for None."""
+    return [(i, r) for i, r in enumerate(results) if places is None or i in places]
+
+
 class Oracle:
     """MindSpore, asked.
 
@@ -81,8 +86,9 @@ class Oracle:
     def answer(self, question):
         """(dict of arrays, what went wrong) for a question.
 
-        Its keys: names, pairs (kind, name) of which the first that works is taken; attributes; inputs; written, places of
-        Parameters; wanted, places of the inputs that get a gradient, None for all, () for none.
+        Its keys: names, pairs (kind, name) of which the first that works is taken; attributes; inputs; written, places
+        of Parameters; wanted, places of the inputs that get a gradient; compared, places of the results that are kept;
+        differentiated, places of those that the gradient is taken of. None stands for all.
         """
         problems = []
         for kind, name in question["names"]:
@@ -111,7 +117,8 @@ class Oracle:
         boxes = self.boxes(question)
         out = call(*boxes)
         outs = out if isinstance(out, (tuple, list)) else (out,)
-        found = {f"out{i}": o.asnumpy() for i, o in enumerate(outs) if isinstance(o, self.ms.Tensor)}
+        kept = selected(outs, question["compared"])
+        found = {f"out{i}": o.asnumpy() for i, o in kept if isinstance(o, self.ms.Tensor)}
         found.update({f"written{place}": boxes[place].asnumpy() for place in question["written"]})
         return found, outs
 
@@ -120,14 +127,16 @@ class Oracle:
         ms, boxes = self.ms, self.boxes(question)
         places = [at for at in variables(question["inputs"], question["wanted"]) if at[0] not in question["written"]]
         floats = (ms.float16, ms.float32, ms.float64)
-        if not places or not any(o.dtype in floats for o in outs):
+        if not places or not any(o.dtype in floats for _, o in selected(outs, question["differentiated"])):
             return {}
 
         def total(*values):
             result = call(*placed(boxes, places, values))
             results = result if isinstance(result, (tuple, list)) else (result,)
             weighted = [
-                (ms.ops.cast(r, ms.float32) * ms.Tensor(cotangent(r.shape))).sum() for r in results if r.dtype in floats
+                (ms.ops.cast(r, ms.float32) * ms.Tensor(cotangent(r.shape))).sum()
+                for _, r in selected(results, question["differentiated"])
+                if r.dtype in floats
             ]
             return sum(weighted[1:], weighted[0])
 

@@ -58,6 +58,11 @@ class Row(NamedTuple):
         written = getattr(getattr(self.case.target, "operator", None), "written", ())
         return () if written or "gradient" in self.case.left_out else self.case.variables
 
+    @property
+    def differentiated(self):
+        """Places of the results that the gradient is taken of; None for all floats."""
+        return self.case.compared if self.case.of is None else (self.case.of,)
+
     def call(self):
         """The function of the inputs: an instance of the class, or the spelling with its keywords."""
         target, attributes = self.case.target, self.case.attributes
@@ -133,7 +138,7 @@ def declared():
 
 
 def grid(cls):
-    """The row of an operator that has none: F(2, 3) for each Tensor, the example of its Kind for what has no default."""
+    """The row of an operator that has none: F(2, 3) for a Tensor, the example of its Kind for what has no default."""
     op = cls.operator
     inputs = []
     for place in op.inputs:
@@ -176,7 +181,8 @@ ROWS, REFUSALS = collected()
 
 # ---------------------------------------------------------------------- what MindSpore answered
 @functools.cache
-def _stored(file):
+def stored(file):
+    """{row: {name: array}} of the golden file of a file of operators."""
     path = GOLDEN / f"{file}.npz"
     if not path.exists():
         return {}
@@ -190,4 +196,4 @@ def _stored(file):
 
 def answers(row):
     """{name: array} of what MindSpore gave for a row; nothing where it cannot run it."""
-    return {} if "mindspore" in row.case.left_out else _stored(row.file).get(row.key, {})
+    return {} if "mindspore" in row.case.left_out else stored(row.file).get(row.key, {})

@@ -11,15 +11,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from conftest_ops import Written
-from ops_cases import CASES as OPERATORS
+from operator_rows import ROWS, boxed
 
 import msnb as ms
 from msnb import Parameter, Tensor
 from msnb.core import trace
+from msnb.core.cases import Written
 from msnb.core.tensor import box
 from msnb.core.tree import flatten
-from msnb.ops import operations as P
 
 SCALE = 300
 LARGEST = 60000  # of what is asked to fit in float16, whose largest number is 65504
@@ -33,7 +32,7 @@ def _golden(name):
     return module
 
 
-LAYERS, NETS = _golden("make_layers"), _golden("make_nn_ops")
+LAYERS = _golden("make_layers")
 
 
 class Subject:
@@ -43,29 +42,10 @@ class Subject:
         self.call, self.inputs, self.params, self.scaled = call, inputs, list(params), scaled
 
 
-def operator_case(case):
-    primitive = getattr(P, case.op)(**case.attributes)
-    written = [v.array for v in case.inputs if isinstance(v, Written)]
-    params = [Parameter(Tensor(a), name=f"p{i}") for i, a in enumerate(written)]
-    left = iter(params)
-    inputs = [
-        next(left) if isinstance(v, Written) else getattr(ms, v, v) if isinstance(v, str) else v for v in case.inputs
-    ]
-    return Subject(primitive, inputs, params)
-
-
-def network_case(case):
-    if case.cls.startswith("ops."):
-        form = getattr(ms.ops, case.cls[4:])
-        call = lambda *args: form(*args, **case.attrs)  # noqa: E731
-    else:
-        call = getattr(ms.ops, case.cls)(**case.attrs)
-    inputs = case.inputs()
-    params = []
-    for i in case.writes:
-        inputs[i] = Parameter(Tensor(inputs[i]), name=f"p{i}")
-        params.append(inputs[i])
-    return Subject(call, inputs, params)
+def operator_case(row):
+    inputs = row.inputs()
+    boxes = [boxed(value) if isinstance(value, Written) else value for value in inputs]
+    return Subject(row.call(), boxes, [box for box in boxes if isinstance(box, Parameter)])
 
 
 def layer_case(name):
@@ -88,7 +68,8 @@ def run(subject, dtype, first_only=False):
         return (array * scale).astype(jnp.float16).astype(dtype)
 
     leaves, rebuild = flatten(list(subject.inputs))
-    variables = [i for i, v in enumerate(leaves) if isinstance(v, (np.ndarray, np.generic))]
+    leaves = [Tensor(v) if isinstance(v, np.ndarray) and v.dtype.kind != "f" else v for v in leaves]
+    variables = [i for i, v in enumerate(leaves) if isinstance(v, np.ndarray)]
     arrays = [cast(leaves[i], 1 if first_only and n else SCALE) for n, i in enumerate(variables)]
     param_arrays = [cast(p._array, SCALE if subject.scaled and not first_only else 1) for p in subject.params]
 
@@ -103,15 +84,7 @@ def run(subject, dtype, first_only=False):
         return [r for r in results if jnp.issubdtype(r.dtype, jnp.floating)]
 
     def both(arrays, param_arrays):
-        floats = [i for i, a in enumerate(arrays) if jnp.issubdtype(a.dtype, jnp.floating)]
-
-        def of_floats(some, param_arrays):
-            full = list(arrays)
-            for i, array in zip(floats, some, strict=True):
-                full[i] = array
-            return pure(full, param_arrays)
-
-        results, pull = jax.vjp(of_floats, [arrays[i] for i in floats], param_arrays)
+        results, pull = jax.vjp(pure, arrays, param_arrays)
         weights = [jnp.cos(jnp.arange(r.size, dtype=jnp.float32)).reshape(r.shape).astype(jnp.float16) for r in results]
         return results, jax.tree.leaves(pull([w.astype(r.dtype) for w, r in zip(weights, results, strict=True)]))
 
@@ -138,30 +111,22 @@ def difference(got, want):
 
 
 def has_floats(inputs):
-    leaves = flatten([getattr(v, "array", v) for v in inputs])[0]
+    leaves = flatten([getattr(v, "value", v) for v in inputs])[0]
     return any(isinstance(v, np.ndarray) and v.dtype.kind == "f" for v in leaves)
 
 
-CASES = {f"op/{c.key}": (operator_case, c) for c in OPERATORS if has_floats(c.inputs)}
-CASES |= {f"nn/{c.key}": (network_case, c) for c in NETS.CASES if has_floats(c.inputs())}
+def is_run(row):
+    """Whether a row has floats and its operator can be compiled with them as inputs."""
+    return has_floats(row.inputs()) and not {"half", "graph"} & row.case.left_out.keys()
+
+
+CASES = {f"{row.file}/{row.key}": (operator_case, row) for row in ROWS if is_run(row)}
 CASES |= {f"layer/{n}": (layer_case, n) for n in LAYERS.CASES if has_floats(LAYERS.inputs_of(n, LAYERS.CASES[n][1]))}
-# Not run here, and why.
-SHAPES = "its shapes depend on values, which a compiled function does not know"
-FLOAT32 = "is defined for float32 alone, or beside Parameters in float32, and says so"
-WITHOUT = {
-    "op/Unique.0": SHAPES,
-    "op/EditDistance.0": SHAPES,
-    "nn/CTCGreedyDecoder": SHAPES,
-    "nn/MirrorPad_REFLECT": SHAPES,
-    "nn/MirrorPad_SYMMETRIC": SHAPES,
-    "layer/multi_field_sum": FLOAT32,
-    "layer/multi_field_mean": FLOAT32,
-    "layer/multi_field_max": FLOAT32,
-    "layer/softmax_ce_sparse": FLOAT32,
-}
+# Layers defined for float32 alone, or beside Parameters in float32, which say so.
+FLOAT32 = {"layer/multi_field_sum", "layer/multi_field_mean", "layer/multi_field_max", "layer/softmax_ce_sparse"}
 
 
-@pytest.mark.parametrize("key", [key for key in CASES if key not in WITHOUT])
+@pytest.mark.parametrize("key", [key for key in CASES if key not in FLOAT32])
 def test_what_fits_in_float16_is_finite_and_right(key):
     make, case = CASES[key]
     subject = make(case)

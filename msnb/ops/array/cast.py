@@ -180,7 +180,7 @@ def is_floating_point(input: Tensor) -> bool:
 
 
 CASES = [
-    case(Cast, F(4), mstype.float16),
+    case(Cast, F(4), mstype.float16).without("differences", "float16 has no small steps"),
     case(Cast, Values([-1.5, 3.7, 300.0, -300.0]), mstype.uint8),
     case(Cast, Values([-1.5, 3.7, 300.0, -300.0]), mstype.int8),
     case(Cast, Values([-1.5, 3.7, 1e9]), mstype.int32),

@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 
+from msnb.core.cases import F, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import (
@@ -67,3 +68,8 @@ def StopGradient(x):
 def _detach_of(self: Tensor) -> Tensor:
     """The Tensor as a constant in derivatives."""
     return StopGradient.functional(self)
+
+
+CASES = [
+    case(StopGradient, F(2, 3)).without("differences", "it gives none on purpose"),
+]

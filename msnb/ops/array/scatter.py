@@ -210,5 +210,5 @@ CASES = [
         case(scatter, F(3, 2), Values([[2], [0]]), F(2, 2))
         for scatter in (ScatterNdUpdate, ScatterNdAdd, ScatterNdSub, ScatterNonAliasingAdd)
     ),
-    case(UpdateCache, F(3, 2), Values([2, -1]), F(2, 2), 3),
+    case(UpdateCache, F(3, 2), Values([2, -1]), F(2, 2), 3).results(),
 ]

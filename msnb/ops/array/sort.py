@@ -213,8 +213,10 @@ CASES = [
     case(Sort, F(3, 4), axis=0),
     case(Sort, F(3, 4), descending=True),
     case(SearchSorted, Values([1.0, 2.0, 3.0]), Values([[0.5, 2.0], [2.5, 9.0]])),
-    case(SearchSorted, Values([1.0, 2.0, 3.0]), Values([[0.5, 2.0], [2.5, 9.0]]), right=True),
+    case(SearchSorted, Values([1.0, 2.0, 3.0]), Values([[0.5, 2.0], [2.5, 9.0]]), right=True).without(
+        "mindspore", "its class takes no notice of `right`, its function does"
+    ),
     case(UniqueWithPad, Values([3, 1, 3, 2]), 0),
     case(UniqueWithPad, F(4), 0.0),
-    case(Unique, Values([3, 1, 3, 2])),
+    case(Unique, Values([3, 1, 3, 2])).without("graph", "its shapes depend on values"),
 ]

@@ -392,8 +392,10 @@ CASES = [
     case(Split, F(4, 3), axis=0, output_num=2),
     case(Slice, F(3, 4), (1, 0), (2, 3)),
     case(SliceGrad, F(2), F(4), (1,), (2,)),
-    case(StridedSlice, F(3, 4, 5), (0, 1, 4), (2, 3, 0), (1, 1, -2)),
-    case(StridedSlice, F(3, 4, 5), (0, 1, 4), (2, 3, 0), (1, 1, 1), begin_mask=2, end_mask=4, shrink_axis_mask=1),
+    case(StridedSlice, F(3, 4, 5), (0, 1, 4), (2, 3, 0), (1, 1, -2)).without("gradient", "MindSpore gives zeros"),
+    case(
+        StridedSlice, F(3, 4, 5), (0, 1, 4), (2, 3, 0), (1, 1, 1), begin_mask=2, end_mask=4, shrink_axis_mask=1
+    ).without("gradient", "MindSpore gives zeros"),
     case(StridedSlice, F(3, 4, 5), (1, 0, 1), (2, 0, 3), (1, 1, 1), ellipsis_mask=2),
     case(StridedSlice, F(3, 4), (0, 0, 1), (2, 0, 3), (1, 1, 1), new_axis_mask=2),
     case(StridedSliceGrad, F(2), (4,), (0,), (2,), (1,)),

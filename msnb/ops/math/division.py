@@ -233,5 +233,5 @@ CASES = [
     case(FloorDiv, Values([1.0, -1.0, 0.0]), Values([0.0, 0.0, 2.0])),
     case(FloorMod, F(5), F(5)),
     case(Mod, F(2, 3, low=0.1), F(3, low=0.3)),
-    case(Mod, F(5), F(5)),
+    case(Mod, F(5), F(5)).without("gradient", "MindSpore takes the slope of FloorMod"),
 ]

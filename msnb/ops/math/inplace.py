@@ -122,7 +122,7 @@ def InplaceUpdate(x, v, *, indices: IntOrTuple):
 
 
 CASES = [
-    case(InplaceAdd, F(3, 2), F(2, 2), indices=(0, 2)),
-    case(InplaceSub, F(3, 2), F(2, 2), indices=(0, 2)),
-    case(InplaceUpdate, F(3, 2), F(1, 2), indices=1),
+    case(InplaceAdd, F(3, 2), F(2, 2), indices=(0, 2)).without("gradient", "MindSpore gives zeros"),
+    case(InplaceSub, F(3, 2), F(2, 2), indices=(0, 2)).without("gradient", "MindSpore gives zeros"),
+    case(InplaceUpdate, F(3, 2), F(1, 2), indices=1).without("gradient", "MindSpore gives zeros"),
 ]

@@ -320,7 +320,7 @@ CASES = [
     case(ReduceSum, F(2, 3, 2), (0, -1), keep_dims=True),
     case(ReduceSum, F(3), (), keep_dims=True),
     case(ReduceSum, I(2, 3), 1),
-    case(ReduceProd, F(2, 3, 2)),
+    case(ReduceProd, F(2, 3, 2)).without("gradient", "MindSpore 2.7.1 hands the cotangent through"),
     case(ReduceProd, F(2, 3, 2), 1),
     case(ReduceProd, F(2, 3, 2), (0, -1), keep_dims=True),
     case(ReduceProd, I(2, 3), 1),

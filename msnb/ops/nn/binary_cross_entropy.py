@@ -122,11 +122,11 @@ def BinaryCrossEntropyGrad(x, y, doutput, weight=None, *, reduction: Reduction =
 
 
 CASES = [
-    case(SigmoidCrossEntropyWithLogits, F(4, 5, low=-8, high=8), U(4, 5)),
+    case(SigmoidCrossEntropyWithLogits, F(4, 5, low=-8, high=8), U(4, 5)).wrt(0),
     case(SigmoidCrossEntropyWithLogitsGrad, F(4, 5), U(4, 5), F(4, 5)),
-    case(BCEWithLogitsLoss, F(4, 5), U(4, 5), U(4, 5), U(4, 5), reduction="none"),
-    case(BCEWithLogitsLoss, F(4, 5), U(4, 5), U(4, 5), U(4, 5), reduction="mean"),
-    case(BinaryCrossEntropy, U(4, 5, low=0.05, high=0.95), U(4, 5), U(4, 5), reduction="none"),
-    case(BinaryCrossEntropy, U(4, 5, low=0.05, high=0.95), U(4, 5), U(4, 5), reduction="mean"),
-    case(BinaryCrossEntropyGrad, U(4, 5, low=0.05, high=0.95), U(4, 5), F(4, 5), U(4, 5), reduction="none"),
+    case(BCEWithLogitsLoss, F(4, 5), U(4, 5), U(4, 5), U(4, 5), reduction="none").wrt(0, 1),
+    case(BCEWithLogitsLoss, F(4, 5), U(4, 5), U(4, 5), U(4, 5), reduction="mean").wrt(0, 1),
+    case(BinaryCrossEntropy, U(4, 5, low=0.05, high=0.95), U(4, 5), U(4, 5), reduction="none").wrt(0),
+    case(BinaryCrossEntropy, U(4, 5, low=0.05, high=0.95), U(4, 5), U(4, 5), reduction="mean").wrt(0),
+    case(BinaryCrossEntropyGrad, U(4, 5, low=0.05, high=0.95), U(4, 5), F(4, 5), U(4, 5), reduction="none").wrt(0, 2),
 ]

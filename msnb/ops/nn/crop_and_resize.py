@@ -99,9 +99,12 @@ def _pick(x, image, ys, xs):
     return x[image[:, None, None], rows[:, :, None], columns[:, None, :]].astype(jnp.float32)
 
 
-_CROPS = Values([[0.1, 0.2, 0.8, 0.9], [0.6, -0.2, 0.2, 1.1], [0.0, 0.0, 1.0, 1.0]])
+_CROPS = Values([[0.1, 0.2, 0.8, 0.9], [0.6, -0.2, 0.2, 1.1], [0.0, 0.0, 1.0, 1.0]]), I(3, low=0, high=2)
+_NARROW = "its result is float32"
 
 CASES = [
-    case(CropAndResize, F(2, 6, 7, 3), _CROPS, I(3, low=0, high=2), (3, 4)),
-    case(CropAndResize, F(2, 6, 7, 3), _CROPS, I(3, low=0, high=2), (3, 4), method="nearest", extrapolation_value=2.0),
+    case(CropAndResize, F(2, 6, 7, 3), *_CROPS, (3, 4)).wrt(0).without("differences", _NARROW),
+    case(CropAndResize, F(2, 6, 7, 3), *_CROPS, (3, 4), method="nearest", extrapolation_value=2.0)
+    .wrt(0)
+    .without("differences", _NARROW),
 ]

@@ -306,6 +306,9 @@ class CTCGreedyDecoder(HostPrimitive):
         )
 
 
+_LABELS = I(2, 3, low=1, high=5), Values([6, 6]), Values([3, 2])
+_SHARES = "MindSpore takes the inputs for logarithms of shares that sum to 1, which the row's do not"
+
 CASES = [
     case(
         CTCLoss,
@@ -313,8 +316,8 @@ CASES = [
         Values([[0, 0], [0, 1], [1, 0], [1, 1], [1, 2]], "int64"),
         Values([1, 2, 3, 3, 0]),
         Values([6, 6]),
-    ),
-    case(CTCLossV2, F(6, 2, 5), I(2, 3, low=1, high=5), Values([6, 6]), Values([3, 2])),
-    case(ctc_loss, F(6, 2, 5, low=-0.2, high=0.2), I(2, 3, low=1, high=5), Values([6, 6]), Values([3, 2])),
-    case(CTCGreedyDecoder, F(6, 2, 4), Values([6, 4])),
+    ).wrt(of=0),
+    case(CTCLossV2, F(6, 2, 5), *_LABELS).results(0).without("gradient", _SHARES),
+    case(ctc_loss, F(6, 2, 5, low=-0.2, high=0.2), *_LABELS).results(0).without("gradient", _SHARES),
+    case(CTCGreedyDecoder, F(6, 2, 4), Values([6, 4])).without("graph", "its shapes depend on values"),
 ]

@@ -29,7 +29,7 @@ def DataFormatDimMap(
         ``CPU`` ``GPU`` ``TPU``
     """
     _check.dtype_in("DataFormatDimMap", "input_x", input_x, _check.SIGNED)
-    places = np.array([dst_format.index(letter) for letter in src_format])
+    places = np.array([src_format.index(letter) for letter in dst_format])
     return jnp.take(jnp.asarray(places, input_x.dtype), input_x % 4)
 
 

@@ -84,6 +84,6 @@ def SeLU(input_x):
 CASES = [
     case(Elu, F(3, 5, low=-6, high=6)),
     case(CeLU, F(3, 6, low=-4, high=4), alpha=0.7),
-    case(SeLU, F(3, 5, low=-6, high=6)),
+    case(SeLU, F(3, 5, low=-6, high=6)).without("gradient", "MindSpore's is not that of its SeLU"),
     refused(ValueError, Elu, alpha=2.0),
 ]

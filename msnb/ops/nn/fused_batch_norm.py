@@ -143,10 +143,11 @@ def FusedBatchNormGradEx(
 
 
 _STATISTICS = U(3, low=0.5), F(3), F(3), U(3, low=0.5)
+_STAYING = "no gradient reaches the moving statistics"
 
 CASES = [
-    case(FusedBatchNorm, F(4, 3, 2, 2), *_STATISTICS),
-    case(FusedBatchNormEx, F(4, 3, 2, 2), *_STATISTICS),
+    case(FusedBatchNorm, F(4, 3, 2, 2), *_STATISTICS).without("differences", _STAYING),
+    case(FusedBatchNormEx, F(4, 3, 2, 2), *_STATISTICS).without("differences", _STAYING),
     case(FusedBatchNormGrad, F(4, 3), F(4, 3), U(3), F(3), U(3, low=0.5)),
     case(FusedBatchNormGradCPU, F(4, 3), F(4, 3), U(3), F(3), F(3), U(3, low=0.5)),
     case(FusedBatchNormGradEx, F(4, 3), F(4, 3), U(3), F(3), U(3, low=0.5), F(3)),

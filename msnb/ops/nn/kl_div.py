@@ -45,8 +45,10 @@ def KLDivLossGrad(x, y, doutput, *, reduction: Reduction = "mean"):
 
 
 CASES = [
-    case(KLDivLoss, F(4, 5), U(4, 5), reduction="none"),
-    case(KLDivLoss, F(4, 5), U(4, 5), reduction="mean"),
-    case(KLDivLossGrad, F(4, 5), U(4, 5), F(4, 5), reduction="none"),
+    case(KLDivLoss, F(4, 5), U(4, 5), reduction="none").wrt(0),
+    case(KLDivLoss, F(4, 5), U(4, 5), reduction="mean").wrt(0),
+    case(KLDivLossGrad, F(4, 5), U(4, 5), F(4, 5), reduction="none").without(
+        "mindspore", "it takes the cotangent first"
+    ),
     refused(ValueError, KLDivLoss, reduction="x"),
 ]

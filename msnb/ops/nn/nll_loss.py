@@ -118,8 +118,8 @@ def class_last(x):
 
 
 CASES = [
-    case(NLLLoss, F(4, 5), I(4, low=0, high=5), U(5), reduction="none"),
-    case(NLLLoss, F(4, 5), I(4, low=0, high=5), U(5), reduction="mean"),
+    case(NLLLoss, F(4, 5), I(4, low=0, high=5), U(5), reduction="none").wrt(0),
+    case(NLLLoss, F(4, 5), I(4, low=0, high=5), U(5), reduction="mean").wrt(0),
     case(_NLLLossND, F(4, 5), I(4, low=0, high=5), U(5), reduction="none"),
     case(_NLLLossND, F(4, 5), I(4, low=0, high=5), U(5), reduction="mean"),
 ]

@@ -78,9 +78,11 @@ def one_hot(
     return OneHot.functional(indices, depth, on_value, off_value, axis)
 
 
+_CONSTANT = "no gradient reaches the two values, as in MindSpore"
+
 CASES = [
-    case(OneHot, I(3, 2, low=0, high=5), 4, Values(1.0), Values(0.5)),
-    case(OneHot, I(3, 2, low=0, high=4), 4, Values(2.0), Values(0.0), axis=0),
+    case(OneHot, I(3, 2, low=0, high=5), 4, Values(1.0), Values(0.5)).without("differences", _CONSTANT),
+    case(OneHot, I(3, 2, low=0, high=4), 4, Values(2.0), Values(0.0), axis=0).without("differences", _CONSTANT),
     case(one_hot, I(2, 3, low=0, high=5), 5),
     refused(TypeError, OneHot, Values([0.5]), 3, Values(1.0), Values(0.0)),
 ]

@@ -98,6 +98,6 @@ CASES = [
         for size in ((3, 9), (1, 2))
         for corners in (False, True)
     ),
-    case(ResizeBilinearGrad, F(2, 3, 3, 9), F(2, 3, 4, 6)),
+    case(ResizeBilinearGrad, F(2, 3, 3, 9), F(2, 3, 4, 6)).without("differences", "it adds in float32"),
     refused(TypeError, ResizeBilinear, size=3),
 ]

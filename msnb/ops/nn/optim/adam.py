@@ -252,11 +252,11 @@ _TABLES = F(6, 4), F(6, 4), U(6, 4, low=0.1)
 _RATES = tuple(map(Values, (0.9, 0.999, 0.01, 0.9, 0.999, 1e-8)))
 
 CASES = [
-    case(Adam, *_MOMENTS, 0.9, 0.999, 0.01, 0.9, 0.999, 1e-8, F(3, 4)),
-    case(Adam, *_MOMENTS, 0.81, 0.99, 0.01, 0.9, 0.999, 1e-8, F(3, 4), use_nesterov=True),
+    case(Adam, *_MOMENTS, 0.9, 0.999, 0.01, 0.9, 0.999, 1e-8, F(3, 4)).results(),
+    case(Adam, *_MOMENTS, 0.81, 0.99, 0.01, 0.9, 0.999, 1e-8, F(3, 4), use_nesterov=True).results(),
     case(AdamNoUpdateParam, *_MOMENTS[1:], 0.9, 0.999, 0.01, 0.9, 0.999, 1e-8, F(3, 4)),
-    case(AdamWeightDecay, *_MOMENTS, 0.01, 0.9, 0.999, 1e-6, 0.1, F(3, 4)),
+    case(AdamWeightDecay, *_MOMENTS, 0.01, 0.9, 0.999, 1e-6, 0.1, F(3, 4)).results(),
     case(ApplyAdaMax, *_MOMENTS, 0.9, 0.01, 0.9, 0.99, 1e-8, F(3, 4)),
-    case(FusedSparseAdam, *_TABLES, *_RATES, F(3, 4), Values([4, 1, 4])),
-    case(FusedSparseLazyAdam, *_TABLES, *_RATES, F(3, 4), Values([4, 1, 4])),
+    case(FusedSparseAdam, *_TABLES, *_RATES, F(3, 4), Values([4, 1, 4])).results(),
+    case(FusedSparseLazyAdam, *_TABLES, *_RATES, F(3, 4), Values([4, 1, 4])).results(),
 ]

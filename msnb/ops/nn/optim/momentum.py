@@ -194,8 +194,8 @@ def LARSUpdate(
 CASES = [
     case(ApplyMomentum, F(3, 4), F(3, 4), 0.1, F(3, 4), 0.9),
     case(ApplyMomentum, F(3, 4), F(3, 4), Values(0.1), F(3, 4), Values(0.9)),
-    case(SGD, F(2), F(2), Values(0.1), F(2), Values(0.9), Values([0.0, 0.0]), dampening=0.1, weight_decay=0.2),
     case(SGD, F(2), F(2), Values(0.1), F(2), Values(0.9), Values([1.0, 1.0]), weight_decay=0.2, nesterov=True),
+    case(SGD, F(2), F(2), Values(0.1), F(2), Values(0.9), Values([0.0, 0.0]), dampening=0.1, weight_decay=0.2),
     case(ApplyGradientDescent, F(3, 4), 0.1, F(3, 4)),
     case(ApplyProximalGradientDescent, F(3, 4), 0.1, 0.3, 0.2, F(3, 4)),
     case(LARSUpdate, F(3, 4), F(3, 4), Values(4.0), Values(2.0), Values(0.1), Values(0.5)),

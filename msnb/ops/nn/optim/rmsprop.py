@@ -115,7 +115,9 @@ def ApplyAdadelta(var, accum, accum_update, lr, rho, epsilon, grad):
 
 
 CASES = [
-    case(ApplyRMSProp, F(3, 4), U(3, 4), F(3, 4), 0.1, F(3, 4), 0.9, 0.5, 1e-3),
-    case(ApplyCenteredRMSProp, F(3, 4), U(3, 4, high=0.1), U(3, 4, low=0.5), F(3, 4), F(3, 4), 0.1, 0.9, 0.5, 1e-3),
+    case(ApplyRMSProp, F(3, 4), U(3, 4), F(3, 4), 0.1, F(3, 4), 0.9, 0.5, 1e-3).within(3e-4).results(),
+    case(
+        ApplyCenteredRMSProp, F(3, 4), U(3, 4, high=0.1), U(3, 4, low=0.5), F(3, 4), F(3, 4), 0.1, 0.9, 0.5, 1e-3
+    ).results(),
     case(ApplyAdadelta, F(3, 4), U(3, 4), U(3, 4), 0.1, 0.9, 1e-3, F(3, 4)),
 ]
