@@ -189,7 +189,7 @@ def _mode(value):
 
 
 @operator(functional="iou")
-def IOU(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _mode) = "iou"):
+def IOU(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _mode, examples=("iou",)) = "iou"):
     """Overlap of every pair of two sets of boxes.
 
     Args:

@@ -126,7 +126,7 @@ CASES |= {f"layer/{n}": (layer_case, n) for n in LAYERS.CASES if has_floats(LAYE
 FLOAT32 = {"layer/multi_field_sum", "layer/multi_field_mean", "layer/multi_field_max", "layer/softmax_ce_sparse"}
 
 
-@pytest.mark.parametrize("key", [key for key in CASES if key not in FLOAT32])
+@pytest.mark.parametrize("key", [key for key in CASES if key not in FLOAT32], ids=str)
 def test_what_fits_in_float16_is_finite_and_right(key):
     make, case = CASES[key]
     subject = make(case)

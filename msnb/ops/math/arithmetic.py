@@ -210,6 +210,7 @@ def Addcmul(input, tensor1, tensor2, value=1):
 
 
 @operator(functional="addcdiv", methods=("addcdiv",), generation=2)
+@in_float32
 def Addcdiv(input, tensor1, tensor2, value=1):
     """input + value * tensor1 / tensor2.
 

@@ -10,12 +10,14 @@ from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, NUMBER, dtype_in, rank
+from msnb.ops._half import in_float32
 from msnb.ops.array.cast import Cast
 from msnb.ops.array.triangle import Diagonal
 from msnb.ops.math.sum import ReduceSum, sum_
 
 
 @operator(functional="inverse", methods=("inverse",), generation=2)
+@in_float32
 def MatrixInverse(x):
     """Inverse of square matrices.
 
@@ -44,6 +46,7 @@ def MatrixInverse(x):
 
 
 @operator(functional="cholesky", methods=("cholesky",))
+@in_float32
 def Cholesky(x):
     """Lower triangular factor of positive definite matrices.
 
@@ -72,6 +75,7 @@ def Cholesky(x):
 
 
 @operator(functional="det", methods=("det",), generation=2)
+@in_float32
 def MatrixDeterminant(input):
     """Determinants of square matrices.
 
@@ -107,6 +111,7 @@ def Trace(input):
 
 
 @operator(functional="cross", methods=("cross",))
+@in_float32
 def Cross(input, other, dim: Axis = ()):
     """Vector product along a dimension of length 3.
 

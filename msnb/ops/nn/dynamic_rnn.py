@@ -9,6 +9,7 @@ from msnb.core._jax_private import is_tracer
 from msnb.core.cases import F, case
 from msnb.core.declare import operator
 from msnb.ops import _check
+from msnb.ops._half import in_float32
 from msnb.ops.nn.lstm import check_fused, fused_gates
 
 GATES_ANYWAY = "the gates are returned either way"
@@ -104,6 +105,7 @@ def _only(op, **given):
 
 
 @operator
+@in_float32
 def DynamicGRUV2(
     x,
     weight_input,

@@ -9,6 +9,7 @@ from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._check import tensor_argument
+from msnb.ops._half import in_float32
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn._standardise import moments, standardise
 
@@ -117,12 +118,14 @@ def _layer_norm_grad(x, dy, variance, mean, gamma, norm_axis, params_axis):
 
 
 @operator
+@in_float32
 def LayerNormGrad(x, dy, variance, mean, gamma, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1):
     """Gradients of LayerNorm with respect to input, gamma and beta, from the statistics it returned."""
     return _layer_norm_grad(x, dy, variance, mean, gamma, begin_norm_axis, begin_params_axis)
 
 
 @operator
+@in_float32
 def LayerNormGradGrad(
     x, dy, variance, mean, gamma, grad_dx, grad_dg, grad_db, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1
 ):

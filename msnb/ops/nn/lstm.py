@@ -8,6 +8,7 @@ from msnb.common.kinds import Bool, ConstantAt, OneOf, PositiveInt, StrictFloat,
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, variant
 from msnb.ops import _check
+from msnb.ops._half import in_float32
 from msnb.ops.nn._kinds import Probability
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.dropout import drop
@@ -70,6 +71,7 @@ def _unpack(w, input_size, hidden_size, num_layers, has_bias, directions):
 
 
 @operator
+@in_float32
 def LSTM(
     x,
     h,
@@ -156,6 +158,7 @@ def _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidire
 
 
 @operator
+@in_float32
 def LSTMGrad(
     x,
     hx,
