@@ -45,18 +45,21 @@ class Row(NamedTuple):
     def inputs(self):
         """What it is given: numpy arrays for Tensors, `Written` of an array for Parameters, tuples, Python values."""
         seed = zlib.crc32(f"{self.file}/{self.text}".encode())
-        written = getattr(getattr(self.case.target, "operator", None), "written", ())
         found = [drawn(value, (seed, place)) for place, value in enumerate(self.case.inputs)]
         return [
-            Written(value) if place in written and isinstance(value, np.ndarray) else value
+            Written(value) if place in self.in_place and isinstance(value, np.ndarray) else value
             for place, value in enumerate(found)
         ]
 
     @property
+    def in_place(self):
+        """Places of the inputs that the operator always writes."""
+        return getattr(getattr(self.case.target, "operator", None), "written", ())
+
+    @property
     def wanted(self):
-        """Places of the inputs that get a gradient: None for all floats, () for none, as where all is in place."""
-        written = getattr(getattr(self.case.target, "operator", None), "written", ())
-        return () if written or "gradient" in self.case.left_out else self.case.variables
+        """Places of the inputs that get a gradient: None for all floats, () for none, as where some are written."""
+        return () if self.in_place or "gradient" in self.case.left_out else self.case.variables
 
     @property
     def differentiated(self):
@@ -94,24 +97,19 @@ def numbers(spec, rng, place):
     return rng.permutation(points).reshape(spec.shape).astype(spec.dtype)
 
 
-def name_of(target):
-    """What a class or a spelling is called in a row."""
-    return target.__name__
-
-
 def names_of(target):
     """Pairs (kind, name) under which MindSpore may have a class or a spelling, the likeliest first."""
     forms = (target, getattr(target, "functional", target))
     found = [(s.kind, s.name) for s in SPELLINGS.values() if s.target in forms and s.kind != "numpy"]
     if inspect.isclass(target):
-        found.insert(0, ("class", name_of(target)))
+        found.insert(0, ("class", target.__name__))
     return list(dict.fromkeys(found))
 
 
 def text_of(row):
     """A row as it would be written, without what only says how results are compared."""
     said = [*map(_word, row.inputs), *(f"{k}={_word(v)}" for k, v in row.attributes.items())]
-    return f"{name_of(row.target)}({', '.join(said)})"
+    return f"{row.target.__name__}({', '.join(said)})"
 
 
 def _word(value):
@@ -165,9 +163,9 @@ def files():
 def collected():
     """(rows, refusals): all Rows with a case, those of the grid included, and all with a refusal."""
     written = files()
-    seen = {id(c.target) for cases in written.values() for c in cases if isinstance(c, Case)}
+    seen = {c.target for cases in written.values() for c in cases if isinstance(c, Case)}
     for module, cls in declared():
-        if id(cls) not in seen and not cls.operator.random:
+        if cls not in seen and not cls.operator.random:
             written.setdefault(module.removeprefix("msnb.ops."), []).append(grid(cls))
     found = [Row(file, c, text_of(c)) for file, cases in sorted(written.items()) for c in cases]
     return (
