@@ -8,7 +8,7 @@ from msnb.core.cases import F, U, Written, case, refused
 from msnb.core.declare import operator, spelling, variant
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
-from msnb.ops._half import widened
+from msnb.ops._half import in_float32, widened
 from msnb.ops.nn._kinds import Epsilon, Layout, Momentum
 from msnb.ops.nn._standardise import scaled, standardise
 
@@ -178,6 +178,7 @@ def batch_norm_grad(dy, x, scale, mean, inverse, axis, training):
 
 
 @operator
+@in_float32
 def BatchNormGrad(
     y_backprop, x, scale, saved_mean, saved_variance, *, is_training: Bool = False, epsilon: Epsilon = 1e-5
 ):
