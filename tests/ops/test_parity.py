@@ -23,11 +23,12 @@ RANDOM = """
 
 
 def tolerance(row, want):
-    """How far numbers may be apart: relative, and absolute for what is small beside the largest number."""
-    usual = 2e-3 if want.dtype == np.float16 else 3e-5
-    near = max(row.case.tolerance or 0, usual) if want.dtype.kind == "f" else 0
-    largest = np.abs(want[np.isfinite(want)]).max(initial=1.0) if near else 0
-    return {"rtol": near, "atol": near * max(largest, 1.0)}
+    """How far numbers may be apart: relatively, and for small ones in relation to the largest."""
+    if want.dtype.kind != "f":
+        return {"rtol": 0, "atol": 0}
+    near, small = (2e-3, 2e-3) if want.dtype == np.float16 else (2e-5, 2e-6)
+    largest = np.abs(want[np.isfinite(want)]).max(initial=1.0)
+    return {"rtol": row.case.tolerance or near, "atol": (row.case.tolerance or small) * largest}
 
 
 def compare(row, name, got, want):
