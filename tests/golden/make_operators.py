@@ -19,16 +19,17 @@ import sys
 import numpy as np
 
 HERE = pathlib.Path(__file__).parent
-FOLDER = HERE / "operators"
-UNANSWERED = FOLDER / "unanswered.json"
+sys.path[:0] = [str(HERE.parent / "ops"), str(HERE.parent.parent)]
+from operator_rows import GOLDEN, ROWS, names_of  # noqa: E402
+
+from msnb.common import dtype as mstype  # noqa: E402
+from msnb.core.cases import Written  # noqa: E402
+
+UNANSWERED = GOLDEN / "unanswered.json"
 
 
 def question(row):
     """A row as plain data, see `Oracle.answer`."""
-    from operator_rows import names_of
-
-    from msnb.common import dtype as mstype
-    from msnb.core.cases import Written
 
     def plain(value):
         if isinstance(value, mstype.Type):
@@ -42,7 +43,7 @@ def question(row):
         "names": names,
         "attributes": {key: plain(value) for key, value in attributes.items()},
         "inputs": [v.value if isinstance(v, Written) else plain(v) for v in inputs],
-        "written": [place for place, v in enumerate(inputs) if isinstance(v, Written)],
+        "written": row.parameters,
         "wanted": row.wanted,
         "compared": row.case.compared,
         "differentiated": row.differentiated,
@@ -55,10 +56,10 @@ def main():
     parser.add_argument("--oracle", required=True, help="the Python interpreter that has MindSpore")
     parser.add_argument("files", nargs="*", help="files of operators, such as math.sum; all by default")
     given = parser.parse_args()
-    sys.path[:0] = [str(HERE.parent / "ops"), str(HERE.parent.parent)]
-    from operator_rows import ROWS
-
-    files = given.files or sorted({row.file for row in ROWS})
+    known = sorted({row.file for row in ROWS})
+    if set(given.files) - set(known):
+        parser.error(f"no operator is declared in {', '.join(sorted(set(given.files) - set(known)))}")
+    files = given.files or known
     rows = [row for row in ROWS if row.file in files and "mindspore" not in row.case.left_out]
     asked = pickle.dumps([question(row) for row in rows])
     told = subprocess.run([given.oracle, HERE / "oracle.py"], input=asked, stdout=subprocess.PIPE, check=True).stdout
@@ -67,13 +68,13 @@ def main():
         stores[row.file].update({f"{row.key}/{name}": array for name, array in found.items()})
         if problem:
             problems[row.file][row.key] = problem
-    FOLDER.mkdir(exist_ok=True)
-    for path in FOLDER.glob("*.npz"):
+    GOLDEN.mkdir(exist_ok=True)
+    for path in GOLDEN.glob("*.npz"):
         if path.stem in files or not given.files:
             path.unlink()
     for file, store in stores.items():
         if store:
-            np.savez_compressed(FOLDER / f"{file}.npz", **store)
+            np.savez_compressed(GOLDEN / f"{file}.npz", **store)
     if given.files and UNANSWERED.exists():
         problems = {**json.loads(UNANSWERED.read_text()), **problems}
     UNANSWERED.write_text(json.dumps({k: v for k, v in sorted(problems.items()) if v}, indent=1) + "\n")

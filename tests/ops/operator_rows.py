@@ -57,6 +57,11 @@ class Row(NamedTuple):
         return getattr(getattr(self.case.target, "operator", None), "written", ())
 
     @property
+    def parameters(self):
+        """Places of the inputs that are written in this row."""
+        return [place for place, value in enumerate(self.inputs()) if isinstance(value, Written)]
+
+    @property
     def wanted(self):
         """Places of the inputs that get a gradient: None for all floats, () for none, as where some are written."""
         return () if self.in_place or "gradient" in self.case.left_out else self.case.variables
