@@ -38,9 +38,10 @@ class Kind:
         constants (tuple): Values for which it is none although it is traced. Default: ().
         python (type): What an editor shows for it. Default: Any.
         whole (bool): Whether `accept` gets a Tensor itself rather than its value. Default: False.
+        examples (tuple): Values that it accepts, where no plain one is; see `example`. Default: ().
     """
 
-    __slots__ = ("expects", "accept", "many", "traced", "constants", "python", "whole")
+    __slots__ = ("expects", "accept", "many", "traced", "constants", "python", "whole", "examples")
 
     def __init__(
         self,
@@ -51,6 +52,7 @@ class Kind:
         constants: tuple[float, ...] = (),
         python: Any = Any,
         whole: bool = False,
+        examples: tuple[Any, ...] = (),
     ) -> None:
         self.expects: str = expects
         self.accept: Callable[..., Any] = accept
@@ -59,6 +61,21 @@ class Kind:
         self.constants: tuple[float, ...] = constants
         self.python: Any = python
         self.whole: bool = whole
+        self.examples: tuple[Any, ...] = examples
+
+    @property
+    def example(self) -> Any:
+        """A value in normal form, for who needs one and does not care which: of plain values the first that fits.
+
+        Raises:
+            ValueError: If none fits; then the Kind has to name `examples`.
+        """
+        for value in (*self.examples, *_PLAIN):
+            try:
+                return self.accept(value)
+            except (TypeError, ValueError, KeyError, AttributeError):
+                continue
+        raise ValueError(f"{self!r} accepts no plain value; give it `examples`.")
 
     def __call__(self, value: Any, argument: str, op: str) -> Any:
         """Normal form of `value`, given for `argument` of operator `op`; of a Tensor its number, but for a traced
@@ -100,7 +117,14 @@ class _OneMeant(Kind):
     __slots__ = ("meant", "otherwise")
 
     def __init__(self, kind, meant, otherwise):
-        super().__init__(kind.expects, kind.accept, traced=kind.traced, constants=kind.constants, python=kind.python)
+        super().__init__(
+            kind.expects,
+            kind.accept,
+            traced=kind.traced,
+            constants=kind.constants,
+            python=kind.python,
+            examples=(meant,),
+        )
         self.meant = meant
         self.otherwise = otherwise
 
@@ -229,6 +253,8 @@ def _dtype(value):
     raise TypeError
 
 
+# What a Kind's example is looked for among.
+_PLAIN = (1, 1.0, -0.5, True, 2, (1,), (1, 1), ((1, 1), (1, 1)), (1.0,) * 4, "name", mstype.int32)
 _ATOMS = frozenset((int, bool, str, type(None)))
 
 
@@ -340,7 +366,10 @@ def OneOf(*choices: Any, fold: bool = False, otherwise: str | None = None, among
         raise ValueError
 
     return Kind(
-        f"{'one of ' if len(choices) > 1 else ''}{', '.join(map(repr, choices))}", accept, python=_literal(choices)
+        f"{'one of ' if len(choices) > 1 else ''}{', '.join(map(repr, choices))}",
+        accept,
+        python=_literal(choices),
+        examples=choices,
     )
 
 

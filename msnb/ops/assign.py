@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 
+from msnb.core.cases import F, I, case, refused
 from msnb.core.declare import operator, standing_for
 from msnb.core.dtype import is_inexact
 from msnb.ops._check import ANY, NUMBER, dtype_in, dtype_name
@@ -104,3 +105,13 @@ def AssignAdd(variable, value):
 def AssignSub(variable, value):
     """A Parameter decreased by a value."""
     return variable - value
+
+
+CASES = [
+    case(Assign, F(2), F(2)),
+    case(AssignAdd, F(2), F(2)),
+    case(AssignSub, F(2), F(2)),
+    refused(ValueError, Assign, F(2, 3), F(1)),
+    refused(TypeError, Assign, F(2, 3), "a"),
+    refused(TypeError, AssignAdd, I(1), 1.5),
+]

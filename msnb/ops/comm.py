@@ -4,6 +4,7 @@ Data that is split over several devices of one process is reduced by the compile
 """
 
 from msnb.common.kinds import Int, OneOf, Tensors
+from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator
 from msnb.core.operator import REGISTRY
 from msnb.ops._check import FLOAT, INT, dtype_in
@@ -185,3 +186,9 @@ def AllSwap(tensor_in, send_size, recv_size, *, group: OneOf(WORLD, otherwise=ON
     if tensor_in.ndim != 2:
         raise ValueError(f"For 'AllSwap', 'tensor_in' should have 2 dimensions, but got shape {tensor_in.shape}.")
     return tensor_in
+
+
+CASES = [
+    case(Broadcast, (F(2),), root_rank=0),
+    case(AllSwap, F(2, 2), Values([2]), Values([2])),
+]

@@ -4,6 +4,7 @@ import functools
 
 from msnb import log
 from msnb.core._jax_private import is_tracer
+from msnb.core.cases import F, refused
 from msnb.core.declare import spelling
 from msnb.core.errors import describe
 from msnb.ops._host import HostPrimitive, host_operator
@@ -319,3 +320,8 @@ class Assert(HostPrimitive):
         if not condition:
             shown = "; ".join(str(x.asnumpy().reshape(-1)[: self.summarize]) for x in input_data)
             raise RuntimeError(f"For 'Assert', the condition does not hold; data: {shown}")
+
+
+CASES = [
+    refused(NotImplementedError, Merge, F(2, 3), says="select"),
+]

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import Float, Kind, OneOf, Optional, PositiveInt
+from msnb.core.cases import F, Values, case, refused
 from msnb.core.checks import label
 from msnb.core.declare import operator
 from msnb.ops._check import ANY, FLOAT, NUMBER, dtype_in, rank, same_dtype, same_shape
@@ -188,7 +189,7 @@ def _mode(value):
 
 
 @operator(functional="iou")
-def IOU(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _mode) = "iou"):
+def IOU(anchor_boxes, gt_boxes, *, mode: Kind("'iou' or 'iof'", _mode, examples=("iou",)) = "iou"):
     """Overlap of every pair of two sets of boxes.
 
     Args:
@@ -340,3 +341,19 @@ def NMSWithMask(bboxes, *, iou_threshold: Float = 0.5):
 
     mask = jax.lax.fori_loop(0, count, drop_worse, jnp.ones(count, bool))
     return boxes, jnp.arange(count, dtype=jnp.int32), mask
+
+
+_BOXES = Values([[0.0, 0.0, 9.0, 9.0], [0.0, 0.0, 9.0, 4.0], [20.0, 20.0, 30.0, 30.0]])
+_SCORED = Values([[0, 0, 10, 10, 0.6], [0, 0, 10, 9, 0.9], [20, 20, 30, 30, 0.7], [0, 5, 10, 10, 0.8]])
+_OTHERS = Values([[1.0, 1.0, 10.0, 10.0], [1.0, 1.0, 10.0, 5.0]])
+
+CASES = [
+    case(BoundingBoxEncode, _BOXES, F(3, 4, low=0, high=30), stds=(0.1, 0.1, 0.2, 0.2)),
+    case(BoundingBoxDecode, _BOXES, F(3, 4, low=-1, high=1), max_shape=(40, 40)),
+    case(CheckValid, _BOXES, Values([12.0, 12.0, 1.0])),
+    case(IOU, _BOXES, _OTHERS, mode="iou").without("gradient", "MindSpore gives zeros"),
+    case(IOU, _BOXES, _OTHERS, mode="iof").without("gradient", "MindSpore gives zeros"),
+    case(ConfusionMatrix, Values([0, 1]), Values([1, 1]), F(2), num_classes=2, dtype="float64"),
+    case(NMSWithMask, _SCORED, iou_threshold=0.5),
+    refused(KeyError, IOU, mode="ioa", says="iou"),
+]

@@ -12,6 +12,7 @@ import numpy as np
 
 from msnb.common.kinds import Tensors, Value
 from msnb.core._jax_private import is_tracer
+from msnb.core.cases import F, Flags, case
 from msnb.core.checks import Check, Range
 from msnb.core.declare import operator, spelling
 from msnb.core.errors import describe
@@ -450,3 +451,11 @@ def _setitem_of(self: Tensor, index: Any, value: Any) -> Tensor:
     self._assign(new._array)
     self._node = new._node
     return self
+
+
+CASES = [
+    case(_TensorGetRow, F(3, 2), 1),
+    case(_TensorGetItem, F(3, 4), (1, 0), (), ("i", (2, 3))),
+    case(_TensorSetItem, F(3, 4), F(2), (1, 0), (), ("i", (2, 3))),
+    case(_TensorSetMask, F(3), Flags(3), F(3)),
+]

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Shape
+from msnb.core.cases import F, Values, case
 from msnb.core.checks import position
 from msnb.core.declare import operator, spelling
 from msnb.core.errors import describe
@@ -74,3 +75,8 @@ for _kind, _prefix in ((RowTensor, "row_tensor"), (SparseTensor, "sparse_tensor"
     _maker(_kind, f"make_{_prefix}")
     for _name in ("values", "indices", "dense_shape"):
         _part(_kind, f"{_prefix}_get_{_name}", _name)
+
+
+CASES = [
+    case(SparseToDense, Values([[0], [2]]), F(2), (4,)),
+]

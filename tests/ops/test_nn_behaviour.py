@@ -207,50 +207,6 @@ def test_transducer_loss_of_one_step_is_the_sum_over_its_only_path():
     assert grad.shape == acts.shape
 
 
-# ---------------------------------------------------------------------- errors
-X = np.ones((2, 3, 4, 4), np.float32)
-
-
-@pytest.mark.parametrize(
-    "make, error",
-    [
-        (lambda: P.Softmax(axis=1.0), TypeError),
-        (lambda: P.Softmax(axis=4)(Tensor(X)), ValueError),
-        (lambda: P.LogSoftmax(axis="0"), TypeError),
-        (lambda: P.Dropout(keep_prob=1.5), ValueError),
-        (lambda: P.Dropout(keep_prob=0.0), ValueError),
-        (lambda: P.MaxPool(pad_mode="full"), ValueError),
-        (lambda: P.MaxPool(kernel_size=0), ValueError),
-        (lambda: P.MaxPool(5, 1)(Tensor(X)), ValueError),
-        (lambda: P.AvgPool(2, 1)(Tensor(X[0])), ValueError),
-        (lambda: P.Elu(alpha=2.0), ValueError),
-        (lambda: P.BatchNorm(momentum=2.0), ValueError),
-        (lambda: P.BatchNorm(is_training=1), TypeError),
-        (lambda: P.LayerNorm(begin_norm_axis=1.5), TypeError),
-        (lambda: P.Pad([[1, 1]]), TypeError),
-        (lambda: P.Pad(((1, 1),))(Tensor(X)), ValueError),
-        (lambda: P.KLDivLoss(reduction="x"), ValueError),
-        (lambda: P.SmoothL1Loss(beta=0.0), ValueError),
-        (lambda: P.ReLU()(X), TypeError),
-        (lambda: P.Sigmoid()(Tensor(np.array([1, 2]))), TypeError),
-        (lambda: P.BiasAdd()(Tensor(X), Tensor([1.0, 2.0])), ValueError),
-        (lambda: P.SGD(dampening=0.5, nesterov=True), ValueError),
-        (lambda: P.TopK()(Tensor(X), 9), ValueError),
-        (lambda: P.PReLU()(Tensor(X), Tensor([1.0, 2.0])), ValueError),
-        (lambda: P.OneHot()(Tensor([0.5]), 3, Tensor(1.0), Tensor(0.0)), TypeError),
-        (lambda: P.ROIAlign(2, 2, 1.0, roi_end_mode=2), ValueError),
-        (lambda: P.ResizeBilinear(size=3), TypeError),
-        (lambda: P.SoftmaxCrossEntropyWithLogits()(Tensor(X), Tensor(X[0])), ValueError),
-        (lambda: P.LSTM(3, 5, 1, True, False, 0.0)(*[Tensor(X[0])] * 4), ValueError),
-        (lambda: ops.dropout(Tensor(X), p=1.5), ValueError),
-        (lambda: ops.interpolate(Tensor(X)), ValueError),
-    ],
-)
-def test_what_does_not_fit_is_refused_in_mindspores_error_class(make, error):
-    with pytest.raises(error, match="For '|should|give|dimensions"):
-        make()
-
-
 # ---------------------------------------------------------------------- operators of 2.x that are classes, too
 @pytest.mark.parametrize(
     "n, kernel, stride, pad, size",

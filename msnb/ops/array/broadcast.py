@@ -10,6 +10,7 @@ from msnb.common.kinds import (
     Shape,
     Tensors,
 )
+from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import rank, same_dtype, tensor_only
@@ -164,3 +165,15 @@ def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
         ``CPU`` ``GPU`` ``TPU``
     """
     return Meshgrid.functional(inputs, indexing=indexing)
+
+
+CASES = [
+    case(BroadcastTo, F(3, 1), shape=(2, 3, 4)),
+    case(_BroadcastTensors, (F(2, 1), F(3))),
+    case(Tile, F(2, 3), (2, 2)),
+    case(Tile, F(3), (2, 1, 2)),
+    case(Meshgrid, (F(2), F(3)), indexing="xy"),
+    case(Meshgrid, (F(2), F(3)), indexing="ij"),
+    refused(ValueError, BroadcastTo, F(2, 3), shape=(2, 2)),
+    refused(ValueError, Tile, F(2, 3), (2,)),
+]

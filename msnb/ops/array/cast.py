@@ -1,11 +1,13 @@
 """Conversion to other element types."""
 
+import math
 from typing import Any
 
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import DType, check
+from msnb.core.cases import F, Flags, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
@@ -175,3 +177,15 @@ def is_floating_point(input: Tensor) -> bool:
     if not isinstance(input, Tensor):
         raise TypeError(f"For 'is_floating_point', 'input' should be a Tensor, but got {type(input).__name__}.")
     return input.is_floating_point()
+
+
+CASES = [
+    case(Cast, F(4), mstype.float16).without("differences", "float16 has no small steps"),
+    case(Cast, Values([-1.5, 3.7, 300.0, -300.0]), mstype.uint8),
+    case(Cast, Values([-1.5, 3.7, 300.0, -300.0]), mstype.int8),
+    case(Cast, Values([-1.5, 3.7, 1e9]), mstype.int32),
+    case(Cast, Values([-1, 300]), mstype.uint8),
+    case(Cast, Values([0.0, 2.0, math.nan]), mstype.bool_),
+    case(Cast, Flags(3), mstype.float32),
+    refused(TypeError, Cast, F(2, 3), mstype.tensor, says="tensor"),
+]

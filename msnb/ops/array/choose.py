@@ -7,6 +7,7 @@ from msnb.common.kinds import (
     PositiveInt,
 )
 from msnb.core._jax_private import is_tracer
+from msnb.core.cases import F, Flags, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.errors import describe
@@ -296,3 +297,12 @@ def SequenceMask(lengths, maxlen: PositiveInt):
     """
     dtype_in("sequence_mask", "lengths", lengths, INDEX)
     return jnp.arange(maxlen) < lengths[..., None]
+
+
+CASES = [
+    case(Select, Flags(2, 3), F(2, 3), F(2, 3)),
+    case(_Where, Flags(2, 3), F(2, 3), F(3)),
+    case(MaskedFill, F(2, 3), Flags(3), F()),
+    case(SequenceMask, Values([1, 3]), 4),
+    refused(TypeError, Select, F(2, 3), F(2, 3), F(2, 3)),
+]

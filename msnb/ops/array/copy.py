@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 
+from msnb.core.cases import F, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import (
@@ -61,3 +62,8 @@ def StopGradient(x):
         ``CPU`` ``GPU`` ``TPU``
     """
     return jax.lax.stop_gradient(x)
+
+
+CASES = [
+    case(StopGradient, F(2, 3)).without("differences", "it gives none on purpose"),
+]

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import DType, Optional, PositiveInt, Shape
+from msnb.core.cases import case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
@@ -325,3 +326,11 @@ def eye(n: int, m: int | None = None, dtype: DType | None = None) -> Tensor:
         ``CPU`` ``GPU`` ``TPU``
     """
     return Eye.functional(n, n if m is None else m, mstype.float32 if dtype is None else dtype)
+
+
+CASES = [
+    case(Fill, mstype.float32, (2, 2), 1.5).without("differences", "its result is float32"),
+    case(Ones, (2, 2), mstype.int32),
+    case(Zeros, (2, 2), mstype.float16),
+    case(Eye, 2, 3, mstype.int32),
+]

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import Bool, Ints
+from msnb.core.cases import Values, case
 from msnb.core.checks import Check, Range
 from msnb.core.declare import operator
 from msnb.ops._check import NUMBER, SIGNED, dtype_in, rank, same_dtype
@@ -133,3 +134,16 @@ def EditDistance(
             length_b == 0, jnp.where(length_a == 0, 0.0, jnp.inf), distance / jnp.maximum(length_b, 1)
         ).astype(jnp.float32)
     return distance.reshape(out_shape)
+
+
+CASES = [
+    case(
+        EditDistance,
+        Values([[0, 0, 0], [1, 0, 1], [1, 1, 1]], "int64"),
+        Values([1.0, 2.0, 3.0]),
+        Values([1, 1, 2], "int64"),
+        Values([[0, 1, 0], [0, 0, 1], [1, 1, 0], [1, 0, 1]], "int64"),
+        Values([1.0, 3.0, 2.0, 1.0]),
+        Values([2, 2, 2], "int64"),
+    ),
+]

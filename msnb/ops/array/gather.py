@@ -11,6 +11,7 @@ from msnb.common.kinds import (
     Int,
     Shape,
 )
+from msnb.core.cases import F, Values, case, refused
 from msnb.core.checks import Check, Range, index, position
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
@@ -302,3 +303,18 @@ def IndexFill(x, axis: Int, index, value):
     """
     axis = axis_in("index_fill", axis, x.ndim)
     return x.at[(slice(None),) * axis + (wide(index),)].set(value.astype(x.dtype))
+
+
+CASES = [
+    case(Gather, F(4, 3), Values([0, 2, 0]), 0),
+    case(Gather, F(4, 3), Values([[2], [0]]), 1),
+    case(SparseGatherV2, F(3, 2), Values([0, 2]), 0),
+    case(GatherD, F(3, 3), 1, Values([[0, 2], [1, 0], [2, 2]])),
+    case(GatherDGrad, Values([0, 2]), F(2), dim=0, shape=(4,)),
+    case(GatherNd, F(3, 3), Values([[0, 1], [2, 2]])),
+    case(EmbeddingLookup, F(4, 2), Values([3, 5, 2, 7]), 2).without("gradient", "MindSpore 2.7.1 forgets the offset"),
+    case(Take, F(2, 3), Values([0, 2]), 1),
+    case(IndexFill, F(3, 2), 0, Values([1]), F()).without("gradient", "MindSpore has none for the value"),
+    refused(TypeError, Gather, F(2, 3), F(2, 3), 0),
+    refused(ValueError, Gather, F(2, 3), Values([0]), 2),
+]

@@ -6,6 +6,7 @@ from msnb.common.kinds import (
     Int,
     Tensors,
 )
+from msnb.core.cases import F, I, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import (
@@ -187,3 +188,14 @@ def stack(tensors: tuple[Tensor, ...] | list[Tensor], axis: int = 0) -> Tensor:
          [0. 1.]]
     """
     return Stack.functional(tensors, axis)
+
+
+CASES = [
+    case(Concat, (F(2, 3), F(2, 3)), axis=1),
+    case(Concat, (F(2, 3), F(1, 3)), axis=0),
+    case(ParallelConcat, (F(1, 2), F(1, 2))),
+    case(Stack, (F(2, 3), F(2, 3)), axis=-1),
+    refused(TypeError, Concat, (F(2, 3), I(2, 3))),
+    refused(ValueError, Concat, (F(2, 3), F(1, 3)), axis=1),
+    refused(ValueError, Stack, (F(2, 3), F(1, 3))),
+]

@@ -13,6 +13,7 @@ from msnb.common.kinds import (
     PositiveInt,
     check,
 )
+from msnb.core.cases import F, Values, case
 from msnb.core.checks import Check, Range
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
@@ -224,3 +225,12 @@ def ReverseSequence(x, seq_lengths, *, seq_dim: Int, batch_dim: Int = 0):
     place = jnp.arange(x.shape[seq]).reshape([-1 if i == seq else 1 for i in range(x.ndim)])
     length = seq_lengths.reshape([-1 if i == batch else 1 for i in range(x.ndim)])
     return jnp.take_along_axis(x, jnp.where(place < length, length - 1 - place, place), seq)
+
+
+CASES = [
+    case(_RepeatInterleave, F(2, 2), 2, 1),
+    case(Roll, F(2, 3), 1, 1),
+    case(_Rot90, F(2, 3), 1, (0, 1)),
+    case(ReverseV2, F(2, 3), axis=(1,)),
+    case(ReverseSequence, F(2, 4), Values([3, 1]), seq_dim=1, batch_dim=0),
+]

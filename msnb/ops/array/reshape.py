@@ -12,6 +12,7 @@ from msnb.common.kinds import (
     PositiveInt,
     Shape,
 )
+from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import (
@@ -261,3 +262,17 @@ def _resize_of(self: Tensor, *new_shape: Any) -> Tensor:
         return Reshape.functional(flat[:count], new_shape)
     rest = Zeros.functional((count - flat.size,), self.dtype)
     return Reshape.functional(Concat.functional((flat, rest)), new_shape)
+
+
+CASES = [
+    case(Reshape, F(2, 3), (3, -1)),
+    case(TransShape, F(2, 3), (3, 2)),
+    case(ExpandDims, F(2, 3), -1),
+    case(ExpandDims, F(2, 3), 1),
+    case(Squeeze, F(2, 1, 3, 1)),
+    case(Squeeze, F(2, 1, 3, 1), axis=1),
+    case(Padding, F(2, 1), pad_dim_size=4),
+    refused(ValueError, Reshape, F(2, 3), (4, 2)),
+    refused(ValueError, Reshape, F(2, 3), (-1, -1)),
+    refused(ValueError, Squeeze, F(2, 3), axis=0),
+]

@@ -7,6 +7,7 @@ from msnb.common.kinds import (
     Kind,
     Shape,
 )
+from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator
 from msnb.ops._check import (
     NUMBER,
@@ -77,3 +78,11 @@ def ResizeNearestNeighborGrad(grads, size: Shape, *, align_corners: Bool = False
         shape = (*grads.shape[:axis], old, *grads.shape[axis + 1 :])
         grads = jnp.zeros(shape, grads.dtype).at[(slice(None),) * axis + (index,)].add(grads)
     return grads
+
+
+CASES = [
+    case(ResizeNearestNeighbor, F(1, 1, 4, 3), size=(3, 5)),
+    case(ResizeNearestNeighbor, F(1, 1, 4, 3), size=(8, 6), align_corners=True),
+    case(ResizeNearestNeighborGrad, F(1, 1, 4, 4), (2, 2)),
+    refused(ValueError, ResizeNearestNeighbor, size=(1, 2, 3), says="size"),
+]

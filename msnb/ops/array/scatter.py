@@ -8,6 +8,7 @@ import math
 import jax.numpy as jnp
 
 from msnb.common.kinds import Int, OneOf
+from msnb.core.cases import F, Values, case
 from msnb.core.checks import index, position
 from msnb.core.declare import operator, standing_for
 from msnb.ops._check import ANY, INDEX, NO_RACE, NUMBER, dtype_in
@@ -198,3 +199,16 @@ def UpdateCache(input_x, indices, updates, max_num: Int):
     indices, updates = indices.reshape(-1), updates.reshape(-1, *input_x.shape[1:])
     rows = jnp.where((indices < 0) | (indices >= max_num), input_x.shape[0], indices)
     return input_x.at[rows].set(updates, **DROP), jnp.zeros(1, jnp.float32)
+
+
+CASES = [
+    *(
+        case(scatter, F(3, 2), Values([2, 0]), F(2, 2))
+        for scatter in (ScatterUpdate, ScatterAdd, ScatterSub, ScatterMul, ScatterDiv, ScatterMax, ScatterMin)
+    ),
+    *(
+        case(scatter, F(3, 2), Values([[2], [0]]), F(2, 2))
+        for scatter in (ScatterNdUpdate, ScatterNdAdd, ScatterNdSub, ScatterNonAliasingAdd)
+    ),
+    case(UpdateCache, F(3, 2), Values([2, -1]), F(2, 2), 3).results(),
+]

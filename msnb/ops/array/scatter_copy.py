@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import Int, OneOf, Shape
+from msnb.core.cases import F, Values, case, refused
 from msnb.core.checks import position
 from msnb.core.declare import operator, spelling, standing_for
 from msnb.core.tensor import Tensor
@@ -207,3 +208,17 @@ def _scatter_of(self: Tensor, axis: int, index: Tensor, src: Tensor | float) -> 
 def _scatter_add_of(self: Tensor, dim: int, index: Tensor, src: Tensor | float) -> Tensor:
     """A copy with the element at `index` along an axis increased, for each place of `index`."""
     return TensorScatterElements.functional(self, index, src, dim, "add")
+
+
+CASES = [
+    case(TensorScatterUpdate, F(3, 3), Values([[0, 1], [2, 2]]), F(2)),
+    case(TensorScatterAdd, F(3, 3), Values([[0, 1], [0, 1]]), F(2)),
+    case(TensorScatterSub, F(3, 3), Values([[0, 1], [0, 1]]), F(2)),
+    case(TensorScatterMul, F(3, 3), Values([[0, 1], [2, 2]]), F(2)),
+    case(TensorScatterDiv, F(3, 3), Values([[0, 1], [2, 2]]), F(2, low=0.5)),
+    case(TensorScatterMax, F(3, 3), Values([[0, 1], [0, 1]]), F(2)),
+    case(TensorScatterMin, F(3, 3), Values([[0, 1], [2, 2]]), F(2)),
+    case(ScatterNd, Values([[0], [2], [0]]), F(3, 2), (4, 2)),
+    case(TensorScatterElements, F(3, 2), Values([[2, 0], [1, 1]]), F(2, 2), reduction="add"),
+    refused(ValueError, ScatterNd, Values([[0]]), F(2, 3), (2, 2)),
+]

@@ -5,6 +5,7 @@ import math
 import jax.numpy as jnp
 
 from msnb.common.kinds import PositiveInt
+from msnb.core.cases import F, Values, case
 from msnb.core.checks import Check, Range
 from msnb.core.declare import operator, standing_for
 from msnb.ops._check import INDEX, NUMBER, dtype_in
@@ -98,3 +99,12 @@ def UnsortedSegmentMin(result, values, ids):
 def UnsortedSegmentMax(result, values, ids):
     """Maximum"""
     return result.at[ids].max(values, mode="drop")
+
+
+CASES = [
+    case(UnsortedSegmentSum, F(4, 2), Values([0, 2, 0, 2]), 3),
+    case(UnsortedSegmentSum, F(2, 2, 3), Values([[0, 1], [1, -1]]), 2),
+    case(UnsortedSegmentProd, F(4, 2), Values([0, 2, 0, 2]), 3),
+    case(UnsortedSegmentMin, F(4, 2), Values([0, 2, 0, 2]), 3),
+    case(UnsortedSegmentMax, F(4, 2), Values([0, 2, 0, 2]), 3),
+]

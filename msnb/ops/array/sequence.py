@@ -4,6 +4,7 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import DType, Number, Optional, PositiveInt, StrictFloat
+from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
@@ -126,3 +127,9 @@ def Range(x, *, start: StrictFloat, limit: Optional(StrictFloat) = None, delta: 
     """
     dtype_in("Range", "x", x, NUMBER)
     return (x * delta + (0.0 if limit is None else start)).astype(x.dtype)
+
+
+CASES = [
+    case(LinSpace, Values(1.0), Values(3.0), 5).without("gradient", "MindSpore has none"),
+    case(Range, F(3), start=0.0, limit=3.0),
+]

@@ -5,6 +5,7 @@ import math
 import jax.numpy as jnp
 
 from msnb.common.kinds import Kind
+from msnb.core.cases import F, case
 from msnb.core.declare import operator
 from msnb.ops._check import NUMBER, dtype_in, rank, tensor_only
 
@@ -253,3 +254,13 @@ def BatchToSpaceND(x, *, block_shape: BlockShape, crops: Borders):
            [3. 4.]]]]
     """
     return _from_batch("BatchToSpaceND", x, block_shape, crops)
+
+
+CASES = [
+    case(SpaceToDepth, F(1, 2, 2, 4), block_size=2),
+    case(DepthToSpace, F(1, 8, 1, 2), block_size=2),
+    case(SpaceToBatch, F(1, 1, 2, 2), block_size=2, paddings=((0, 0), (0, 0))),
+    case(BatchToSpace, F(4, 1, 1, 1), block_size=2, crops=((0, 0), (0, 0))),
+    case(SpaceToBatchND, F(1, 1, 2, 3), block_shape=(2, 2), paddings=((1, 1), (0, 1))),
+    case(BatchToSpaceND, F(4, 1, 2, 2), block_shape=(2, 2), crops=((1, 0), (0, 1))),
+]

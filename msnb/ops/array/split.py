@@ -12,6 +12,7 @@ from msnb.common.kinds import (
     Shape,
     check,
 )
+from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import (
@@ -384,3 +385,21 @@ def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
             f"shape {input.shape}."
         )
     return input[(slice(None),) * axis + (slice(start, start + length),)]
+
+
+CASES = [
+    case(Unstack, F(2, 3), axis=1),
+    case(Split, F(4, 3), axis=0, output_num=2),
+    case(Slice, F(3, 4), (1, 0), (2, 3)),
+    case(SliceGrad, F(2), F(4), (1,), (2,)),
+    case(StridedSlice, F(3, 4, 5), (0, 1, 4), (2, 3, 0), (1, 1, -2)).without("gradient", "MindSpore gives zeros"),
+    case(
+        StridedSlice, F(3, 4, 5), (0, 1, 4), (2, 3, 0), (1, 1, 1), begin_mask=2, end_mask=4, shrink_axis_mask=1
+    ).without("gradient", "MindSpore gives zeros"),
+    case(StridedSlice, F(3, 4, 5), (1, 0, 1), (2, 0, 3), (1, 1, 1), ellipsis_mask=2),
+    case(StridedSlice, F(3, 4), (0, 0, 1), (2, 0, 3), (1, 1, 1), new_axis_mask=2),
+    case(StridedSliceGrad, F(2), (4,), (0,), (2,), (1,)),
+    refused(ValueError, Split, F(2, 3), axis=1, output_num=2),
+    refused(ValueError, Split, output_num=0, says="output_num"),
+    refused(ValueError, StridedSlice, F(2, 3), (0, 0), (1, 1), (1, 0)),
+]

@@ -8,6 +8,7 @@ from msnb.common.kinds import (
     IntOrTuple,
     Ints,
 )
+from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import (
@@ -145,3 +146,10 @@ def _MoveAxis(x, source: IntOrTuple, destination: IntOrTuple):
 
 
 spelling(_MoveAxis, function="moveaxis")(_MoveAxis.functional)
+
+
+CASES = [
+    case(Transpose, F(2, 3, 4), (2, 0, 1)),
+    case(_MoveAxis, F(2, 3), 0, 1),
+    refused(ValueError, Transpose, F(2, 3), (0,)),
+]

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 from msnb.common.kinds import (
     Int,
 )
+from msnb.core.cases import F, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import (
@@ -158,3 +159,10 @@ def Diagonal(input, *, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
     if input.ndim < 2:
         raise ValueError(f"For 'diagonal', 'input' should have at least 2 dimensions, but got shape {input.shape}.")
     return jnp.diagonal(input, offset, dim1, dim2)
+
+
+CASES = [
+    case(Triu, F(3, 3), diagonal=1),
+    case(Diag, F(3)),
+    case(DiagPart, F(3, 3)),
+]

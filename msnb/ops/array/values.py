@@ -6,6 +6,7 @@ import numpy as np
 
 from msnb.common import dtype as mstype
 from msnb.core._jax_private import is_tracer
+from msnb.core.cases import refused
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.ops._check import tensor_argument
@@ -433,3 +434,9 @@ class InvertPermutation(HostPrimitive):
         for place, value in enumerate(input_x):
             inverse[value] = place
         return tuple(inverse)
+
+
+CASES = [
+    refused(TypeError, Shape, 3),
+    refused(TypeError, TupleToArray, (1, 2.0)),
+]

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Int
+from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
@@ -223,3 +224,12 @@ def _argmin_of(
 ) -> Tensor:
     """As `ops.argmin`: an index, int64; through all elements if no axis is given."""
     return argmin(self, axis if dim is None else dim, bool(keepdims if keepdim is None else keepdim))
+
+
+CASES = [
+    case(Argmax, F(3, 4), axis=1),
+    case(Argmin, F(3, 4), axis=0),
+    case(ArgMaxWithValue, F(3, 4), axis=1, keep_dims=True),
+    case(ArgMinWithValue, F(3, 4), axis=0),
+    refused(TypeError, Argmax, axis=1.0, says="axis"),
+]

@@ -6,6 +6,7 @@ import operator as operators
 import jax.numpy as jnp
 
 from msnb.common.kinds import Int, Tensors
+from msnb.core.cases import F16, F, I, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.ops._check import ANY, BOOL, FLOAT, NUMBER, dtype_in, same_dtype, same_shape, tensor_only
@@ -209,6 +210,7 @@ def Addcmul(input, tensor1, tensor2, value=1):
 
 
 @operator(functional="addcdiv", methods=("addcdiv",), generation=2)
+@in_float32
 def Addcdiv(input, tensor1, tensor2, value=1):
     """input + value * tensor1 / tensor2.
 
@@ -246,3 +248,24 @@ def _Diff(x, n: Int = 1, axis: Int = -1):
         ``CPU`` ``GPU`` ``TPU``
     """
     return jnp.diff(x, n, axis)
+
+
+CASES = [
+    *(
+        case(op, x, y)
+        for op in (Add, Sub, Mul)
+        for x, y in (
+            (F(2, 3), F(2, 3)),
+            (F(2, 1, 3), F(4, 1)),
+            (I(2, 3), I(2, 3)),
+            (I(3), F(3)),
+            (F16(3), F(3)),
+            (I(3, dtype="uint8"), I(3, dtype="int8")),
+            (I(3), 1.5),
+            (F16(3), 1.5),
+            (I(3, dtype="int8"), 3),
+        )
+    ),
+    case(SquaredDifference, F(2, 1, 3), F(4, 1)),
+    case(Addcdiv, F(3), F(3), F(3, low=0.5)),
+]

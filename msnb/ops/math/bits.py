@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 
+from msnb.core.cases import I, case
 from msnb.core.declare import operator
 from msnb.ops._check import BOOL, INT, dtype_in
 from msnb.ops.math._elementwise import of_one, of_two
@@ -90,3 +91,12 @@ def PopulationCount(x):
     """
     dtype_in("PopulationCount", "x", x, INT)
     return jax.lax.population_count(x).astype(jnp.uint8)
+
+
+CASES = [
+    case(Invert, I(4, dtype="int16")),
+    case(BitwiseAnd, I(4), I(4)),
+    case(BitwiseOr, I(4), I(4)),
+    case(BitwiseXor, I(4), I(4)),
+    case(PopulationCount, I(4, dtype="int16")),
+]

@@ -5,6 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, Float
+from msnb.core.cases import F, I, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.errors import describe
@@ -199,3 +200,14 @@ def _contains_of(self: Tensor, item: Any) -> bool:
     if not isinstance(item, _COMPARABLE):
         raise TypeError(f"`in` looks for a number in a Tensor, but got {describe(item)}.")
     return bool(any_(_equal(self, item)))
+
+
+CASES = [
+    *(
+        case(compare, x, y)
+        for compare in (Equal, NotEqual, Greater, GreaterEqual, Less, LessEqual)
+        for x, y in ((I(2, 3, low=0, high=3), I(3, low=0, high=3)), (I(3), F(3)), (F(3), 0.5))
+    ),
+    case(ApproximateEqual, F(4), F(4), tolerance=1.0),
+    case(EqualCount, I(4, low=0, high=2), I(4, low=0, high=2)),
+]

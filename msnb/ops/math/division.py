@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 
+from msnb.core.cases import F, I, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
@@ -213,3 +214,18 @@ def div(input: Tensor | float, other: Tensor | float, *, rounding_mode: str | No
     if rounding_mode not in (None, "floor", "trunc"):
         raise ValueError(f"For 'div', 'rounding_mode' should be None, 'floor' or 'trunc', but got {rounding_mode!r}.")
     return _ROUNDED[rounding_mode](input, other)
+
+
+CASES = [
+    *(
+        case(divide, x, y)
+        for divide in (RealDiv, FloorDiv, FloorMod)
+        for x, y in ((F(2, 3), F(3, low=0.3)), (I(2, 3), I(2, 3, low=1)), (I(2, 3, high=-1), Values(3)))
+    ),
+    *(case(divide, F(2, 3), F(3, low=0.3)) for divide in (Div, DivNoNan, Xdivy, TruncateDiv, TruncateMod, _TrueDiv)),
+    case(DivNoNan, Values([1.0, 0.0, 2.0]), Values([0.0, 0.0, 4.0])),
+    case(FloorDiv, Values([1.0, -1.0, 0.0]), Values([0.0, 0.0, 2.0])),
+    case(FloorMod, F(5), F(5)),
+    case(Mod, F(2, 3, low=0.1), F(3, low=0.3)),
+    case(Mod, F(5), F(5)).without("gradient", "MindSpore takes the slope of FloorMod"),
+]

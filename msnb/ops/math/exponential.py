@@ -3,6 +3,7 @@
 import jax
 import jax.numpy as jnp
 
+from msnb.core.cases import F16, F, I, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.ops._check import BOOL, FLOAT, NUMBER
@@ -188,3 +189,25 @@ def _Logaddexp2(input, other):
     """
     x, y = promote(input, other, op="logaddexp2")
     return in_float32(jnp.logaddexp2)(floating(x), floating(y))
+
+
+CASES = [
+    case(Exp, F(2, 3)),
+    case(Exp, F16(4)),
+    *(case(op, F(2, 3, low=0.2)) for op in (Log, Log1p, Log2, Log10, Rsqrt, Reciprocal)),
+    case(Sqrt, F(2, 3, low=0.2)),
+    case(Sqrt, I(2, 3, low=1)),
+    case(Sqrt, F(4, low=0.2, dtype="float64")),
+    case(SqrtGrad, F(3, low=0.5), F(3)),
+    case(RsqrtGrad, F(3, low=0.5), F(3)),
+    case(Square, F(2, 3)),
+    case(Square, I(2, 3)),
+    case(Inv, F(2, 3, low=0.2)),
+    case(Inv, I(2, 3, low=1)),
+    case(Pow, F(2, 3, low=0.3), F(2, 3)),
+    case(Pow, F(2, 3), 2),
+    case(Pow, F(2, 3), 3.0),
+    case(Pow, I(2, 3, low=1), 2),
+    case(Xlogy, F(2, 3), F(2, 3, low=0.3)),
+    refused(TypeError, Exp, 5.0),
+]

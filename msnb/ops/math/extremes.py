@@ -4,6 +4,7 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool, OneOf
+from msnb.core.cases import F16, F, I, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, BOOL, NUMBER, axes_in, dtype_in, tensor_argument
@@ -334,3 +335,27 @@ def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float 
     if min is not None:
         input = Maximum.functional(input, min)
     return input if max is None else Minimum.functional(input, max)
+
+
+CASES = [
+    *(
+        case(op, x, y)
+        for op in (Maximum, Minimum)
+        for x, y in (
+            (F(2, 3), F(2, 3)),
+            (F(2, 1, 3), F(4, 1)),
+            (I(2, 3), I(2, 3)),
+            (I(3), F(3)),
+            (F16(3), F(3)),
+            (I(3, dtype="uint8"), I(3, dtype="int8")),
+            (I(3), 1.5),
+        )
+    ),
+    *(
+        case(reduce, *inputs)
+        for reduce in (ReduceMax, ReduceMin)
+        for inputs in ((F(2, 3, 2),), (F(2, 3, 2), 1), (I(2, 3), 1))
+    ),
+    case(ReduceMax, F(2, 3, 2), (0, -1), keep_dims=True),
+    case(ReduceMin, F(2, 3, 2), (0, -1), keep_dims=True),
+]

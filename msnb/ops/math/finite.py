@@ -1,8 +1,11 @@
 """What is finite and what is not: element by element, as a flag of a whole Tensor, and in the NPU's status words."""
 
+import math
+
 import jax.numpy as jnp
 
 from msnb.core import float_status
+from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator
 from msnb.core.operator import Operator
 from msnb.core.tensor import box
@@ -223,3 +226,12 @@ def NanToNum(input, nan=None, posinf=None, neginf=None):
         ``CPU`` ``GPU`` ``TPU``
     """
     return jnp.nan_to_num(input, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
+
+
+CASES = [
+    case(Eps, F(2, 3))
+    .without("mindspore", "r1.1 has 2 ** -16 for float32, MindSpore 2 the distance from 1 to the next number")
+    .without("half", "each element type has its own"),
+    *(case(op, Values([math.nan, math.inf, -math.inf, 1.0])) for op in (IsNan, IsInf, IsFinite, NanToNum)),
+    refused(ValueError, NPUGetFloatStatus, F(2, 3)),
+]

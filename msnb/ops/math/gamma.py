@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 from jax.scipy import special
 
+from msnb.core.cases import F, case
 from msnb.core.declare import operator
 from msnb.ops._check import FLOAT, dtype_in, same_dtype
 
@@ -110,3 +111,11 @@ def _Lbeta(x, y):
     dtype_in("Lbeta", "y", y, FLOAT)
     same_dtype("Lbeta", x=x, y=y)
     return _in_float32(special.betaln, x, y)
+
+
+CASES = [
+    case(Lgamma, F(3, low=0.5)),
+    case(Digamma, F(3, low=0.5)),
+    case(Igamma, F(3, low=0.5), F(3, low=0.5)),
+    case(_Lbeta, F(3, low=0.5), F(3, low=0.5)),
+]

@@ -5,16 +5,19 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, DType
+from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, NUMBER, dtype_in, rank
+from msnb.ops._half import in_float32
 from msnb.ops.array.cast import Cast
 from msnb.ops.array.triangle import Diagonal
 from msnb.ops.math.sum import ReduceSum, sum_
 
 
 @operator(functional="inverse", methods=("inverse",), generation=2)
+@in_float32
 def MatrixInverse(x):
     """Inverse of square matrices.
 
@@ -43,6 +46,7 @@ def MatrixInverse(x):
 
 
 @operator(functional="cholesky", methods=("cholesky",))
+@in_float32
 def Cholesky(x):
     """Lower triangular factor of positive definite matrices.
 
@@ -71,6 +75,7 @@ def Cholesky(x):
 
 
 @operator(functional="det", methods=("det",), generation=2)
+@in_float32
 def MatrixDeterminant(input):
     """Determinants of square matrices.
 
@@ -106,6 +111,7 @@ def Trace(input):
 
 
 @operator(functional="cross", methods=("cross",))
+@in_float32
 def Cross(input, other, dim: Axis = ()):
     """Vector product along a dimension of length 3.
 
@@ -133,3 +139,12 @@ def _trace_of(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dty
     """Sum of a diagonal of two dimensions."""
     found = sum_(Diagonal.functional(self, offset, axis1, axis2), -1)
     return found if self.dtype != mstype.int32 and dtype is None else Cast.functional(found, dtype or self.dtype)
+
+
+CASES = [
+    case(MatrixInverse, F(3, 3)),
+    case(Cholesky, Values([[4.0, 1.0], [1.0, 3.0]])),
+    case(MatrixDeterminant, F(3, 3)),
+    case(Trace, F(3, 3)),
+    case(Cross, F(3), F(3), 0),
+]

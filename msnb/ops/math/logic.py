@@ -4,6 +4,7 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool
+from msnb.core.cases import F, Flags, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import BOOL, axes_in, dtype_in, tensor_argument
@@ -182,3 +183,16 @@ def _any_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
         Tensor of bool.
     """
     return any_(self, axis, keep_dims)
+
+
+CASES = [
+    case(LogicalAnd, Flags(2, 3), Flags(3)),
+    case(LogicalOr, Flags(2, 3), Flags(3)),
+    case(LogicalXor, Flags(2, 3), Flags(3)),
+    case(LogicalNot, Flags(4)),
+    case(ReduceAll, Flags(2, 3)),
+    case(ReduceAll, Flags(2, 3), 1, keep_dims=True),
+    case(ReduceAny, Flags(2, 3)),
+    case(ReduceAny, Flags(2, 3), 1, keep_dims=True),
+    refused(TypeError, LogicalAnd, F(2, 3), F(2, 3)),
+]

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, Kind, Str, Tensors
+from msnb.core.cases import F, I, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
@@ -465,3 +466,22 @@ def einsum(equation: str, *operands: Tensor) -> Tensor:
         [3.]
     """
     return Einsum.functional(operands, equation=equation)
+
+
+CASES = [
+    case(MatMul, F(2, 3), F(3, 4)),
+    case(MatMul, F(3, 2), F(4, 3), transpose_a=True, transpose_b=True),
+    case(MatMul, I(2, 3), I(3, 2)),
+    case(BatchMatMul, F(2, 2, 3), F(2, 3, 4)),
+    case(BatchMatMul, F(2, 3, 2), F(2, 4, 3), transpose_a=True, transpose_b=True),
+    case(BatchMatMul, F(2, 1, 2, 3), F(2, 1, 4, 3), transpose_b=True),
+    case(_MatMulBroadcast, F(2, 3), F(2, 3, 2)),
+    case(_TensorDot, F(2, 3), F(3, 2), 1),
+    case(Dot, F(2, 3), F(3)),
+    case(Outer, F(2), F(3)),
+    case(_Kron, F(2, 2), F(2, 2)),
+    case(Einsum, (F(2, 3), F(3, 2)), equation="ij,jk->ik"),
+    refused(ValueError, MatMul, F(2, 3), F(2, 3)),
+    refused(TypeError, MatMul, F(2, 3), I(3, 2)),
+    refused(ValueError, BatchMatMul, F(2, 3), F(2, 3)),
+]

@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 
+from msnb.core.cases import F, I, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import NUMBER
@@ -108,3 +109,11 @@ def round_(input: Tensor, *, decimals: int = 0) -> Tensor:
         return Round.functional(input)
     scale = 10.0**decimals
     return Round.functional(input * scale) / scale
+
+
+CASES = [
+    case(Round, F(2, 3)),
+    case(Round, Values([0.5, 1.5, 2.5, -0.5, -1.5])),
+    *(case(op, x) for op in (Abs, Sign, Neg) for x in (F(2, 3), I(2, 3))),
+    refused(TypeError, Floor, I(2, 3)),
+]

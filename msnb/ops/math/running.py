@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, DType, Int
+from msnb.core.cases import F, Flags, I, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import NUMBER, axis_in, dtype_in, tensor_argument
@@ -136,3 +137,19 @@ def _cumprod_of(self: Tensor, axis: int | None = None, dtype: DType | None = Non
     """As `ops.cumprod`, of the flattened Tensor if no axis is given."""
     axis = axis if dim is None else dim
     return cumprod(self.reshape(-1), 0, dtype) if axis is None else cumprod(self, axis, dtype)
+
+
+CASES = [
+    *(
+        case(run, F(2, 4), *axis, **attributes)
+        for run in (CumSum, CumProd)
+        for axis, attributes in (
+            ((1,), {}),
+            ((0,), {"exclusive": True}),
+            ((-1,), {"reverse": True}),
+            ((1,), {"exclusive": True, "reverse": True}),
+        )
+    ),
+    case(CumSum, I(2, 3), 1),
+    refused(TypeError, CumSum, Flags(2), 0),
+]

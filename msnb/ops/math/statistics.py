@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import Axis, Bool, DType, Int, Kind, Number, OneOf, Optional, PositiveInt, accept_value
+from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
@@ -200,3 +201,11 @@ def HistogramFixedWidth(x, range, *, nbins: PositiveInt, dtype: OneOf("int32", "
     place = jnp.floor((x.reshape(-1).astype(jnp.float32) - low) / (high - low) * nbins)
     place = jnp.clip(place, 0, nbins - 1).astype(jnp.int32)
     return jnp.zeros(nbins, dtype).at[place].add(1)
+
+
+CASES = [
+    case(ReduceStd, F(2, 3)).without("mindspore", "its class gives the mean, too"),
+    case(Median, F(2, 3)).without("mindspore", "its class takes another axis"),
+    case(_ReduceVar, F(2, 3), 1, ddof=1),
+    case(HistogramFixedWidth, F(9), Values([-1.0, 1.0]), nbins=4),
+]

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Axis, Bool, DType
+from msnb.core.cases import F16, F, I, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import NUMBER, axes_in, dtype_in, tensor_argument
@@ -311,3 +312,23 @@ def count_nonzero(x: Tensor, axis: Axis = (), keep_dims: Bool = False, dtype: DT
         raise TypeError(f"For 'count_nonzero', 'dtype' should be a number type or bool, but got {dtype!r}.")
     counted = Cast.functional(NotEqual.functional(x, 0), mstype.int64)
     return Cast.functional(ReduceSum.functional(counted, axis, keep_dims=keep_dims), dtype)
+
+
+CASES = [
+    case(ReduceSum, F(2, 3, 2)),
+    case(ReduceSum, F(2, 3, 2), 1),
+    case(ReduceSum, F(2, 3, 2), (0, -1), keep_dims=True),
+    case(ReduceSum, F(3), (), keep_dims=True),
+    case(ReduceSum, I(2, 3), 1),
+    case(ReduceProd, F(2, 3, 2)).without("gradient", "MindSpore 2.7.1 hands the cotangent through"),
+    case(ReduceProd, F(2, 3, 2), 1),
+    case(ReduceProd, F(2, 3, 2), (0, -1), keep_dims=True),
+    case(ReduceProd, I(2, 3), 1),
+    case(ReduceMean, F(2, 3, 2), 1),
+    case(ReduceMean, F(2, 3, 2), (0, -1), keep_dims=True),
+    case(ReduceMean, Values([-1, -2, -4])),
+    case(ReduceMean, F16(64)),
+    refused(ValueError, ReduceSum, F(2, 3), 5),
+    refused(TypeError, ReduceSum, F(2, 3), 5.0),
+    refused(TypeError, ReduceSum, keep_dims=1, says="keep_dims"),
+]

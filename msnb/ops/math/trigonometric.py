@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 from jax import lax
 
+from msnb.core.cases import F, Flags, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.ops._half import in_float32
@@ -158,3 +159,14 @@ def Hypot(input, other):
     """
     x, y = promote(input, other, op="hypot")
     return in_float32(jnp.hypot)(floating(x), floating(y))
+
+
+CASES = [
+    *(case(op, F(2, 3, low=-0.9, high=0.9)) for op in (Asin, ACos, Atanh)),
+    case(AsinGrad, F(3, low=-0.9, high=0.9), F(3)),
+    case(ACosGrad, F(3, low=-0.9, high=0.9), F(3)),
+    case(Atan2, F(2, 1, 3), F(4, 1)),
+    case(Acosh, F(2, 3, low=1.1, high=4)),
+    case(AcoshGrad, F(3, low=0.5), F(3)),
+    refused(TypeError, Cos, Flags(2)),
+]

@@ -5,6 +5,7 @@ import numpy as np
 from jax import lax
 
 from msnb.common.kinds import Kind, PositiveInt, accept_value
+from msnb.core.cases import F, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 
@@ -169,3 +170,13 @@ def AdaptiveMaxPool3D(input, *, output_size: OutputSize3):
     """
     _check.dtype_in("adaptive_max_pool3d", "input", input, _check.FLOAT)
     return _adaptive("AdaptiveMaxPool3D", input, output_size, mean=False)
+
+
+CASES = [
+    case(AdaptiveAvgPool1D, F(2, 3, 10), output_size=5),
+    case(AdaptiveMaxPool1D, F(2, 3, 10), output_size=5),
+    case(AdaptiveAvgPool2D, F(2, 4, 6, 7), output_size=(3, 4)),
+    case(AdaptiveMaxPool2D, F(2, 4, 6, 7), output_size=(3, 4)).results(0),
+    case(AdaptiveAvgPool3D, F(1, 2, 4, 5, 6), output_size=2),
+    case(AdaptiveMaxPool3D, F(1, 2, 4, 5, 6), output_size=2),
+]

@@ -1,6 +1,7 @@
 """Mean pooling."""
 
 from msnb.common.kinds import Bool, IntOrTuple, NonNegInt, OneOf, Shape
+from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
@@ -213,3 +214,19 @@ def avg_pool3d(
     return AvgPool3D.functional(
         input_x, kernel_size, stride, "pad", padding, ceil_mode, count_include_pad, divisor_override
     )
+
+
+CASES = [
+    case(AvgPool, F(2, 3, 8, 9), kernel_size=2, strides=2),
+    case(AvgPool, F(2, 3, 8, 9), kernel_size=3, strides=2, pad_mode="same"),
+    case(AvgPool, F(2, 3, 8, 9), kernel_size=(3, 2), strides=(1, 2)),
+    case(AvgPool, F(2, 3, 8, 9), kernel_size=4, strides=2, pad_mode="SAME"),
+    case(AvgPoolGrad, (1, 2, 4, 4), F(1, 2, 2, 2), kernel_size=2, strides=2),
+    case(AvgPoolGradGpu, F(1, 2, 4, 4), F(1, 2, 2, 2), F(1, 2, 2, 2), kernel_size=2, strides=2),
+    case(AvgPool1D, F(2, 3, 9), kernel_size=3, stride=2),
+    case(AvgPool2D, F(2, 4, 6, 7), kernel_size=2, stride=2),
+    case(AvgPool2D, F(2, 4, 6, 7), kernel_size=3, stride=2, padding=1),
+    case(AvgPool2D, F(2, 4, 6, 7), kernel_size=2, stride=2, ceil_mode=True),
+    case(AvgPool3D, F(1, 2, 4, 5, 6), kernel_size=2, strides=2, pad_mode="same"),
+    refused(ValueError, AvgPool, F(3, 4, 4), kernel_size=2, strides=1),
+]

@@ -4,10 +4,11 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Bool, OneOf
+from msnb.core.cases import F, U, Written, case, refused
 from msnb.core.declare import operator, spelling, variant
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
-from msnb.ops._half import widened
+from msnb.ops._half import in_float32, widened
 from msnb.ops.nn._kinds import Epsilon, Layout, Momentum
 from msnb.ops.nn._standardise import scaled, standardise
 
@@ -177,6 +178,7 @@ def batch_norm_grad(dy, x, scale, mean, inverse, axis, training):
 
 
 @operator
+@in_float32
 def BatchNormGrad(
     y_backprop, x, scale, saved_mean, saved_variance, *, is_training: Bool = False, epsilon: Epsilon = 1e-5
 ):
@@ -254,3 +256,20 @@ def BNTrainingUpdate(
     new_mean = moved(mean, batch_mean, factor)
     new_variance = moved(variance, unbiased(x, 1, batch_variance), factor)
     return new_mean, new_variance, y, new_mean, new_variance, batch_mean, batch_variance
+
+
+_STATISTICS = F(4, 3, 5, 5), U(3, low=0.5, high=2), F(3), F(3), U(3, low=0.5, high=2)
+_MOVING = tuple(map(Written, _STATISTICS[3:]))
+
+CASES = [
+    case(BatchNorm, *_STATISTICS, is_training=False).results(0).wrt(0, 1, 2),
+    case(BatchNorm, *_STATISTICS[:3], *_MOVING, is_training=True, momentum=0.3).results(0),
+    case(BatchNorm, F(6, 3), *_STATISTICS[1:3], *_MOVING, is_training=True, epsilon=1e-3).results(0),
+    case(BatchNormGrad, F(4, 3, 5, 5), *_STATISTICS[:2], F(3), U(3, low=0.5, high=2)),
+    case(BNTrainingReduce, F(4, 3, 2, 2)),
+    case(BNTrainingUpdate, F(4, 3, 2, 2), F(3), U(3, low=9, high=12), *_STATISTICS[1:]).without(
+        "differences", "no gradient reaches the moving statistics"
+    ),
+    refused(ValueError, BatchNorm, momentum=2.0),
+    refused(TypeError, BatchNorm, is_training=1),
+]

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from msnb.core.cases import F, U, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32, widened
@@ -118,3 +119,14 @@ def _binary_cross_entropy_jvp(primals, tangents):
 def BinaryCrossEntropyGrad(x, y, doutput, weight=None, *, reduction: Reduction = "mean"):
     """Gradient of BinaryCrossEntropy with respect to the probabilities."""
     return pull(lambda x: BinaryCrossEntropy.kernel(x, y, weight, reduction=reduction), x)(doutput)[0]
+
+
+CASES = [
+    case(SigmoidCrossEntropyWithLogits, F(4, 5, low=-8, high=8), U(4, 5)).wrt(0),
+    case(SigmoidCrossEntropyWithLogitsGrad, F(4, 5), U(4, 5), F(4, 5)),
+    case(BCEWithLogitsLoss, F(4, 5), U(4, 5), U(4, 5), U(4, 5), reduction="none").wrt(0, 1),
+    case(BCEWithLogitsLoss, F(4, 5), U(4, 5), U(4, 5), U(4, 5), reduction="mean").wrt(0, 1),
+    case(BinaryCrossEntropy, U(4, 5, low=0.05, high=0.95), U(4, 5), U(4, 5), reduction="none").wrt(0),
+    case(BinaryCrossEntropy, U(4, 5, low=0.05, high=0.95), U(4, 5), U(4, 5), reduction="mean").wrt(0),
+    case(BinaryCrossEntropyGrad, U(4, 5, low=0.05, high=0.95), U(4, 5), F(4, 5), U(4, 5), reduction="none").wrt(0, 2),
+]

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import IntOrTuple, OneOf, PositiveInt
+from msnb.core.cases import F, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
@@ -153,3 +154,22 @@ def conv1d(
     """
     y = _Conv1D.functional(input, weight, stride, pad_mode, padding, dilation, groups)
     return y if bias is None else add_bias(y, bias)
+
+
+CASES = [
+    case(Conv2D, F(2, 3, 8, 8), F(4, 3, 3, 3), out_channel=4, kernel_size=3),
+    case(Conv2D, F(2, 3, 8, 7), F(4, 3, 3, 3), out_channel=4, kernel_size=3, pad_mode="same"),
+    case(Conv2D, F(2, 3, 9, 8), F(4, 3, 3, 3), out_channel=4, kernel_size=3, pad_mode="same", stride=2),
+    case(Conv2D, F(1, 3, 9, 8), F(4, 3, 4, 4), out_channel=4, kernel_size=4, pad_mode="same", stride=2),
+    case(Conv2D, F(2, 3, 8, 8), F(4, 3, 5, 3), out_channel=4, kernel_size=(5, 3), pad_mode="pad", pad=(2, 1, 0, 1)),
+    case(Conv2D, F(1, 2, 10, 10), F(3, 2, 3, 3), out_channel=3, kernel_size=3, dilation=2, pad_mode="pad", pad=2),
+    case(Conv2D, F(2, 4, 6, 6), F(6, 2, 3, 3), out_channel=6, kernel_size=3, group=2),
+    case(Conv2D, F(2, 4, 6, 6), F(4, 1, 3, 3), out_channel=4, kernel_size=3, group=4),
+    case(Conv2D, F(2, 5, 4, 4), F(7, 5, 1, 1), out_channel=7, kernel_size=1),
+    case(Conv2D, F(2, 5, 5, 5), F(7, 5, 1, 1), out_channel=7, kernel_size=1, stride=2),
+    case(Conv2D, F(2, 1, 9, 9), F(4, 1, 5, 5), out_channel=4, kernel_size=5),
+    case(Conv2D, F(1, 40, 2, 2), F(8, 40, 3, 3), out_channel=8, kernel_size=3, pad_mode="same"),
+    case(conv2d, F(2, 4, 6, 7), F(5, 4, 3, 3), F(5), pad_mode="pad", padding=(1, 2)),
+    case(_Conv1D, F(2, 4, 9), F(6, 4, 3)),
+    case(conv1d, F(2, 4, 9), F(6, 2, 3), F(6), groups=2, stride=2, pad_mode="same"),
+]

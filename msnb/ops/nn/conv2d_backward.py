@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import OneOf, PositiveInt, Shape
+from msnb.core.cases import F, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops.nn import conv_primitive
@@ -186,3 +187,19 @@ def ConvTranspose2D(
     image = (input.shape[0], weight.shape[1] * groups, *size)
     y = conv_primitive.conv_input_grad(input, weight, image, Geometry(stride, sides, dilation, groups))
     return y if bias is None else y + bias[:, None, None]
+
+
+CASES = [
+    case(
+        Conv2DBackpropInput,
+        F(2, 4, 4, 4),
+        F(4, 3, 3, 3),
+        (2, 3, 8, 8),
+        out_channel=4,
+        kernel_size=3,
+        pad_mode="same",
+        stride=2,
+    ),
+    case(Conv2DBackpropFilter, F(1, 4, 3, 3), F(1, 2, 5, 5), (4, 2, 3, 3), out_channel=4, kernel_size=3),
+    case(ConvTranspose2D, F(1, 2, 3, 3), F(2, 3, 2, 2), F(3), stride=2),
+]

@@ -3,6 +3,7 @@
 import jax
 
 from msnb.common.kinds import IntOrTuple, OneOf, PositiveInt, Shape
+from msnb.core.cases import F, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
@@ -220,3 +221,12 @@ def Conv3DTranspose(
 
 def _input_grad(dy, w, image, geometry):
     return transposed(lambda x: direct(x, w, geometry), image, dy)
+
+
+CASES = [
+    case(Conv3D, F(1, 3, 4, 5, 4), F(4, 3, 2, 2, 2), out_channel=4, kernel_size=2),
+    case(conv3d, F(1, 2, 4, 4, 5), F(3, 2, 2, 2, 2)),
+    case(Conv3DTranspose, F(1, 4, 3, 3, 2), F(4, 3, 2, 2, 2), in_channel=4, out_channel=3, kernel_size=2, stride=2),
+    case(Conv3DBackpropInput, F(4, 2, 2, 2, 2), F(1, 4, 2, 2, 2), (1, 2, 3, 3, 3), out_channel=4, kernel_size=2),
+    case(Conv3DBackpropFilter, F(1, 2, 3, 3, 3), F(1, 4, 2, 2, 2), (4, 2, 2, 2, 2), out_channel=4, kernel_size=2),
+]

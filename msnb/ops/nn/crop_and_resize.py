@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import OneOf, StrictFloat
+from msnb.core.cases import F, I, Values, case
 from msnb.core.checks import index
 from msnb.core.declare import operator
 from msnb.ops import _check
@@ -96,3 +97,14 @@ def _pick(x, image, ys, xs):
     rows = jnp.clip(ys, 0, x.shape[1] - 1).astype(jnp.int32)
     columns = jnp.clip(xs, 0, x.shape[2] - 1).astype(jnp.int32)
     return x[image[:, None, None], rows[:, :, None], columns[:, None, :]].astype(jnp.float32)
+
+
+_CROPS = Values([[0.1, 0.2, 0.8, 0.9], [0.6, -0.2, 0.2, 1.1], [0.0, 0.0, 1.0, 1.0]]), I(3, low=0, high=2)
+_NARROW = "its result is float32"
+
+CASES = [
+    case(CropAndResize, F(2, 6, 7, 3), *_CROPS, (3, 4)).wrt(0).without("differences", _NARROW),
+    case(CropAndResize, F(2, 6, 7, 3), *_CROPS, (3, 4), method="nearest", extrapolation_value=2.0)
+    .wrt(0)
+    .without("differences", _NARROW),
+]

@@ -6,6 +6,7 @@ from jax import lax
 
 from msnb.common.kinds import Bool, ConstantAt, Float, Int
 from msnb.core import checks
+from msnb.core.cases import F, I, U, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
@@ -145,3 +146,18 @@ def _CrossEntropy(
     if reduction == "none":
         return values
     return jnp.sum(values) / max(values.size, 1) if reduction == "mean" else jnp.sum(values)
+
+
+CASES = [
+    case(SoftmaxCrossEntropyWithLogits, F(4, 5), U(4, 5))
+    .wrt(of=0)
+    .without("differences", "it is that of labels that sum to 1"),
+    case(SparseSoftmaxCrossEntropyWithLogits, F(4, 5), I(4, low=0, high=5)),
+    case(SparseSoftmaxCrossEntropyWithLogits, F(4, 5), I(4, low=0, high=5), is_grad=True).without(
+        "gradient", "MindSpore gives one of another shape"
+    ),
+    case(_CrossEntropy, F(4, 5), I(4, low=0, high=5), reduction="none"),
+    case(_CrossEntropy, F(2, 5, 3), I(2, 3, low=0, high=5), U(5), ignore_index=2, label_smoothing=0.1),
+    case(_CrossEntropy, F(4, 5), U(4, 5)),
+    refused(ValueError, SoftmaxCrossEntropyWithLogits, F(2, 3), F(3)),
+]

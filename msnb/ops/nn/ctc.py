@@ -7,6 +7,7 @@ from jax import lax
 
 from msnb.common.kinds import Bool, Int, check
 from msnb.core._jax_private import at_hand, is_tracer
+from msnb.core.cases import F, I, Values, case
 from msnb.core.checks import Check, Range, label
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
@@ -303,3 +304,20 @@ class CTCGreedyDecoder(HostPrimitive):
             Tensor(np.array([len(lengths), longest], np.int64)),
             Tensor(np.array(totals, scores.dtype).reshape(-1, 1)),
         )
+
+
+_LABELS = I(2, 3, low=1, high=5), Values([6, 6]), Values([3, 2])
+_SHARES = "MindSpore takes the inputs for logarithms of shares that sum to 1, which the row's do not"
+
+CASES = [
+    case(
+        CTCLoss,
+        F(6, 2, 5),
+        Values([[0, 0], [0, 1], [1, 0], [1, 1], [1, 2]], "int64"),
+        Values([1, 2, 3, 3, 0]),
+        Values([6, 6]),
+    ).wrt(of=0),
+    case(CTCLossV2, F(6, 2, 5), *_LABELS).results(0).without("gradient", _SHARES),
+    case(ctc_loss, F(6, 2, 5, low=-0.2, high=0.2), *_LABELS).results(0).without("gradient", _SHARES),
+    case(CTCGreedyDecoder, F(6, 2, 4), Values([6, 4])).without("graph", "its shapes depend on values"),
+]

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import OneOf
+from msnb.core.cases import I, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 
@@ -12,7 +13,7 @@ from msnb.ops import _check
 def DataFormatDimMap(
     input_x, *, src_format: OneOf("NHWC", "NCHW") = "NHWC", dst_format: OneOf("NHWC", "NCHW") = "NCHW"
 ):
-    """Numbers of axes of one layout as numbers of axes of another.
+    """Numbers of axes of the destination layout as numbers of the same axes of the source layout.
 
     Args:
         src_format (str): "NHWC" or "NCHW". Default: "NHWC".
@@ -26,7 +27,16 @@ def DataFormatDimMap(
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.DataFormatDimMap()(Tensor([0, 1, 2, 3], mindspore.int32)))
+        [0 3 1 2]
     """
     _check.dtype_in("DataFormatDimMap", "input_x", input_x, _check.SIGNED)
-    places = np.array([dst_format.index(letter) for letter in src_format])
+    places = np.array([src_format.index(letter) for letter in dst_format])
     return jnp.take(jnp.asarray(places, input_x.dtype), input_x % 4)
+
+
+CASES = [
+    case(DataFormatDimMap, I(3, low=-4, high=4)),
+]

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import OneOf
+from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
@@ -77,3 +78,11 @@ def BiasAddGrad(dout, *, data_format: OneOf("NCHW", "NHWC", "NCDHW") = "NCHW"):
     if dout.ndim < 2:
         raise ValueError(f"For 'BiasAddGrad', 'dout' should have at least 2 dimensions, but got shape {dout.shape}.")
     return jnp.sum(dout, tuple(i for i in range(dout.ndim) if i != axis))
+
+
+CASES = [
+    case(Dense, F(2, 3, 4), F(5, 4), F(5)),
+    case(BiasAdd, F(2, 3, 4, 4), F(3)),
+    case(BiasAdd, F(2, 3), F(3)),
+    refused(ValueError, BiasAdd, F(2, 3, 4, 4), F(2)),
+]

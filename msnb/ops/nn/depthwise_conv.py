@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import OneOf, PositiveInt, Shape
+from msnb.core.cases import F, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops.nn._conv import check_depthwise, compare_pad_list, convolve, pads, refuse_pad
@@ -112,3 +113,24 @@ def DepthwiseConv2dNativeBackpropInput(
     filter = check_depthwise(op, filter, input_size[1], channel_multiplier, kernel_size, group, "filter")
     compare_pad_list(op, pad_list, pads(op, pad_mode, pad, input_size[2:], kernel_size, stride, dilation))
     return transposed(lambda x: _depthwise(x, filter, pad_mode, pad, stride, dilation), input_size, dout)
+
+
+CASES = [
+    case(DepthwiseConv2dNative, F(1, 2, 5, 5), F(1, 2, 3, 3), channel_multiplier=1, kernel_size=3),
+    case(
+        DepthwiseConv2dNativeBackpropFilter,
+        F(1, 2, 5, 5),
+        (1, 2, 3, 3),
+        F(1, 2, 3, 3),
+        channel_multiplier=1,
+        kernel_size=3,
+    ),
+    case(
+        DepthwiseConv2dNativeBackpropInput,
+        (1, 2, 5, 5),
+        F(1, 2, 3, 3),
+        F(1, 2, 3, 3),
+        channel_multiplier=1,
+        kernel_size=3,
+    ),
+]

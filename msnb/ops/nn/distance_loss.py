@@ -7,6 +7,7 @@ import numpy as np
 
 from msnb import log
 from msnb.common.kinds import Bool, Float, PositiveFloat, StrictFloat, check
+from msnb.core.cases import F, U, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
@@ -200,3 +201,14 @@ def L2Loss(input_x):
     """
     _check.dtype_in("L2Loss", "input_x", input_x, _check.FLOAT)
     return jnp.sum(input_x * input_x) / 2
+
+
+CASES = [
+    *(case(loss, F(4, 5), F(4, 5), reduction) for loss in (MSELossExt, L1LossExt) for reduction in ("none", "mean")),
+    case(SmoothL1Loss, F(4, 5), F(4, 5), beta=0.7),
+    case(smooth_l1_loss, F(4, 5), F(4, 5), beta=0.5, reduction="mean"),
+    case(_HuberLoss, F(4, 5), F(4, 5), delta=0.5, reduction="none"),
+    case(_HuberLoss, F(4, 5), F(4, 5), delta=0.5, reduction="mean"),
+    case(_GaussianNLLLoss, F(4, 3), F(4, 3), U(4, 3, low=0.1)),
+    refused(ValueError, SmoothL1Loss, beta=0.0),
+]

@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, Int, Shape, check, is_constant
 from msnb.core._jax_private import is_tracer
+from msnb.core.cases import F, Flags, I, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
@@ -239,3 +240,12 @@ def DropoutDoMask(input_x, mask, keep_prob):
     kept = jnp.unpackbits(mask.reshape(-1))[: input_x.size].reshape(input_x.shape) > 0
     scaled = input_x / jnp.asarray(keep_prob).astype(input_x.dtype)
     return jnp.where(kept, scaled, jnp.zeros_like(input_x))
+
+
+CASES = [
+    case(DropoutGrad, F(2, 3), Flags(2, 3)).wrt(0),
+    case(DropoutDoMask, F(2, 3), I(16, low=0, high=256, dtype="uint8"), Values(0.5)),
+    refused(ValueError, Dropout, keep_prob=1.5),
+    refused(ValueError, Dropout, keep_prob=0.0),
+    refused(ValueError, dropout, F(2, 3), p=1.5),
+]

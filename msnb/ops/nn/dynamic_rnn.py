@@ -6,8 +6,10 @@ from jax import lax
 
 from msnb.common.kinds import Bool, ConstantAt, Int, NonNegInt, OneOf, Static, StrictFloat
 from msnb.core._jax_private import is_tracer
+from msnb.core.cases import F, case
 from msnb.core.declare import operator
 from msnb.ops import _check
+from msnb.ops._half import in_float32
 from msnb.ops.nn.lstm import check_fused, fused_gates
 
 GATES_ANYWAY = "the gates are returned either way"
@@ -103,6 +105,7 @@ def _only(op, **given):
 
 
 @operator
+@in_float32
 def DynamicGRUV2(
     x,
     weight_input,
@@ -191,3 +194,9 @@ def DynamicGRUV2(
     _, (h, z, r, n, n_h) = lax.scan(step, init_h.astype(kind), x.astype(kind) @ w_x + b_x)
     y = h[..., : min(hidden, num_proj)] if num_proj else h
     return y, h, z, r, n, n_h
+
+
+CASES = [
+    case(DynamicRNN, F(3, 2, 3), F(5, 8), F(8), None, F(1, 2, 2), F(1, 2, 2)),
+    case(DynamicGRUV2, F(3, 2, 4), F(4, 15), F(5, 15), F(15), F(15), None, F(2, 5)),
+]

@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 
+from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
@@ -78,3 +79,11 @@ def SeLU(input_x):
     """
     _check.dtype_in("SeLU", "input_x", input_x, _check.FLOAT)
     return jnp.asarray(1.05070098735548, input_x.dtype) * _elu(input_x, 1.67326324235437)
+
+
+CASES = [
+    case(Elu, F(3, 5, low=-6, high=6)),
+    case(CeLU, F(3, 6, low=-4, high=4), alpha=0.7),
+    case(SeLU, F(3, 5, low=-6, high=6)).without("gradient", "MindSpore's is not that of its SeLU"),
+    refused(ValueError, Elu, alpha=2.0),
+]

@@ -5,6 +5,7 @@ from jax import lax
 
 from msnb import log
 from msnb.common.kinds import Float, Int, Optional, PositiveFloat, Static
+from msnb.core.cases import F, I, Values, case
 from msnb.core.checks import index
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
@@ -102,3 +103,12 @@ def embedding(
     elif norm_type != 2.0:
         log.unused("ops.embedding", "there is no 'max_norm' to hold a norm against", norm_type=True)
     return Embedding.functional(input, weight, padding_idx)
+
+
+CASES = [
+    case(_EmbeddingRenorm, F(6, 4), Values([0, 5, 2]), max_norm=1.0).without(
+        "differences", "the gradient passes by the scale"
+    ),
+    case(Embedding, I(2, 3, low=0, high=5), F(5, 4)),
+    case(embedding, I(2, 3, low=0, high=5), F(5, 4), padding_idx=2),
+]

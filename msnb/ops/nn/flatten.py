@@ -1,6 +1,7 @@
 """Axes joined into one."""
 
 from msnb.common.kinds import Int, OneOf, Shape, check
+from msnb.core.cases import F, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
@@ -110,3 +111,10 @@ def _flatten(self: Tensor, order: str = "C", *, start_dim: int = 0, end_dim: int
             order, start_dim = "C", order
         self = _columns_first(order, self, tuple(range(self.ndim - 1, -1, -1)))
     return FlattenExt.functional(self, start_dim, end_dim)
+
+
+CASES = [
+    case(Flatten, F(2, 3, 4)),
+    case(FlattenGrad, F(2, 12), (2, 3, 4)),
+    case(flatten, F(2, 3, 4, 2), start_dim=1, end_dim=2),
+]

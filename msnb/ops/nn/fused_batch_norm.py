@@ -3,6 +3,7 @@
 from jax import lax
 
 from msnb.common.kinds import Float, OneOf
+from msnb.core.cases import F, U, case
 from msnb.core.declare import operator
 from msnb.ops.nn._kinds import Epsilon, Layout, Momentum
 from msnb.ops.nn.batch_norm import batch_norm_grad, channel_axis, check_channels, normalise_batch
@@ -139,3 +140,15 @@ def FusedBatchNormGradEx(
     """Gradients of FusedBatchNormEx with respect to input, scale and bias."""
     axis = x.ndim - 1 if data_format == "NHWC" else 1
     return batch_norm_grad(dy, x, scale, save_mean, save_inv_variance, axis, True)
+
+
+_STATISTICS = U(3, low=0.5), F(3), F(3), U(3, low=0.5)
+_STAYING = "no gradient reaches the moving statistics"
+
+CASES = [
+    case(FusedBatchNorm, F(4, 3, 2, 2), *_STATISTICS).without("differences", _STAYING),
+    case(FusedBatchNormEx, F(4, 3, 2, 2), *_STATISTICS).without("differences", _STAYING),
+    case(FusedBatchNormGrad, F(4, 3), F(4, 3), U(3), F(3), U(3, low=0.5)),
+    case(FusedBatchNormGradCPU, F(4, 3), F(4, 3), U(3), F(3), F(3), U(3, low=0.5)),
+    case(FusedBatchNormGradEx, F(4, 3), F(4, 3), U(3), F(3), U(3, low=0.5), F(3)),
+]

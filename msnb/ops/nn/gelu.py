@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import OneOf
+from msnb.core.cases import F16, F, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
@@ -78,3 +79,12 @@ def FastGeLU(input_x):
 def FastGeLUGrad(dy, x):
     """Gradient of FastGeLU from the cotangent and its input."""
     return pull(FastGeLU.kernel, x)(dy)[0]
+
+
+CASES = [
+    case(GeLU, F(3, 5, low=-6, high=6)),
+    case(GeLU, F16(3, 5)),
+    case(GeluExt, F(3, 6, low=-4, high=4)),
+    case(GeluExt, F(3, 6), "tanh"),
+    case(FastGeLU, F(3, 5, low=-6, high=6)),
+]

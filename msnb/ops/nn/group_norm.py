@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Float, PositiveInt
+from msnb.core.cases import F, case
 from msnb.core.declare import operator
 from msnb.ops._half import widened
 from msnb.ops.nn._standardise import scaled, standardise
@@ -64,3 +65,9 @@ def RmsNorm(x, gamma, *, epsilon: Float = 1e-6):
     axes = tuple(range(x.ndim - gamma.ndim, x.ndim))
     square = jnp.mean(wide * wide, axes, keepdims=True)
     return scaled(x, 0, square, epsilon, gamma).astype(x.dtype), lax.rsqrt(square + epsilon)
+
+
+CASES = [
+    case(GroupNorm, F(2, 4, 6, 7), 2, F(4), F(4)).results(0),
+    case(RmsNorm, F(2, 3, 4), F(4)),
+]

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Bool, Float, OneOf
+from msnb.core.cases import F, U, case
 from msnb.core.declare import operator, variant
 from msnb.ops.nn._kinds import Epsilon, Momentum
 from msnb.ops.nn._standardise import moments, scaled
@@ -82,3 +83,9 @@ def InstanceNormGrad(
         dy.reshape(flat), x.reshape(flat), jnp.tile(gamma, n), save_mean, save_variance, 1, is_training
     )
     return dx.reshape(x.shape), dgamma.reshape(n, c).sum(0), dbeta.reshape(n, c).sum(0)
+
+
+CASES = [
+    case(InstanceNorm, F(4, 3, 2, 2), U(3, low=0.5), F(3), F(3), U(3, low=0.5)).wrt(0, 1, 2),
+    case(InstanceNormGrad, F(4, 3, 2), F(4, 3, 2), F(3), F(12), U(12, low=0.5)),
+]

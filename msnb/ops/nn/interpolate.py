@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Bool, OneOf, Optional, Shape, Value, check
+from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops.nn.adaptive_pool import AdaptiveAvgPool1D, AdaptiveAvgPool2D, AdaptiveAvgPool3D
@@ -109,3 +110,13 @@ def interpolate(
     if mode == "nearest" and align_corners is not None:
         raise ValueError("For 'interpolate', 'align_corners' is for the linear modes.")
     return _Resize.functional(input, size, mode != "nearest", bool(align_corners), steps)
+
+
+CASES = [
+    case(_Resize, F(1, 2, 4, 4), size=(3, 6), linear=True, align_corners=False),
+    case(interpolate, F(2, 4, 6, 7), size=(12, 14)),
+    case(interpolate, F(2, 4, 6, 7), size=(9, 5), mode="bilinear"),
+    case(interpolate, F(2, 4, 6, 7), size=(9, 5), mode="bilinear", align_corners=True),
+    case(interpolate, F(2, 3, 7), size=5, mode="linear"),
+    refused(ValueError, interpolate, F(2, 3, 4, 4)),
+]

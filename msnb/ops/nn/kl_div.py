@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 
+from msnb.core.cases import F, U, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
@@ -41,3 +42,13 @@ def KLDivLoss(logits, labels, *, reduction: Reduction = "mean"):
 def KLDivLossGrad(x, y, doutput, *, reduction: Reduction = "mean"):
     """Gradients of KLDivLoss with respect to both inputs."""
     return pull(lambda x, y: KLDivLoss.kernel(x, y, reduction=reduction), x, y)(doutput)
+
+
+CASES = [
+    case(KLDivLoss, F(4, 5), U(4, 5), reduction="none").wrt(0),
+    case(KLDivLoss, F(4, 5), U(4, 5), reduction="mean").wrt(0),
+    case(KLDivLossGrad, F(4, 5), U(4, 5), F(4, 5), reduction="none").without(
+        "mindspore", "it takes the cotangent first"
+    ),
+    refused(ValueError, KLDivLoss, reduction="x"),
+]

@@ -5,6 +5,7 @@ import numpy as np
 from jax import lax
 
 from msnb.common.kinds import ConstantAt, Float, Int, IntOrTuple, NonNegInt, OneOf, StrictFloat
+from msnb.core.cases import F, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import widened
@@ -101,3 +102,13 @@ def LRNGrad(
 ):
     """Gradient of LRN."""
     return pull(lambda x: LRN.kernel(x, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta), x)(grads)[0]
+
+
+_OTHER_RESULT = "it takes `out` for the result of the forward operator, which the row's is not"
+
+CASES = [
+    case(L2Normalize, F(3, 5), axis=1),
+    case(L2NormalizeGrad, F(2, 3), F(2, 3), F(2, 3)).without("mindspore", _OTHER_RESULT),
+    case(LRN, F(2, 7, 3, 3), depth_radius=2, bias=1.0, alpha=0.1, beta=0.5),
+    case(LRNGrad, F(2, 7, 3, 3), F(2, 7, 3, 3), F(2, 7, 3, 3), depth_radius=2, bias=1.0, alpha=0.1, beta=0.5),
+]

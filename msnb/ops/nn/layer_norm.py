@@ -4,10 +4,12 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Float, Int, Shape, check
+from msnb.core.cases import F, U, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
 from msnb.ops._check import tensor_argument
+from msnb.ops._half import in_float32
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn._standardise import moments, standardise
 
@@ -116,12 +118,14 @@ def _layer_norm_grad(x, dy, variance, mean, gamma, norm_axis, params_axis):
 
 
 @operator
+@in_float32
 def LayerNormGrad(x, dy, variance, mean, gamma, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1):
     """Gradients of LayerNorm with respect to input, gamma and beta, from the statistics it returned."""
     return _layer_norm_grad(x, dy, variance, mean, gamma, begin_norm_axis, begin_params_axis)
 
 
 @operator
+@in_float32
 def LayerNormGradGrad(
     x, dy, variance, mean, gamma, grad_dx, grad_dg, grad_db, *, begin_norm_axis: Int = 1, begin_params_axis: Int = 1
 ):
@@ -133,3 +137,18 @@ def LayerNormGradGrad(
         return _layer_norm_grad(x, dy, variance, mean, gamma, begin_norm_axis, begin_params_axis)
 
     return pull(gradients, x, dy, gamma)((grad_dx, grad_dg, grad_db))
+
+
+_OTHER_MOMENTS = "it takes mean and variance for those of `x`, which the row's are not"
+
+CASES = [
+    case(LayerNorm, F(3, 7), F(7), F(7), epsilon=1e-5).wrt(of=0),
+    case(LayerNorm, F(2, 3, 6), F(6), F(6), begin_norm_axis=-1, begin_params_axis=-1).wrt(of=0),
+    case(LayerNorm, F(2, 3, 4), F(3, 4), F(3, 4), epsilon=1e-5).wrt(of=0),
+    case(layer_norm, F(2, 3, 4), (3, 4), F(3, 4), F(3, 4)),
+    case(LayerNormGrad, F(3, 4), F(3, 4), U(3, 1, low=0.5), F(3, 1), F(4)).without("mindspore", _OTHER_MOMENTS),
+    case(LayerNormGradGrad, F(3, 4), F(3, 4), U(3, 1, low=0.5), F(3, 1), F(4), F(3, 4), F(4), F(4)).without(
+        "mindspore", _OTHER_MOMENTS
+    ),
+    refused(TypeError, LayerNorm, begin_norm_axis=1.5),
+]

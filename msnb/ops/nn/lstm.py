@@ -5,8 +5,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Bool, ConstantAt, OneOf, PositiveInt, StrictFloat, is_constant
+from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, variant
 from msnb.ops import _check
+from msnb.ops._half import in_float32
 from msnb.ops.nn._kinds import Probability
 from msnb.ops.nn._pullback import pull
 from msnb.ops.nn.dropout import drop
@@ -69,6 +71,7 @@ def _unpack(w, input_size, hidden_size, num_layers, has_bias, directions):
 
 
 @operator
+@in_float32
 def LSTM(
     x,
     h,
@@ -155,6 +158,7 @@ def _lstm(key, x, h, c, w, input_size, hidden_size, num_layers, has_bias, bidire
 
 
 @operator
+@in_float32
 def LSTMGrad(
     x,
     hx,
@@ -282,3 +286,28 @@ def _basic_lstm_cell(key, x, h, c, w, b, keep_prob, forget_bias, state_is_tuple)
     if not is_constant(keep_prob, 1.0):
         new_h = drop(key, new_h, keep_prob)[0]
     return (new_c, new_h.astype(h.dtype), *rest)
+
+
+_SIZES = {"input_size": 3, "hidden_size": 2, "has_bias": True, "bidirectional": False, "dropout": 0.0}
+
+CASES = [
+    case(LSTM, F(2, 1, 3), F(2, 1, 2), F(2, 1, 2), F(104), **_SIZES, num_layers=2),
+    case(
+        LSTMGrad,
+        F(2, 1, 3),
+        F(1, 1, 2),
+        F(1, 1, 2),
+        F(56),
+        F(2, 1, 2),
+        F(1, 1, 2),
+        F(1, 1, 2),
+        F(2, 1, 2),
+        F(1, 1, 2),
+        F(1, 1, 2),
+        F(1),
+        **_SIZES,
+        num_layers=1,
+    ).without("mindspore", "its kernel in MindSpore 2.7.1 ends the process"),
+    case(BasicLSTMCell, F(2, 3), F(2, 2), F(2, 2), F(5, 8), F(8)),
+    refused(ValueError, LSTM, F(3, 4, 4), F(3, 4, 4), F(3, 4, 4), F(3, 4, 4), **_SIZES, num_layers=1),
+]

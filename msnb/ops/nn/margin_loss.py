@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, ConstantAt, Float, check
+from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
@@ -180,3 +181,12 @@ def triplet_margin_loss(
     if type(margin) is not float and not isinstance(margin, Tensor):
         margin = check(Float, margin, "margin", "triplet_margin_loss")
     return TripletMarginLoss.functional(anchor, positive, negative, margin, p, swap, eps, reduction)
+
+
+CASES = [
+    case(_MarginRankingLoss, F(4), F(4), Values([1.0, -1.0, 1.0, -1.0])),
+    case(_HingeEmbeddingLoss, F(4), Values([1.0, -1.0, 1.0, -1.0])).wrt(0),
+    case(SoftMarginLoss, F(4), Values([1.0, -1.0, 1.0, -1.0])),
+    case(_CosineEmbeddingLoss, F(4, 3), F(4, 3), Values([1, -1, 1, -1])),
+    case(TripletMarginLoss, F(4, 3), F(4, 3), F(4, 3), 3.5),
+]

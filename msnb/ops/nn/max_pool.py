@@ -5,6 +5,7 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, IntOrTuple, OneOf, Optional, check
+from msnb.core.cases import F, I, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
@@ -313,3 +314,29 @@ def MaxPool3D(
     return max_pool(
         x, kernel_size, strides, volume_pads("MaxPool3D", x, pad_mode, pad_list, kernel_size, strides, ceil_mode)
     )
+
+
+_TIES = I(2, 3, 8, 9, low=-2, high=3, dtype="float32")
+_PLACES = I(1, 2, 2, 2, low=0, high=16)
+
+CASES = [
+    case(MaxPool, F(2, 3, 8, 9), kernel_size=2, strides=2),
+    case(MaxPool, _TIES, kernel_size=3, strides=2, pad_mode="same"),
+    case(MaxPool, _TIES, kernel_size=(3, 2), strides=(1, 2)),
+    case(MaxPool, _TIES, kernel_size=4, strides=2, pad_mode="SAME"),
+    case(MaxPoolGrad, F(1, 2, 4, 4), F(1, 2, 2, 2), F(1, 2, 2, 2), kernel_size=2, strides=2),
+    case(MaxPoolGradGrad, F(1, 2, 4, 4), F(1, 2, 2, 2), F(1, 2, 4, 4), kernel_size=2, strides=2),
+    case(MaxPoolWithArgmax, F(1, 2, 4, 6), kernel_size=2, strides=2),
+    case(MaxPoolWithArgmax, _TIES, kernel_size=2, strides=2),
+    case(MaxPoolGradWithArgmax, F(1, 2, 4, 4), F(1, 2, 2, 2), _PLACES, kernel_size=2, strides=2),
+    case(MaxPoolGradGradWithArgmax, F(1, 2, 4, 4), F(1, 2, 4, 4), _PLACES, kernel_size=2, strides=2),
+    case(_MaxPool2D, F(1, 2, 4, 5), kernel_size=2, strides=2),
+    case(max_pool2d, _TIES, kernel_size=2, stride=2),
+    case(max_pool2d, _TIES, kernel_size=3, stride=2, padding=1),
+    case(max_pool2d, _TIES, kernel_size=2, stride=2, ceil_mode=True),
+    case(MaxPoolWithArgmaxV2, F(1, 2, 4, 5), kernel_size=2, strides=2),
+    case(MaxPool3D, F(1, 2, 4, 4, 6), kernel_size=2, strides=2),
+    refused(ValueError, MaxPool, pad_mode="full"),
+    refused(ValueError, MaxPool, kernel_size=0),
+    refused(ValueError, MaxPool, F(2, 3, 4, 4), kernel_size=5, strides=1),
+]

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import ConstantAt, Float, Int, is_constant
 from msnb.core import checks
+from msnb.core.cases import F, I, U, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
@@ -114,3 +115,11 @@ def _NLLLossND(
 def class_last(x):
     """(N, C, ...) as (N, ..., C)."""
     return jnp.moveaxis(x, 1, -1) if x.ndim > 1 else x
+
+
+CASES = [
+    case(NLLLoss, F(4, 5), I(4, low=0, high=5), U(5), reduction="none").wrt(0),
+    case(NLLLoss, F(4, 5), I(4, low=0, high=5), U(5), reduction="mean").wrt(0),
+    case(_NLLLossND, F(4, 5), I(4, low=0, high=5), U(5), reduction="none"),
+    case(_NLLLossND, F(4, 5), I(4, low=0, high=5), U(5), reduction="mean"),
+]

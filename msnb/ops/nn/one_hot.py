@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Int, PositiveInt
+from msnb.core.cases import I, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
@@ -75,3 +76,13 @@ def one_hot(
     on_value = on_value if isinstance(on_value, Tensor) else Tensor(on_value)
     off_value = off_value if isinstance(off_value, Tensor) else Tensor(off_value)
     return OneHot.functional(indices, depth, on_value, off_value, axis)
+
+
+_CONSTANT = "no gradient reaches the two values, as in MindSpore"
+
+CASES = [
+    case(OneHot, I(3, 2, low=0, high=5), 4, Values(1.0), Values(0.5)).without("differences", _CONSTANT),
+    case(OneHot, I(3, 2, low=0, high=4), 4, Values(2.0), Values(0.0), axis=0).without("differences", _CONSTANT),
+    case(one_hot, I(2, 3, low=0, high=5), 5),
+    refused(TypeError, OneHot, Values([0.5]), 3, Values(1.0), Values(0.0)),
+]

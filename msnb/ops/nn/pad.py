@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Bool, Int, Ints, Kind, Number, OneOf, accept_value, check
+from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
@@ -188,3 +189,14 @@ def pad(input_x: Tensor, padding: Ints, mode: str = "constant", value: float | N
     if value is not None and type(value) is not float:
         value = check(Number, value, "value", "pad")
     return PadV3.functional(input_x, padding, value, mode)
+
+
+CASES = [
+    case(Pad, F(2, 3), paddings=((1, 2), (0, 3))),
+    case(MirrorPad, F(3, 4), Values([[1, 2], [2, 1]], "int64"), mode="REFLECT"),
+    case(MirrorPad, F(3, 4), Values([[1, 2], [2, 1]], "int64"), mode="SYMMETRIC"),
+    case(MirrorPadGrad, F(6, 7), ((1, 2), (2, 1))),
+    *(case(pad, F(2, 4, 6, 7), padding=(1, 2, 2, 1), mode=mode) for mode in ("constant", "reflect", "replicate")),
+    refused(TypeError, Pad, paddings=[[1, 1]]),
+    refused(ValueError, Pad, F(2, 3), paddings=((1, 1),)),
+]

@@ -1,6 +1,7 @@
 """Channels rearranged: into space, out of it, and among groups."""
 
 from msnb.common.kinds import PositiveInt
+from msnb.core.cases import F, case
 from msnb.core.declare import operator
 
 
@@ -81,3 +82,10 @@ def ChannelShuffle(x, *, groups: PositiveInt):
             f"For 'channel_shuffle', 'groups' should divide the channels of 'x', but got {groups} for shape {x.shape}."
         )
     return x.reshape(x.shape[0], groups, -1, *x.shape[2:]).swapaxes(1, 2).reshape(x.shape)
+
+
+CASES = [
+    case(PixelShuffle, F(2, 4, 6, 7), upscale_factor=2),
+    case(_PixelUnshuffle, F(2, 3, 4, 6), downscale_factor=2),
+    case(ChannelShuffle, F(2, 4, 6, 7), groups=2),
+]

@@ -6,6 +6,7 @@ Gradients at the kinks are MindSpore's: zero where the function is flat on one s
 import jax.numpy as jnp
 
 from msnb.common.kinds import Float
+from msnb.core.cases import F16, F, I, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops.nn._pullback import pull
@@ -197,3 +198,19 @@ def Hardtanh(input, *, min_val: Float = -1.0, max_val: Float = 1.0):
     _check.tensor_only("Hardtanh", "input", input)
     low = jnp.where(input < min_val, jnp.full_like(input, min_val), input)
     return jnp.where(input > max_val, jnp.full_like(input, max_val), low)
+
+
+CASES = [
+    case(ReLU, F(3, 5)),
+    case(ReLU, F16(3, 5)),
+    case(ReLU, I(3, 4, low=-2, high=3)),
+    case(ReLU6, F(3, 5, low=-4, high=9)),
+    case(ReLUV2, F(1, 2, 3, 3)),
+    case(PReLU, F(2, 3, 4, 4), F(3)),
+    case(PReLU, F(2, 3, 4), F(1)),
+    case(PReLUGrad, F(2, 3, 4, 4), F(2, 3, 4, 4), F(3)),
+    case(LeakyReLUExt, F(3, 6), alpha=0.1),
+    case(Threshold, F(3, 6), thr=0.2, value=3.0),
+    case(Hardtanh, F(3, 6), max_val=0.5),
+    refused(ValueError, PReLU, F(2, 3, 4, 4), F(2)),
+]

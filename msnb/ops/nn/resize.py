@@ -4,6 +4,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common.kinds import Bool, Kind, PositiveInt, accept_value
+from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops.nn._pullback import transposed
@@ -89,3 +90,14 @@ def ResizeBilinearGrad(dout, x, *, align_corners: Bool = False):
 def nearest_index(old, new, step=None):
     """For each pixel of an axis of length `new`, its nearest on one of length `old`."""
     return np.clip(np.floor(positions(old, new, False, False, step)).astype(np.int64), 0, old - 1)
+
+
+CASES = [
+    *(
+        case(ResizeBilinear, F(2, 3, 4, 6), size=size, align_corners=corners)
+        for size in ((3, 9), (1, 2))
+        for corners in (False, True)
+    ),
+    case(ResizeBilinearGrad, F(2, 3, 3, 9), F(2, 3, 4, 6)).without("differences", "it adds in float32"),
+    refused(TypeError, ResizeBilinear, size=3),
+]

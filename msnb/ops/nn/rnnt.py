@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Int
+from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
@@ -83,3 +84,8 @@ def _transducer_nll(scores, labels, time, length, blank):
     _, rows = lax.scan(down, first, (blanks[:-1], emits[1:]))
     rows = jnp.concatenate([first[None], rows])
     return -(rows[time - 1, length] + blanks[time - 1, length])
+
+
+CASES = [
+    case(RNNTLoss, F(1, 3, 3, 4), Values([[1, 2]]), Values([3]), Values([2])).wrt(of=0),
+]

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import OneOf, PositiveInt, Shape, StrictFloat
+from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops.nn._pullback import transposed
@@ -110,3 +111,14 @@ def ROIAlignGrad(
         xdiff_shape,
         ydiff,
     )
+
+
+_ROIS = Values([[0.0, 1.0, 2.0, 9.0, 10.0], [1.0, -3.0, 0.0, 14.0, 5.0]])
+
+CASES = [
+    case(ROIAlign, F(2, 3, 6, 7), _ROIS, pooled_height=2, pooled_width=3, spatial_scale=0.5, sample_num=2).wrt(0),
+    case(
+        ROIAlignGrad, F(2, 3, 2, 2), _ROIS, xdiff_shape=(2, 3, 6, 7), pooled_height=2, pooled_width=2, spatial_scale=0.5
+    ).wrt(0),
+    refused(ValueError, ROIAlign, pooled_height=2, pooled_width=2, spatial_scale=1.0, roi_end_mode=2),
+]

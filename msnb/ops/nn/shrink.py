@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Float
+from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 
@@ -47,3 +48,9 @@ def SoftShrink(input_x, *, lambd: Float = 0.5):
     return jnp.where(
         input_x > lambd, input_x - lambd, jnp.where(input_x < -lambd, input_x + lambd, jnp.zeros_like(input_x))
     )
+
+
+CASES = [
+    *(case(shrink, x) for shrink in (HShrink, SoftShrink) for x in (F(3, 5), Values([-0.5, 0.0, 0.5]))),
+    case(SoftShrink, F(3, 6), lambd=0.3),
+]

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Int
+from msnb.core.cases import F16, F, I, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
@@ -158,3 +159,15 @@ def HSwish(input_x):
 def HSwishGrad(y_grad, x):
     """Gradient of HSwish from the cotangent and its input."""
     return pull(HSwish.kernel, x)(y_grad)[0]
+
+
+CASES = [
+    case(Sigmoid, F(3, 5, low=-6, high=6)),
+    case(Sigmoid, F16(3, 5)),
+    case(LogSigmoid, F(3, 6, low=-6, high=6)),
+    case(SiLU, F(3, 6, low=-6, high=6)),
+    case(GLU, F(3, 6)),
+    case(HSigmoid, F(3, 5, low=-6, high=6)),
+    case(HSwish, F(3, 5, low=-6, high=6)),
+    refused(TypeError, Sigmoid, I(2)),
+]

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import DType, Int, IntOrTuple
+from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
@@ -120,3 +121,16 @@ def LogSoftmaxGrad(y, dy, *, axis: Int = -1):
     """Gradient of LogSoftmax from its output and the cotangent."""
     axis = _check.axis_in("LogSoftmaxGrad", axis, y.ndim)
     return dy - jnp.exp(y) * jnp.sum(dy, axis, keepdims=True)
+
+
+CASES = [
+    case(Softmax, F(3, 5)),
+    case(Softmax, F(2, 3, 4), axis=1),
+    case(softmax, F(3, 6), axis=0),
+    case(softmin, F(3, 6)),
+    case(LogSoftmax, F(3, 5, low=-20, high=20)),
+    case(LogSoftmax, F(3, 5), axis=0),
+    refused(TypeError, Softmax, axis=1.0),
+    refused(ValueError, Softmax, F(2, 3), axis=4),
+    refused(TypeError, LogSoftmax, axis="0"),
+]

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Float
+from msnb.core.cases import F16, F, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
@@ -77,3 +78,11 @@ def Mish(x):
     """
     _check.dtype_in("Mish", "x", x, _check.FLOAT)
     return x * jnp.tanh(log_one_plus_exp(x))
+
+
+CASES = [
+    case(Softplus, F(3, 5, low=-6, high=6)),
+    case(Softplus, F16(3, 5)),
+    case(SoftplusExt, F(3, 6, low=-10, high=10), beta=2, threshold=4),
+    case(Mish, F(3, 5, low=-6, high=6)).within(1e-3),
+]

@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 
+from msnb.core.cases import F, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
@@ -49,3 +50,9 @@ def Softsign(input_x):
     _check.dtype_in("Softsign", "input_x", input_x, _check.FLOAT)
     # |x| by where: its slope at 0 does not matter, x / 1 has slope 1 there whichever side is taken.
     return input_x / (1 + jnp.where(input_x < 0, -input_x, input_x))
+
+
+CASES = [
+    case(Tanh, F(3, 5, low=-6, high=6)).within(2e-4),
+    case(Softsign, F(3, 5, low=-6, high=6)),
+]

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Bool, Int, check
+from msnb.core.cases import F, I, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
@@ -100,3 +101,11 @@ def InTopK(x1, x2, *, k: Int):
     own = jnp.take_along_axis(x1, jnp.where(inside, x2, 0)[:, None], axis=1)
     better = jnp.sum(x1 > own, axis=1)
     return inside & (better < k) & jnp.isfinite(own[:, 0])
+
+
+CASES = [
+    case(TopK, F(3, 7), 4, sorted=True),
+    case(topk, F(3, 6), 2, dim=0, largest=False),
+    case(InTopK, F(4, 5), I(4, low=0, high=5), k=2),
+    refused(ValueError, TopK, F(2, 3), 9),
+]

@@ -3,6 +3,7 @@
 from jax import lax
 
 from msnb.common.kinds import Shape
+from msnb.core.cases import F, case
 from msnb.core.declare import operator
 from msnb.ops import _check
 
@@ -31,3 +32,8 @@ def Im2ColExt(input, kernel_size: Shape, dilation: Shape = (1,), padding: Shape 
         input, kernel, two(stride), [(p, p) for p in two(padding)], rhs_dilation=two(dilation)
     )
     return patches.reshape(*patches.shape[:2], -1)
+
+
+CASES = [
+    case(Im2ColExt, F(2, 4, 6, 7), 2, 1, 0, 2),
+]

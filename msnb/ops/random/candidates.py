@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, Int, NonNegInt, PositiveInt
+from msnb.core.cases import F, Values, case
 from msnb.core.checks import label
 from msnb.core.declare import operator
 from msnb.ops._check import FLOAT, INDEX, dtype_in, rank
@@ -204,3 +205,8 @@ def NoRepeatNGram(state_seq, log_probs, *, ngram_size: PositiveInt = 1):
     batch, beam = jnp.ogrid[: log_probs.shape[0], : log_probs.shape[1]]
     banned = banned.at[batch[..., None], beam[..., None], grams[..., -1]].max(same)
     return jnp.where(banned, jnp.finfo(log_probs.dtype).min, log_probs)
+
+
+CASES = [
+    case(NoRepeatNGram, Values([[[1, 2, 1]]]), F(1, 1, 4), ngram_size=2),
+]

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, DType, Int, Kind, NonNegInt, Optional, PositiveInt, accept_value, check
+from msnb.core.cases import Values, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
@@ -241,3 +242,8 @@ def _RandpermOf(key, n: PositiveInt, *, seed: NonNegInt = 0, dtype: Optional(DTy
         ``CPU`` ``GPU`` ``TPU``
     """
     return jax.random.permutation(stream(key, seed), n).astype(np_dtype(dtype or mstype.int64))
+
+
+CASES = [
+    refused(ValueError, multinomial, Values([1.0, 2.0]), 3, replacement=False),
+]

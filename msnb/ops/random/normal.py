@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
 from msnb.common.kinds import DType, Int, NonNegInt
+from msnb.core.cases import refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
@@ -238,3 +239,9 @@ def TruncatedNormal(key, shape: PositiveShape, *, seed: Int = 0, dtype: DType = 
         (1, 2)
     """
     return jax.random.truncated_normal(stream(key, seed), -2, 2, shape, jnp.float32).astype(np_dtype(dtype))
+
+
+CASES = [
+    refused(ValueError, StandardNormal, seed=-1, says="seed"),
+    refused(ValueError, StandardNormal, (0,), says="shape"),
+]

@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import Bool, OneOf, StrictFloat
+from msnb.core.cases import F, U, Values, case
 from msnb.core.declare import operator
 from msnb.ops._check import NO_RACE
 from msnb.ops._half import in_float32
@@ -220,3 +221,17 @@ def SparseApplyProximalAdagrad(
         ``CPU`` ``GPU`` ``TPU``
     """
     return _sparse_proximal("SparseApplyProximalAdagrad", var, accum, lr, l1, l2, grad, indices)
+
+
+_RATES = Values(0.1), Values(0.3), Values(0.2)
+
+CASES = [
+    case(ApplyAdagrad, F(3, 4), U(3, 4), 0.1, F(3, 4)),
+    case(ApplyAdagradV2, F(3, 4), U(3, 4), 0.1, F(3, 4), epsilon=1e-3),
+    case(ApplyAdagradV2, F(3, 4), U(3, 4), 0.1, F(3, 4), epsilon=1e-3, update_slots=False),
+    case(SparseApplyAdagrad, F(6, 4), U(6, 4), F(2, 4), Values([4, 1]), lr=0.1),
+    case(SparseApplyAdagradV2, F(6, 4), U(6, 4), F(2, 4), Values([4, 1]), lr=0.1, epsilon=1e-3).within(3e-4),
+    case(ApplyProximalAdagrad, F(3, 4), U(3, 4), 0.1, 0.3, 0.2, F(3, 4)),
+    case(FusedSparseProximalAdagrad, F(6, 4), U(6, 4), *_RATES, F(3, 4), Values([4, 1, 4])).results(),
+    case(SparseApplyProximalAdagrad, F(6, 4), U(6, 4), *_RATES, F(2, 4), Values([4, 1])),
+]

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, OneOf
+from msnb.core.cases import F, U, Values, case
 from msnb.core.declare import operator
 from msnb.ops._check import NO_RACE
 from msnb.ops._half import in_float32
@@ -244,3 +245,18 @@ def FusedSparseLazyAdam(
     new_m, new_v, direction = adam_rule(take(m, rows), take(v, rows), g, beta1, beta2, use_nesterov)
     step = adam_rate(lr, beta1_power, beta2_power) * direction / (jnp.sqrt(new_v) + epsilon)
     return put(var, rows, take(var, rows) - step), put(m, rows, new_m), put(v, rows, new_v)
+
+
+_MOMENTS = F(3, 4), F(3, 4), U(3, 4, low=0.1)
+_TABLES = F(6, 4), F(6, 4), U(6, 4, low=0.1)
+_RATES = tuple(map(Values, (0.9, 0.999, 0.01, 0.9, 0.999, 1e-8)))
+
+CASES = [
+    case(Adam, *_MOMENTS, 0.9, 0.999, 0.01, 0.9, 0.999, 1e-8, F(3, 4)).results(),
+    case(Adam, *_MOMENTS, 0.81, 0.99, 0.01, 0.9, 0.999, 1e-8, F(3, 4), use_nesterov=True).results(),
+    case(AdamNoUpdateParam, *_MOMENTS[1:], 0.9, 0.999, 0.01, 0.9, 0.999, 1e-8, F(3, 4)),
+    case(AdamWeightDecay, *_MOMENTS, 0.01, 0.9, 0.999, 1e-6, 0.1, F(3, 4)).results(),
+    case(ApplyAdaMax, *_MOMENTS, 0.9, 0.01, 0.9, 0.99, 1e-8, F(3, 4)),
+    case(FusedSparseAdam, *_TABLES, *_RATES, F(3, 4), Values([4, 1, 4])).results(),
+    case(FusedSparseLazyAdam, *_TABLES, *_RATES, F(3, 4), Values([4, 1, 4])).results(),
+]

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import ConstantAt, OneOf, StrictFloat, is_constant
+from msnb.core.cases import F, U, Values, case
 from msnb.core.declare import operator
 from msnb.ops._check import NO_RACE
 from msnb.ops._half import in_float32
@@ -166,3 +167,15 @@ def SparseApplyFtrlV2(
         ``CPU`` ``GPU`` ``TPU``
     """
     return _sparse_ftrl("SparseApplyFtrlV2", var, accum, linear, grad, indices, lr, l1, l2, lr_power, l2_shrinkage)
+
+
+_TABLES = F(6, 4), U(6, 4, low=0.1), F(6, 4)
+_RATES = {"lr": 0.1, "l1": 0.2, "l2": 0.1, "lr_power": -0.5}
+_WRONG_SIGN = "MindSpore 2.7.1 adds `l1` where `linear` is negative: test_nn_behaviour.py has the formula"
+
+CASES = [
+    case(ApplyFtrl, F(3, 4), U(3, 4, low=0.1), F(3, 4), F(3, 4), 0.1, 0.2, 0.3, -0.5).without("mindspore", _WRONG_SIGN),
+    case(FusedSparseFtrl, *_TABLES, F(3, 4), Values([4, 1, 4]), **_RATES).results(),
+    case(SparseApplyFtrl, *_TABLES, F(2, 4), Values([4, 1]), **_RATES),
+    case(SparseApplyFtrlV2, *_TABLES, F(2, 4), Values([4, 1]), **_RATES, l2_shrinkage=0.1),
+]

@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 
 from msnb.common.kinds import Bool, ConstantAt, Float, OneOf, StrictFloat, is_constant
+from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator
 from msnb.ops._check import NO_RACE
 from msnb.ops._half import in_float32
@@ -188,3 +189,15 @@ def LARSUpdate(
     if use_clip:
         ratio = jnp.minimum(ratio / lr, 1.0)
     return ((gradient + decay * weight) * ratio).astype(gradient.dtype)
+
+
+CASES = [
+    case(ApplyMomentum, F(3, 4), F(3, 4), 0.1, F(3, 4), 0.9),
+    case(ApplyMomentum, F(3, 4), F(3, 4), Values(0.1), F(3, 4), Values(0.9)),
+    case(SGD, F(2), F(2), Values(0.1), F(2), Values(0.9), Values([1.0, 1.0]), weight_decay=0.2, nesterov=True),
+    case(SGD, F(2), F(2), Values(0.1), F(2), Values(0.9), Values([0.0, 0.0]), dampening=0.1, weight_decay=0.2),
+    case(ApplyGradientDescent, F(3, 4), 0.1, F(3, 4)),
+    case(ApplyProximalGradientDescent, F(3, 4), 0.1, 0.3, 0.2, F(3, 4)),
+    case(LARSUpdate, F(3, 4), F(3, 4), Values(4.0), Values(2.0), Values(0.1), Values(0.5)),
+    refused(ValueError, SGD, dampening=0.5, nesterov=True),
+]

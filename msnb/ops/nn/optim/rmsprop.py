@@ -4,6 +4,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from msnb.common.kinds import OneOf
+from msnb.core.cases import F, U, case
 from msnb.core.declare import operator
 from msnb.ops._check import NO_RACE
 from msnb.ops._half import in_float32
@@ -111,3 +112,12 @@ def ApplyAdadelta(var, accum, accum_update, lr, rho, epsilon, grad):
     step = jnp.sqrt(accum_update + epsilon) * lax.rsqrt(accum + epsilon) * grad
     accum_update = rho * accum_update + (1 - rho) * step * step
     return like(var, var - lr * step, accum, accum_update)
+
+
+CASES = [
+    case(ApplyRMSProp, F(3, 4), U(3, 4), F(3, 4), 0.1, F(3, 4), 0.9, 0.5, 1e-3).within(3e-4).results(),
+    case(
+        ApplyCenteredRMSProp, F(3, 4), U(3, 4, high=0.1), U(3, 4, low=0.5), F(3, 4), F(3, 4), 0.1, 0.9, 0.5, 1e-3
+    ).results(),
+    case(ApplyAdadelta, F(3, 4), U(3, 4), U(3, 4), 0.1, 0.9, 1e-3, F(3, 4)),
+]

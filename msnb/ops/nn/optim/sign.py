@@ -2,6 +2,7 @@
 
 import jax.numpy as jnp
 
+from msnb.core.cases import F, case
 from msnb.core.declare import operator
 from msnb.ops._half import in_float32
 from msnb.ops.nn.optim._update import like, same_shapes, scalar
@@ -49,3 +50,9 @@ def ApplyPowerSign(var, m, lr, logbase, sign_decay, beta, grad):
     lr, logbase, sign_decay, beta = map(scalar, (lr, logbase, sign_decay, beta))
     m = beta * m + (1 - beta) * grad
     return like(var, var - lr * jnp.exp(logbase * sign_decay * jnp.sign(grad) * jnp.sign(m)) * grad, m)
+
+
+CASES = [
+    case(ApplyAddSign, F(3, 4), F(3, 4), 0.1, 1.0, 0.9, 0.8, F(3, 4)),
+    case(ApplyPowerSign, F(3, 4), F(3, 4), 0.1, 2.0, 0.9, 0.8, F(3, 4)),
+]
