@@ -1,0 +1,136 @@
+"""What a person waits for: the first call of a network, cold, with programs on disk, and with real MindSpore.
+
+    python benchmarks/first_call.py [--mindspore PYTHON] [--rounds 3] [ROW...]
+
+Each figure is that of a fresh process, by turns; importing and making the network are not part of it. PYTHON is an
+interpreter with MindSpore 2; the networks are written once and run on both. Cold: nothing is on disk; warm: what the
+cold run compiled is there. Printed are medians of wall and CPU seconds, and their ratios to MindSpore's.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROWS = ("lenet train", "resnet50 train", "lenet forward, PYNATIVE")
+
+
+def child(row):
+    """Run one row in this process, by whatever `import mindspore` gives."""
+    if "--msnb" in sys.argv:
+        import msnb.alias
+
+        msnb.alias.install()
+    import numpy as np
+
+    import mindspore as ms
+    from mindspore import Tensor, nn, ops
+
+    class LeNet(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.conv1 = nn.Conv2d(1, 6, 5, pad_mode="valid")
+            self.conv2 = nn.Conv2d(6, 16, 5, pad_mode="valid")
+            self.fc1, self.fc2, self.fc3 = nn.Dense(400, 120), nn.Dense(120, 84), nn.Dense(84, 10)
+            self.relu, self.pool, self.flatten = nn.ReLU(), nn.MaxPool2d(2, 2), nn.Flatten()
+
+        def construct(self, x):
+            x = self.pool(self.relu(self.conv1(x)))
+            x = self.flatten(self.pool(self.relu(self.conv2(x))))
+            return self.fc3(self.relu(self.fc2(self.relu(self.fc1(x)))))
+
+    class Bottleneck(nn.Cell):
+        def __init__(self, inputs, middle, outputs, stride):
+            super().__init__()
+            self.conv1, self.bn1 = nn.Conv2d(inputs, middle, 1), nn.BatchNorm2d(middle)
+            self.conv2, self.bn2 = nn.Conv2d(middle, middle, 3, stride), nn.BatchNorm2d(middle)
+            self.conv3, self.bn3 = nn.Conv2d(middle, outputs, 1), nn.BatchNorm2d(outputs)
+            self.relu, self.same = nn.ReLU(), inputs == outputs and stride == 1
+            if not self.same:
+                self.down = nn.SequentialCell([nn.Conv2d(inputs, outputs, 1, stride), nn.BatchNorm2d(outputs)])
+
+        def construct(self, x):
+            y = self.relu(self.bn1(self.conv1(x)))
+            y = self.bn3(self.conv3(self.relu(self.bn2(self.conv2(y)))))
+            if self.same:
+                return self.relu(y + x)
+            return self.relu(y + self.down(x))
+
+    class ResNet50(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.conv, self.bn, self.relu = nn.Conv2d(3, 64, 7, 2), nn.BatchNorm2d(64), nn.ReLU()
+            self.pool = nn.MaxPool2d(3, 2, "same")
+            blocks, inputs = [], 64
+            for middle, count, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
+                for number in range(count):
+                    blocks.append(Bottleneck(inputs, middle, 4 * middle, stride if number == 0 else 1))
+                    inputs = 4 * middle
+            self.blocks, self.mean, self.head = nn.SequentialCell(blocks), ops.ReduceMean(), nn.Dense(2048, 10)
+
+        def construct(self, x):
+            x = self.pool(self.relu(self.bn(self.conv(x))))
+            return self.head(self.mean(self.blocks(x), (2, 3)))
+
+    random = np.random.default_rng(0)
+    if "PYNATIVE" in row:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+        net, x = LeNet(), Tensor(random.random((32, 1, 32, 32), np.float32))
+        call = lambda: net(x)  # noqa: E731
+    else:
+        ms.set_context(mode=ms.GRAPH_MODE)
+        lenet = row.startswith("lenet")
+        net = LeNet() if lenet else ResNet50()
+        x = Tensor(random.random((32, 1, 32, 32) if lenet else (8, 3, 64, 64), np.float32))
+        y = Tensor(random.integers(0, 10, x.shape[0]).astype(np.int32))
+        loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+        optimizer = nn.Momentum(net.trainable_params(), 0.01, 0.9)
+        step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), optimizer).set_train()
+        call = lambda: step(x, y)  # noqa: E731
+    wall, cpu = time.perf_counter(), time.process_time()
+    call().asnumpy()
+    print(json.dumps([time.perf_counter() - wall, time.process_time() - cpu]))
+
+
+def run(python, row, *options, **environment):
+    """[wall, CPU seconds] of a fresh process."""
+    command = [python, __file__, "--child", row, *options]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **environment})
+    if done.returncode:
+        raise SystemExit(f"{row} failed:\n{done.stderr[-2000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def main():
+    """Print a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("row", nargs="*", default=ROWS)
+    parser.add_argument("--mindspore")
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    print(f"{'seconds, wall (CPU)':28} {'cold':>20} {'warm':>20} {'MindSpore':>16}")
+    for row in options.row:
+        times = {"cold": [], "warm": [], "MindSpore": []}
+        for _ in range(options.rounds):
+            with tempfile.TemporaryDirectory() as cache:
+                for name in ("cold", "warm"):
+                    times[name].append(run(sys.executable, row, "--msnb", MSNB_CACHE=cache, MSNB_COMPILE_CACHE=""))
+            if options.mindspore:
+                times["MindSpore"].append(run(options.mindspore, row))
+        found = {k: [statistics.median(t) for t in zip(*v, strict=True)] for k, v in times.items() if v}
+        shown = []
+        for name, (wall, cpu) in found.items():
+            ratio = f" {wall / found['MindSpore'][0]:.2f}x" if name != "MindSpore" and "MindSpore" in found else ""
+            shown.append(f"{f'{wall:.2f} ({cpu:.2f}){ratio}':>20}")
+        print(f"{row:28} {' '.join(shown)}", flush=True)
+
+
+if __name__ == "__main__":
+    if "--child" in sys.argv:
+        child(sys.argv[sys.argv.index("--child") + 1])
+    else:
+        main()
