@@ -42,16 +42,18 @@ class Draft:
         with naming(self.path):
             self.name, self.descriptor = _create(self._folder, permissions)
 
-    def publish(self):
-        """Let the file have its name, once all of it is on the disk."""
+    def publish(self, durable=True):
+        """Let the file have its name, once all of it is on the disk; not `durable`, without waiting for the disk."""
         with naming(self.path):
-            os.fsync(self.descriptor)
+            if durable:
+                os.fsync(self.descriptor)
             if fcntl is None:  # what is open cannot be renamed there; elsewhere the lock is held until it has its name
                 self._close()
             os.replace(self.name, self.path)
             self.name = None
             self._close()
-            _sync_folder(self._folder)
+            if durable:
+                _sync_folder(self._folder)
 
     def discard(self):
         """Leave nothing behind; nothing happens when it has been published."""
@@ -70,7 +72,7 @@ class Draft:
 
 
 @contextlib.contextmanager
-def writing(path, mode="wb", permissions=0o666, **options):
+def writing(path, mode="wb", permissions=0o666, durable=True, **options):
     """Open a file for writing; it replaces `path` at the end of the block, and not at all when that raises.
 
     A link at `path` is replaced, not followed. What is no file (a pipe, /dev/null) is written to as it is.
@@ -79,6 +81,8 @@ def writing(path, mode="wb", permissions=0o666, **options):
         path (Union[str, Path]): The file.
         mode (str): "wb" or "w". Default: "wb".
         permissions (int): Of a new file; the umask is taken off. Default: 0o666.
+        durable (bool): Whether the disk is waited for. A file that is not, and that the power fails under, may be there
+            and not be whole: for what can be made again, and whose reader notices. Default: True.
         options (dict): `encoding`, `newline` and what else `open` takes.
 
     Yields:
@@ -95,7 +99,7 @@ def writing(path, mode="wb", permissions=0o666, **options):
     try:
         with naming(draft.path), open(draft.descriptor, mode, closefd=False, **options) as file:
             yield file
-        draft.publish()
+        draft.publish(durable)
     except BaseException:
         draft.discard()
         raise

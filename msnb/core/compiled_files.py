@@ -9,10 +9,8 @@ import contextlib
 import hashlib
 import os
 import platform
-import secrets
 import stat
 import threading
-import time
 from pathlib import Path
 
 import jax
@@ -20,14 +18,13 @@ import jaxlib.version
 from jax.extend.core import jaxprs_in_params
 
 from msnb import context, log
+from msnb._atomic import writing
 from msnb._cache_folder import cache_folder
 from msnb._version import __version__
 from msnb.core import _jax_private
 
 LIMIT = 1 << 30  # bytes that all files together may take
 _DIGEST = 16
-_DRAFT = ".draft-"
-_OLD = 3600  # seconds after which a draft belongs to a process that died
 _LOOK = 32 << 20  # bytes written by this process after which it looks at the limit again
 
 
@@ -85,16 +82,12 @@ class CompiledFiles:
 
     def put(self, key, value):
         """Keep an executable; where the disk is full or must not be written, nothing is kept."""
-        draft = self.folder / (_DRAFT + secrets.token_hex(8))
         try:
             if not self._may_use(make=True):
                 return
-            with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            with writing(self.folder / _name(key), permissions=0o600, durable=False) as file:
                 file.write(_checksum(value) + value)
-            os.replace(draft, self.folder / _name(key))
         except OSError:
-            with contextlib.suppress(OSError):
-                draft.unlink(missing_ok=True)
             return
         if self._written is None or self._written > _LOOK:
             self.prune()
@@ -130,15 +123,16 @@ class CompiledFiles:
         return found
 
     def prune(self):
-        """Remove what was used longest ago until three quarters of the limit are left, and drafts of the dead."""
-        files, now = sorted(self.files()), time.time()
+        """Remove what was used longest ago until three quarters of the limit are left."""
+        files = sorted(self.files())
         held = sum(size for _, size, _ in files)
         wanted = held if held <= LIMIT else LIMIT * 3 // 4
-        for used, size, path in files:
-            if held > wanted or (path.name.startswith(_DRAFT) and now - used > _OLD):
-                with contextlib.suppress(OSError):
-                    path.unlink()
-                held -= size
+        for _, size, path in files:
+            if held <= wanted:
+                return
+            with contextlib.suppress(OSError):
+                path.unlink()
+            held -= size
 
     def clear(self):
         """Remove every file; returns (number, bytes)."""
@@ -156,8 +150,7 @@ def _name(key):
 
 def _ours(path):
     """Whether a file's name is one that is given here: nothing else in the folder is touched."""
-    name = path.name.removeprefix(_DRAFT)
-    return len(name) in (16, 48) and not set(name) - set("0123456789abcdef")
+    return len(path.name) == 48 and not set(path.name) - set("0123456789abcdef")
 
 
 def _checksum(content):
