@@ -98,7 +98,7 @@ def _programs():
             root = program.root()
             found.append(
                 {
-                    "name": program.name,
+                    "name": program.title,
                     "nodes": len(program.jaxpr.jaxpr.eqns),
                     "calls": program.calls,
                     "seconds": sum(program.seconds.values()),
