@@ -8,13 +8,14 @@ import os
 import re
 import runpy
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from argparse import Namespace
 from pathlib import Path
 
-from msnb import alias, context
+from msnb import _terminal, alias, context
 from msnb._atomic import writing
 from msnb._version import __version__
 
@@ -216,8 +217,24 @@ def run_script(options: Namespace) -> int:
     alias.install()
     sys.argv = [str(script), *options.arguments]
     sys.path[0] = str(script.resolve().parent)
-    runpy.run_path(str(script), run_name="__main__")
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    except KeyboardInterrupt as error:
+        _terminal.interrupted(error)
+        return 128 + signal.SIGINT
+    except Exception as error:
+        # By the hook, which the script may have replaced; the frames above the script's first are none of its own.
+        error.__traceback__ = _from(str(script), error.__traceback__)
+        sys.excepthook(type(error), error, error.__traceback__)
+        return 1
     return 0
+
+
+def _from(file, tb):
+    """A traceback from the first frame of `file` on; None where no line of it was running."""
+    while tb is not None and tb.tb_frame.f_code.co_filename != file:
+        tb = tb.tb_next
+    return tb
 
 
 def run_stubs(options: Namespace) -> int:

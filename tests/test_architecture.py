@@ -26,7 +26,7 @@ FLOOR = {
     **dict.fromkeys(("insight", "profiler", "explainer"), 6),
     "notebook": 7,
 }
-BESIDE = {"alias", "__main__", "samples", "stubs"}
+BESIDE = {"alias", "_terminal", "__main__", "samples", "stubs"}
 # They act on the alias `mindspore` when a user asks for it.
 KNOW_THE_ALIAS = {"msnb.notebook.errors", "msnb.notebook.magics"}
 # Narrower than the floors say: who of the same or a lower floor must not be imported.

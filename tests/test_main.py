@@ -3,10 +3,12 @@
 import os
 import re
 import subprocess
+import sys
 
 import pytest
 
 from msnb import __main__ as command
+from msnb import _terminal
 
 
 def test_versions_are_printed(capsys):
@@ -51,6 +53,85 @@ def test_a_script_runs_as_it_is_with_its_arguments(tmp_path):
 def test_a_missing_script_is_named(capsys):
     assert command.main(["run", "nowhere.py"]) == 1
     assert "nowhere.py" in capsys.readouterr().err
+
+
+WRONG = """import numpy as np
+import mindspore as ms
+from mindspore import nn, ops
+class Block(nn.Cell):
+    def construct(self, x):
+        return ops.MatMul()(x, ms.Tensor(np.ones((5, 2), np.float32)))
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.SequentialCell([nn.ReLU(), Block()])
+    def construct(self, x):
+        return self.blocks(x)
+x = ms.Tensor(np.ones((2, 4), np.float32))
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Run the text of a script in this process: (exit status, what stands in standard error)."""
+    monkeypatch.setattr(sys, "argv", ["msnb"])
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
+    monkeypatch.delenv("MSNB_TRACEBACK", raising=False)
+    script = tmp_path / "train.py"
+
+    def of(text):
+        script.write_text(text)
+        return command.main(["run", str(script)]), capsys.readouterr().err
+
+    yield of
+    command.alias.uninstall()
+
+
+@pytest.mark.parametrize("mode", ["GRAPH", "PYNATIVE"])
+def test_an_error_deep_in_a_net_ends_with_its_sentence_below_the_lines_of_the_script(run, mode):
+    status, shown = run(WRONG + f"ms.set_context(mode=ms.{mode}_MODE)\nNet()(x)\n")
+    lines = shown.splitlines()
+    assert status == 1
+    assert lines[0] == "Traceback (most recent call last):" and lines[-1].startswith("ValueError: For 'MatMul'")
+    assert re.findall(r"train.py\", line (\d+)", shown) == ["15", "12", "6"]
+    assert shown.count("  File ") == 3 and "For simplicity, JAX" not in shown
+    assert re.fullmatch(r"\(\d+ frames inside msnb and JAX left out; MSNB_TRACEBACK=full shows them\)", lines[-2])
+
+
+def test_all_frames_of_an_error_can_be_had(run, monkeypatch):
+    monkeypatch.setenv("MSNB_TRACEBACK", "full")
+    _, shown = run(WRONG + "Net()(x)")
+    assert "msnb/core/" in shown and "left out" not in shown
+
+
+def test_of_an_error_without_msnb_the_lines_of_the_script_are_shown(run):
+    status, shown = run("import json\njson.loads('{')")
+    assert status == 1 and shown.splitlines()[1].endswith('train.py", line 2, in <module>')
+    assert "raw_decode" in shown and "runpy" not in shown
+    _, shown = run("x = (\n")
+    assert "SyntaxError" in shown and "runpy" not in shown
+
+
+def test_a_script_with_a_hook_of_its_own_keeps_it(run):
+    _, shown = run("import sys\nsys.excepthook = lambda kind, *_: print(kind, file=sys.stderr)\n1 / 0")
+    assert shown == "<class 'ZeroDivisionError'>\n"
+
+
+def test_a_stop_is_one_line_with_its_place_and_status_130(run):
+    assert run("import signal\nsignal.raise_signal(signal.SIGINT)\n") == (130, "\nInterrupted at train.py:2.\n")
+
+
+def test_the_alias_shows_errors_so_while_it_is_on_and_leaves_the_hook_of_others(monkeypatch):
+    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
+    command.alias.install(warn=False)
+    assert sys.excepthook is _terminal.show
+    command.alias.uninstall()
+    assert sys.excepthook is sys.__excepthook__
+    monkeypatch.setattr(sys, "excepthook", print)
+    command.alias.install(warn=False)
+    command.alias.uninstall()
+    assert sys.excepthook is print
 
 
 def test_the_quick_start_is_found():
