@@ -4,6 +4,7 @@
 """
 
 import os
+import signal
 import sys
 import traceback
 from typing import Any
@@ -44,8 +45,13 @@ def show(kind: type[BaseException], error: BaseException, tb: Any) -> None:
 
 
 def interrupted(error: KeyboardInterrupt) -> None:
-    """Print where Ctrl-C has stopped a script, in one line."""
-    from msnb.insight import short_traceback  # spares programs that are not stopped what names their lines
+    """Print in one line where Ctrl-C has stopped a script; the next Ctrl-C ends Python without waiting for threads."""
+    from msnb.core import compiling  # spares programs that are not stopped this and the next
+    from msnb.insight import short_traceback  # spares: see above
 
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     where = short_traceback.last_line(error)
-    print(f"\nInterrupted{f' at {where}' if where else ''}.", file=sys.stderr, flush=True)
+    line = f"\nInterrupted{f' at {where}' if where else ''}."
+    if compiling.going_on():
+        line += " XLA finishes what it is compiling first; Ctrl-C again does not wait for that."
+    print(line, file=sys.stderr, flush=True)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -84,7 +85,9 @@ def run(tmp_path, monkeypatch, capsys):
         script.write_text(text)
         return command.main(["run", str(script)]), capsys.readouterr().err
 
+    on_interrupt = signal.getsignal(signal.SIGINT)
     yield of
+    signal.signal(signal.SIGINT, on_interrupt)
     command.alias.uninstall()
 
 
