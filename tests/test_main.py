@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from msnb import __main__ as command
-from msnb import _terminal
+from msnb import _commands, _terminal
 
 
 def test_versions_are_printed(capsys):
@@ -19,20 +19,79 @@ def test_versions_are_printed(capsys):
     assert f"msnb       {msnb.__version__}" in capsys.readouterr().out
 
 
-def test_devices_are_listed_with_the_one_in_use(capsys):
+def test_devices_are_listed_with_the_one_in_use_and_what_they_have(capsys):
     assert command.main(["devices"]) == 0
-    assert re.search(r"^\* CPU  +0", capsys.readouterr().out, re.MULTILINE)
+    (line,) = re.findall(r"^\* CPU  +0  .+", capsys.readouterr().out, re.MULTILINE)
+    cores, memory = re.search(r", (\d+) cores?, ([\d.]+) GB of memory", line).groups()
+    assert 1 <= int(cores) <= os.cpu_count()
+    assert float(memory) == pytest.approx(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9, rel=0.01)
 
 
-def test_options_behind_lab_are_jupyterlabs(monkeypatch, tmp_path):
+def test_jupyterlab_takes_the_place_of_this_process_and_all_further_options(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     calls = []
-    monkeypatch.setattr(command.subprocess, "call", lambda arguments: calls.append(arguments) or 0)
+    monkeypatch.setattr(command.os, "execv", lambda *program: calls.append(program))
     monkeypatch.setattr(command.importlib.util, "find_spec", lambda name: True)
-    assert command.main(["lab", "--no-browser", "--port=9999"]) == 0
-    assert calls[0][1:3] == ["-m", "jupyterlab"] and calls[0][-2:] == ["--no-browser", "--port=9999"]
-    with pytest.raises(SystemExit):
-        command.main(["devices", "--no-browser"])
+    command.main(["lab", "--no-browser", "--port=9999"])
+    ((program, arguments),) = calls
+    assert program == arguments[0] == sys.executable
+    assert arguments[1:3] == ["-m", "jupyterlab"] and arguments[-2:] == ["--no-browser", "--port=9999"]
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["labb"], "there is no command 'labb': did you mean lab?"),
+        (["xyz"], "there is no command 'xyz': there are demo, lab, run, stubs, devices, version."),
+        (
+            ["devices", "--no-browser"],
+            "devices takes no --no-browser; python -m msnb devices --help says what it takes",
+        ),
+        (["run"], "the following arguments are required: SCRIPT"),
+        ([], "the following arguments are required: COMMAND"),
+    ],
+)
+def test_a_mistake_is_answered_with_one_sentence_and_status_2(arguments, said, capsys):
+    with pytest.raises(SystemExit) as ended:
+        command.main(arguments)
+    assert ended.value.code == 2 and capsys.readouterr().err.endswith(f"error: {said}\n")
+
+
+def test_every_command_can_be_asked_for_help(capsys):
+    for name in command.RUN:
+        with pytest.raises(SystemExit) as ended:
+            command.main([name, "--help"])
+        assert ended.value.code == 0
+        assert capsys.readouterr().out.startswith(f"usage: python -m msnb {name}")
+
+
+@pytest.mark.parametrize(
+    "arguments, status, said",
+    [("--version", 0, "msnb "), ("version", 0, "jax "), ("--help", 0, "COMMAND"), ("labb", 2, "did you mean lab?")],
+)
+def test_what_needs_no_jax_is_answered_without_it(arguments, status, said, tmp_path):
+    (tmp_path / "jax.py").write_text("raise SystemExit('JAX is imported')")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(command.PACKAGE.parent)))}
+    run = [sys.executable, "-m", "msnb", arguments]
+    result = subprocess.run(run, capture_output=True, text=True, env=environment)
+    assert result.returncode == status and said in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    "argv, whole, expected",
+    [
+        (["-m", "lab"], ["python", "-X", "dev", "-m", "msnb", "lab"], ["lab"]),
+        (["-m"], ["python", "-mmsnb"], []),
+        (["/bin/msnb", "lab"], ["python", "/bin/msnb", "lab"], ["lab"]),
+        (["-m", "x"], ["python", "-m", "msnb.stubs", "x"], None),
+        (["-m", "version"], ["python", "-m", "train", "version"], None),
+        (["train.py", "version"], ["python", "train.py", "version"], None),
+        (["-c", "-m", "msnb"], ["python", "-c", "import msnb", "-m", "msnb"], None),
+        ([], ["python"], None),
+    ],
+)
+def test_only_the_command_itself_is_answered(argv, whole, expected):
+    assert _commands.of_process(argv, whole) == expected
 
 
 def test_a_script_runs_as_it_is_with_its_arguments(tmp_path):
