@@ -24,6 +24,7 @@ ENOUGH = 0.97
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; returns the exit status."""
+    _commands.listen()
     options = _commands.parse(argv)
     return RUN[options.command](options)
 

@@ -1,13 +1,15 @@
 """What `python -m msnb` understands. Help, versions and mistakes are answered before the package loads JAX.
 
 Python imports a package before it runs `python -m` of it. Importing this module therefore ends a process that is the
-command and has asked for no more than that; to any other process it does nothing.
+command and has asked for no more than that, and one that is to go on can be ended by Ctrl-C without a word while JAX is
+loaded. To any other process it does nothing.
 """
 
 import argparse
 import difflib
 import importlib.metadata
 import os
+import signal
 import sys
 from argparse import Namespace
 
@@ -101,7 +103,18 @@ def of_process(argv: list[str], whole: list[str]) -> list[str] | None:
     return argv[1:] if script.removesuffix(".exe") == "msnb" else None
 
 
+def listen() -> None:
+    """Have Ctrl-C raise KeyboardInterrupt again, where this module has put that off until the package is loaded."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 _arguments = of_process(sys.argv, sys.orig_argv)
-if _arguments is not None and parse(_arguments).command == "version":
-    print_versions()
-    sys.exit()
+if _arguments is not None:
+    if parse(_arguments).command == "version":
+        print_versions()
+        sys.exit()
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(
+            signal.SIGINT, signal.SIG_DFL
+        )  # while JAX is loaded Ctrl-C ends all, without a traceback of JAX's

@@ -77,6 +77,18 @@ def test_what_needs_no_jax_is_answered_without_it(arguments, status, said, tmp_p
     assert result.returncode == status and said in result.stdout + result.stderr
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+def test_a_stop_while_jax_is_loaded_ends_the_command_without_a_word(tmp_path):
+    (tmp_path / "jax.py").write_text("import time\nprint('loading', flush=True)\ntime.sleep(60)")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(command.PACKAGE.parent)))}
+    run = [sys.executable, "-m", "msnb", "devices"]
+    with subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout.readline() == "loading\n"
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=30) == ("", "")
+    assert process.returncode == -signal.SIGINT
+
+
 @pytest.mark.parametrize(
     "argv, whole, expected",
     [
