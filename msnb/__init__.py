@@ -7,7 +7,8 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 from msnb import (
-    _tested,  # first: it speaks before another JAX can fail
+    _commands,  # first: `python -m msnb --help` needs no JAX
+    _tested,  # then: it speaks before another JAX can fail
     context,
     log,
     ops,  # the declarations give Tensor its methods

@@ -1,22 +1,21 @@
 """``python -m msnb``: the demo, JupyterLab on the quick start, a MindSpore script as it is, what this machine has."""
 
-import argparse
 import copy
-import importlib.metadata
 import importlib.util
 import os
+import platform
 import re
 import runpy
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from argparse import Namespace
 from pathlib import Path
 
-from msnb import alias, context
+from msnb import _commands, _terminal, alias, context
 from msnb._atomic import writing
-from msnb._version import __version__
 
 PACKAGE = Path(__file__).resolve().parent
 QUICK_START = "01_quick_start.ipynb"
@@ -25,36 +24,9 @@ ENOUGH = 0.97
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command; returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m msnb", description=__doc__.split(": ", 1)[1])
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-
-    demo = commands.add_parser("demo", help="run the quick-start notebook without a browser")
-    demo.add_argument("--out", default="msnb-demo", help="folder for the executed notebook (default: %(default)s)")
-    demo.add_argument("--timeout", type=int, default=600, help="seconds that one cell may take (default: %(default)s)")
-    demo.set_defaults(run=run_demo)
-
-    lab = commands.add_parser("lab", help="open JupyterLab on the quick start; further options are JupyterLab's")
-    lab.set_defaults(run=run_lab)
-
-    script = commands.add_parser("run", help="run a MindSpore script as it is")
-    script.add_argument("script", help="a Python file that imports mindspore")
-    script.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments for the script")
-    script.set_defaults(run=run_script)
-
-    stubs = commands.add_parser("stubs", help="make `import mindspore` resolve in an editor: write its type stubs")
-    stubs.add_argument(
-        "folder", help="where the package of stubs goes; name it to the type checker (pyright: stubPath)"
-    )
-    stubs.set_defaults(run=run_stubs)
-
-    commands.add_parser("devices", help="list the devices that JAX finds").set_defaults(run=run_devices)
-    commands.add_parser("version", help="print versions, for a bug report").set_defaults(run=run_version)
-
-    options, rest = parser.parse_known_args(argv)
-    if rest and options.command != "lab":
-        parser.error(f"unknown arguments: {' '.join(rest)}")
-    options.rest = rest
-    return options.run(options)
+    _commands.listen()
+    options = _commands.parse(argv)
+    return RUN[options.command](options)
 
 
 def quick_start() -> Path:
@@ -205,7 +177,12 @@ def run_lab(options: Namespace) -> int:
         if not copied.exists():
             shutil.copyfile(notebook, copied)
         notebook = copied
-    return subprocess.call([sys.executable, "-m", "jupyterlab", str(notebook), *options.rest])
+    jupyter = [sys.executable, "-m", "jupyterlab", str(notebook), *options.rest]
+    if os.name == "nt":  # whose execv goes back to the shell while the server runs on
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's, which asks what is meant
+        return subprocess.call(jupyter)
+    sys.stdout.flush()
+    os.execv(sys.executable, jupyter)  # the server is this process then: Ctrl-C and `kill` reach it and nobody else
 
 
 def run_script(options: Namespace) -> int:
@@ -216,8 +193,24 @@ def run_script(options: Namespace) -> int:
     alias.install()
     sys.argv = [str(script), *options.arguments]
     sys.path[0] = str(script.resolve().parent)
-    runpy.run_path(str(script), run_name="__main__")
+    try:
+        runpy.run_path(str(script), run_name="__main__")
+    except KeyboardInterrupt as error:
+        _terminal.interrupted(error)
+        return 128 + signal.SIGINT
+    except Exception as error:
+        # By the hook, which the script may have replaced; the frames above the script's first are none of its own.
+        error.__traceback__ = _from(str(script), error.__traceback__)
+        sys.excepthook(type(error), error, error.__traceback__)
+        return 1
     return 0
+
+
+def _from(file, tb):
+    """A traceback from the first frame of `file` on; None where no line of it was running."""
+    while tb is not None and tb.tb_frame.f_code.co_filename != file:
+        tb = tb.tb_next
+    return tb
 
 
 def run_stubs(options: Namespace) -> int:
@@ -230,23 +223,44 @@ def run_stubs(options: Namespace) -> int:
 
 
 def run_devices(options: Namespace) -> int:
-    """List the devices that JAX finds, by the name that ``set_context(device_target=...)`` takes."""
-    for platform, devices in context._platforms().items():
+    """List the devices that JAX finds, by their names for ``set_context(device_target=...)``, and what they have."""
+    for target, devices in context._platforms().items():
         for device in devices:
             mark = "*" if device == context.device() else " "
-            print(f"{mark} {platform.upper():4} {device.id}  {device.device_kind}")
+            kind = _processor() if target == "cpu" else device.device_kind
+            has = ", ".join(filter(None, [kind, *_equipment(device, len(devices))]))
+            print(f"{mark} {target.upper():4} {device.id}  {has}")
     return 0
+
+
+def _equipment(device, count):
+    """What a device of `count` has, in words: cores, which a CPU's devices share, and memory."""
+    from msnb.dataset.engine.workers import processors  # spares the other commands this and the next
+    from msnb.ir.overlay import human  # spares: see above
+
+    if device.platform != "cpu":
+        memory = (device.memory_stats() or {}).get("bytes_limit")
+        return [f"{human(memory, 'B')} of memory for JAX"] if memory else []
+    cores = processors()
+    has = [f"{cores} core{'s' * (cores > 1)}"]
+    if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", ()):  # not on Windows
+        has.append(f"{human(os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE'), 'B')} of memory")
+    return [*has, f"shared by {count} devices"] if count > 1 else has
+
+
+def _processor():
+    """The model of this machine's processor, as far as the system tells it."""
+    if os.path.exists("/proc/cpuinfo"):
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
+            model = re.search(r"^model name\s*:\s*(.+)$", file.read(), re.MULTILINE)
+        if model:
+            return model[1]
+    return platform.processor() or platform.machine()
 
 
 def run_version(options: Namespace) -> int:
     """Print the versions of msnb and of what it stands on."""
-    print(f"{'msnb':11}{__version__}")
-    for name in ("jax", "jaxlib", "numpy", "ipython", "jupyterlab"):
-        try:
-            print(f"{name:11}{importlib.metadata.version(name)}")
-        except importlib.metadata.PackageNotFoundError:
-            print(f"{name:11}not installed")
-    print(f"{'python':11}{sys.version.split()[0]} on {sys.platform}")
+    _commands.print_versions()
     return 0
 
 
@@ -254,6 +268,15 @@ def _fail(message):
     print(message, file=sys.stderr)
     return 1
 
+
+RUN = {
+    "demo": run_demo,
+    "lab": run_lab,
+    "run": run_script,
+    "stubs": run_stubs,
+    "devices": run_devices,
+    "version": run_version,
+}
 
 if __name__ == "__main__":
     sys.exit(main())

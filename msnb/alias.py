@@ -17,7 +17,7 @@ import types
 from importlib.machinery import ModuleSpec, PathFinder
 
 import msnb
-from msnb import log
+from msnb import _terminal, log
 
 __all__ = ["install", "uninstall", "installed", "hidden", "mindspore"]
 
@@ -130,6 +130,9 @@ _set_aside = {}  # modules of a real MindSpore that had been imported before
 def install(warn: bool = True) -> None:
     """Make `import mindspore` mean msnb in this process. Installing twice changes nothing.
 
+    An error that the program does not catch is then shown without the frames inside msnb and JAX, unless the program
+    has a `sys.excepthook` of its own or the environment says MSNB_TRACEBACK=full.
+
     Args:
         warn (bool): Whether to log once that an installed MindSpore is hidden until :func:`uninstall`. Default: True.
 
@@ -149,6 +152,7 @@ def install(warn: bool = True) -> None:
         _set_aside[name] = sys.modules.pop(name)
     sys.meta_path.insert(0, _finder)
     explain()
+    _terminal.install()
 
 
 def uninstall() -> None:
@@ -161,6 +165,7 @@ def uninstall() -> None:
     sys.modules.update(_set_aside)
     _set_aside.clear()
     explain(False)
+    _terminal.uninstall()
 
 
 def installed() -> bool:

@@ -17,7 +17,7 @@ PACKAGE = Path(__file__).parent.parent / "msnb"
 # Higher numbers may import lower ones. What stands beside the floors may import any of them.
 FLOOR = {
     **dict.fromkeys(("context", "log", "common", "_settings", "_atomic", "_cache_folder", "_checkparam", "_later"), 0),
-    **dict.fromkeys(("_version", "_tested"), 0),
+    **dict.fromkeys(("_version", "_tested", "_commands"), 0),
     "core": 1,
     "ir": 2,
     **dict.fromkeys(("ops", "numpy", "nn"), 3),
@@ -26,7 +26,7 @@ FLOOR = {
     **dict.fromkeys(("insight", "profiler", "explainer"), 6),
     "notebook": 7,
 }
-BESIDE = {"alias", "__main__", "samples", "stubs"}
+BESIDE = {"alias", "_terminal", "__main__", "samples", "stubs"}
 # They act on the alias `mindspore` when a user asks for it.
 KNOW_THE_ALIAS = {"msnb.notebook.errors", "msnb.notebook.magics"}
 # Narrower than the floors say: who of the same or a lower floor must not be imported.

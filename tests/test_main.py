@@ -2,11 +2,14 @@
 
 import os
 import re
+import signal
 import subprocess
+import sys
 
 import pytest
 
 from msnb import __main__ as command
+from msnb import _commands, _terminal
 
 
 def test_versions_are_printed(capsys):
@@ -16,20 +19,91 @@ def test_versions_are_printed(capsys):
     assert f"msnb       {msnb.__version__}" in capsys.readouterr().out
 
 
-def test_devices_are_listed_with_the_one_in_use(capsys):
+def test_devices_are_listed_with_the_one_in_use_and_what_they_have(capsys):
     assert command.main(["devices"]) == 0
-    assert re.search(r"^\* CPU  +0", capsys.readouterr().out, re.MULTILINE)
+    (line,) = re.findall(r"^\* CPU  +0  .+", capsys.readouterr().out, re.MULTILINE)
+    cores, memory = re.search(r", (\d+) cores?, ([\d.]+) GB of memory", line).groups()
+    assert 1 <= int(cores) <= os.cpu_count()
+    assert float(memory) == pytest.approx(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 1e9, rel=0.01)
 
 
-def test_options_behind_lab_are_jupyterlabs(monkeypatch, tmp_path):
+def test_jupyterlab_takes_the_place_of_this_process_and_all_further_options(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     calls = []
-    monkeypatch.setattr(command.subprocess, "call", lambda arguments: calls.append(arguments) or 0)
+    monkeypatch.setattr(command.os, "execv", lambda *program: calls.append(program))
     monkeypatch.setattr(command.importlib.util, "find_spec", lambda name: True)
-    assert command.main(["lab", "--no-browser", "--port=9999"]) == 0
-    assert calls[0][1:3] == ["-m", "jupyterlab"] and calls[0][-2:] == ["--no-browser", "--port=9999"]
-    with pytest.raises(SystemExit):
-        command.main(["devices", "--no-browser"])
+    command.main(["lab", "--no-browser", "--port=9999"])
+    ((program, arguments),) = calls
+    assert program == arguments[0] == sys.executable
+    assert arguments[1:3] == ["-m", "jupyterlab"] and arguments[-2:] == ["--no-browser", "--port=9999"]
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["labb"], "there is no command 'labb': did you mean lab?"),
+        (["xyz"], "there is no command 'xyz': there are demo, lab, run, stubs, devices, version."),
+        (
+            ["devices", "--no-browser"],
+            "devices takes no --no-browser; python -m msnb devices --help says what it takes",
+        ),
+        (["run"], "the following arguments are required: SCRIPT"),
+        ([], "the following arguments are required: COMMAND"),
+    ],
+)
+def test_a_mistake_is_answered_with_one_sentence_and_status_2(arguments, said, capsys):
+    with pytest.raises(SystemExit) as ended:
+        command.main(arguments)
+    assert ended.value.code == 2 and capsys.readouterr().err.endswith(f"error: {said}\n")
+
+
+def test_every_command_can_be_asked_for_help(capsys):
+    for name in command.RUN:
+        with pytest.raises(SystemExit) as ended:
+            command.main([name, "--help"])
+        assert ended.value.code == 0
+        assert capsys.readouterr().out.startswith(f"usage: python -m msnb {name}")
+
+
+@pytest.mark.parametrize(
+    "arguments, status, said",
+    [("--version", 0, "msnb "), ("version", 0, "jax "), ("--help", 0, "COMMAND"), ("labb", 2, "did you mean lab?")],
+)
+def test_what_needs_no_jax_is_answered_without_it(arguments, status, said, tmp_path):
+    (tmp_path / "jax.py").write_text("raise SystemExit('JAX is imported')")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(command.PACKAGE.parent)))}
+    run = [sys.executable, "-m", "msnb", arguments]
+    result = subprocess.run(run, capture_output=True, text=True, env=environment)
+    assert result.returncode == status and said in result.stdout + result.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signal")
+def test_a_stop_while_jax_is_loaded_ends_the_command_without_a_word(tmp_path):
+    (tmp_path / "jax.py").write_text("import time\nprint('loading', flush=True)\ntime.sleep(60)")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(tmp_path), str(command.PACKAGE.parent)))}
+    run = [sys.executable, "-m", "msnb", "devices"]
+    with subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment) as process:
+        assert process.stdout.readline() == "loading\n"
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=30) == ("", "")
+    assert process.returncode == -signal.SIGINT
+
+
+@pytest.mark.parametrize(
+    "argv, whole, expected",
+    [
+        (["-m", "lab"], ["python", "-X", "dev", "-m", "msnb", "lab"], ["lab"]),
+        (["-m"], ["python", "-mmsnb"], []),
+        (["/bin/msnb", "lab"], ["python", "/bin/msnb", "lab"], ["lab"]),
+        (["-m", "x"], ["python", "-m", "msnb.stubs", "x"], None),
+        (["-m", "version"], ["python", "-m", "train", "version"], None),
+        (["train.py", "version"], ["python", "train.py", "version"], None),
+        (["-c", "-m", "msnb"], ["python", "-c", "import msnb", "-m", "msnb"], None),
+        ([], ["python"], None),
+    ],
+)
+def test_only_the_command_itself_is_answered(argv, whole, expected):
+    assert _commands.of_process(argv, whole) == expected
 
 
 def test_a_script_runs_as_it_is_with_its_arguments(tmp_path):
@@ -51,6 +125,87 @@ def test_a_script_runs_as_it_is_with_its_arguments(tmp_path):
 def test_a_missing_script_is_named(capsys):
     assert command.main(["run", "nowhere.py"]) == 1
     assert "nowhere.py" in capsys.readouterr().err
+
+
+WRONG = """import numpy as np
+import mindspore as ms
+from mindspore import nn, ops
+class Block(nn.Cell):
+    def construct(self, x):
+        return ops.MatMul()(x, ms.Tensor(np.ones((5, 2), np.float32)))
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.SequentialCell([nn.ReLU(), Block()])
+    def construct(self, x):
+        return self.blocks(x)
+x = ms.Tensor(np.ones((2, 4), np.float32))
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Run the text of a script in this process: (exit status, what stands in standard error)."""
+    monkeypatch.setattr(sys, "argv", ["msnb"])
+    monkeypatch.setattr(sys, "path", sys.path[:])
+    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
+    monkeypatch.delenv("MSNB_TRACEBACK", raising=False)
+    script = tmp_path / "train.py"
+
+    def of(text):
+        script.write_text(text)
+        return command.main(["run", str(script)]), capsys.readouterr().err
+
+    on_interrupt = signal.getsignal(signal.SIGINT)
+    yield of
+    signal.signal(signal.SIGINT, on_interrupt)
+    command.alias.uninstall()
+
+
+@pytest.mark.parametrize("mode", ["GRAPH", "PYNATIVE"])
+def test_an_error_deep_in_a_net_ends_with_its_sentence_below_the_lines_of_the_script(run, mode):
+    status, shown = run(WRONG + f"ms.set_context(mode=ms.{mode}_MODE)\nNet()(x)\n")
+    lines = shown.splitlines()
+    assert status == 1
+    assert lines[0] == "Traceback (most recent call last):" and lines[-1].startswith("ValueError: For 'MatMul'")
+    assert re.findall(r"train.py\", line (\d+)", shown) == ["15", "12", "6"]
+    assert shown.count("  File ") == 3 and "For simplicity, JAX" not in shown
+    assert re.fullmatch(r"\(\d+ frames inside msnb and JAX left out; MSNB_TRACEBACK=full shows them\)", lines[-2])
+
+
+def test_all_frames_of_an_error_can_be_had(run, monkeypatch):
+    monkeypatch.setenv("MSNB_TRACEBACK", "full")
+    _, shown = run(WRONG + "Net()(x)")
+    assert "msnb/core/" in shown and "left out" not in shown
+
+
+def test_of_an_error_without_msnb_the_lines_of_the_script_are_shown(run):
+    status, shown = run("import json\njson.loads('{')")
+    assert status == 1 and shown.splitlines()[1].endswith('train.py", line 2, in <module>')
+    assert "raw_decode" in shown and "runpy" not in shown
+    _, shown = run("x = (\n")
+    assert "SyntaxError" in shown and "runpy" not in shown
+
+
+def test_a_script_with_a_hook_of_its_own_keeps_it(run):
+    _, shown = run("import sys\nsys.excepthook = lambda kind, *_: print(kind, file=sys.stderr)\n1 / 0")
+    assert shown == "<class 'ZeroDivisionError'>\n"
+
+
+def test_a_stop_is_one_line_with_its_place_and_status_130(run):
+    assert run("import signal\nsignal.raise_signal(signal.SIGINT)\n") == (130, "\nInterrupted at train.py:2.\n")
+
+
+def test_the_alias_shows_errors_so_while_it_is_on_and_leaves_the_hook_of_others(monkeypatch):
+    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
+    command.alias.install(warn=False)
+    assert sys.excepthook is _terminal.show
+    command.alias.uninstall()
+    assert sys.excepthook is sys.__excepthook__
+    monkeypatch.setattr(sys, "excepthook", print)
+    command.alias.install(warn=False)
+    command.alias.uninstall()
+    assert sys.excepthook is print
 
 
 def test_the_quick_start_is_found():

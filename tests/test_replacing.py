@@ -82,6 +82,7 @@ def _last_name(owner):
 
 # Where something is replaced, or looks like it: (module, how the line begins) -> why. A debt is named as one.
 REPLACED = {
+    ("msnb._terminal", "sys.excepthook = "): "how Python is told who shows an error; another's hook is kept",
     ("msnb.alias", "setattr(msnb, "): "the package's own names, while the alias is on",
     ("msnb.alias", "delattr(msnb, "): "the package's own names, while the alias is on",
     ("msnb._later", "setattr(sys.modules[parent], "): "a module that it has made itself",
