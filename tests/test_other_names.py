@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from IPython.core.error import UsageError
 
 import msnb
 from msnb import Model, Tensor, alias, context, nn, ops
@@ -11,6 +12,9 @@ from msnb import dataset as ds
 from msnb.common import other_names
 from msnb.common.arguments import answered
 from msnb.common.kinds import PositiveInt, checked
+from msnb.notebook import errors
+from msnb.notebook.magics import MindSporeMagics
+from msnb.notebook.options import parse
 from msnb.train.callback import LossMonitor
 
 ROOTS = {"nn": nn, "ops": ops, "dataset": ds, "context": context, "mindspore": msnb, "Tensor": Tensor}
@@ -135,6 +139,17 @@ def test_names_of_other_frameworks_are_answered(name, sentence):
     assert alias.missing(f"mindspore.{name}") == sentence
 
 
+@pytest.mark.parametrize(
+    ("module", "name", "answer"),
+    [(nn, "Linear", "nn.Dense"), (ds, "TensorDataset", "dataset.NumpySlicesDataset")],
+)
+def test_a_notebook_adds_the_answer_to_the_error_of_a_module(module, name, answer):
+    with pytest.raises(AttributeError) as caught:
+        getattr(module, name)
+    path = module.__name__.replace("msnb", "mindspore")
+    assert errors.hint(caught.value) == f"msnb has no {path}.{name}: in MindSpore it is {answer}."
+
+
 def test_members_of_other_frameworks_are_answered():
     x, net = ROOTS["x"], ROOTS["net"]
     with pytest.raises(AttributeError) as caught:
@@ -173,3 +188,102 @@ def test_what_the_answers_name_is_there_and_what_they_answer_is_not():
     for path in other_names.NAMES:
         parent, _, name = path.rpartition(".")
         assert not hasattr(ROOTS[parent or "mindspore"], name), path
+
+
+# ---------------------------------------------------------------------- values that are nearly right
+def float32(*shape):
+    return Tensor(np.ones(shape, np.float32))
+
+
+@pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE])
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            lambda: nn.Conv2d(3, 4, 3)(Tensor(np.ones((2, 3, 8, 8)))),
+            "For 'Conv2D', the inputs should have one element type, but got x: Float64, weight: Float32. numpy makes "
+            "Float64 of floats: write .astype(np.float32), or TypeCast(mindspore.float32) in the data set.",
+        ),
+        (
+            lambda: ops.MatMul()(float32(2, 2), Tensor(np.ones((2, 2), np.int32))),
+            "For 'MatMul', the inputs should have one element type, but got x1: Float32, x2: Int32.",
+        ),
+        (
+            lambda: nn.SoftmaxCrossEntropyWithLogits(sparse=True)(float32(4, 10), float32(4, 10)),
+            "For 'SoftmaxCrossEntropyWithLogits', 'labels' should be class numbers, but got Float32 of shape (4, 10); "
+            "these look one-hot, which nn.SoftmaxCrossEntropyWithLogits(sparse=False) takes.",
+        ),
+        (
+            lambda: nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")(float32(4, 10), float32(4, 10)),
+            "For 'SparseSoftmaxCrossEntropyWithLogits', 'labels' should be class numbers, but got Float32 of shape "
+            "(4, 10); these look one-hot, which nn.SoftmaxCrossEntropyWithLogits(sparse=False) takes.",
+        ),
+        (
+            lambda: nn.SoftmaxCrossEntropyWithLogits()(float32(4, 10), Tensor(np.arange(4, dtype=np.int32))),
+            "For 'SoftmaxCrossEntropyWithLogits', 'labels' should be probabilities, Float32 of shape (4, 10), but got "
+            "Int32 of shape (4,); these look like class numbers, which nn.SoftmaxCrossEntropyWithLogits(sparse=True) "
+            "takes.",
+        ),
+    ],
+)
+def test_wrong_types_come_with_their_cure(mode, call, sentence):
+    context.set_context(mode=mode)
+    try:
+        with pytest.raises(TypeError) as caught:
+            call()
+    finally:
+        context.set_context(mode=context.GRAPH_MODE)
+    assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (
+            lambda: nn.SequentialCell(nn.Dense(3, 3), nn.ReLU),
+            "A Cell is wanted here, but got the class ReLU; ReLU(...) makes an object of it.",
+        ),
+        (
+            lambda: Model(nn.Dense(3, 2), nn.MSELoss),
+            "For 'Model', 'loss_fn' should be an object, but got the class MSELoss; MSELoss(...) makes an object of "
+            "it.",
+        ),
+        (
+            lambda: nn.TrainOneStepCell(nn.Dense(3, 2), nn.SGD),
+            "For 'TrainOneStepCell', 'optimizer' should be an object, but got the class SGD; SGD(...) makes an object "
+            "of it.",
+        ),
+        (
+            lambda: Model(nn.Dense(3, 2), nn.MSELoss(), metrics={"a": nn.Accuracy}),
+            "'metrics' as a dict should hold names and metrics, but 'a' is the class Accuracy; Accuracy(...) makes an "
+            "object of it.",
+        ),
+        (
+            lambda: Model(nn.Dense(3, 2)).train(1, ds.NumpySlicesDataset([1.0]), callbacks=[LossMonitor]),
+            "'callbacks' should be a Callback or a list of them, but the list holds the class LossMonitor; "
+            "LossMonitor(...) makes an object of it.",
+        ),
+        (
+            lambda: nn.SGD(nn.Dense(3, 2).trainable_params),
+            "For 'SGD', 'params' should be a list of Parameters, or of dicts that describe groups of them, but got the "
+            "method trainable_params; trainable_params() calls it.",
+        ),
+        (
+            lambda: msnb.load_param_into_net(nn.Dense(2, 2), "x.ckpt"),
+            "For 'load_param_into_net', 'parameter_dict' should be a dict of Parameters, but got str; "
+            "load_checkpoint('x.ckpt') reads one.",
+        ),
+    ],
+)
+def test_a_class_or_a_method_is_told_from_an_object(make, sentence):
+    with pytest.raises(TypeError) as caught:
+        make()
+    assert str(caught.value) == sentence
+
+
+def test_an_option_of_a_magic_is_guessed():
+    with pytest.raises(UsageError, match=r"^unrecognized arguments: --irr\. Did you mean --ir\?$"):
+        parse(MindSporeMagics.mindspore_cell, "--irr")
+    with pytest.raises(UsageError, match=r"^unrecognized arguments: --colour$"):
+        parse(MindSporeMagics.mindspore_cell, "--colour")
+    assert parse(MindSporeMagics.mindspore_cell, "--ir").ir is True

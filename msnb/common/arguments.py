@@ -109,6 +109,23 @@ def unknown(name: str, wrong: Iterable[str], names: Iterable[str], given: Iterab
     return f"{' '.join(sentences)} {_takes(names)}"
 
 
+def uncalled(value: Any) -> str | None:
+    """What to say of a class, or of a method, that was given where an object is meant; None of anything else."""
+    name = getattr(value, "__name__", "")
+    if isinstance(value, type) and value.__module__ not in ("builtins", "numpy"):
+        return f"the class {name}; {name}(...) makes an object of it"
+    if inspect.ismethod(value):
+        return f"the method {name}; {name}() calls it"
+    return None
+
+
+def refuse_classes(op: str, **objects: Any) -> None:
+    """Raise TypeError if one of the named arguments of `op` is a class instead of an object of it."""
+    for name, value in objects.items():
+        if isinstance(value, type):
+            raise TypeError(f"For '{op}', '{name}' should be an object, but got {uncalled(value) or value}.")
+
+
 def _meant(word, names):
     """Up to three of `names`: what is known of the word, else what holds it as a part, else what is spelt alike."""
     known = [n for n in ARGUMENTS.get(word, ()) if n in names]

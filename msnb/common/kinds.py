@@ -23,7 +23,7 @@ import numpy as np
 
 from msnb import log
 from msnb.common import dtype as mstype
-from msnb.common.arguments import misfit
+from msnb.common.arguments import misfit, uncalled
 
 _Function = TypeVar("_Function")
 
@@ -143,6 +143,8 @@ def refusal(error: type[Exception], op: str | None, argument: str, expects: str,
 
 
 def _show(value):
+    if said := uncalled(value):
+        return said
     text = repr(value)
     text = text if len(text) < 80 else text[:77] + "..."
     return f"{text} of type {type(value).__name__}"

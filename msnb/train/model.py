@@ -8,7 +8,7 @@ import numpy as np
 from msnb import context, log, nn
 from msnb._checkparam import Validator, check_input_data, check_output_data
 from msnb._later import not_yet
-from msnb.common.arguments import answered, unknown
+from msnb.common.arguments import answered, refuse_classes, unknown
 from msnb.common.progress import Work
 from msnb.context import ParallelMode
 from msnb.core.tensor import Tensor
@@ -115,6 +115,7 @@ class Model:
         wrong = [name for name in kwargs if name not in _FURTHER]
         if wrong:
             raise ValueError(unknown("Model", wrong, _ARGUMENTS))
+        refuse_classes("Model", network=network, loss_fn=loss_fn, optimizer=optimizer)
         self._network, self._loss_fn, self._optimizer = network, loss_fn, optimizer
         self._loss_scale_manager = kwargs.get("loss_scale_manager")
         self._parallel = _Parallel(_get_parallel_mode(), _get_device_num(), _get_parameter_broadcast())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from msnb import context, log
-from msnb.common.arguments import answered
+from msnb.common.arguments import answered, refuse_classes
 from msnb.common.kinds import Instance, Optional, checked
 from msnb.core.autodiff import Gradient
 from msnb.core.parameter import Parameter, ParameterTuple
@@ -70,6 +70,7 @@ class WithLossCell(Cell):
 
     @answered
     def __init__(self, backbone: Cell, loss_fn: Cell) -> None:
+        refuse_classes("WithLossCell", backbone=backbone, loss_fn=loss_fn)
         super().__init__(auto_prefix=False)
         self._backbone, self._loss_fn = backbone, loss_fn
 
@@ -155,6 +156,7 @@ class TrainOneStepCell(Cell):
 
     @checked
     def __init__(self, network: Cell, optimizer: Cell, sens: Annotated[float | None, Optional(Number)] = 1.0) -> None:
+        refuse_classes("TrainOneStepCell", network=network, optimizer=optimizer)
         super().__init__(auto_prefix=False)
         self.network = network
         network.set_grad()
