@@ -60,6 +60,7 @@ from msnb.common.dtype import (
     uintp,
     ushort,
 )
+from msnb.common.other_names import in_module as _in_module
 from msnb.common.progress import in_notebook as _in_notebook
 from msnb.common.seed import get_seed, set_seed
 from msnb.context import GRAPH_MODE, PYNATIVE_MODE, ParallelMode, get_context, set_context
@@ -211,10 +212,9 @@ def __getattr__(name: str) -> Any:
         return _dtype
     if name == "view":
         return _import_module("msnb.notebook.graph").view  # spares the views to who looks at none
-    raise AttributeError(
-        f"module 'mindspore' has no attribute '{name}' in msnb: MindSpore's name is unknown here, or "
-        f"it comes in a later version of msnb."
-    )
+    known = _in_module(name)
+    why = f"in MindSpore it is {known}" if known else "it is unknown here, or comes in a later version of msnb"
+    raise AttributeError(f"module 'mindspore' has no attribute '{name}' in msnb: {why}.")
 
 
 def __dir__() -> list[str]:

@@ -13,6 +13,7 @@ from functools import wraps
 import numpy as np
 
 from msnb.common import dtype as mstype
+from msnb.common.arguments import uncalled
 from msnb.common.kinds import refusal
 
 __all__ = [
@@ -77,7 +78,7 @@ IN, NOT_IN = Rel.IN, Rel.NOT_IN
 
 
 def _got(value):
-    return f"{value!r} ({type(value).__name__})"
+    return uncalled(value) or f"{value!r} ({type(value).__name__})"
 
 
 def _names(types):

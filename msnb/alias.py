@@ -18,6 +18,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 
 import msnb
 from msnb import _terminal, log
+from msnb.common import other_names
 
 __all__ = ["install", "uninstall", "installed", "hidden", "mindspore"]
 
@@ -198,7 +199,10 @@ def explain(on: bool = True) -> None:
 
 
 def missing(name: str) -> str:
-    """The sentence for a name of MindSpore's, such as "mindspore.nn.Foo", that msnb does not have."""
+    """The sentence for a name such as "mindspore.nn.Foo" that msnb does not have; it may be another framework's."""
+    elsewhere = other_names.in_module(name[len(_THERE) + 1 :])
+    if elsewhere is not None:
+        return f"msnb has no {name}: in MindSpore it is {elsewhere}."
     parent, _, child = name.rpartition(".")
     module = sys.modules.get(_HERE + parent[len(_THERE) :])
     if not isinstance(module, types.ModuleType):

@@ -13,6 +13,7 @@ import numpy as np
 
 from msnb._checkparam import check_finite
 from msnb.common import dtype as mstype
+from msnb.common.arguments import answered
 from msnb.common.dtype import np_dtype
 from msnb.common.seed import get_seed, on_seed
 
@@ -226,6 +227,7 @@ class Constant(Initializer):
         value (Union[int, float, numpy.ndarray]): The value, or an array of the shape to be filled.
     """
 
+    @answered
     def __init__(self, value: float | np.ndarray) -> None:
         super().__init__(value=value)
         self.value = value
@@ -245,6 +247,7 @@ class XavierUniform(_Formula):
 
     gain: float
 
+    @answered
     def __init__(self, gain: float = 1) -> None:
         super().__init__(gain=gain)
 
@@ -263,6 +266,7 @@ class XavierNormal(_Formula):
 
     gain: float
 
+    @answered
     def __init__(self, gain: float = 1) -> None:
         super().__init__(gain=gain)
 
@@ -275,6 +279,7 @@ class _He(_Formula):
     mode: str
     nonlinearity: str
 
+    @answered
     def __init__(self, negative_slope: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> None:
         super().__init__(negative_slope=negative_slope, mode=mode, nonlinearity=nonlinearity)
 
@@ -326,6 +331,7 @@ class Uniform(_Formula):
 
     scale: float
 
+    @answered
     def __init__(self, scale: float = 0.07) -> None:
         super().__init__(scale=scale)
 
@@ -346,6 +352,7 @@ class Normal(_Formula):
     sigma: float
     mean: float
 
+    @answered
     def __init__(self, sigma: float = 0.01, mean: float = 0.0) -> None:
         super().__init__(sigma=sigma, mean=mean)
 
@@ -379,6 +386,7 @@ class TruncatedNormal(_Formula):
     a: float
     b: float
 
+    @answered
     def __init__(self, sigma: float = 0.01, mean: float = 0.0, a: float = -2.0, b: float = 2.0) -> None:
         super().__init__(sigma=sigma, mean=mean, a=a, b=b)
         if b <= a:  # nothing could ever be drawn
@@ -415,6 +423,7 @@ class VarianceScaling(_Formula):
     mode: str
     distribution: str
 
+    @answered
     def __init__(self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal") -> None:
         super().__init__(scale=scale, mode=mode, distribution=distribution)
         if not scale > 0:
@@ -440,6 +449,7 @@ class Orthogonal(_Formula):
     gain: float
     rank: range = range(2, 33)
 
+    @answered
     def __init__(self, gain: float = 1.0) -> None:
         super().__init__(gain=gain)
 
@@ -464,6 +474,7 @@ class Sparse(_Formula):
     sigma: float
     rank: tuple[int, ...] = (2,)
 
+    @answered
     def __init__(self, sparsity: float, sigma: float = 0.01) -> None:
         super().__init__(sparsity=sparsity, sigma=sigma)
 
@@ -487,6 +498,7 @@ class Dirac(_Formula):
     groups: int
     rank: tuple[int, ...] = (3, 4, 5)
 
+    @answered
     def __init__(self, groups: int = 1) -> None:
         super().__init__(groups=groups)
 

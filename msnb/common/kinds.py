@@ -23,6 +23,7 @@ import numpy as np
 
 from msnb import log
 from msnb.common import dtype as mstype
+from msnb.common.arguments import misfit, uncalled
 
 _Function = TypeVar("_Function")
 
@@ -142,6 +143,8 @@ def refusal(error: type[Exception], op: str | None, argument: str, expects: str,
 
 
 def _show(value):
+    if said := uncalled(value):
+        return said
     text = repr(value)
     text = text if len(text) < 80 else text[:77] + "..."
     return f"{text} of type {type(value).__name__}"
@@ -308,6 +311,7 @@ def checked(function: _Function) -> _Function:
     """Decorator: each argument whose annotation declares a Kind is checked, and handed on in its normal form.
 
     In messages a constructor goes by the name of its class, a function by its own. A default is taken as it stands.
+    A wrong number or name of arguments is answered as `arguments.answered` does.
     """
     kinds = []
     for place, p in enumerate(inspect.signature(function, eval_str=True).parameters.values()):
@@ -319,13 +323,19 @@ def checked(function: _Function) -> _Function:
     @functools.wraps(function)
     def call(*args, **kwargs):
         op = type(args[0]).__name__ if constructor else function.__name__
-        given = list(args)
-        for place, name, kind in kinds:  # a wrong number or name of arguments is the function's own error
-            if place < len(given):
-                given[place] = kind(given[place], name, op)
-            elif name in kwargs:
-                kwargs[name] = kind(kwargs[name], name, op)
-        return function(*given, **kwargs)
+        try:
+            given = list(args)
+            for place, name, kind in kinds:
+                if place < len(given):
+                    given[place] = kind(given[place], name, op)
+                elif name in kwargs:
+                    kwargs[name] = kind(kwargs[name], name, op)
+            return function(*given, **kwargs)
+        except (TypeError, ValueError):
+            sentence = misfit(function, call, args, kwargs)
+            if sentence is None:  # the arguments fit: a value was refused, or the error comes from within
+                raise
+        raise TypeError(sentence)
 
     return call
 

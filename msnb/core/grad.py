@@ -6,6 +6,7 @@ from typing import Any
 import jax
 
 from msnb import context
+from msnb.common.arguments import answered
 from msnb.core import compile, trace
 from msnb.core.autodiff import Gradient
 from msnb.core.errors import describe
@@ -40,6 +41,7 @@ class GradOperation:
         12.0
     """
 
+    @answered
     def __init__(self, get_all: bool = False, get_by_list: bool = False, sens_param: bool = False) -> None:
         for name, value in (("get_all", get_all), ("get_by_list", get_by_list), ("sens_param", sens_param)):
             if not isinstance(value, bool):

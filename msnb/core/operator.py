@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import numpy as np
 
+from msnb.common.arguments import unknown
 from msnb.common.kinds import Tensors, hashable, kind_of
 from msnb.core import float_status, random, tape, trace
 from msnb.core._jax_private import is_tracer
@@ -112,9 +113,7 @@ class Operator:
         given = dict(zip(names, args))
         for key, value in kwargs.items():
             if key not in self.attributes:
-                raise TypeError(
-                    f"For '{self.name}', there is no attribute '{key}'; it takes {', '.join(names) or 'none'}."
-                )
+                raise TypeError(unknown(self.name, [k for k in kwargs if k not in self.attributes], names, kwargs))
             if key in given:
                 raise TypeError(f"For '{self.name}', the attribute '{key}' is given twice.")
             given[key] = value

@@ -10,6 +10,7 @@ import numpy as np
 from msnb import log
 from msnb.common import dtype as mstype
 from msnb.common.initializer import initializer, register_boxer
+from msnb.common.other_names import TENSOR, no_attribute
 from msnb.core import late, trace
 from msnb.core._jax_private import from_numpy, is_tracer, strengthen
 from msnb.core.errors import place, user_line, why_python
@@ -76,6 +77,11 @@ class Tensor:
             input_data = initializer(init, shape, dtype if dtype is not None else mstype.float32)
         self._array = to_array(input_data, dtype)
         self._node = None
+
+    if not TYPE_CHECKING:  # an editor is to know what is not there
+
+        def __getattr__(self, name):
+            raise AttributeError(no_attribute(type(self).__name__, name, TENSOR), name=name, obj=self)
 
     # ------------------------------------------------------------------ what it is
     @property

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 from msnb import log
+from msnb.common.arguments import answered
 from msnb.mindrecord._reader import Records
 from msnb.mindrecord.common.exceptions import ParamTypeError
 from msnb.mindrecord.shardutils import ONE_THREAD, check_consumers, check_filenames
@@ -33,6 +34,7 @@ class FileReader:
         >>> reader.close()
     """
 
+    @answered
     def __init__(
         self,
         file_name: str | list[str],

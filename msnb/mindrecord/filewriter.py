@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from msnb import log
+from msnb.common.arguments import answered
 from msnb.mindrecord._codec import Fields
 from msnb.mindrecord._reader import Records
 from msnb.mindrecord._writer import ShardFile, plain
@@ -59,6 +60,7 @@ class FileWriter:
         >>> writer.commit()
     """
 
+    @answered
     def __init__(self, file_name: str, shard_num: int = 1) -> None:
         check_filename(file_name)
         if not isinstance(shard_num, int) or isinstance(shard_num, bool):

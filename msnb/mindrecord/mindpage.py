@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from msnb import log
+from msnb.common.arguments import answered
 from msnb.mindrecord._reader import Records
 from msnb.mindrecord.common.exceptions import (
     MRMDefineCategoryError,
@@ -29,6 +30,7 @@ class MindPage:
         MRMOpenError: If a file is no MindRecord file.
     """
 
+    @answered
     def __init__(self, file_name: str | list[str], num_consumer: int = 4) -> None:
         check_filenames(file_name)
         check_consumers(num_consumer)

@@ -5,6 +5,7 @@ from collections.abc import Iterator, ValuesView
 from typing import TYPE_CHECKING, Any
 
 from msnb import context
+from msnb.common.other_names import CELL, no_attribute
 from msnb.core import trace
 from msnb.core.errors import describe
 from msnb.core.parameter import Parameter, ParameterTuple
@@ -116,7 +117,7 @@ class Tree:
     def __getattr__(self, name: str) -> Any:
         if "_params" not in self.__dict__ and name in ("_params", "_cells"):
             raise AttributeError(f"Call super().__init__() first in {type(self).__name__}.__init__.")
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'.")
+        raise AttributeError(no_attribute(type(self).__name__, name, CELL), name=name, obj=self)
 
     # ------------------------------------------------------------------ building
     def insert_param_to_cell(self, param_name: str, param: Parameter | None, check_name: bool = True) -> None:

@@ -44,7 +44,7 @@ def hint(error: BaseException) -> str | None:
         )
     module = getattr(error, "obj", None)
     if isinstance(error, AttributeError) and isinstance(module, types.ModuleType):
-        if module.__name__.startswith("msnb.") and str(error).startswith("module 'msnb."):
+        if module.__name__.startswith("msnb.") and str(error).startswith(("module 'msnb.", "module 'mindspore.")):
             return alias.missing(f"mindspore{module.__name__[4:]}.{name}")
     return None
 

@@ -7,12 +7,13 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, cell_magic, line_magic, magics_class, no_var_expand
-from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.core.magic_arguments import argument, magic_arguments
 
 from msnb import alias, context
 from msnb.notebook import cell_scope, errors, rewrite
 from msnb.notebook.gradients import magics as gradient_magics
 from msnb.notebook.graph import calls
+from msnb.notebook.options import parse
 from msnb.notebook.pipeline import magics as pipeline_magics
 from msnb.notebook.profile import magics as profile_magics
 
@@ -78,7 +79,7 @@ class MindSporeMagics(Magics):
             import mindspore as ms
             net(x)
         """
-        options = parse_argstring(self.mindspore_cell, line)
+        options = parse(self.mindspore_cell, line)
         if cell_text is None:  # the first line of a cell that runs as it stands, see notebook/rewrite.py
             self._begin(options)
         else:

@@ -70,7 +70,14 @@ def same_dtype(op, **arrays):
     types = {np.dtype(x.dtype) for x in arrays.values()}
     if len(types) > 1:
         got = ", ".join(f"{name}: {dtype_name(x)}" for name, x in arrays.items())
-        raise TypeError(f"For '{op}', the inputs should have one element type, but got {got}.")
+        raise TypeError(f"For '{op}', the inputs should have one element type, but got {got}.{_cure(types)}")
+
+
+def _cure(types):
+    """What to do about float64, which numpy makes unasked, beside another floating point type."""
+    if np.dtype(np.float64) not in types or not types <= FLOAT:
+        return ""
+    return " numpy makes Float64 of floats: write .astype(np.float32), or TypeCast(mindspore.float32) in the data set."
 
 
 def rank(op, argument, x, *ranks):

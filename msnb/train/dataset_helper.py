@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from msnb import log
 from msnb._checkparam import Validator
+from msnb.common.arguments import answered
 from msnb.train._utils import _get_types_and_shapes
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -69,6 +70,7 @@ class DatasetHelper:
         ...     loss = net_with_loss(*inputs)
     """
 
+    @answered
     def __init__(
         self, dataset: "Dataset", dataset_sink_mode: bool = True, sink_size: int = -1, epoch_num: int = 1
     ) -> None:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from msnb._checkparam import Validator
+from msnb.common.arguments import answered
 from msnb.nn.wrap.loss_scale import DynamicLossScaleUpdateCell, FixedLossScaleUpdateCell
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -63,6 +64,7 @@ class FixedLossScaleManager(LossScaleManager):
         >>> model = Model(net, loss_fn=loss, loss_scale_manager=manager, optimizer=optim)
     """
 
+    @answered
     def __init__(self, loss_scale: float = 128.0, drop_overflow_update: bool = True) -> None:
         self._loss_scale = _number("FixedLossScaleManager", "loss_scale", loss_scale, at_least=1)
         self._drop_overflow_update = drop_overflow_update
@@ -107,6 +109,7 @@ class DynamicLossScaleManager(LossScaleManager):
         >>> model = Model(net, loss_fn=loss, loss_scale_manager=manager, optimizer=optim)
     """
 
+    @answered
     def __init__(self, init_loss_scale: float = 2**24, scale_factor: int = 2, scale_window: int = 2000) -> None:
         name = "DynamicLossScaleManager"
         self.loss_scale: int = _number(name, "init_loss_scale", init_loss_scale, at_least=1)

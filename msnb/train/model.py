@@ -8,6 +8,7 @@ import numpy as np
 from msnb import context, log, nn
 from msnb._checkparam import Validator, check_input_data, check_output_data
 from msnb._later import not_yet
+from msnb.common.arguments import answered, refuse_classes, unknown
 from msnb.common.progress import Work
 from msnb.context import ParallelMode
 from msnb.core.tensor import Tensor
@@ -38,6 +39,8 @@ if TYPE_CHECKING:  # named in annotations alone
 __all__ = ["Model"]
 
 _AUTO_PARALLEL = (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL)
+_FURTHER = ("loss_scale_manager", "keep_batchnorm_fp32")
+_ARGUMENTS = ("network", "loss_fn", "optimizer", "metrics", "eval_network", "eval_indexes", "amp_level", *_FURTHER)
 _INERT_UPDATES = (FixedLossScaleManager.update_loss_scale, LossScaleManager.update_loss_scale)
 
 
@@ -97,6 +100,7 @@ class Model:
         >>> model.eval(unseen_digits)
     """
 
+    @answered
     def __init__(
         self,
         network: "Cell",
@@ -108,9 +112,10 @@ class Model:
         amp_level: str = "O0",
         **kwargs: Any,
     ) -> None:
-        unknown = kwargs.keys() - {"loss_scale_manager", "keep_batchnorm_fp32"}
-        if unknown:
-            raise ValueError(f"For 'Model', there is no argument {', '.join(map(repr, sorted(unknown)))}.")
+        wrong = [name for name in kwargs if name not in _FURTHER]
+        if wrong:
+            raise ValueError(unknown("Model", wrong, _ARGUMENTS))
+        refuse_classes("Model", network=network, loss_fn=loss_fn, optimizer=optimizer)
         self._network, self._loss_fn, self._optimizer = network, loss_fn, optimizer
         self._loss_scale_manager = kwargs.get("loss_scale_manager")
         self._parallel = _Parallel(_get_parallel_mode(), _get_device_num(), _get_parameter_broadcast())

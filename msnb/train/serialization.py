@@ -331,9 +331,10 @@ def load_param_into_net(net: "Cell", parameter_dict: dict[Any, Any], strict_load
     if not isinstance(net, nn.Cell):
         raise TypeError(f"For 'load_param_into_net', 'net' should be a Cell, but got {type(net).__name__}.")
     if not isinstance(parameter_dict, dict):
+        file = f"; load_checkpoint({parameter_dict!r}) reads one" if isinstance(parameter_dict, str) else ""
         raise TypeError(
             f"For 'load_param_into_net', 'parameter_dict' should be a dict of Parameters, "
-            f"but got {type(parameter_dict).__name__}."
+            f"but got {type(parameter_dict).__name__}{file}."
         )
     Validator.check_bool(strict_load, "strict_load", "load_param_into_net")
     found, missing = [], []

@@ -5,6 +5,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
+from msnb.common.arguments import answered
 from msnb.dataset.engine.optimiser import explain, optimised
 from msnb.dataset.engine.queries import Queries
 
@@ -47,6 +48,7 @@ class Dataset(Queries):
         new._made_with = (args, kwargs)
         return new
 
+    @answered
     def __init__(
         self,
         children: "Dataset | list[Dataset] | None" = None,

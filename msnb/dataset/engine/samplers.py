@@ -12,6 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from msnb.common.arguments import answered
 from msnb.dataset.engine import sampling
 from msnb.dataset.engine.record_sampling import RECORDS, RecordOrder
 
@@ -180,6 +181,7 @@ class Sampler(_Chain):
 
     dataset_size: int = 0
 
+    @answered
     def __init__(self, num_samples: int | None = None) -> None:
         self.num_samples = num_samples
 
@@ -245,6 +247,7 @@ class SequentialSampler(BuiltinSampler):
 
     _running = sampling.Sequential
 
+    @answered
     def __init__(self, start_index: int | None = None, num_samples: int | None = None) -> None:
         if start_index is not None and _whole("start_index", start_index) < 0:
             raise ValueError(
@@ -274,6 +277,7 @@ class RandomSampler(BuiltinSampler):
     own_seed = None
     reshuffle_each_epoch = True
 
+    @answered
     def __init__(self, replacement: bool = False, num_samples: int | None = None) -> None:
         self.replacement: bool = _boolean("replacement", replacement)
         super().__init__(num_samples)
@@ -306,6 +310,7 @@ class DistributedSampler(BuiltinSampler):
     _running = sampling.Distributed
     seed = 0
 
+    @answered
     def __init__(
         self, num_shards: int, shard_id: int, shuffle: bool = True, num_samples: int | None = None, offset: int = -1
     ) -> None:
@@ -354,6 +359,7 @@ class PKSampler(BuiltinSampler):
 
     _running = sampling.PK
 
+    @answered
     def __init__(
         self,
         num_val: int,
@@ -385,6 +391,7 @@ class SubsetSampler(BuiltinSampler):
     _running = sampling.Subset
     is_random = False
 
+    @answered
     def __init__(self, indices: int | list[int], num_samples: int | None = None) -> None:
         super().__init__(num_samples)
         self.indices: list[int] = list(indices) if isinstance(indices, list | np.ndarray | tuple | range) else [indices]
@@ -434,6 +441,7 @@ class WeightedRandomSampler(BuiltinSampler):
 
     _running = sampling.Weighted
 
+    @answered
     def __init__(self, weights: list[float | int], num_samples: int | None = None, replacement: bool = True) -> None:
         super().__init__(num_samples)
         self.replacement: bool = _boolean("replacement", replacement)

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from msnb.common import dtype as mstype
+from msnb.common.arguments import answered
 from msnb.common.kinds import check, checked
 from msnb.dataset.core.datatypes import numpy_type
 from msnb.dataset.core.kinds import File, Text, list_of, of_type
@@ -55,6 +56,7 @@ class Schema:
         >>> schema.add_column("col1", de_type=mindspore.int64, shape=[2])
     """
 
+    @answered
     def __init__(self, schema_file: str | None = None) -> None:
         self.schema_file: str = schema_file or ""
         self.columns: list[Any] = []

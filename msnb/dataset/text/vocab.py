@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
+from msnb.common.arguments import answered
 from msnb.common.kinds import checked
 from msnb.common.progress import Work
 from msnb.dataset.core.kinds import INT32_MAX, Flag, Text, above_zero, list_of, of_type, positive, within
@@ -49,6 +50,7 @@ class Vocab:
         >>> vocab = text.Vocab.from_list(["deep", "learning"], special_tokens=["<unk>"])
     """
 
+    @answered
     def __init__(self):
         self._ids = {}
         self._bytes = {}

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from msnb.common import dtype as mstype
+from msnb.common.arguments import answered
 from msnb.common.kinds import check, checked
 from msnb.dataset.core.datatypes import mstype_to_detype, numpy_type
 from msnb.dataset.core.kinds import NonNegInt64, Whole, list_of, of_type, positive, within
@@ -39,6 +40,7 @@ class OneHot(TensorOp):
         >>> C.OneHot(10)
     """
 
+    @answered
     def __init__(self, num_classes: int, smoothing_rate: float = 0.0) -> None:
         check_one_hot(num_classes, smoothing_rate)
         self.num_classes = num_classes
@@ -117,6 +119,7 @@ class TypeCast(TensorOp):
 
     pointwise = True
 
+    @answered
     def __init__(self, data_type: mstype.Type) -> None:
         if isinstance(data_type, type) and issubclass(data_type, np.generic) or isinstance(data_type, np.dtype):
             self._type = np.dtype(data_type)

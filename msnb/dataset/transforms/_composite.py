@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from msnb.common.arguments import answered
 from msnb.common.kinds import checked
 from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.kinds import of_callable, of_type, within
@@ -49,6 +50,7 @@ class _Composite(TensorOp):
 
     inputs = None
 
+    @answered
     def __init__(self, transforms: list[Any]) -> None:
         check_operations(transforms)
         self.transforms = transforms
@@ -81,6 +83,7 @@ class Compose(_Composite):
         >>> C.Compose([CV.Decode(), CV.RandomCrop(512)])
     """
 
+    @answered
     def __init__(self, transforms: list[Any]) -> None:
         super().__init__(transforms)
         self.deterministic: bool = all(isinstance(t, TensorOp) and t.deterministic for t in transforms)

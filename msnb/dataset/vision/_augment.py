@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from msnb.common.arguments import answered
 from msnb.common.kinds import checked
 from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.kinds import FLOAT_MAX_INTEGER, Real, above_zero, list_of, of_callable, of_type, positive, within
@@ -71,6 +72,7 @@ class RandomSelectSubpolicy(TensorOp):
     inputs = None
     deterministic = False
 
+    @answered
     def __init__(self, policy: list[Any]) -> None:
         for i, sub in enumerate(filled(policy, "policy")):
             for j, choice in enumerate(filled(sub, f"policy[{i}]")):

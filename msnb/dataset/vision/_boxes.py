@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from msnb.common.arguments import answered
 from msnb.common.kinds import checked
 from msnb.dataset.core.config import fresh_seed
 from msnb.dataset.core.kinds import of_type
@@ -87,6 +88,7 @@ class RandomCropWithBBox(_RandomBoxOp):
         size, padding, pad_if_needed, fill_value, padding_mode: As for :class:`RandomCrop`.
     """
 
+    @answered
     def __init__(
         self,
         size: int | Sequence[int],
@@ -147,6 +149,7 @@ class ResizeWithBBox(_BoxOp):
         size, interpolation: As for :class:`Resize`.
     """
 
+    @answered
     def __init__(self, size: int | Sequence[int], interpolation: Inter = Inter.LINEAR) -> None:
         self._op = Resize(size, interpolation)
         self.size = size
@@ -165,6 +168,7 @@ class RandomResizeWithBBox(_RandomBoxOp):
         size: As for :class:`RandomResize`.
     """
 
+    @answered
     def __init__(self, size: int | Sequence[int]) -> None:
         self._op = RandomResize(size)
         self.size = size
@@ -182,6 +186,7 @@ class RandomResizedCropWithBBox(_RandomBoxOp):
         size, scale, ratio, interpolation, max_attempts: As for :class:`RandomResizedCrop`.
     """
 
+    @answered
     def __init__(
         self,
         size: int | Sequence[int],

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from msnb import log
+from msnb.common.arguments import answered
 from msnb.dataset.vision._crops import RandomCropDecodeResize
 from msnb.dataset.vision._geometry import Decode, Resize
 from msnb.dataset.vision._pixels import ImageOp
@@ -17,6 +18,7 @@ class SoftDvppDecodeResizeJpeg(ImageOp):
 
     costly = True
 
+    @answered
     def __init__(self, size: int | Sequence[int]) -> None:
         log.once("SoftDvppDecodeResizeJpeg runs on Ascend hardware in MindSpore; here OpenCV decodes and resizes.")
         self.size = size
@@ -34,6 +36,7 @@ class SoftDvppDecodeRandomCropResizeJpeg(RandomCropDecodeResize):
         size, scale, ratio, max_attempts: As for :class:`RandomCropDecodeResize`.
     """
 
+    @answered
     def __init__(
         self,
         size: int | Sequence[int],

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from msnb.common.arguments import answered
 from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import FLOAT_MAX_INTEGER, Flag, increasing, list_of, of_type, within
 from msnb.dataset.core.tensor_op import TensorOp, as_array
@@ -148,6 +149,7 @@ class NormalizePad(ImageOp):
         ValueError: If the lengths differ, a value is out of range or `dtype` is another.
     """
 
+    @answered
     def __init__(
         self, mean: Sequence[float], std: Sequence[float], dtype: str = "float32", is_hwc: bool = True
     ) -> None:

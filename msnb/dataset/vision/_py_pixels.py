@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from msnb.common.arguments import answered
 from msnb.common.kinds import checked
 from msnb.dataset.core.kinds import FLOAT_MAX_INTEGER, Flag, above_zero, of_type, positive, within
 from msnb.dataset.core.tensor_op import TensorOp
@@ -66,6 +67,7 @@ class ToTensor(PyOp):
 
     _function, _given = util.to_tensor, ("output_type",)
 
+    @answered
     def __init__(self, output_type: Any = np.float32) -> None:
         self.output_type = output_type
 
@@ -79,6 +81,7 @@ class ToType(PyOp):
 
     _function, _given = util.to_type, ("output_type",)
 
+    @answered
     def __init__(self, output_type: Any) -> None:
         self.output_type = output_type
 
@@ -114,6 +117,7 @@ class Normalize(PyOp):
 
     _function, _given = util.normalize, ("mean", "std")
 
+    @answered
     def __init__(self, mean: Sequence[float], std: Sequence[float]) -> None:
         check_statistics(mean, std, 0.0, 1.0)
         self.mean = mean
@@ -136,6 +140,7 @@ class NormalizePad(Normalize):
     _pad_channel = True
     _given = ("mean", "std", "_pad_channel", "dtype")
 
+    @answered
     def __init__(self, mean: Sequence[float], std: Sequence[float], dtype: str = "float32") -> None:
         super().__init__(mean, std)
         if not isinstance(dtype, str):
@@ -173,6 +178,7 @@ class Grayscale(PyOp):
 
     _function, _given = util.grayscale, ("num_output_channels",)
 
+    @answered
     def __init__(self, num_output_channels: int = 1) -> None:
         if num_output_channels not in (1, 3):
             raise ValueError(
@@ -312,6 +318,7 @@ class RgbToHsv(PyOp):
 
     _function, _given = util.rgb_to_hsvs, ("is_hwc",)
 
+    @answered
     def __init__(self, is_hwc: bool = False) -> None:
         self.is_hwc: bool = is_hwc
 
@@ -325,6 +332,7 @@ class HsvToRgb(PyOp):
 
     _function, _given = util.hsv_to_rgbs, ("is_hwc",)
 
+    @answered
     def __init__(self, is_hwc: bool = False) -> None:
         self.is_hwc: bool = is_hwc
 
@@ -367,6 +375,7 @@ class AutoContrast(PyOp):
 
     _function, _given = util.auto_contrast, ("cutoff", "ignore")
 
+    @answered
     def __init__(self, cutoff: float = 0.0, ignore: Any = None) -> None:
         CheckedAutoContrast(cutoff, ignore)
         self.cutoff: float = cutoff

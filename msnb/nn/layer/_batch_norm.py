@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from msnb import log
+from msnb.common.arguments import answered
 from msnb.common.initializer import initializer
 from msnb.common.kinds import Between, Bool, Int, PositiveInt, checked
 from msnb.core.parameter import Parameter
@@ -239,6 +240,7 @@ class BatchNorm3d(Cell):
         (1, 3, 2, 2, 2)
     """
 
+    @answered
     def __init__(
         self,
         num_features: PositiveInt,
@@ -371,6 +373,7 @@ class SyncBatchNorm(_BatchNorm):
 
     _ranks = (2, 4)
 
+    @answered
     def __init__(
         self,
         num_features: PositiveInt,

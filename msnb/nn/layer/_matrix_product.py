@@ -1,6 +1,7 @@
 """Products, inverses and determinants of matrices, which are the last two axes."""
 
 from msnb.common import dtype as mstype
+from msnb.common.arguments import answered
 from msnb.common.kinds import Bool, checked
 from msnb.core.tensor import Tensor
 from msnb.nn._inputs import FLOATS, check_dtypes
@@ -77,6 +78,7 @@ class MatInverse(Cell):
          [0.   0.25]]
     """
 
+    @answered
     def __init__(self) -> None:
         super().__init__()
         self.inverse: P.MatrixInverse = P.MatrixInverse()
@@ -108,6 +110,7 @@ class MatDet(Cell):
         8.0
     """
 
+    @answered
     def __init__(self) -> None:
         super().__init__()
         self.determinant: P.MatrixDeterminant = P.MatrixDeterminant()

@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+from msnb.common.arguments import answered
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
 
@@ -33,5 +34,6 @@ class OneOperator(Cell):
 class PlainOperator(OneOperator):
     """A layer that is one operator without attributes."""
 
+    @answered
     def __init__(self) -> None:
         super().__init__()

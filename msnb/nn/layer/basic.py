@@ -4,6 +4,7 @@ import math
 from typing import TYPE_CHECKING, Annotated, Any
 
 from msnb.common import dtype as mstype
+from msnb.common.arguments import answered
 from msnb.common.initializer import initializer
 from msnb.common.kinds import (
     Between,
@@ -225,6 +226,7 @@ class Flatten(Cell):
         (2, 12)
     """
 
+    @answered
     def __init__(self) -> None:
         super().__init__()
         self.reshape: P.Reshape = P.Reshape()

@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from msnb.common.arguments import uncalled
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
 
@@ -13,7 +14,8 @@ __all__ = ["SequentialCell", "CellList"]
 def _cell(cell, prefix):
     """`cell`; from now on the names of its Parameters begin with `prefix`, so that those of two Cells differ."""
     if not isinstance(cell, Cell):
-        raise TypeError(f"A Cell is wanted here, but got {cell!r} of type {type(cell).__name__}.")
+        got = uncalled(cell) or f"{cell!r} of type {type(cell).__name__}"
+        raise TypeError(f"A Cell is wanted here, but got {got}.")
     cell.update_parameters_name(f"{prefix}.")
     return cell
 

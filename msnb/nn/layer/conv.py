@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from msnb.common.arguments import answered
 from msnb.common.kinds import Bool, PositiveInt
 from msnb.core.tensor import Tensor
 from msnb.nn._kinds import Initial, TwoSizes
@@ -156,6 +157,7 @@ class Conv2dTranspose(_Transposed):
         (1, 8, 19, 53)
     """
 
+    @answered
     def __init__(
         self,
         in_channels: PositiveInt,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from msnb.common import dtype as mstype
+from msnb.common.arguments import answered
 from msnb.common.kinds import Between, Float, Kind, PositiveInt, StrictFloat, accept_value, checked
 from msnb.core.tensor import Tensor
 from msnb.nn._inputs import FLOATS, check_alike, check_dims, check_dtypes
@@ -162,6 +163,7 @@ class SSIM(_Similarity):
         (1,)
     """
 
+    @answered
     def __init__(
         self,
         max_val: PositiveNumber = 1.0,

@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from msnb.common import dtype as mstype
+from msnb.common.arguments import answered
 from msnb.common.kinds import Between, Float, checked
 from msnb.core.tensor import Tensor
 from msnb.nn._half import rounded, widened
@@ -126,6 +127,7 @@ class RMSELoss(LossBase):
         3.0
     """
 
+    @answered
     def __init__(self) -> None:
         super().__init__()
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from msnb.common.arguments import uncalled
 from msnb.nn.metrics.accuracy import Accuracy
 from msnb.nn.metrics.error import MAE, MSE
 from msnb.nn.metrics.fbeta import F1, Fbeta
@@ -93,8 +94,11 @@ def get_metrics(metrics: dict[str, Metric] | set[str] | None) -> dict[str, Metri
     if isinstance(metrics, set):
         return {name: get_metric_fn(name) for name in metrics}
     if metrics is not None and not isinstance(metrics, dict):
-        raise TypeError(f"'metrics' should be None, a set of names or a dict, but got {metrics!r}.")
+        got = uncalled(metrics) or repr(metrics)
+        raise TypeError(f"'metrics' should be None, a set of names or a dict, but got {got}.")
     wrong = [item for item in (metrics or {}).items() if not (isinstance(item[0], str) and isinstance(item[1], Metric))]
     if wrong:
-        raise TypeError(f"'metrics' as a dict should hold names and metrics, but got {wrong[0]!r}.")
+        name, metric = wrong[0]
+        got = uncalled(metric) or repr(metric)
+        raise TypeError(f"'metrics' as a dict should hold names and metrics, but {name!r} is {got}.")
     return metrics

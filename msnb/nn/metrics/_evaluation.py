@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from msnb import log
+from msnb.common.arguments import answered
 from msnb.common.kinds import Bool, Kind, check, checked
 from msnb.nn.metrics.metric import Metric
 
@@ -117,6 +118,7 @@ class ShareOfTruePositives(EvaluationBase):
         eval_type (str): "classification" or "multilabel". Default: "classification".
     """
 
+    @answered
     def __init__(self, eval_type: EvalType = "classification") -> None:
         super().__init__(eval_type)
         self.clear()

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from msnb.common.arguments import answered
 from msnb.nn.metrics._evaluation import EvalType, EvaluationBase
 from msnb.nn.metrics._mean import Mean
 
@@ -27,6 +28,7 @@ class Accuracy(Mean, EvaluationBase):
         0.6666666666666666
     """
 
+    @answered
     def __init__(self, eval_type: EvalType = "classification") -> None:
         EvaluationBase.__init__(self, eval_type)
         self.clear()

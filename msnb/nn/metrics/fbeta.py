@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from msnb.common.arguments import answered
 from msnb.common.kinds import checked
 from msnb.nn._numbers import PositiveNumber
 from msnb.nn.metrics._evaluation import ClassMetric, share
@@ -85,5 +86,6 @@ class F1(Fbeta):
         [0.66666667 0.66666667]
     """
 
+    @answered
     def __init__(self) -> None:
         super().__init__(1.0)

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from msnb.common.arguments import answered
 from msnb.common.kinds import PositiveInt, checked
 from msnb.nn.metrics._evaluation import ClassMetric
 from msnb.nn.metrics._mean import Mean
@@ -60,6 +61,7 @@ class Top1CategoricalAccuracy(TopKCategoricalAccuracy):
         >>> topk = nn.Top1CategoricalAccuracy()
     """
 
+    @answered
     def __init__(self) -> None:
         super().__init__(1)
 
@@ -72,5 +74,6 @@ class Top5CategoricalAccuracy(TopKCategoricalAccuracy):
         >>> topk = nn.Top5CategoricalAccuracy()
     """
 
+    @answered
     def __init__(self) -> None:
         super().__init__(5)

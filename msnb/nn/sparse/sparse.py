@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from msnb.common.arguments import answered
 from msnb.core.tensor import Tensor
 from msnb.nn.cell import Cell
 from msnb.ops import operations as P
@@ -33,6 +34,7 @@ class SparseToDense(Cell):
          [0 0 2]]
     """
 
+    @answered
     def __init__(self) -> None:
         super().__init__()
         self.sparse_to_dense: P.SparseToDense = P.SparseToDense()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from msnb import context, log
+from msnb.common.arguments import answered, refuse_classes
 from msnb.common.kinds import Instance, Optional, checked
 from msnb.core.autodiff import Gradient
 from msnb.core.parameter import Parameter, ParameterTuple
@@ -67,7 +68,9 @@ class WithLossCell(Cell):
         >>> loss = net_with_loss(data, label)
     """
 
+    @answered
     def __init__(self, backbone: Cell, loss_fn: Cell) -> None:
+        refuse_classes("WithLossCell", backbone=backbone, loss_fn=loss_fn)
         super().__init__(auto_prefix=False)
         self._backbone, self._loss_fn = backbone, loss_fn
 
@@ -106,6 +109,7 @@ class WithGradCell(Cell):
         >>> gradients = grad_net(data, label)
     """
 
+    @answered
     def __init__(self, network: Cell, loss_fn: Cell | None = None, sens: Tensor | float | None = None) -> None:
         super().__init__(auto_prefix=False)
         self.network: Cell = network
@@ -152,6 +156,7 @@ class TrainOneStepCell(Cell):
 
     @checked
     def __init__(self, network: Cell, optimizer: Cell, sens: Annotated[float | None, Optional(Number)] = 1.0) -> None:
+        refuse_classes("TrainOneStepCell", network=network, optimizer=optimizer)
         super().__init__(auto_prefix=False)
         self.network = network
         network.set_grad()
@@ -229,6 +234,7 @@ class GetNextSingleOp(Cell):
         NotImplementedError: Always.
     """
 
+    @answered
     def __init__(self, dataset_types: list[Any], dataset_shapes: list[Any], queue_name: str) -> None:
         super().__init__()
         raise NotImplementedError(
@@ -270,6 +276,7 @@ class VirtualDatasetCellTriple(Cell):
         >>> net = nn.VirtualDatasetCellTriple(net)
     """
 
+    @answered
     def __init__(self, backbone: Cell) -> None:
         super().__init__(auto_prefix=False)
         self._backbone = backbone
@@ -301,6 +308,7 @@ class WithEvalCell(Cell):
         >>> loss, output, label = eval_net(data, label)
     """
 
+    @answered
     def __init__(self, network: Cell, loss_fn: Cell, add_cast_fp32: bool = False) -> None:
         super().__init__(auto_prefix=False)
         self._network, self._loss_fn = network, loss_fn

@@ -5,9 +5,10 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
-from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.core.magic_arguments import argument, magic_arguments
 
 from msnb.notebook import pipeline
+from msnb.notebook.options import parse
 
 _MONITOR = ("msnb.dataset.engine.monitor", "Monitor")
 
@@ -29,7 +30,7 @@ class PipelineMagics(Magics):
 
             %ms_pipeline -s 10 train_set
         """
-        options = parse_argstring(self.ms_pipeline, line)
+        options = parse(self.ms_pipeline, line)
         if options.seconds <= 0 or options.epochs < 1:
             raise UsageError(
                 "%ms_pipeline: --seconds should be positive and --epochs at least 1, but got "

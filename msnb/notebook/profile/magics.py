@@ -4,10 +4,11 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
-from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.core.magic_arguments import argument, magic_arguments
 from IPython.display import display
 
 from msnb.insight.profile import Profile, Recorder, machine, profile
+from msnb.notebook.options import parse
 from msnb.notebook.profile.view import view
 
 _PROFILE = ("msnb.insight.profile.result", "Profile")
@@ -62,7 +63,7 @@ class ProfileMagics(Magics):
                 value, _, rest = rest.partition(" ")
                 words.append(value)
                 rest = rest.lstrip()
-        options = parse_argstring(self.ms_profile, " ".join(words))
+        options = parse(self.ms_profile, " ".join(words))
         if cell is None and not rest:
             raise UsageError("%ms_profile needs a statement to run, such as: %ms_profile step(x, y)")
         if cell is not None and rest:

@@ -11,7 +11,7 @@ from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
 from msnb.ops.nn._kinds import Reduction
-from msnb.ops.nn.loss import classes_of, score_of
+from msnb.ops.nn.loss import class_numbers, classes_of, score_of
 from msnb.ops.nn.nll_loss import class_last, class_scores, weighted
 
 
@@ -54,6 +54,12 @@ def SoftmaxCrossEntropyWithLogits(logits, labels):
     """
     op = "SoftmaxCrossEntropyWithLogits"
     _check.dtype_in(op, "logits", logits, _check.FLOAT)
+    if labels.dtype in _check.INT and labels.ndim < logits.ndim:
+        raise TypeError(
+            f"For '{op}', 'labels' should be probabilities, {_check.dtype_name(logits)} of shape {logits.shape}, but "
+            f"got {_check.dtype_name(labels)} of shape {labels.shape}; these look like class numbers, which "
+            f"nn.SoftmaxCrossEntropyWithLogits(sparse=True) takes."
+        )
     _check.same_dtype(op, logits=logits, labels=labels)
     _check.same_shape(op, logits=logits, labels=labels)
     labels = lax.stop_gradient(labels)
@@ -85,7 +91,7 @@ def SparseSoftmaxCrossEntropyWithLogits(logits, labels, *, is_grad: Bool = False
     """
     op = "SparseSoftmaxCrossEntropyWithLogits"
     _check.dtype_in(op, "logits", logits, _check.FLOAT)
-    _check.dtype_in(op, "labels", labels, _check.INDEX)
+    class_numbers(op, labels, logits.shape[-1])
     if logits.ndim != 2 or tuple(labels.shape) != tuple(logits.shape[:1]):
         raise ValueError(
             f"For '{op}', 'logits' should have shape (N, C) and 'labels' (N,), but got {logits.shape} and "

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.core import checks
+from msnb.ops import _check
 
 
 def reduce(values, reduction):
@@ -37,12 +38,24 @@ def check_labels(op, labels, classes, ignored=None):
         ignored (int): A label that does not count. Default: None.
 
     Raises:
+        TypeError: If they are no whole numbers.
         RuntimeError: If one is no class; in a compiled graph when it has run.
     """
+    class_numbers(op, labels._array, classes, _check.INT)
     checks.examine(op, _LABELS, checks.Range(labels._array, classes, 0, ignored))
 
 
 _LABELS = checks.label("labels", None)
+
+
+def class_numbers(op, labels, classes, allowed=_check.INDEX):
+    """Raise TypeError if the array `labels` is not of a type in `allowed`; probabilities of classes are told apart."""
+    if labels.dtype in _check.FLOAT and labels.ndim > 1 and labels.shape[-1] == classes:
+        raise TypeError(
+            f"For '{op}', 'labels' should be class numbers, but got {_check.dtype_name(labels)} of shape "
+            f"{labels.shape}; these look one-hot, which nn.SoftmaxCrossEntropyWithLogits(sparse=False) takes."
+        )
+    _check.dtype_in(op, "labels", labels, allowed)
 
 
 def score_of(scores, labels):

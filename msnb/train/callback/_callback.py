@@ -5,6 +5,7 @@ from typing import Any
 
 from msnb import log
 from msnb._checkparam import Validator
+from msnb.common.arguments import uncalled
 from msnb.common.callback import MOMENTS, Callback
 from msnb.train.serialization import _fill_param_into_net
 
@@ -51,12 +52,12 @@ class CallbackManager(Callback):
         elif isinstance(callbacks, Callback):
             callbacks = [callbacks]
         elif not isinstance(callbacks, (list, tuple)):
-            raise TypeError(f"'callbacks' should be a Callback or a list of them, but got {type(callbacks).__name__}.")
+            got = uncalled(callbacks) or type(callbacks).__name__
+            raise TypeError(f"'callbacks' should be a Callback or a list of them, but got {got}.")
         for callback in callbacks:
             if not isinstance(callback, Callback):
-                raise TypeError(
-                    f"'callbacks' should be a Callback or a list of them, but the list holds {type(callback).__name__}."
-                )
+                got = uncalled(callback) or type(callback).__name__
+                raise TypeError(f"'callbacks' should be a Callback or a list of them, but the list holds {got}.")
         self._callbacks, self._stack = list(callbacks), None
 
     def __enter__(self):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from msnb import log, nn
 from msnb._checkparam import Validator
+from msnb.common.arguments import answered
 from msnb.train._background import writer
 from msnb.train._utils import _make_directory
 from msnb.train.callback._callback import Callback
@@ -66,6 +67,7 @@ class CheckpointConfig:
         >>> model.train(1, dataset, callbacks=ModelCheckpoint(prefix="lenet", config=config))
     """
 
+    @answered
     def __init__(
         self,
         save_checkpoint_steps: int = 1,
@@ -145,6 +147,7 @@ class ModelCheckpoint(Callback):
         >>> model.train(1, dataset, callbacks=checkpoint)
     """
 
+    @answered
     def __init__(
         self, prefix: str = "CKP", directory: str | None = None, config: CheckpointConfig | None = None
     ) -> None:

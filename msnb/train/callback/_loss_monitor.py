@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from msnb.common.arguments import answered
 from msnb.core.tensor import Tensor
 from msnb.train.callback._callback import Callback
 
@@ -28,6 +29,7 @@ class LossMonitor(Callback):
         epoch: 1 step: 2, loss is ...
     """
 
+    @answered
     def __init__(self, per_print_times: int = 1) -> None:
         super().__init__()
         self._per_print_times = per_print_times

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from msnb.common import dtype as mstype
+from msnb.common.arguments import answered
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
 from msnb.train.callback._callback import Callback
@@ -32,6 +33,7 @@ class LearningRateScheduler(Callback):
         >>> model.train(1, dataset, callbacks=[LearningRateScheduler(halve)])
     """
 
+    @answered
     def __init__(self, learning_rate_function: Callable[..., Any]) -> None:
         super().__init__()
         if not callable(learning_rate_function):

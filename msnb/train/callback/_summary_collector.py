@@ -3,6 +3,7 @@
 from typing import Any
 
 from msnb._later import not_yet
+from msnb.common.arguments import answered
 from msnb.train.callback._callback import Callback
 
 
@@ -22,6 +23,7 @@ class SummaryCollector(Callback):
         NotImplementedError: Always.
     """
 
+    @answered
     def __init__(
         self,
         summary_dir: str,

@@ -4,6 +4,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from msnb import log
+from msnb.common.arguments import answered
 from msnb.core.tensor import Tensor
 from msnb.train.callback._callback import Callback
 
@@ -25,6 +26,7 @@ class TimeMonitor(Callback):
         epoch time: ... ms, per step time: ... ms
     """
 
+    @answered
     def __init__(self, data_size: int | None = None) -> None:
         super().__init__()
         self.data_size: Any = data_size
