@@ -78,6 +78,11 @@ class Dataset(Queries):
             new.sampler = _copy_sampler(self.sampler)
         return new
 
+    def __repr__(self) -> str:
+        from msnb.dataset.engine.preview import preview  # which knows the data sets, and so cannot be imported before
+
+        return str(preview(self))
+
     def __iter__(self) -> "Iterator[Any]":
         return self.create_tuple_iterator(num_epochs=1)
 
