@@ -25,7 +25,7 @@ _STYLE = (
 
 def dataset_bundle(dataset: Any) -> dict[str, str]:
     """A data set as text and as HTML, out of one look at it."""
-    from msnb.dataset.engine.preview import preview  # a session without data sets need not load the engine
+    from msnb.dataset.engine.preview import preview  # spares the engine to sessions without data sets
 
     found = preview(dataset, _ROWS)
     return {"text/plain": str(found), "text/html": _html(found)}

@@ -99,7 +99,7 @@ def test_a_generator_function_goes_by_its_name_and_line_and_no_workers_are_promi
     with data.monitor() as monitor:
         rows(data)
     line = slow_rows.__code__.co_firstlineno
-    assert f"GeneratorDataset (slow_rows(), test_monitor.py:{line}) takes" in monitor.verdict()
+    assert f"GeneratorDataset (slow_rows(), line {line}) takes" in monitor.verdict()
     assert "One thread runs it, whatever num_parallel_workers says" in monitor.verdict()
 
 

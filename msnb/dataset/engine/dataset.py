@@ -30,6 +30,7 @@ class Dataset(Queries):
         from msnb.dataset.engine.joining import zip_with as zip
         from msnb.dataset.engine.map import flat_map, map
         from msnb.dataset.engine.monitor import monitor
+        from msnb.dataset.engine.preview import shown as __repr__
         from msnb.dataset.engine.saving import save
         from msnb.dataset.engine.selecting import filter, repeat, shuffle, skip, take
         from msnb.dataset.engine.splitting import split
@@ -77,11 +78,6 @@ class Dataset(Queries):
         if getattr(self, "sampler", None) is not None:
             new.sampler = _copy_sampler(self.sampler)
         return new
-
-    def __repr__(self) -> str:
-        from msnb.dataset.engine.preview import preview  # which knows the data sets, and so cannot be imported before
-
-        return str(preview(self))
 
     def __iter__(self) -> "Iterator[Any]":
         return self.create_tuple_iterator(num_epochs=1)

@@ -8,19 +8,16 @@ import copy
 import random
 import threading
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from msnb.dataset.core.tensor_op import TensorOp
 from msnb.dataset.engine import nodes, ordering, samplers, sync
 from msnb.dataset.engine.chunk import Hint, rows_of
+from msnb.dataset.engine.dataset import Dataset, fluent
 from msnb.dataset.engine.optimiser import by_number
 from msnb.dataset.engine.program import UserStep, op_name
 from msnb.dataset.engine.sources.python_rows import SequenceSource, Stream
-
-if TYPE_CHECKING:  # named in annotations alone
-    from msnb.dataset.engine.dataset import Dataset
 
 _PATIENCE = 0.3  # seconds
 _TOGETHER = 16  # rows that are read between two looks at the clock
@@ -54,7 +51,7 @@ class Preview:
         note (str): Why there are no rows, or in which order they are; "" where there is nothing to say.
     """
 
-    def __init__(self, dataset: "Dataset") -> None:
+    def __init__(self, dataset: Dataset) -> None:
         self.kind: str = type(dataset).__name__
         self.columns: list[str] = list(dataset._col_names or ())
         self.size: int | None = dataset.dataset_size
@@ -93,7 +90,7 @@ class Preview:
         return dtype, f"({', '.join(lengths)}{',' if len(lengths) == 1 else ''})"
 
 
-def preview(dataset: "Dataset", rows: int = 1) -> Preview:
+def preview(dataset: Dataset, rows: int = 1) -> Preview:
     """Look at a data set for at most about 0.3 s.
 
     Args:
@@ -117,6 +114,12 @@ def preview(dataset: "Dataset", rows: int = 1) -> Preview:
         late = "reading a row" if known.columns and known.steps else "opening it"
         known.note = f"Left out, since {late} takes longer than {_PATIENCE:g} s: {_READ}."
     return known
+
+
+@fluent("__repr__")
+def shown(self: Dataset) -> str:
+    """Class, size, columns and steps, in a few lines."""
+    return str(preview(self))
 
 
 class _TooLate(Exception):
@@ -197,18 +200,24 @@ class _Look:
 
     def _guarded(self, node):
         """The plan, with sources that stop when nobody waits any more."""
-        node.children = [self._guarded(child) for child in node.children]
         if isinstance(node, nodes.IndexSource | nodes.StreamSource):
-            chunks = node.chunks
-
-            def in_time(hint):
-                for chunk in chunks(Hint(min(hint.limit, _TOGETHER), 1)):
-                    if time.perf_counter() > self.end:
-                        raise _TooLate
-                    yield chunk
-
-            node.chunks = in_time
+            return _InTime(node, self.end)
+        node.children = [self._guarded(child) for child in node.children]
         return node
+
+
+class _InTime(nodes.Node):
+    """A source as long as there is time for it."""
+
+    def __init__(self, source, end):
+        super().__init__([source], source.columns)
+        self.end = end
+
+    def chunks(self, hint):
+        for chunk in self.children[0].chunks(Hint(min(hint.limit, _TOGETHER), 1)):
+            if time.perf_counter() > self.end:
+                raise _TooLate
+            yield chunk
 
 
 def _direct(node):

@@ -262,6 +262,4 @@ def _called(source):
     code = getattr(source, "__code__", None)
     if code is None:
         return type(source).__name__
-    from msnb.ir.source import show  # not at the top: few pipelines are looked at, and `ir` takes its time to import
-
-    return f"{source.__name__}(), {show((code.co_filename, code.co_firstlineno, source.__name__))}"
+    return f"{source.__name__}(), line {code.co_firstlineno}"
