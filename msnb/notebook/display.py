@@ -1,17 +1,20 @@
-"""Rich displays of Tensors, Parameters and Cells; what `repr` and `print` give stays as MindSpore has it."""
+"""Rich displays of Tensors, Parameters, Cells and data sets; what `repr` and `print` give needs no notebook."""
 
 from typing import Any
 
 from msnb import log
+from msnb.notebook.dataset_html import dataset_bundle
 from msnb.notebook.net_html import net_html
 from msnb.notebook.tensor_html import tensor_html
 
 # Named, not imported: a class that the session never loads needs no display.
 _FORMATS = {("msnb.core.tensor", "Tensor"): tensor_html, ("msnb.nn.cell", "Cell"): net_html}
+# Text and HTML at once, for what has to look before it can show itself.
+_BUNDLES = {("msnb.dataset.engine.dataset", "Dataset"): dataset_bundle}
 
 
 def _or_plain(maker):
-    def format_html(value):
+    def format_html(value, **_):
         try:
             return maker(value)
         except Exception as error:  # the plain text is shown in any case, and must not fail with the rich form
@@ -23,12 +26,15 @@ def _or_plain(maker):
 
 def install(shell: Any) -> Any:
     """Register the displays with a shell; returns what undoes it."""
-    formatter = shell.display_formatter.formatters["text/html"]
-    for (module, kind), maker in _FORMATS.items():
-        formatter.for_type_by_name(module, kind, _or_plain(maker))
+    formatters = shell.display_formatter.formatters["text/html"], shell.display_formatter.mimebundle_formatter
+    tables = tuple(zip(formatters, (_FORMATS, _BUNDLES), strict=True))
+    for formatter, table in tables:
+        for (module, kind), maker in table.items():
+            formatter.for_type_by_name(module, kind, _or_plain(maker))
 
     def undo():
-        for module, kind in _FORMATS:
-            formatter.pop(f"{module}.{kind}", None)
+        for formatter, table in tables:
+            for module, kind in table:
+                formatter.pop(f"{module}.{kind}", None)
 
     return undo

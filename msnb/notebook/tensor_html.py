@@ -157,17 +157,17 @@ def _index(position):
 # ---------------------------------------------------------------------- pictures
 def _pictures(values):
     """Images as images: uint8, or floats in [0, 1], of a shape that says which axis is which. None otherwise."""
-    shown = _as_images(values[:_PICTURES] if values.ndim == 4 else values)
+    shown = as_images(values[:_PICTURES] if values.ndim == 4 else values)
     if shown is None:
         return None
     scale = max(1, 56 // shown.shape[1])
-    tags = "".join(_png(image, scale, i) for i, image in enumerate(shown))
+    tags = "".join(png(image, scale, i) for i, image in enumerate(shown))
     left = len(values) - len(shown) if values.ndim == 4 else 0
     more = f'<div class="dim">and {left} more</div>' if left else ""
     return f'<div style="display:flex;flex-wrap:wrap;gap:4px;margin:4px 0">{tags}</div>{more}'
 
 
-def _as_images(values):
+def as_images(values: np.ndarray) -> np.ndarray | None:
     """(number, height, width[, channels]) uint8, or None."""
     if values.dtype != np.uint8 and values.dtype.kind != "f" or values.ndim not in (2, 3, 4):
         return None
@@ -194,12 +194,13 @@ def _as_images(values):
     return images
 
 
-def _png(image, scale, position):
+def png(image: np.ndarray, scale: int, position: int, most: int = 256) -> str:
+    """An <img> of a uint8 image, `scale` times as wide as it is, of at most `most` pixels each way before that."""
     from PIL import Image
 
     image = np.ascontiguousarray(image[..., 0] if image.ndim == 3 and image.shape[-1] == 1 else image)
     picture = Image.fromarray(image)
-    picture.thumbnail((256, 256))
+    picture.thumbnail((most, most))
     file = io.BytesIO()
     picture.save(file, "PNG")
     data = base64.b64encode(file.getvalue()).decode()

@@ -1,5 +1,6 @@
 """A monitored pipeline gives the same rows, and says what they cost."""
 
+import re
 import time
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 import msnb.dataset as ds
 import msnb.dataset.vision.c_transforms as CV
 from msnb.dataset.engine.monitor import Monitor
+from msnb.dataset.engine.monitor_text import duration
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (60, 8, 8, 3), np.uint8)
 
@@ -66,16 +68,67 @@ def test_the_bottleneck_is_named():
     with data.monitor() as monitor:
         rows(data)
     assert [o["label"] for o in monitor.snapshot()["operators"] if o["worst"]] == ["slow() on label"]
-    assert "Bottleneck: slow() on label" in monitor.verdict() and "python_multiprocessing" in monitor.verdict()
+    assert "slow() on label takes" in monitor.verdict() and "python_multiprocessing" in monitor.verdict()
     assert "slow() on label" in repr(monitor) and "<" in repr(monitor)
 
 
-def test_a_consumer_that_is_slower_than_its_pipeline_is_told_so():
+def test_a_loop_that_does_nothing_is_told_for_which_steps_the_pipeline_is_fast_enough():
+    data = pipeline()
+    with data.monitor() as monitor:
+        rows(data)
+    made, unit = re.match(r"Fast enough for training steps of ([\d.]+) (ms) and more", monitor.verdict()).groups()
+    assert float(made) >= 5 and "Bottleneck" not in monitor.verdict()  # ten labels of half a millisecond each
+
+
+def test_a_consumer_that_waits_is_told_what_for():
+    data = pipeline()
+    with data.monitor() as monitor:
+        for _ in data.create_tuple_iterator(num_epochs=1, output_numpy=True):
+            time.sleep(0.001)
+    assert "The consumer waits" in monitor.verdict() and "Bottleneck: slow() on label" in monitor.verdict()
+
+
+def slow_rows():
+    for i in range(40):
+        time.sleep(0.0005)
+        yield (np.array([i]),)
+
+
+def test_a_generator_function_goes_by_its_name_and_line_and_no_workers_are_promised():
+    data = ds.GeneratorDataset(slow_rows, ["x"], num_parallel_workers=4)
+    with data.monitor() as monitor:
+        rows(data)
+    line = slow_rows.__code__.co_firstlineno
+    assert f"GeneratorDataset (slow_rows(), line {line}) takes" in monitor.verdict()
+    assert "One thread runs it, whatever num_parallel_workers says" in monitor.verdict()
+
+
+def test_an_object_with_samples_by_number_is_promised_workers():
+    class Squares:
+        def __len__(self):
+            return 20
+
+        def __getitem__(self, i):
+            time.sleep(0.0005)
+            return (np.array([i * i]),)
+
+    data = ds.GeneratorDataset(Squares(), ["x"], shuffle=False)
+    with data.monitor() as monitor:
+        rows(data)
+    assert "More num_parallel_workers of GeneratorDataset help" in monitor.verdict()
+
+
+def test_durations_have_one_unit_each():
+    shown = [duration(x) for x in (2.5, 0.0137, 20e-6, 3e-9, 0)]
+    assert shown == ["2.5 s", "13.7 ms", "20 µs", "3 ns", "-"]
+
+
+def test_a_consumer_that_is_slower_than_its_pipeline_is_told_that_the_pipeline_keeps_up():
     data = ds.NumpySlicesDataset({"x": np.zeros((40, 2))}).batch(4)
     with data.monitor() as monitor:
         for _ in data.create_tuple_iterator(num_epochs=1, output_numpy=True):
             time.sleep(0.02)
-    assert monitor.verdict().startswith("The consumer is the bottleneck")
+    assert monitor.verdict().startswith("The pipeline keeps up: its consumer waits")
 
 
 def test_nothing_is_wrapped_when_nobody_looks():

@@ -196,3 +196,24 @@ def test_wrong_arguments_are_refused_when_the_pipeline_is_described(call, error)
 def test_an_unknown_column_is_named():
     with pytest.raises(RuntimeError, match="'y'|y"):
         rows(numbers().map(lambda x: x, ["y"]))
+
+
+def test_len_is_the_number_of_rows_or_batches():
+    data = ds.NumpySlicesDataset(np.arange(10))
+    assert (len(data), len(data.batch(4)), len(data.batch(4, True)), len(data.repeat(2))) == (10, 3, 2, 20)
+    assert len(data.filter(lambda x: x > 3)) == 6 and len(data.skip(20)) == 0
+
+
+def test_asking_whether_there_is_a_data_set_runs_nothing():
+    def rows():
+        raise AssertionError("the pipeline ran")
+        yield
+
+    assert ds.GeneratorDataset(rows, ["x"]) and ds.NumpySlicesDataset(np.arange(3)).skip(5)
+
+
+def test_an_iterator_has_no_len_and_is_not_used_up_by_list():
+    data = ds.GeneratorDataset(iter([(np.array([i]),) for i in range(3)]), ["x"])
+    with pytest.raises(TypeError, match="can be read only once"):
+        len(data.batch(2))
+    assert len(list(data)) == 3

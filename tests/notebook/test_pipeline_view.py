@@ -40,7 +40,14 @@ def test_operators_stand_in_the_order_of_the_data():
     page = ran(data()).html()
     places = [page.index(words) for words in (">NumpySlicesDataset", ">doubled()", ">batch 8<")]
     assert places == sorted(places)
-    assert "<b>Bottleneck</b>: doubled() on x takes" in page and "finished" in page
+    assert "doubled() on x takes" in page and "finished" in page
+
+
+def test_good_news_has_not_the_colour_of_an_alarm():
+    good, bad = (
+        drawing.picture(snapshot(0.5, f"{words}: it is so.")) for words in ("The pipeline keeps up", "Bottleneck")
+    )
+    assert '<b class="good">The pipeline keeps up</b>' in good and '<b class="bad">Bottleneck</b>' in bad
 
 
 def test_what_is_over_needs_no_widget_and_what_runs_has_one():

@@ -31,6 +31,7 @@ class Dataset(Queries):
         from msnb.dataset.engine.joining import zip_with as zip
         from msnb.dataset.engine.map import flat_map, map
         from msnb.dataset.engine.monitor import monitor
+        from msnb.dataset.engine.preview import shown as __repr__
         from msnb.dataset.engine.saving import save
         from msnb.dataset.engine.selecting import filter, repeat, shuffle, skip, take
         from msnb.dataset.engine.splitting import split

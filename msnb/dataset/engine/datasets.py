@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import Any
 
-from msnb.dataset.engine import iterators, monitor, saving, splitting  # noqa: F401 (their methods of Dataset)
+from msnb.dataset.engine import iterators, monitor, preview, saving, splitting  # noqa: F401 (their methods of Dataset)
 from msnb.dataset.engine.batch import BatchDataset
 from msnb.dataset.engine.bucket import BucketBatchByLengthDataset
 from msnb.dataset.engine.columns import ProjectDataset, RenameDataset

@@ -10,11 +10,14 @@ from typing import Any, Self
 
 from msnb.dataset.engine import nodes
 from msnb.dataset.engine.dataset import Dataset, fluent
-from msnb.dataset.engine.monitor_text import table
+from msnb.dataset.engine.monitor_text import duration, table
 from msnb.dataset.engine.program import UserStep
+from msnb.dataset.engine.workers import processors
 
 _clock = time.perf_counter
 _FULL = 0.05  # share of the time that a consumer may wait before its pipeline is called slow
+_IDLE = 0.02  # share of the time below which a consumer's own work is that of an empty loop
+_MOST = 0.3  # share of the pipeline's time from which an operator is what holds it up
 
 
 class Operator:
@@ -27,12 +30,14 @@ class Operator:
         depth (int): How far below the last operator; transforms stand one below their ``map``.
         rows (int): Rows that it gave out (samples, or batches behind a batch).
         seconds (float): Time spent in it, without what it reads from.
+        advice (str): A sentence on what would make it faster; empty where nothing is known.
     """
 
-    def __init__(self, label: Any, kind: str, depth: int) -> None:
+    def __init__(self, label: Any, kind: str, depth: int, advice: str = "") -> None:
         self._label = label
         self.kind = kind
         self.depth = depth
+        self.advice = advice
         self.rows = 0
         self.total: float = 0.0
         self.below: list[Any] = []
@@ -105,21 +110,21 @@ class Monitor:
             self.running = True
 
     def _add(self, node, depth):
-        mine = Operator(node.describe, _kind(node), depth)
+        mine = Operator(node.describe, _kind(node), depth, getattr(getattr(node, "source", None), "advice", ""))
         self.operators.append(mine)
         node.chunks = self._timed(node.chunks, mine)
         if isinstance(node, nodes.Map | nodes.CachedMap):
             mine._label = "map" if isinstance(node, nodes.Map) else "kept in memory"
             for step in reversed(node.steps):
                 kind = "function" if isinstance(step, UserStep) else "map"
-                line = Operator(f"{step.label} on {'+'.join(step.names)}", kind, depth + 1)
+                line = Operator(f"{step.label} on {'+'.join(step.names)}", kind, depth + 1, _advice(step))
                 self.operators.append(line)
                 step.run = self._counted(step.run, line)
                 mine.below.append(line)
         if isinstance(node, nodes.CachedMap):
             # It asks its source for samples, not for chunks.
             source = node.children[0]
-            line = Operator(source.describe, "source", depth + 1)
+            line = Operator(source.describe, "source", depth + 1, getattr(source.source, "advice", ""))
             self.operators.append(line)
             source.fetch = self._counted(source.fetch, line)
             mine.below.append(line)
@@ -244,18 +249,27 @@ class Monitor:
             return "Nothing has come out yet."
         worst = max(lines, key=lambda o: o.seconds)
         share = worst.seconds / working
+        batches = any(o.kind == "batch" for o in lines)
+        each = "batch" if batches and worst.kind in ("batch", "device") else "row"
         slowest = (
             f"{worst.label} takes {share:.0%} of the pipeline's time"
-            f" ({_duration(worst.seconds / max(worst.rows, 1))} per row)."
+            f" ({duration(worst.seconds / max(worst.rows, 1))} per {each})."
         )
+        advice = f" {worst.advice}" if worst.advice else ""
         whole = self.waited + self.used
-        if self.used and self.waited < _FULL * whole:
+        if self.used <= _IDLE * whole:  # nobody is held up; what training would need is not known
+            made = duration(working / self.rows)
             return (
-                f"The consumer is the bottleneck: it waits {self.waited / whole:.1%} of its time, the pipeline keeps "
-                f"up. Within the pipeline, {slowest}"
+                f"Fast enough for training steps of {made} and more: that is what a {'batch' if batches else 'row'} "
+                f"takes to make. For shorter steps: {slowest}{advice}"
             )
-        waits = f"The consumer waits {self.waited / whole:.0%} of its time. " if self.used > 0.02 * whole else ""
-        return f"{waits}{'Bottleneck: ' if share > 0.3 else ''}{slowest}{_advice(worst)}"
+        if self.waited < _FULL * whole:
+            return (
+                f"The pipeline keeps up: its consumer waits {self.waited / whole:.1%} of its time. "
+                f"Within the pipeline, {slowest}"
+            )
+        first = "Bottleneck: " if share > _MOST else ""
+        return f"The consumer waits {self.waited / whole:.0%} of its time. {first}{slowest}{advice}"
 
     def __repr__(self) -> str:
         return table(self.snapshot())
@@ -278,21 +292,13 @@ def monitor(self: Dataset) -> Monitor:
     return Monitor(self)
 
 
-def _advice(line):
-    if line.kind == "function":
+def _advice(step):
+    """What would make a transform of a ``map`` faster."""
+    if isinstance(step, UserStep):
         return (
-            " It is Python: more num_parallel_workers help if it releases the interpreter lock, "
+            "It is Python: more num_parallel_workers help if it releases the interpreter lock, "
             "python_multiprocessing=True if it does not; a transform of the library would be faster still."
         )
-    if line.kind == "source":
-        return " It is the source: reading is what takes the time; for your own Python, num_parallel_workers helps."
-    if line.kind == "map":
-        return " More num_parallel_workers help where there are processors left."
+    if step.costly and step.workers < processors():
+        return "More num_parallel_workers help."
     return ""
-
-
-def _duration(seconds):
-    for factor, unit in ((1, "s"), (1e3, "ms")):
-        if seconds * factor >= 1:
-            return f"{seconds * factor:.3g} {unit}"
-    return f"{seconds * 1e6:.3g} us"

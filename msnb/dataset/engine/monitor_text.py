@@ -36,3 +36,11 @@ def table(snapshot: dict[str, Any]) -> str:
             f"{o['share']:>7.0%} {'█' * round(_BAR * o['share'])}{' <' if o['worst'] else ''}"
         )
     return "\n".join([*lines, snapshot["verdict"]])
+
+
+def duration(seconds: float) -> str:
+    """Seconds in the unit that suits them."""
+    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e9:.0f} ns" if seconds else "-"

@@ -105,6 +105,20 @@ class Queries:
                 self.dataset_size = 0
         return self.dataset_size
 
+    def __bool__(self) -> bool:
+        return True  # and not ``len(self) > 0``: ``if dataset:`` must not run a pipeline
+
+    def __len__(self) -> int:
+        if self.dataset_size is None and self._used_up_by_reading():
+            raise TypeError(  # what `list` asks before it reads, and with this answer goes on without
+                f"The length of this {type(self).__name__} is not known: its source is an iterator, which can be read "
+                "only once. Give GeneratorDataset the function that makes it, or read the rows and count them."
+            )
+        return self.get_dataset_size()
+
+    def _used_up_by_reading(self):
+        return any(child._used_up_by_reading() for child in self.children)
+
     def _count_rows(self):
         plan = self.make_plan()
         try:

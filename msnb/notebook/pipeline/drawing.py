@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from msnb.dataset.engine.monitor_text import rate
+from msnb.dataset.engine.monitor_text import duration, rate
 
 _STYLE = pathlib.Path(__file__).with_name("style.css")
 _KINDS = {
@@ -43,7 +43,7 @@ def picture(snapshot: dict[Any, Any], history: Sequence[Any] = ()) -> str:
     state = "running" if running else "finished"
     head = (
         f'<div class="top"><span class="dot{" on" if running else ""}"></span><b>{state}</b>'
-        f"<span>{_seconds(snapshot['seconds'])}</span><span>{snapshot['rows']:,} {snapshot['unit']} out</span>"
+        f"<span>{duration(snapshot['seconds'])}</span><span>{snapshot['rows']:,} {snapshot['unit']} out</span>"
         f"<span>{rate(snapshot['rows'], snapshot['seconds'])}</span>{_sparkline(history)}</div>"
     )
     lines = "".join(_line(o) for o in reversed(_worth_a_line(snapshot["operators"])))
@@ -78,7 +78,7 @@ def _line(o):
         f'<div class="line {o["kind"]}{worst}" role="row" title="{escape(o["label"], quote=True)}">'
         f'<span class="name" role="cell"><em>{_KINDS[o["kind"]]}</em><span>{name}</span></span>'
         f'<span class="bar" role="cell"><span style="width:{100 * share:.1f}%"></span><small>{share:.0%}</small></span>'
-        f'<span class="num" role="cell">{_seconds(o["seconds"] / max(o["rows"], 1))}</span>'
+        f'<span class="num" role="cell">{duration(o["seconds"] / max(o["rows"], 1))}</span>'
         f'<span class="num" role="cell">{rate(o["rows"], o["seconds"])}</span>'
         f'<span class="num" role="cell">{o["rows"]:,}</span></div>'
     )
@@ -99,7 +99,7 @@ def _consumer(snapshot):
     )
     return (
         f'<div class="consumer">{queue}<span class="who">consumer</span>'
-        f'<span class="split" title="waited {_seconds(snapshot["waited"])}, worked {_seconds(snapshot["used"])}">'
+        f'<span class="split" title="waited {duration(snapshot["waited"])}, worked {duration(snapshot["used"])}">'
         f'<span class="waits" style="width:{100 * waits:.1f}%"></span></span>'
         f'<span class="num">waits {waits:.0%}, works {1 - waits:.0%}</span></div>'
     )
@@ -123,15 +123,8 @@ def _sparkline(history):
 
 
 def _marked(verdict):
-    """The sentence, with its first words in bold where they name the bottleneck."""
+    """The sentence, with its first words in bold: good news and what holds the pipeline up differ in colour."""
     text = escape(verdict)
-    for words in ("The consumer is the bottleneck", "Bottleneck"):
-        text = text.replace(words, f"<b>{words}</b>", 1)
+    for words, kind in (("The pipeline keeps up", "good"), ("Fast enough", "good"), ("Bottleneck", "bad")):
+        text = text.replace(words, f'<b class="{kind}">{words}</b>', 1)
     return text
-
-
-def _seconds(value):
-    for factor, unit in ((1, "s"), (1e3, "ms"), (1e6, "µs")):
-        if value * factor >= 1:
-            return f"{value * factor:.3g} {unit}"
-    return f"{value * 1e9:.0f} ns" if value else "-"

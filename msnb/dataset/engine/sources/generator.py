@@ -149,6 +149,9 @@ class GeneratorDataset(MappableDataset):
         if hasattr(source, "__len__") and not indexed:
             self.dataset_size: int = len(source) if num_samples is None else min(len(source), num_samples)
 
+    def _used_up_by_reading(self):
+        return not hasattr(self.source, "__len__") and hasattr(self.source, "__next__")
+
     def _node(self, children):
         make = RowMaker(self.column_names, self.column_types)
         if self._indexed:

@@ -131,6 +131,7 @@ class Sequence(Samples):
 
     random_access = False
     keepable = False
+    advice = "More num_parallel_workers of GeneratorDataset help where there are processors left."
 
     def __init__(self, source, make, workers, processes):
         super().__init__("GeneratorDataset", len(source))
@@ -207,6 +208,11 @@ def read_ahead(iterator, rows=16, seconds=0.001):
 class Stream:
     """The user's iterable or generator function."""
 
+    advice = (
+        "One thread runs it, whatever num_parallel_workers says; several workers can fetch the samples of an object "
+        "with __getitem__ and __len__."
+    )
+
     def __init__(self, source, make, limit, length):
         self.source = source
         self.make = make
@@ -248,4 +254,12 @@ class Stream:
 
     def describe(self):
         """One line for plans."""
-        return f"GeneratorDataset ({type(self.source).__name__})"
+        return f"GeneratorDataset ({_called(self.source)})"
+
+
+def _called(source):
+    """What the user calls a source: a function by its name and line, an object by its class."""
+    code = getattr(source, "__code__", None)
+    if code is None:
+        return type(source).__name__
+    return f"{source.__name__}(), line {code.co_firstlineno}"

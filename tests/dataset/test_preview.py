@@ -1,0 +1,204 @@
+"""A data set tells what it is, and neither runs the user's functions nor waits for a slow source to do so."""
+
+import random
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import msnb.dataset as ds
+import msnb.dataset.transforms.c_transforms as C
+import msnb.dataset.vision.c_transforms as CV
+from msnb.dataset.engine.preview import preview
+
+IMAGES = np.arange(20 * 8 * 8 * 3).reshape(20, 8, 8, 3).astype(np.uint8)
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """Time enough for a machine with other work to do; returns what sets it to so many seconds."""
+
+    def be(seconds):
+        monkeypatch.setattr("msnb.dataset.engine.preview._PATIENCE", seconds)
+
+    be(20)
+    return be
+
+
+def images():
+    return ds.NumpySlicesDataset({"image": IMAGES, "label": np.arange(20)}, shuffle=False)
+
+
+class Squares:
+    """Samples by number, which take a while and draw random numbers."""
+
+    def __init__(self, rows=10, seconds=0.0):
+        self.rows, self.seconds, self.asked = rows, seconds, 0
+
+    def __len__(self):
+        return self.rows
+
+    def __getitem__(self, i):
+        self.asked += 1
+        random.random(), np.random.rand()
+        time.sleep(self.seconds)
+        return (np.array([i * i]),)
+
+
+def test_the_text_has_class_size_columns_and_steps():
+    data = images().map([CV.Resize((4, 4)), CV.HWC2CHW()], "image").batch(8)
+    assert repr(data).splitlines() == [
+        "BatchDataset, 3 batches",
+        "  image  uint8 (8, 3, 4, 4)",
+        "  label  int64 (8,)",
+        "  NumpySlicesDataset (20 samples) by SequentialSampler > map Resize on image, HWC2CHW on image > batch 8",
+    ]
+
+
+def test_lengths_that_differ_and_texts_have_no_shape_of_the_first_row_only():
+    class Words:
+        def __len__(self):
+            return 4
+
+        def __getitem__(self, i):
+            return np.zeros((2, i + 1), np.float32), np.array("word" * i)
+
+    shown = preview(ds.GeneratorDataset(Words(), ["x", "text"], shuffle=False), 3)
+    assert shown.types == [("float32", (2, None)), ("string", ())]
+    assert [shown.described(number) for number in (0, 1)] == [("float32", "(2, ?)"), ("string", "")]
+    assert [row[1].item().decode() for row in shown.rows] == ["", "word", "wordword"]
+
+
+def test_one_batch_and_one_row_are_not_plural():
+    assert preview(images().take(1)).count() == "1 row" and preview(images().batch(20)).count() == "1 batch"
+
+
+def test_rows_of_a_batch_are_the_first_samples():
+    shown = preview(images().batch(8), 3)
+    assert shown.batched and [int(row[1]) for row in shown.rows] == [0, 1, 2]
+    assert np.array_equal(shown.rows[2][0], IMAGES[2])
+
+
+def test_a_random_order_is_said_and_not_waited_for():
+    data = ds.GeneratorDataset(source := Squares(10_000), ["x"]).shuffle(5000)
+    shown = preview(data, 3)
+    assert [int(row[0][0]) for row in shown.rows] == [0, 1, 4] and "order is random" in shown.note
+    assert source.asked <= 3
+
+
+def test_what_is_skipped_is_not_read():
+    data = ds.GeneratorDataset(source := Squares(10_000), ["x"], shuffle=False).skip(9000)
+    assert int(preview(data).rows[0][0][0]) == 9000**2 and source.asked == 1
+
+
+def refuse(*values):
+    raise AssertionError("a display ran the user's function")
+
+
+def generate():
+    refuse()
+    yield
+
+
+class Order(ds.Sampler):
+    def __iter__(self):
+        refuse()
+
+
+OWN = {
+    "generate()": lambda: ds.GeneratorDataset(generate, ["image"]),
+    "refuse() is": lambda: images().map(refuse, "label"),
+    "refuse() is Python": lambda: images().map(C.Compose([CV.HWC2CHW(), refuse]), "image"),
+    "filter on label": lambda: images().filter(refuse, "label"),
+    "batch calls": lambda: images().batch(2, per_batch_map=refuse_batch, input_columns="image"),
+    "batch calls Python": lambda: images().batch(lambda info: refuse()),
+    "sampler": lambda: ds.NumpySlicesDataset(IMAGES, ["image"], sampler=Order()),
+    "sync_wait waits": lambda: images().sync_wait("update", 1),
+}
+
+
+def refuse_batch(column, info):
+    refuse()
+
+
+@pytest.mark.parametrize("words", OWN)
+def test_the_users_functions_are_not_run(words):
+    shown = preview(OWN[words](), 3)
+    assert shown.columns[0] == "image" and not shown.rows and not shown.types
+    assert words in shown.note and "create_dict_iterator()) gives the first row" in str(shown)
+
+
+def test_an_iterator_is_not_used_up():
+    data = ds.GeneratorDataset(iter([(np.array([i]),) for i in range(3)]), ["x"])
+    assert "GeneratorDataset (list_iterator) is Python code of yours" in repr(data)
+    assert len(list(data)) == 3
+
+
+def test_conditions_of_a_training_are_not_reset():
+    data = images().sync_wait("update", 1).batch(2)
+    iterator = data.create_tuple_iterator(num_epochs=1)
+    next(iterator)
+    pair = data.children[0]._pair
+    free = pair._free
+    repr(data)
+    assert pair._free == free
+    iterator.stop()
+
+
+def test_random_numbers_are_what_they_would_have_been():
+    random.seed(1)
+    np.random.seed(1)
+    expected = random.random(), np.random.rand()
+    random.seed(1)
+    np.random.seed(1)
+    assert preview(ds.GeneratorDataset(source := Squares(), ["x"]), 3).rows and source.asked
+    assert (random.random(), np.random.rand()) == expected
+
+
+def test_a_slow_source_is_left_out(patience):
+    patience(0.3)
+    data = ds.GeneratorDataset(source := Squares(100, seconds=2), ["x"], shuffle=False).batch(50)
+    start = time.perf_counter()
+    shown = preview(data)
+    assert time.perf_counter() - start < 1.5
+    assert shown.columns == ["x"] and shown.size == 2 and not shown.rows and "longer than 0.3 s" in shown.note
+    for thread in threading.enumerate():
+        if thread.name == "msnb-preview":
+            thread.join(5)
+    assert source.asked == 1  # and the rest of the batch is not read behind the user's back
+
+
+def test_no_processes_are_started_for_a_few_rows():
+    data = ds.GeneratorDataset(source := Squares(), ["x"], num_parallel_workers=2, shuffle=False)
+    assert len(preview(data, 3).rows) == 3 and source.asked == 3  # which is seen in this process only
+
+
+def test_what_is_wrong_with_a_pipeline_is_shown_and_not_raised():
+    shown = repr(images().map(CV.HWC2CHW(), "picture"))
+    assert "RuntimeError: input column name: picture doesn't exist" in shown
+    assert "ValueError: no" in repr(ds.GeneratorDataset(Broken(), ["x"]))
+
+
+class Broken:
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, i):
+        raise ValueError("no")
+
+
+def test_what_somebody_asked_before_is_known():
+    def rows():
+        yield (np.zeros((2, 3), np.float32),)
+
+    data = ds.GeneratorDataset(rows, ["x"])
+    assert data.output_shapes() == [[2, 3]] and data.get_dataset_size() == 1
+    assert repr(data).splitlines()[:2] == ["GeneratorDataset, 1 row", "  x  float32 (2, 3)"]
+
+
+def test_looking_leaves_no_trace():
+    data = images().map(CV.Resize((4, 4)), "image")
+    before = dict(vars(data))
+    repr(data)
+    assert vars(data) == before and not data.children[0]._loaded().stores
