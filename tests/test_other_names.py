@@ -90,7 +90,7 @@ class Padded(nn.Conv2d):
         (
             lambda: ds.MnistDataset("nowhere", train=True),  # rather than that there is no such folder
             "MnistDataset has no argument 'train'; did you mean 'usage'? "
-            'usage is "train", "test" or "all". It takes '
+            'usage names the part, such as "train". It takes '
             "dataset_dir, usage, num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache.",
         ),
     ],

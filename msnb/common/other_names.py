@@ -156,7 +156,7 @@ DIFFERS: dict[tuple[str, str], str] = {
     ("p", "keep_prob"): "keep_prob is the share that is kept, 1 - p.",
     ("rate", "keep_prob"): "keep_prob is the share that is kept, 1 - rate.",
     ("betas", "beta1"): "Its second number is beta2.",
-    ("train", "usage"): 'usage is "train", "test" or "all".',
+    ("train", "usage"): 'usage names the part, such as "train".',
 }
 # Of arguments without counterpart: an argument that tells the signatures which are meant, "" for all; what to do.
 ELSEWHERE: dict[str, tuple[str, str]] = {
