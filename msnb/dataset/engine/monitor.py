@@ -260,7 +260,7 @@ class Monitor:
         whole = self.waited + self.used
         if self.used <= max(
             _IDLE * whole, _STEP * self.rows
-        ):  # nobody is held up; what training would need is not known
+        ):  # nobody is held up
             made = duration(working / self.rows)
             return (
                 f"Fast enough for training steps of {made} and more: that is what a {'batch' if batches else 'row'} "
