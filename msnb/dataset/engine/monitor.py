@@ -258,9 +258,7 @@ class Monitor:
         )
         advice = f" {worst.advice}" if worst.advice else ""
         whole = self.waited + self.used
-        if self.used <= max(
-            _IDLE * whole, _STEP * self.rows
-        ):  # nobody is held up
+        if self.used <= max(_IDLE * whole, _STEP * self.rows):  # nobody is held up
             made = duration(working / self.rows)
             return (
                 f"Fast enough for training steps of {made} and more: that is what a {'batch' if batches else 'row'} "
