@@ -80,6 +80,14 @@ def test_a_loop_that_does_nothing_is_told_for_which_steps_the_pipeline_is_fast_e
     assert float(made) >= 5 and "Bottleneck" not in monitor.verdict()  # ten labels of half a millisecond each
 
 
+def test_a_loop_over_a_quick_pipeline_has_no_bottleneck():
+    data = ds.NumpySlicesDataset({"x": np.zeros((40, 2))}).batch(4)
+    with data.monitor() as monitor:
+        rows(data)
+    monitor.waited, monitor.used = 0.9e-3, 0.1e-3  # what ten batches and an empty loop take
+    assert monitor.verdict().startswith("Fast enough for training steps of") and "Bottleneck" not in monitor.verdict()
+
+
 def test_a_consumer_that_waits_is_told_what_for():
     data = pipeline()
     with data.monitor() as monitor:

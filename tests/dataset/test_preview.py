@@ -110,7 +110,7 @@ OWN = {
     "generate()": lambda: ds.GeneratorDataset(generate, ["image"]),
     "refuse() is": lambda: images().map(refuse, "label"),
     "refuse() is Python": lambda: images().map(C.Compose([CV.HWC2CHW(), refuse]), "image"),
-    "filter on label": lambda: images().filter(refuse, "label"),
+    "filter on label is Python": lambda: images().filter(refuse, "label"),
     "batch calls": lambda: images().batch(2, per_batch_map=refuse_batch, input_columns="image"),
     "batch calls Python": lambda: images().batch(lambda info: refuse()),
     "sampler": lambda: ds.NumpySlicesDataset(IMAGES, ["image"], sampler=Order()),
@@ -202,3 +202,13 @@ def test_looking_leaves_no_trace():
     before = dict(vars(data))
     repr(data)
     assert vars(data) == before and not data.children[0]._loaded().stores
+
+
+def test_a_half_made_data_set_has_a_text():
+    assert "AttributeError" in repr(ds.Dataset.__new__(ds.Dataset))
+
+
+def test_a_cache_is_not_filled():
+    cache = ds.DatasetCache(session_id=1)
+    data = images().map(CV.HWC2CHW(), "image", cache=cache)
+    assert "cache does more than read" in repr(data) and not cache._kept.rows

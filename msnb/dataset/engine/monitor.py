@@ -17,6 +17,7 @@ from msnb.dataset.engine.workers import processors
 _clock = time.perf_counter
 _FULL = 0.05  # share of the time that a consumer may wait before its pipeline is called slow
 _IDLE = 0.02  # share of the time below which a consumer's own work is that of an empty loop
+_STEP = 1e-4  # seconds; no step of a training is as short
 _MOST = 0.3  # share of the pipeline's time from which an operator is what holds it up
 
 
@@ -257,7 +258,7 @@ class Monitor:
         )
         advice = f" {worst.advice}" if worst.advice else ""
         whole = self.waited + self.used
-        if self.used <= _IDLE * whole:  # nobody is held up; what training would need is not known
+        if self.used <= max(_IDLE * whole, _STEP * self.rows):  # nobody is held up
             made = duration(working / self.rows)
             return (
                 f"Fast enough for training steps of {made} and more: that is what a {'batch' if batches else 'row'} "

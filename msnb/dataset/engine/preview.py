@@ -42,8 +42,8 @@ class Preview:
     Attributes:
         kind (str): Name of the class.
         columns (list[str]): Names of the columns.
-        types (list[tuple]): (dtype, shape) of each column, "" and () where no row was read; None in a shape stands for
-            a length that differs among the rows that were.
+        types (list[tuple]): (dtype, shape) of each column, [] where no row was read; None in a shape stands for a
+            length that differs among the rows that were.
         size (int): Rows, or batches; None when only running the pipeline would tell.
         batched (bool): Whether a row is a batch.
         steps (str): The pipeline, in the order of the data.
@@ -108,11 +108,12 @@ def preview(dataset: Dataset, rows: int = 1) -> Preview:
     thread.join(_PATIENCE)
     random.setstate(drawn[0])
     np.random.set_state(drawn[1])
+    late = thread.is_alive()
     known = look.known  # the thread may go on for one row; what it finds then is not ours
-    if thread.is_alive():
+    if late and not known.rows and not known.note:
         known = copy.copy(known)
-        late = "reading a row" if known.columns and known.steps else "opening it"
-        known.note = f"Left out, since {late} takes longer than {_PATIENCE:g} s: {_READ}."
+        what = "reading a row" if known.steps else "opening it"
+        known.note = f"Left out, since {what} takes longer than {_PATIENCE:g} s: {_READ}."
     return known
 
 
@@ -131,7 +132,7 @@ class _Look:
 
     def __init__(self, dataset, rows, known):
         self.reason = ""
-        self.dataset = self._harmless(dataset)
+        self.dataset = dataset
         self.rows = rows
         self.known = known
         self.end = time.perf_counter() + _PATIENCE
@@ -158,6 +159,7 @@ class _Look:
     def run(self):
         """Make the plan, then read."""
         try:
+            self.dataset = self._harmless(self.dataset)
             plan = self.dataset.make_plan(optimise=False)
             try:
                 self._describe(plan)
@@ -248,11 +250,13 @@ def _users_code(node):
             own = step.functions if isinstance(step, UserStep) else [step.op]
             if function := next(filter(None, map(_function_in, own)), None):
                 return f"{op_name(function)} is Python code of yours"
+    elif isinstance(node, nodes.Filter):
+        return f"{node.describe()} is Python code of yours"
     elif isinstance(node, nodes.Batch):
         if node.per_batch is not None or node.size_of is not None:
             return "batch calls Python code of yours"
     elif not isinstance(node, _LIBRARY):
-        return f"{node.describe()} is more than reading"
+        return f"{node.describe()} does more than read"
     return next(filter(None, map(_users_code, node.children)), "")
 
 
