@@ -40,7 +40,12 @@ def lines(text):
     head = re.search(r"input_output_alias=.*?entry", text)
     body = [re.sub(r", (metadata|frontend_attributes|backend_config)=.*", "", l.strip())
             for l in text.splitlines() if " = " in l]
-    return [re.sub(r"/\\*.*?\\*/", "", l) for l in body], head.group() if head else None
+    body = [re.sub(r"/\\*.*?\\*/", "", l) for l in body]
+    # an element of a tuple is an instruction, and in what newer versions of XLA dump written as %tuple#0
+    element = re.compile(r"(%[\\w.-]+) = .* get-tuple-element\\((%[\\w.-]+)\\), index=(\\d+)")
+    elements = {m[1]: f"{m[2]}#{m[3]}" for l in body if (m := element.match(l))}
+    body = [re.sub(r"%[\\w.-]+", lambda m: elements.get(m[0], m[0]), l) for l in body if not element.match(l)]
+    return body, head.group() if head else None
 
 def ran(name):
     '''What XLA says it made of each program of this name, in order.'''
