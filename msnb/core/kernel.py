@@ -88,7 +88,7 @@ class Kernel:
             def part(*variables):
                 for i, variable in zip(wanted, variables):
                     arrays[i] = variable
-                return self.run(*arrays)
+                return self.call(*arrays)  # a Stop within this trace must not leave it half traced for all others
 
             out, vjp = jax.vjp(part, *[arrays[i] for i in wanted])
             outs = out if type(out) is tuple else (out,)
