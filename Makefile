@@ -19,6 +19,8 @@ ALL_NODE := node_modules/.installed-all
 BUNDLES := msnb/notebook/*/widget.js extensions/*/labextension
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 WORKERS ?= 2
+# Tests start a hundred processes; each would compile msnb anew where Python is told to keep no bytecode.
+unexport PYTHONDONTWRITEBYTECODE
 # npm's programs look for node on the path, and find that of the virtual environment.
 NPM := PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm
 
@@ -32,8 +34,8 @@ lab: $(LAB)
 	@$(BIN)/python -m msnb lab
 
 test: $(TEST)
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" tests
-	MSNB_PROGRESS=0 $(BIN)/python -m pytest -p nbval --nbval --nbval-current-env --nbval-cell-timeout=600 -p no:cacheprovider notebooks
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" tests
+	MSNB_PROGRESS=0 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile -p tests.no_grammar -p nbval --nbval --nbval-current-env --nbval-cell-timeout=600 -p no:cacheprovider notebooks
 
 # The same rules with another Python in another environment, for which pip finds the newest of everything.
 NEWEST ?= $(shell for p in python3.13 "$$(pyenv root 2>/dev/null)"/versions/3.13*/bin/python3.13; do \
@@ -46,11 +48,11 @@ newest:
 unit: $(TEST)
 	@$(BIN)/python -c 'import sys, jax, numpy, cv2; print("Python", sys.version.split()[0], "JAX", jax.__version__, \
 		"numpy", numpy.__version__, "OpenCV", cv2.__version__)'
-	XLA_FLAGS= $(BIN)/python -m pytest -n $(WORKERS) -m "not slow" --ignore=tests/notebook tests
+	XLA_FLAGS= $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" --ignore=tests/notebook tests
 
 bench: $(TEST)
 	MSNB_PROGRAMS=500 $(BIN)/python -m pytest -n $(WORKERS) tests/script
-	@for file in $(filter-out benchmarks/compare.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	@for file in $(filter-out benchmarks/compare.py benchmarks/networks%.py benchmarks/peers.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
 lint: lint-python lint-javascript
 

@@ -11,8 +11,11 @@ fed by the first of these pipelines, beside that on batches which lie in memory.
 """
 
 import argparse
+import atexit
+import functools
 import json
 import os
+import shutil
 import signal
 import statistics
 import subprocess
@@ -20,7 +23,8 @@ import sys
 import tempfile
 import time
 
-from pipelines.files import make_files
+import numpy as np
+from pipelines.files import make_files, make_mnist, make_text
 from pipelines.others import grain_side, torch_side
 from pipelines.programs import facade
 from pipelines.training import training
@@ -214,6 +218,32 @@ def show_training(folder, rounds):
 def facade_names():
     """The pipelines, in the order of the table."""
     return list(facade("msnb", ""))
+
+
+@functools.cache
+def quick_files():
+    """A folder with what is quickly made: MNIST and text."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    make_mnist(folder, np.random.default_rng(0))
+    make_text(folder, np.random.default_rng(0))
+    return folder
+
+
+def epochs_of(name):
+    """A function that runs one further epoch of a pipeline of msnb."""
+    iterable, _ = facade("msnb", quick_files())[name]()
+
+    def epoch():
+        for _ in iterable:
+            pass
+
+    return epoch
+
+
+# What `compare.py` times: one further epoch, in wall seconds.
+_QUICK = ("MNIST, LeNet's", "GeneratorDataset", "random access, function", "NumpySlicesDataset", "text, white space")
+TIMED = {name: functools.partial(epochs_of, name) for name in _QUICK}
 
 
 if __name__ == "__main__":

@@ -26,55 +26,10 @@ def child(row):
 
         msnb.alias.install()
     import numpy as np
+    from networks import LeNet, ResNet50, training_step
 
     import mindspore as ms
-    from mindspore import Tensor, nn, ops
-
-    class LeNet(nn.Cell):
-        def __init__(self):
-            super().__init__()
-            self.conv1 = nn.Conv2d(1, 6, 5, pad_mode="valid")
-            self.conv2 = nn.Conv2d(6, 16, 5, pad_mode="valid")
-            self.fc1, self.fc2, self.fc3 = nn.Dense(400, 120), nn.Dense(120, 84), nn.Dense(84, 10)
-            self.relu, self.pool, self.flatten = nn.ReLU(), nn.MaxPool2d(2, 2), nn.Flatten()
-
-        def construct(self, x):
-            x = self.pool(self.relu(self.conv1(x)))
-            x = self.flatten(self.pool(self.relu(self.conv2(x))))
-            return self.fc3(self.relu(self.fc2(self.relu(self.fc1(x)))))
-
-    class Bottleneck(nn.Cell):
-        def __init__(self, inputs, middle, outputs, stride):
-            super().__init__()
-            self.conv1, self.bn1 = nn.Conv2d(inputs, middle, 1), nn.BatchNorm2d(middle)
-            self.conv2, self.bn2 = nn.Conv2d(middle, middle, 3, stride), nn.BatchNorm2d(middle)
-            self.conv3, self.bn3 = nn.Conv2d(middle, outputs, 1), nn.BatchNorm2d(outputs)
-            self.relu, self.same = nn.ReLU(), inputs == outputs and stride == 1
-            if not self.same:
-                self.down = nn.SequentialCell([nn.Conv2d(inputs, outputs, 1, stride), nn.BatchNorm2d(outputs)])
-
-        def construct(self, x):
-            y = self.relu(self.bn1(self.conv1(x)))
-            y = self.bn3(self.conv3(self.relu(self.bn2(self.conv2(y)))))
-            if self.same:
-                return self.relu(y + x)
-            return self.relu(y + self.down(x))
-
-    class ResNet50(nn.Cell):
-        def __init__(self):
-            super().__init__()
-            self.conv, self.bn, self.relu = nn.Conv2d(3, 64, 7, 2), nn.BatchNorm2d(64), nn.ReLU()
-            self.pool = nn.MaxPool2d(3, 2, "same")
-            blocks, inputs = [], 64
-            for middle, count, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
-                for number in range(count):
-                    blocks.append(Bottleneck(inputs, middle, 4 * middle, stride if number == 0 else 1))
-                    inputs = 4 * middle
-            self.blocks, self.mean, self.head = nn.SequentialCell(blocks), ops.ReduceMean(), nn.Dense(2048, 10)
-
-        def construct(self, x):
-            x = self.pool(self.relu(self.bn(self.conv(x))))
-            return self.head(self.mean(self.blocks(x), (2, 3)))
+    from mindspore import Tensor
 
     random = np.random.default_rng(0)
     if "PYNATIVE" in row:
@@ -87,9 +42,7 @@ def child(row):
         net = LeNet() if lenet else ResNet50()
         x = Tensor(random.random((32, 1, 32, 32) if lenet else (8, 3, 64, 64), np.float32))
         y = Tensor(random.integers(0, 10, x.shape[0]).astype(np.int32))
-        loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
-        optimizer = nn.Momentum(net.trainable_params(), 0.01, 0.9)
-        step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), optimizer).set_train()
+        step = training_step(net)
         call = lambda: step(x, y)  # noqa: E731
     wall, cpu = time.perf_counter(), time.process_time()
     call().asnumpy()

@@ -1,10 +1,19 @@
-"""What recording gradients costs a LeNet step of 32 samples: with and without a GradientMonitor, in turns.
+"""What recording gradients costs a LeNet step of 32 samples: with and without a GradientMonitor, in turns; and how long
+a first look at a network takes.
 
-python benchmarks/gradients.py
+    python benchmarks/gradients.py          # both
+    python benchmarks/gradients.py --looks  # the first looks alone
+
+A look is `inspect_gradients` in a fresh process with nothing on disk, until what a notebook shows is there.
 """
 
 import contextlib
+import json
+import os
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 
 import numpy as np
@@ -93,6 +102,36 @@ def one_step(level=None):
     return lambda: step(x, y)._array
 
 
+def look(name, mode, level):
+    """[wall, CPU seconds] of a first look, in this process."""
+    import profiler  # the networks that stand beside this file
+
+    from msnb.notebook.gradients import inspect_gradients
+
+    ms.set_context(mode=getattr(ms, f"{mode}_MODE"))
+    rng, lenet = np.random.default_rng(0), name == "lenet"
+    net = LeNet5() if lenet else profiler.ResNet50()
+    x = Tensor(rng.random((32, 1, 32, 32) if lenet else (8, 3, 64, 64), np.float32))
+    y = Tensor(rng.integers(0, 10, x.shape[0]).astype(np.int32))
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    wall, cpu = time.perf_counter(), time.process_time()
+    inspect_gradients(net, loss, (x, y), level=level)._repr_mimebundle_()
+    return time.perf_counter() - wall, time.process_time() - cpu
+
+
+def looks():
+    """Print how long first looks take, each in a process of its own."""
+    print("first look             level        wall      CPU")
+    for name in ("lenet", "resnet50"):
+        for mode in ("GRAPH", "PYNATIVE"):
+            for level in ("parameters", "all"):
+                with tempfile.TemporaryDirectory() as cache:
+                    command = [sys.executable, __file__, "--look", name, mode, level]
+                    done = subprocess.run(command, check=True, stdout=-1, env={**os.environ, "MSNB_CACHE": cache})
+                wall, cpu = json.loads(done.stdout.splitlines()[-1])
+                print(f"{name:<10} {mode:<11} {level:<11} {wall:5.1f} s  {cpu:5.1f} s", flush=True)
+
+
 # What `compare.py` times.
 TIMED = {
     "LeNet step": one_step,
@@ -117,4 +156,10 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    if "--look" in sys.argv:
+        print(json.dumps(look(*sys.argv[2:])))
+    elif "--looks" in sys.argv:
+        looks()
+    else:
+        main()
+        looks()

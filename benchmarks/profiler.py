@@ -12,64 +12,9 @@ import time
 
 import numpy as np
 
+import msnb.alias
 from msnb import Tensor, context, nn, ops
 from msnb.insight.profile import machine, profile
-
-
-class LeNet(nn.Cell):
-    """LeNet-5."""
-
-    def __init__(self):
-        super().__init__()
-        self.conv1 = nn.Conv2d(1, 6, 5, pad_mode="valid")
-        self.conv2 = nn.Conv2d(6, 16, 5, pad_mode="valid")
-        self.fc1, self.fc2, self.fc3 = nn.Dense(400, 120), nn.Dense(120, 84), nn.Dense(84, 10)
-        self.relu, self.pool, self.flatten = nn.ReLU(), nn.MaxPool2d(2, 2), nn.Flatten()
-
-    def construct(self, x):
-        x = self.pool(self.relu(self.conv1(x)))
-        x = self.pool(self.relu(self.conv2(x)))
-        x = self.relu(self.fc1(self.flatten(x)))
-        return self.fc3(self.relu(self.fc2(x)))
-
-
-class Bottleneck(nn.Cell):
-    """1x1, 3x3, 1x1 with a shortcut."""
-
-    def __init__(self, inputs, middle, outputs, stride):
-        super().__init__()
-        self.conv1, self.bn1 = nn.Conv2d(inputs, middle, 1), nn.BatchNorm2d(middle)
-        self.conv2, self.bn2 = nn.Conv2d(middle, middle, 3, stride), nn.BatchNorm2d(middle)
-        self.conv3, self.bn3 = nn.Conv2d(middle, outputs, 1), nn.BatchNorm2d(outputs)
-        self.relu = nn.ReLU()
-        self.down = None
-        if inputs != outputs or stride != 1:
-            self.down = nn.SequentialCell([nn.Conv2d(inputs, outputs, 1, stride), nn.BatchNorm2d(outputs)])
-
-    def construct(self, x):
-        y = self.relu(self.bn1(self.conv1(x)))
-        y = self.relu(self.bn2(self.conv2(y)))
-        y = self.bn3(self.conv3(y))
-        return self.relu(y + (x if self.down is None else self.down(x)))
-
-
-class ResNet50(nn.Cell):
-    """ResNet-50 for small images."""
-
-    def __init__(self, classes=10):
-        super().__init__()
-        self.conv, self.bn, self.relu = nn.Conv2d(3, 64, 7, 2), nn.BatchNorm2d(64), nn.ReLU()
-        self.pool = nn.MaxPool2d(3, 2, "same")
-        stages, inputs = [], 64
-        for middle, count, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
-            for number in range(count):
-                stages.append(Bottleneck(inputs, middle, 4 * middle, stride if number == 0 else 1))
-                inputs = 4 * middle
-        self.stages, self.mean, self.head = nn.SequentialCell(stages), ops.ReduceMean(), nn.Dense(2048, classes)
-
-    def construct(self, x):
-        x = self.pool(self.relu(self.bn(self.conv(x))))
-        return self.head(self.mean(self.stages(x), (2, 3)))
 
 
 class Block(nn.Cell):
@@ -113,16 +58,17 @@ class Transformer(nn.Cell):
 
 def training(name):
     """(training step, inputs) of a network."""
+    msnb.alias.install()
+    import networks
+
     random = np.random.default_rng(0)
-    net = {"lenet": LeNet, "resnet50": ResNet50, "transformer": Transformer}[name]()
+    net = {"lenet": networks.LeNet, "resnet50": networks.ResNet50, "transformer": Transformer}[name]()
     if name == "transformer":
         x, y = random.integers(0, 200, (4, 64)), random.integers(0, 200, 256)
     else:
         x = random.random((32, 1, 32, 32) if name == "lenet" else (4, 3, 64, 64), np.float32)
         y = random.integers(0, 10, len(x))
-    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
-    step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), nn.Momentum(net.trainable_params(), 0.01, 0.9))
-    step.set_train()
+    step = networks.training_step(net)
     return step, Tensor(x.astype(np.int32) if name == "transformer" else x), Tensor(y.astype(np.int32))
 
 

@@ -63,6 +63,7 @@ from msnb.common.dtype import (
 from msnb.common.other_names import in_module as _in_module
 from msnb.common.progress import in_notebook as _in_notebook
 from msnb.common.seed import get_seed, set_seed
+from msnb.common.shown import by as _shown_by
 from msnb.context import GRAPH_MODE, PYNATIVE_MODE, ParallelMode, get_context, set_context
 from msnb.core import MetaTensor, Parameter, ParameterTuple, RowTensor, SparseTensor, Tensor
 from msnb.core.api import jit, ms_function
@@ -73,6 +74,7 @@ context.on_change(
     "save_graphs",
     lambda on: on and _import_module("msnb.ir.save").install(),  # spares the writer of graphs to who wants none
 )
+_shown_by(lambda value: _import_module("msnb.notebook.display").mime(value))  # spares displays to who looks at none
 _in_notebook(lambda: _import_module("msnb.notebook.progress").NotebookLine())  # spares IPython to plain Python
 
 if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
@@ -87,8 +89,10 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
         set_ps_context,
     )
     from msnb.core.transforms import jacfwd, jacrev, jvp, vjp, vmap
+    from msnb.nn.frozen import frozen
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
     from msnb.notebook.graph import view
+    from msnb.notebook.summary import summary
     from msnb.profiler import Profiler
     from msnb.train import (
         DatasetHelper,
@@ -144,6 +148,7 @@ _LATER = {
         ),
         "msnb.train",
     ),
+    "frozen": "msnb.nn.frozen",
     **dict.fromkeys(
         (
             "Callback",
@@ -212,6 +217,8 @@ def __getattr__(name: str) -> Any:
         return _dtype
     if name == "view":
         return _import_module("msnb.notebook.graph").view  # spares the views to who looks at none
+    if name == "summary":
+        return _import_module("msnb.notebook.summary").summary  # spares it: see above
     known = _in_module(name)
     why = f"in MindSpore it is {known}" if known else "it is unknown here, or comes in a later version of msnb"
     raise AttributeError(f"module 'mindspore' has no attribute '{name}' in msnb: {why}.")

@@ -1,11 +1,10 @@
-"""``python -m msnb``: the demo, JupyterLab on the quick start, a MindSpore script as it is, what this machine has."""
+"""``python -m msnb``: the demo, JupyterLab on the quick start, scripts as they are, pages of them and of notebooks."""
 
 import copy
 import importlib.util
 import os
 import platform
 import re
-import runpy
 import shutil
 import signal
 import subprocess
@@ -14,7 +13,7 @@ import time
 from argparse import Namespace
 from pathlib import Path
 
-from msnb import _commands, _terminal, alias, context
+from msnb import _commands, _scripts, context
 from msnb._atomic import writing
 
 PACKAGE = Path(__file__).resolve().parent
@@ -80,7 +79,7 @@ def run_demo(options: Namespace) -> int:
         return _fail("\nA cell of the notebook failed; its error is above and in the notebook.")
     if accuracy is None or accuracy < ENOUGH:
         return _fail(f"\nThe accuracy should be at least {ENOUGH:.0%}.")
-    print("\n`make lab` (or python -m msnb lab) opens JupyterLab on it: change a cell and see what happens.")
+    print("\n`make lab` (or python -m msnb lab) opens JupyterLab on a copy of it: change a cell and see what happens.")
     return 0
 
 
@@ -167,50 +166,48 @@ def _to_html(notebook):
     return HTMLExporter(**dict.fromkeys(urls, "")).from_notebook_node(notebook)[0]
 
 
+def run_html(options: Namespace) -> int:
+    """Write a notebook as it is stored, its views included, as one HTML file."""
+    missing = [name for name in ("nbconvert", "nbformat") if not importlib.util.find_spec(name)]
+    if missing:
+        return _fail(f'`html` needs {" and ".join(missing)}: pip install "msnb[lab]"')
+    import nbformat
+
+    source = Path(options.notebook)
+    if not source.is_file():
+        return _fail(f"There is no notebook {options.notebook!r}.")
+    page = Path(options.output) if options.output else source.with_suffix(".html")
+    try:
+        notebook = nbformat.read(source, as_version=4)
+    except (ValueError, AttributeError, KeyError):  # no JSON, or JSON of something else
+        return _fail(f"{options.notebook} is not a notebook.")
+    try:
+        with writing(page, "w", encoding="utf-8") as file:
+            file.write(_to_html(notebook))
+    except OSError as error:
+        return _fail(f"{page} cannot be written: {error.strerror}.")
+    print(f"Wrote {page}.")
+    return 0
+
+
 def run_lab(options: Namespace) -> int:
-    """Open JupyterLab on the quick start."""
+    """Open JupyterLab on a copy of the quick start: what is edited is neither the repository's nor the demo's."""
     if not importlib.util.find_spec("jupyterlab"):
         return _fail('JupyterLab is not installed: pip install "msnb[lab]"')
-    notebook = quick_start()
-    if notebook.parent == PACKAGE / "_data":  # installed from a wheel: what is edited is a copy in the current folder
-        copied = Path(QUICK_START)
-        if not copied.exists():
-            shutil.copyfile(notebook, copied)
-        notebook = copied
+    notebook = Path(_commands.LAB) / QUICK_START
+    executed = Path(_commands.DEMO) / QUICK_START
+    try:
+        if not notebook.exists():
+            notebook.parent.mkdir(exist_ok=True)
+            shutil.copyfile(executed if executed.is_file() else quick_start(), notebook)
+    except OSError as error:
+        return _fail(f"{notebook} cannot be written: {error.strerror}. Start from a folder of your own.")
     jupyter = [sys.executable, "-m", "jupyterlab", str(notebook), *options.rest]
     if os.name == "nt":  # whose execv goes back to the shell while the server runs on
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's, which asks what is meant
         return subprocess.call(jupyter)
     sys.stdout.flush()
     os.execv(sys.executable, jupyter)  # the server is this process then: Ctrl-C and `kill` reach it and nobody else
-
-
-def run_script(options: Namespace) -> int:
-    """Run a script in which ``import mindspore`` means msnb."""
-    script = Path(options.script)
-    if not script.is_file():
-        return _fail(f"There is no script {options.script!r}.")
-    alias.install()
-    sys.argv = [str(script), *options.arguments]
-    sys.path[0] = str(script.resolve().parent)
-    try:
-        runpy.run_path(str(script), run_name="__main__")
-    except KeyboardInterrupt as error:
-        _terminal.interrupted(error)
-        return 128 + signal.SIGINT
-    except Exception as error:
-        # By the hook, which the script may have replaced; the frames above the script's first are none of its own.
-        error.__traceback__ = _from(str(script), error.__traceback__)
-        sys.excepthook(type(error), error, error.__traceback__)
-        return 1
-    return 0
-
-
-def _from(file, tb):
-    """A traceback from the first frame of `file` on; None where no line of it was running."""
-    while tb is not None and tb.tb_frame.f_code.co_filename != file:
-        tb = tb.tb_next
-    return tb
 
 
 def run_stubs(options: Namespace) -> int:
@@ -272,7 +269,10 @@ def _fail(message):
 RUN = {
     "demo": run_demo,
     "lab": run_lab,
-    "run": run_script,
+    "html": run_html,
+    "run": _scripts.run,
+    "graph": _scripts.graph,
+    "profile": _scripts.profile,
     "stubs": run_stubs,
     "devices": run_devices,
     "version": run_version,

@@ -15,6 +15,12 @@ from argparse import Namespace
 
 from msnb._version import __version__
 
+DEMO, LAB = "msnb-demo", "msnb-lab"  # folders of the quick start as the demo ran it, and as the user edits it
+_PAGES = {
+    "graph": ("the graph of its largest program", ".html, .svg, .dot or .ir"),
+    "profile": ("where the time of its steps goes", ".html, .svg, .md, .txt or .json"),
+}
+
 
 def parse(arguments: list[str] | None = None) -> Namespace:
     """The command and its options; `command` is its name, `rest` what is JupyterLab's.
@@ -31,33 +37,57 @@ def parse(arguments: list[str] | None = None) -> Namespace:
         near = difflib.get_close_matches(arguments[0], names, 1)
         question = f"did you mean {near[0]}?" if near else f"there are {', '.join(names)}."
         parser.error(f"there is no command {arguments[0]!r}: {question}")
-    options, rest = parser.parse_known_args(arguments)
+    given, own = _apart(arguments)
+    options, rest = parser.parse_known_args(given)
+    if own is not None:
+        options.arguments = own
     if rest and options.command != "lab":
-        parser.error(
-            f"{options.command} takes no {' '.join(rest)}; python -m msnb {options.command} --help says what it takes"
-        )
+        answer = f"{_prog()} {options.command} --help says what it takes"
+        if options.command in _PAGES:
+            answer = f"if it is the script's, put -- before it: -- {' '.join(rest)}"
+        parser.error(f"{options.command} takes no {' '.join(rest)}; {answer}")
     options.rest = rest
     return options
+
+
+def _prog():
+    """How this command was called."""
+    return "msnb" if _called_by_name(sys.argv) else "python -m msnb"
+
+
+def _called_by_name(argv):
+    return bool(argv) and os.path.basename(argv[0]).removesuffix(".exe") == "msnb"
+
+
+def _apart(arguments):
+    """(what msnb is told, what the script is given) of a command whose own options stand on both sides of the script;
+    None for the second in any other command."""
+    if arguments[:1] not in ([name] for name in _PAGES):
+        return arguments, None
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    return arguments[:at], arguments[at + 1 :]
 
 
 def _parser():
     """The parser, and the names of its commands."""
     parser = argparse.ArgumentParser(
-        prog="python -m msnb",
-        description="The demo, JupyterLab on the quick start, a MindSpore script as it is, what this machine has.",
+        prog=_prog(),
+        description="The demo, JupyterLab on the quick start, a MindSpore script as it is and pages of what it does, "
+        "what this machine has.",
     )
     parser.add_argument("--version", action="version", version=f"msnb {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     demo = commands.add_parser("demo", help="run the quick-start notebook without a browser")
-    demo.add_argument("--out", default="msnb-demo", help="folder for the executed notebook (default: %(default)s)")
+    demo.add_argument("--out", default=DEMO, help="folder for the executed notebook (default: %(default)s)")
     demo.add_argument("--timeout", type=int, default=600, help="seconds that one cell may take (default: %(default)s)")
 
     commands.add_parser(
         "lab",
         usage="%(prog)s [OPTION ...]",
         help="open JupyterLab on the quick start; options are JupyterLab's",
-        description="Open JupyterLab on the quick start. Options are JupyterLab's: `jupyter lab --help` lists them.",
+        description=f"Open JupyterLab on a copy of the quick start in the folder {LAB}; one that is there already is "
+        "opened as it is. Options are JupyterLab's: `jupyter lab --help` lists them.",
     )
 
     run = commands.add_parser("run", usage="%(prog)s SCRIPT [ARGUMENT ...]", help="run a MindSpore script as it is")
@@ -65,6 +95,34 @@ def _parser():
     run.add_argument(
         "arguments", metavar="ARGUMENT", nargs=argparse.REMAINDER, help="what the script is given"
     ).required = False
+
+    for name, (what, forms) in _PAGES.items():
+        page = commands.add_parser(
+            name,
+            usage=f"%(prog)s SCRIPT [-o PAGE]{' [--name NAME]' if name == 'graph' else ''} [-- ARGUMENT ...]",
+            help=f"run a MindSpore script and write {what} as a page",
+            description=f"Run a MindSpore script to its end and write {what} as a page that needs no network.",
+            epilog="What stands behind -- is the script's.",
+        )
+        page.add_argument("script", metavar="SCRIPT", help="a Python file that imports mindspore")
+        page.add_argument(
+            "-o",
+            "--output",
+            metavar="PAGE",
+            help=f"where to, by its end {forms} (default: SCRIPT-{name}.html in this folder)",
+        )
+        if name == "graph":
+            which = "which of the programs that ran, or a part of its name (default: the largest)"
+            page.add_argument("--name", metavar="NAME", help=which)
+
+    html = commands.add_parser(
+        "html",
+        help="write a notebook as it is stored as one HTML file",
+        description="Write a notebook as it is stored as one HTML file that needs no network. Nothing of it is run, "
+        "and formulas stay as they were typed: what would set them comes from a server.",
+    )
+    html.add_argument("notebook", metavar="NOTEBOOK", help="a file that ends in .ipynb")
+    html.add_argument("-o", "--output", metavar="PAGE", help="where to (default: beside the notebook)")
 
     stubs = commands.add_parser("stubs", help="make `import mindspore` resolve in an editor: write its type stubs")
     stubs.add_argument(
@@ -99,8 +157,7 @@ def of_process(argv: list[str], whole: list[str]) -> list[str] | None:
     if argv[:1] == ["-m"]:
         before = whole[: len(whole) - len(argv) + 1]
         return argv[1:] if before[-2:] == ["-m", "msnb"] or before[-1:] == ["-mmsnb"] else None
-    script = os.path.basename(argv[0]) if argv else ""
-    return argv[1:] if script.removesuffix(".exe") == "msnb" else None
+    return argv[1:] if _called_by_name(argv) else None
 
 
 def listen() -> None:

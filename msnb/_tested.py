@@ -22,12 +22,16 @@ def untested(python, jax):
         jax (str): The version as the distribution gives it.
     """
     release = tuple(int(part) for part in jax.split(".")[:2])
-    if PYTHON[0] <= tuple(python) <= PYTHON[1] and JAX[0] <= release <= JAX[1]:
+    cure = ""
+    if not JAX[0] <= release <= JAX[1]:  # as where a JAX was there before, on Colab for instance
+        (first, minor), (last, beyond) = JAX[0], JAX[1]
+        cure = f' pip install "jax>={first}.{minor},<{last}.{beyond + 1}" brings one that is; then start Python anew.'
+    elif PYTHON[0] <= tuple(python) <= PYTHON[1]:
         return None
     first, last = ("Python {}.{} with JAX {}.{}".format(*PYTHON[end], *JAX[end]) for end in (0, 1))
     return (
         f"msnb {__version__} is tested from {first} to {last}, and this is Python {python[0]}.{python[1]} "
-        f"with JAX {jax}. GLOG_v=3 silences this line."
+        f"with JAX {jax}.{cure} GLOG_v=3 silences this line."
     )
 
 

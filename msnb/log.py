@@ -26,12 +26,14 @@ _lock = threading.Lock()
 _logger = None
 _said = set()
 _make_room = None  # called before a message goes to the screen
+_own_form = None  # how a notebook shows what msnb says: a function of the record
 
 
 class _Formatter(logging.Formatter):
     """``[WARNING] ME(pid:thread,process):2021-01-31-23:59:59.123.456 [file:line] message``."""
 
-    def __init__(self):
+    def __init__(self, on_screen):
+        self.on_screen = on_screen
         super().__init__(
             "[%(levelname)s] ME(%(process)d:%(thread)d,%(processName)s):%(asctime)s "
             "[%(shortpath)s:%(lineno)d] %(message)s"
@@ -43,6 +45,9 @@ class _Formatter(logging.Formatter):
         return f"{stamp}.{micros // 1000:03d}.{micros % 1000:03d}"
 
     def format(self, record):
+        own = getattr(record, "to_user", False) or record.pathname.startswith(_PACKAGE)
+        if _own_form is not None and own and self.on_screen:
+            return _own_form(record)
         record.shortpath = record.pathname.removeprefix(_PACKAGE_PARENT)
         return super().format(record)
 
@@ -67,6 +72,13 @@ def before_message(clear):
     """Call `clear()` before each message that goes to the screen: who has an unfinished line there takes it away."""
     global _make_room
     _make_room = clear
+
+
+def show_own(form):
+    """Show what msnb itself says as `form(record)`, a text; None for MindSpore's form. What goes into a file keeps that
+    form, and so does what the user's code logs."""
+    global _own_form
+    _own_form = form
 
 
 def _number(variable, default):
@@ -119,7 +131,7 @@ def _get_logger():
                     f"or 4 (CRITICAL), but is {level!r}."
                 )
             handler = _make_handler()
-            handler.setFormatter(_Formatter())
+            handler.setFormatter(_Formatter(isinstance(handler, _StderrHandler)))
             logger = logging.getLogger("ME.mindspore.log")
             logger.setLevel(_LEVELS[level])
             logger.propagate = False  # a root logger of the user's would print every line twice
@@ -158,7 +170,7 @@ def once(msg: object, *args: object) -> None:
     text = msg % args if args else msg
     if text not in _said:
         _said.add(text)
-        _log(logging.WARNING, "%s", (text,), {"stacklevel": _frames_to_user()})
+        _log(logging.WARNING, "%s", (text,), {"stacklevel": _frames_to_user(), "extra": {"to_user": True}})
 
 
 def unused(where: str, why: str, **given: object) -> None:

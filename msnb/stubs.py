@@ -18,7 +18,9 @@ from typing import Any
 
 import msnb
 from msnb._atomic import writing
+from msnb.common.dtype import Type
 from msnb.common.kinds import Kind
+from msnb.core.array_like import ArrayLike
 from msnb.core.declare import SPELLINGS
 from msnb.core.operator import REGISTRY
 from msnb.core.primitive import Primitive
@@ -192,6 +194,37 @@ def functional_stub() -> str:
     return _HEADER + imports + _all(public) + "".join(lines)
 
 
+_CONSTANTS = """
+inf: float
+PINF: float
+NINF: float
+nan: float
+pi: float
+numeric_types: list[str]
+"""
+
+
+def numpy_stub() -> str:
+    """`msnb/numpy/__init__.pyi`."""
+    from msnb import numpy  # spares its rooms to who asks for no stubs
+
+    lines = []
+    for name in numpy.__all__:
+        found = getattr(numpy, name)
+        if isinstance(found, Type):
+            lines.append(f"{name}: Type\n")
+        elif inspect.isfunction(found):
+            signature = inspect.signature(found)
+            arguments = _listed(signature.parameters.values(), lambda p: type_text(p.annotation))
+            lines.append(f"def {name}({', '.join(arguments)}) -> {type_text(signature.return_annotation)}: ...\n")
+        elif name not in _CONSTANTS:
+            lines.append(f"{name}: Any\n")
+    any_array = type_text(ArrayLike)
+    text = "".join(lines).replace(any_array, "_ArrayLike")
+    imports = _IMPORTS + f"from msnb.core.tensor import Tensor\n\n_ArrayLike = {any_array}\n"
+    return _HEADER + imports + _CONSTANTS + "\n" + _all(numpy.__all__) + text
+
+
 def operations_stub() -> str:
     """`msnb/ops/operations/__init__.pyi`."""
     public = sorted(name for name in REGISTRY if not name.startswith("_"))
@@ -288,6 +321,7 @@ def stubs() -> dict[str, str]:
         "ops/functional.pyi": functional_stub(),
         "ops/operations/__init__.pyi": operations_stub(),
         "core/tensor.pyi": tensor_stub(),
+        "numpy/__init__.pyi": numpy_stub(),
     }
 
 

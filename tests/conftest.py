@@ -7,7 +7,9 @@ import os
 import signal
 import sys
 
+import no_grammar  # noqa: F401 - before anything imports nbformat
 import pytest
+from fresh import Fresh
 
 # Before anything imports jax: the tests compare numbers, so they run where every machine gives the same ones.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
@@ -25,9 +27,6 @@ CHEAP = [
 if importlib.metadata.version("jaxlib").startswith("0.10."):  # later ones know the dearer way to make loops only
     CHEAP.append("--xla_cpu_use_fusion_emitters=false")
 os.environ.setdefault("XLA_FLAGS", " ".join(CHEAP))
-
-# jsonschema builds a grammar of addresses from it, three seconds in each process that imports nbformat.
-sys.modules.setdefault("rfc3987_syntax", None)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # so it is in the background of a shell; some tests interrupt
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -47,9 +46,13 @@ def _resident():
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish():
-    """The million objects that are there before the first test stay; a look for garbage among them takes 0.8 s."""
+    """The million objects that are there before the first test stay; a look for garbage among them takes 0.8 s.
+
+    Tracing makes many objects that live on: to look after 700 new ones, as Python does by default, is 5 % of the time.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.hookimpl(trylast=True)
@@ -64,6 +67,16 @@ def pytest_runtest_logfinish():
     if trim:
         trim(0)
     MEMORY = max(MEMORY, _resident() + (300 << 20))  # what is held for good is not looked for after every test
+
+
+@pytest.fixture(scope="session")
+def fresh():
+    """An interpreter that has imported msnb and done nothing else; see `Fresh.run`."""
+    if not hasattr(os, "fork"):
+        pytest.skip("there are no forks here")
+    interpreter = Fresh()
+    yield interpreter
+    interpreter.close()
 
 
 @pytest.fixture(autouse=True)

@@ -12,12 +12,16 @@ ROOT = Path(__file__).parent.parent
 REAL = '__version__ = "2.7.1"\nname = "the real one"\n'
 
 
-def python(code, *folders):
-    """What a fresh interpreter prints."""
-    script = f"import sys; sys.path[:0] = {[str(ROOT), *map(str, folders)]!r}\n" + textwrap.dedent(code)
-    done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines(), done.stderr
+@pytest.fixture
+def python(fresh, tmp_path):
+    """python(code, *folders) -> (lines, errors) that a process prints in which warnings are errors."""
+
+    def python(code, *folders):
+        done = fresh.run(f"import sys\n{textwrap.dedent(code)}", tmp_path, path=folders, strict=True)
+        assert done.status == 0, done.err
+        return done.out.splitlines(), done.err
+
+    return python
 
 
 @pytest.fixture
@@ -29,7 +33,7 @@ def real(tmp_path):
     return tmp_path
 
 
-def test_every_submodule_is_the_very_same_object():
+def test_every_submodule_is_the_very_same_object(python):
     lines, _ = python("""
         import msnb.alias
         msnb.alias.install()
@@ -44,7 +48,7 @@ def test_every_submodule_is_the_very_same_object():
     assert lines == ["True True True", "True True True", "msnb.nn.layer.conv msnb.nn.layer.conv msnb.nn"]
 
 
-def test_mindspore_has_its_own_version_and_msnb_keeps_its_own():
+def test_mindspore_has_its_own_version_and_msnb_keeps_its_own(python):
     lines, _ = python("""
         import msnb.alias
         msnb.alias.install()
@@ -57,7 +61,7 @@ def test_mindspore_has_its_own_version_and_msnb_keeps_its_own():
     assert lines == ["1.1.1 1.1.1 mindspore False msnb", "3 True"]
 
 
-def test_a_pickle_made_under_the_alias_loads_without_it():
+def test_a_pickle_made_under_the_alias_loads_without_it(python):
     lines, _ = python("""
         import msnb.alias, pickle
         msnb.alias.install()
@@ -71,7 +75,7 @@ def test_a_pickle_made_under_the_alias_loads_without_it():
     assert lines == ["True", "[1.0, 2.0] False"]
 
 
-def test_an_installed_mindspore_is_hidden_with_one_warning_and_comes_back(real):
+def test_an_installed_mindspore_is_hidden_with_one_warning_and_comes_back(python, real):
     lines, errors = python(
         """
         import mindspore, mindspore.nn
@@ -91,13 +95,13 @@ def test_an_installed_mindspore_is_hidden_with_one_warning_and_comes_back(real):
     assert errors.count("is hidden until msnb.alias.uninstall()") == 1
 
 
-def test_nothing_is_said_where_there_is_nothing_to_hide(tmp_path):
+def test_nothing_is_said_where_there_is_nothing_to_hide(python, tmp_path):
     (tmp_path / "mindspore").mkdir()  # a clone's folder, not a package
     _, errors = python("import msnb.alias; msnb.alias.install(); import mindspore; mindspore.Tensor", tmp_path)
     assert errors == ""
 
 
-def test_what_msnb_lacks_is_an_error_of_one_sentence_that_helps():
+def test_what_msnb_lacks_is_an_error_of_one_sentence_that_helps(python):
     lines, _ = python("""
         import msnb.alias
         msnb.alias.install()
@@ -122,7 +126,7 @@ def test_what_msnb_lacks_is_an_error_of_one_sentence_that_helps():
     assert lines[6] == "False"
 
 
-def test_a_path_may_lead_to_a_module_that_stands_elsewhere():
+def test_a_path_may_lead_to_a_module_that_stands_elsewhere(python):
     lines, _ = python("""
         import msnb.common, msnb.context, msnb.alias
         msnb.common.elsewhere = msnb.ops  # as faces do
@@ -134,7 +138,7 @@ def test_a_path_may_lead_to_a_module_that_stands_elsewhere():
     assert lines == ["True True"]
 
 
-def test_a_broken_module_of_msnb_is_not_called_missing(tmp_path):
+def test_a_broken_module_of_msnb_is_not_called_missing(python, tmp_path):
     lines, _ = python(f"""
         import msnb.common, msnb.alias
         msnb.common.__path__.append({str(tmp_path)!r})
@@ -148,7 +152,7 @@ def test_a_broken_module_of_msnb_is_not_called_missing(tmp_path):
     assert lines == ["No module named 'no_such_dependency'"]
 
 
-def test_reloading_keeps_the_object_and_its_name():
+def test_reloading_keeps_the_object_and_its_name(python):
     lines, _ = python("""
         import importlib, msnb.alias
         msnb.alias.install()
@@ -158,6 +162,7 @@ def test_reloading_keeps_the_object_and_its_name():
     assert lines == ["True True msnb.common.seed"]
 
 
+@pytest.mark.slow  # tests/test_main.py runs such a script, too
 def test_a_script_runs_as_it_is(tmp_path):
     script = tmp_path / "train.py"
     script.write_text("import sys, mindspore as ms\nfrom helper import t\nprint(ms.__version__, t, *sys.argv[1:])")

@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import trees
+
 PACKAGE = Path(__file__).parent.parent / "msnb"
 
 # Higher numbers may import lower ones. What stands beside the floors may import any of them.
@@ -26,7 +28,7 @@ FLOOR = {
     **dict.fromkeys(("insight", "profiler", "explainer"), 6),
     "notebook": 7,
 }
-BESIDE = {"alias", "_terminal", "__main__", "samples", "stubs"}
+BESIDE = {"alias", "_terminal", "_scripts", "__main__", "samples", "stubs"}
 # They act on the alias `mindspore` when a user asks for it.
 KNOW_THE_ALIAS = {"msnb.notebook.errors", "msnb.notebook.magics"}
 # Narrower than the floors say: who of the same or a lower floor must not be imported.
@@ -50,9 +52,8 @@ def module_name(path):
 MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
-@cache
 def tree_of(module):
-    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
+    return trees.tree_of(MODULES[module])
 
 
 def is_face(module):

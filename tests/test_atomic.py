@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from trees import tree_of
 
 import msnb
 from msnb import _atomic
@@ -73,8 +74,15 @@ def test_a_device_is_written_to_as_it_is():
 
 @posix
 def test_what_a_killed_process_left_goes_and_what_a_living_one_writes_stays(tmp_path):
-    program = "import sys, time\nfrom msnb._atomic import Draft\nd = Draft(sys.argv[1])\nprint(d.name, flush=True)\n"
-    program += "time.sleep(60)"
+    program = f"""
+import sys, time, types
+sys.modules["msnb"] = types.ModuleType("msnb")  # the module alone, without all the others and JAX
+sys.modules["msnb"].__path__ = [{str(PACKAGE)!r}]
+from msnb._atomic import Draft
+draft = Draft(sys.argv[1])
+print(draft.name, flush=True)
+time.sleep(60)
+"""
     process = subprocess.Popen(
         [sys.executable, "-c", program, str(tmp_path / "net.ckpt")],
         stdout=subprocess.PIPE,
@@ -138,7 +146,7 @@ def test_a_draft_that_is_given_up_leaves_nothing_but_not_in_a_forked_process(tmp
 
 def _writes(path):
     """Lines of a module that open a file for writing, or write one by its name."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if not isinstance(node, ast.Call):
             continue
         name = getattr(node.func, "id", getattr(node.func, "attr", ""))

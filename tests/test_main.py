@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from msnb import __main__ as command
-from msnb import _commands, _terminal
+from msnb import _commands, _terminal, alias
 
 
 def test_versions_are_printed(capsys):
@@ -36,16 +36,38 @@ def test_jupyterlab_takes_the_place_of_this_process_and_all_further_options(monk
     ((program, arguments),) = calls
     assert program == arguments[0] == sys.executable
     assert arguments[1:3] == ["-m", "jupyterlab"] and arguments[-2:] == ["--no-browser", "--port=9999"]
+    opened = tmp_path / arguments[3]
+    assert opened.read_text() == command.quick_start().read_text() and not opened.samefile(command.quick_start())
+    opened.write_text("edited")
+    command.main(["lab"])
+    assert opened.read_text() == "edited"
+
+
+def test_jupyterlab_opens_a_copy_of_what_the_demo_ran(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(command.os, "execv", lambda *program: None)
+    monkeypatch.setattr(command.importlib.util, "find_spec", lambda name: True)
+    (tmp_path / "msnb-demo").mkdir()
+    (tmp_path / "msnb-demo" / command.QUICK_START).write_text("executed")
+    command.main(["lab"])
+    assert (tmp_path / "msnb-lab" / command.QUICK_START).read_text() == "executed"
 
 
 @pytest.mark.parametrize(
     "arguments, said",
     [
         (["labb"], "there is no command 'labb': did you mean lab?"),
-        (["xyz"], "there is no command 'xyz': there are demo, lab, run, stubs, devices, version."),
+        (
+            ["xyz"],
+            "there is no command 'xyz': there are demo, lab, run, graph, profile, html, stubs, devices, version.",
+        ),
         (
             ["devices", "--no-browser"],
             "devices takes no --no-browser; python -m msnb devices --help says what it takes",
+        ),
+        (
+            ["graph", "x.py", "--epochs"],
+            "graph takes no --epochs; if it is the script's, put -- before it: -- --epochs",
         ),
         (["run"], "the following arguments are required: SCRIPT"),
         ([], "the following arguments are required: COMMAND"),
@@ -159,7 +181,7 @@ def run(tmp_path, monkeypatch, capsys):
     on_interrupt = signal.getsignal(signal.SIGINT)
     yield of
     signal.signal(signal.SIGINT, on_interrupt)
-    command.alias.uninstall()
+    alias.uninstall()
 
 
 @pytest.mark.parametrize("mode", ["GRAPH", "PYNATIVE"])
@@ -167,10 +189,11 @@ def test_an_error_deep_in_a_net_ends_with_its_sentence_below_the_lines_of_the_sc
     status, shown = run(WRONG + f"ms.set_context(mode=ms.{mode}_MODE)\nNet()(x)\n")
     lines = shown.splitlines()
     assert status == 1
-    assert lines[0] == "Traceback (most recent call last):" and lines[-1].startswith("ValueError: For 'MatMul'")
+    assert lines[0] == "Traceback (most recent call last):" and lines[-2].startswith("ValueError: For 'MatMul'")
     assert re.findall(r"train.py\", line (\d+)", shown) == ["15", "12", "6"]
     assert shown.count("  File ") == 3 and "For simplicity, JAX" not in shown
-    assert re.fullmatch(r"\(\d+ frames inside msnb and JAX left out; MSNB_TRACEBACK=full shows them\)", lines[-2])
+    assert re.fullmatch(r"\(\d+ frames inside msnb and JAX left out; MSNB_TRACEBACK=full shows them\)", lines[-3])
+    assert lines[-1] == "in blocks.1 (Block), input (2, 4), at train.py:6"
 
 
 def test_all_frames_of_an_error_can_be_had(run, monkeypatch):
@@ -198,13 +221,13 @@ def test_a_stop_is_one_line_with_its_place_and_status_130(run):
 
 def test_the_alias_shows_errors_so_while_it_is_on_and_leaves_the_hook_of_others(monkeypatch):
     monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
-    command.alias.install(warn=False)
+    alias.install(warn=False)
     assert sys.excepthook is _terminal.show
-    command.alias.uninstall()
+    alias.uninstall()
     assert sys.excepthook is sys.__excepthook__
     monkeypatch.setattr(sys, "excepthook", print)
-    command.alias.install(warn=False)
-    command.alias.uninstall()
+    alias.install(warn=False)
+    alias.uninstall()
     assert sys.excepthook is print
 
 

@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from trees import tree_of
 
 from msnb import _tested
 
@@ -35,7 +36,7 @@ def declared(*requirements):
 
 
 def third_party_imports(path, loading_only):
-    todo = [ast.parse(path.read_text(encoding="utf-8"))]
+    todo = [tree_of(path)]
     while todo:
         node = todo.pop()
         if isinstance(node, ast.Import):
@@ -77,15 +78,20 @@ def test_the_wheel_has_everything_below_the_package(tmp_path):
     assert not [name for name in names if name.startswith(("tests/", "notebooks/")) or is_view_source(name)]
 
 
+def called(call):
+    """The last name of what is called."""
+    return getattr(call.func, "attr", None) or getattr(call.func, "id", "")
+
+
 def test_an_extra_for_users_names_only_what_is_imported():
     extras = PYPROJECT["project"]["optional-dependencies"]
     imported = set()
     for path in shipped_files():
         if path.suffix == ".py":
             imported.update(third_party_imports(path, loading_only=False))
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in ast.walk(tree_of(path)):
                 # a library that may be missing is asked for by name
-                if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("need", "import_module")):
+                if isinstance(node, ast.Call) and called(node).endswith(("need", "import_module")):
                     imported.update(arg.value for arg in node.args[:1] if isinstance(arg, ast.Constant))
     assert declared(*extras["text"], *extras["jpeg"]) <= imported
 
@@ -126,6 +132,9 @@ def test_versions_that_no_test_has_seen_are_named(python, jax, inside):
     assert (sentence is None) == inside
     if not inside:
         assert f"this is Python {python[0]}.{python[1]} with JAX {jax}." in sentence and "GLOG_v=3" in sentence
+        wrong = not _tested.JAX[0] <= tuple(map(int, jax.split(".")[:2])) <= _tested.JAX[1]
+        (needed,) = [r for r in PYPROJECT["project"]["dependencies"] if r.startswith("jax>")]
+        assert (f'pip install "{needed}"' in sentence) == wrong
 
 
 @pytest.mark.parametrize("level, lines", [("2", 1), ("3", 0)])

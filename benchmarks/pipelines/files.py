@@ -9,18 +9,29 @@ import numpy as np
 def make_files(folder):
     """MNIST (20000 images), CIFAR-10 (20000), 300 JPEGs, 40000 lines of text, two MindRecords."""
     rng = np.random.default_rng(0)
-    os.makedirs(f"{folder}/mnist")
-    images = rng.integers(0, 256, (20000, 28, 28), np.uint8)
-    with open(f"{folder}/mnist/train-images-idx3-ubyte", "wb") as file:
-        file.write(struct.pack(">4i", 2051, *images.shape) + images.tobytes())
-    with open(f"{folder}/mnist/train-labels-idx1-ubyte", "wb") as file:
-        file.write(struct.pack(">2i", 2049, len(images)) + rng.integers(0, 10, len(images), np.uint8).tobytes())
+    make_mnist(folder, rng)
     os.makedirs(f"{folder}/cifar")
     for i in (1, 2):
         rows = rng.integers(0, 256, (10000, 3073), np.uint8)
         rows[:, 0] %= 10
         rows.tofile(f"{folder}/cifar/data_batch_{i}.bin")
     jpegs = make_jpegs(folder, rng)
+    make_text(folder, rng)
+    make_records(folder, jpegs, rng)
+
+
+def make_mnist(folder, rng):
+    """20000 images of 28 x 28, and their labels."""
+    os.makedirs(f"{folder}/mnist")
+    images = rng.integers(0, 256, (20000, 28, 28), np.uint8)
+    with open(f"{folder}/mnist/train-images-idx3-ubyte", "wb") as file:
+        file.write(struct.pack(">4i", 2051, *images.shape) + images.tobytes())
+    with open(f"{folder}/mnist/train-labels-idx1-ubyte", "wb") as file:
+        file.write(struct.pack(">2i", 2049, len(images)) + rng.integers(0, 10, len(images), np.uint8).tobytes())
+
+
+def make_text(folder, rng):
+    """40000 lines of English."""
     parts = [
         "the quick brown fox jumps over the lazy dog",
         "hello world , mindspore notebook kit",
@@ -32,7 +43,6 @@ def make_files(folder):
     with open(f"{folder}/text.txt", "w", encoding="utf-8") as file:
         for _ in range(40000):
             file.write(" ".join(parts[i] for i in rng.integers(0, len(parts), 3)) + "\n")
-    make_records(folder, jpegs, rng)
 
 
 def make_jpegs(folder, rng):

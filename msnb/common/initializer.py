@@ -4,9 +4,11 @@ The random ones draw from `numpy.random` (which `set_seed` seeds); `Normal` has 
 `set_seed`.
 """
 
+import contextlib
 import math
 import numbers
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +45,7 @@ __all__ = [
 _INITIALIZER_ALIAS = {}
 _normal_draws = 0
 _box = None
+_here = threading.local()
 
 
 def register_boxer(boxer: Callable[[Any], Any]) -> None:
@@ -55,6 +58,17 @@ def register_boxer(boxer: Callable[[Any], Any]) -> None:
 def _restart(_seed):
     global _normal_draws
     _normal_draws = 0
+
+
+@contextlib.contextmanager
+def rehearsing() -> Iterator[None]:
+    """Within, in this thread, `initializer` leaves its Tensors empty, and what it would draw is drawn afterwards."""
+    global _normal_draws
+    before, _here.rehearsing = _normal_draws, True
+    try:
+        yield
+    finally:
+        _normal_draws, _here.rehearsing = before, False
 
 
 def _register(*aliases):
@@ -578,5 +592,6 @@ def initializer(init: Any, shape: int | Sequence[int] | None = None, dtype: Any 
         if shape is None:
             raise ValueError(f"The shape of the tensor must be given to initialize it with {init!r}.")
     arr = np.zeros(_checked_shape(shape), dtype=np_dtype(dtype))
-    init(arr)
+    if not getattr(_here, "rehearsing", False):
+        init(arr)
     return _box(arr)

@@ -402,6 +402,7 @@ def Optional(kind: Any) -> Kind:
         constants=(None, *kind.constants),
         python=Any if python is Any else python | None,
         whole=kind.whole,
+        examples=kind.examples,
     )
 
 

@@ -73,10 +73,14 @@ class Line:
 
     Args:
         drawing (object): What draws, with the same methods.
+
+    Attributes:
+        waits (bool): Whether it says already what is waited for; nobody else need write into it.
     """
 
     def __init__(self, drawing):
         self._drawing = drawing
+        self.waits = False
 
     def show(self, parts, share=None, curve=()):
         """Draw the line as it is now.
@@ -243,6 +247,7 @@ class Wait:
         line = begin()
         if line is None:
             return
+        line.waits = True
         about = "" if self.about is None else f" of about {duration(self.about)}"
         ended = False
         while not ended:

@@ -1,6 +1,7 @@
 """The global seed, and who wants to hear of it."""
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,19 @@ def set_seed(seed: int) -> None:
 def get_seed() -> int | None:
     """The seed given to :func:`set_seed`, None before that."""
     return _global_seed
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Within, seeds may be taken and set; afterwards they are what they were."""
+    global _global_seed
+    before = _global_seed, dict(_op_seeds)
+    try:
+        yield
+    finally:
+        _global_seed = before[0]
+        _op_seeds.clear()
+        _op_seeds.update(before[1])
 
 
 def _reset_op_seed():

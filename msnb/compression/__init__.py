@@ -1,51 +1,5 @@
-"""Quantisation-aware training: the paths and names are here, the feature comes in a later version."""
+"""Smaller networks: training that simulates integers of a few bits, and the network of integers that it leads to."""
 
-from enum import Enum
+from msnb.compression import common, export, quant
 
-from msnb._later import submodules
-
-
-class QuantDtype(Enum):
-    """Integer types of quantised values: the number of bits, and whether there is a sign."""
-
-    INT2, INT3, INT4, INT5, INT6, INT7, INT8 = (f"INT{n}" for n in range(2, 9))
-    UINT2, UINT3, UINT4, UINT5, UINT6, UINT7, UINT8 = (f"UINT{n}" for n in range(2, 9))
-
-    def __str__(self) -> str:
-        return self.name
-
-    __repr__ = __str__
-
-    @property
-    def num_bits(self) -> int:
-        """Number of bits."""
-        return int(self.name[-1])
-
-    @staticmethod
-    def is_signed(dtype: "QuantDtype") -> bool:
-        """Whether `dtype` has a sign."""
-        return not dtype.name.startswith("U")
-
-    @staticmethod
-    def switch_signed(dtype: "QuantDtype") -> "QuantDtype":
-        """The type of as many bits with, or without, a sign."""
-        return QuantDtype["U" + dtype.name if QuantDtype.is_signed(dtype) else dtype.name[1:]]
-
-
-_WHY = "quantisation-aware training comes in a later version; train the float network."
-submodules(
-    globals(),
-    {
-        "common": "",
-        "common.constant": "",
-        "export": "",
-        "quant": "QuantizationAwareTraining create_quant_config OptimizeOption load_nonquant_param_into_quant_net",
-        "quant.quant_utils": "load_nonquant_param_into_quant_net",
-        "quant.quantizer": "OptimizeOption",
-        "export.quant_export": "ExportToQuantInferNetwork ExportManualQuantNetwork",
-    },
-    _WHY,
-)
-for _module in (common, common.constant):  # noqa: F821 - made by submodules()
-    _module.QuantDtype = QuantDtype
-    _module.__all__ = ["QuantDtype"]
+__all__ = ["common", "export", "quant"]

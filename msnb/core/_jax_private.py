@@ -4,6 +4,10 @@
 # pyright: reportOptionalMemberAccess=false
 
 import functools
+import os
+import threading
+from collections import Counter
+from math import prod
 from typing import Any
 
 import jax
@@ -11,6 +15,13 @@ import jax.core
 import jax.numpy as jnp
 import numpy as np
 from jax.extend import core as jex_core
+
+try:
+    from jax._src import compiler as _compiler
+    from jax._src.interpreters import mlir as _mlir
+    from jax._src.lib.mlir import ir as _ir  # pyright: ignore[reportPrivateImportUsage] - a module of JAX's own
+except ImportError:  # pragma: no cover - everything is then compiled with JAX's own options
+    _compiler = _mlir = None
 
 try:
     from jax._src import source_info_util as _source_info
@@ -47,6 +58,11 @@ try:
     from jax._src import pjit as _pjit
 except ImportError:  # pragma: no cover - what is refused is then refused in JAX's words
     _pjit = None
+
+try:
+    from jax._src.interpreters import pxla as _pxla
+except ImportError:  # pragma: no cover - a Stop at an unlucky moment of a first call is then forgotten
+    _pxla = None
 
 try:
     from jax._src import xla_bridge as _bridge
@@ -125,10 +141,8 @@ def strengthen(array: Any) -> Any:
     return jax.lax.convert_element_type(array, array.dtype)
 
 
-def exclude_from_source_links(directory):
-    """Make JAX skip the frames of files in `directory` when it looks for the user's line."""
-    if _source_info is not None:
-        _source_info.register_exclusion(directory)
+if _source_info is not None:  # an operator's line is the user's, not that of the layer they called
+    _source_info.register_exclusion(os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep)
 
 
 def user_frame(traceback):
@@ -137,6 +151,53 @@ def user_frame(traceback):
         return None
     frame = _source_info.user_frame(traceback)
     return None if frame is None else (frame.file_name, frame.start_line, frame.function_name)
+
+
+def name_stack():
+    """The text of JAX's name stack where this is called, "" where unknown."""
+    return "" if _source_info is None else str(_source_info.current_name_stack())
+
+
+def traced_so_far(values, constants):
+    """What JAX is tracing in this thread, as far as it has come.
+
+    Args:
+        values (Sequence): What the trace computes with: they become the results.
+        constants (Sequence): Arrays; those that the trace has met become further inputs of the jaxpr.
+
+    Returns:
+        tuple, the ClosedJaxpr, per value its place among the results (None for one that stands for nothing in this
+        trace), and per constant whether it is an input.
+    """
+    tracing = _trace_context.trace
+    frame = tracing.frame
+    known = dict(frame.constvar_to_val)  # before the equations, which keep what they use alive
+    eqns = frame.get_eqns()
+    atoms = [_atom(value, tracing) for value in values]
+    results = [atom for atom in atoms if isinstance(atom, jex_core.Var)]
+    own = {id(held): var for var, held in known.items()}
+    further = [own.get(id(array)) for array in constants]
+    rest = [var for var in known if not any(var is taken for taken in further)]
+    jaxpr = jex_core.Jaxpr(
+        rest,
+        [*frame.invars, *(var for var in further if var is not None)],
+        results,
+        eqns,
+        set().union(*(eqn.effects for eqn in eqns)),
+        frame.debug_info.with_unknown_names(),
+    )
+    places = iter(range(len(results)))
+    found = [next(places) if isinstance(atom, jex_core.Var) else None for atom in atoms]
+    return jex_core.ClosedJaxpr(jaxpr, [known[var] for var in rest]), found, [var is not None for var in further]
+
+
+def _atom(value, tracing):
+    """The variable of a trace that `value` is in it, through the derivatives around; None for any other value."""
+    while is_tracer(value):
+        if value._trace is tracing:
+            return value.val
+        value = getattr(value, "primal", None)
+    return None
 
 
 def eval_jaxpr(jaxpr, consts, *args):
@@ -213,6 +274,27 @@ def is_tracer(value):
 def at_hand(value):
     """Whether a look at `value` costs neither waiting for it nor a copy from a device."""
     return not isinstance(value, jax.Array) or value.platform() == "cpu" and value.is_ready()
+
+
+def fresh(var):
+    """A new variable for values of the same kind."""
+    return type(var)(var.aval)
+
+
+def unnamed(jaxpr):
+    """What JAX is told of a graph whose inputs and outputs are no longer those that it has names for."""
+    debug = jaxpr.debug_info
+    return debug.with_unknown_names() if hasattr(debug, "with_unknown_names") else None
+
+
+def under(inner, outer, known):
+    """The source information of an equation that stood in a call, when the call is dissolved: its own line, and its
+    scope within that of the call. `known` is a dict of one call that this adds to."""
+    stack = inner.name_stack
+    found = known.get(id(stack))
+    if found is None:
+        found = known[id(stack)] = outer.name_stack + stack, stack  # its id is its own while it is kept
+    return inner.replace(name_stack=found[0]) if inner.traceback is not None else outer.replace(name_stack=found[0])
 
 
 Literal = jex_core.Literal
@@ -337,3 +419,80 @@ def keeps_compiled_in(cache):
 def settings_of_thread():
     """What of JAX's settings a thread may have to itself and programs depend on, to be compared; None where unknown."""
     return None if _config is None else _config.trace_context()
+
+
+def hear_while_compiling(heard):
+    """Run through `heard` what JAX asks of each new executable with a bare ``except`` around it."""
+    for name in ("get_out_shardings_from_executable", "_get_layouts_from_executable"):
+        asked = getattr(_pxla, name, None)
+        if asked is not None:
+            setattr(_pxla, name, _through(heard, asked))
+
+
+def _through(heard, asked):
+    @functools.wraps(asked)
+    def ask(*args, **kwargs):
+        return heard(lambda: asked(*args, **kwargs))
+
+    return ask
+
+
+# ------------------------------------------------------------------ first calls
+_MLIR_USES = 10  # what is lowered into one context stays in it, so that none is used for ever; JAX 0.12's own number
+
+
+def share_contexts():
+    """Lower several programs of a thread into one MLIR context, as JAX does from 0.12 on: a new one takes 5 ms."""
+    if not hasattr(_mlir, "make_ir_context") or hasattr(_mlir, "_thread_local_context"):
+        return
+    make, mine = _mlir.make_ir_context, threading.local()
+
+    @functools.wraps(make)
+    def shared():
+        if getattr(mine, "left", 0) <= 0:
+            mine.context, mine.left = make(), _MLIR_USES
+        mine.left -= 1
+        return mine.context
+
+    _mlir.make_ir_context = shared
+
+
+def compile_with(options):
+    """Let `options` add to the options that XLA compiles a program with on CPU.
+
+    Args:
+        options (Callable): Takes the program's name in XLA and a function that gives (how often each operation stands
+            in it by name, number of elements of its largest array), or None for one of more operations than it is
+            given; returns a dict. What the user has set in XLA_FLAGS stays as it is.
+    """
+    if not hasattr(_compiler, "compile_or_get_cached"):
+        return
+    compiled = _compiler.compile_or_get_cached
+
+    @functools.wraps(compiled)
+    def compile_or_get_cached(backend, computation, devices, given, *rest, **more):
+        if backend.platform == "cpu":
+            name = _ir.StringAttr(computation.operation.attributes["sym_name"]).value
+            added, flags = options(name, lambda most: _about(computation, most)), os.environ.get("XLA_FLAGS", "")
+            known = dict(given.env_option_overrides)
+            known.update((k, v) for k, v in added.items() if k not in known and k not in flags)
+            given.env_option_overrides = list(known.items())
+        return compiled(backend, computation, devices, given, *rest, **more)
+
+    _compiler.compile_or_get_cached = compile_or_get_cached
+
+
+def _about(module, most):
+    names, largest, count = Counter(), 0, 0
+
+    def see(op):
+        nonlocal largest, count
+        count += 1
+        names[op.name] += 1
+        for value in (*op.results, *(a for region in op.regions for block in region for a in block.arguments)):
+            if isinstance(value.type, _ir.RankedTensorType):
+                largest = max(largest, prod(_ir.RankedTensorType(value.type).shape))
+        return _ir.WalkResult.ADVANCE if count < most else _ir.WalkResult.INTERRUPT
+
+    module.operation.walk(see)
+    return (names, largest) if count < most else None

@@ -111,8 +111,13 @@ class BoundJit:
         return compile.call(self._instance, self._trace_root, args, kwargs, self.__name__, (self._jitted.key,))
 
     def _trace_root(self, *args, **kwargs):
-        with jax.named_scope("Default"):
-            return script.call(self.fn)(*args, **kwargs)
+        around = _thread.cell
+        try:
+            _thread.cell = self._instance if hasattr(self._instance, "_cells") else None
+            with jax.named_scope("Default"):
+                return script.call(self.fn)(*args, **kwargs)
+        finally:
+            _thread.cell = around
 
 
 def _name_of(fn):

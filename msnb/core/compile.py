@@ -16,7 +16,7 @@ import numpy as np
 
 from msnb import context, log
 from msnb.common import dtype as mstype
-from msnb.core import script, trace
+from msnb.core import script, trace, unrolled, varying
 from msnb.core._jax_private import placement
 from msnb.core.argument_names import parameter_names
 from msnb.core.errors import describe
@@ -47,13 +47,14 @@ for _key in ("device_target", "device_id"):
 class Programs:
     """The programs of one Cell or function, by signature of the arguments."""
 
-    __slots__ = ("table", "compiled", "warned", "extras", "__weakref__")
+    __slots__ = ("table", "compiled", "warned", "extras", "seen", "__weakref__")
 
     def __init__(self):
         self.table: dict[Any, Any] = {}  # signature -> list of (dependencies, Program)
         self.extras: dict[Any, Any] = {}  # what tools make for this Cell or function, to find it again in the next call
         self.compiled: int = 0
         self.warned: bool = False
+        self.seen: list[dict[str, Any]] = []  # `varying.arguments` of what has been compiled for new signatures
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Programs":
         return Programs()
@@ -247,6 +248,9 @@ def _compile(programs, root, fn, args, kwargs, name, key):
         programs.table.pop(next(iter(programs.table)))
     entries.append(_Entry(program, reads, [leaf for leaf in flatten((args, kwargs))[0] if not dynamic(leaf)]))
     programs.compiled += 1
+    _say_what_varies(programs, program, fn, args, kwargs)
+    if (long := unrolled.sentence(program)) is not None:
+        log.once(long)
     if programs.compiled >= 12 and not programs.warned:
         programs.warned = True
         log.warning(
@@ -255,6 +259,19 @@ def _compile(programs, root, fn, args, kwargs, name, key):
             f"numbers as Tensors, or keep them as Parameters."
         )
     return program
+
+
+def _say_what_varies(programs, program, fn, args, kwargs):
+    """Say once which argument makes each call a new one, and what helps."""
+    given = varying.arguments(fn, args, kwargs)
+    if programs.warned or given in programs.seen:
+        return
+    programs.seen.append(given)
+    said = varying.sentence(program.title, programs.seen) if len(programs.seen) >= varying.TOLD_AT else None
+    if said is not None:
+        programs.warned = True
+        programs.seen.clear()
+        log.once(said)
 
 
 def _sign(value, key, arrays, boxes):

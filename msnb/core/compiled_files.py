@@ -202,14 +202,17 @@ if jax.config.jax_compilation_cache_dir is None and jax.config.jax_enable_compil
 @contextlib.contextmanager
 def scoped(jaxpr):
     """While a program is compiled: JAX's key leaves out where its operators stand, and views and profiles show it."""
-    if _used is None:
-        yield
-        return
-    _scopes.digest = hashlib.blake2b("\n".join(_paths(jaxpr, set())).encode(), digest_size=16).hexdigest()
+    paths = "" if _used is None else "\n".join(_paths(jaxpr, set()))
+    _scopes.digest = hashlib.blake2b(paths.encode(), digest_size=16).hexdigest()
     try:
         yield
     finally:
         del _scopes.digest
+
+
+def compiling_program():
+    """Whether what this thread compiles is a program of GRAPH mode."""
+    return hasattr(_scopes, "digest")
 
 
 def _paths(jaxpr, seen):

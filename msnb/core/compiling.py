@@ -4,6 +4,7 @@ XLA cannot be interrupted. A Stop ends the waiting, at once; what is being compi
 by the next call, as JAX keeps it with the function that was lowered.
 """
 
+import contextlib
 import threading
 import time
 import weakref
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 
 from msnb.common import progress
-from msnb.core import compiled_files
+from msnb.core import alarm, compiled_files
 from msnb.core._jax_private import settings_of_thread
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -93,9 +94,13 @@ def _wait(job, program):
     """Wait for a compilation, and show how long that takes: in the line of a training where there is one."""
     own = progress.begin()
     line = own or progress.on_screen()
+    late, quiet = contextlib.ExitStack(), False
     try:
         while not job.done.is_set():
-            if line is not None:
+            if not quiet and time.perf_counter() - job.started > alarm.AFTER:
+                late.enter_context(alarm.HeldBack())
+                quiet = True
+            if line is not None and not line.waits:
                 line.show(
                     (
                         f"compiling: {program.title}",
@@ -106,6 +111,7 @@ def _wait(job, program):
                 )
             job.done.wait(progress.EVERY)
     finally:
+        late.close()
         if own is not None:
             seconds = progress.duration(time.perf_counter() - job.started)
             done = "compiled" if job.done.is_set() else "is still being compiled, the next call waits for it"

@@ -19,12 +19,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from msnb.common.kinds import hashable
+from msnb.core.beside import beside
 from msnb.core.dispatch import call_of
 from msnb.core.operator import FUNCTIONAL, REGISTRY
 from msnb.core.primitive import DeclaredPrimitive
 from msnb.core.recent import Recent
 from msnb.core.tensor import Tensor, attach
 from msnb.core.traced import TracedOperator, declared
+from msnb.core.ufunc import Ufunc, as_given, form_of
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.checks import Check
@@ -134,6 +136,7 @@ def operator(
     checks: "Sequence[Check]" = (),
     refuses: Callable[[dict[str, Any]], None] | None = None,
     generation: int = 1,
+    numpy: str | Ufunc | None = None,
 ) -> Any:
     """Decorator: a pure function over jax arrays becomes a class, named after it, and further spellings.
 
@@ -152,6 +155,8 @@ def operator(
         checks (Sequence[checks.Check]): What indices and labels among the inputs have to keep to.
         refuses (Callable): Of the dict of attributes: raises where one forbids another.
         generation (int): Of the functional form and the methods, see `Spelling`. Default: 1.
+        numpy (Union[str, Ufunc]): Name of the form in `mindspore.numpy`, for an operator that works element by element;
+            `core.ufunc` has words for several names, and for the element types it is computed in. Default: None.
 
     Returns:
         Decorator; the function itself is the class's `kernel`.
@@ -173,6 +178,12 @@ def operator(
             spell("function", functional, generation, form, (cls,))
         for method in methods:
             spell("method", method, generation, _method(op, form, method), (cls,))
+        if numpy is not None:
+            ufunc = as_given(numpy) if isinstance(numpy, str) else numpy
+            for name in ufunc.names:
+                of_numpy = form_of(op, name, ufunc)
+                _place(of_numpy, op.fn)
+                spell("numpy", name, 2, of_numpy, (cls,))
         return cls
 
     return declare
@@ -303,11 +314,8 @@ def _defaults_last(parameters):
     return [p for p in parameters if p.default is p.empty] + [p for p in parameters if p.default is not p.empty]
 
 
-_COMPARISONS = {"__eq__": False, "__ne__": True}
-
-
 def _method(op, form, name):
-    """A Tensor method; binary dunders leave operands that are no numbers to Python."""
+    """A Tensor method; binary dunders take what `core.beside` takes, and leave the rest to Python."""
     if not (name.startswith("__") and len(op.inputs) == 2):
 
         @functools.wraps(form)
@@ -324,10 +332,9 @@ def _method(op, form, name):
 
     def method(self, other):
         if not isinstance(other, numbers):
-            if isinstance(other, (tuple, list)) and name not in _COMPARISONS:
-                other = Tensor(other)
-            else:
-                return _COMPARISONS.get(name, NotImplemented)
+            other = beside(other)
+            if other is NotImplemented:
+                return other
         return call(prim, other, self) if swap else call(prim, self, other)
 
     method.__name__ = method.__qualname__ = name

@@ -6,10 +6,11 @@ import os
 import sys
 from collections.abc import Sequence
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 from msnb.core.dtype import name as dtype_name
 from msnb.core.lowered import is_lowered
+from msnb.core.places import place as place  # known by this path as well
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _HIDDEN = [_PACKAGE]
@@ -61,12 +62,11 @@ def why_python(frame: FrameType | None = None) -> str:
     )
 
 
-def place(filename: str, line: int, owner: str | None = None) -> str:
-    """`file:line`, with a notebook cell named as such; `owner` (the function that holds the line) is not shown."""
-    shown = os.path.basename(filename)
-    if shown.endswith(".py") and shown[:-3].isdigit():
-        shown = "cell"
-    return f"{shown}:{line}"
+def raise_at(error: BaseException, filename: str, line: int, function: str) -> NoReturn:
+    """Raise an error as if the line that its sentence names had: the line stands in the traceback."""
+    code = compile("\n" * (line - 1) + "raise error", filename, "exec")
+    exec(code.replace(co_name=function, co_qualname=function), {"error": error})
+    raise error
 
 
 def describe(value: Any) -> str:

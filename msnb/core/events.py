@@ -15,6 +15,7 @@ A tool listens to what it names, until it closes:
 * ``recorded(node, boxes)``: an operator ran and left a node on the tape; ``pulled(node, cotangents)``: its gradient is
   about to be taken; ``differentiated(outputs, weights, sources, gradients)``: a gradient of PYNATIVE mode is complete.
 * ``waited(iterator, start, end)``: a dataset was asked for a row.
+* ``made(cell)``: a Cell's own `__init__` begins, within those of its classes.
 
 `start`, `sent` and `end` are nanoseconds on the clock of `time.perf_counter_ns`: called, and returned; JAX may still be
 computing then. Where nobody listens an event costs the look at one attribute of `asked`, or nothing (`core.kernel`).
@@ -39,6 +40,7 @@ EVENTS = (
     "pulled",
     "differentiated",
     "waited",
+    "made",
 )
 _WITH = {"left": "entered"}  # events that are looked for under another's name
 _lock = threading.RLock()

@@ -56,6 +56,9 @@ def heard(fn: Callable[[], _Result]) -> _Result:
     return out
 
 
+_jax_private.hear_while_compiling(heard)
+
+
 def broken_off(error: BaseException) -> bool:
     """Whether `error` may have stopped JAX half way through compiling rather than being the fault of the program."""
     return isinstance(error, (KeyboardInterrupt, MemoryError, RecursionError)) or _jax_private.is_runtime_error(error)

@@ -32,7 +32,7 @@ class Kernel:
         fn (Callable): Takes arrays and Python scalars, returns an array or a tuple of arrays.
     """
 
-    __slots__ = ("name", "fn", "run", "checked", "_pullbacks", "__weakref__")
+    __slots__ = ("name", "fn", "run", "checked", "quiet", "_pullbacks", "__weakref__")
 
     def __init__(self, name: str, fn: Callable[..., Any]) -> None:
         def kernel(*arrays):
@@ -49,6 +49,7 @@ class Kernel:
             _living.add(self)
             if events.asked.dispatched:
                 self.run = _Telling(self)
+        self.quiet: Kernel | None = None  # the same without prints, of one that prints: its pullback runs it once more
         self.checked: Any = None  # of an operator with checks: what is static, and where the inputs stand
         self._pullbacks = {}
 
@@ -88,7 +89,9 @@ class Kernel:
             def part(*variables):
                 for i, variable in zip(wanted, variables):
                     arrays[i] = variable
-                return self.call(*arrays)  # a Stop within this trace must not leave it half traced for all others
+                return (self.quiet or self).call(
+                    *arrays
+                )  # a Stop within this trace must not leave it half traced for all others
 
             out, vjp = jax.vjp(part, *[arrays[i] for i in wanted])
             outs = out if type(out) is tuple else (out,)
@@ -120,6 +123,12 @@ class _Telling:
 
     def __getattr__(self, name):
         return getattr(self.run, name)
+
+
+def living() -> list[Kernel]:
+    """Every kernel that somebody holds."""
+    with _lock:
+        return list(_living)
 
 
 def _switch(asked):

@@ -14,7 +14,7 @@ import numpy as np
 
 from msnb.common.arguments import unknown
 from msnb.common.kinds import Tensors, hashable, kind_of
-from msnb.core import float_status, random, tape, trace
+from msnb.core import float_status, random, tape, trace, unfinished
 from msnb.core._jax_private import is_tracer
 from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel
@@ -312,7 +312,10 @@ class Operator:
                 arrays = [b._array if isinstance(b, Parameter) else a for b, a in zip(boxes, arrays)]
                 if not any(map(is_deleted, arrays)):
                     return self.run(kernel, boxes, arrays, targets)
-        raise explain_kernel_error(error, self.name, boxes) from None
+        told = explain_kernel_error(error, self.name, boxes)
+        if _thread.frame is not None:
+            unfinished.note(told, kernel.name, arrays)
+        raise told from None
 
     def _bind(self, args, kwargs):
         if len(args) > len(self.inputs):
@@ -357,7 +360,10 @@ def operand(value: Any, op: str, name: str) -> Any:
         )
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(f"For '{op}', '{name}' should be a Tensor or a number, but got {describe(value)}.")
+    cure = (
+        "; iterate over it: for x, y in data.create_tuple_iterator()" if hasattr(value, "create_tuple_iterator") else ""
+    )
+    raise TypeError(f"For '{op}', '{name}' should be a Tensor or a number, but got {describe(value)}{cure}.")
 
 
 def in_precision(boxes: Sequence[Any], skip: Sequence[int] = ()) -> list[Any]:

@@ -154,6 +154,14 @@ class DeclaredPrimitive(Primitive):
 
 
 _OF_CALLS = frozenset(("_attributes", "_operator", "_kernel", "_numbers", "_prepared"))
+_NO_SETTINGS = _OF_CALLS | {"_changes", "_instance_name"}
+
+
+def settings_of(primitive: DeclaredPrimitive) -> list[tuple[str, Any]]:
+    """[(name, value)] of all that a Primitive was given, in the order of that; of its calls it says nothing."""
+    return [
+        (k, v) for k, v in vars(primitive).items() if k not in _OF_CALLS and k not in ("_changes", "_instance_name")
+    ]
 
 
 def _rebuild(name, attributes, extra):

@@ -20,21 +20,38 @@ import jax.extend
 import jax.numpy as jnp
 import numpy as np
 
-from msnb import context
-from msnb.core import compiled_files, compiling, events, further_outputs, interrupts, late, random, tape, trace
+from msnb import context, log
+from msnb.core import (
+    compiled_files,
+    compiling,
+    events,
+    further_outputs,
+    garbage,
+    interrupts,
+    late,
+    random,
+    tape,
+    trace,
+    unfinished,
+)
 from msnb.core._jax_private import (
     argument_like,
     eval_jaxpr,
     forget_compiled,
+    forget_effects,
     restore_trace_state,
     trace_state,
+    unnamed,
     weak_float32,
     without_prints,
 )
 from msnb.core.argument_names import argument_name
 from msnb.core.checks import Finding
 from msnb.core.errors import place as show_place
+from msnb.core.errors import user_line
 from msnb.core.identity import weakly
+from msnb.core.inlining import inlined
+from msnb.core.keeping import keeping
 from msnb.core.kernel import Kernel
 from msnb.core.names import named
 from msnb.core.operator import own
@@ -65,9 +82,13 @@ class Program:
             attributes, strategy and stage.
         inputs (list): Per jaxpr input ("param", name, requires_grad), ("arg", name) or ("random", "number").
         written (list): Parameters whose new values the graph returns, after the results.
+        prints (bool): Whether it prints, or calls Python otherwise, while it runs; a call then waits for that.
         settings (list): (Cell, name, value) of the attributes that construct sets, which a call sets when it has run.
         reason (str): Why it was compiled.
+        first_line (Union[tuple, None]): (file, line, text) of the user's line that it was traced for.
         device (jax.Device): Where it was traced for, None for JAX's default.
+        frozen (Union[list, None]): Arrays of the Parameters that are only read, where they are constants of what XLA
+            compiles; None where they are arguments, as usual.
         seconds (dict): "trace" and "compile" time.
     """
 
@@ -85,7 +106,9 @@ class Program:
         self.seconds: dict[Any, Any] = {}
         self.reason = "first call"
         self.calls: int = 0
+        self.first_line: tuple[str, int, str] | None = user_line()
         self.device: Any = jax.config.jax_default_device
+        self.frozen: list[Any] | None = [] if getattr(root, "_freezes", False) else None
         started = time.perf_counter()
         interrupts.heard(lambda: self._trace(fn, args, kwargs, params))
         self.seconds["trace"] = time.perf_counter() - started
@@ -98,6 +121,7 @@ class Program:
         return self.name if say is None else say(self.root())
 
     # ------------------------------------------------------------------ tracing
+    @garbage.later
     def _trace(self, fn, args, kwargs, params):
         leaves, rebuild = flatten((args, kwargs))
         state, frame = trace_state(), _thread.frame
@@ -160,8 +184,15 @@ class Program:
 
         avals = [argument_like(p._stored()) for p in params]
         values = [leaves[i]._array if isinstance(leaves[i], Tensor) else leaves[i] for i in spots]
+        arg_names = [argument_name(fn, rebuild, leaves, i) for i in spots]
+
+        def described():
+            inputs = [("param", p.name, p.requires_grad) for p in params]
+            inputs += [("random", "number"), *(("arg", n) for n in arg_names)]
+            return self.name, inputs, list(note["frame"].missing.values())
+
         try:
-            closed = jax.make_jaxpr(traced)(avals, 0, values)
+            closed = inlined(jax.make_jaxpr(unfinished.keeping(traced, described))(avals, 0, values))
         finally:
             self.settings: list[Any] = note["frame"].take_settings() if "frame" in note else []
         frame = note["frame"]
@@ -170,8 +201,10 @@ class Program:
         self.cells: list[Any] = list(frame.cells.values())
         self.errors: list[Any] = frame.errors if frame.error is not None else []
         self.waits = not all(isinstance(e, Finding) and e.late for e, _ in self.errors)  # for its error
+        self.prints = bool(closed.effects)
+        self._ends = bool(self.errors) or self.prints
         self._arguments = [argument_like(value) for value in values]
-        self._shape(closed, params, note, [argument_name(fn, rebuild, leaves, i) for i in spots], frame.key_used)
+        self._shape(closed, params, note, arg_names, frame.key_used)
         return []
 
     def _shape(self, closed, params, note, arg_names, random_used):
@@ -194,9 +227,10 @@ class Program:
         self.random: bool = random_used
         invars = [v for _, v in keep_params] + ([jaxpr.invars[n_params]] if random_used else []) + list(arg_vars)
         outvars = list(jaxpr.outvars[:n_results]) + [jaxpr.outvars[n_results + i] for i in order]
-        debug = jaxpr.debug_info.with_unknown_names() if hasattr(jaxpr.debug_info, "with_unknown_names") else None
         self.jaxpr, self.names = named(
-            jax.extend.core.ClosedJaxpr(jaxpr.replace(invars=invars, outvars=outvars, debug_info=debug), closed.consts)
+            jax.extend.core.ClosedJaxpr(
+                jaxpr.replace(invars=invars, outvars=outvars, debug_info=unnamed(jaxpr)), closed.consts
+            )
         )
         self.params: list[Any] = [p for p, _ in keep_params]
         self.inputs: list[tuple[Any, ...]] = (
@@ -224,7 +258,9 @@ class Program:
         from_written = {id(p): i for i, p in enumerate(self.written)}
         from_read = {id(p): i for i, p in enumerate(self.read)}
         plan = [(0, from_written[id(p)]) if id(p) in from_written else (1, from_read[id(p)]) for p in self.params]
-        self._jitted = functools.partial(_jitted, _safe(self.name), plan, self.random)
+        if self.frozen is not None:
+            self.frozen = [p._stored() for p in self.read]
+        self._jitted = functools.partial(_jitted, _safe(self.name), plan, self.random, self.frozen)
         self._inputs_of = lambda written, read, rest: [(written, read)[which][i] for which, i in plan] + rest
         place = {id(p): i for i, p in enumerate(self.params)}
         self._kept = [place[id(p)] for p in self.written] if self.errors else []  # by a call that fails
@@ -286,12 +322,14 @@ class Program:
         start = _clock() if _asked.ran else None
         rest = [(random.next_number(),)] if self.random else []
         rest += [(a,) for a in arrays]
-        if self.run is not self._ready:
-            self._compile()
+        if self.frozen is not None:
+            self._freeze_anew()
+        if self.run is not self._ready or self._moved != _moves.value:
+            self._make_ready()
         with _lock:
             if self._moved != _moves.value:
                 self._attach()
-            read = self._gather()
+            read = self._gather() if self.frozen is None else []
             before = [p._stored() for p in self.written] if self._observed else None
             first = not self.calls
             ready = self.run is self._ready
@@ -305,8 +343,8 @@ class Program:
             events.tell("compiled", self)
         if before is not None:
             outs = self._show(inputs, now, outs)
-        if self.errors:
-            self._report(outs[-1])
+        if self._ends:
+            self._end(outs)
         return box(outs[0]) if self.single else self._box(outs)
 
     def _step(self, read, rest):
@@ -333,6 +371,23 @@ class Program:
                 self._scatter(new)
         return taken[0][1]
 
+    def _freeze_anew(self):
+        """Take the Parameters that are constants as they are now; XLA then compiles anew, which is said."""
+        read = [p._stored() for p in self.read]
+        if self.frozen is not None and not _same(read, self.frozen):
+            self.frozen[:] = read
+            self.run = self._own_run = self._jitted(self._flat, donate=bool(self.written))
+            self._ready = self._ran = None
+            log.once(f"{self.title} is frozen, and its weights have changed: it is compiled anew each time they do.")
+
+    def _make_ready(self):
+        """Find the form that observers and threads ask for now, and compile that one, unless it has run before."""
+        with _lock:
+            if self._moved != _moves.value:
+                self._attach()
+        if self.run is not self._ready:
+            self._compile()
+
     def _compile(self):
         """Compile the form that is about to run for what it will be given."""
         started = time.perf_counter()
@@ -358,6 +413,17 @@ class Program:
         if self._placed() == arguments:  # else XLA has put Parameters elsewhere, and the next call compiles for that
             self._ready = form
         return outs
+
+    def _end(self, outs):
+        """Wait until everything is printed, and see whether something went wrong: the last of the results tells."""
+        if self.prints:
+            try:
+                jax.effects_barrier()
+            except BaseException:
+                forget_effects()
+                raise
+        if self.errors:
+            self._report(outs[self.n_results - 1])
 
     def _report(self, verdict):
         """Raise what went wrong as the graph ran, if something did; later, where that is to be."""
@@ -433,15 +499,10 @@ class Program:
     def run_recorded(self, arrays: list[Any], boxes: list[Any]) -> Any:
         """In PYNATIVE mode under a gradient the whole program is one node on the tape; `boxes` hold the `arrays`."""
         if self._kernel is None:
-            count, flat, use_random = len(self.params), self._flat, self.random
-
-            def fn(*args):
-                params, rest = args[:count], args[count:]
-                extra, values = (rest[:1], rest[1:]) if use_random else ((), rest)
-                new, outs = flat(params, extra, values)
-                return tuple(outs) + tuple(new)
-
-            self._kernel = Kernel(_safe(self.name), fn)
+            self._kernel = self._recorded(self._flat)
+            if self.prints:
+                quiet = self.jaxpr.replace(jaxpr=without_prints(self.jaxpr.jaxpr))
+                self._kernel.quiet = self._recorded(_flat([quiet], self.n_results, self.copied, self._kept))
         number = [random.next_number()] if self.random else []
         boxes = self.params + [None] * len(number) + boxes
         with _lock:
@@ -452,10 +513,22 @@ class Program:
         for p, new in zip(self.written, outs[self.n_results :]):
             p._assign(new._array)
             p._node = new._node
-        if self.errors:
-            self._report(outs[self.n_results - 1]._array)
+        if self._ends:
+            self._end([out._array for out in outs])
         results = iter(outs[: self.n_results])
         return self.rebuild([next(results) if s is None else s[0] for s in self.static])
+
+    def _recorded(self, flat):
+        """`flat` as a kernel of the Parameters, the random number and the arguments."""
+        count, use_random = len(self.params), self.random
+
+        def fn(*args):
+            params, rest = args[:count], args[count:]
+            extra, values = (rest[:1], rest[1:]) if use_random else ((), rest)
+            new, outs = flat(params, extra, values)
+            return tuple(outs) + tuple(new)
+
+        return Kernel(_safe(self.name), fn)
 
     def apply_settings(self) -> None:
         """Set what construct sets in Python."""
@@ -477,7 +550,8 @@ class Program:
 
     def _placed(self):
         """What a call hands over now, for the shapes, dtypes and shardings."""
-        written, read = ([argument_like(p._stored()) for p in params] for params in (self.written, self.read))
+        taken = self.read if self.frozen is None else []
+        written, read = ([argument_like(p._stored()) for p in params] for params in (self.written, taken))
         number = [argument_like(0)] if self.random else []
         return written, read, *number, *self._arguments
 
@@ -490,7 +564,7 @@ class Program:
     def compiled(self) -> Any:
         """The same as XLA has optimised it (`jax.stages.Compiled`): if it has run, that very executable."""
         lowered = self.lowered()
-        with jax.default_device(self.device):
+        with jax.default_device(self.device), compiled_files.scoped(self.jaxpr.jaxpr):
             return lowered.compile()
 
     def memory(self) -> dict[str, int] | None:
@@ -527,29 +601,28 @@ def _flat(graphs, n_results, copied, kept, own=None):
     compute the same things, which XLA finds out, and only the first may print.
     """
     graphs = [graphs[0], *(g.replace(jaxpr=without_prints(g.jaxpr)) for g in graphs[1:])]
+    if kept:
+        graphs = [keeping(g, n_results, kept) for g in graphs]
 
     def flat(params, extra, arrays):
         forms = [eval_jaxpr(g.jaxpr, g.consts, *params, *extra, *arrays) for g in graphs]
         outs = [jnp.copy(o) if i in copied else o for i, o in enumerate(forms[0][:own])]
         further = [] if own is None else [o for form in forms for o in form[own:]]
-        new = outs[n_results:]
-        if kept:
-            fine = outs[n_results - 1][0] == 0
-            new = [jnp.where(fine, n, params[i]) for n, i in zip(new, kept)]
-        return new, (*outs[:n_results], *further)
+        return outs[n_results:], (*outs[:n_results], *further)
 
     return flat
 
 
-def _jitted(name, plan, use_random, flat, donate=False):
+def _jitted(name, plan, use_random, frozen, flat, donate=False):
     """`flat` as one compiled call over the list of written Parameters, that of the others, and the arguments.
 
-    A call that donates writes the new Parameters where the old ones were.
+    A call that donates writes the new Parameters where the old ones were. Arrays that are `frozen` stand in the program
+    instead of the list of the others.
     """
 
     def step(written, read, *rest):
         extra, arrays = (rest[:1], rest[1:]) if use_random else ((), rest)
-        lists = (written, read)
+        lists = (written, read if frozen is None else frozen)
         return flat([lists[which][i] for which, i in plan], extra, arrays)
 
     step.__name__ = step.__qualname__ = name

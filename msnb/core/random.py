@@ -6,12 +6,15 @@ program after the same seed gives the same values, and two calls of it differ. W
 number drawn from the operating system.
 """
 
+import contextlib
 import os
+import random as stdlib_random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
+import numpy as np
 
 from msnb.common import seed as _seed
 from msnb.core.trace import thread
@@ -41,6 +44,20 @@ next_number: Callable[..., Any] = _stream.next_number
 def key_of(number: int) -> jax.Array:
     """The JAX key of one number of the stream; `number` may be traced."""
     return jax.random.key(number)
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Within, random numbers may be drawn; afterwards every stream goes on where it was: that of the operators, and
+    those of `numpy.random` and `random`."""
+    stream, drawn, python = (_stream.base, _stream.count), np.random.get_state(), stdlib_random.getstate()
+    with _seed.undisturbed():
+        try:
+            yield
+        finally:
+            _stream.base, _stream.count = stream
+            np.random.set_state(drawn)
+            stdlib_random.setstate(python)
 
 
 _eager_key = jax.jit(key_of)

@@ -9,6 +9,7 @@ import numpy as np
 
 from msnb import log
 from msnb.common import dtype as mstype
+from msnb.common import shown
 from msnb.common.initializer import initializer, register_boxer
 from msnb.common.other_names import TENSOR, no_attribute
 from msnb.core import late, trace
@@ -46,7 +47,7 @@ class Tensor:
     """
 
     __slots__ = ("_array", "_node", "__weakref__")
-    __array_priority__ = 100
+    _mime_ = shown.mime
 
     if TYPE_CHECKING:  # slots, and what the operators' declarations attach
         _array: Any

@@ -11,6 +11,7 @@ from msnb.common import dtype as mstype
 from msnb.core.parameter import Parameter as Parameter, ParameterTuple as ParameterTuple
 
 class Tensor:
+    _mime_: Any
     def __init__(self, input_data: Any=None, dtype: Any=None, shape: int | Sequence[int] | None=None, init: Any=None) -> None: ...
     @property
     def shape(self) -> tuple[int, ...]: ...

@@ -22,6 +22,7 @@ class _Thread(threading.local):
     looking: bool = False  # whether operators show their results to somebody; see `settle`
     checking: bool = False  # whether the float status is being watched in PYNATIVE mode
     status: Any = None  # bool array: what it has seen
+    cell: Any = None  # innermost Cell that is being traced
     nodes: Any = None  # Parameter id -> tape node, while recording
     compute_dtype: Any = None  # numpy dtype that Cell.to_float asks for
     forward_mode: bool = False  # whether loops are traced for forward-mode derivatives
@@ -59,6 +60,8 @@ class Frame:
         "refused",
         "branch",
         "settings",
+        "repeats",
+        "made",
         "status",
         "checking",
         "_outer",
@@ -78,6 +81,7 @@ class Frame:
         if parent is None:
             self.missing: dict[Any, Any] = {}
             self.cells: dict[Any, Any] = {}  # Cells called in this trace
+            self.made: set[Any] = set()  # Cells made in this trace, which know no time before it
             self.checking: bool = False  # whether results that are traced now enter the status
             self.number: Any = None  # of the seed stream
             self.key_used: bool = False
@@ -86,6 +90,7 @@ class Frame:
             self.handlers: list[Any] = []  # places of the `try` statements around what is traced now
             self.refused: Any = None  # what this trace has to end with
             self.hints: dict[Any, Any] = {}  # what an earlier trace of a loop found out
+            self.repeats: Any = None  # which Cells were met, see nn._repeated
             self.settings: dict[
                 Any, Any
             ] = {}  # (id of Cell, name) -> (Cell, attribute that was set, its value before or ABSENT)
@@ -211,6 +216,32 @@ class Frame:
             if name == "key":
                 array = jax.random.wrap_key_data(array)
             setattr(self, name, array)
+
+    # ------------------------------------------------------------------ what a trace may have to take back
+    def state(self) -> tuple[Any, ...]:
+        """What the trace has done so far beyond computing, for `same` and `back_to`; of the root frame."""
+        now = {key: cell.__dict__.get(name, ABSENT) for key, (cell, name, _) in self.settings.items()}
+        return dict(self.calls), len(self.errors), now, self.refused
+
+    def same(self, state: tuple[Any, ...]) -> bool:
+        """Whether it has only computed since `state` was taken, and perhaps called functions."""
+        _, errors, settings, refused = state
+        _, errors_now, settings_now, refused_now = self.state()
+        alike = settings.keys() == settings_now.keys() and all(settings[k] is v for k, v in settings_now.items())
+        return alike and errors == errors_now and refused is refused_now
+
+    def back_to(self, state: tuple[Any, ...]) -> None:
+        """Undo what it has done since."""
+        self.calls, errors, settings, self.refused = dict(state[0]), *state[1:]
+        del self.errors[errors:]
+        for key, (cell, name, before) in list(self.settings.items()):
+            value = settings.get(key, before)
+            if value is ABSENT:
+                cell.__dict__.pop(name, None)
+            else:
+                cell.__dict__[name] = value
+            if key not in settings:
+                del self.settings[key]
 
     def take_settings(self) -> Any:
         """Give the attributes of Cells that this trace has set the values that they had before; returns

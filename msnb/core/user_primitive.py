@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from msnb.common import dtype as mstype
 from msnb.common.kinds import hashable
 from msnb.core import float_status, tape, trace
+from msnb.core.bprops import with_bprop
 from msnb.core.errors import describe, explain_kernel_error
 from msnb.core.kernel import Kernel
 from msnb.core.marks import changed
@@ -55,7 +56,8 @@ class PrimitiveWithInfer(Primitive):
       shapes for several outputs);
     - ``infer_dtype(self, *dtypes)`` gets a tensor type per input and returns the dtype of the output;
     - ``kernel(self, *arrays)`` is a pure function over jax arrays. It is traced once per signature and differentiated
-      by JAX; give ``bprop(self, *inputs, out, dout)``-like gradients by `jax.custom_vjp` inside.
+      by JAX, unless a gradient is registered: ``@bprop_getters.register(Cube)`` (`mindspore.ops._grad.grad_base`)
+      stands before a function that takes the operator and returns ``bprop(*inputs, out, dout)``.
 
     Args:
         name (str): Name of the operator.
@@ -151,7 +153,7 @@ class PrimitiveWithInfer(Primitive):
             def fn(*arrays):
                 arrays = [jnp.asarray(a) for a in arrays]
                 shapes, dtypes = twin.check_inputs(arrays)
-                out = twin.kernel(*arrays)
+                out = with_bprop(twin, twin.kernel)(*arrays)
                 _check_outputs(twin.name, out, shapes, dtypes)
                 return out
 

@@ -15,7 +15,7 @@ import jax
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 
-from msnb.core._jax_private import Literal, eval_jaxpr, scan_counts
+from msnb.core._jax_private import Literal, eval_jaxpr, scan_counts, unnamed
 from msnb.ir.anf import CNode
 from msnb.ir.read import read
 
@@ -231,7 +231,7 @@ class _Run:
         own = set(made)
         free = list(dict.fromkeys(v for eqn in eqns for v in eqn.invars if not isinstance(v, Literal) and v not in own))
         effects = set().union(*[eqn.effects for eqn in eqns])
-        debug = jaxpr.debug_info.with_unknown_names() if hasattr(jaxpr.debug_info, "with_unknown_names") else None
+        debug = unnamed(jaxpr)
         part = jaxpr.replace(
             constvars=[], invars=free, outvars=made, eqns=list(eqns), effects=effects, debug_info=debug
         )

@@ -12,7 +12,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from msnb.ir import source
+from msnb.core.places import place
 
 _FRAME = re.compile(r'File "([^"]+)", line (\d+), in (\S+)')
 
@@ -43,7 +43,11 @@ def _is_machinery(tb):
 
 def is_library(tb: Any) -> bool:
     """Whether the first frame of a traceback is of Python itself or of an installed package."""
-    name = tb.tb_frame.f_code.co_filename
+    return is_library_file(tb.tb_frame.f_code.co_filename)
+
+
+def is_library_file(name: str) -> bool:
+    """Whether a source file is of Python itself or of an installed package."""
     return name.startswith(_LIBRARIES) or name.startswith("<frozen ")
 
 
@@ -64,6 +68,14 @@ def _short(tb):
     for entry in reversed(kept):
         short = types.TracebackType(short, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
     return short, left_out, users
+
+
+def _joined(outer, inner):
+    """One traceback of two, as `_short` gives them."""
+    short = inner[0]
+    for entry in reversed(list(_entries(outer[0]))):
+        short = types.TracebackType(short, entry.tb_frame, entry.tb_lasti, entry.tb_lineno)
+    return short, outer[1] + inner[1], outer[2] or inner[2]
 
 
 def _repeats(entry, kept):
@@ -92,6 +104,10 @@ def shortened(error: BaseException, tb: Any) -> Iterator[tuple[Any, int]]:
     """Within, `error` and what caused it carry the short traceback; gives it and the number of frames left out."""
     chain = _chain(error)
     shorts = [_short(tb if e is error else e.__traceback__) for e in chain]
+    for i, link in enumerate(chain[:-1]):
+        if getattr(link, "retells", False):  # its cause says the same once more: the lines of both are one way
+            shorts[i] = _joined(shorts[i], shorts[i + 1])
+            shorts[i + 1] = (None, 0, False)
     # A cause without a line of the user's is how the machinery found out, not what the user wants to know.
     shown = [i for i, (_, _, users) in enumerate(shorts) if users or i == 0]
     saved = [(e, e.__traceback__, e.__cause__, e.__context__, e.__suppress_context__) for e in chain]
@@ -121,7 +137,7 @@ def last_line(error: BaseException) -> str:
     where = ""
     for entry in _entries(_short(error.__traceback__)[0]):
         if not is_library(entry):
-            where = f"{source.label(entry.tb_frame.f_code.co_filename)}:{entry.tb_lineno}"
+            where = place(entry.tb_frame.f_code.co_filename, entry.tb_lineno)
     return where
 
 
@@ -141,5 +157,5 @@ def told_inside(error: BaseException) -> str | None:
     if "Traceback (most recent call last):" not in text:
         return None
     frames = [f for f in _FRAME.findall(text) if not f[0].startswith((*_MACHINERY, *_LIBRARIES, "<frozen "))]
-    where = f" (in {frames[-1][2]}, {source.label(frames[-1][0])}, line {frames[-1][1]})" if frames else ""
+    where = f" (in {frames[-1][2]}, {place(frames[-1][0], int(frames[-1][1]))})" if frames else ""
     return text.splitlines()[-1] + where

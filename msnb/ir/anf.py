@@ -118,6 +118,7 @@ class CNode(AnfNode):
         kernel (ClosedJaxpr | None): what the operator does, in JAX's primitives.
         instruction (str | None): for a kernel of a compiled program, the name of its HLO instruction.
         origins (tuple): for such a kernel, (scope, operator, backward, (file, line)) of every operator fused into it.
+        problem (str | None): the sentence of the error that tracing has ended with here; such a node has no results.
     """
 
     __slots__ = (
@@ -135,6 +136,7 @@ class CNode(AnfNode):
         "kernel",
         "instruction",
         "origins",
+        "problem",
     )
 
     def __init__(
@@ -155,6 +157,7 @@ class CNode(AnfNode):
         kernel: ClosedJaxpr | None = None,
         instruction: str | None = None,
         origins: Sequence[Any] = (),
+        problem: str | None = None,
     ) -> None:
         super().__init__(types)
         self.op: str = op
@@ -171,6 +174,7 @@ class CNode(AnfNode):
         self.kernel: Any = kernel
         self.instruction: str | None = instruction
         self.origins: Sequence[Any] = origins
+        self.problem: str | None = problem
 
     @property
     def uses(self) -> Iterator[tuple[AnfNode, int]]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-ROOT, LANE, SCOPE, CONTROL, FOLD, UNIT, CROWD, PAGE = range(8)
+ROOT, LANE, SCOPE, CONTROL, FOLD, UNIT, CROWD, PAGE, LONE = range(9)
 LANES = ("forward", "backward", "update")
 
 
@@ -10,8 +10,9 @@ class Scope:
     """A box that holds others. `children` are Scopes and CNodes in the order of execution.
 
     `kind` is one of ROOT, LANE (forward, backward, update), SCOPE (a Cell), CONTROL (a branch or loop), FOLD (repeats
-    of one block), UNIT (one repeat, where a block is several siblings), CROWD (many independent calls of one operator)
-    and PAGE (a stretch of a scope that holds too many nodes to be laid out at once).
+    of one block), UNIT (one repeat, where a block is several siblings), CROWD (many independent calls of one operator),
+    PAGE (a stretch of a scope that holds too many nodes to be laid out at once) and LONE (a Cell that is a single
+    operator, drawn as that operator under the Cell's name).
     """
 
     __slots__ = ("name", "kind", "parent", "children", "index", "size", "start", "named")

@@ -99,11 +99,12 @@ def _alike(first, second, old, new):
         mate = place.get(key)
         if mate is not None:
             links[number], partner[mate] = mate, number
-    # the rest, in order, by what it computes: a renamed layer is still the same layer
+    # the rest, in order, by what it computes: a renamed layer is still the same layer; one program has no such layers
+    renamed = any(map(_lowered, old)) == any(map(_lowered, new))
     rest_old = [number for number in range(len(old)) if number not in links]
     rest_new = [number for number in range(len(new)) if number not in partner]
     tokens = [
-        [(nodes[number].direction, keys[number][1]) for number in rest]
+        [(nodes[number].direction, keys[number][1], "" if renamed else keys[number][0]) for number in rest]
         for nodes, keys, rest in ((old, old_keys, rest_old), (new, new_keys, rest_new))
     ]
     matcher = difflib.SequenceMatcher(None, *tokens, autojunk=False)

@@ -7,8 +7,10 @@ the layout of one scope never depends on another.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from msnb.core import garbage
+
 from .anf import CNode, ValueNode
-from .boxes import CONTROL, FOLD, LANE, LANES, ROOT, SCOPE, Scope
+from .boxes import CONTROL, FOLD, LANE, LANES, LONE, ROOT, SCOPE, Scope
 from .calls import calls
 from .folding import Folding
 
@@ -50,6 +52,7 @@ class Hierarchy:
         edges (list[tuple[int, int]]): data flow between nodes, by id.
     """
 
+    @garbage.later
     def __init__(self, graph: "FuncGraph", fold: bool = True) -> None:
         self.graph = graph
         self.root: Scope = Scope("", ROOT)
@@ -76,6 +79,7 @@ class Hierarchy:
         if fold:
             Folding(self).run()
             self._measure()
+            _mark_lone(self.root)
         self._rehome()
 
     def _place(self, graph, base, skipped, origin):
@@ -153,13 +157,51 @@ class Hierarchy:
                 if scope.index not in chains:
                     chains[scope.index] = scope.ancestors()
                 ways.append([*chains[scope.index], self.nodes[number]])
-            depth = 0
-            while ways[0][depth] is ways[1][depth]:
-                depth += 1
+            depth = shared(*ways)
             within = result.setdefault(ways[0][depth - 1].index, {})
             pair = ways[0][depth], ways[1][depth]
             within[pair] = within.get(pair, 0) + 1
         return result
+
+    def way(self, node: CNode) -> list[Any]:
+        """Everything that is drawn around a node, from the root down to its own box."""
+        chain = self.home[node.id].ancestors()
+        return chain if chain[-1].kind == LONE else [*chain, node]
+
+    def given(self) -> list[Any]:
+        """Per scope index, the node whose result a closed scope shows: the last one that something outside of it reads
+        in the same lane, or that the program returns; else its last."""
+        last, leaving = {}, {}
+        for node in self.nodes:
+            for scope in self.home[node.id].ancestors():
+                last[scope.index] = node
+        ends = [(source.id, ()) for source, _ in self.graph.outputs if isinstance(source, CNode)]
+        ends += [(source, self.home[target].ancestors()) for source, target in self.edges]
+        for source, around in ends:
+            chain = self.home[source].ancestors()
+            depth = shared(chain, around)
+            if around and depth < 2:
+                continue  # another lane
+            for scope in chain[depth:]:
+                known = leaving.get(scope.index)
+                if known is None or known.id < source:
+                    leaving[scope.index] = self.nodes[source]
+        return [leaving.get(index, last.get(index)) for index in range(1 + max(last, default=0))]
+
+
+def shared(chain: Sequence[Any], other: Sequence[Any]) -> int:
+    """How many scopes two ways down from the root have in common."""
+    return sum(one is two for one, two in zip(chain, other, strict=False))
+
+
+def _mark_lone(scope):
+    """A box around a single operator says nothing that the operator's own could not."""
+    for child in scope.children:
+        if isinstance(child, Scope):
+            if child.kind == SCOPE and len(child.children) == 1 and isinstance(child.children[0], CNode):
+                child.kind = LONE
+            else:
+                _mark_lone(child)
 
 
 def _merge_single(scope, twin):

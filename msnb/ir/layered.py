@@ -3,19 +3,25 @@
 import bisect
 from typing import Any
 
-GAP_X, GAP_Y = 18.0, 26.0
+GAP_X, GAP_Y = 18.0, 18.0
 
 
 def layered(
-    sizes: list[tuple[float, float]], edges: list[tuple[int, int]], gap_x: float = GAP_X, gap_y: float = GAP_Y
+    sizes: list[tuple[float, float]],
+    edges: list[tuple[int, int]],
+    ports: tuple[int, int] = (0, 0),
+    gap_x: float = GAP_X,
+    gap_y: float = GAP_Y,
 ) -> tuple[Any, ...]:
     """Place boxes so that edges point downwards.
 
     Args:
         sizes (list[tuple[float, float]]): width and height of each box, in the order of execution.
         edges (list[tuple[int, int]]): pairs of box numbers; one that points up in that order is drawn upwards.
+        ports (tuple[int, int]): how many boxes, from the first on, stand in a row of their own above all others, and
+            how many, up to the last, in one below: where edges enter and leave. Default: (0, 0).
         gap_x (float): room between neighbours. Default: 18.
-        gap_y (float): room between rows. Default: 26.
+        gap_y (float): room between rows. Default: 18.
 
     Returns:
         tuple: centres ``[(x, y)]`` of the boxes, ``{edge: [(x, y), ...]}`` and the size ``(width, height)`` of it all.
@@ -24,7 +30,7 @@ def layered(
     if not count:
         return [], {}, (0.0, 0.0)
     down = sorted({(min(edge), max(edge)) for edge in edges if edge[0] != edge[1]})
-    ranks = _ranks(count, down)
+    ranks = _ranks(count, down, *ports)
     widths = [size[0] for size in sizes]
     layers = [[] for _ in range(max(ranks) + 1)]
     for number, rank in enumerate(ranks):
@@ -68,19 +74,22 @@ def _route(chain, centre, sizes, tall):
     return points
 
 
-def _ranks(count, edges):
+def _ranks(count, edges, above, below):
     into = [[] for _ in range(count)]
     out = [[] for _ in range(count)]
     for a, b in edges:
         into[b].append(a)
         out[a].append(b)
+    first, inner = int(above > 0), range(above, count - below)
     ranks = [0] * count
-    for number in range(count):  # edges go from smaller to larger numbers, so this order is topological
-        ranks[number] = max((ranks[a] + 1 for a in into[number]), default=0)
-    for number in range(count - 1, -1, -1):  # a source stands right above its first reader
-        if not into[number] and out[number]:
-            ranks[number] = max(0, min(ranks[b] for b in out[number]) - 1)
-    return ranks
+    for number in inner:  # edges go from smaller to larger numbers, so this order is topological
+        ranks[number] = max((ranks[a] + 1 for a in into[number]), default=first)
+    for number in reversed(inner):  # a source stands right above its first reader
+        readers = [ranks[b] for b in out[number] if b in inner]
+        if not into[number] and readers:
+            ranks[number] = max(first, min(readers) - 1)
+    last = max((ranks[number] + 1 for number in inner), default=first)
+    return ranks[: count - below] + [last] * below
 
 
 def _dummies(edges, ranks, layers, widths):

@@ -11,6 +11,8 @@ import linecache
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from msnb.core import garbage
+
 from .anf import CNode, ParameterNode, ValueNode, show_constant
 from .boxes import LANE
 from .compare import CHANGED, FUSED, ONLY, SAME
@@ -20,6 +22,7 @@ from .overlay import over_scopes, packed
 from .printer import show_value
 from .read import is_library
 from .source import label
+from .titles import paths, step
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph
@@ -28,6 +31,7 @@ if TYPE_CHECKING:  # named in annotations alone
 VERSION = 1
 
 
+@garbage.later
 def stage(
     graph: "FuncGraph",
     name: str = "traced",
@@ -53,6 +57,7 @@ def stage(
     kept = [node for node in tree.nodes if stands[node.id] == node.id]
     number = {node.id: index for index, node in enumerate(kept)}
     scopes = _scopes_of(tree, kept)
+    paths_of = paths(tree)
     scope_number = {id(scope): index for index, scope in enumerate(scopes)}
     parameters = {node: index for index, node in enumerate(graph.parameters)}
     origin = _sub_graph_origins(graph)
@@ -95,6 +100,7 @@ def stage(
             "name": [scope.name for scope in scopes],
             "parent": [scope_number[id(scope.parent)] if scope.parent else -1 for scope in scopes],
             "kind": [scope.kind for scope in scopes],
+            "path": [step(scope, paths_of) for scope in scopes],
         },
         "sigs": signatures.rows,
         "srcs": sources.rows,
@@ -105,6 +111,9 @@ def stage(
         "columns": {key: packed(column, [node.id for node in kept]) for key, column in (columns or {}).items()},
     }
     made["nodes"]["ins"] = inputs
+    problems = [[number[stands[node.id]], node.problem] for node in tree.nodes if node.problem is not None]
+    if problems:
+        made["problem"] = problems[0]
     if folded:
         times = [0] * len(tree.nodes)
         for stand in stands:
@@ -205,6 +214,8 @@ def _source_row(source):
     if source is None:
         return None
     file, line, function = source
+    if "__msnb_" in function:  # a block of a function that was converted: the reader knows no such name
+        function = ""
     return [label(file), line, function, linecache.getline(file, line).strip()]
 
 

@@ -142,7 +142,7 @@ def _call(node, names):
         text += f"  # {node.scope}"
     if node.source:
         text += f"  # {show(node.source)}"
-    return text
+    return text if node.problem is None else f"{text}  # {node.problem}"
 
 
 def show_value(value: Any) -> str:

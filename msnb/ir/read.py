@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from jax.extend.core import ClosedJaxpr
 
-from msnb.core._jax_private import Literal, exclude_from_source_links, scan_counts, user_frame
+from msnb.core import garbage
+from msnb.core._jax_private import Literal, scan_counts, user_frame
 
 from . import cost
 from .anf import CNode, FuncGraph, ParameterNode, TensorType, ValueNode
@@ -63,7 +64,6 @@ _NOISE = frozenset(
 )
 
 _LIBRARY = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-exclude_from_source_links(_LIBRARY)  # a node's line is the user's, not that of the layer they called
 
 
 def is_library(file: str) -> bool:
@@ -88,6 +88,7 @@ def default_operator_of(name: str) -> Any:
     return (name, {}) if name[:1].isupper() else None
 
 
+@garbage.later
 def read(
     closed: ClosedJaxpr,
     name: str = "main",

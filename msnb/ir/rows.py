@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph
 
 _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None)))
-_NODE = ("scope", "direction", "source", "id", "flops", "nbytes", "instruction", "origins")
+_NODE = ("scope", "direction", "source", "id", "flops", "nbytes", "instruction", "origins", "problem")
 
 
 def of_graph(graph: "FuncGraph") -> Any:

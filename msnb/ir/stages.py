@@ -4,6 +4,8 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any
 
+from msnb.core.compile import all_programs
+
 from .api import of_program
 from .compare import compare
 from .forward import forward_of, has_gradient
@@ -15,6 +17,8 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program import Program
     from msnb.ir.anf import FuncGraph
 
+_SECONDS = 0.02  # that XLA takes for an operator on two idle cores
+_TELLING = 50  # operators; how long smaller programs have taken says nothing about larger ones
 STAGES = ("traced", "differentiated", "primitives", "StableHLO", "optimised")
 
 
@@ -50,6 +54,14 @@ class Stages:
     def offered(self) -> Any:
         """The stages that this program has."""
         return tuple(stage for stage in STAGES if stage in ("traced", self.main) or stage != "differentiated")
+
+    def wait(self, stage: str) -> float | None:
+        """About how many seconds XLA compiles before there is a stage; None where nothing has to be compiled."""
+        if stage != "optimised" or stage in self._made or "compile" in self.program.seconds:
+            return None
+        known = [(p.seconds.get("compile", 0), len(p.jaxpr.jaxpr.eqns)) for p in all_programs()]
+        each = [seconds / many for seconds, many in known if many > _TELLING]  # next to nothing for one found on disk
+        return max(_SECONDS, *each, 0) * len(self.program.jaxpr.jaxpr.eqns)
 
     def __getitem__(self, stage: str) -> "FuncGraph":
         """The FuncGraph of a stage.

@@ -1,6 +1,7 @@
 """Networks: Cells, layers, loss functions, optimizers, metrics; this module re-exports those of its submodules."""
 
 from msnb.nn import (
+    _parts,
     dynamic_lr,
     layer,
     learning_rate_schedule,

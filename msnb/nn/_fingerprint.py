@@ -21,11 +21,14 @@ INTERNAL = frozenset(
         "_scope",
         "_phase",
         "cell_init_args",
+        "__msnb_made_with__",
         "_create_time",
         "_bprop_debug",
         "_parallel_inputs",
         "_func_graph_flags",
         "_has_bprop",
+        "_made_at",
+        "_parts",
     )
 )
 

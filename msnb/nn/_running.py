@@ -6,10 +6,12 @@ from typing import Any, ParamSpec, Protocol, TypeVar
 import jax
 
 from msnb import context
-from msnb.core import autodiff, compile, events, script, trace
+from msnb.core import autodiff, compile, events, script, trace, unfinished
+from msnb.core.paths import held_as
 from msnb.core.precision import cast_tensor
 from msnb.core.tensor import Tensor
 from msnb.core.tree import flatten
+from msnb.nn import _failing, _repeated, _returning
 from msnb.nn._fingerprint import INTERNAL, Same, normal
 from msnb.nn._tree import scope_name
 
@@ -41,7 +43,9 @@ def _call(cell, args, kwargs):
 def _step(cell):
     """Part of the scope path that a Cell is; the outermost one goes by its class."""
     around = events.current()
-    return scope_name(cell._attr_name if around is not None and around.scope else "", type(cell).__name__)
+    while around is not None and around.step is None:
+        around = around.around
+    return cell._scope_in(around.net if around is not None else None)
 
 
 class Running:
@@ -52,13 +56,17 @@ class Running:
 
     # ------------------------------------------------------------------ calling
     def __call__(self: _Constructs[_Inputs, _Output], *args: _Inputs.args, **kwargs: _Inputs.kwargs) -> _Output:
-        if _asked.entered:
-            return events.called(self, _step(self), _call, args, kwargs)
-        if _thread.frame is not None:
-            return self._traced_call(args, kwargs)
-        if _state.mode == _GRAPH or self._compile_always:
-            return compile.call(self, *self._graph_call(args, kwargs))
-        return self._run(args, kwargs)
+        try:
+            if _asked.entered:
+                return events.called(self, _step(self), _call, args, kwargs)
+            if _thread.frame is not None:
+                return self._traced_call(args, kwargs)
+            if _state.mode == _GRAPH or self._compile_always:
+                return compile.call(self, *self._graph_call(args, kwargs))
+            return self._run(args, kwargs)
+        except Exception as error:
+            _failing.tell(self, args, error)
+            raise
 
     def _graph_call(self, args, kwargs):
         """(fn, args, kwargs, name, extra) for core.compile."""
@@ -70,20 +78,44 @@ class Running:
         """What is traced for a whole program: this Cell under the scope "Default"."""
         self.check_names()
         _thread.frame.cells[id(self)] = self
-        with jax.named_scope("Default"):
-            return self._run(args, kwargs)
+        around, _thread.cell = _thread.cell, self
+        try:
+            with jax.named_scope("Default"):
+                return self._run_noted(args, kwargs)
+        finally:
+            _thread.cell = around
 
     @property
     def argument_names(self) -> list[str]:
-        """Names of construct's parameters."""
-        return compile.parameter_names(self.construct)
+        """Names of construct's parameters; a Cell around a network passes them on to what that one calls them."""
+        names = compile.parameter_names(self.construct)
+        if self._holds is not None and names[:1] == ["*inputs"]:
+            return getattr(self, self._holds).argument_names
+        return names
 
     def _traced_call(self, args, kwargs):
-        """Within a graph: under a scope named after the attribute that holds the Cell."""
+        """Within a graph: under a scope named after where the calling Cell holds this one."""
         _thread.frame.cells[id(self)] = self
-        name = type(self).__name__
-        with jax.named_scope(scope_name(self._attr_name, name)):
-            return self._run(args, kwargs)
+        around = _thread.cell
+        scope = self._scope_in(around) if around is not None else scope_name(self._attr_name, type(self).__name__)
+        try:
+            _thread.cell = self
+            with jax.named_scope(scope):
+                return self._run_noted(args, kwargs)
+        finally:
+            _thread.cell = around
+
+    def _run_noted(self, args, kwargs):
+        """What a graph gets of `construct`; an error remembers that it passed by here."""
+        try:
+            return _repeated.call(self, args, kwargs)
+        except Exception as error:
+            unfinished.note(error)
+            raise
+
+    def _scope_in(self, holder):
+        """Segment of the scope path that this Cell is where the Cell `holder` calls it; None for an outermost one."""
+        return scope_name(held_as(holder, self) if holder is not None else "", type(self).__name__)
 
     def _run(self, args, kwargs):
         """`construct` with mixed precision, hooks and custom gradients around it."""
@@ -105,7 +137,8 @@ class Running:
     def _run_plain(self, args, kwargs):
         if self._hook is not None:
             return self._run_hooked(args, kwargs)
-        if self._has_bprop is None:
+        if self._has_bprop is None:  # the first call
+            _returning.check(type(self).__name__, self.construct, args)
             self.__dict__["_has_bprop"] = callable(getattr(self, "bprop", None))
         if self._has_bprop and (_thread.recording or _thread.frame is not None):
             if kwargs:

@@ -9,6 +9,7 @@ from msnb.common.other_names import CELL, no_attribute
 from msnb.core import trace
 from msnb.core.errors import describe
 from msnb.core.parameter import Parameter, ParameterTuple
+from msnb.core.paths import HOLDERS
 from msnb.core.tensor import Tensor, is_traced
 from msnb.core.tree import flatten
 from msnb.nn._fingerprint import INTERNAL, normal
@@ -30,6 +31,13 @@ def scope_name(attribute, kind):
 
 class Tree:
     """A Cell as a node of a tree; `msnb.nn.Cell` is this, `Running`, and its settings."""
+
+    _holds: str | None = None  # of a Cell that msnb puts around another: the attribute that holds that one
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls._holds is not None:
+            HOLDERS[cls.__name__] = cls._holds
 
     # ------------------------------------------------------------------ attributes
     def __setattr__(self, name: str, value: Any) -> None:
@@ -65,7 +73,7 @@ class Tree:
                         f"None, but got {describe(value)}."
                     )
                 cells[name] = None
-            elif _thread.frame is not None:
+            elif _thread.frame is not None and self not in _thread.frame.root().made:
                 self._set_while_traced(name, value)
             _set(self, name, value)
         _epoch.bump()
@@ -104,7 +112,8 @@ class Tree:
 
     def _adopt(self, name, cell):
         """A sub-Cell takes its name from the attribute, and its Parameters their prefix."""
-        cell.__dict__["_attr_name"] = name
+        if name != self._holds:  # what msnb puts around a network does not name it
+            cell.__dict__["_attr_name"] = name
         if self._auto_prefix:
             cell.update_parameters_name(name + ".")
 

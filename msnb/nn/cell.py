@@ -13,7 +13,8 @@ import numpy as np
 
 from msnb import log
 from msnb.common import dtype as mstype
-from msnb.core import trace
+from msnb.common import shown
+from msnb.core import events, trace
 from msnb.core.errors import describe
 from msnb.core.precision import cast_tensor
 from msnb.nn._running import Running
@@ -23,6 +24,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.parameter import Parameter
     from msnb.core.tensor import Tensor
 
+_asked = events.asked
 _epoch = trace.epoch
 _ids = itertools.count()
 _set = object.__setattr__
@@ -53,6 +55,7 @@ class Cell(Running, Tree):
         (4, 2)
     """
 
+    _mime_ = shown.mime
     IGNORE_LIST = ["_scope", "_cell_init_args", "_auto_prefix", "_cells", "_params", "_programs", "_create_time"]
 
     def __init__(self, auto_prefix: bool = True, flags: dict[str, Any] | None = None) -> None:
@@ -79,8 +82,12 @@ class Cell(Running, Tree):
             parameter_layout_dict={},
             _create_time=next(_ids),
         )
+        if trace.thread.frame is not None:
+            trace.thread.frame.root().made.add(self)
         if flags:
             self.add_flags(**flags)
+        if _asked.made:
+            events.tell("made", self)
 
     def construct(self, *inputs: Any, **kwargs: Any) -> Any:
         """The computation of this Cell; every subclass defines it.

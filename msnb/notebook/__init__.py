@@ -23,12 +23,13 @@ def load_ipython_extension(ipython: Any) -> None:
         errors,
         front_end,
         magics,
+        messages,
     )
 
     undo = contextlib.ExitStack()
     undo.callback(_quiet_commands())
     undo.callback(front_end.forget, ipython)
-    for part in (cell_scope, magics, errors, display, complete, cache):
+    for part in (cell_scope, magics, errors, messages, display, complete, cache):
         undo.callback(part.install(ipython))
     _loaded[ipython] = undo
 

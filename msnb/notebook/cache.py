@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from msnb.core import compile, compiled_files, trace
+from msnb.core.places import place
 from msnb.notebook.html import escape, framed, size
 
 
@@ -14,9 +15,9 @@ def install(ipython: Any) -> Any:
         trace.epoch.bump()
 
     def ms_cache(line):
-        """List the compiled programs: why each was compiled, seconds to trace and compile, nodes, calls, and the
-        memory each takes while it runs (inputs, Parameters and results included). Below, what is kept on disk, where
-        other sessions find it.
+        """List the compiled programs: the line that first called each, why it was compiled, seconds to trace and
+        compile, nodes, calls, and the memory each takes while it runs (inputs, Parameters and results included).
+        Below, what is kept on disk, where other sessions find it.
 
         `%ms_cache clear` forgets them, so that every Cell and function compiles again at its next call; `%ms_cache
         clear disk` removes the files as well.
@@ -74,13 +75,24 @@ class Listing:
         programs (list): `core.compile.Program`s.
     """
 
-    _HEAD = ("program", "compiled because", "trace s", "compile s", "nodes", "Parameters", "calls", "memory")
+    _HEAD = (
+        "program",
+        "first called at",
+        "compiled because",
+        "trace s",
+        "compile s",
+        "nodes",
+        "Parameters",
+        "calls",
+        "memory",
+    )
 
     def __init__(self, programs: list[Any]) -> None:
         self.kept = on_disk()
-        self.rows: list[tuple[Any, Any, str, str, str, str, str, str]] = [
+        self.rows: list[tuple[Any, str, Any, str, str, str, str, str, str]] = [
             (
                 p.title,
+                place(*p.first_line[:2]) if p.first_line else "",
                 p.reason,
                 f"{p.seconds.get('trace', 0):.3f}",
                 f"{p.seconds['compile']:.3f}" if "compile" in p.seconds else "not run",

@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-from msnb.ir import source
+from msnb.core import places
 
 _ids = {}  # file of a cell -> the id its front end knows it by
 
@@ -50,7 +50,7 @@ def _before_cell(info):
 
 def install() -> None:
     """Name cells from now on; calling it again changes nothing."""
-    source.register_namer(label)
+    places.register_namer(label)
     running = shell()
     if running is not None and _before_cell not in running.events.callbacks.get("pre_run_cell", ()):
         running.events.register("pre_run_cell", _before_cell)
@@ -58,7 +58,7 @@ def install() -> None:
 
 def uninstall(running: Any) -> None:
     """Undo `install` for a shell."""
-    if label in source._namers:
-        source._namers.remove(label)
+    if label in places.namers:
+        places.namers.remove(label)
     if _before_cell in running.events.callbacks.get("pre_run_cell", ()):
         running.events.unregister("pre_run_cell", _before_cell)

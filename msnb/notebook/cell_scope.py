@@ -15,7 +15,7 @@ from IPython import get_ipython
 from msnb import context
 from msnb.notebook import cell_names, cell_views, errors, rewrite
 from msnb.notebook.clock import Clock
-from msnb.notebook.graph import calls
+from msnb.notebook.graph import anew, calls
 from msnb.notebook.waiting import wait
 
 _scopes = []  # innermost last; %%capture runs a cell within a cell
@@ -146,6 +146,7 @@ def install(shell: Any) -> Any:
     shell.ast_transformers.append(transformer)
     cell_names.install()
     cell_views.install()
+    anew.install()
     following = _Cells(shell)
     following.install()
 
@@ -156,6 +157,7 @@ def install(shell: Any) -> Any:
             shell.ast_transformers.remove(transformer)
         cell_names.uninstall(shell)
         cell_views.uninstall(shell)
+        anew.uninstall()
         following.uninstall()
 
     return undo

@@ -44,11 +44,20 @@ def matcher(context):
     }
 
 
+# milliseconds that IPython gives types and signatures: its own 400 end before the modules behind `ms.nn.` are loaded
+_PATIENCE = 2500
+
+
 def install(shell: Any) -> Any:
-    """Register the matcher with a shell; returns what undoes it."""
-    shell.Completer.custom_matchers.append(matcher)
+    """Register the matcher with a shell, and let completion take the time to find types; returns what undoes it."""
+    completer = shell.Completer
+    completer.custom_matchers.append(matcher)
+    before = completer.jedi_compute_type_timeout
+    completer.jedi_compute_type_timeout = max(before, _PATIENCE)
 
     def undo():
+        if completer.jedi_compute_type_timeout == _PATIENCE:
+            completer.jedi_compute_type_timeout = before
         if matcher in shell.Completer.custom_matchers:
             shell.Completer.custom_matchers.remove(matcher)
 

@@ -1,4 +1,7 @@
-"""Rich displays of Tensors, Parameters, Cells and data sets; what `repr` and `print` give needs no notebook."""
+"""Rich displays of Tensors, Parameters, Cells and data sets; what `repr` and `print` give needs no notebook.
+
+IPython is told of them by `install`; a notebook that asks the object itself gets them by `mime`.
+"""
 
 from typing import Any
 
@@ -22,6 +25,20 @@ def _or_plain(maker):
             return None
 
     return format_html
+
+
+def mime(value: Any) -> tuple[str, str]:
+    """(MIME type, text) of a value's rich display; its text where it has none."""
+    for kind in type(value).__mro__:
+        name = kind.__module__, kind.__qualname__
+        made = None
+        if name in _FORMATS:
+            made = _or_plain(_FORMATS[name])(value)
+        elif name in _BUNDLES:
+            made = (_or_plain(_BUNDLES[name])(value) or {}).get("text/html")
+        if made is not None:
+            return "text/html", made
+    return "text/plain", repr(value)
 
 
 def install(shell: Any) -> Any:

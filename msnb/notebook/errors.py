@@ -10,6 +10,8 @@ import types
 from typing import Any
 
 from msnb import alias
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
 from msnb.insight.short_traceback import concerns, is_library, shortened, told_inside
 
 _state = types.SimpleNamespace(last=None)
@@ -42,10 +44,13 @@ def hint(error: BaseException) -> str | None:
             "Begin the cell with %%mindspore, and its imports of mindspore are msnb; "
             "after %mindspore on, those of imported files are too."
         )
-    module = getattr(error, "obj", None)
-    if isinstance(error, AttributeError) and isinstance(module, types.ModuleType):
-        if module.__name__.startswith("msnb.") and str(error).startswith(("module 'msnb.", "module 'mindspore.")):
-            return alias.missing(f"mindspore{module.__name__[4:]}.{name}")
+    asked = getattr(error, "obj", None)
+    if isinstance(error, AttributeError) and isinstance(asked, (bool, int, float, list, tuple)):
+        if hasattr(Tensor, name) and concerns(error, error.__traceback__):
+            return f"A Tensor is meant there, but got {describe(asked)}: Tensor(...) makes one of it."
+    if isinstance(error, AttributeError) and isinstance(asked, types.ModuleType):
+        if asked.__name__.startswith("msnb.") and str(error).startswith(("module 'msnb.", "module 'mindspore.")):
+            return alias.missing(f"mindspore{asked.__name__[4:]}.{name}")
     return None
 
 
@@ -53,14 +58,17 @@ def _rendered(shell, error, tb, tb_offset, notes):
     """IPython's own rendering, with notes before the last line, which names the error."""
     lines = shell.InteractiveTB.structured_traceback(type(error), error, tb, tb_offset=tb_offset)
     told = told_inside(error)
-    return [*lines[:-1], *(f"{note}\n" for note in notes), *([told] if told else lines[-1:])]
+    end = len(lines) - 1 - len(getattr(error, "__notes__", ()))  # the sentence, and what is noted on the error itself
+    return [*lines[:end], *(f"{note}\n" for note in notes), *([told] if told else lines[end:])]
 
 
-def _show(shell, show, error, tb, options, notes):
+def _show(shell, show, error, tb, options, notes, last):
+    """Show an error with notes before its sentence and, where it is read first, a line after that."""
     offset = options.get("tb_offset")
+    last = [last] if last else []
     with contextlib.suppress(AttributeError):  # an exception class with slots takes no attribute: it goes without notes
-        if notes:
-            error._render_traceback_ = lambda: _rendered(shell, error, tb, offset, notes)
+        if notes or last:
+            error._render_traceback_ = lambda: [*_rendered(shell, error, tb, offset, notes), *last]
     try:
         show((type(error), error, tb), **options)
     finally:
@@ -98,7 +106,7 @@ def install(shell: Any) -> Any:
         if isinstance(error, SyntaxError):
             with _shortened_syntax_error(error, tb):
                 return show(exc_tuple, **options)
-        notes = list(filter(None, [hint(error)]))
+        last = hint(error)
         if concerns(error, tb):
             with shortened(error, tb) as (short, left_out):
                 if short is not None and left_out:
@@ -110,10 +118,11 @@ def install(shell: Any) -> Any:
                         error,
                         short,
                         options,
-                        [*notes, f"({frames} inside msnb and JAX left out; %ms_traceback prints them)"],
+                        [f"({frames} inside msnb and JAX left out; %ms_traceback prints them)"],
+                        last,
                     )
-        if notes:
-            return _show(shell, show, error, tb, options, notes)
+        if last:
+            return _show(shell, show, error, tb, options, [], last)
         return show(exc_tuple, **options)
 
     shell.showtraceback = showtraceback

@@ -5,6 +5,7 @@ and a kernel without msnb answers None.
 """
 
 import json
+import re
 from typing import Any
 
 import jax
@@ -13,9 +14,11 @@ from IPython import get_ipython
 from msnb import context
 from msnb._version import __version__
 from msnb.core import compile
+from msnb.core.errors import dtype_name
 from msnb.nn.cell import Cell
 from msnb.notebook import cell_names
 from msnb.notebook.graph import live
+from msnb.notebook.net_html import numbers_of
 
 _MODES = ("GRAPH", "PYNATIVE")
 
@@ -68,6 +71,12 @@ def _place(fn):
     return {"cell": cell_names.ids().get(name), "file": name, "line": code.co_firstlineno} if name else {}
 
 
+def _called(line):
+    """The same of the line that first called a program: what msnb's own Cells compute stands in none of the cells."""
+    name = cell_names.label(line[0]) if line else None
+    return {"cell": cell_names.ids().get(name), "file": name, "line": line[1]} if name else {}
+
+
 def _named_cells():
     names = list(get_ipython().user_ns.items())
     return {name: value for name, value in names if isinstance(value, Cell) and not name.startswith("_")}
@@ -81,7 +90,7 @@ def _cells():
             {
                 "name": name,
                 "kind": type(cell).__name__,
-                "numbers": sum(p.size for p in parameters),
+                "numbers": numbers_of(cell),
                 "bytes": sum(p.nbytes for p in parameters),
                 "training": cell.training,
                 "programs": len([p for p in compile.all_programs() if p.root() is cell]),
@@ -95,7 +104,6 @@ def _programs():
     found = []
     for program in compile.all_programs():
         if program.calls:
-            root = program.root()
             found.append(
                 {
                     "name": program.title,
@@ -103,11 +111,11 @@ def _programs():
                     "calls": program.calls,
                     "seconds": sum(program.seconds.values()),
                     "inputs": [
-                        f"{v.aval.dtype.name}{list(v.aval.shape)}"
+                        f"{dtype_name(v.aval.dtype)}{list(v.aval.shape)}"
                         for v, i in zip(program.jaxpr.jaxpr.invars, program.inputs, strict=True)
                         if i[0] == "arg"
                     ],
-                    **_place(type(root).construct if isinstance(root, Cell) else getattr(root, "fn", None)),
+                    **_called(program.first_line),
                 }
             )
     return found[-50:]
@@ -137,12 +145,11 @@ def change(mode: str | None = None, device: str | None = None) -> dict[str, Any]
 
 
 def typed(cell: str, text: str) -> Any:
-    """The text of a cell has changed: let its graphs follow."""
+    """The text of a cell has changed: let its graphs follow; says which line keeps them from it, where one does."""
     file = _file_of(cell)
-    if file is None:
-        return {"shown": 0, "said": None}
-    shown, said = live.update(file, text, get_ipython().user_ns)
-    return {"shown": shown, "said": said}
+    shown, said = (0, None) if file is None else live.update(file, text, get_ipython().user_ns)
+    line = re.match(r"line (\d+): ", said or "")
+    return {"shown": shown, "said": said, "line": line and int(line[1])}
 
 
 def pointed(cell: str, line: int) -> Any:

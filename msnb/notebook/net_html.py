@@ -3,9 +3,13 @@
 import re
 from typing import Any
 
+from msnb.nn.optim.optimizer import Optimizer
 from msnb.notebook.html import count, escape, framed, size
 
 _PARAMETERS = re.compile(r",?\s*\w+=Parameter \((?:[^()]|\([^()]*\))*\)")
+_STUCK = re.compile(r"(?<=[\w)]),(?=[a-z])|(?<=[a-z\d)])(?=weight_init=)")  # MindSpore's text has no space there
+_SHARED = ("of its Cells", "that it updates")
+_FOLDED = 8  # Parameters of one kind are one line
 _OPEN = 2  # levels that are open at first
 _MOST = 3000  # Cells that one display shows
 _REPEATS = 3  # equal neighbours that are drawn once
@@ -14,11 +18,14 @@ _REPEATS = 3  # equal neighbours that are drawn once
 def net_html(cell: Any) -> str:
     """HTML for a Cell."""
     parameters = list(cell.get_parameters())
-    trained = sum(p.size for p in parameters if p.requires_grad)
-    fixed = sum(p.size for p in parameters) - trained
-    facts = [f"{count(trained)} trainable numbers in {len([p for p in parameters if p.requires_grad])} Parameters"]
+    state = _state(cell)
+    trained = [p for p in parameters if p.requires_grad and id(p) not in state]
+    fixed = sum(p.size for p in parameters if not p.requires_grad and id(p) not in state)
+    facts = [f"{count(sum(p.size for p in trained))} trainable numbers in {len(trained)} Parameters"]
     if fixed:
         facts.append(f"{count(fixed)} fixed")
+    if state:
+        facts.append(f"{count(sum(p.size for p in parameters if id(p) in state))} of the optimizer's state")
     facts.append(size(sum(p.nbytes for p in parameters)))
     facts.append("training" if cell.training else "evaluating")
     head = (
@@ -39,8 +46,8 @@ class _Tree:
         if self.left <= 0:
             return ""
         self.left -= 1
-        inside = [_parameter(n, p) for n, p in cell._params.items() if p is not None]
-        inside += self._children(cell, level + 1)
+        own, folded = _parameters(cell)
+        inside = [*own, *self._children(cell, level + 1), *folded]
         line = self._line(name, cell, times, until)
         if self.left <= 0:
             inside.append('<div class="leaf dim">…</div>')
@@ -66,7 +73,8 @@ class _Tree:
         return drawn
 
     def _line(self, name, cell, times, until):
-        numbers = sum(p.size for p in cell.get_parameters())
+        elsewhere = {id(p) for p in cell.parameters} if isinstance(cell, Optimizer) else ()  # they count in the network
+        numbers = sum(p.size for p in cell.get_parameters() if id(p) not in elsewhere)
         about = _about(cell)
         named = f'<span class="mono">{escape(name if times == 1 else f"{name} … {until}")}</span> ' if name else ""
         repeated = f" <b>× {times}</b>" if times > 1 else ""
@@ -89,8 +97,45 @@ class _Tree:
         return known
 
 
+def numbers_of(cell: Any) -> int:
+    """How many numbers a Cell's own Parameters hold, without what optimizers keep for themselves."""
+    state = _state(cell)
+    return sum(p.size for p in cell.get_parameters() if id(p) not in state)
+
+
+def _state(cell):
+    """Ids of the Parameters that optimizers keep for themselves: momenta, the learning rate."""
+    found = set()
+    for _, each in cell.cells_and_names():
+        if isinstance(each, Optimizer):
+            found |= {id(p) for p in each._params.values() if p is not None} - {id(p) for p in each.parameters}
+    return found
+
+
+def _parameters(cell):
+    """(lines of a Cell's Parameters, what is folded away: those of its Cells or its network, and many of one kind)."""
+    below = {id(p) for child in cell._cells.values() if child is not None for p in child.get_parameters()}
+    updated = {id(p) for p in cell.parameters} if isinstance(cell, Optimizer) else set()
+    groups = {}
+    for name, parameter in cell._params.items():
+        if parameter is not None:
+            shared = "of its Cells" if id(parameter) in below else "that it updates" if id(parameter) in updated else ""
+            groups.setdefault(shared or name.partition(".")[0], []).append((name, parameter))
+    own, folded = [], []
+    for title, members in groups.items():
+        lines = [_parameter(name, parameter) for name, parameter in members]
+        if len(lines) < _FOLDED and title not in _SHARED:
+            own += lines
+            continue
+        numbers = f'<span class="num">· {count(sum(p.size for _, p in members))}</span>'
+        line = f"{len(lines)} Parameter{'s' * (len(lines) != 1)} {escape(title)} {numbers}"
+        folded.append(f"<details><summary>{line}</summary><div>{''.join(lines)}</div></details>")
+    return own, folded
+
+
 def _about(cell):
     about = _PARAMETERS.sub("", cell.extend_repr() or "").strip(", ")  # they have lines of their own
+    about = " ".join(_STUCK.sub(", ", about).split())
     return about if len(about) <= 160 else about[:157] + "…"
 
 

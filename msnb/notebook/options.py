@@ -1,6 +1,8 @@
-"""The options of a magic: read from its line, and the nearest one named where there is none of that name."""
+"""What a magic is given: options, of which the nearest is named where there is none of that name, and expressions."""
 
+import ast
 import difflib
+import linecache
 import re
 from typing import Any
 
@@ -23,3 +25,28 @@ def parse(magic: Any, line: str) -> Any:
         if not near:
             raise
         raise UsageError(f"{error}. Did you mean {near[0]}?") from None
+
+
+def expression(magic: str, text: str) -> ast.expr:
+    """The tree of the expression that a magic is given; a traceback shows it as the line of a file of the magic's name.
+
+    Args:
+        magic (str): The magic, such as "%ms_ir".
+        text (str): The expression.
+
+    Raises:
+        UsageError: If it is none.
+    """
+    name = f"<{magic}>"
+    try:
+        tree = ast.parse(text, name, "eval").body
+    except SyntaxError as error:
+        raise UsageError(f"{magic}: {error.msg}: {text}") from None
+    show_line(magic, text)
+    return tree
+
+
+def show_line(magic: str, text: str) -> None:
+    """Let tracebacks show `text` as the one line of the file ``<magic>``."""
+    name = f"<{magic}>"
+    linecache.cache[name] = len(text), None, [f"{text}\n"], name

@@ -1,42 +1,40 @@
-"""`mindspore.numpy`: the dtypes are here, the functions come in a later version."""
+"""A face: `mindspore.numpy`, numpy's functions over Tensors with MindSpore's element types.
 
-from msnb._later import fill
+What is another spelling of an operator stands beside it below `msnb/ops`; numpy's own ideas stand in the rooms here.
+"""
+
+import importlib as _importlib
+import pkgutil as _pkgutil
+
 from msnb.common.dtype import (
     bool_,
     float16,
     float32,
     float64,
-    float_,
     int8,
     int16,
     int32,
     int64,
-    int_,
     uint8,
     uint16,
     uint32,
     uint64,
 )
+from msnb.core.declare import NUMPY as _NUMPY
 
-__all__ = [
-    "bool_",
-    "float16",
-    "float32",
-    "float64",
-    "float_",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "int_",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
+for _room in _pkgutil.iter_modules(__path__):
+    _importlib.import_module(f"{__name__}.{_room.name}")
+
+int_, uint, float_ = int32, uint32, float32
+inf = PINF = float("inf")
+NINF = float("-inf")
+nan = float("nan")
+pi = 3.141592653589793
+numeric_types: list[str] = [
+    *("int_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float_", "float16", "float32", "float64", "bool_"),
 ]
-fill(
-    globals(),
-    "array asarray asfarray copy ones zeros arange linspace logspace eye identity transpose expand_dims "
-    "squeeze rollaxis swapaxes reshape ravel concatenate mean inner",
-    "use the operators of mindspore.ops, or jax.numpy on jnp.asarray(tensor).",
-)
+
+globals().update(_NUMPY)
+__all__ = sorted({*_NUMPY, *numeric_types, "uint", "inf", "PINF", "NINF", "nan", "pi", "numeric_types"})
+_ = bool_, float16, float64, int8, int16, int64, uint8, uint16, uint64

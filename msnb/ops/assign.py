@@ -46,6 +46,8 @@ def _assign(name, variable, value):
     dtype_in(name, "variable", variable, ANY)
     if value.weak_type:
         return jnp.broadcast_to(_scalar(name, variable, value), variable.shape)
+    if variable.size == value.size == 1 and 0 in (variable.ndim, value.ndim):  # r1.1 copies it, whatever the shape
+        return value.reshape(variable.shape)
     if value.shape != variable.shape:
         raise ValueError(
             f"For '{name}', 'value' should have the shape of the Parameter, {variable.shape}, but got {value.shape}."
@@ -89,7 +91,7 @@ def _writes(functional, value, shown, numbers=True):
     return declare
 
 
-@_writes("assign", "The value, of the shape of `variable`", "[2. 2.]", numbers=False)
+@_writes("assign", "The value, of the shape of `variable` or, for one element, a scalar", "[2. 2.]", numbers=False)
 def Assign(variable, value):
     """A Parameter set to a value."""
     return value

@@ -3,10 +3,13 @@
 Data that is split over several devices of one process is reduced by the compiler, where a sharding asks for it.
 """
 
+from typing import Any
+
 from msnb.common.kinds import Int, OneOf, Tensors
 from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator
 from msnb.core.operator import REGISTRY
+from msnb.core.user_primitive import PrimitiveWithInfer
 from msnb.ops._check import FLOAT, INT, dtype_in
 
 WORLD = "hccl_world_group"
@@ -186,6 +189,20 @@ def AllSwap(tensor_in, send_size, recv_size, *, group: OneOf(WORLD, otherwise=ON
     if tensor_in.ndim != 2:
         raise ValueError(f"For 'AllSwap', 'tensor_in' should have 2 dimensions, but got shape {tensor_in.shape}.")
     return tensor_in
+
+
+class _VirtualDataset(PrimitiveWithInfer):
+    """Marks its inputs as the batch that automatic parallelism may split, and gives them as they are."""
+
+    def __init__(self) -> None:
+        super().__init__("VirtualDataset")
+
+    def kernel(self, *arrays: Any) -> Any:
+        """The inputs."""
+        return arrays if len(arrays) > 1 else arrays[0]
+
+
+virtual_dataset = _VirtualDataset()
 
 
 CASES = [

@@ -6,9 +6,11 @@ import jax
 import numpy as np
 
 from msnb import log
+from msnb.core import trace
 from msnb.core._jax_private import is_tracer
 from msnb.core.autodiff import with_backward_hook
 from msnb.core.errors import describe
+from msnb.core.script.texts import many_devices
 from msnb.core.tensor import Tensor
 from msnb.ops._check import tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
@@ -22,7 +24,7 @@ def at_run_time(function, values):
         values (Sequence): Tensors, concrete or traced, and other values, which are passed as they are.
     """
     traced = [i for i, v in enumerate(values) if isinstance(v, Tensor) and is_tracer(v._array)]
-    if not traced:
+    if not traced and (trace.thread.frame is None or many_devices()):
         function(*values)
         return
 

@@ -1,5 +1,7 @@
 """Mixed precision: `build_train_network` puts network, loss and optimizer together at a level of precision."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +45,8 @@ class OutputTo16(nn.Cell):
         op (Cell): The Cell.
     """
 
+    _holds = "_op"
+
     def __init__(self, op: "Cell") -> None:
         super().__init__(auto_prefix=False)
         self._op = op
@@ -53,6 +57,8 @@ class OutputTo16(nn.Cell):
 
 class _OutputTo32(nn.Cell):
     """A float16 network whose output is cast to float32."""
+
+    _holds = "_backbone"
 
     def __init__(self, network):
         super().__init__(auto_prefix=False)
@@ -94,26 +100,39 @@ def _do_keep_batchnorm_fp32(network):
         trace.epoch.bump()
 
 
-def _level_options(level):
-    """What a level stands for; each network gets a loss scale manager of its own."""
-    return {
-        "O0": lambda: {"keep_batchnorm_fp32": False, "cast_model_type": mstype.float32, "loss_scale_manager": None},
-        "O2": lambda: {
-            "keep_batchnorm_fp32": True,
-            "cast_model_type": mstype.float16,
-            "loss_scale_manager": DynamicLossScaleManager(),
-        },
-        "O3": lambda: {"keep_batchnorm_fp32": False, "cast_model_type": mstype.float16, "loss_scale_manager": None},
-    }[level]()
+class _Levels(Mapping):
+    """Options by level. Each look makes them anew, so that each network gets a loss scale manager of its own."""
+
+    _MAKE = MappingProxyType(  # whether BatchNorm stays in float32, the type of the network, its loss scale manager
+        {
+            "O0": lambda: (False, mstype.float32, None),
+            "O2": lambda: (True, mstype.float16, DynamicLossScaleManager()),
+            "O3": lambda: (False, mstype.float16, None),
+        }
+    )
+
+    def __getitem__(self, level):
+        keep, cast, manager = self._MAKE[level]()
+        return {"keep_batchnorm_fp32": keep, "cast_model_type": cast, "loss_scale_manager": manager}
+
+    def __iter__(self):
+        return iter(self._MAKE)
+
+    def __len__(self):
+        return len(self._MAKE)
 
 
-def _check_options(options):
+# This and the two functions behind are imported by libraries that put a training step together themselves.
+_config_level = _Levels()
+
+
+def _check_kwargs(options):
     unknown = [name for name in options if name not in _OPTIONS]
     if unknown:
         raise ValueError(
             f"For 'build_train_network', the options are {', '.join(map(repr, _OPTIONS))}, but got '{unknown[0]}'."
         )
-    defaults = _level_options("O0")
+    defaults = _config_level["O0"]
     Validator.check_type_name(
         "cast_model_type",
         (defaults | options)["cast_model_type"],
@@ -122,6 +141,12 @@ def _check_options(options):
     )
     for name, expected in (("keep_batchnorm_fp32", bool), ("loss_scale_manager", (LossScaleManager, type(None)))):
         Validator.check_value_type(name, (defaults | options)[name], expected, "build_train_network")
+
+
+def _add_loss_network(network, loss_fn, cast_model_type):
+    """`network` with its loss, which is computed in float32."""
+    Validator.check_value_type("loss_fn", loss_fn, nn.Cell)
+    return (_WithLossCell if cast_model_type == mstype.float16 else nn.WithLossCell)(network, loss_fn)
 
 
 def _recommended():
@@ -203,17 +228,15 @@ def build_train_network(
     Validator.check_value_type("network", network, nn.Cell)
     Validator.check_value_type("optimizer", optimizer, nn.Optimizer)
     Validator.check("level", level, "", list(_LEVELS), Rel.IN)
-    _check_options(kwargs)
-    options = {**_level_options(_recommended() if level == "auto" else level), **kwargs}
+    _check_kwargs(kwargs)
+    options = {**_config_level[_recommended() if level == "auto" else level], **kwargs}
 
-    half = options["cast_model_type"] == mstype.float16
-    if half:
+    if options["cast_model_type"] == mstype.float16:
         network.to_float(mstype.float16)
         if options["keep_batchnorm_fp32"]:
             _do_keep_batchnorm_fp32(network)
     if loss_fn:
-        Validator.check_value_type("loss_fn", loss_fn, nn.Cell)
-        network = (_WithLossCell if half else nn.WithLossCell)(network, loss_fn)
+        network = _add_loss_network(network, loss_fn, options["cast_model_type"])
     if _get_parallel_mode() in (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL):
         network = _VirtualDatasetCell(network)
 

@@ -17,12 +17,13 @@ from msnb.nn.wrap.cell_wrapper import _VirtualDatasetCell
 from msnb.parallel._utils import (
     _device_number_check,
     _get_device_num,
+    _get_global_rank,
     _get_parallel_mode,
     _get_parameter_broadcast,
     _parallel_predict_check,
     _parameter_broadcast_check,
 )
-from msnb.train import amp
+from msnb.train import _columns, amp
 from msnb.train._evaluation import Evaluation
 from msnb.train._idle import Idle
 from msnb.train._progress import Progress, prints
@@ -100,6 +101,13 @@ class Model:
         >>> model.eval(unseen_digits)
     """
 
+    # What there is before the first training, and where a derived class makes no networks for evaluation.
+    _epochs_done = 0
+    _progress: Any = None  # of the training that is going on
+    _eval_network: Any = None
+    _eval_indexes: Any = None
+    _metric_fns: Any = None
+
     @answered
     def __init__(
         self,
@@ -112,24 +120,16 @@ class Model:
         amp_level: str = "O0",
         **kwargs: Any,
     ) -> None:
-        wrong = [name for name in kwargs if name not in _FURTHER]
-        if wrong:
-            raise ValueError(unknown("Model", wrong, _ARGUMENTS))
+        self._check_kwargs(kwargs)
         refuse_classes("Model", network=network, loss_fn=loss_fn, optimizer=optimizer)
         self._network, self._loss_fn, self._optimizer = network, loss_fn, optimizer
-        self._loss_scale_manager = kwargs.get("loss_scale_manager")
-        self._parallel = _Parallel(_get_parallel_mode(), _get_device_num(), _get_parameter_broadcast())
-        self._metric_fns = get_metrics(metrics)
-
-        self._train_network = self._for_training(amp_level, kwargs)
-        self._eval_network = self._eval_indexes = None
-        if self._metric_fns:
-            half = amp_level in ("O2", "O3", "auto")
-            self._eval_network, self._eval_indexes = self._for_evaluation(eval_network, eval_indexes, half)
-        self._predict_network = _VirtualDatasetCell(network) if self._parallel.automatic else network
-        self._parallel.mark(self._predict_network)
-        self._epochs_done = 0
-        self._progress = None  # of the training that is going on
+        self._amp_level = amp_level
+        self._process_amp_args(kwargs)
+        self._parallel_mode, self._device_number = _get_parallel_mode(), _get_device_num()
+        self._global_rank, self._parameter_broadcast = _get_global_rank(), _get_parameter_broadcast()
+        self._train_network = self._build_train_network()
+        self._build_eval_network(metrics, eval_network, eval_indexes)
+        self._build_predict_network()
 
     def __repr__(self):
         parts = {"network": self._network, "loss_fn": self._loss_fn, "optimizer": self._optimizer}
@@ -154,22 +154,42 @@ class Model:
         return self._predict_network
 
     # ------------------------------------------------------------------ putting together
-    def _for_training(self, level, options):
+    # Libraries derive from Model and replace or call these steps, some without its __init__; the names are r1.1's.
+    def _check_kwargs(self, kwargs):
+        """Raise where there is an argument that Model does not take."""
+        wrong = [name for name in kwargs if name not in _FURTHER]
+        if wrong:
+            raise ValueError(unknown("Model", wrong, _ARGUMENTS))
+
+    def _process_amp_args(self, kwargs):
+        """Keep what is asked of mixed precision."""
+        self._keep_bn_fp32 = kwargs.get("keep_batchnorm_fp32", self._amp_level not in ("O0", "O3"))
+        self._loss_scale_manager_set = "loss_scale_manager" in kwargs
+        self._loss_scale_manager = kwargs.get("loss_scale_manager")
+
+    def _build_train_network(self):
         """What `train` calls: a whole training step, or without an optimizer what there is."""
         if self._optimizer is not None:
-            options = {"keep_batchnorm_fp32": level not in ("O0", "O3"), **options}
-            step = amp.build_train_network(self._network, self._optimizer, self._loss_fn, level, **options)
+            options = {"keep_batchnorm_fp32": self._keep_bn_fp32}
+            if self._loss_scale_manager_set:
+                options["loss_scale_manager"] = self._loss_scale_manager
+            step = amp.build_train_network(self._network, self._optimizer, self._loss_fn, self._amp_level, **options)
             return self._parallel.mark(step)
         if self._loss_scale_manager is not None:
             raise ValueError("For 'Model', 'loss_scale_manager' needs an 'optimizer', but it is None.")
         plain = self._network if self._loss_fn is None else nn.WithLossCell(self._network, self._loss_fn)
         return self._parallel.mark(plain)
 
-    def _for_evaluation(self, network, indexes, half):
-        """What `eval` calls, and the places of loss, prediction and label in its outputs (None: all to all metrics)."""
+    def _build_eval_network(self, metrics, eval_network, eval_indexes):
+        """Make what `eval` calls, and the places of loss, prediction and label in its outputs (None: all to all)."""
+        self._metric_fns = get_metrics(metrics)
+        if not self._metric_fns:
+            return
+        network, indexes = eval_network, eval_indexes
         if network is None and self._loss_fn is None:
             raise ValueError("For 'Model', 'metrics' need a 'loss_fn' or an 'eval_network', but both are None.")
         if network is None:
+            half = self._amp_level in ("O2", "O3", "auto")
             network, indexes = nn.WithEvalCell(self._network, self._loss_fn, half), [0, 1, 2]
         if indexes is not None and (not isinstance(indexes, list) or len(indexes) != 3):
             raise ValueError(
@@ -178,7 +198,40 @@ class Model:
             )
         if self._parallel.automatic and self._optimizer is not None:
             network = _VirtualDatasetCell(network)
-        return self._parallel.mark(network), indexes
+        self._eval_network, self._eval_indexes = self._parallel.mark(network), indexes
+
+    def _build_predict_network(self):
+        """Make what `predict` calls."""
+        whole = _VirtualDatasetCell(self._network) if self._parallel.automatic else self._network
+        self._predict_network = self._parallel.mark(whole)
+
+    @property
+    def _parallel(self):
+        return _Parallel(self._parallel_mode, self._device_number, self._parameter_broadcast)
+
+    def _clear_metrics(self):
+        """Begin all metrics anew."""
+        for metric in self._metric_fns.values():
+            metric.clear()
+
+    def _get_metrics(self):
+        """The name of each metric and its value."""
+        return {name: metric.eval() for name, metric in self._metric_fns.items()}
+
+    def _get_scaling_sens(self):
+        """By how much the gradient of the loss is scaled on each device."""
+        scale = 1 if self._loss_scale_manager is None else self._loss_scale_manager.get_loss_scale()
+        return scale / self._device_number if self._parallel_mode == ParallelMode.DATA_PARALLEL else scale
+
+    def _exec_preprocess(
+        self, network, is_train, phase, dataset, dataset_sink_mode, sink_size=-1, epoch_num=1, dataset_helper=None
+    ):
+        """What hands out the batches of a dataset, and the network, ready for them."""
+        if dataset_helper is None:
+            dataset_helper = DatasetHelper(dataset, dataset_sink_mode, sink_size, epoch_num)
+        self._prepare(network, is_train)
+        network.phase = phase
+        return dataset_helper, network
 
     def _prepare(self, network, is_train):
         network.set_train(is_train)
@@ -250,7 +303,7 @@ class Model:
             dataset_sink_mode=dataset_sink_mode,
         )
         with _CallbackManager(callbacks) as list_callback:
-            helper = DatasetHelper(train_dataset, sink, sink_size, epoch)
+            helper, _ = self._exec_preprocess(self._train_network, True, "train", train_dataset, sink, sink_size, epoch)
             around = self._progress  # where a callback trains
             with Progress(epoch, cb_params.batch_num, cb_params.list_callback, display) as self._progress:
                 try:
@@ -266,9 +319,8 @@ class Model:
 
     def _train_process(self, epoch, train_dataset, helper, callbacks, cb_params):
         network = self._train_network
-        self._prepare(network, True)
         follow_overflow = self._follows_overflow()
-        with_loss = self._loss_fn is not None
+        columns = None
         run_context, progress = RunContext(cb_params), self._progress
         idle = Idle(network) if self._optimizer is None else None
         callbacks.on_train_begin(run_context)
@@ -281,11 +333,9 @@ class Model:
                 for element in helper:
                     if isinstance(element, Tensor):
                         element = (element,)
-                    if with_loss and len(element) != 2:
-                        raise ValueError(
-                            f"With a loss_fn, each batch of the dataset should have two columns, data and "
-                            f"label, but got {len(element)}."
-                        )
+                    if len(element) != columns:  # of the batch before
+                        _columns.check(self._network, self._loss_fn, element)
+                        columns = len(element)
                     cb_params.cur_step_num += 1
                     cb_params.train_dataset_element = element
                     for callback in step_begin:
@@ -400,13 +450,13 @@ class Model:
         if valid_dataset and not self._metric_fns:
             raise RuntimeError("For 'Model.build', 'valid_dataset' needs a Model with metrics.")
         self._parallel.check(training=bool(train_dataset))
-        for dataset, network, is_train in (
-            (train_dataset, self._train_network, True),
-            (valid_dataset, self.eval_network, False),
+        for dataset, network, phase in (
+            (train_dataset, self._train_network, "train"),
+            (valid_dataset, self._eval_network, "eval"),
         ):
             if dataset:
-                self._prepare(network, is_train)
-                for inputs in DatasetHelper(dataset, False):
+                helper, _ = self._exec_preprocess(network, phase == "train", phase, dataset, False)
+                for inputs in helper:
                     network.compile(*((inputs,) if isinstance(inputs, Tensor) else inputs))
                     break
 
@@ -453,8 +503,7 @@ class Model:
             eval_network=self._eval_network,
             valid_dataset=valid_dataset,
         )
-        for metric in self._metric_fns.values():
-            metric.clear()
+        self._clear_metrics()
         if dataset_sink_mode:
             log.info("Model.eval: there are no device queues here, the dataset is not sunk.")
         with _CallbackManager(callbacks) as list_callback, self._evaluation(cb_params, display) as work:
@@ -470,8 +519,7 @@ class Model:
     def _eval_process(self, valid_dataset, callbacks, cb_params, work):
         run_context = RunContext(cb_params)
         callbacks.on_eval_begin(run_context)
-        self._prepare(self._eval_network, False)
-        helper = DatasetHelper(valid_dataset, False)
+        helper, _ = self._exec_preprocess(self._eval_network, False, "eval", valid_dataset, False)
         try:
             for element in helper:
                 cb_params.cur_step_num += 1
@@ -486,7 +534,7 @@ class Model:
         finally:
             helper.release()
         valid_dataset.reset()
-        cb_params.metrics = {name: metric.eval() for name, metric in self._metric_fns.items()}
+        cb_params.metrics = self._get_metrics()
         callbacks.on_eval_end(run_context)
         return cb_params.metrics
 

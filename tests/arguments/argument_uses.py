@@ -14,6 +14,8 @@ import types
 from functools import cache
 from pathlib import Path
 
+from trees import tree_of
+
 import msnb
 from msnb import log
 from msnb.common.kinds import kind_of
@@ -25,11 +27,6 @@ SAMPLES = Path(__file__).with_name("argument_samples.py")  # what the walk is te
 ACTS, RETURNED, SAID, TOLD, TESTED = "acts", "returned", "said", "told", "tested"
 NOTHING, ALL = frozenset(), frozenset((ACTS, RETURNED))
 PROBES = (None, True, False, 0, 1, 2, 0.5, "x", (), (1, 1))
-
-
-@cache
-def tree_of(path):
-    return ast.parse(Path(path).read_text(encoding="utf-8"))
 
 
 def nodes(tree):

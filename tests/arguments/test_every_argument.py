@@ -49,6 +49,7 @@ def test_no_public_argument_is_silent():
 
 
 def sample_parameters():
+    """(function, parameter, word) of what the samples say of themselves: the word begins a parameter's name."""
     functions = [
         f
         for f in vars(argument_samples).values()
@@ -56,14 +57,15 @@ def sample_parameters():
     ]
     methods = [argument_samples.Box.__init__, argument_samples.Box.method, argument_samples.Wide.__init__]
     for function in functions + methods:
-        for parameter, fate in uses.fates(function).items():
+        for parameter in inspect.signature(function).parameters:
             word = parameter.partition("_")[0]
             if word in ("used", "said", "silent", "kept"):
-                yield pytest.param(word, fate, id=f"{function.__qualname__}-{parameter}")
+                yield pytest.param(function, parameter, word, id=f"{function.__qualname__}-{parameter}")
 
 
-@pytest.mark.parametrize(("word", "fate"), list(sample_parameters()))
-def test_the_walk_knows_what_becomes_of_a_parameter(word, fate):
+@pytest.mark.parametrize(("function", "parameter", "word"), list(sample_parameters()))
+def test_the_walk_knows_what_becomes_of_a_parameter(function, parameter, word):
+    fate = uses.fates(function)[parameter]
     assert uses.silent(fate) == (word == "silent")
     if word == "said":
         assert uses.SAID in fate

@@ -32,7 +32,6 @@ SAID = {
     "Cell.init_parameters_data": ("auto_parallel_mode", lambda: nn.Dense(2, 2).init_parameters_data(True)),
     "Dropout": ("dtype", lambda: nn.Dropout(0.5, ms.float16)),
     "Conv2d": ("bias_init", lambda: nn.Conv2d(1, 1, 1, bias_init="ones")),
-    "Conv2dBnAct": ("after_fake", lambda: nn.Conv2dBnAct(1, 1, 1, after_fake=False)),
     "EmbeddingLookup": ("vocab_cache_size", lambda: nn.EmbeddingLookup(2, 2, vocab_cache_size=2)),
     "GeneratorDataset": ("max_rowsize", lambda: ds.GeneratorDataset([1, 2], ["n"], max_rowsize=16)),
     "Dataset": ("max_rowsize", lambda: ds.NumpySlicesDataset([1, 2]).batch(2, max_rowsize=4)),

@@ -1,11 +1,13 @@
 """No setting is silent: somebody reads it, or a value other than the default is said to have no effect, or raises."""
 
 import ast
+import functools
 import inspect
 
 import argument_uses as uses
 import numpy as np
 import pytest
+from trees import tree_of
 
 import msnb as ms
 from msnb import Tensor, context, nn
@@ -64,20 +66,29 @@ def _setting(node):
     return None
 
 
-SOURCES = {str(path): path.read_text(encoding="utf-8") for path in uses.ROOT.rglob("*.py")}
-READERS = {}
-for _path, _source in SOURCES.items():
-    if any(word in _source for word in ("settings", "SETTINGS", "context", "_state")):
-        for _key, _names in readers(uses.tree_of(_path)).items():
-            READERS.setdefault(_key, set()).update(_names)
+@functools.cache
+def sources():
+    """{path: text} of msnb's modules."""
+    return {str(path): path.read_text(encoding="utf-8") for path in uses.ROOT.rglob("*.py")}
+
+
+@functools.cache
+def all_readers():
+    """What `readers` gives for msnb as a whole."""
+    found = {}
+    for path, source in sources().items():
+        if any(word in source for word in ("settings", "SETTINGS", "context", "_state")):
+            for key, names in readers(tree_of(path)).items():
+                found.setdefault(key, set()).update(names)
+    return found
 
 
 def is_read(key):
     """Whether a line reads the setting, or calls the function that only hands it on, or something listens."""
-    names = READERS.get(KEPT_AS.get(key, key), set())
+    names = all_readers().get(KEPT_AS.get(key, key), set())
     handed_on = {name for name in names if name.lstrip("_").startswith("get_")}
     called = any(
-        source.count(f"{name}()") > source.count(f"def {name}()") for name in handed_on for source in SOURCES.values()
+        source.count(f"{name}()") > source.count(f"def {name}()") for name in handed_on for source in sources().values()
     )
     return bool(names - handed_on) or called or bool(context._listeners.get(key))
 

@@ -12,6 +12,7 @@ from msnb.common.kinds import kind_of
 
 MODULES = (nn.optim, nn.learning_rate_schedule, nn.dynamic_lr, nn.wrap, nn.metrics)
 REQUIRED = {
+    "func": len,
     "learning_rate": 0.1,
     "momentum": 0.9,
     "decay_rate": 0.9,

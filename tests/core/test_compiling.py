@@ -1,6 +1,9 @@
 """XLA compiles on its own thread: a Stop ends the waiting at once, the compilation is kept, and who waits sees it."""
 
+import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -11,7 +14,7 @@ import pytest
 import msnb as ms
 from msnb import Tensor, context, nn
 from msnb.common import progress
-from msnb.core import compiling
+from msnb.core import alarm, compiling
 
 X = Tensor(np.ones((2, 4), np.float32))
 
@@ -51,6 +54,8 @@ def compiled():
 
 class Line:
     """Draws into a list."""
+
+    waits = False
 
     def __init__(self):
         self.shown, self.ended = [], []
@@ -117,3 +122,32 @@ def test_other_threads_compile_where_they_call():
     thread.start()
     thread.join()
     assert found == [(2, 3)]
+
+
+RULE = "*" * 32
+ALARM = (
+    f"E1121 23:44:15 28571 slow_operation_alarm.cc:73] \n{RULE}\n"
+    f"[Compiling module jit_Grad for CPU] Very slow compile? If you want to file a bug\n{RULE}\n"
+)
+
+
+def test_the_alarm_of_xla_is_held_back_and_nothing_else_is(capfd):
+    with alarm.HeldBack():
+        os.write(2, f"before\n{ALARM}between\n{ALARM}".encode())
+        subprocess.run([sys.executable, "-c", "import os; os.write(2, b'of a child\\n')"], check=True)
+    os.write(2, b"after\n")
+    assert capfd.readouterr().err == "before\nbetween\nof a child\nafter\n"
+
+
+def test_a_compilation_that_takes_minutes_raises_no_alarm_in_the_cell(monkeypatch, capfd):
+    monkeypatch.setattr(alarm, "AFTER", 0.0)
+    monkeypatch.setattr(compiling, "SILENT", 0.0)
+
+    class Job(compiling._Job):
+        def _run(self):
+            time.sleep(0.4)
+            os.write(2, ALARM.encode() + b"something else\n")
+
+    monkeypatch.setattr(compiling, "_Job", Job)
+    nn.Dense(4, 3)(X)
+    assert "slow_operation_alarm" not in (said := capfd.readouterr().err) and "something else" in said

@@ -387,3 +387,20 @@ def test_cells_pickle_by_the_names_that_they_always_had():
     net = pickle.loads(pickle.dumps(nn.Dense(3, 2)))
     assert isinstance(net, Cell) and net(Tensor(X)).shape == (4, 2) and issubclass(GraphKernel, Cell)
     assert pickle.loads(pickle.dumps(Cell)) is Cell and Cell.__module__ == "msnb.nn.cell"
+
+
+def test_a_cell_is_told_of_as_it_is_made_with_those_inside_it():
+    told = []
+
+    class Inner(nn.Cell):
+        pass
+
+    class Outer(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.inner = Inner()
+
+    with events.listen(made=told.append):
+        net = Outer()
+    Inner()
+    assert told == [net, net.inner]

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 
+import jax
 import numpy as np
 import pytest
 
@@ -101,6 +102,22 @@ def test_a_stop_that_jax_swallows_while_it_differentiates_is_raised(mode, monkey
     monkeypatch.setattr(api, "_is_ref", hears_nothing)
     with pytest.raises(KeyboardInterrupt):
         ms.ops.GradOperation()(net)(Tensor(np.ones((5, 3), np.float32)))
+
+
+def test_a_stop_that_jax_swallows_in_the_first_call_of_an_operator_is_raised():
+    """JAX asks a new executable for its shardings and layouts, and takes whatever comes for "it has none"."""
+    from jax._src.interpreters import pxla
+
+    class Executable:
+        def get_output_layouts(self):
+            signal.raise_signal(signal.SIGINT)
+
+        get_parameter_layouts = get_output_memory_kinds = get_output_layouts
+
+    with pytest.raises(KeyboardInterrupt):
+        pxla._get_layouts_from_executable(Executable(), [], [], 0, [], [])
+    with pytest.raises(KeyboardInterrupt):
+        pxla.get_out_shardings_from_executable(Executable(), pxla.xc.DeviceList(tuple(jax.devices())), 1, 0)
 
 
 def test_a_stop_in_a_finalizer_is_sent_again(monkeypatch):

@@ -115,6 +115,7 @@ def test_code_and_constants_that_are_gone_are_forgotten():
         cell.constant = Tensor([2.0])
         assert cell(X).asnumpy().tolist() == [2]
 
+    run()  # the library's own code that it calls stays
     gc.collect()
     before = [len(table) for table in (convert._codes, lowered._lowered, trace.constants)]
     for _ in range(3):

@@ -1,9 +1,6 @@
 """What is shown of a program is what runs: shardings, devices and donation included. On four virtual devices."""
 
 import json
-import os
-import subprocess
-import sys
 import textwrap
 
 import jax
@@ -67,19 +64,22 @@ out = {}
 """
 
 
-def run(tmp_path, code):
-    file = tmp_path / "program.py"
-    file.write_text(_BEFORE + textwrap.dedent(code) + "\nprint(json.dumps(out))\n")
-    flags = f"--xla_force_host_platform_device_count=4 --xla_dump_to={tmp_path}/dump --xla_dump_hlo_as_text"
-    env = {**os.environ, "XLA_FLAGS": flags, "DUMP": f"{tmp_path}/dump", "JAX_PLATFORMS": "cpu"}
-    made = subprocess.run([sys.executable, str(file)], env=env, capture_output=True, text=True, timeout=600)
-    assert made.returncode == 0, made.stderr[-3000:]
-    return json.loads(made.stdout.splitlines()[-1])
+@pytest.fixture
+def run(fresh, tmp_path):
+    """run(code) -> `out` as a process of four devices leaves it."""
+
+    def run(code):
+        flags = f"--xla_force_host_platform_device_count=4 --xla_dump_to={tmp_path}/dump --xla_dump_hlo_as_text"
+        code = f"{_BEFORE}{textwrap.dedent(code)}\nprint(json.dumps(out))\n"
+        done = fresh.run(code, tmp_path, environment={"XLA_FLAGS": flags, "DUMP": f"{tmp_path}/dump"}, seconds=600)
+        assert done.status == 0, done.err[-3000:]
+        return json.loads(done.out.splitlines()[-1])
+
+    return run
 
 
-def test_a_sharded_train_step_shows_the_executable_that_ran(tmp_path):
+def test_a_sharded_train_step_shows_the_executable_that_ran(run):
     out = run(
-        tmp_path,
         """
         net, step = train_step()
         x, y = put(np.ones((8, 4))), put(np.zeros((8, 4)))
@@ -108,9 +108,8 @@ def test_a_sharded_train_step_shows_the_executable_that_ran(tmp_path):
     assert out["compiled"] == 2  # no view compiled
 
 
-def test_a_sharded_parameter_is_shown_as_it_runs_and_other_shardings_are_other_programs(tmp_path):
+def test_a_sharded_parameter_is_shown_as_it_runs_and_other_shardings_are_other_programs(run):
     out = run(
-        tmp_path,
         """
         class Forward(nn.Cell):
             def __init__(self):
@@ -149,9 +148,8 @@ def test_a_sharded_parameter_is_shown_as_it_runs_and_other_shardings_are_other_p
     assert out["moved"] == [True, 0]
 
 
-def test_another_device_is_another_program(tmp_path):
+def test_another_device_is_another_program(run):
     out = run(
-        tmp_path,
         """
         net = nn.Dense(4, 4)
         x = Tensor(np.ones((8, 4), np.float32))

@@ -18,12 +18,19 @@ def listed():
     body = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "Dataset").body
     block = next(node for node in body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING")
     for line in block.body:
+        if isinstance(line, ast.FunctionDef):  # an import would hide the type that `object` gives it
+            yield line.name, getattr(Dataset, line.name)
+            continue
         module = importlib.import_module(line.module)
         yield from ((alias.asname or alias.name, getattr(module, alias.name)) for alias in line.names)
 
 
 def test_the_methods_that_an_editor_is_shown_are_those_that_there_are():
-    attached = {name: f for name, f in vars(Dataset).items() if inspect.isfunction(f) and f.__module__ != home.__name__}
+    attached = {
+        name: f
+        for name, f in vars(Dataset).items()
+        if inspect.isfunction(f) and f.__module__ != home.__name__ and name != "_mime_"
+    }
     assert dict(listed()) == attached
 
 

@@ -1,8 +1,5 @@
 """A data set larger than memory streams: what a pipeline holds does not grow with it."""
 
-import subprocess
-import sys
-
 import pytest
 
 _PROGRAM = """
@@ -48,12 +45,12 @@ run(PIPELINES[sys.argv[1]], 200)
 before = peak()
 after = run(PIPELINES[sys.argv[1]], 700)
 print("grown by", after - before)
-assert after - before < 60, (before, after)
+assert after - before < 100, (before, after)
 """
 
 
 @pytest.mark.parametrize("kind", ["sequence", "generator", "shuffled", "resized", "numbers"])
-def test_peak_memory_does_not_grow_with_the_data_set(kind):
+def test_peak_memory_does_not_grow_with_the_data_set(kind, fresh, tmp_path):
     """700 samples of 1 MiB, of which a pipeline may hold its queues, its shuffle buffer and its cache's budget."""
-    done = subprocess.run([sys.executable, "-c", _PROGRAM, kind], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = fresh.run(_PROGRAM, tmp_path, kind)
+    assert done.status == 0, done.out + done.err

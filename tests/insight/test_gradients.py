@@ -1,7 +1,9 @@
 """What a GradientMonitor records, against gradients known otherwise; and what it says about them."""
 
+import re
 import warnings
 
+import jax
 import numpy as np
 import pytest
 
@@ -10,8 +12,9 @@ from msnb import Tensor, nn, ops
 from msnb.common.initializer import Normal
 from msnb.core import events, further_outputs
 from msnb.core.compile import program_of
-from msnb.insight.gradients import GradientMonitor
+from msnb.insight.gradients import STATISTICS, GradientMonitor
 
+LOSS = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
 MODES = pytest.mark.parametrize("mode", (ms.GRAPH_MODE, ms.PYNATIVE_MODE), ids=("graph", "pynative"))
 
 
@@ -45,8 +48,7 @@ def data(rows=32):
 
 
 def step_of(net, rate=0.01):
-    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
-    return nn.TrainOneStepCell(nn.WithLossCell(net, loss), nn.Momentum(net.trainable_params(), rate, 0.9)).set_train()
+    return nn.TrainOneStepCell(nn.WithLossCell(net, LOSS), nn.Momentum(net.trainable_params(), rate, 0.9)).set_train()
 
 
 def train(net, steps=4, rate=0.01, **settings):
@@ -113,7 +115,7 @@ def test_every_operator_has_its_output_and_its_gradient(mode):
         return hidden["h"]
 
     recording = train(net, steps=1, level="all", tensors=("output:*", "gradient:*"), rate=1e-6).recording
-    name = "act-ReLU/ReLU"
+    name = "act/ReLU"
     out = recording.tensor(f"output:{name}")
     np.testing.assert_allclose(out, upto(x).asnumpy(), rtol=1e-4, atol=1e-5)
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
@@ -260,7 +262,7 @@ def test_dead_relus_are_counted_by_unit(mode):
     net = MLP(depth=2)
     net.layers[1].bias.set_data(Tensor(np.where(np.arange(16) < 12, -100, 0).astype(np.float32)))
     found = [f for f in train(net, steps=3, level="all").findings() if f.kind == "dead"]
-    assert len(found) == 1 and "of 16 units of act-ReLU/ReLU (2)" in found[0].text
+    assert len(found) == 1 and re.search(r"of 16 units of self\.act.*, 2nd call \(", found[0].text)
     assert int(found[0].text.split(": ")[1].split(" of ")[0]) >= 12
 
 
@@ -293,6 +295,91 @@ def test_parameters_without_a_gradient_are_named(mode):
     texts = [f.text for f in monitor.findings() if f.kind == "missing"]
     assert any(t.startswith("forgotten: trainable") for t in texts)
     assert any(t.startswith("spare.weight, spare.bias: not used by the forward pass") for t in texts)
+
+
+OPTIMIZERS = [name for name in nn.optim.__all__ if name not in ("Optimizer", "thor")]  # thor trains Cells of its own
+
+
+def optimizer_of(name, net):
+    if name == "LARS":
+        return nn.LARS(nn.SGD(net.trainable_params(), 0.01))
+    return getattr(nn, name)(net.trainable_params(), 0.01, *[0.9] * (name == "Momentum"))
+
+
+@MODES
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_what_an_optimizer_keeps_is_not_missed_a_gradient(mode, name):
+    ms.set_context(mode=mode)
+    net, (x, y) = MLP(depth=1), data()
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, LOSS), optimizer_of(name, net)).set_train()
+    with GradientMonitor(net=step) as monitor:
+        step(x, y)
+        step(x, y)
+    assert not [f.text for f in monitor.findings() if f.severity == "error" or f.kind in ("missing", "flat")]
+
+
+# What a loss is made with, the layers before it, and its target.
+PART = np.random.default_rng(1).uniform(0.1, 0.9, (32, 3)).astype(np.float32)
+CLASS = np.random.default_rng(1).integers(0, 3, 32).astype(np.int32)
+LOSSES = {
+    **dict.fromkeys(("L1Loss", "MAELoss", "MSELoss", "RMSELoss", "SmoothL1Loss", "HuberLoss"), ({}, (), PART)),
+    **dict.fromkeys(("BCELoss", "DiceLoss"), ({}, (nn.Sigmoid,), PART)),
+    "BCEWithLogitsLoss": ({}, (), PART),
+    "KLDivLoss": ({}, (nn.LogSoftmax,), PART),
+    "SoftmaxCrossEntropyWithLogits": ({"sparse": True, "reduction": "mean"}, (), CLASS),
+    "CrossEntropyLoss": ({}, (), CLASS),
+    "NLLLoss": ({}, (nn.LogSoftmax,), CLASS),
+    "FocalLoss": ({}, (), CLASS[:, None]),
+}
+
+
+def test_every_loss_of_two_inputs_is_tried():
+    others = {"LossBase", "SampledSoftmaxLoss", "CosineEmbeddingLoss"}  # a base class; three inputs
+    assert set(nn.loss.__all__) == {*LOSSES, *others}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_no_loss_alarms_about_a_healthy_network(name):
+    ms.set_context(mode=ms.GRAPH_MODE)
+    settings, layers, target = LOSSES[name]
+    net = nn.SequentialCell(MLP(depth=2), *(layer() for layer in layers))
+    loss = nn.WithLossCell(net, getattr(nn, name)(**settings))
+    step = nn.TrainOneStepCell(loss, nn.SGD(net.trainable_params(), 0.01)).set_train()
+    with GradientMonitor(net=step) as monitor:
+        for _ in range(3):
+            step(data()[0], Tensor(target))
+    assert not [f.text for f in monitor.findings() if f.severity == "error"]
+
+
+class Ends(nn.Cell):
+    """A Parameter, and what stands between it and the loss."""
+
+    def __init__(self, end, start=1.0):
+        super().__init__()
+        self.weight = ms.Parameter(Tensor(np.full((3, 4), start, np.float32)), name="weight")
+        self.end = end
+
+    def construct(self, x):
+        return self.end(self.weight * x).mean()
+
+
+@pytest.mark.parametrize(
+    "end, start, said",
+    (
+        (ops.stop_gradient, 1.0, "does not depend on the Parameters"),
+        (ops.round, 1.3, "does not depend on the Parameters"),
+        (lambda x: ops.cast(ops.Argmax()(x), ms.float32), 1.0, "does not depend on the Parameters"),
+        (ops.relu, -1.0, "is saturated: it is exactly 0"),
+        (lambda x: ops.relu(x) + 2, -1.0, "depends on the Parameters, but, where it stands at 2, is flat"),
+    ),
+)
+def test_gradients_of_zero_are_told_from_a_loss_that_cannot_react(end, start, said):
+    ms.set_context(mode=ms.GRAPH_MODE)
+    net = Ends(end, start)
+    step = ms.value_and_grad(net, None, net.trainable_params())
+    with GradientMonitor(net=net) as monitor:
+        step(Tensor(np.ones((3, 4), np.float32)))
+    assert [said in finding.text for finding in monitor.findings()] == [True]
 
 
 def test_a_gradient_that_never_changes_is_noticed():
@@ -433,7 +520,66 @@ def test_whole_tensors_stay_within_their_memory(mode):
 def test_a_tensor_that_was_not_asked_for_says_how_to():
     ms.set_context(mode=ms.GRAPH_MODE)
     with pytest.raises(KeyError, match="tensors="):
-        train(MLP(depth=1), steps=1).recording.tensor("head.weight")
+        train(MLP(depth=1), steps=2).recording.tensor("head.weight", 1)
+
+
+@MODES
+def test_any_tensor_of_the_last_step_is_at_hand(mode):
+    ms.set_context(mode=mode)
+    asked = train(MLP(), level="all", tensors="*").recording
+    recording = train(MLP(), level="all").recording
+    at_hand = {"parameter", "weight"} if mode == ms.GRAPH_MODE else {"parameter", "output", "gradient"}
+    for (kind, name), kept in asked.tensors.items():
+        if kind in at_hand:
+            assert recording.tensor(f"{kind}:{name}", 4).shape == kept[4].shape
+    with GradientMonitor() as monitor:
+        net, (x, y) = MLP(), data()
+        step_of(net)(x, y)
+    assert np.isclose(np.linalg.norm(monitor.recording.tensor("head.weight")), monitor.recording.table("norm")[-2, -1])
+
+
+def test_a_unit_that_is_no_number_is_not_called_dead():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    net = MLP(depth=1)
+    net.layers[0].weight.set_data(Tensor(np.full((16, 8), np.nan, np.float32)))
+    assert kinds(train(net, steps=2, level="all")) == {"nonfinite"}
+
+
+@pytest.mark.parametrize("act", (nn.ReLU, nn.Sigmoid))
+def test_what_leaves_the_program_gives_the_numbers_that_are_taken_inside(act):
+    ms.set_context(mode=ms.GRAPH_MODE)
+    net, (x, y) = MLP(act(), init=Normal(2.0)), data()
+    found = []
+    for room in (0, 1 << 30):
+        monitor = GradientMonitor("all", net=net)
+        monitor.room = room
+        with monitor:
+            ms.value_and_grad(nn.WithLossCell(net, LOSS), None, net.trainable_params())(x, y)
+        found.append(monitor.recording)
+    inside, outside = found
+    assert len(outside.latest) > len(inside.latest) > 0
+    for kind in ("output", "gradient"):
+        for name in STATISTICS:
+            np.testing.assert_allclose(inside.table(name, kind), outside.table(name, kind), rtol=1e-4, atol=1e-6)
+        assert inside.rows(kind) == outside.rows(kind)
+    if act is nn.Sigmoid:
+        assert np.nanmax(outside.table("saturated", "output")) > 0.3
+
+
+def test_a_network_that_is_looked_at_from_its_first_step_on_is_compiled_once():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    compiled = []
+
+    def hear(event, duration, fun_name="", **_):
+        if event.endswith("backend_compile_duration") and "Train" in fun_name:
+            compiled.append(fun_name)
+
+    jax.monitoring.register_event_duration_secs_listener(hear)
+    try:
+        train(MLP(depth=5), steps=2)
+    finally:
+        jax.monitoring.unregister_event_duration_listener(hear)
+    assert len(compiled) == 1
 
 
 # ---------------------------------------------------------------------- training loops of all kinds

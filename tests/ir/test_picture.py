@@ -1,4 +1,6 @@
+import math
 import random
+import re
 import xml.etree.ElementTree as ElementTree
 
 import ir_programs as programs
@@ -110,6 +112,35 @@ def test_a_picture_has_about_as_many_boxes_as_asked_for():
     graph = ir.read(programs.traced("step", 40), "Net", programs.inputs("step", 40))
     few, many = ir.svg(graph, boxes=3), ir.svg(graph, boxes=200)
     assert few.count("<rect") < 20 < many.count("<rect") < 200
+
+
+def lines(picture):
+    """(where it starts, where it ends, what ends it) of each line of a picture."""
+    for path in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}path"):
+        if path.get("class") == "e":
+            numbers = [float(number) for number in re.findall(r"-?[\d.]+", path.get("d"))]
+            yield tuple(numbers[:2]), tuple(numbers[-2:]), path.get("marker-end")
+
+
+@pytest.mark.parametrize(("kind", "layers"), [("forward", 3), ("step", 3), ("step", 40)])
+def test_an_edge_that_enters_a_scope_goes_on_to_the_box_that_reads_it(kind, layers):
+    graph = ir.read(programs.traced(kind, layers), "Net", programs.inputs(kind, layers))
+    drawn = list(lines(ir.svg(graph, boxes=200)))
+    starts = {start for start, _, _ in drawn}
+    ports = [end for _, end, marker in drawn if marker == "url(#msnb-port)"]
+    assert len(ports) >= 2 and all(any(math.dist(port, start) < 0.2 for start in starts) for port in ports)
+
+
+def test_a_cell_of_one_operator_is_one_box_with_both_names():
+    picture = ElementTree.fromstring(ir.svg(ir.read(programs.traced("forward"), "Net", programs.inputs())))
+    texts = [text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"fc0", "relu (2nd call)"} <= set(texts) and "MatMul 2×4" in texts and "fc0-Dense" not in texts
+
+
+def test_a_closed_scope_says_what_it_gives():
+    assert "Float32 2×4" in ir.svg(
+        ir.read(programs.traced("forward", 40), "Net", programs.inputs("forward", 40)), boxes=1
+    )
 
 
 @pytest.mark.parametrize("boxes", [0, -1, 2.5, "all", True])

@@ -17,7 +17,7 @@ function length(points) {
 
 for (const [number, graph] of GRAPHS.entries())
   test(`graph ${number} of ${graph.sizes.length} boxes has the places of the still picture`, () => {
-    const made = layered(graph.sizes, graph.edges);
+    const made = layered(graph.sizes, graph.edges, graph.ports);
     assert.deepEqual(Array.from(made.rank), graph.ranks);
     const order = graph.order.map((_, rank) =>
       graph.ranks.flatMap((r, i) => (r === rank ? [i] : [])).sort((a, b) => made.x[a] - made.x[b]),

@@ -17,18 +17,19 @@ FILE = Path(__file__).with_name("layouts.json")
 
 
 def graphs(seed=20):
-    """200 pairs of sizes and edges: what networks look like, what they rarely do, each regime of the layout."""
+    """200 times sizes, edges and ports: what networks look like, what they rarely do, each regime of the layout."""
     draw = random.Random(seed)
     for number in range(198):
         count = 1 + number % 30
         edges = (_residual, _tree, _dense, _wild)[number % 4](draw, count)
-        yield [[draw.randrange(40, 161, 4), draw.choice((24, 38, 38, 60))] for _ in range(count)], edges
+        boxes = [[draw.randrange(40, 161, 4), draw.choice((24, 38, 38, 60))] for _ in range(count)]
+        yield _with_ports(draw, boxes, edges) if number % 3 == 2 else (boxes, edges, [0, 0])
     # long edges are broken into boxes of their own: above 600 boxes neighbours are no longer swapped, above 3,000 less
     # is tried
     for count, many in ((50, 30), (90, 50)):
         chain = [[i, i + 1] for i in range(count - 1)]
         long = [[draw.randrange(count // 8), count - 1 - draw.randrange(count // 8)] for _ in range(many)]
-        yield [[draw.randrange(40, 161, 4), 38] for _ in range(count)], chain + long
+        yield [[draw.randrange(40, 161, 4), 38] for _ in range(count)], chain + long, [0, 0]
 
 
 def _residual(draw, count):
@@ -53,9 +54,18 @@ def _wild(draw, count):
     return edges + edges[: count // 5]
 
 
-def laid_out(sizes, edges):
+def _with_ports(draw, boxes, edges):
+    """The same as the inside of a scope: what enters goes to some boxes, what leaves comes from some."""
+    above, below, count = draw.randrange(1, 4), draw.randrange(1, 3), len(boxes)
+    inner = [[a + above, b + above] for a, b in edges]
+    into = [[port, above + draw.randrange(count)] for port in range(above) for _ in range(draw.randrange(1, 3))]
+    out = [[above + draw.randrange(count), above + count + port] for port in range(below)]
+    return [[10, 0]] * above + boxes + [[10, 0]] * below, into + inner + out, [above, below]
+
+
+def laid_out(sizes, edges, ports):
     """What both have to give: rank of each box, order within each rank, columns, length of each route, size of all."""
-    centres, routes, size = layered([tuple(s) for s in sizes], [tuple(e) for e in edges])
+    centres, routes, size = layered([tuple(s) for s in sizes], [tuple(e) for e in edges], ports)
     heights = sorted({y for _, y in centres})
     ranks = [heights.index(y) for _, y in centres]
     order = [sorted((n for n, r in enumerate(ranks) if r == rank), key=lambda n: centres[n][0]) for rank in set(ranks)]
@@ -73,6 +83,7 @@ def _length(points):
 
 
 if __name__ == "__main__":
-    rows = [json.dumps({"sizes": s, "edges": e, **laid_out(s, e)}, separators=(",", ":")) for s, e in graphs()]
+    made = ({"sizes": s, "edges": e, "ports": p, **laid_out(s, e, p)} for s, e, p in graphs())
+    rows = [json.dumps(each, separators=(",", ":")) for each in made]
     FILE.write_text("[\n" + ",\n".join(rows) + "\n]\n", encoding="utf-8")
     print(f"{len(rows)} graphs, {FILE.stat().st_size:,} bytes")

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
 import { bytesOf, fromBase64 } from "../../msnb/notebook/src/bytes.js";
+import { kindName } from "../../msnb/notebook/graph/src/colour.js";
 import { decode, sizeOf } from "../../msnb/notebook/graph/src/payload.js";
 
 const MADE = JSON.parse(readFileSync(process.env.MSNB_PAYLOADS, "utf8"));
@@ -75,7 +76,7 @@ test("twins are each other's twin, one forward and one backward", async () => {
     assert.equal(stage.twin[other], id);
     if (stage.home(id)?.lane >= 0) assert.notEqual(stage.laneOf(id), stage.laneOf(other));
   });
-  assert.equal(many, 2 * (7 + 9 + 1)); // nodes, scopes and the lane itself
+  assert.equal(many, 2 * (7 + 2 + 1)); // nodes, those of Cells of one operator among them; scopes; the lane itself
 });
 
 test("a folded copy stands for every node, and its numbers are those of the whole", async () => {
@@ -94,6 +95,21 @@ test("alive is what has been made and is still read, or returned", async () => {
   for (const [ref] of stage.outputs) if (ref >= 0) end[ref] = stage.n - 1;
   const expected = bytes.map((_, now) => bytes.reduce((sum, b, i) => sum + (i <= now && now <= end[i] ? b : 0), 0));
   assert.deepEqual([...stage.alive], expected);
+});
+
+test("the steps of all optimizers are of one colour, and no pooling or normalisation is", () => {
+  for (const op of [
+    "SGD",
+    "ApplyMomentum",
+    "LARSUpdate",
+    "Adam",
+    "FusedSparseLazyAdam",
+    "ApplyAdagrad",
+    "SparseApplyFtrl",
+  ])
+    assert.equal(kindName(op), "optimizer, assignment", op);
+  for (const op of ["AdaptiveAvgPool2D", "RmsNorm", "lambda"])
+    assert.notEqual(kindName(op), "optimizer, assignment", op);
 });
 
 test("a type says how many values and bytes it has", () => {

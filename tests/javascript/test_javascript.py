@@ -9,8 +9,11 @@ import subprocess
 from pathlib import Path
 
 import ir_programs as programs
+import jax
+import jax.numpy as jnp
 import make_layouts
 import pytest
+import stages
 
 from msnb import ir
 from msnb.ir.hierarchy import Hierarchy
@@ -38,6 +41,20 @@ def facts(graph, **how):
     }
 
 
+def loop():
+    """A network with a loop, a branch in it, and an operator after both."""
+
+    def net(x, w):
+        with jax.named_scope("Default/network-Net"):
+
+            def body(i, v):
+                return jax.lax.cond(i > 1, lambda u: programs.relu(programs.matmul(u, w)), programs.relu, v)
+
+            return programs.add(jax.lax.fori_loop(0, 3, body, x), x)
+
+    return ir.read(jax.make_jaxpr(net)(jnp.ones((4, 4)), jnp.ones((4, 4))), "Net")
+
+
 def _lane(scope):
     while scope.parent is not None and scope.parent.parent is not None:
         scope = scope.parent
@@ -54,7 +71,9 @@ def payloads(tmp_path_factory):
         "step": facts(graph("step", 3)),
         "deep": facts(graph("step", 40)),
         "folded": facts(graph("step", 40), folded=True),
+        "loop": facts(loop()),
     }
+    made |= stages.steps()
     file = tmp_path_factory.mktemp("javascript") / "payloads.json"
     file.write_text(json.dumps(made), encoding="utf-8")
     return file
@@ -88,7 +107,7 @@ def test_the_javascript_tests_of(file, node, payloads):
 def test_boxes_of_the_still_picture_stand_where_the_file_says():
     assert len(LAYOUTS) == 200
     for number, graph in enumerate(LAYOUTS):
-        made = make_layouts.laid_out(graph["sizes"], graph["edges"])
+        made = make_layouts.laid_out(graph["sizes"], graph["edges"], graph["ports"])
         assert made["ranks"] == graph["ranks"] and made["order"] == graph["order"], f"graph {number}"
         for key in ("columns", "size"):
             assert made[key] == pytest.approx(graph[key], abs=0.02), f"graph {number}, {key}"
@@ -97,5 +116,5 @@ def test_boxes_of_the_still_picture_stand_where_the_file_says():
 
 
 def test_the_file_of_layouts_is_made_by_its_script():
-    for (sizes, edges), graph in zip(make_layouts.graphs(), LAYOUTS, strict=True):
-        assert (sizes, edges) == (graph["sizes"], graph["edges"])
+    for made, graph in zip(make_layouts.graphs(), LAYOUTS, strict=True):
+        assert made == (graph["sizes"], graph["edges"], graph["ports"])

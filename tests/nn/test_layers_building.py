@@ -143,8 +143,15 @@ WRONG = {
     "SampledSoftmaxLoss(3, 7, seed=-1)": ValueError,
     "SampledSoftmaxLoss(3, 7, sampled_values=3)": TypeError,
     "SampledSoftmaxLoss(3, 7, sampled_values=(1, 2))": ValueError,
-    "Conv2dBnFoldQuant(3, 3, 3)": NotImplementedError,
-    "probability.distribution.Normal()": NotImplementedError,
+    "Conv2dBnFoldQuant(3, 3, 3, momentum=2.)": ValueError,
+    "Conv2dQuant(3, 3, 3, quant_dtype='INT8')": TypeError,
+    "DenseQuant(3, 3, quant_dtype=8)": TypeError,
+    "FakeQuantWithMinMaxObserver(2, 1)": ValueError,
+    "FakeQuantWithMinMaxObserver(num_channels=0)": ValueError,
+    "ActQuant('relu')": TypeError,
+    "MulQuant(ema_decay=1.5)": ValueError,
+    "TensorAddQuant(ema_decay='1')": TypeError,
+    "probability.distribution.Normal(0.0, -1.0)": ValueError,
 }
 
 

@@ -60,6 +60,7 @@ ANYTHING = {"OneHot", "Constant", "Conv2dBnAct", "DenseBnAct"}
 # An infinite bound is none, an infinite slope a strange, but a defined function.
 UNBOUNDED = {
     "CELU",
+    "ELU",
     "FocalLoss",
     "HShrink",
     "Hardtanh",

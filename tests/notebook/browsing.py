@@ -54,6 +54,45 @@ def chromium():
         running.close()
 
 
+class Window:
+    """A page that shows one file after the other: a new page for each would take a second of CPU time.
+
+    Args:
+        browser (Browser): What `chromium` gives.
+        script (str): Runs in each document before its own; None for none.
+
+    Attributes:
+        asked (list): Addresses in the network that a document asked for, in vain.
+        faults (list): What went wrong in one, and what it complained about.
+    """
+
+    def __init__(self, browser, script=None):
+        self.page, self.asked, self.faults = browser.new_page(), [], []
+        self.page.route("http*://**", lambda route: (self.asked.append(route.request.url), route.abort()))
+        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
+        self.page.on("console", lambda said: self.faults.append(said.text) if said.type == "error" else None)
+        if script is not None:
+            self.page.add_init_script(script)
+
+    def show(self, path, ready, width, height, dark):
+        """The page with a file in it, once there is what the selector `ready` says."""
+        page = self.page
+        page.mouse.move(0, 0)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme="dark" if dark else "light")
+        page.goto("about:blank")  # also a file that is shown again is loaded again
+        page.goto(path.as_uri())
+        page.wait_for_selector(ready, timeout=20000)
+        return page
+
+    def complaints(self):
+        """What was asked for and what went wrong since the last time."""
+        found = [*self.asked, *self.faults]
+        self.asked.clear()
+        self.faults.clear()
+        return found
+
+
 def patience():
     """How much longer things take because the machine has other work to do."""
     return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)) * 1.5
@@ -130,7 +169,11 @@ def serve(folder, module, notebooks):
 
 def stop(process):
     process.terminate()
-    process.wait(20)
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:  # its kernels take their time on a busy machine
+        process.kill()
+        process.wait()
 
 
 def menu(page, *path):

@@ -5,8 +5,7 @@ import sys
 import pytest
 
 from msnb import context
-from msnb.core import events
-from msnb.ir import source
+from msnb.core import events, places
 
 MODE = "from msnb import context\ncontext.get_context('mode')"
 
@@ -142,7 +141,7 @@ def test_future_imports_are_allowed(notebook):
 def test_the_cell_that_views_quote_is_called_by_its_prompt(notebook):
     notebook.ok("%%mindspore\nimport mindspore\ndef where(): pass")
     number = notebook.shell.execution_count - 1
-    assert source.label(notebook["where"].__code__.co_filename) == f"In [{number}]"
+    assert places.label(notebook["where"].__code__.co_filename) == f"In [{number}]"
 
 
 def test_time_is_one_line_with_its_parts(notebook):
@@ -189,6 +188,28 @@ def test_ir_is_shown_after_an_error_too_and_the_error_stays(notebook):
     assert isinstance(notebook.error, ZeroDivisionError) and "GraphView(Net: 2 nodes)" in text_of(notebook)
 
 
+WRONG = """
+import numpy as np, mindspore as ms
+from mindspore import nn
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.out = nn.Dense(3, 4), nn.Dense(5, 2)
+    def construct(self, x):
+        return self.out(self.fc(x))
+net = Net()
+x = ms.Tensor(np.ones((2, 3), np.float32))
+"""
+
+
+@pytest.mark.parametrize("mode", ["graph", "pynative"])
+@pytest.mark.parametrize("call", ["import msnb\nview = msnb.view(net, x)", "%ms_ir net(x)", "net(x)"])
+def test_a_network_that_fails_to_trace_is_shown_up_to_there_and_the_error_stays(notebook, call, mode):
+    notebook.run(f"%%mindspore -m {mode}{' --ir' * (call == 'net(x)')}{WRONG}{call}")
+    assert isinstance(notebook.error, ValueError) and "inner dimensions" in str(notebook.error)
+    assert text_of(notebook) == ["GraphView(Net: 3 nodes, stops at MatMul)"]
+
+
 def test_the_class_is_untouched_after_ir(notebook):
     from msnb.nn import Cell
 
@@ -227,7 +248,7 @@ def traces(shell):
         {event: list(acts) for event, acts in shell.events.callbacks.items()},
         list(sys.meta_path),
         set(shell.display_formatter.formatters["text/html"].deferred_printers),
-        list(source._namers),
+        list(places.namers),
         set(shell.magics_manager.magics["line"]),
         set(shell.magics_manager.magics["cell"]),
     )

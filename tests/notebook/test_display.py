@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import msnb
 import msnb.dataset as ds
 from msnb import Parameter, Tensor, nn
 
@@ -127,6 +128,22 @@ def test_parameters_have_lines_of_their_own(html):
     assert "num_features=6" in text and "Parameter (name" not in text and "moving_variance" in text
 
 
+def test_a_train_step_counts_each_weight_once_and_folds_what_is_long(html):
+    net = nn.SequentialCell([nn.Dense(4, 4) for _ in range(10)])
+    optimizer = nn.Momentum(net.trainable_params(), 0.1, 0.9)
+    text, _ = read(html(nn.TrainOneStepCell(nn.WithLossCell(net, nn.L1Loss()), optimizer)))
+    assert "200 trainable numbers in 20 Parameters" in text and "202 of the optimizer's state" in text
+    assert "20 Parameters that it updates" in text and "20 Parameters moments" in text
+    assert text.index("Dense") < text.index("Momentum") < text.index("moments.0.weight")
+    own, _ = read(html(optimizer))
+    assert "200 trainable numbers in 20 Parameters" in own and "· 202" in own
+
+
+def test_what_a_layer_says_of_itself_is_spaced(html):
+    text, _ = read(html(nn.Conv2d(3, 8, 3)))
+    assert "kernel_size=(3, 3), stride=(1, 1), pad_mode=same" in text and "has_bias=False, weight_init" in text
+
+
 def test_a_cell_without_anything_inside_has_a_display(html):
     assert "ReLU" in read(html(nn.ReLU()))[0]
 
@@ -212,3 +229,32 @@ def test_unloading_takes_the_displays_away(notebook):
     notebook.shell.run_line_magic("unload_ext", "msnb")
     assert set(notebook.shell.display_formatter.format(data)[0]) == {"text/plain"}
     notebook.shell.run_line_magic("load_ext", "msnb")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Tensor(np.ones((2, 2), np.float32)),
+        lambda: Parameter(np.ones((2, 2), np.float32), name="weight"),
+        lambda: nn.SequentialCell(nn.Dense(3, 4), nn.ReLU()),
+        lambda: ds.NumpySlicesDataset({"x": np.arange(6)}, shuffle=False).batch(2),
+    ],
+    ids=["Tensor", "Parameter", "Cell", "Dataset"],
+)
+def test_a_notebook_that_asks_the_object_gets_what_ipython_shows(make, notebook):
+    value = make()
+    shown = notebook.shell.display_formatter.format(value)[0]
+    assert value._mime_() == ("text/html", shown["text/html"])
+    assert set(shown) == {"text/plain", "text/html"}
+
+
+def test_what_has_no_values_yet_shows_its_text():
+    @msnb.jit
+    def look(x):
+        seen.append(x._mime_())
+        return x
+
+    seen = []
+    look(Tensor(np.ones(2, np.float32)))
+    kind, text = seen[0]
+    assert kind == "text/plain" and "Tensor" in text

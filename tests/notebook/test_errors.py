@@ -84,7 +84,7 @@ work = jax.jit(lambda a: jax.lax.fori_loop(0, 200, lambda i, b: jnp.sin(b @ b), 
 """)
     notebook.run("y = slow(work(jnp.ones((300, 300)))[0, :3])")
     assert not notebook.result.success
-    assert "ValueError: found late (in check, In [2], line 4)" in notebook.shown and "callback.py" not in notebook.out
+    assert "ValueError: found late (in check, In [2] line 4)" in notebook.shown and "callback.py" not in notebook.out
     notebook.ok("1 + 1")  # it is told once
 
 
@@ -135,3 +135,64 @@ def test_an_interrupt_while_waiting_is_an_interrupt(notebook, monkeypatch):
     assert isinstance(notebook.error, KeyboardInterrupt) and "in the background" not in notebook.shown
     monkeypatch.undo()
     assert notebook.ok("2") == 2
+
+
+DEEP = """%%mindspore
+import numpy as np
+from mindspore import nn, Tensor
+class Block(nn.Cell):
+    def __init__(self, taken, given):
+        super().__init__()
+        self.conv = nn.Conv2d(taken, given, 3)
+    def construct(self, x):
+        return self.conv(x)
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.SequentialCell([Block(3, 8), Block(8, 16), Block(8, 8)])
+    def construct(self, x):
+        return self.body(x)
+x = Tensor(np.ones((2, 3, 8, 8), np.float32))
+"""
+
+
+@pytest.mark.parametrize("mode", ["graph", "pynative"])
+def test_the_layer_is_named_below_the_sentence(notebook, mode):
+    notebook.ok(DEEP)
+    notebook.run(f"%%mindspore -m {mode}\nNet()(x)")
+    lines = notebook.shown.rstrip().splitlines()
+    assert lines[-3].startswith("ValueError: For 'Conv2D', 'x' has 16 channels")
+    assert lines[-1] == "in body.2.conv (Conv2d(8, 8, kernel_size=3)), input (2, 16, 8, 8), at In [2] line 9"
+    assert "JAX" not in lines[-2]
+
+
+def test_a_place_in_a_sentence_is_a_cell_and_a_line_that_the_traceback_shows(notebook):
+    notebook.run("""%%mindspore -m graph
+from mindspore import nn, Tensor
+class If(nn.Cell):
+    def construct(self, x):
+        if x > 0:
+            y = x
+        return y
+If()(Tensor(1.0))""")
+    assert "at In [2] line 5" in notebook.shown and "line 5, in construct()" in notebook.shown
+
+
+def test_an_error_in_a_data_set_is_told_once(notebook):
+    notebook.run("""%%mindspore
+import numpy as np
+from mindspore import dataset as ds
+def double(x):
+    raise KeyError("label")
+data = ds.NumpySlicesDataset(np.ones((4, 2), np.float32), ["x"]).map(double, ["x"])
+for row in data.create_tuple_iterator():
+    pass""")
+    shown = notebook.shown
+    assert "direct cause" not in shown and shown.count("Traceback") == 1 and "ipykernel" not in shown
+    assert "line 5, in double(x)" in shown and "Raised at In [2] line 5, in double" in shown
+
+
+def test_what_msnb_says_is_one_line_with_that_of_the_user(notebook):
+    notebook.run("from msnb import log\n\nlog.once('Something to know.')\nlog.warning('The log of the user.')")
+    assert "msnb: Something to know. (In [2] line 3)\n" in notebook.err
+    assert "[WARNING] ME(" in notebook.err and "The log of the user." in notebook.err

@@ -2,8 +2,7 @@
 
 import gzip
 import json
-import subprocess
-import sys
+import warnings
 import xml.etree.ElementTree as ElementTree
 
 import jax
@@ -102,6 +101,24 @@ def test_a_loss_may_be_a_function_and_the_data_numpy():
     assert np.isfinite(recording.steps[0].loss) and len(recording.rows("parameter")) == 8
 
 
+def test_only_the_latest_look_holds_whole_tensors():
+    first, second = (inspect_gradients(Net(), LOSS, batch()) for _ in range(2))
+    assert not first.recording.latest and second.recording.tensor("head.weight").shape == (3, 8)
+    sent = []
+    first.widget.send = sent.append
+    first._asked(first.widget, {"fetch": ["parameter", "head.weight"]}, [])
+    assert "Run this cell again" in sent[0]["problem"]
+
+
+def test_the_log_says_nothing_that_the_view_says(caplog):
+    net = Net()
+    net.head.weight.set_data(Tensor(np.full((3, 8), np.nan, np.float32)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        view = inspect_gradients(net, LOSS, batch())
+    assert "holds NaN" in view.findings[0].text and not caplog.records
+
+
 def test_a_dataset_gives_one_batch_for_each_step_and_begins_anew():
     from msnb import dataset
 
@@ -128,12 +145,13 @@ def test_wrong_arguments_say_what_is_expected():
         inspect_gradients(Net(), LOSS, [("a", "b")], level="parameters")
 
 
-def test_importing_msnb_does_not_load_the_inspector():
+def test_importing_msnb_does_not_load_the_inspector(fresh, tmp_path):
     code = (
         "import sys, msnb; assert not [m for m in sys.modules if 'gradients' in m];"
         "msnb.inspect_gradients; msnb.GradientMonitor; assert 'msnb.notebook.gradients.view' in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    done = fresh.run(code, tmp_path)
+    assert done.status == 0, done.err
 
 
 # ---------------------------------------------------------------------- the magic

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from browsing import chromium, patience, picture
+from browsing import Window, chromium, patience, picture
 
 import msnb as ms
 from msnb import Tensor, nn
 from msnb.insight.gradients import GradientMonitor
-from msnb.notebook.gradients import GradientView
+from msnb.notebook.gradients import GradientView, inspect_gradients
 
 browser = pytest.fixture(chromium, scope="module")
 STEPS = 12
@@ -42,32 +42,38 @@ def recorded(mode, level="all"):
     return monitor.recording
 
 
+def looked_at(net):
+    """What one step of `inspect_gradients` records."""
+    rng, before = np.random.default_rng(0), ms.get_context("mode")
+    ms.set_context(mode=ms.GRAPH_MODE)
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    x, y = rng.standard_normal((16, 8)).astype(np.float32), rng.integers(0, 3, 16).astype(np.int32)
+    view = inspect_gradients(net, loss, (x, y))
+    ms.set_context(mode=before)
+    return view.recording
+
+
 @pytest.fixture(scope="module")
 def recording():
     return recorded(ms.GRAPH_MODE)
 
 
+@pytest.fixture(scope="module")
+def window(browser):
+    return Window(browser)
+
+
 @pytest.fixture
-def show(browser, tmp_path):
+def show(window, tmp_path):
     """show(recording, width, height, dark) -> page; nothing may have been asked of the network or gone wrong."""
-    pages, asked, faults = [], [], []
+    path = tmp_path / "view.html"
 
     def show(recording, width=1200, height=760, dark=False):
-        path = tmp_path / f"view{len(pages)}.html"
         path.write_text(GradientView(recording).html(), encoding="utf-8")
-        page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light")
-        page.route("http*://**", lambda route: (asked.append(route.request.url), route.abort()))
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-        page.goto(path.as_uri())
-        page.wait_for_selector(".msnb-grad[data-ready]", timeout=20000)
-        pages.append(page)
-        return page
+        return window.show(path, ".msnb-grad[data-ready]", width, height, dark)
 
     yield show
-    for page in pages:
-        page.close()
-    assert not asked and not faults
+    assert not window.complaints()
 
 
 def cells(page, name):
@@ -82,6 +88,8 @@ def test_it_opens_with_the_findings_and_the_layers(show, recording):
     page = show(recording)
     assert "The gradients vanish toward the input" in page.inner_text(".findings")
     assert page.locator(".main .dot").count() == 6
+    assert page.locator(".main svg text").all_text_contents()[-6:] == [*(f"layers.{i}" for i in range(5)), "head"]
+    assert "each .weight" in page.inner_text(".main .controls")
     heights = [dot.bounding_box()["y"] for dot in page.locator(".main .dot").all()]
     assert heights == sorted(heights, reverse=True)  # ever smaller toward the input, on the left
 
@@ -111,7 +119,7 @@ def test_the_table_sorts_filters_and_shows_a_row_in_detail(show, recording):
     page = show(recording)
     page.click("[data-tab=table]")
     assert page.locator("tr[data-row]").count() == 12
-    page.click("th[data-sort=norm]")
+    page.click("th [data-sort=norm]")
     norms = [shown_number(t) for t in page.locator("tr[data-row] td:nth-child(3)").all_inner_texts()]
     assert norms == sorted(norms, reverse=True)
     page.fill("[data-find]", "layers.2")
@@ -201,25 +209,31 @@ def test_it_fits_narrow_and_wide_windows_light_and_dark(show, recording, tmp_pat
     assert (background == "rgb(22, 25, 29)") == dark and background != ink
 
 
-def test_a_live_widget_draws_tells_the_step_and_goes_away(show, recording, tmp_path):
-    page = show(recording)
-    view = GradientView(recording)
-    values = {"payload": list(view.payload), "graph": list(view.graph_payload)}
+def live(page, view):
+    """Draw a view as a live notebook does; what the page sends to the kernel is in `window.sent`."""
     page.evaluate(
         """async ({code, values}) => {
         document.body.innerHTML = '<div id="live" style="width:900px"></div>';
-        const heard = {}; window.saved = {};
+        const heard = {}; window.saved = {}; window.sent = [];
         const state = {...Object.fromEntries(Object.entries(values).map(([k, v]) =>
             [k, new DataView(Uint8Array.from(v).buffer)])),
             module: new DataView(new ArrayBuffer(0)), height: 500, step: -1};
         const model = {get: k => state[k], set: (k, v) => { state[k] = v; window.saved[k] = v; }, save_changes() {},
-            on: (n, f) => { heard[n] = f; }, off: n => { delete heard[n]; }};
+            on: (n, f) => { heard[n] = f; }, off: n => { delete heard[n]; }, send: m => window.sent.push(m)};
         const made = await import(URL.createObjectURL(new Blob([code], {type: 'text/javascript'})));
         window.away = made.default.render({model, el: document.getElementById('live')}); window.heard = heard;
     }""",
-        {"code": str(view.widget._esm), "values": values},
+        {
+            "code": str(view.widget._esm),
+            "values": {"payload": list(view.payload), "graph": list(view.graph_payload)},
+        },
     )
     page.wait_for_selector("#live .msnb-grad[data-ready]")
+
+
+def test_a_live_widget_draws_tells_the_step_and_goes_away(show, recording):
+    page, view = show(recording), GradientView(recording)
+    live(page, view)
     assert page.evaluate("saved.step") == STEPS
     page.focus("#live .time input")
     page.keyboard.press("Home")
@@ -227,6 +241,89 @@ def test_a_live_widget_draws_tells_the_step_and_goes_away(show, recording, tmp_p
     page.evaluate("away()")
     assert page.locator(".msnb-grad").count() == 0 and page.evaluate("Object.keys(heard).length") == 0
     view.close()
+
+
+def test_a_live_view_fetches_any_tensor_of_the_last_step(show, recording):
+    page, view = show(recording), GradientView(recording)
+    live(page, view)
+    page.click("[data-tab=table]")
+    page.locator('tr[data-row]:has(td[title^="head.weight "])').click()
+    page.click("[data-do=values]")
+    assert "Asking the kernel for head.weight" in page.inner_text(".main")
+    assert page.evaluate("sent") == [{"fetch": ["parameter", "head.weight"]}]
+    answers = []
+    view.widget.send = answers.append
+    view._asked(view.widget, page.evaluate("sent[0]"), [])
+    page.evaluate("answer => heard['msg:custom'](answer)", answers[0])
+    values = recording.tensor("parameter:head.weight")
+    corner = page.locator(".tensors .grid td").first
+    assert shown_number(corner.inner_text()) == pytest.approx(values[0, 0], rel=0.06)
+    view._asked(view.widget, {"fetch": ["parameter", "gone"]}, [])
+    page.evaluate("answer => heard['msg:custom'](answer)", answers[1])
+    assert "tensors=['parameter:gone']" in answers[1]["problem"]
+    view.close()
+
+
+def test_without_a_kernel_the_tensors_say_how_to_be_saved(show):
+    page = show(looked_at(Deep(1)))
+    page.click("[data-tab=tensors]")
+    assert "In a live notebook" in page.inner_text(".main") and "tensors=" in page.inner_text(".main")
+
+
+def test_one_step_has_no_player_and_no_curve_over_the_steps(show):
+    page = show(looked_at(Deep(2)))
+    assert not page.is_visible(".time input") and not page.is_visible("[data-do=play]")
+    assert page.inner_text(".where").startswith("step 1")
+    page.click("[data-tab=table]")
+    assert "over the steps" not in page.inner_text("thead")
+
+
+def test_where_there_are_nans_they_are_what_is_drawn(show):
+    net = Deep(2)
+    net.layers[0].weight.set_data(Tensor(np.full((8, 8), np.nan, np.float32)))
+    page = show(looked_at(net))
+    assert page.locator("[data-pick=statistic]").input_value() == "nan"
+    assert page.locator(".main .dot").count() == 3
+
+
+def test_the_layers_are_one_tab_stop_with_arrows(show, recording):
+    page = show(recording)
+    assert page.locator(".main .dot[tabindex='0']").count() == 1
+    page.focus(".main .dot[tabindex='0']")
+    for key, layer in (("ArrowRight", "layers.1"), ("End", "head"), ("ArrowLeft", "layers.4"), ("Home", "layers.0")):
+        page.keyboard.press(key)
+        assert page.evaluate("document.activeElement.ariaLabel").startswith(f"{layer}.weight: ")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert page.inner_text(".side h3") == "layers.1.weight"
+    assert page.evaluate("document.activeElement.ariaLabel").startswith("layers.1.weight: ")
+    assert page.locator(".main .dot[tabindex='0']").count() == 1
+
+
+def test_a_table_is_one_tab_stop_with_arrows_and_its_keys_are_told(show, recording):
+    page = show(recording)
+    page.click("[data-tab=table]")
+    assert page.locator("table.rows [tabindex='0']").count() == 1
+    names, here = page.locator("tr[data-row] td:first-child").all_inner_texts(), "document.activeElement"
+    page.focus("table.rows [tabindex='0']")
+    for key, row in (("ArrowDown", 1), ("End", 11), ("ArrowUp", 10), ("PageUp", 0), ("PageDown", 10), ("Home", 0)):
+        page.keyboard.press(key)
+        assert page.evaluate(f"{here}.cells[0].innerText") == names[row]
+    page.keyboard.press("Enter")
+    assert names[0][2:] in page.inner_text(".side h3") and page.evaluate(f"{here}.cells[0].innerText") == names[0]
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate(f"{here}.dataset.line").startswith("test_gradients_browser.py")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    assert page.evaluate(f"{here}.dataset.sort") == "norm"
+    assert page.locator("th[aria-sort=descending]").count() == 1
+    page.keyboard.press("?")
+    assert "first row, last row" in page.inner_text(".keys")
+    page.keyboard.press("Escape")
+    assert not page.is_visible(".keys")
+    assert page.locator("th:empty").count() == 0
 
 
 def test_the_picture_of_the_documentation_is_made(show, recording, tmp_path):

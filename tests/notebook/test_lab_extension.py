@@ -86,14 +86,32 @@ def the_graph_follows_what_is_typed(page):
     assert page.locator(".jp-InputPrompt").nth(1).inner_text().strip("[]:• \n") == "2"  # it has not been run
 
 
-def what_cannot_be_followed_is_said_in_the_status_bar(page):
+def what_cannot_be_followed_is_said_above_the_graph_in_the_status_bar_and_at_its_line(page, folder):
     line(page, "return self.dense(x)").click()
     page.keyboard.press("End")
     page.keyboard.insert_text(" + (")
     page.wait_for_function("() => /line 10/.test(document.querySelector('.msnb-said').textContent)")
+    strip = page.locator('.strip[role="status"]')
+    assert strip.inner_text() == "Shows the last version that worked; line 10: '(' was never closed"
+    assert page.locator(".msnb-graph.stale").count() == 1 and page.locator(".msnb-mistake").inner_text().endswith("+ (")
+    picture(page, "stale", folder, docs=False)
     for _ in " + (":
         page.keyboard.press("Backspace")
     page.wait_for_function("() => document.querySelector('.msnb-said').textContent === ''")
+    page.wait_for_selector(".msnb-graph:not(.stale)")
+    assert not strip.is_visible() and page.locator(".msnb-mistake").count() == 0
+
+
+def a_changed_constructor_is_followed(page):
+    line(page, "self.dense = nn.Dense(3, 2)").click()
+    page.keyboard.press("End")
+    page.keyboard.press("Backspace")
+    page.keyboard.insert_text(", has_bias=False)")
+    page.wait_for_selector('[aria-label^="BiasAdd"]', state="detached")
+    for _ in ", has_bias=False)":
+        page.keyboard.press("Backspace")
+    page.keyboard.insert_text(")")
+    page.wait_for_selector('[aria-label^="BiasAdd"]', state="attached")
 
 
 def the_cursor_selects_the_nodes_of_its_line(page):
@@ -155,6 +173,19 @@ def the_dark_theme_reaches_panel_and_graph(page):
     assert max(map(int, colour.removeprefix("rgb(").rstrip(")").split(","))) < 80
 
 
+def after_a_restart_the_view_says_what_to_do(page, folder):
+    page.locator('.lm-TabBar-tab:has-text("live.ipynb")').first.click()
+    gone = page.locator(".jp-Notebook .strip.gone")
+    assert not gone.is_visible()
+    menu(page, "Kernel", "Restart Kernel…")
+    page.locator(".jp-Dialog .jp-mod-accept").click()
+    gone.wait_for()
+    assert gone.inner_text() == "The kernel has restarted: run this cell again."
+    page.select_option(".jp-Notebook select.which", "StableHLO")
+    assert page.locator(".jp-Notebook select.which").input_value() == "traced"
+    picture(page, "restarted", folder, docs=False)
+
+
 def a_notebook_that_is_opened_again_shows_its_graph_without_a_kernel(page):
     page.locator('.lm-TabBar-tab:has-text("live.ipynb")').first.click()
     page.locator(".jp-Notebook .jp-InputPrompt").first.click()
@@ -189,11 +220,24 @@ def a_fresh_clone_shows_pictures_and_trust_wakes_them(page, folder):
     assert not still.is_visible() and page.locator(".msnb-view > iframe").bounding_box()["height"] == view.height
 
 
+def a_notebook_whose_kernel_never_starts_shows_its_graph(page, folder):
+    data = dict(graph.view(nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)))._repr_mimebundle_()[0])
+    data["application/vnd.jupyter.widget-view+json"] = {"version_major": 2, "version_minor": 0, "model_id": "0" * 32}
+    cell = new_code_cell("view", outputs=[new_output("display_data", data)])
+    kernel = {"kernelspec": {"name": "of-another-machine", "display_name": "Elsewhere", "language": "python"}}
+    nbformat.write(new_notebook(cells=[cell], metadata=kernel), folder / "work" / "elsewhere.ipynb")
+    page.goto(page.url.partition("/lab")[0] + f"/lab/tree/elsewhere.ipynb?token={TOKEN}&reset")
+    page.locator(".jp-Dialog .jp-mod-reject").click()  # no kernel
+    page.locator(".jp-OutputArea .msnb-view > img").wait_for(state="attached")
+    assert "Loading widget" not in page.locator(".jp-Notebook").inner_text()
+
+
 def test_a_session_in_jupyterlab(page, tmp_path):
     # One after the other in one page, as a person does; each builds on what is open.
     a_click_on_a_node_shows_its_line(page)
     the_graph_follows_what_is_typed(page)
-    what_cannot_be_followed_is_said_in_the_status_bar(page)
+    what_cannot_be_followed_is_said_above_the_graph_in_the_status_bar_and_at_its_line(page, tmp_path)
+    a_changed_constructor_is_followed(page)
     the_cursor_selects_the_nodes_of_its_line(page)
     options_are_coloured_and_completed(page)
     the_status_bar_switches_the_mode(page)
@@ -202,5 +246,7 @@ def test_a_session_in_jupyterlab(page, tmp_path):
     picture(page, "jupyterlab", tmp_path)
     commands_are_in_the_palette(page)
     the_dark_theme_reaches_panel_and_graph(page)
+    after_a_restart_the_view_says_what_to_do(page, tmp_path)
     a_notebook_that_is_opened_again_shows_its_graph_without_a_kernel(page)
     a_fresh_clone_shows_pictures_and_trust_wakes_them(page, tmp_path)
+    a_notebook_whose_kernel_never_starts_shows_its_graph(page, tmp_path)

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from browsing import chromium
+from browsing import Window, chromium
 
 import msnb.dataset as ds
 from msnb.notebook.pipeline import PipelineView, drawing, watch
@@ -14,9 +14,12 @@ from msnb.notebook.pipeline.view import monitor_html
 ROOM = "<!doctype html><meta charset='utf-8'><body style='margin:8px'><div id='room'></div>"
 
 
+browser = pytest.fixture(chromium, scope="module")
+
+
 @pytest.fixture(scope="module")
-def browser():
-    yield from chromium()
+def window(browser):
+    return Window(browser)
 
 
 def doubled(x):
@@ -100,7 +103,7 @@ def test_the_magic_says_what_is_wrong(notebook):
     from IPython.core.error import UsageError
 
     notebook.shell.user_ns["number"] = 3
-    with pytest.raises(UsageError, match="number is a int"):
+    with pytest.raises(UsageError, match="takes a data set, but got int 3"):
         notebook.shell.run_line_magic("ms_pipeline", "number")
     with pytest.raises(UsageError, match="positive"):
         notebook.shell.run_line_magic("ms_pipeline", "--seconds 0 number")
@@ -130,10 +133,9 @@ def snapshot(share, verdict="Bottleneck: read takes its time."):
 
 @pytest.mark.parametrize("width", [480, 1400])
 @pytest.mark.parametrize("dark", [False, True])
-def test_a_new_picture_moves_the_bars_that_are_there(browser, tmp_path, width, dark):
-    page = browser.new_page(viewport={"width": width, "height": 500})
-    problems = []
-    page.on("pageerror", lambda error: problems.append(str(error)))
+def test_a_new_picture_moves_the_bars_that_are_there(window, width, dark):
+    page = window.page
+    page.set_viewport_size({"width": width, "height": 500})
     first, second = (drawing.picture(snapshot(share, words)) for share, words in ((0.5, "First."), (0.9, "Second.")))
     page.set_content(module_page(first, second, dark))
     bar = page.locator(".worst .bar > span")
@@ -144,5 +146,4 @@ def test_a_new_picture_moves_the_bars_that_are_there(browser, tmp_path, width, d
     assert page.locator(".verdict").inner_text() == "Second."
     assert handle.is_visible() and bar.bounding_box()["width"] == pytest.approx(before * 0.9 / 0.5, rel=0.05)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert not problems
-    page.close()
+    assert not window.complaints()

@@ -1,6 +1,7 @@
 """The profile in a notebook: magics, what is stored, and the view in a browser with the network blocked."""
 
 import base64
+import copy
 import gzip
 import json
 import pathlib
@@ -8,10 +9,10 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from browsing import TOKEN, chromium, opened, picture, serve, stop
+from browsing import TOKEN, Window, chromium, opened, picture, serve, stop
 
 from msnb import Tensor, context, nn
-from msnb.insight.profile import profile
+from msnb.insight.profile import Machine, profile
 from msnb.notebook.profile import ProfileView, view
 
 SETUP = """import numpy as np
@@ -91,7 +92,7 @@ def test_the_payload_holds_every_row_and_asks_for_nothing(made):
 def test_the_picture_is_svg_with_the_headline_and_operators(made):
     tree = ElementTree.fromstring(made.svg())
     text = " ".join(tree.itertext())
-    assert "TrainOneStepCell" in text and "MatMul" in text and "test_profile_view.py" in text
+    assert "TrainOneStepCell" in text and "MatMul" in text and "_view.py:" in text
 
 
 def test_it_is_saved_in_the_form_that_the_name_asks_for(made, tmp_path):
@@ -125,29 +126,22 @@ def test_what_is_no_profile_is_refused():
 browser = pytest.fixture(chromium, scope="module")
 
 
-@pytest.fixture
-def show(browser, made, tmp_path):
-    """show(width, dark) -> page; at the end nothing may have been asked of the network or gone wrong."""
-    pages, asked, faults = [], [], []
-    path = tmp_path / "profile.html"
-    path.write_text(made.html(), encoding="utf-8")
+@pytest.fixture(scope="module")
+def window(browser):
+    return Window(browser)
 
-    def show(width=1400, dark=False):
-        page = browser.new_page(
-            viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light", accept_downloads=True
-        )
-        page.route("http*://**", lambda route: (asked.append(route.request.url), route.abort()))
-        page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-        page.goto(path.as_uri())
-        page.wait_for_selector(".msnb-profile[data-ready]", timeout=20000)
-        pages.append(page)
-        return page
+
+@pytest.fixture
+def show(window, made, tmp_path):
+    """show(width, dark) -> page; at the end nothing may have been asked of the network or gone wrong."""
+    path = tmp_path / "profile.html"
+
+    def show(width=1400, dark=False, made=made):
+        path.write_text(made.html(), encoding="utf-8")
+        return window.show(path, ".msnb-profile[data-ready]", width, 900, dark)
 
     yield show
-    for page in pages:
-        page.close()
-    assert not asked and not faults
+    assert not window.complaints()
 
 
 def names(page):
@@ -213,6 +207,39 @@ def test_a_point_of_the_roofline_leads_to_its_row(show):
     page.locator(".panel .point").last.focus()
     page.keyboard.press("Enter")
     assert page.locator("tr.lit").count() == 1
+
+
+def test_points_above_the_roof_are_marked(show, made):
+    slow = copy.copy(made.profile)
+    slow.machine = Machine("cpu", 1e3, 1e3)
+    page = show(made=ProfileView(slow))
+    page.click('[data-tab="roofline"]')
+    assert page.locator(".panel .point.above").count() == page.locator(".panel .point").count() > 0
+    assert "above the roof" in page.locator(".panel .point").first.get_attribute("aria-label")
+    assert "ringed" in page.inner_text(".panel .key")
+
+
+@pytest.mark.parametrize("tab", ("operators", "cells"))
+def test_a_table_is_one_tab_stop_with_arrows_and_its_keys_are_told(show, tab):
+    page = show()
+    page.click(f'[data-tab="{tab}"]')
+    stops, here = page.locator(".panel table [tabindex='0']"), "document.activeElement"
+    assert stops.count() == 1 and page.locator(".panel th:empty").count() == 0
+    rows = page.locator(".panel tbody tr")
+    stops.focus()
+    last = rows.count() - 1
+    for key, row in (("ArrowDown", 1), ("End", last), ("Home", 0)):
+        page.keyboard.press(key)
+        assert page.evaluate(f"[...{here}.parentElement.rows].indexOf({here})") == row
+    if tab == "operators":
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("Enter")
+        assert page.evaluate(f"{here}.dataset.by") == "t" and stops.count() == 1
+    else:
+        page.keyboard.press("Enter")
+        assert rows.count() != last + 1 and page.evaluate(f"{here}.tagName") == "TR"
+    page.keyboard.press("?")
+    assert "first row, last row" in page.inner_text(".keys")
 
 
 def test_a_row_leads_to_its_node_in_the_graph(show):

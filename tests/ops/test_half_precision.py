@@ -22,6 +22,7 @@ from msnb.core.tree import flatten
 
 SCALE = 300
 LARGEST = 60000  # of what is asked to fit in float16, whose largest number is 65504
+TOGETHER = 8  # cases that are one program
 
 
 def _golden(name):
@@ -58,8 +59,11 @@ def layer_case(name):
     return Subject(net, list(LAYERS.inputs_of(name, text)), net.get_parameters(), scaled=False)
 
 
-def run(subject, dtype, first_only=False):
-    """(results, gradients) with the float inputs as `dtype`, holding numbers that float16 has, all in float32."""
+def prepared(subject, dtype, first_only=False):
+    """(function, arrays, arrays of Parameters): the function gives (results, gradients) for these.
+
+    The float inputs are `dtype` and hold numbers that float16 has, too.
+    """
 
     def cast(array, scale=1):
         array = np.asarray(array)
@@ -87,11 +91,19 @@ def run(subject, dtype, first_only=False):
         weights = [np.cos(np.arange(r.size)).reshape(r.shape).astype(np.float16).astype(r.dtype) for r in results]
         return results, jax.tree.leaves(pull(weights))
 
+    return both, arrays, param_arrays
+
+
+def run(calls):
+    """[(results, gradients)] of what `prepared` gave, all from one program: to compile many small ones takes longer."""
+
+    def all_of(given):
+        return [both(*arrays) for (both, *_), arrays in zip(calls, given, strict=True)]
+
     # By default XLA may keep more digits between two operations than the type has, which hides what is looked for.
     strict = {"xla_allow_excess_precision": False, "xla_backend_optimization_level": 0}
-    results, gradients = jax.jit(both, compiler_options=strict)(arrays, param_arrays)
-    kinds = [r.dtype for r in results]
-    return [[np.asarray(a, np.float64) for a in part] for part in (results, gradients)], kinds
+    found = jax.jit(all_of, compiler_options=strict)([arrays for _, *arrays in calls])
+    return jax.tree.map(lambda a: np.asarray(a, np.float64), found)
 
 
 def difference(got, want):
@@ -126,19 +138,54 @@ CASES |= {f"layer/{n}": (layer_case, n) for n in LAYERS.CASES if has_floats(LAYE
 FLOAT32 = {"layer/multi_field_sum", "layer/multi_field_mean", "layer/multi_field_max", "layer/softmax_ce_sparse"}
 
 
-@pytest.mark.parametrize("key", [key for key in CASES if key not in FLOAT32], ids=str)
-def test_what_fits_in_float16_is_finite_and_right(key):
-    make, case = CASES[key]
-    subject = make(case)
-    want, _ = run(subject, jnp.float32)
-    sizes = np.concatenate([np.abs(w).ravel() for w in want[0]] or [np.zeros(1)])
-    first_only = np.count_nonzero(sizes < LARGEST) < sizes.size / 2
-    if first_only:  # products of two large inputs fit nowhere
-        want, _ = run(subject, jnp.float32, first_only)
-    got, _ = run(subject, jnp.float16, first_only)
-    for kind, halves, wholes in zip(("result", "gradient"), got, want, strict=True):
-        for i, (half, whole) in enumerate(zip(halves, wholes, strict=True)):
-            assert difference(half, whole) is None, f"{kind} {i}"
+def kind_of(key):
+    """What a row has in common with others of its class or function: element types and dimensions of its inputs."""
+    row = CASES[key][1]
+    if isinstance(row, str):
+        return key  # a layer
+    leaves = [getattr(value, "value", value) for value in flatten(row.inputs())[0]]
+    arrays = [(value.dtype.name, value.ndim) for value in leaves if isinstance(value, np.ndarray)]
+    return row.case.target, *arrays
+
+
+def groups():
+    """Keys of CASES that are compiled together. Rows that differ in attributes alone are slow but for the first one;
+    their numbers are what test_parity.py compares."""
+    kinds = {}
+    for key in CASES:
+        if key not in FLOAT32:
+            kinds.setdefault(kind_of(key), []).append(key)
+    first, further = [keys[0] for keys in kinds.values()], [key for keys in kinds.values() for key in keys[1:]]
+    for keys, marks in ((first, ()), (further, pytest.mark.slow)):
+        for i in range(0, len(keys), TOGETHER):
+            yield pytest.param(keys[i : i + TOGETHER], id=keys[i], marks=marks)
+
+
+@pytest.mark.parametrize("keys", list(groups()))
+def test_what_fits_in_float16_is_finite_and_right(keys):
+    subjects = {key: make(case) for key, (make, case) in ((key, CASES[key]) for key in keys)}
+    found = halves_and_wholes(subjects)
+    large = {key: subject for key, subject in subjects.items() if mostly_too_large(found[key][1][0])}
+    found |= halves_and_wholes(large, first_only=True) if large else {}  # products of two large inputs fit nowhere
+    wrong = []
+    for key, (got, want) in found.items():
+        for kind, halves, wholes in zip(("result", "gradient"), got, want, strict=True):
+            differences = [difference(half, whole) for half, whole in zip(halves, wholes, strict=True)]
+            wrong += [f"{key}, {kind} {i}: {said}" for i, said in enumerate(differences) if said]
+    assert not wrong, "\n".join(wrong)
+
+
+def halves_and_wholes(subjects, first_only=False):
+    """{key: (float16's, float32's)}, each a pair of results and gradients."""
+    halves = [prepared(subject, jnp.float16, first_only) for subject in subjects.values()]
+    wholes = [prepared(subject, jnp.float32, first_only) for subject in subjects.values()]
+    found = run(halves + wholes)
+    return dict(zip(subjects, zip(found[: len(halves)], found[len(halves) :], strict=True), strict=True))
+
+
+def mostly_too_large(results):
+    sizes = np.concatenate([np.abs(r).ravel() for r in results] or [np.zeros(1)])
+    return np.count_nonzero(sizes < LARGEST) < sizes.size / 2
 
 
 def test_the_result_of_a_layer_keeps_its_element_type():

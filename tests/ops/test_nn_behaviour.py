@@ -244,3 +244,38 @@ def test_a_layer_norm_without_scale_and_shift_has_scale_one_and_shift_zero():
     norm = P.LayerNorm(-1, -1)
     np.testing.assert_array_equal(norm(x)[0].asnumpy(), norm(x, ones, zeros)[0].asnumpy())
     np.testing.assert_array_equal(norm(x, ones)[1].asnumpy(), norm(x)[1].asnumpy())
+
+
+# ---------------------------------------------------------------------- exponential units
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0, -1.0])
+def test_elu_of_any_alpha_is_its_formula_with_its_slope(alpha):
+    x = np.linspace(-4, 4, 17, dtype=np.float32)
+    x = x[x != 0]  # where the slope jumps but for alpha = 1
+    low = np.exp(np.minimum(x, 0))
+    np.testing.assert_allclose(
+        P.Elu(alpha)(Tensor(x)).asnumpy(), np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0))), rtol=2e-6
+    )
+    slope = ops.GradOperation()(P.Elu(alpha))(Tensor(x)).asnumpy()
+    np.testing.assert_allclose(slope, np.where(x > 0, 1, alpha * low), rtol=2e-6)
+
+
+# ---------------------------------------------------------------------- parameters
+@pytest.mark.parametrize("held, given", [((), (1,)), ((1,), ()), ((), (1, 1)), ((1, 1), ())])
+@pytest.mark.parametrize("graph", [True, False])
+def test_a_scalar_and_one_element_are_assigned_to_each_other(held, given, graph):
+    param = Parameter(Tensor(np.zeros(held, np.float32)), name="p")
+
+    class Net(msnb.nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.p = param
+
+        def construct(self, value):
+            return P.Assign()(self.p, value)
+
+    msnb.context.set_context(mode=msnb.context.GRAPH_MODE if graph else msnb.context.PYNATIVE_MODE)
+    assert Net()(Tensor(np.ones(given, np.float32))).shape == held
+    assert param.shape == held and param.asnumpy().item() == 1
+    for wrong in ((2,), (1, 2)):
+        with pytest.raises(ValueError, match="shape of the Parameter"):
+            Net()(Tensor(np.ones(wrong, np.float32)))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from trees import tree_of
 
 import msnb
 from msnb import Tensor, ops
@@ -29,7 +30,7 @@ def file_of(target):
 
 
 def test_inspect_finds_the_file_of_every_operator_and_spelling():
-    wrong = [key for key, s in SPELLINGS.items() if not file_of(s.target).startswith("ops/")]
+    wrong = [key for key, s in SPELLINGS.items() if not file_of(s.target).startswith(("ops/", "numpy/"))]
     assert not wrong
 
 
@@ -75,7 +76,7 @@ def test_no_operator_is_looked_up_by_text():
     wrong = []
     for path in PACKAGE.rglob("*.py"):
         place = path.relative_to(PACKAGE).as_posix()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             if (
                 isinstance(node, ast.Subscript)
                 and isinstance(node.value, ast.Name)

@@ -383,6 +383,17 @@ def test_an_empty_dataset_and_wrong_columns_are_named(make_model, batches):
         make_model().train(1, batches(columns=3))
 
 
+def test_two_columns_without_a_loss_get_the_cure(batches):
+    class Plain(nn.Cell):
+        def construct(self, x):
+            return x.sum()
+
+    with pytest.raises(
+        TypeError, match=r"has 2 columns, but construct of Plain takes \(x\), and the Model has no loss_fn"
+    ):
+        ms.Model(Plain()).train(1, batches())
+
+
 def test_a_dynamic_manager_gives_up_after_a_thousand_overflows():
     manager = ms.DynamicLossScaleManager(4, 2, 2)
     with pytest.raises(RuntimeError):

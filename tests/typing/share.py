@@ -12,7 +12,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-LEAST = 0.92
+LEAST = 0.925  # machines differ by a few hundredths of a percent in what they have installed
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -12,7 +12,7 @@ import { Model } from "./model";
 import { Options, highlighting } from "./options";
 import { Panel, icon } from "./panel";
 import { showReopened } from "./reopened";
-import { reveal, revealed } from "./source";
+import { mistaken, reveal, revealed } from "./source";
 import { Status } from "./status";
 
 const CATEGORY = "msnb";
@@ -163,7 +163,7 @@ const plugin: JupyterFrontEndPlugin<void> = {
     completers?.registerProvider(new Options());
     editors?.addExtension({
       name: "msnb:cells",
-      factory: () => EditorExtensionRegistry.createImmutableExtension([highlighting, revealed]),
+      factory: () => EditorExtensionRegistry.createImmutableExtension([highlighting, revealed, mistaken]),
     });
     model.changed.connect(() =>
       ["mode-graph", "mode-pynative", "graph"].forEach((id) => commands.notifyCommandChanged(`msnb:${id}`)),

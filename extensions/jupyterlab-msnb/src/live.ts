@@ -1,7 +1,8 @@
-// Graphs that follow typing: the text of the cell goes to the kernel when the hands rest, and only while it is idle.
+// Graphs that follow typing: the text of the cell goes to the kernel when the hands rest, once it is idle.
 import type { Cell } from "@jupyterlab/cells";
 import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
 import { ask, kernelOf } from "./kernel";
+import { mistake } from "./source";
 
 const REST = 250; // milliseconds without a key
 
@@ -58,12 +59,18 @@ export class Live {
   private async send(): Promise<void> {
     const now = this.idle();
     if (!now) {
+      if (kernelOf(this.tracker.currentWidget)?.status === "busy") {
+        this.timer = window.setTimeout(() => void this.send(), REST); // what was typed meanwhile counts, too
+      }
       return;
     }
     const question = { what: "typed", cell: now.cell.model.id, text: now.cell.model.sharedModel.getSource() };
     try {
-      const answer = await ask<{ shown: number; said: string | null }>(kernelOf(now.panel)!, question);
+      const answer = await ask<{ said: string | null; line: number | null }>(kernelOf(now.panel)!, question);
       this.say(answer?.said ?? "");
+      if (now.cell.model.sharedModel.getSource() === question.text) {
+        mistake(now.cell, answer?.line ?? null);
+      }
     } catch (error) {
       this.say((error as Error).message);
     }

@@ -90,14 +90,14 @@ export class Panel extends Widget {
       make("span", "msnb-kind", c.kind),
       make("span", "msnb-facts", `${count(c.numbers)} numbers · ${size(c.bytes)}${c.training ? " · training" : ""}`),
     );
+    if (!c.programs) {
+      row.append(make("span", "msnb-facts", "not called yet")); // a graph needs to know its inputs
+      return row;
+    }
     const button = document.createElement("button");
     button.className = "msnb-small";
     button.textContent = "graph";
     button.title = `Show the graph of ${c.name}`;
-    button.disabled = !c.programs;
-    if (button.disabled) {
-      button.title = "Call it first: a graph needs to know its inputs";
-    }
     button.addEventListener("click", () => this.showGraph(c.name));
     row.append(button);
     return row;
@@ -153,9 +153,8 @@ function make(tag: string, className: string, text = ""): HTMLElement {
 }
 
 function count(many: number): string {
-  return many < 10_000
-    ? String(many)
-    : Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 }).format(many);
+  const at = Math.max(0, Math.min(3, Math.floor(Math.log10(many || 1) / 3)));
+  return many < 10_000 ? String(many) : `${Number((many / 1000 ** at).toPrecision(3))} ${["", "k", "M", "G"][at]}`;
 }
 
 function size(octets: number): string {

@@ -1,16 +1,19 @@
 // A notebook that is opened again has no kernel with its widgets: where JupyterLab would say that a model was not
-// found, the page that a view of msnb also left in the notebook is shown instead.
+// found, or wait for a kernel that does not start, the page that a view of msnb also left in the notebook is shown.
 import { CodeCell } from "@jupyterlab/cells";
 import type { INotebookTracker, NotebookPanel } from "@jupyterlab/notebook";
 import { Widget } from "@lumino/widgets";
 
 const LOST = /model not found/i;
+const LOADING = /^loading widget/i;
+const PATIENCE = 2500; // milliseconds; a kernel that starts later puts the live view in the page's place
 // How the HTML of a view begins: a picture with its page, or the frame alone that views left before.
 const VIEW = /^<(div class="msnb-view"|iframe srcdoc=")/;
 
 export function showReopened(tracker: INotebookTracker): void {
   tracker.widgetAdded.connect((_, panel) => {
-    const look = () => repair(panel);
+    const waiting = new WeakSet<Node>();
+    const look = () => repair(panel, waiting);
     const observer = new MutationObserver(look);
     void panel.context.ready.then(() => {
       observer.observe(panel.content.node, { childList: true, subtree: true });
@@ -20,13 +23,25 @@ export function showReopened(tracker: INotebookTracker): void {
   });
 }
 
-function repair(panel: NotebookPanel): void {
-  for (const node of panel.content.node.querySelectorAll<HTMLElement>(".jp-OutputArea-output.jupyter-widgets")) {
-    // Only the bare message: a living widget has elements of its own, and text that may say anything.
-    if (node.childElementCount === 0 && LOST.test(node.textContent ?? "")) {
+function repair(panel: NotebookPanel, waiting: WeakSet<Node>): void {
+  for (const node of panel.content.node.querySelectorAll<HTMLElement>(".jp-OutputArea-output")) {
+    if (says(node, LOST) && node.classList.contains("jupyter-widgets")) {
       void replace(panel, node);
+    } else if (says(node, LOADING) && !waiting.has(node)) {
+      waiting.add(node);
+      window.setTimeout(() => {
+        waiting.delete(node);
+        if (node.isConnected && says(node, LOADING)) {
+          void replace(panel, node);
+        }
+      }, PATIENCE);
     }
   }
+}
+
+/** Only the bare message: a living widget has elements of its own, and text that may say anything. */
+function says(node: HTMLElement, message: RegExp): boolean {
+  return node.childElementCount === 0 && message.test(node.textContent ?? "");
 }
 
 async function replace(panel: NotebookPanel, node: HTMLElement): Promise<void> {

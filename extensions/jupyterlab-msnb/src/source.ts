@@ -1,26 +1,43 @@
 // From a node of a graph to its line in the notebook, and back from the cursor to the node.
-import type { CodeCell } from "@jupyterlab/cells";
+import type { Cell, CodeCell } from "@jupyterlab/cells";
 import type { INotebookTracker } from "@jupyterlab/notebook";
 import { StateEffect, StateField } from "@codemirror/state";
 import { Decoration, DecorationSet, EditorView } from "@codemirror/view";
 import type { IPlace } from "./kernel";
 
 const mark = StateEffect.define<number | null>();
-const line = Decoration.line({ class: "msnb-revealed" });
+const fault = StateEffect.define<number | null>();
+
+function marked(effect: typeof mark, className: string): StateField<DecorationSet> {
+  const line = Decoration.line({ class: className });
+  return StateField.define<DecorationSet>({
+    create: () => Decoration.none,
+    update(marks, transaction) {
+      for (const each of transaction.effects) {
+        if (each.is(effect)) {
+          return each.value === null ? Decoration.none : Decoration.set([line.range(each.value)]);
+        }
+      }
+      return transaction.docChanged ? Decoration.none : marks;
+    },
+    provide: (field) => EditorView.decorations.from(field),
+  });
+}
 
 /** Editor extension: the line that a click on a node has asked for, until the text or the cursor changes. */
-export const revealed = StateField.define<DecorationSet>({
-  create: () => Decoration.none,
-  update(marks, transaction) {
-    for (const effect of transaction.effects) {
-      if (effect.is(mark)) {
-        return effect.value === null ? Decoration.none : Decoration.set([line.range(effect.value)]);
-      }
-    }
-    return transaction.docChanged ? Decoration.none : marks;
-  },
-  provide: (field) => EditorView.decorations.from(field),
-});
+export const revealed = marked(mark, "msnb-revealed");
+
+/** Editor extension: the line that keeps a graph from following, until the text changes. */
+export const mistaken = marked(fault, "msnb-mistake");
+
+/** Mark the line of a cell that keeps its graph from following; null for none. */
+export function mistake(cell: Cell, line: number | null): void {
+  const view = viewOf(cell);
+  if (view) {
+    const there = line !== null && line >= 1 && line <= view.state.doc.lines;
+    view.dispatch({ effects: fault.of(there ? view.state.doc.line(line).from : null) });
+  }
+}
 
 /** Show a line of a cell; whether there is such a cell. Only `asked` moves the focus. */
 export function reveal(tracker: INotebookTracker, place: IPlace & { asked?: boolean }): boolean {

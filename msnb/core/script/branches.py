@@ -19,20 +19,7 @@ def if_(
     """An `if` statement: the branches change the variables `names`."""
     if not dynamic(condition):
         return then() if condition else otherwise()
-    before = read()
-
-    def branch(fn):
-        def run():
-            write(copied(before))
-            fn()
-            return read()
-
-        return run
-
-    try:
-        yes, no = Branch(branch(then)), Branch(branch(otherwise))
-    finally:
-        write(before)
+    yes, no = _both(then, otherwise, read, write, lambda value: read())
     write(select(boolean(condition, place), yes, no, names, place))
 
 
@@ -48,20 +35,25 @@ def if_return(
     """An `if` whose branches both return."""
     if not dynamic(condition):
         return then() if condition else otherwise()
+    yes, no = _both(then, otherwise, read, write, lambda value: (value,))
+    return select(boolean(condition, place), yes, no, ("return",), place)[0]
+
+
+def _both(then, otherwise, read, write, left):
+    """The two branches, each traced from the same variables; `left` makes of what one returns what it leaves behind."""
     before = read()
 
     def branch(fn):
         def run():
             write(copied(before))
-            return (fn(),)
+            return left(fn())
 
-        return run
+        return Branch(run)
 
     try:
-        yes, no = Branch(branch(then)), Branch(branch(otherwise))
+        return branch(then), branch(otherwise)
     finally:
         write(before)
-    return select(boolean(condition, place), yes, no, ("return",), place)[0]
 
 
 def if_function(*args: Any) -> Any:

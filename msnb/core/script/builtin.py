@@ -65,28 +65,6 @@ def range_(*bounds: Any) -> Any:
     return range(*[int(b) if isinstance(b, Tensor) else b for b in bounds])
 
 
-@replace_builtin(print)
-def print_(*args: Any, sep: str = " ", end: str = "\n", file: Any = None, flush: bool = False) -> None:
-    """``print``: traced values are printed when the graph runs, in order."""
-    traced = [a for a in args if dynamic(a)]
-    if not traced:
-        return builtins.print(*args, sep=sep, end=end, file=file, flush=flush)
-
-    def show(*arrays):
-        arrays = iter(arrays)
-        builtins.print(
-            *[Tensor(next(arrays)) if dynamic_then else a for a, dynamic_then in zip(args, marks)],
-            sep=sep,
-            end=end,
-            file=file,
-            flush=True,
-        )
-
-    marks = [dynamic(a) for a in args]
-    jax.debug.callback(show, *[a._array for a in traced], ordered=True)
-    return None
-
-
 def _cast(builtin, dtype):
     def convert(*args):
         if args and dynamic(args[0]):

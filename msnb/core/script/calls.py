@@ -61,7 +61,7 @@ def call(fn: Callable[..., Any]) -> Any:
 
 def scoped_call(fn: Callable[..., Any]) -> Any:
     """As `call`; what a converted function of the user's computes stands in a scope of its own, named after it:
-    ``Default/g()``, and ``Default/g() 2`` for the second call in the same graph."""
+    ``Default/g()``, and ``Default/g() 2`` for the second call by the same Cell."""
     found = call(fn)
     if type(found) not in (types.FunctionType, types.MethodType) or not is_lowered(found.__code__):
         return found
@@ -70,8 +70,10 @@ def scoped_call(fn: Callable[..., Any]) -> Any:
         return found
 
     def scoped(*args, **kwargs):
-        counts = trace.thread.frame.root().calls if trace.thread.frame is not None else {}
-        counts[name] = many = counts.get(name, 0) + 1
+        thread = trace.thread
+        counts = thread.frame.root().calls if thread.frame is not None else {}
+        key = id(thread.cell), name  # the trace keeps the Cell
+        counts[key] = many = counts.get(key, 0) + 1
         with jax.named_scope(f"{name}()" if many == 1 else f"{name}() {many}"):
             return found(*args, **kwargs)
 

@@ -338,6 +338,7 @@ class _Loop:
                     self.names[v],
                     f"is first assigned inside the loop at {self.at} and has no value "
                     f"if the loop does not run; assign it before the loop as well",
+                    self.place,
                 )
         self.write(tuple(values))
         rest = results[len(self.spots) :]

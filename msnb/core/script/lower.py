@@ -274,6 +274,21 @@ class Lowering(ast.NodeTransformer):
         self.generic_visit(node)
         return at(node, self.rt("not_", node.operand)) if isinstance(node.op, ast.Not) else node
 
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> Any:
+        pieces = []
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                specification = self.visit(part.format_spec) if part.format_spec else ast.Constant("")
+                part = ast.Tuple([self.visit(part.value), ast.Constant(part.conversion), specification], ast.Load())
+            pieces.append(part)
+        return at(node, self.rt("text", *pieces))
+
+    def visit_BinOp(self, node: ast.BinOp) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Mod) and _is_text(node.left):
+            return at(node, self.rt("percent", node.left, node.right))
+        return node
+
     def visit_Compare(self, node: ast.Compare) -> Any:
         self.generic_visit(node)
         if len(node.ops) == 1:
@@ -311,6 +326,10 @@ class Lowering(ast.NodeTransformer):
         if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and self.self_name:
             return at(node, ast.Call(load("super"), [load("__class__"), load(self.self_name)], []))
         self.generic_visit(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "format" and _is_text(node.func.value):
+            return at(
+                node, ast.Call(self.rt("formatted", node.func.value).func, [node.func.value, *node.args], node.keywords)
+            )
         if isinstance(node.func, ast.Name) and node.func.id in ("super", "isinstance", "hasattr", "getattr"):
             return node
         node.func = at(node, self.rt("call", node.func))
@@ -354,6 +373,10 @@ def _plain(function):
     if hasattr(ast, "TypeVar") and not hasattr(function, "type_params"):
         function.type_params = []
     return function
+
+
+def _is_text(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _lambda(body):

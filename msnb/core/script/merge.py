@@ -10,7 +10,7 @@ import numpy as np
 from msnb.core import trace
 from msnb.core._jax_private import eval_jaxpr, strengthen
 from msnb.core.dtype import name as dtype_name
-from msnb.core.errors import describe
+from msnb.core.errors import describe, raise_at
 from msnb.core.errors import place as show_place
 from msnb.core.script.calls import scoped_call
 from msnb.core.script.raises import Raised
@@ -27,14 +27,21 @@ class Undefined:
     Args:
         name (str): The variable.
         why (str): What is wrong with it.
+        place (tuple): (file, line, function) of the statement that leaves it so. Default: None, where it is used.
     """
 
-    def __init__(self, name: str, why: str = "is used before it is assigned") -> None:
-        self.__dict__["name"], self.__dict__["why"] = name, why
+    def __init__(
+        self, name: str, why: str = "is used before it is assigned", place: tuple[str, int, str] | None = None
+    ) -> None:
+        self.__dict__.update(name=name, why=why, place=place)
 
     def complain(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Raise UnboundLocalError."""
-        raise UnboundLocalError(f"The local variable '{self.name}' {self.why}.")
+        error = UnboundLocalError(f"The local variable '{self.name}' {self.why}.")
+        if self.place is not None:  # what uses it may be msnb, which hands it on as a result
+            file, line, owner = vars(self)["place"]
+            raise_at(error, file, line, owner.rpartition(" ")[2].strip("'"))
+        raise error
 
     __getattr__ = __call__ = __getitem__ = __bool__ = __iter__ = __len__ = __float__ = __int__ = complain
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = complain
@@ -231,7 +238,7 @@ def _undefined(name, yes, no, first, second, outs, place):
         return rebuild_a, [(v,) for v in la]
     if not name.startswith("__rv"):
         why = f"is assigned in only one branch of the 'if' at {_at(place)}; assign it before the 'if' as well"
-        return (lambda values: values[0]), [(Undefined(name, why),)]
+        return (lambda values: values[0]), [(Undefined(name, why, place),)]
     branch, side, positions, rebuild = (no, 1, ib, rebuild_b) if missing_a else (yes, 0, ia, rebuild_a)
     entries = []
     for position in positions:

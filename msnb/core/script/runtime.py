@@ -18,6 +18,7 @@ from msnb.core.script.calls import scoped_call as call
 from msnb.core.script.loops import for_, while_
 from msnb.core.script.merge import MISSING, Undefined
 from msnb.core.script.raises import assert_, check, raising, trying
+from msnb.core.script.texts import formatted, percent, text
 from msnb.core.tensor import Tensor, box
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "call",
     "contains",
     "for_",
+    "formatted",
     "get_item",
     "if_",
     "if_expression",
@@ -35,8 +37,10 @@ __all__ = [
     "if_return",
     "not_",
     "or_",
+    "percent",
     "raising",
     "set_item",
+    "text",
     "trying",
     "while_",
 ]

@@ -18,6 +18,8 @@ _MODULES = (
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"msnb.dataset.engine.{name}")
+    if name == "config":
+        return import_module("msnb.dataset.core.config")
     if name[:1].isupper() or name == "zip":  # else the import of any submodule would come by here, and load them all
         for module in ("datasets", "samplers"):
             found = import_module(f"msnb.dataset.engine.{module}")

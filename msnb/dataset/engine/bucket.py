@@ -106,8 +106,20 @@ def bucket_batch_by_length(
         ValueError: If bounds or sizes do not fit together.
 
     Examples:
-        >>> pad_info = {"col": ([None], 0)}
-        >>> dataset = dataset.bucket_batch_by_length(["col"], [5, 10], [2, 3, 1], lambda x: len(x), pad_info)
+        Texts of any length in three shapes, so that a graph is compiled three times and not for each length. A column
+        of ones is padded with zeros like the text: a mask, by which sums and means leave the padding out.
+
+        >>> def texts():
+        ...     for ids in ([3, 1], [5], [4, 4, 2], [7, 7, 7, 7, 7]):
+        ...         yield np.array(ids, np.int32), np.ones(len(ids), np.float32)
+        >>> zeros = {"ids": ([None], 0), "mask": ([None], 0)}
+        >>> batches = ds.GeneratorDataset(texts, ["ids", "mask"], shuffle=False).bucket_batch_by_length(
+        ...     ["ids"], [3, 5, 9], [2, 2, 2, 1], pad_info=zeros, pad_to_bucket_boundary=True)
+        >>> for ids, mask in batches.create_tuple_iterator():
+        ...     print(ids.shape, (ids * mask).sum() / mask.sum())
+        (2, 2) 3.0
+        (1, 4) 3.3333333
+        (1, 8) 7.0
     """
     return BucketBatchByLengthDataset(
         self,

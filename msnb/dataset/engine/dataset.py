@@ -5,6 +5,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
+from msnb.common import shown
 from msnb.common.arguments import answered
 from msnb.dataset.engine.optimiser import explain, optimised
 from msnb.dataset.engine.queries import Queries
@@ -31,7 +32,6 @@ class Dataset(Queries):
         from msnb.dataset.engine.joining import zip_with as zip
         from msnb.dataset.engine.map import flat_map, map
         from msnb.dataset.engine.monitor import monitor
-        from msnb.dataset.engine.preview import shown as __repr__
         from msnb.dataset.engine.saving import save
         from msnb.dataset.engine.selecting import filter, repeat, shuffle, skip, take
         from msnb.dataset.engine.splitting import split
@@ -40,9 +40,12 @@ class Dataset(Queries):
         from msnb.dataset.text.sentencepiece import build_sentencepiece_vocab
         from msnb.dataset.text.vocab import build_vocab
 
+        def __repr__(self) -> str: ...
+
     # What is known of it once somebody has asked, beside what Queries has.
     _col_names = _batch_size = _repeat_count = _num_classes = None
     _input_indexs = ()
+    _mime_ = shown.mime
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         new = super().__new__(cls)

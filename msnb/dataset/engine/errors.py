@@ -6,6 +6,8 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
+from msnb.core.places import place
+
 _HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep  # all of msnb
 _LIBRARIES = tuple({sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib")})
 
@@ -14,9 +16,11 @@ class UserError(RuntimeError):
     """A RuntimeError that already says where it happened.
 
     Attributes:
+        retells (bool): That its sentence is that of its cause: who shows both needs one of them.
         before: (columns, number) of the rows of the same chunk that were made before it happened: they come first.
     """
 
+    retells = True
     before = None
 
 
@@ -36,15 +40,15 @@ class NoDataError(RuntimeError):
 
 
 def users_line(error: BaseException) -> str | None:
-    """``file:line in function`` of the innermost frame of the user's, a library's where there is none; "" when all are
-    msnb's.
+    """``file:line, in function: text`` of the innermost frame of the user's, a library's where there is none; "" when
+    all are msnb's.
     """
     if hasattr(error, "msnb_line"):  # raised in another process
         return error.msnb_line
     frames = traceback.extract_tb(error.__traceback__)
     frames = [f for f in reversed(frames) if not os.path.abspath(f.filename).startswith(_HERE)]
     own = [f for f in frames if not f.filename.startswith(_LIBRARIES)]
-    return next((f"{f.filename}:{f.lineno}, in {f.name}: {f.line}" for f in own or frames), "")
+    return next((f"{place(f.filename, f.lineno or 0)}, in {f.name}: {f.line}" for f in own or frames), "")
 
 
 def rows_before(error: BaseException) -> tuple[Any, int]:

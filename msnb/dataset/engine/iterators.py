@@ -137,6 +137,16 @@ class Iterator:
         groups = self._prefetcher if self._monitor is None else self._monitor.follow(self._prefetcher)
         self._rows = chain.from_iterable(groups)
 
+    def get_next(self) -> Any:
+        """The next row; where an epoch ends an empty one, after which the next epoch begins."""
+        try:
+            return next(self)
+        except StopIteration:
+            return self._nothing()
+
+    def _nothing(self):
+        return []
+
     def _finish(self, row):
         raise RuntimeError("Calling base class Iterator's get_next is invalid.")
 
@@ -171,6 +181,9 @@ class Iterator:
 
 class DictIterator(Iterator):
     """Rows as dicts: column name to value."""
+
+    def _nothing(self):
+        return {}
 
     def _finish(self, row):
         return dict(zip(self._columns, row, strict=True))

@@ -110,7 +110,7 @@ class ConcatDataset(Dataset):
                 raise ValueError(f"The parameter NumSamples of {child} is not support to be set!")
             if isinstance(child, BatchDataset):
                 raise TypeError(f"The parameter {child} of concat must not be BatchDataset!")
-        self.dataset_size = None
+        self.dataset_size: int | None = None
         _read_all(self)
         self.children_sizes_ = [c.get_dataset_size() for c in self.children]
         self._shard = shard_children(self, sampler)

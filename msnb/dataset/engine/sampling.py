@@ -55,14 +55,14 @@ class Sequential(Running):
     def begin(self, sampler: Any, class_ids: Any) -> None:
         self.start = sampler.start_index or 0
         if sampler.of_records:
-            self.count = self.limit(self.rows)
+            self.count: Any = self.limit(self.rows)
             return
         if self.rows and self.start >= self.rows:
             raise RuntimeError(
                 f"Invalid parameter, start_index must be less than num_rows, but got start_index: {self.start}, "
                 f"num_rows: {self.rows}."
             )
-        self.count = self.limit(self.rows - self.start)
+        self.count: Any = self.limit(self.rows - self.start)
 
     def draw(self) -> np.ndarray:
         return np.arange(self.start, self.start + self.count, dtype=np.int64) % max(self.rows, 1)
@@ -70,9 +70,9 @@ class Sequential(Running):
 
 class Random(Running):
     def begin(self, sampler: Any, class_ids: Any) -> None:
-        self.count = self.limit(self.rows)
+        self.count: Any = self.limit(self.rows)
         self.seed = fresh_seed() if sampler.own_seed is None else sampler.own_seed
-        self.order = list(range(self.rows))
+        self.order: list[int] = list(range(self.rows))
 
     def draw(self) -> np.ndarray:
         reshuffle = self.sampler.reshuffle_each_epoch
@@ -87,16 +87,18 @@ class Random(Running):
 
 class Distributed(Running):
     def begin(self, sampler: Any, class_ids: Any) -> None:
-        self.count = self.limit(self.rows)
+        self.count: Any = self.limit(self.rows)
         self.seed = fresh_seed() if sampler.seed is None else sampler.seed + 1
-        self.order = list(range(self.rows))
+        self.order: list[int] = list(range(self.rows))
         shards, shard = sampler.num_shards, sampler.shard_id
         offset = sampler.offset
         if offset != -1:
-            self.share = (self.rows + offset) // shards + (shard < (self.rows + offset) % shards) - (shard < offset)
+            self.share: int = (
+                (self.rows + offset) // shards + (shard < (self.rows + offset) % shards) - (shard < offset)
+            )
         else:
             offset = 0
-            self.share = -(-self.rows // shards)
+            self.share: int = -(-self.rows // shards)
         self.offset = offset
         self.share = min(self.count, self.share)
 
@@ -124,9 +126,9 @@ class PK(Running):
             )
         self.seed = fresh_seed()
         ids = np.asarray(class_ids() if callable(class_ids) else class_ids)
-        self.by_class = {int(c): np.flatnonzero(ids == c) for c in np.unique(ids)}
-        self.labels = sorted(self.by_class)
-        self.count = self.limit(sampler.num_val * len(self.labels))
+        self.by_class: dict[int, np.ndarray] = {int(c): np.flatnonzero(ids == c) for c in np.unique(ids)}
+        self.labels: list[int] = sorted(self.by_class)
+        self.count: Any = self.limit(sampler.num_val * len(self.labels))
         self.stream = Mt32(self.seed)
         if sampler.shuffle:
             self.stream.shuffle(self.labels)
@@ -143,8 +145,8 @@ class PK(Running):
 
 class Subset(Running):
     def begin(self, sampler: Any, class_ids: Any) -> None:
-        self.order = [int(i) for i in sampler.indices]
-        self.count = self.limit(len(self.order))
+        self.order: list[int] = [int(i) for i in sampler.indices]
+        self.count: Any = self.limit(len(self.order))
 
     def draw(self) -> np.ndarray:
         if self.sampler.is_random:
@@ -163,8 +165,8 @@ class Subset(Running):
 
 class Weighted(Running):
     def begin(self, sampler: Any, class_ids: Any) -> None:
-        self.count = self.limit(self.rows)
-        self.weights = np.array(sampler.weights, np.float64)
+        self.count: Any = self.limit(self.rows)
+        self.weights: np.ndarray = np.array(sampler.weights, np.float64)
         if len(self.weights) > self.rows:
             raise RuntimeError(
                 "Invalid parameter, size of sample weights must be less than or equal to num of data, otherwise might "
@@ -192,7 +194,7 @@ class FromPython(Running):
     """A sampler class of the user's: it iterates over sample numbers."""
 
     def begin(self, sampler: Any, class_ids: Any) -> None:
-        self.count = self.limit(self.rows)
+        self.count: Any = self.limit(self.rows)
         sampler._handshake(self.rows, self.count)
 
     def draw(self) -> np.ndarray:
@@ -204,7 +206,7 @@ class FromPython(Running):
 
 class FromIterable(Running):
     def begin(self, sampler: Any, class_ids: Any) -> None:
-        self.count = None
+        self.count: Any = None
 
     def draw(self) -> np.ndarray:
         numbers_ = [int(i) for i in self.sampler.sampler]

@@ -8,9 +8,7 @@ from msnb.common.kinds import check, checked
 from msnb.dataset.core.kinds import FLOAT_MAX_INTEGER, of_type, within
 from msnb.dataset.core.optional import cv2
 from msnb.dataset.vision import kernels
-from msnb.dataset.vision._kinds import (
-    Probability,
-)
+from msnb.dataset.vision._kinds import Probability
 from msnb.dataset.vision._pixels import AutoContrast, Equalize, ImageOp, Invert
 from msnb.dataset.vision.utils import ConvertMode
 
@@ -41,7 +39,7 @@ class AdjustBrightness(_Adjust):
 
     _change = staticmethod(kernels.brightness)
 
-    def __init__(self, brightness_factor):
+    def __init__(self, brightness_factor: float) -> None:
         self._set("brightness_factor", brightness_factor)
 
 
@@ -54,7 +52,7 @@ class AdjustContrast(_Adjust):
 
     _change = staticmethod(kernels.contrast)
 
-    def __init__(self, contrast_factor):
+    def __init__(self, contrast_factor: float) -> None:
         self._set("contrast_factor", contrast_factor)
 
 
@@ -67,7 +65,7 @@ class AdjustSaturation(_Adjust):
 
     _change = staticmethod(kernels.saturation)
 
-    def __init__(self, saturation_factor):
+    def __init__(self, saturation_factor: float) -> None:
         self._set("saturation_factor", saturation_factor)
 
 
@@ -80,7 +78,7 @@ class AdjustSharpness(_Adjust):
 
     _change = staticmethod(kernels.sharpness)
 
-    def __init__(self, sharpness_factor):
+    def __init__(self, sharpness_factor: float) -> None:
         self._set("sharpness_factor", sharpness_factor)
 
 
@@ -94,7 +92,7 @@ class AdjustHue(_Adjust):
     _bounds = (-0.5, 0.5)
     _change = staticmethod(kernels.hue)
 
-    def __init__(self, hue_factor):
+    def __init__(self, hue_factor: float) -> None:
         self._set("hue_factor", hue_factor)
 
 

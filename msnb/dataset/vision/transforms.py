@@ -3,7 +3,7 @@ images through Pillow.
 """
 
 import inspect
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -66,8 +66,10 @@ from msnb.dataset.vision.utils import (
     SliceMode,
 )
 
+_T = TypeVar("_T")
 
-def _unified(base, python):
+
+def _unified(base: type[_T], python: Any) -> type[_T]:
     """`base`, which takes PIL images too: they go through `python`, made with the same arguments."""
 
     class Unified(base):
@@ -93,21 +95,23 @@ def _unified(base, python):
     return Unified
 
 
-AutoContrast = _unified(_pixels.AutoContrast, py.AutoContrast)
-CenterCrop = _unified(_crops.CenterCrop, py.CenterCrop)
-Equalize = _unified(_pixels.Equalize, py.Equalize)
-Invert = _unified(_pixels.Invert, py.Invert)
-Pad = _unified(_geometry.Pad, py.Pad)
-RandomAffine = _unified(_geometry.RandomAffine, py.RandomAffine)
-RandomColor = _unified(_pixels.RandomColor, py.RandomColor)
-RandomColorAdjust = _unified(_pixels.RandomColorAdjust, py.RandomColorAdjust)
-RandomCrop = _unified(_crops.RandomCrop, py.RandomCrop)
-RandomHorizontalFlip = _unified(_geometry.RandomHorizontalFlip, py.RandomHorizontalFlip)
-RandomResizedCrop = _unified(_crops.RandomResizedCrop, py.RandomResizedCrop)
-RandomRotation = _unified(_geometry.RandomRotation, py.RandomRotation)
-RandomSharpness = _unified(_pixels.RandomSharpness, py.RandomSharpness)
-RandomVerticalFlip = _unified(_geometry.RandomVerticalFlip, py.RandomVerticalFlip)
-Resize = _unified(_geometry.Resize, py.Resize)
+AutoContrast: type[_pixels.AutoContrast] = _unified(_pixels.AutoContrast, py.AutoContrast)
+CenterCrop: type[_crops.CenterCrop] = _unified(_crops.CenterCrop, py.CenterCrop)
+Equalize: type[_pixels.Equalize] = _unified(_pixels.Equalize, py.Equalize)
+Invert: type[_pixels.Invert] = _unified(_pixels.Invert, py.Invert)
+Pad: type[_geometry.Pad] = _unified(_geometry.Pad, py.Pad)
+RandomAffine: type[_geometry.RandomAffine] = _unified(_geometry.RandomAffine, py.RandomAffine)
+RandomColor: type[_pixels.RandomColor] = _unified(_pixels.RandomColor, py.RandomColor)
+RandomColorAdjust: type[_pixels.RandomColorAdjust] = _unified(_pixels.RandomColorAdjust, py.RandomColorAdjust)
+RandomCrop: type[_crops.RandomCrop] = _unified(_crops.RandomCrop, py.RandomCrop)
+RandomHorizontalFlip: type[_geometry.RandomHorizontalFlip] = _unified(
+    _geometry.RandomHorizontalFlip, py.RandomHorizontalFlip
+)
+RandomResizedCrop: type[_crops.RandomResizedCrop] = _unified(_crops.RandomResizedCrop, py.RandomResizedCrop)
+RandomRotation: type[_geometry.RandomRotation] = _unified(_geometry.RandomRotation, py.RandomRotation)
+RandomSharpness: type[_pixels.RandomSharpness] = _unified(_pixels.RandomSharpness, py.RandomSharpness)
+RandomVerticalFlip: type[_geometry.RandomVerticalFlip] = _unified(_geometry.RandomVerticalFlip, py.RandomVerticalFlip)
+Resize: type[_geometry.Resize] = _unified(_geometry.Resize, py.Resize)
 UniformAugment = _augment.UniformAugment
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from msnb.insight.gradients.rows import SATURATES
+from msnb.insight.gradients.words import listed, num, place_of, times
 from msnb.ir.source import show
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -21,7 +22,6 @@ _TREND = 0.7  # rank correlation with depth from which it is one
 _TINY = 1e-12  # an RMS below it does nothing in float32
 _DEAD, _SATURATED = 0.3, 0.5
 _LARGE_UPDATE = 1.0  # of a Parameter's norm, in one step
-_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 _JUMP = 1e3  # of the norm, against the median before
 
 
@@ -30,7 +30,8 @@ class Finding:
     """One thing worth knowing.
 
     Attributes:
-        kind (str): "nonfinite", "vanishing", "exploding", "dead", "saturated", "missing", "constant" or "update".
+        kind (str): "nonfinite", "vanishing", "exploding", "dead", "saturated", "missing", "flat", "constant" or
+            "update".
         severity (str): "error" or "warning".
         text (str): a sentence or two.
         names (tuple[str]): rows that it is about.
@@ -106,8 +107,8 @@ def _over_layers(recording):
         a, b = rows[0], rows[-1]
         factor = 10 ** (fall / (len(rows) - 1))
         text = (
-            f"The gradients vanish toward the input: an element of {b.name} has {_num(level[-1])} (RMS), one of "
-            f"{a.name} {_num(level[0])}, {_times(10 ** min(fall, 300))} less over {len(rows)} layers "
+            f"The gradients vanish toward the input: an element of {b.name} has {num(level[-1])} (RMS), one of "
+            f"{a.name} {num(level[0])}, {times(10 ** min(fall, 300))} less over {len(rows)} layers "
             f"(about {factor:.2g}x per layer). {_cause(recording, a, b)}"
         )
         return [Finding("vanishing", "error", text.strip(), tuple(r.name for r in rows), a.source)]
@@ -115,8 +116,8 @@ def _over_layers(recording):
         a, b = rows[0], rows[-1]
         factor = 10 ** (-fall / (len(rows) - 1))
         text = (
-            f"The gradients explode toward the input: an element of {b.name} has {_num(level[-1])} (RMS), one of "
-            f"{a.name} {_num(level[0])}, {_times(10 ** min(-fall, 300))} more over {len(rows)} layers (about "
+            f"The gradients explode toward the input: an element of {b.name} has {num(level[-1])} (RMS), one of "
+            f"{a.name} {num(level[0])}, {times(10 ** min(-fall, 300))} more over {len(rows)} layers (about "
             f"{factor:.2g}x per layer). Smaller initial weights, normalisation or clipping "
             f"(ops.clip_by_global_norm) keep them in bounds."
         )
@@ -171,8 +172,8 @@ def _over_steps(recording):
                 Finding(
                     "exploding",
                     "error",
-                    f"Step {steps[at].number}: the norm of all gradients jumps to {_num(total[at])}, "
-                    f"{_times(total[at] / before)} of the median before. A lower learning rate, or clipping "
+                    f"Step {steps[at].number}: the norm of all gradients jumps to {num(total[at])}, "
+                    f"{times(total[at] / before)} of the median before. A lower learning rate, or clipping "
                     f"(ops.clip_by_global_norm), prevents it.",
                     (),
                     None,
@@ -190,7 +191,7 @@ def _missing(recording):
             Finding(
                 "missing",
                 "warning",
-                f"{_list(recording.untrained)}: trainable, but no gradient is taken with respect to "
+                f"{listed(recording.untrained)}: trainable, but no gradient is taken with respect to "
                 f"{'it' if len(recording.untrained) == 1 else 'them'}. Were they given to the optimizer?",
                 tuple(recording.untrained),
             )
@@ -201,44 +202,70 @@ def _missing(recording):
         shares = [s for s in shares if not np.isnan(s)]
         if shares and min(shares) == 1:
             zero.append(row)
-    all_rows = recording.rows("parameter")
-    if zero and len(zero) == len(all_rows):
-        return [
-            *found,
-            Finding(
-                "missing",
-                "error",
-                "Every gradient is exactly zero in every step: the loss does not "
-                "depend on the Parameters. Is it computed from the network's output, without "
-                "ops.stop_gradient, argmax or rounding?",
-                tuple(r.name for r in zero),
-            ),
-        ]
-    unread = [r.name for r in zero if r.name in recording.unread]
-    rest = [r for r in zero if r.name not in recording.unread]
-    if unread:
-        found.append(
-            Finding(
-                "missing",
-                "warning",
-                f"{_list(unread)}: not used by the forward pass, so no gradient "
-                f"reaches {'it' if len(unread) == 1 else 'them'}.",
-                tuple(unread),
-            )
-        )
-    if rest:
-        found.append(
-            Finding(
-                "missing",
-                "warning",
-                f"{_list([r.name for r in rest])}: the gradient is exactly zero in "
-                f"every step. Nothing the loss depends on comes from there: look for ops.stop_gradient, "
-                f"dead ReLUs or a product with zero after it.",
-                tuple(r.name for r in rest),
-                rest[0].source,
-            )
-        )
+    if zero and len(zero) == len(recording.rows("parameter")):
+        return [*found, _flat(recording, zero)]
+    cut = recording.cut_off or ()
+    unread = [r for r in zero if r.name in recording.unread]
+    without = [r for r in zero if r not in unread and r.name in cut]
+    still = [r for r in zero if r not in unread and r not in without]
+    for rows, why in (
+        (unread, "not used by the forward pass, so no gradient reaches {}."),
+        (
+            without,
+            "the gradient is zero whatever the values are: ops.stop_gradient, argmax or rounding cuts {} off from the "
+            "loss.",
+        ),
+        (
+            still,
+            "the gradient is exactly zero in every step, and what the loss takes from {} comes to nothing: look for "
+            "dead ReLUs, saturated functions or a product with zero after it.",
+        ),
+    ):
+        if rows:
+            names = [row.name for row in rows]
+            text = f"{listed(names)}: {why.format('it' if len(rows) == 1 else 'them')}"
+            source = None if rows is unread else rows[0].source
+            found.append(Finding("missing", "warning", text, tuple(names), source))
     return found
+
+
+def _flat(recording, rows):
+    """Why every gradient is exactly zero in every step: the program tells a loss that is flat from one that is apart
+    from the Parameters."""
+    names, cut = tuple(row.name for row in rows), recording.cut_off
+    losses = [step.loss for step in recording.steps if step.loss is not None]
+    if cut is not None and cut.issuperset(names):
+        return Finding(
+            "missing",
+            "error",
+            "Every gradient is exactly zero, whatever the values are: the loss does not depend on the Parameters. Is "
+            "it computed from the network's output, without ops.stop_gradient, argmax or rounding?",
+            names,
+        )
+    if losses and not any(losses):
+        return Finding(
+            "flat",
+            "warning",
+            "The loss is saturated: it is exactly 0 in every step, and so is every gradient. Nothing is left to learn "
+            "from this data: has it one class only, or has the network learned it already?",
+            names,
+        )
+    stands = f", where it stands at {num(losses[-1])}," if losses else ""
+    if cut is not None:
+        return Finding(
+            "flat",
+            "error",
+            f"Every gradient is exactly zero in every step: the loss depends on the Parameters, but{stands or ' it'} "
+            f"is flat. Look for a function that is saturated or clipped, for dead ReLUs, or a product with zero.",
+            names,
+        )
+    return Finding(
+        "missing",
+        "error",
+        f"Every gradient is exactly zero in every step. Either the loss{stands} is saturated, or it does not depend on "
+        f"the Parameters: is it computed from the network's output, without ops.stop_gradient, argmax or rounding?",
+        names,
+    )
 
 
 def _constant(recording):
@@ -257,7 +284,7 @@ def _constant(recording):
         Finding(
             "constant",
             "warning",
-            f"{_list(names)}: the gradient is the same in every step. Does the loss use "
+            f"{listed(names)}: the gradient is the same in every step. Does the loss use "
             f"the data, and are the Parameters updated?",
             tuple(names),
         )
@@ -280,7 +307,7 @@ def _updates(recording):
         Finding(
             "update",
             "warning",
-            f"{_list([n for n, _ in large])}: each step changes "
+            f"{listed([n for n, _ in large])}: each step changes "
             f"{'it' if len(large) == 1 else 'them'} by more than all it is ({worst[0]}: {worst[1]:.0%} of its "
             f"norm; about 0.1 % is usual). The learning rate is too high.",
             tuple(n for n, _ in large),
@@ -294,19 +321,20 @@ def _dead(recording):
     steps = _finite_steps(recording)[-RECENT:]
     found = []
     for row in recording.rows("output"):
-        dead = recording.dead_units(row, steps)
+        dead = recording.dead_units(row, steps) if steps else None
         if dead is not None and len(dead) and dead.mean() >= _DEAD:
             found.append((row, dead))
     if not found:
         return []
     worst, dead = max(found, key=lambda item: item[1].mean())
     names = [row.name for row, _ in found]
+    which = f"the last {len(steps)} steps" if len(steps) > 1 else "this step"
     text = (
-        f"Dead ReLU: {dead.sum()} of {len(dead)} units of {worst.name} ({dead.mean():.0%}) are zero for every "
-        f"sample of the last {len(steps)} step{'s' * (len(steps) != 1)}, and pass no gradient on."
+        f"Dead ReLU: {dead.sum()} of {len(dead)} units of {place_of(worst)} ({dead.mean():.0%}) are zero for every "
+        f"sample of {which}, and pass no gradient on."
     )
     if len(found) > 1:
-        text += f" {len(found) - 1} more: {_list([n for n in names if n != worst.name])}."
+        text += f" {len(found) - 1} more: {'; '.join(place_of(row) for row, _ in found if row is not worst)}."
     return [
         Finding(
             "dead",
@@ -329,9 +357,10 @@ def _saturated(recording):
     if not found:
         return []
     worst, share = max(found, key=lambda item: item[1])
-    text = f"Saturated: {share:.0%} of the outputs of {worst.name} lie at the ends of {worst.op}, where it is flat."
+    where = place_of(worst)
+    text = f"Saturated: {share:.0%} of the outputs of {where} lie at the ends of {worst.op}, where it is flat."
     if len(found) > 1:
-        text += f" {len(found) - 1} more: {_list([row.name for row, _ in found if row is not worst])}."
+        text += f" {len(found) - 1} more: {'; '.join(place_of(row) for row, _ in found if row is not worst)}."
     return [
         Finding(
             "saturated",
@@ -372,21 +401,3 @@ def _rank_correlation(a, b):
     if x.std() == 0 or y.std() == 0:
         return 0.0
     return float(np.corrcoef(x, y)[0, 1])
-
-
-def _num(value):
-    return f"{value:.2g}"
-
-
-def _times(value):
-    if value < 100:
-        return f"{value:.0f} times"
-    if value < 1e6:
-        return f"{float(f'{value:.2g}'):,.0f} times"
-    return f"10{str(round(math.log10(value))).translate(_SUPERSCRIPT)} times"
-
-
-def _list(names, most=3):
-    names = list(names)
-    shown = ", ".join(names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

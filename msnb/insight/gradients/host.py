@@ -17,10 +17,10 @@ _SAFE = 1e-30  # a mean square above it has lost nothing to underflow
 
 
 @np.errstate(invalid="ignore", over="ignore", divide="ignore")
-def summarised(arrays: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+def summarised(arrays: Sequence[Any], saturations: Sequence[Any] | None = None) -> tuple[np.ndarray, np.ndarray]:
     """(moments, histograms) of several arrays, float32 (n, columns) and uint16 (n, BINS), as `summary.summarised`."""
     arrays = [_flat(a) for a in arrays]
-    rows = [_moments(a) for a in arrays]
+    rows = [_moments(a, ends) for a, ends in zip(arrays, saturations or [None] * len(arrays), strict=True)]
     low, high = (np.array([row[COLUMNS.index(name)] for row in rows]) for name in ("min", "max"))
     return np.array(rows, np.float32), _histograms(arrays, low, high)
 
@@ -43,8 +43,8 @@ def _square_sum(array):
     return sum(float(x.dot(x)) for x in (array[start : start + _PIECE] for start in range(0, array.size, _PIECE)))
 
 
-def _moments(array):
-    """The `COLUMNS` of one array."""
+def _moments(array, ends):
+    """The `COLUMNS` of one array; `ends` as `saturation` of `summary.moments`."""
     low, high = np.minimum.reduce(array), np.maximum.reduce(array)
     mean, square = float(np.add.reduce(array)) / array.size, _square_sum(array) / array.size
     variance = square - mean * mean
@@ -55,7 +55,16 @@ def _moments(array):
         exact = array.astype(np.float64)
         mean = exact.mean()
         variance = np.square(exact - mean).mean()
-    return 1, mean, np.sqrt(variance), low, high, np.count_nonzero(array == 0) / array.size, nan, inf, 0
+    zeros = np.count_nonzero(array == 0) / array.size
+    near = 0 if ends is None else np.count_nonzero((array < ends[0]) | (array > ends[1])) / array.size
+    return 1, mean, np.sqrt(variance), low, high, zeros, nan, inf, near
+
+
+def living(array: jax.Array) -> np.ndarray:
+    """bool per unit, as `summary.living`."""
+    array = np.asarray(array)
+    axis = 1 if array.ndim > 2 else array.ndim - 1
+    return array.max(axis=tuple(i for i in range(array.ndim) if i != axis)) > 0
 
 
 def _rms(array):

@@ -6,8 +6,9 @@ import jax
 import jax.numpy as jnp
 
 from msnb.core._jax_private import eval_jaxpr, without_prints
+from msnb.core.paths import attribute_path
 from msnb.insight.gradients.recording import NonFinite
-from msnb.insight.gradients.rows import LABEL, is_real, short_scope
+from msnb.insight.gradients.rows import LABEL, is_real
 from msnb.insight.gradients.summary import finiteness
 from msnb.insight.instrument import Measure, instrument
 
@@ -59,23 +60,23 @@ def locate(program: "Program", inputs: list[jax.Array], rows: "list[Row]") -> An
     bad = [(place, int(flag)) for place, flag in zip(places, flags.tolist()) if flag]
     # an infinity alone may be meant, such as a mask of attention: a NaN is looked for first
     place, flag = next((entry for entry in bad if entry[1] == 2), bad[0] if bad else (None, 0))
-    return _describe(place, "NaN" if flag == 2 else "Inf", rows) if place is not None else None
+    return _describe(place, "NaN" if flag == 2 else "Inf", rows, program.name) if place is not None else None
 
 
-def _describe(place, what, rows):
+def _describe(place, what, rows, root):
     if isinstance(place, tuple):
         return NonFinite(0, what, f"{'Parameter' if place[0] == 'param' else 'input'} {place[1]}", "input")
     node = place.node
     if node is None:
         row = next(row for row in rows if row.key == ("parameter", place.label[len(LABEL) :]))
         return NonFinite(0, what, f"gradient of {row.name}", "backward", row.cell, row.source, row.node)
-    scope = short_scope(node.scope)
+    cell = attribute_path(node.scope, root)
     return NonFinite(
         0,
         what,
-        "/".join(p for p in (scope, node.op) if p),
+        f"{cell}/{node.op}" if cell else node.op,
         node.direction,
-        scope.rpartition("/")[2],
+        cell,
         node.source,
         node.id,
     )

@@ -9,6 +9,7 @@ from msnb.core import further_outputs
 from msnb.insight.gradients.locate import locate
 from msnb.insight.gradients.plan import LEVELS, Plan
 from msnb.insight.gradients.recording import Recording
+from msnb.insight.gradients.rows import trainable
 from msnb.insight.gradients.taped import Tape
 from msnb.train.callback import Callback
 
@@ -91,6 +92,7 @@ class GradientMonitor(Callback):
         self.tensors: tuple[Any, ...] = tensors
         self.net: Cell | None = net
         self.locate: bool = locate
+        self.room: int = 0  # see `Plan`; for those who look at a few steps only
         self.recording = Recording(keep, memory, level)
         self._plans = weakref.WeakKeyDictionary()
         self._tape = Tape(self)
@@ -141,9 +143,9 @@ class GradientMonitor(Callback):
 
     def _plan(self, program):
         """Monitors that ask for the same share a plan: its graph is then the same, and compiled once."""
-        plans, key = _plans.setdefault(program, {}), (self.level, tuple(self.tensors))
+        plans, key = _plans.setdefault(program, {}), (self.level, tuple(self.tensors), self.room)
         if key not in plans:
-            plans[key] = Plan(program, self.level, self.tensors)
+            plans[key] = Plan(program, *key)
         return plans[key]
 
     def _concerns(self, program):
@@ -157,12 +159,12 @@ class GradientMonitor(Callback):
         if plan is None or plan.jaxpr is None:
             return
         recording.add_rows(plan.rows)
-        if self.locate:
-            recording.lag = min(recording.lag, max(2, _HELD // max(plan.given, 1)))
+        if self.locate or plan.outside:
+            recording.lag = min(recording.lag, max(2, _HELD // max(plan.held, 1)))
         recording.missed = sorted({*recording.missed, *plan.missed})
         with_backward = plan.has_gradients or plan.differentiates  # and not an optimizer that is a program of its own
         if with_backward and (recording.graph is None or len(plan.graph) > len(recording.graph)):
-            recording.graph = plan.graph
+            recording.graph, recording.jaxpr = plan.graph, plan.own
             recording.operators = [
                 (place, node.op) for place, node in enumerate(plan.graph.all_nodes()) if node.direction == "forward"
             ]
@@ -172,7 +174,7 @@ class GradientMonitor(Callback):
             recording.unread = sorted({*recording.unread, *(with_gradient - plan.first_use.keys())})
         if self.net is not None and with_gradient:
             known = {row.name for row in recording.rows("parameter")}
-            recording.untrained = [p.name for p in self.net.trainable_params() if p.name not in known]
+            recording.untrained = [p.name for p in trainable(self.net) if p.name not in known]
 
     def receive(self, program: "Program", run: "Run") -> None:
         """The measurements of one run."""

@@ -2,15 +2,17 @@
 
 from typing import TYPE_CHECKING, Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import Jaxpr
 
 from msnb.core._jax_private import Literal
+from msnb.core.paths import attribute_path
 from msnb.insight.gradients import rows as naming
 from msnb.insight.gradients import summary
 from msnb.insight.gradients.rows import LABEL, Row
-from msnb.insight.gradients.step import StepNumbers, nothing
+from msnb.insight.gradients.step import StepNumbers, Values, flat_ends, has_units, nothing
 from msnb.insight.instrument import Measure, instrument
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -25,32 +27,38 @@ class Plan:
 
     The gradients of Parameters leave the program as they are, and `collect` summarises them in a call of its own: on a
     CPU that call runs beside the next step, on a core that a small network leaves idle. What operators give would have
-    to be stored for that, and is summarised inside.
+    to be stored for that, and is summarised inside; which takes XLA three times as long to compile, so that for a look
+    at a step or two it leaves the program as well, where there is `room`.
 
     Args:
         program (Program): of `msnb.core`.
         level (str): "parameters", or "all" for every operator's output and gradient as well.
         tensors (tuple[str]): patterns of the rows that are recorded whole.
+        room (int): bytes of memory for what operators give in one step. Default: 0, it is summarised inside.
 
     Attributes:
         rows (list[Row]): with statistics, in the order of the program.
+        own (ClosedJaxpr): the program as it is.
         jaxpr (Union[ClosedJaxpr, None]): the program with its measurements; None where there is nothing to measure.
         graph (FuncGraph): the program as it is read.
         missed (list[str]): operators that stand where nothing can be measured.
-        given (int): bytes of what the program is given.
+        held (int): bytes of what the program is given, and of what operators give where that leaves it.
         gradients (list[Row]): of the first arrays that the measured program adds; `whole` says which are kept as they
             are, `parts` what the further arrays are, and `watched` the rows in those that have to be finite.
     """
 
-    def __init__(self, program: "Program", level: str, tensors: tuple[str, ...]) -> None:
+    def __init__(self, program: "Program", level: str, tensors: tuple[str, ...], room: int = 0) -> None:
+        self.name = program.name
         self.level = level
+        self.room: int = room if _on_cpu(program) else 0  # elsewhere values are far from numpy
         self.patterns: tuple[str, ...] = tuple(tensors)
+        self.own: Any = program.jaxpr
         self.jaxpr: Any = None
         self.rows: list[Any] = []
         self.loss: int | None = _loss_output(program)
         self.results: int = program.n_results
         self.first_use: dict[Any, Any] = {}
-        self.given: int = sum(aval.size * aval.dtype.itemsize for aval in program.jaxpr.in_avals)
+        self.held: int = sum(aval.size * aval.dtype.itemsize for aval in program.jaxpr.in_avals)
         places = {entry[1]: i for i, entry in enumerate(program.inputs) if entry[0] == "param"}
         self._trained = [entry[1] for entry in program.inputs if entry[0] == "param" and entry[2]]
         self._written = {p.name: program.n_results + i for i, p in enumerate(program.written)}
@@ -94,7 +102,11 @@ class Plan:
             self._parameters(real, order)
             if self.level == "all" and self.differentiates:
                 self._operators(root, graph_of, nodes)
-        return [p for p in real if id(p) in self.row_of]
+        wanted = [p for p in real if id(p) in self.row_of]
+        size = sum(naming.size_of(p.shape) * p.dtype.itemsize for p in wanted if not p.label)
+        self.outside: bool = 0 < self.room >= size
+        self.held += size if self.outside else 0
+        return wanted
 
     def _parameters(self, points, order):
         seen = {}
@@ -105,12 +117,13 @@ class Plan:
             seen[name] = seen.get(name, 0) + 1
             title = name if seen[name] == 1 else f"{name} ({seen[name]})"
             place, node = order.get(name, (10**6 + len(seen), None))
-            self._row(point, Row("parameter", title, point.shape, str(point.dtype), *_where(node), order=place))
+            where = _where(node, self.name)
+            self._row(point, Row("parameter", title, point.shape, str(point.dtype), *where, order=place))
 
     def _operators(self, root, graph_of, nodes):
         mates = naming.cotangents(root)
         for name, place, node in naming.operators(root):
-            where = (node.op, _cell(node), node.source, node.id, place)
+            where = (node.op, attribute_path(node.scope, root.name), node.source, node.id, place)
             point = graph_of.get((node.id, 0))
             if point is not None:
                 self._row(point, Row("output", name, point.shape, str(point.dtype), *where, maker=node.id))
@@ -153,8 +166,13 @@ class _Numbers:
     """Reads the numbers of one run of a Plan."""
 
     def __init__(self, plan, run):
-        gradients, self.rest = run.extras[: len(plan.gradients)], run.extras[len(plan.gradients) :]
+        gradients, rest = run.extras[: len(plan.gradients)], run.extras[len(plan.gradients) :]
         self.plan = plan
+        values, self.rest = rest[: len(plan.values)], rest[len(plan.values) :]
+        given = [(row, array) for rows, array in zip(plan.values, values) for row in rows]
+        self.values = Values([row for row, _ in given], [array for _, array in given])
+        self.latest = {row.key: array for row, array in (*zip(plan.gradients, gradients), *given)}
+        self.latest |= {row.key: run.outputs[plan._written[row.name]] for row in plan.weight_rows()}
         self.loss = run.outputs[plan.loss] if plan.loss is not None else None
         self.whole = [gradients[n] for n in plan.whole]
         self.step = StepNumbers(
@@ -163,19 +181,21 @@ class _Numbers:
 
     def ready(self):
         """Whether reading does not wait."""
-        return self.step.ready()
+        return self.step.ready() and self.values.ready()
 
     def __call__(self):
         """See `nothing`; waits for the numbers."""
         plan, keys = self.plan, [row.key for row in self.plan.gradients]
         stats, bars, changes = self.step.read()
         made = nothing()
+        made["latest"] = self.latest
         made["stats"], made["histograms"] = dict(zip(keys, stats)), dict(zip(keys, bars))
         made["tensors"] = {keys[n]: np.asarray(array) for n, array in zip(plan.whole, self.whole)}
         if changes is not None:
             made["changes"] = dict(zip(plan.updates, changes))
         if self.loss is not None:
             made["loss"] = float(self.loss)
+        self.values.read(made)
         for (part, keys), array in zip(plan.parts, self.rest):
             value = np.asarray(array)
             if part == "tensors":
@@ -194,6 +214,10 @@ class _Numbers:
         return made
 
 
+def _on_cpu(program):
+    return (program.device or jax.devices()[0]).platform == "cpu"
+
+
 def labels_of(jaxpr: Jaxpr) -> Any:
     """Names of the Parameters whose gradients are labelled in a jaxpr."""
     found = set()
@@ -208,13 +232,9 @@ def labels_of(jaxpr: Jaxpr) -> Any:
     return found
 
 
-def _where(node):
-    """(op, cell, source, id of the node) of the operator that reads a Parameter first."""
-    return (node.op, _cell(node), node.source, node.id) if node is not None else ("", "", None, -1)
-
-
-def _cell(node):
-    return naming.short_scope(node.scope).rpartition("/")[2]
+def _where(node, root):
+    """(op, cell, source, id of the node) of the operator of a program named `root` that reads a Parameter first."""
+    return (node.op, attribute_path(node.scope, root), node.source, node.id) if node is not None else ("", "", None, -1)
 
 
 def _root(points):
@@ -239,13 +259,12 @@ class _Measure(Measure):
     def _rows(self, point):
         return self.plan.row_of[id(point)]
 
-    def _saturation(self, point):
-        rows = [row for row in self._rows(point) if row.kind == "output"]
-        return naming.SATURATES.named(rows[0].op) if rows else None
+    def _flat_ends(self, point):
+        return next(filter(None, map(flat_ends, self._rows(point))), None)
 
     def measure(self, point, array):
         """Moments where the value is gone afterwards; else the value, which `finish` treats with its like."""
-        return summary.moments(array, self._saturation(point)) if point.nested else array
+        return summary.moments(array, self._flat_ends(point)) if point.nested else array
 
     def empty(self, point):
         return summary.nothing()
@@ -271,8 +290,9 @@ class _Measure(Measure):
             row.key for point in points for row in self._rows(point) if row.kind != "output" and row.key not in named
         ]
         top = [(p, m) for p, m in pairs if not p.label]
-        if top:
-            stats, bars = summary.summarised([m for _, m in top], [self._saturation(p) for p, _ in top])
+        plan.values = [self._rows(p) for p, _ in top] if plan.outside else []
+        if top and not plan.outside:
+            stats, bars = summary.summarised([m for _, m in top], [self._flat_ends(p) for p, _ in top])
             picked = [(n, row.key) for n, (p, _) in enumerate(top) for row in self._rows(p)]
             for part, values in (("stats", stats), ("histograms", bars)):
                 add(part, [key for _, key in picked], values[np.array([n for n, _ in picked])])
@@ -280,21 +300,17 @@ class _Measure(Measure):
         if within:
             picked = [(m, row.key) for p, m in within for row in self._rows(p)]
             add("stats", [key for _, key in picked], jnp.stack([m for m, _ in picked]))
-        self._units(top, add)
+        if not plan.outside:
+            self._units(top, add)
         for point, array in top:
             for row in self._rows(point):
                 if row.key in chosen:
                     add("tensors", row.key, array)
         for row in naming.chosen(plan.patterns, plan.weight_rows()):
             add("tensors", row.key, jnp.copy(outputs[plan._written[row.name]]))
-        return [m for _, m in own] + arrays
+        return [m for _, m in own] + [m for _, m in top if plan.outside] + arrays
 
     def _units(self, top, add):
-        found = [
-            (row.key, summary.living(m))
-            for p, m in top
-            for row in self._rows(p)
-            if row.kind == "output" and row.op.startswith("ReLU") and len(p.shape) > 1
-        ]
+        found = [(row.key, summary.living(m)) for p, m in top for row in self._rows(p) if has_units(row)]
         if found:
             add("units", [(key, units.size) for key, units in found], jnp.concatenate([u for _, u in found]))

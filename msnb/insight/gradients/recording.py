@@ -8,7 +8,9 @@ import numpy as np
 
 from msnb import log
 from msnb.insight.gradients import summary
+from msnb.insight.gradients.dependence import cut_off
 from msnb.insight.gradients.findings import describe_nonfinite, find
+from msnb.insight.gradients.records import NonFinite, Step
 from msnb.insight.gradients.rows import SATURATES, cotangents, forward_order, operators
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -17,55 +19,8 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph
 
 STATISTICS = ("norm", "mean", "std", "min", "max", "zeros", "nan", "inf", "saturated", "update", "weight", "dead")
+_LATEST = 512 << 20  # bytes of the latest step that are held for whoever asks for a tensor afterwards
 _PLACE = {name: i for i, name in enumerate(STATISTICS)}
-
-
-class NonFinite:
-    """The first NaN or infinity of a recording.
-
-    Attributes:
-        step (int): the step it appeared in.
-        what (str): "NaN" or "Inf".
-        name (str): scope and operator, or the Parameter or input that held it already.
-        direction (str): "forward", "backward", "update" or "input".
-        cell (str), source (Union[tuple, None]): the Cell, and (file, line, function).
-        node (int): id in the graph; -1 where there is none.
-    """
-
-    def __init__(
-        self,
-        step: Any,
-        what: str,
-        name: str,
-        direction: str,
-        cell: str = "",
-        source: tuple[Any, ...] | None = None,
-        node: Any = -1,
-    ) -> None:
-        self.step: Any = step
-        self.what: str = what
-        self.name: str = name
-        self.direction: str = direction
-        self.cell: str = cell
-        self.source: tuple[Any, ...] | None = source
-        self.node: Any = node
-
-    def __repr__(self) -> str:
-        return f"NonFinite(step {self.step}: {self.what} from {self.name}, {self.direction})"
-
-
-class Step:
-    """The numbers of one step."""
-
-    __slots__ = ("number", "loss", "stats", "histograms", "changes", "units", "seconds")
-
-    def __init__(self, number: int | None) -> None:
-        self.number: int | None = number
-        self.loss: Any = None
-        self.stats: dict[Any, Any] = {}  # row key -> vector of summary.COLUMNS
-        self.histograms: dict[Any, Any] = {}
-        self.changes: dict[Any, Any] = {}  # parameter name -> (rms of the change, rms before it)
-        self.units: dict[Any, Any] = {}  # row key -> bool per unit: alive
 
 
 class Recording:
@@ -79,6 +34,8 @@ class Recording:
     Attributes:
         steps (list[Step]): what is kept, oldest first.
         tensors (dict): row key -> {step number: numpy array}.
+        latest (dict): row key -> array of the latest step, as far as memory allows; a later step may have written over
+            one.
         nonfinite (Union[NonFinite, None]): the first NaN or infinity.
         graph (Union[FuncGraph, None]): the program that computes the gradients, where there is one.
         level (str): "parameters" or "all".
@@ -94,8 +51,11 @@ class Recording:
         self._rows = {}
         self._steps = []
         self.tensors: dict[Any, Any] = {}
+        self.latest: dict[Any, Any] = {}
         self.nonfinite: Any = None
         self.graph: FuncGraph | None = None
+        self.jaxpr: Any = None  # of the same program
+        self._cut_off = None
         self.operators: list[Any] = []  # (place in the forward pass, operator)
         self.missed: list[Any] = []
         self.untrained: list[Any] = []  # trainable Parameters that no gradient is taken with respect to
@@ -103,6 +63,7 @@ class Recording:
         self.stride: int = 1
         self.tensor_stride: int = 1
         self.dropped: int = 0  # bytes of whole tensors that did not fit
+        self.tells = True  # the log of the first NaN, while the training runs
         self._now = None
         self._number = 0
         self._count = 0
@@ -128,12 +89,13 @@ class Recording:
         while sum(callable(entry[0]) for entry in self._pending) > self.lag:
             self._take(*self._pending.pop(0))
 
-    def attach(self, graph: "FuncGraph", results: int) -> None:
+    def attach(self, graph: "FuncGraph", results: int, jaxpr: Any = None) -> None:
         """Tell rows that were recorded without a graph which of its nodes they are, by name.
 
         Args:
             graph (FuncGraph): of the same step.
             results (int): how many of its outputs are results.
+            jaxpr (ClosedJaxpr): what the graph was read from. Default: None.
         """
         self.settle()
         nodes = {name: node for name, _, node in operators(graph)}
@@ -146,7 +108,7 @@ class Recording:
                 row.maker = {"output": node.id, "gradient": mates[node.id][0].id if node.id in mates else -1}.get(
                     row.kind, -1
                 )
-        self.graph = graph
+        self.graph, self.jaxpr = graph, jaxpr
 
     def end_step(self, number: int | None = None) -> None:
         """The next numbers belong to a new step."""
@@ -176,6 +138,7 @@ class Recording:
             self._count += 1
             self._now = Step(self._number)
             self._steps.append(self._now)
+            self.latest = {}
         step = self._now
         step.stats.update(made["stats"])
         step.histograms.update(made["histograms"])
@@ -185,6 +148,7 @@ class Recording:
             step.loss = float(made["loss"])
         for key, value in made["tensors"].items():
             self._keep_tensor(key, step.number, value)
+        self._hold(made["latest"])
         if self.nonfinite is None and made["odd"]:
             self._look(step, made, locate)
 
@@ -197,7 +161,8 @@ class Recording:
         if found is not None:
             found.step = step.number
             self.nonfinite = found
-            log.warning("%s", describe_nonfinite(found))
+            if self.tells:
+                log.warning("%s", describe_nonfinite(found))
 
     def _ill(self, stats):
         """The first gradient that is not finite, None if all are."""
@@ -236,6 +201,15 @@ class Recording:
             or place == 0
             or (self.nonfinite is not None and self.nonfinite.step == step.number)
         )
+
+    def _hold(self, arrays):
+        """Hold what the latest step has left, rather than the step before."""
+        held = sum(array.nbytes for array in self.latest.values())
+        for key, array in arrays.items():
+            held += array.nbytes
+            if held > _LATEST:
+                return
+            self.latest[key] = array
 
     def _keep_tensor(self, key, number, value):
         if (number - 1) % self.tensor_stride:
@@ -349,12 +323,12 @@ class Recording:
 
     def dead_units(self, row: Any, steps: Any = None) -> Any:
         """bool per unit: whether it was zero for every sample of all these steps; None where it is unknown."""
-        masks = [step.units[row.key] for step in steps or self.steps if row.key in step.units]
+        masks = [step.units[row.key] for step in (self.steps if steps is None else steps) if row.key in step.units]
         masks = [m for m in masks if len(m) == len(masks[0])]
         return ~np.any(masks, axis=0) if masks else None
 
     def tensor(self, name: str, step: int | None = None) -> Any:
-        """A whole tensor that was recorded.
+        """A whole tensor: one that was recorded so, or any of the last step.
 
         Args:
             name (str): of a row; "gradient:", "weight:" or another kind before it tells equal names apart.
@@ -368,14 +342,26 @@ class Recording:
         """
         self.settle()
         for (kind, title), kept in self.tensors.items():
-            if fnmatch.fnmatchcase(title, name) or fnmatch.fnmatchcase(f"{kind}:{title}", name):
+            both = title, f"{kind}:{title}"
+            if name in both or any(fnmatch.fnmatchcase(text, name) for text in both):
                 if step is None:
                     return kept[max(kept)]
                 if step in kept:
                     return kept[step]
                 raise KeyError(f"'{name}' was recorded in steps {sorted(kept)}, but not in step {step}.")
+        if step is None or self._steps and step == self._steps[-1].number:
+            for (kind, title), array in self.latest.items():
+                if name in (title, f"{kind}:{title}") and not array.is_deleted():
+                    return np.asarray(array)
         known = ", ".join(f"{kind}:{title}" for kind, title in self.tensors) or "none"
         raise KeyError(f"No tensor '{name}' was recorded whole; there is {known}. Name it: tensors=['{name}'].")
+
+    @property
+    def cut_off(self) -> frozenset[str] | None:
+        """Parameters whose gradient is zero whatever the values are; None where there is no program to tell."""
+        if self._cut_off is None and self.jaxpr is not None:
+            self._cut_off = cut_off(self.jaxpr)
+        return self._cut_off
 
     def notes(self) -> list[Any]:
         """What a reader has to know about what is missing, a list of sentences."""

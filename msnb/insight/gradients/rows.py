@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from msnb.core.facets import Facet
+from msnb.core.paths import attribute_path
 from msnb.ir.anf import CNode, ParameterNode
+from msnb.nn.optim import Optimizer
 from msnb.ops.operations import Sigmoid, Tanh
 
 if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.parameter import Parameter
     from msnb.ir.anf import FuncGraph
+    from msnb.nn.cell import Cell
 
 LABEL = "gradient:"  # what core.autodiff labels the gradient of a Parameter with
 KINDS = ("parameter", "output", "gradient", "weight")
@@ -32,10 +36,10 @@ class Row:
     Attributes:
         kind (str): "parameter": the gradient of a Parameter; "output": what an operator gives in the forward pass;
             "gradient": the gradient with respect to that output; "weight": a Parameter's own values.
-        name (str): of the Parameter, or the scope and operator.
+        name (str): of the Parameter, or the Cell's attribute path and the operator, such as "layer3.2.conv2/Conv2D".
         shape (tuple), dtype (str): of the tensor.
         op (str): operator that made it; of a Parameter, the one that reads it first.
-        cell (str): the Cell it belongs to, such as "conv1-Conv2d".
+        cell (str): attribute path of the Cell it belongs to, such as "layer3.2.conv2".
         source (Union[tuple, None]): (file, line, function).
         node (int): id in the graph of the forward node; -1 where there is none.
         order (int): place in the forward pass.
@@ -61,16 +65,12 @@ class Row:
     @property
     def size(self) -> int:
         """Number of elements."""
-        return int(np.prod(self.shape, dtype=np.int64))
+        return size_of(self.shape)
 
 
-@functools.lru_cache(maxsize=4096)
-def short_scope(scope):
-    """The part of a scope that a reader knows: without Default and the Cells that only hold the network."""
-    parts = [p for p in scope.split("/") if p]
-    while parts and (parts[0] == "Default" or parts[0].startswith(("network-", "_backbone-", "_network-"))):
-        parts = parts[1:]
-    return "/".join(parts)
+def size_of(shape: tuple[int, ...]) -> int:
+    """Number of elements of a tensor of this shape."""
+    return int(np.prod(shape, dtype=np.int64))
 
 
 dtype_name = functools.lru_cache(maxsize=64)(str)  # of a numpy dtype, which takes microseconds to tell its name
@@ -109,7 +109,7 @@ def operators(graph: "FuncGraph") -> Any:
     for place, node in enumerate(graph.all_nodes()):
         if node.direction != "forward":
             continue
-        base = "/".join(part for part in (short_scope(node.scope), node.op) if part)
+        base = "/".join(part for part in (attribute_path(node.scope, graph.name), node.op) if part)
         number[base] = number.get(base, 0) + 1
         found.append((base if number[base] == 1 else f"{base} ({number[base]})", place, node))
     return found
@@ -173,6 +173,14 @@ def _cotangent_of(forward, backward):
         ):
             return source, slot
     return None
+
+
+def trainable(net: "Cell") -> "list[Parameter]":
+    """The trainable Parameters of a Cell, without what its optimizers keep for themselves, such as moments."""
+    optimizers = [cell for _, cell in net.cells_and_names() if isinstance(cell, Optimizer)]
+    given = {id(p) for optimizer in optimizers for p in optimizer.parameters}
+    own = {id(p) for optimizer in optimizers for p in optimizer.get_parameters()} - given
+    return [p for p in net.trainable_params() if id(p) not in own]
 
 
 def chosen(patterns: Sequence[str], rows: "list[Row]") -> "list[Row]":

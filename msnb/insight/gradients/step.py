@@ -1,5 +1,6 @@
 """What is kept of the gradients of a step and of what it did to its Parameters, computed while the next step runs."""
 
+import functools
 from typing import Any
 
 import jax
@@ -7,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.insight.gradients import host, summary
+from msnb.insight.gradients.rows import SATURATES, Row
 
 _NONE = np.zeros((0, len(summary.COLUMNS)), np.float32), np.zeros((0, summary.BINS), np.uint16)
 
@@ -14,10 +16,12 @@ _NONE = np.zeros((0, len(summary.COLUMNS)), np.float32), np.zeros((0, summary.BI
 def nothing() -> Any:
     """What one run tells a Recording, while nothing is known.
 
-    "stats", "histograms", "units" and "tensors" are by key of a row, "changes" by name of a Parameter; "loss" is a
-    number or None; "odd" says that a gradient, a change or the loss is not finite.
+    "stats", "histograms", "units", "tensors" and "latest" are by key of a row, "changes" by name of a Parameter;
+    "latest" holds whatever the run has left of whole tensors, as JAX's arrays. "loss" is a number or None; "odd" says
+    that a gradient, a change or the loss is not finite.
     """
-    return {"stats": {}, "histograms": {}, "changes": {}, "units": {}, "tensors": {}, "loss": None, "odd": False}
+    kinds = ("stats", "histograms", "changes", "units", "tensors", "latest")
+    return {**{kind: {} for kind in kinds}, "loss": None, "odd": False}
 
 
 class StepNumbers:
@@ -32,13 +36,12 @@ class StepNumbers:
     """
 
     def __init__(self, gradients: list[jax.Array], before: list[jax.Array], after: list[jax.Array]) -> None:
-        arrays = [*gradients[:1], *before[:1]]  # the others lie where these do
-        self.here: bool = all(device.platform == "cpu" for array in arrays for device in array.devices())
+        self.here: bool = _lie_here([*gradients[:1], *before[:1]])  # the others lie where these do
         self.made: Any = (gradients, before, after) if self.here else _on_device(gradients, before, after)
 
     def ready(self) -> bool:
         """Whether `read` does not wait."""
-        return all(array.is_ready() for array in jax.tree.leaves(self.made) if not array.is_deleted())
+        return _ready(self.made)
 
     def read(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(moments, histograms, changes) as numpy arrays with a row for each array.
@@ -51,6 +54,64 @@ class StepNumbers:
         known = not any(array.is_deleted() for array in (*before, *after))
         stats, bars = host.summarised(gradients) if gradients else _NONE
         return stats, bars, (host.changes(before, after) if before else ()) if known else None
+
+
+class Values:
+    """Moments, histograms and living units of what operators gave in one step; where they are made, see `StepNumbers`.
+
+    Args:
+        rows (list[Row]): what each array is.
+        arrays (list[jax.Array]): real, not empty.
+    """
+
+    def __init__(self, rows: list[Row], arrays: list[jax.Array]) -> None:
+        self.keys: list[tuple[str, str]] = [row.key for row in rows]
+        self.kinds: tuple[Any, ...] = tuple((flat_ends(row), has_units(row)) for row in rows)
+        self.here: bool = _lie_here(arrays[:1])
+        self.made: Any = arrays if self.here else _values_on_device(self.kinds, arrays)
+
+    def ready(self) -> bool:
+        """Whether `read` does not wait."""
+        return _ready(self.made)
+
+    def read(self, into: dict[str, Any]) -> None:
+        """Add the numbers to a dict as `nothing` gives it."""
+        if not self.keys:
+            return
+        if self.here:
+            stats, bars = host.summarised(self.made, [ends for ends, _ in self.kinds])
+            units = [host.living(array) for array, (_, wanted) in zip(self.made, self.kinds) if wanted]
+        else:
+            stats, bars, units = jax.tree.map(np.asarray, self.made)
+        into["stats"].update(zip(self.keys, stats, strict=True))
+        into["histograms"].update(zip(self.keys, bars, strict=True))
+        with_units = [key for key, (_, wanted) in zip(self.keys, self.kinds, strict=True) if wanted]
+        into["units"].update(zip(with_units, units, strict=True))
+
+
+def flat_ends(row: Row) -> tuple[float, float] | None:
+    """The range outside of which the operator that gives a row is flat; None where there is none."""
+    return SATURATES.named(row.op) if row.kind == "output" else None
+
+
+def has_units(row: Row) -> bool:
+    """Whether a row is a ReLU's output, whose units can be dead."""
+    return row.kind == "output" and row.op.startswith("ReLU") and len(row.shape) > 1
+
+
+def _lie_here(arrays):
+    """Whether arrays lie in the memory of this process."""
+    return all(device.platform == "cpu" for array in arrays for device in array.devices())
+
+
+def _ready(arrays):
+    return all(array.is_ready() for array in jax.tree.leaves(arrays) if not array.is_deleted())
+
+
+@functools.partial(jax.jit, static_argnums=0)
+def _values_on_device(kinds, arrays):
+    stats, bars = summary.summarised(arrays, [ends for ends, _ in kinds])
+    return stats, bars, [summary.living(array) for array, (_, wanted) in zip(arrays, kinds) if wanted]
 
 
 @jax.jit

@@ -1,18 +1,17 @@
 """The same numbers in PYNATIVE mode, taken operator by operator while the tape runs forth and back."""
 
-import functools
 import sys
 from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 
 from msnb.core import events, trace
+from msnb.core.paths import attribute_path
 from msnb.insight.gradients import rows as naming
 from msnb.insight.gradients import summary
 from msnb.insight.gradients.recording import NonFinite
 from msnb.insight.gradients.rows import Row
-from msnb.insight.gradients.step import StepNumbers, nothing
+from msnb.insight.gradients.step import StepNumbers, Values, nothing
 from msnb.ir.read import is_library
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -20,24 +19,6 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.parameter import ParameterTuple
     from msnb.core.tape import Leaf, Node
     from msnb.insight.gradients.monitor import GradientMonitor
-
-
-@functools.partial(jax.jit, static_argnums=0)
-def _measure(kinds, arrays):
-    """(moments, histograms, living units) of what operators gave in one step, in one call.
-
-    Args:
-        kinds (tuple): per array (kind of its row, operator).
-        arrays (list): the tensors in the order in which they were made.
-    """
-    stats, bars = summary.summarised(
-        arrays, [naming.SATURATES.named(op) if kind == "output" else None for kind, op in kinds]
-    )
-    return stats, bars, [summary.living(a) for (kind, op), a in zip(kinds, arrays) if _has_units(kind, op, a.shape)]
-
-
-def _has_units(kind, op, shape):
-    return kind == "output" and op.startswith("ReLU") and len(shape) > 1
 
 
 class Tape:
@@ -69,12 +50,12 @@ class Tape:
             return
         self.monitor.recording.take_ready()
         op = _operator(node.kernel)
-        scope, source, self.around = _where(self.around)
-        base = "/".join(part for part in (naming.short_scope(scope), op) if part)
+        cell, source, self.around = _where(self.around)
+        base = f"{cell}/{op}" if cell else op
         self.counts[base] = number = self.counts.get(base, 0) + 1
         name = base if number == 1 else f"{base} ({number})"
         place = len(self.made_by)
-        self.made_by.append((node, op, scope, source))  # keeps the node, and so its id, until the gradient is complete
+        self.made_by.append((node, op, cell, source))  # keeps the node, and so its id, until the gradient is complete
         array = boxes[0]._array
         self.nodes[id(node)] = row = Row(
             "output",
@@ -82,7 +63,7 @@ class Tape:
             tuple(array.shape),
             naming.dtype_name(array.dtype),
             op,
-            naming.short_scope(scope).rpartition("/")[2],
+            cell,
             source,
             -1,
             place,
@@ -126,14 +107,14 @@ class Tape:
             array = gradient._array
             if not naming.is_real(array.dtype) or not array.size:
                 continue
-            place, (_, op, scope, line) = reads.get(id(source), (10**6 + number, (None, "", "", None)))
+            place, (_, op, cell, line) = reads.get(id(source), (10**6 + number, (None, "", "", None)))
             row = Row(
                 "parameter",
                 weight.name,
                 tuple(array.shape),
                 naming.dtype_name(array.dtype),
                 op,
-                naming.short_scope(scope).rpartition("/")[2],
+                cell,
                 line,
                 -1,
                 place,
@@ -148,7 +129,7 @@ class Tape:
         recording.operators = [(place, entry[1]) for place, entry in enumerate(self.made_by)]
         if self.monitor.net is not None:
             self.seen |= {w.name for w in weights}
-            recording.untrained = [p.name for p in self.monitor.net.trainable_params() if p.name not in self.seen]
+            recording.untrained = [p.name for p in naming.trainable(self.monitor.net) if p.name not in self.seen]
         loss = next((o._array for o in outputs if o._array.size == 1 and naming.is_real(o._array.dtype)), None)
         wanted = {row.key for row in naming.chosen(patterns, [row for row, _ in recorded])} if patterns else ()
         whole = {row.key: array for row, array in recorded if row.key in wanted}
@@ -202,27 +183,26 @@ class _Numbers:
 
     def __init__(self, recorded, whole, loss):
         self.whole, self.loss = whole, loss
+        self.latest = {row.key: array for row, array in recorded}
         weights = [(row, array) for row, array in recorded if row.kind == "parameter"]
         others = [(row, array) for row, array in recorded if row.kind != "parameter"]
-        self.weights, self.others = [row for row, _ in weights], [row for row, _ in others]
+        self.weights = [row for row, _ in weights]
         self.step = StepNumbers([array for _, array in weights], [], [])
-        kinds = tuple((row.kind, row.op) for row in self.others)
-        self.measured = _measure(kinds, [array for _, array in others]) if others else ((), (), ())
+        self.others = Values([row for row, _ in others], [array for _, array in others])
 
     def ready(self):
-        return self.step.ready() and all(array.is_ready() for array in jax.tree.leaves(self.measured))
+        return self.step.ready() and self.others.ready()
 
     def __call__(self):
         made = nothing()
+        made["latest"] = self.latest
         stats, bars, _ = self.step.read()
         made["loss"] = None if self.loss is None else np.asarray(self.loss, np.float64).reshape(())
         made["odd"] = not (np.isfinite(stats[:, 1:3]).all() and np.isfinite(made["loss"] or 0.0))
-        for rows, columns, counts in ((self.weights, stats, bars), (self.others, *self.measured[:2])):
-            keys = [row.key for row in rows]
-            made["stats"].update(zip(keys, np.asarray(columns)))
-            made["histograms"].update(zip(keys, np.asarray(counts)))
-        with_units = [row.key for row in self.others if _has_units(row.kind, row.op, row.shape)]
-        made["units"] = {key: np.asarray(alive) for key, alive in zip(with_units, self.measured[2])}
+        keys = [row.key for row in self.weights]
+        made["stats"].update(zip(keys, stats))
+        made["histograms"].update(zip(keys, bars))
+        self.others.read(made)
         made["tensors"] = {key: np.asarray(array) for key, array in self.whole.items()}
         return made
 
@@ -264,7 +244,7 @@ def _operator(kernel):
 
 
 def _where(around):
-    """(scope, (file, line, function), what is around) of the operator that is running, read from Python's stack.
+    """(path of the Cell, (file, line, function), what is around) of the operator that runs, read from Python's stack.
 
     `around` is what an earlier call for the same gradient has found outside of it, None at first.
     """
@@ -288,5 +268,6 @@ def _where(around):
     outer = outer or []
     # the Cell that was called is the graph itself, no scope in it
     chain = [*cells, *outer[:-1]]
-    names = [f"{c._attr_name}-{type(c).__name__}" if c._attr_name else type(c).__name__ for c in reversed(chain)]
-    return "/".join(["Default", *names]), source, outer
+    within = [*chain[1:], *outer[-1:]] if outer else [*chain[1:], None][: len(chain)]
+    names = [cell._scope_in(holder) for cell, holder in zip(chain, within, strict=True)][::-1]
+    return attribute_path("/".join(names), type(outer[-1]).__name__ if outer else ""), source, outer

@@ -6,10 +6,14 @@ from msnb.core.facets import Facet
 from msnb.ir.source import show as place_of
 from msnb.ops import operations as P
 
+from .text import seconds as told
+
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.profile.result import Profile
     from msnb.insight.profile.rows import Row
 
+_WORTH = 0.15  # of a step: operators that take less are no advice
+_LINES = 3  # of an operator that are named
 _CONVOLUTION, _PRODUCT = "convolution", "product"
 WORK = Facet("a kind of work", "Say which in msnb/insight/profile/advice.py: WORK.register(ops.{name}).")
 WORK.register(P.Conv2D, P.Conv2DBackpropInput, P.Conv2DBackpropFilter, P.DepthwiseConv2dNative, P.Conv3D)(_CONVOLUTION)
@@ -20,13 +24,14 @@ class Finding:
     """One piece of advice.
 
     Attributes:
-        share (float): of the step, from 0 to 1.
+        share (float): of the step, from 0 to 1; of steps that differ, of a slow one that the usual one does without.
         text (str): what is the case, and what to do.
         source (tuple | None): (file, line, function) that it is about.
+        label (str): how large it is, as it is shown: the share unless something says more.
         kind (str): ``"operator"``, ``"data"``, ``"host"``, ``"compile"``, ``"spread"``, ``"fine"``.
     """
 
-    __slots__ = ("share", "text", "source", "kind", "row")
+    __slots__ = ("share", "text", "source", "kind", "row", "label")
 
     def __init__(
         self,
@@ -35,12 +40,14 @@ class Finding:
         source: tuple[Any, ...] | None = None,
         kind: str | None = "operator",
         row: "Row | None" = None,
+        label: str | None = None,
     ) -> None:
         self.share: float = share
         self.text: str = text
         self.source: tuple[Any, ...] | None = source
         self.kind: str | None = kind
         self.row = row
+        self.label: str = label or _percent(share)
 
     def __repr__(self) -> str:
         return self.text
@@ -67,16 +74,15 @@ def _waiting(profile):
         yield Finding(
             gaps,
             f"{_percent(gaps)} of the step lies between kernels of a running program: they are so "
-            f"short that handing them out takes longer, or other processes use the cores. A larger "
-            f"batch makes each kernel longer.",
+            f"short that handing them out takes longer, or other processes use the cores. Next: a larger batch, which "
+            f"makes each kernel longer.",
             kind="host",
         )
     if data > 0.1:
         yield Finding(
             data,
-            f"{_percent(data)} of the step the device waits for the dataset. Give map and batch more "
-            f"num_parallel_workers, put batch before the operators that can work on whole batches, or "
-            f"cache what is the same in each epoch.",
+            f"{_percent(data)} of the step the device waits for the dataset. Next: dataset.monitor(), or "
+            f"%ms_pipeline in a notebook, which names the operator of the pipeline that is slow.",
             kind="data",
         )
     if host > 0.2 and profile.mode == "GRAPH":
@@ -109,29 +115,36 @@ def _operators(profile):
     merged = {}
     for row in profile.rows:
         if row.source is not None and row.how != "xla":
-            merged.setdefault((row.op, row.source[:2]), []).append(row)
-    for (op, _), rows in merged.items():
+            merged.setdefault(row.op, []).append(row)
+    for op, rows in merged.items():
         seconds = sum(row.seconds - row.dispatch for row in rows)
         share = seconds / total
-        if share < 0.15:
+        if share < _WORTH:
             continue
+        lines = {}
+        for row in rows:
+            lines[row.source[:2]] = lines.get(row.source[:2], 0.0) + row.seconds - row.dispatch
+        first = max(lines, key=lines.get)
+        row = next(row for row in rows if row.source[:2] == first)
         flops, nbytes = sum(row.flops for row in rows), sum(row.nbytes for row in rows)
-        at_best = min(profile.machine.at_best(flops, nbytes) / seconds, 1.0) if seconds and flops else None
+        worked = sum(profile.at_work(row) for row in rows)
+        at_best = min(profile.machine.at_best(flops, nbytes) / worked, 1.0) if worked and flops else None
         compute = profile.machine.bound(flops, nbytes) == "compute"
         back = sum(row.seconds - row.dispatch for row in rows if row.direction == "backward") / seconds
-        words = [f"{_percent(share)} of the step is {op} at {place_of(rows[0].source)}"]
+        words = [f"{_percent(share)} of the step is {op} at {_places(lines, seconds)}"]
         if back > 0.3:
-            words[0] += f" ({_percent(back)} of that in its gradient)"
+            words.append(f"{_percent(back)} of that is its gradient")
         if at_best is not None:
             limit = "FLOP/s" if compute else "memory bandwidth"
             words.append(f"it runs at {_percent(at_best)} of this machine's peak {limit}")
         mark = sum(row.inferred for row in rows) / seconds
         if mark > 0.5:
             words.append("which operator these kernels belong to is inferred")
-        again = max((row.kernels / max(row.calls, 1) for row in rows if row.how == "fused"), default=0)
-        if again >= 4:
+        fused = [row for row in rows if row.how == "fused"]
+        again = sum(row.kernels for row in fused) / max(sum(row.calls for row in fused), 1)
+        if again >= 4 and sum(row.seconds for row in fused) > 0.5 * seconds:
             words.append(f"XLA has fused it into {again:.0f} kernels and computes it in each of them again")
-        yield Finding(share, "; ".join(words) + ". " + _remedy(op, compute, at_best, rows), rows[0].source, row=rows[0])
+        yield Finding(share, "; ".join(words) + ". " + _remedy(op, compute, at_best, rows), row.source, row=row)
     copies = sum(row.seconds for row in profile.rows if row.how == "xla") / total
     if copies > 0.1:
         yield Finding(
@@ -142,34 +155,45 @@ def _operators(profile):
         )
 
 
+def _places(lines, seconds):
+    """The lines that take most of an operator's time, with their parts of it where there are several."""
+    ordered = sorted(lines, key=lambda line: -lines[line])
+    if len(ordered) == 1:
+        return place_of((*ordered[0], ""))
+    said = [f"{place_of((*line, ''))} ({_percent(lines[line] / seconds)})" for line in ordered[:_LINES]]
+    more = len(ordered) - len(said)
+    return ", ".join(said) + (f" and {more} more line{'s' * (more > 1)}" if more else "")
+
+
 def _remedy(op, compute, at_best, rows):
+    """The one thing to do next."""
     calls = max(row.calls for row in rows)  # of one Cell: a loop, not a deep network
     if calls >= 16:
         return (
-            f"{calls} calls of it run one after the other: put the values together and call it once on a whole "
+            f"{calls} calls of it run one after the other. Next: put the values together and call it once on a whole "
             f"batch or sequence."
         )
     if at_best is not None and at_best > 0.6:
         return (
-            "That is close to what this machine can do: only less work makes it faster. Is it needed at this size, "
-            "in this order, in every step?"
+            "That is close to what this machine can do, so that only less work is faster. Next: see whether it is "
+            "needed at this size in every step."
         )
     if WORK.named(op) == _CONVOLUTION:
         return (
-            "Few channels or small images leave the machine idle: take a larger batch or fewer, wider layers; a "
-            "larger stride or a smaller kernel earlier in the network is less work."
+            "Few channels or small images leave the machine idle. Next: profile a batch twice as large; if the step "
+            "takes less than twice as long, stay with it."
         )
     if WORK.named(op) == _PRODUCT and compute:
         return (
-            "Small or thin matrices do not fill the machine: take a larger batch, make one product out of several, "
-            "or group products so that the large one is never made."
+            "Small or thin matrices do not fill the machine. Next: profile a batch twice as large; if the step takes "
+            "less than twice as long, stay with it."
         )
     if not compute:
         return (
-            "It moves memory and computes little: fewer passes over large values help (fuse it with its "
-            "neighbours in one Cell, lower precision with to_float(float16) on a GPU), or do it once and keep it."
+            "It moves memory and computes little. Next: look in the graph at what reads its result, and whether a "
+            "smaller value, or one computed once, would do."
         )
-    return "Look at it in the graph: whether it is needed at this size, and whether it can be done once for a batch."
+    return "Next: look at it in the graph, whether it is needed at this size, and once for a batch."
 
 
 def _compiling(profile):
@@ -189,18 +213,16 @@ def _spread(profile):
     if len(profile.steps) < 8:
         return
     low, high = profile.spread
+    usual = profile.step_seconds
     if high > 1.6 * low and high - low > 2e-4:
         yield Finding(
-            0.05,
-            f"Steps differ: nine in ten take between {_ms(low)} and {_ms(high)}. Other programs on "
-            f"this machine, a dataset that stalls, or inputs of different sizes cause this.",
+            1 - usual / high,
+            f"Steps differ: nine in ten take between {told(low)} and {told(high)}, where {told(usual)} is usual. Next: "
+            f"see whether other programs run on this machine, whether the dataset stalls, or inputs differ in size.",
             kind="spread",
+            label=f"{high / usual:.1f} ×",
         )
 
 
 def _percent(value):
     return f"{100 * value:.0f} %" if value >= 0.01 else f"{100 * value:.1f} %"
-
-
-def _ms(seconds):
-    return f"{seconds * 1e3:.3g} ms"

@@ -74,11 +74,16 @@ def profile(net: Callable[..., Any], *inputs: Any, steps: int = 10, warm_up: int
 
 
 def _steps(recorder, net, inputs, steps, work):
-    stop = time.perf_counter() + _BUDGET
+    """Run steps, as many as were asked for or fit into the budget; `work` is told how many that will be."""
+    begun = time.perf_counter()
     for number in range(steps):
         _step(recorder, net, inputs)
+        taken = time.perf_counter() - begun
+        fit = min(steps, max(2, number + 1, round(_BUDGET / taken * (number + 1) + 0.5)))
+        work.total -= steps - fit
         work.step()
-        if number and time.perf_counter() > stop:
+        steps = fit
+        if number + 1 >= steps:
             break
 
 

@@ -1,12 +1,22 @@
-"""What this machine can do at best: operations and bytes per second, measured once per process."""
+"""What this machine can do at best: operations and bytes per second.
 
+Each process measures it once, for a moment; the best that any has ever measured is kept in the user's cache folder: a
+machine that was busy with something else at that moment has not become slower.
+"""
+
+import contextlib
 import functools
+import json
 import os
+import platform
 import time
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+
+from msnb._atomic import writing
+from msnb._cache_folder import cache_folder
 
 _SIZES = {"cpu": (1024, 1 << 24), "gpu": (8192, 1 << 28), "tpu": (8192, 1 << 28)}  # matrix side, elements streamed
 _BUDGET = 0.25  # seconds for each of the two measurements
@@ -45,7 +55,7 @@ def machine():
     """Measure the default device; takes less than a second the first time and nothing afterwards.
 
     Returns:
-        Machine.
+        Machine, with the best figures that were ever measured on this machine.
     """
     started = time.perf_counter()
     device = jax.devices()[0]
@@ -57,12 +67,37 @@ def machine():
     moved = _best_in_place(jax.jit(lambda x: x + 1, donate_argnums=0), long)
     name = getattr(device, "device_kind", device.platform)
     if device.platform == "cpu":
-        name = f"cpu, {_cores()} cores"
-    return Machine(name, 2 * side**3 / product, 2 * 4 * stream / moved, time.perf_counter() - started)
+        name = f"cpu, {cores()} cores"
+    flops, bandwidth = _best_ever(name, 2 * side**3 / product, 2 * 4 * stream / moved)
+    return Machine(name, flops, bandwidth, time.perf_counter() - started)
 
 
-def _cores():
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+def load() -> float | None:
+    """How many processes want a core of this machine, on average over the last minute; None where nobody counts."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else None
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _best_ever(name, flops, bandwidth):
+    """The better of what was measured now and what is kept of earlier processes; what cannot be kept is no error."""
+    file, key, known = cache_folder() / "machine.json", f"{platform.node()}, {name}", {}
+    with contextlib.suppress(OSError, ValueError):
+        read = json.loads(file.read_text(encoding="utf-8"))
+        known = read if isinstance(read, dict) else {}
+    now = flops, bandwidth
+    with contextlib.suppress(TypeError, ValueError):
+        before = known.get(key, now)
+        flops, bandwidth = (max(float(a), b) for a, b in zip(before, now, strict=True))
+    if list(known.get(key, ())) != [flops, bandwidth]:
+        with contextlib.suppress(OSError):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with writing(file) as opened:
+                opened.write(json.dumps({**known, key: [flops, bandwidth]}).encode())
+    return flops, bandwidth
 
 
 def _best_in_place(fn, array):

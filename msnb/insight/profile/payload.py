@@ -4,6 +4,7 @@ import bisect
 from typing import TYPE_CHECKING, Any
 
 from msnb.core.names import operator_in
+from msnb.core.paths import attribute_path
 from msnb.ir.source import label
 
 from .text import headline
@@ -29,6 +30,7 @@ def of_profile(profile: "Profile") -> dict[str, Any]:
             "n": row.name,
             "o": row.op,
             "s": row.scope,
+            "q": row.cell,
             "d": row.direction,
             "t": _round(row.seconds),
             "m": _round(row.measured if row.how != "replayed" else row.seconds),
@@ -40,6 +42,7 @@ def of_profile(profile: "Profile") -> dict[str, Any]:
             "k": row.kernels,
             "c": row.calls,
             "p": _round(profile.of_peak(row)),
+            "r": _round(profile.at_work(row)),
             "l": _place(row.source),
             "x": _round(row.dispatch),
             "g": row.nodes if row.program == getattr(profile.program, "name", None) else [],
@@ -61,12 +64,14 @@ def of_profile(profile: "Profile") -> dict[str, Any]:
         "high": _round(high),
         "compile": _round(profile.compile_seconds),
         "total": _round(total),
+        "traced": _round(profile.traced),
         "parts": {name: _round(part) for name, part in profile.parts.items()},
         "how": {name: _round(part) for name, part in profile.attribution.items()} if profile.rows else {},
         "advice": [
             {
                 "t": f.text,
                 "s": _round(f.share),
+                "m": f.label,
                 "l": _place(f.source),
                 "k": f.kind,
                 "r": profile.rows.index(f.row) if f.row in profile.rows else -1,
@@ -78,6 +83,7 @@ def of_profile(profile: "Profile") -> dict[str, Any]:
         "cells": [
             {
                 "s": cell.scope,
+                "q": cell.name,
                 "f": _round(cell.forward),
                 "b": _round(cell.backward),
                 "u": _round(cell.update),
@@ -88,7 +94,7 @@ def of_profile(profile: "Profile") -> dict[str, Any]:
             for cell in profile.cells
         ],
         "machine": {"device": machine.device, "flops": machine.flops, "bandwidth": machine.bandwidth},
-        "memory": _memory(profile.memory),
+        "memory": _memory(profile.memory, getattr(profile.program, "name", "")),
         "timeline": _timeline(profile, places),
     }
 
@@ -102,7 +108,7 @@ def _round(value):
     return None if value is None else float(f"{value:.4g}")
 
 
-def _memory(memory):
+def _memory(memory, root):
     if memory is None:
         return None
     return {
@@ -115,11 +121,12 @@ def _memory(memory):
         "trained": sum(size for _, size, trained in memory.parameters if trained),
         "state": sum(size for _, size, trained in memory.parameters if not trained),
         "activations": [
-            [size, name, scope, _place(source)] for size, name, scope, source in memory.activations[:_LIST]
+            [size, name, attribute_path(scope, root), _place(source)]
+            for size, name, scope, source in memory.activations[:_LIST]
         ],
         "kept": memory.activation_bytes,
         "curve": [list(point) for point in memory.curve],
-        "top": [[size, name, scope, _place(source)] for size, name, scope, source in memory.top],
+        "top": [[size, name, attribute_path(scope, root), _place(source)] for size, name, scope, source in memory.top],
     }
 
 

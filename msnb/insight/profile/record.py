@@ -13,6 +13,7 @@ from msnb.core import events
 
 from . import xplane
 from .dispatch import Watch
+from .machine import load
 
 _COMPILING = "/jax/core/compile/"
 _TRACED_STEPS = 30
@@ -31,6 +32,7 @@ class Recording:
         kernels (list[xplane.Kernel]): of the time between `traced`, a pair; None where nothing was traced.
         dispatched (list[dispatch.Call]): operators of PYNATIVE mode.
         steps (list): (start, end) of steps that the caller named, empty where the calls are the steps.
+        load (float | None): how many processes wanted a core when it began.
     """
 
     def __init__(self):
@@ -44,6 +46,7 @@ class Recording:
         self.dispatched: list[Any] = []
         self.traced: Any = None
         self.mode = "GRAPH"
+        self.load: float | None = load()
 
 
 class Recorder:
@@ -58,7 +61,7 @@ class Recorder:
     _active = None
 
     def __init__(self, steps: int = _TRACED_STEPS, kernels: bool = True) -> None:
-        self.recording = None
+        self.recording: Recording | None = None
         self._steps = steps
         self._kernels = kernels
         self._owner = None
@@ -85,7 +88,6 @@ class Recorder:
         Recorder._active = self
         self.recording = made = Recording()
         self._owner = threading.get_ident()
-        made.mode = "GRAPH" if context.get_context("mode") == context.GRAPH_MODE else "PYNATIVE"
         self._listener = events.listen(
             entered=self._entered,
             left=self._left,
@@ -95,9 +97,7 @@ class Recorder:
             here=True,
         )
         jax.monitoring.register_event_duration_secs_listener(self._hear)
-        if made.mode == "PYNATIVE":
-            self._watch = Watch()
-            self._watch.open()
+        self._follow_mode()
         made.start = _clock()
         if self._kernels:
             self.trace()
@@ -201,8 +201,20 @@ class Recorder:
         self.recording.kernels = kernels
         self.recording.traced = (self._traced_since, ended)
 
+    def _follow_mode(self):
+        """Operators are waited for in PYNATIVE mode, which a program may choose as late as before its first call."""
+        self.recording.mode = "GRAPH" if context.get_context("mode") == context.GRAPH_MODE else "PYNATIVE"
+        if self._watch is not None and self.recording.mode == "GRAPH":
+            self._watch.close()
+            self._watch = None
+        elif self._watch is None and self.recording.mode == "PYNATIVE":
+            self._watch = Watch()
+            self._watch.open()
+
     def _before_call(self):
         """Between two steps: end a trace that has seen enough."""
+        if not self.recording.calls:
+            self._follow_mode()
         if self._folder is None:
             return
         compiling = self.recording.compiling

@@ -62,7 +62,7 @@ class Replay:
     __slots__ = ("groups", "step", "total", "alone", "rest", "compiled")
 
     def __init__(self, groups: "list[Group]", step: Any, rest: Any, compiled: Any) -> None:
-        self.groups = sorted(groups, key=lambda group: -group.seconds)
+        self.groups: list[Group] = sorted(groups, key=lambda group: -group.seconds)
         self.step: Any = step
         self.total: int = sum(group.seconds for group in groups)
         self.alone: int = sum(group.alone for group in groups)

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from msnb.core.names import operator_in
 from msnb.core.operator import REGISTRY
+from msnb.core.paths import attribute_path
 from msnb.ir.hlo import work_inside
 from msnb.ir.stages import Stages
+from msnb.nn.optim import Optimizer
 
 from . import attribute, ends, memory, shares, timeline
 from .advice import advice
-from .machine import machine
+from .machine import cores, machine
 from .replay import replay
 from .rows import Cell, Row, work
+from .text import seconds as told
 from .text import table
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -37,6 +40,8 @@ class Profile:
             kernels), ``"data"`` (nothing ran and the dataset was being waited for), ``"host"`` (the rest: Python and
             dispatch), ``"unknown"`` (no kernels were traced).
         rows (list[Row]): operators, longest first; cells (list[Cell]) likewise.
+        traced (float): seconds of a step while kernels were traced, which is longer. Parts, rows and Cells were
+            measured then, and are told in proportion: the parts add up to `step_seconds`.
         machine (Machine): what the machine can do at best.
         memory (Memory | None): of the step's program.
         advice (list[Finding]): what to do, most valuable first.
@@ -52,20 +57,24 @@ class Profile:
         self.notes: list[Any] = []
         self.rows: list[Any] = []
         self.cells: list[Any] = []
-        self.graph = self.memory = self.program = None
+        self.graph: Any = None
+        self.memory: Any = None
+        self.program: Any = None
         self.times: list[Any] = []
         self.kernel_rows: list[Any] = []
+        self.kernel_seconds: dict[str, float] = {}
         self._owners = {}
         self._stages = {}
         compiling = shares.union(recording.compiling)
         self.compile_seconds: float = shares.length(compiling) * _NS
         self._steps = self._find_steps(compiling)
         self._choose_program()
-        self.name = name or self._name()
+        self.name: str = name or self._name()
         self._measure(compiling)
+        self._tell_of_the_step()
         if self.program is not None:
-            self.memory: Any = memory.of_program(self.program, self.graph)
-        self.advice = advice(self)
+            self.memory = memory.of_program(self.program, self.graph)
+        self.advice: list[Any] = advice(self)
 
     # ------------------------------------------------------------------ steps
     def _find_steps(self, compiling):
@@ -87,7 +96,7 @@ class Profile:
         clean, first = [], []
         for start, end in steps:
             (first if shares.clip(compiling, start, end) else clean).append((start, end))
-        self.first = [(end - start) * _NS for start, end in first]
+        self.first: list[float] = [(end - start) * _NS for start, end in first]
         if not clean:
             self.notes.append(
                 "Every step compiled something: times hold no compiling, but the step is not a steady "
@@ -112,7 +121,9 @@ class Profile:
             if len(kept) < len(clean):
                 self.notes.append(f"{len(clean) - len(kept)} pauses of more than 20 steps are left out.")
             clean = kept
-        self.steps = [(end - start - shares.length(shares.clip(compiling, start, end))) * _NS for start, end in clean]
+        self.steps: list[float] = [
+            (end - start - shares.length(shares.clip(compiling, start, end))) * _NS for start, end in clean
+        ]
         return clean
 
     @property
@@ -131,6 +142,29 @@ class Profile:
             return self.program.name
         calls = self.recording.calls
         return getattr(calls[-1][0], "__name__", type(calls[-1][0]).__name__) if calls else "cell"
+
+    def _tell_of_the_step(self):
+        """Bring what was measured in traced steps into proportion with the step that the headline tells of."""
+        step = self.step_seconds
+        self.traced: float = sum(self.parts.values()) or step
+        self._scale = scale = step / self.traced if step else 1.0
+        self.parts: dict[str, float] = {name: part * scale for name, part in self.parts.items()}
+        for entry in (*self.rows, *self.cells):
+            entry.scale(scale)
+        self.times = [seconds and seconds * scale for seconds in self.times]
+        self.kernel_seconds = {op: seconds * scale for op, seconds in self.kernel_seconds.items()}
+        if "unknown" in self.parts:
+            self.traced = step
+        elif abs(scale - 1) > 0.05:
+            self.notes.append(
+                f"Kernels were traced in steps of {told(self.traced)} each; their times are told in proportion to the "
+                f"step of {told(step)} without a trace."
+            )
+        if self.recording.load is not None and self.recording.load > cores() + 0.5:
+            self.notes.append(
+                f"The machine was busy: {self.recording.load:.1f} processes wanted its {cores()} cores when "
+                f"this began. Times differ from those of an idle one."
+            )
 
     # ------------------------------------------------------------------ operators
     def _choose_program(self):
@@ -271,19 +305,13 @@ class Profile:
         self.rows = list(rows.values())
 
     def _compare_traced(self, count):
-        """Say what tracing cost, where there are steps with and without it."""
+        """Where there are steps with and without a trace, those without are what a step takes."""
         traced = self.recording.traced
         inside = [e - s for s, e in self._steps if s >= traced[0] and e <= traced[1]]
         outside = [e - s for s, e in self._steps if not (s >= traced[0] and e <= traced[1])]
         if len(inside) < 2 or len(outside) < 2:
             return
-        ratio = statistics.median(inside) / statistics.median(outside)
-        self.steps = [(e - s) * _NS for s, e in self._steps if not (s >= traced[0] and e <= traced[1])]
-        if ratio > 1.05:
-            self.notes.append(
-                f"Tracing made a step {100 * (ratio - 1):.0f} % longer; the step time is that without "
-                f"it, operators are measured with it."
-            )
+        self.steps: list[float] = [(e - s) * _NS for s, e in self._steps if not (s >= traced[0] and e <= traced[1])]
 
     def _spread(self, rows, program, owner, seconds, inside):
         """Give the time of one kernel to the operators in it, by the work of each."""
@@ -301,17 +329,26 @@ class Profile:
         for node, part in zip(owner.nodes, parts, strict=True):
             line = node.source[:2] if node.source else None
             key = (program, node.scope, node.op, node.direction, line)
-            row = rows.get(key) or Row(node.op, node.name, node.scope, node.direction, node.source, program.name)
+            source = node.source or self._made_at(node, program)
+            row = rows.get(key) or Row(node.op, node.name, node.scope, node.direction, source, program.name)
             if node.id not in row.nodes:
                 row.nodes.append(node.id)
             self._add(rows, key, row, seconds * part / total, how, 1 if part else 0)
             row.mates.update(
-                f"{other.name} of {other.scope.rpartition('/')[2]}"
+                f"{other.name} of {attribute_path(other.scope, program.name) or program.name}"
                 for other in owner.nodes
                 if (other.scope, other.op, other.direction) != (node.scope, node.op, node.direction)
             )
             if program is self.program:
                 self.times[node.id] = (self.times[node.id] or 0.0) + seconds * part / total
+
+    @staticmethod
+    def _made_at(node, program):
+        """Where the optimizer of an update was made: what it computes stands in no line of the user's."""
+        if node.direction != "update":
+            return None
+        made = {cell._made_at for cell in program.cells if isinstance(cell, Optimizer)}
+        return made.pop() if len(made) == 1 else None
 
     @staticmethod
     def _add(rows, key, row, seconds, how, kernels=1):
@@ -402,7 +439,7 @@ class Profile:
             parts = row.scope.split("/") if row.scope else []
             for depth in range(1, len(parts) + 1):
                 scope = "/".join(parts[:depth])
-                cell = cells.get(scope) or cells.setdefault(scope, Cell(scope))
+                cell = cells.get(scope) or cells.setdefault(scope, Cell(scope, row.program))
                 setattr(cell, row.direction, getattr(cell, row.direction) + row.seconds)
                 cell.flops += row.flops
                 cell.nbytes += row.nbytes
@@ -437,8 +474,13 @@ class Profile:
     def of_peak(self, row: "Row") -> float | None:
         """How much of what the machine could do at best a row (or Cell) reaches, from 0 to 1; None without work."""
         at_best = self.machine.at_best(row.flops, row.nbytes)
-        seconds = row.seconds - getattr(row, "dispatch", 0.0)
+        seconds = self.at_work(row)
         return min(at_best / seconds, 1.0) if seconds > 0 and row.flops else None
+
+    def at_work(self, row: "Row") -> float:
+        """Seconds that the kernels of a row (or Cell) took as they were measured, under the trace or replayed."""
+        seconds = row.seconds - getattr(row, "dispatch", 0.0)
+        return seconds if getattr(row, "how", "") == "replayed" else seconds / self._scale
 
     def replay(self, rounds: int = 5) -> "Replay":
         """Measure each group of operators on its own: what XLA fused together is compiled as one function and run.

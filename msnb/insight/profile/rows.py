@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from msnb.core.paths import attribute_path, class_of
+
 from . import attribute
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -57,18 +59,33 @@ class Row:
         self.scope: str = scope
         self.direction: str = direction
         self.source: tuple[Any, ...] | None = source
-        self.seconds = self.measured = self.fused = self.inferred = self.dispatch = 0.0
+        self.seconds: float = 0.0
+        self.measured: float = 0.0
+        self.fused: float = 0.0
+        self.inferred: float = 0.0
+        self.dispatch: float = 0.0
         self.replayed: Any = None
         self.how: str = "measured"
-        self.flops = self.nbytes = self.kernels = self.calls = 0
+        self.flops: int = 0
+        self.nbytes: int = 0
+        self.kernels: int = 0
+        self.calls: int = 0
         self.nodes: list[Any] = []
         self.mates: set[Any] = set()
         self.program: Any = program
 
     @property
     def cell(self) -> str:
-        """Innermost Cell, as the graph names it."""
-        return self.scope.rpartition("/")[2]
+        """Attribute path of the innermost Cell, ``"layer3.2.conv2"``; "" for the network itself."""
+        return attribute_path(self.scope, self.program)
+
+    def scale(self, factor: float) -> None:
+        """Take all its times by a factor."""
+        self.seconds *= factor
+        self.measured *= factor
+        self.fused *= factor
+        self.inferred *= factor
+        self.dispatch *= factor
 
     def __repr__(self) -> str:
         return f"Row({self.name} of {self.cell or '?'}: {self.seconds * 1e3:.3f} ms, {self.how})"
@@ -77,12 +94,17 @@ class Row:
 class Cell:
     """The time of one scope with all that is in it, per step. `seconds` is the sum of the three directions."""
 
-    __slots__ = ("scope", "forward", "backward", "update", "own", "flops", "nbytes", "source")
+    __slots__ = ("scope", "program", "forward", "backward", "update", "own", "flops", "nbytes", "source")
 
-    def __init__(self, scope: str) -> None:
+    def __init__(self, scope: str, program: str = "") -> None:
         self.scope: str = scope
-        self.forward = self.backward = self.update = self.own = 0.0
-        self.flops = self.nbytes = 0
+        self.program: str = program
+        self.forward: float = 0.0
+        self.backward: float = 0.0
+        self.update: float = 0.0
+        self.own: float = 0.0
+        self.flops: int = 0
+        self.nbytes: int = 0
         self.source: Any = None
 
     @property
@@ -90,10 +112,17 @@ class Cell:
         """Seconds per step, of everything inside."""
         return self.forward + self.backward + self.update
 
+    def scale(self, factor: float) -> None:
+        """Take all its times by a factor."""
+        self.forward *= factor
+        self.backward *= factor
+        self.update *= factor
+        self.own *= factor
+
     @property
     def name(self) -> str:
-        """Last part of the path."""
-        return self.scope.rpartition("/")[2]
+        """Attribute path of the Cell; its class where no attribute holds it."""
+        return attribute_path(self.scope, self.program) or class_of(self.scope) or self.scope.rpartition("/")[2]
 
 
 def work(nodes: "list[CNode]", inside: Any) -> Any:

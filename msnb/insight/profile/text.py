@@ -2,12 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
+from msnb.insight.middle import middle
 from msnb.ir.source import show as place_of
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.insight.profile.result import Profile
 
 MARKS = {"measured": " ", "fused": "+", "inferred": "~", "replayed": "=", "xla": "x"}
+_COPY = "XLA's copy"  # the mark says whose
 LEGEND = "+ fused with others, divided by counted work   ~ inferred   = replayed alone   x copy made by XLA"
 
 
@@ -48,12 +50,13 @@ def table(profile: "Profile", rows: Any) -> str:
     total = sum(profile.parts.values()) or 1.0
     shown = profile.rows[:rows]
     if shown:
-        out += ["", f"{'time':>9} {'step':>6}   {'operator':<22} {'of peak':>7}  {'Cell':<28} line"]
+        out += ["", f"{'time':>9} {'step':>6}   {'operator':<26} {'of peak':>7}  {'Cell':<28} line"]
     for row in shown:
         peak = profile.of_peak(row)
+        name = middle(row.name.replace(_COPY, "copy"), 26)
         out.append(
-            f"{seconds(row.seconds):>9} {100 * row.seconds / total:5.1f} % {MARKS[row.how]} {row.name[:22]:<22} "
-            f"{'' if peak is None else f'{100 * peak:.0f} %':>7}  {row.cell[:28]:<28} {place_of(row.source)}"
+            f"{seconds(row.seconds):>9} {100 * row.seconds / total:5.1f} % {MARKS[row.how]} {name:<26} "
+            f"{'' if peak is None else f'{100 * peak:.0f} %':>7}  {middle(row.cell, 28):<28} {place_of(row.source)}"
         )
     if len(profile.rows) > rows:
         rest = sum(row.seconds for row in profile.rows[rows:])

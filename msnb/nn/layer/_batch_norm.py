@@ -36,6 +36,11 @@ class FeatureNorm(Cell):
     def _create(self, attribute, name, value, learned):
         setattr(self, attribute, Parameter(initializer(value, self.num_features), name, requires_grad=learned))
 
+    @property
+    def _takes(self):
+        axis = -1 if getattr(self, "format", "NCHW") == "NHWC" else 1
+        return self.num_features, axis, f"{self.num_features} features in {'axis 1' if axis == 1 else 'the last axis'}"
+
     def _check_rank(self, x):
         if x.ndim not in self._ranks:
             raise ValueError(

@@ -75,6 +75,11 @@ class Convolution(Cell):
             )
         self._operate()
 
+    @property
+    def _takes(self):
+        axis = 1 if self.format == "NCHW" else -1
+        return self.in_channels, axis, f"{self.in_channels} channels in {'axis 1' if axis == 1 else 'the last axis'}"
+
     def _check_together(self):
         if self.pad_mode != "pad" and any(np.ravel(self.padding)):
             raise ValueError(

@@ -148,7 +148,7 @@ class ELU(OneOperator, operator=P.Elu, held_as="elu"):
     stay.
 
     Args:
-        alpha (float): How far below 0 it goes; only 1.0. Default: 1.0.
+        alpha (float): How far below 0 it goes. Default: 1.0.
 
     Inputs:
         - **x** (Tensor) - float16 or float32, of any shape.
@@ -158,7 +158,6 @@ class ELU(OneOperator, operator=P.Elu, held_as="elu"):
 
     Raises:
         TypeError: If `alpha` is no float.
-        ValueError: If `alpha` is not 1.0.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -169,7 +168,7 @@ class ELU(OneOperator, operator=P.Elu, held_as="elu"):
     """
 
     @checked
-    def __init__(self, alpha: StrictFloat = 1.0) -> None:
+    def __init__(self, alpha: KnownFloat = 1.0) -> None:
         super().__init__(alpha)
 
 

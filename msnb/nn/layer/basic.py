@@ -123,6 +123,10 @@ class Dense(Cell):
         self.activation = activation
         self.activation_flag: bool = activation is not None
 
+    @property
+    def _takes(self):
+        return self.in_channels, -1, f"a last axis of {self.in_channels}"
+
     def construct(self, x: Tensor) -> Tensor:
         """The features that go out."""
         is_matrix = x.ndim == 2

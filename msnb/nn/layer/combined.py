@@ -1,8 +1,6 @@
 """A convolution or a Dense, then batch normalisation, then an activation: what quantisation-aware training replaces."""
 
-from typing import Annotated
-
-from msnb.common.kinds import Bool, OneOf, check, checked
+from msnb.common.kinds import Bool, check, checked
 from msnb.core.primitive import Primitive
 from msnb.core.tensor import Tensor
 from msnb.nn._kinds import Initial
@@ -14,7 +12,6 @@ from msnb.nn.layer.normalization import BatchNorm1d, BatchNorm2d
 
 __all__ = ["Conv2dBnAct", "DenseBnAct"]
 
-AfterFake = Annotated[bool, OneOf(True, otherwise="no network is converted for quantisation-aware training yet")]
 Sizes = int | tuple[int, ...]
 Follower = str | Cell | Primitive | None
 
@@ -59,7 +56,7 @@ class Conv2dBnAct(_Followed):
         eps (float): Its eps. Default: 1e-5.
         activation (Union[str, Cell, Primitive]): What comes last; None is nothing. Default: None.
         alpha (float): The slope, if that is "leakyrelu". Default: 0.2.
-        after_fake (bool): Without effect: whether a network converted for quantisation quantises here. Default: True.
+        after_fake (bool): Whether quantisation quantises the result where no activation follows. Default: True.
 
     Inputs:
         - **x** (Tensor) - of shape (N, C, H, W).
@@ -98,7 +95,7 @@ class Conv2dBnAct(_Followed):
         eps: float = 1e-5,
         activation: Follower = None,
         alpha: float = 0.2,
-        after_fake: AfterFake = True,
+        after_fake: Bool = True,
     ) -> None:
         super().__init__()
         self.conv: Conv2d = Conv2d(
@@ -136,7 +133,7 @@ class DenseBnAct(_Followed):
         eps (float): Its eps. Default: 1e-5.
         activation (Union[str, Cell, Primitive]): What comes last; None is nothing. Default: None.
         alpha (float): The slope, if that is "leakyrelu". Default: 0.2.
-        after_fake (bool): Without effect: whether a network converted for quantisation quantises here. Default: True.
+        after_fake (bool): Whether quantisation quantises the result where no activation follows. Default: True.
 
     Inputs:
         - **x** (Tensor) - of shape (N, in_channels).
@@ -169,7 +166,7 @@ class DenseBnAct(_Followed):
         eps: float = 1e-5,
         activation: Follower = None,
         alpha: float = 0.2,
-        after_fake: AfterFake = True,
+        after_fake: Bool = True,
     ) -> None:
         super().__init__()
         self.dense: Dense = Dense(in_channels, out_channels, weight_init, bias_init, has_bias)

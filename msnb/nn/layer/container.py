@@ -26,6 +26,13 @@ class _Ordered(Cell):
     _cells: OrderedDict[str, Cell]
     cell_list: list[Cell]
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """A Cell that takes the name of another takes its place in the order, too."""
+        if isinstance(value, Cell) and name in self.__dict__.get("_cells", ()):
+            self[list(self._cells).index(name)] = value
+        else:
+            super().__setattr__(name, value)
+
     def _hold(self, named):
         """Make the pairs `named` (name, Cell) the content."""
         named = [(str(name), cell) for name, cell in named]

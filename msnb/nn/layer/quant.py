@@ -1,11 +1,27 @@
-"""Layers of quantisation-aware training: their names are here, they themselves come in a later version."""
+"""Layers of quantisation-aware training: a face of the modules that hold them."""
 
-from msnb._later import fill
-
-__all__: list[str] = []
-fill(
-    globals(),
-    "FakeQuantWithMinMaxObserver Conv2dBnFoldQuantOneConv Conv2dBnFoldQuant Conv2dBnWithoutFoldQuant Conv2dQuant "
-    "DenseQuant ActQuant TensorAddQuant MulQuant",
-    "quantisation-aware training comes in a later version; use the float layers.",
+from msnb.nn.layer._quant_block import QuantBlock, QuantMindirBlock
+from msnb.nn.layer._quant_conv import Conv2dBnWithoutFoldQuant, Conv2dQuant
+from msnb.nn.layer._quant_dense import DenseQuant
+from msnb.nn.layer._quant_flow import ActQuant, MulQuant, TensorAddQuant
+from msnb.nn.layer._quant_fold import BatchNormFoldCell, Conv2dBnFoldQuant, Conv2dBnFoldQuantOneConv
+from msnb.nn.layer._quant_observer import (
+    FakeQuantWithMinMaxObserver,
+    QuantConfig,
+    UniformQuantObserver,
+    quant_config_default,
 )
+
+__all__ = [
+    "FakeQuantWithMinMaxObserver",
+    "Conv2dBnFoldQuantOneConv",
+    "Conv2dBnFoldQuant",
+    "Conv2dBnWithoutFoldQuant",
+    "Conv2dQuant",
+    "DenseQuant",
+    "ActQuant",
+    "TensorAddQuant",
+    "MulQuant",
+]
+# For those who import them from here.
+_ = BatchNormFoldCell, QuantBlock, QuantConfig, QuantMindirBlock, UniformQuantObserver, quant_config_default

@@ -7,7 +7,7 @@ from msnb.nn.metrics.accuracy import Accuracy
 from msnb.nn.metrics.error import MAE, MSE
 from msnb.nn.metrics.fbeta import F1, Fbeta
 from msnb.nn.metrics.loss import Loss
-from msnb.nn.metrics.metric import Metric
+from msnb.nn.metrics.metric import Metric, rearrange_inputs
 from msnb.nn.metrics.precision import Precision
 from msnb.nn.metrics.recall import Recall
 from msnb.nn.metrics.topk import Top1CategoricalAccuracy, Top5CategoricalAccuracy, TopKCategoricalAccuracy
@@ -19,6 +19,7 @@ __all__ = [
     "MAE",
     "MSE",
     "Metric",
+    "rearrange_inputs",
     "Precision",
     "Recall",
     "Fbeta",

@@ -1,13 +1,57 @@
 """The base of metrics."""
 
+import functools
 from abc import ABC, abstractmethod
-from typing import Any
+from collections.abc import Callable
+from typing import Annotated, Any, Self
 
 import numpy as np
 
+from msnb.common.kinds import Kind, checked
 from msnb.core.tensor import Tensor
 
-__all__ = ["Metric"]
+__all__ = ["Metric", "rearrange_inputs"]
+
+
+def _called(value):
+    if not callable(value):
+        raise TypeError
+    return value
+
+
+Function = Annotated[Callable[..., Any], Kind("a function", _called)]
+
+
+@checked
+def rearrange_inputs(func: Function) -> Callable[..., Any]:
+    """
+    Decorator for `update` of a metric: its inputs are those that `set_indexes` chose.
+
+    Args:
+        func (Callable): The method.
+
+    Returns:
+        Callable, the method.
+
+    Raises:
+        TypeError: If `func` cannot be called.
+
+    Examples:
+        >>> class First(nn.Metric):
+        ...     clear = eval = lambda self: None
+        ...     @nn.rearrange_inputs
+        ...     def update(self, *inputs):
+        ...         print(*inputs)
+        >>> First().set_indexes([2, 0]).update("loss", "prediction", "label")
+        label loss
+    """
+
+    @functools.wraps(func)
+    def update(self, *inputs):
+        chosen = self.indexes
+        return func(self, *(inputs if not chosen else [inputs[i] for i in chosen]))
+
+    return update
 
 
 class Metric(ABC):
@@ -23,6 +67,33 @@ class Metric(ABC):
         ...     def eval(self):
         ...         return self.count
     """
+
+    _indexes: list[int] | None = None
+
+    @property
+    def indexes(self) -> list[int] | None:
+        """Places of the inputs that a method under `rearrange_inputs` gets; None for all."""
+        return self._indexes
+
+    def set_indexes(self, indexes: list[int]) -> Self:
+        """
+        Choose the inputs of `update`, where that stands under `rearrange_inputs`.
+
+        Args:
+            indexes (list[int]): Places of the inputs, in the order that `update` wants them.
+
+        Returns:
+            Metric, itself.
+
+        Raises:
+            ValueError: If it is no list of int.
+        """
+        if not isinstance(indexes, list) or not all(type(i) is int for i in indexes):
+            raise ValueError(
+                f"For 'set_indexes' of {type(self).__name__}, 'indexes' should be a list of int, but got {indexes!r}."
+            )
+        self._indexes = indexes
+        return self
 
     def _convert_data(self, data):
         """`data` (a Tensor, a list or an array) as an array."""

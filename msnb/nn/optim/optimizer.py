@@ -1,10 +1,14 @@
 """`Optimizer`: what all optimizers share: learning rates, weight decay, loss scale, parameter groups."""
 
+import functools
+import inspect
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from msnb import context, log
 from msnb.common import dtype as mstype
 from msnb.common.kinds import Bool, Instance, OneOf, OneOrEach, check, checked
+from msnb.core.errors import user_line
 from msnb.core.parameter import Parameter, ParameterTuple
 from msnb.core.sparse_tensor import RowTensor
 from msnb.core.tensor import Tensor
@@ -34,6 +38,29 @@ __all__ = ["Optimizer"]
 
 _LAST_STEP = 2**31 - 1
 _DEVICE = OneOf("CPU", "GPU", "Ascend")
+
+
+def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
+    """Decorator for an optimizer's `__init__`: it keeps the arguments as `init_args`, the Parameters as `init_params`.
+
+    Args:
+        fn (Callable): The `__init__`.
+    """
+    signature = inspect.signature(fn)
+
+    @functools.wraps(fn)
+    def init(self, *args, **kwargs):
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        given = dict(list(bound.arguments.items())[1:])
+        around = given.pop("optimizer", None)  # an optimizer that this one changes the gradients of
+        params = given.pop("params", None) if around is None else around.parameters
+        kept = {"init_args": given, "init_params": {} if params is None else {"params": params}}
+        self.__dict__.update(kept)  # before Cell's __init__, since fn may look at them
+        fn(self, *args, **kwargs)
+
+    return init
+
 
 Gradients = tuple[Tensor | RowTensor, ...]
 
@@ -94,6 +121,7 @@ class Optimizer(Cell):
         loss_scale: PositiveNumber = 1.0,
     ) -> None:
         super().__init__(auto_prefix=False)
+        self._made_at = user_line()  # its operators have no line of the user's else
         trained: Any = parameters
         self.is_group: bool = isinstance(trained[0], dict)
         groups, order = read_groups(trained, self.cls_name) if self.is_group else ([], None)

@@ -1,23 +1,19 @@
-"""Probabilistic programming: its module paths and names are here, the classes themselves come in a later version."""
+"""Probabilistic programming: distributions, bijectors, Bayesian layers and what is built of them."""
 
-from msnb._later import submodules
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-_NAMES = {
-    "distribution": (
-        "Distribution TransformedDistribution Bernoulli Beta Categorical Cauchy Exponential Gamma Geometric Gumbel "
-        "Logistic LogNormal Normal Poisson Uniform"
-    ),
-    "bijector": "Bijector PowerTransform Exp ScalarAffine Softplus GumbelCDF Invert",
-    "bnn_layers": "ConvReparam DenseReparam DenseLocalReparam NormalPrior NormalPosterior WithBNNLossCell",
-    "dpn": "VAE ConditionalVAE",
-    "infer": "SVI ELBO",
-    "toolbox": "UncertaintyEvaluation VAEAnomalyDetection",
-    "toolbox.uncertainty_evaluation": "UncertaintyEvaluation",
-    "toolbox.anomaly_detection": "VAEAnomalyDetection",
-    "transforms": "TransformToBNN",
-    "transforms.transform_bnn": "TransformToBNN",
-}
+if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
+    from msnb.nn.probability import bijector, bnn_layers, distribution, dpn, infer, toolbox, transforms
 
-submodules(globals(), _NAMES, "probabilistic programming comes in a later version.")
+__all__ = ["bijector", "bnn_layers", "distribution", "dpn", "infer", "toolbox", "transforms"]
 
-__all__ = [path for path in _NAMES if "." not in path]
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return import_module(f"{__name__}.{name}")  # spares them to who builds plain networks
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

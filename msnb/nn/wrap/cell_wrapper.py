@@ -68,6 +68,8 @@ class WithLossCell(Cell):
         >>> loss = net_with_loss(data, label)
     """
 
+    _holds = "_backbone"
+
     @answered
     def __init__(self, backbone: Cell, loss_fn: Cell) -> None:
         refuse_classes("WithLossCell", backbone=backbone, loss_fn=loss_fn)
@@ -108,6 +110,8 @@ class WithGradCell(Cell):
         >>> grad_net = nn.WithGradCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True))
         >>> gradients = grad_net(data, label)
     """
+
+    _holds = "network_with_loss"
 
     @answered
     def __init__(self, network: Cell, loss_fn: Cell | None = None, sens: Tensor | float | None = None) -> None:
@@ -153,6 +157,8 @@ class TrainOneStepCell(Cell):
         >>> step.set_train()
         >>> loss = step(data, label)
     """
+
+    _holds = "network"
 
     @checked
     def __init__(self, network: Cell, optimizer: Cell, sens: Annotated[float | None, Optional(Number)] = 1.0) -> None:
@@ -246,6 +252,8 @@ class GetNextSingleOp(Cell):
 class _VirtualDatasetCell(Cell):
     """Marks the inputs of a network as the batch that automatic parallelism may split."""
 
+    _holds = "_backbone"
+
     def __init__(self, backbone: Cell) -> None:
         super().__init__(auto_prefix=False)
         self._backbone = backbone
@@ -275,6 +283,8 @@ class VirtualDatasetCellTriple(Cell):
     Examples:
         >>> net = nn.VirtualDatasetCellTriple(net)
     """
+
+    _holds = "_backbone"
 
     @answered
     def __init__(self, backbone: Cell) -> None:
@@ -307,6 +317,8 @@ class WithEvalCell(Cell):
         >>> eval_net = nn.WithEvalCell(Net(), nn.SoftmaxCrossEntropyWithLogits(sparse=True))
         >>> loss, output, label = eval_net(data, label)
     """
+
+    _holds = "_network"
 
     @answered
     def __init__(self, network: Cell, loss_fn: Cell, add_cast_fp32: bool = False) -> None:

@@ -8,6 +8,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class, no_var_expand
 
 from msnb.notebook import gradients
+from msnb.notebook.options import show_line
 
 _HELP = "write %ms_grad net, loss, (x, y)   or   %ms_grad loss_net(x, y)   or   %ms_grad train_step(x, y)"
 
@@ -40,6 +41,7 @@ def view_of(line: str, space: Any) -> Any:
         call = ast.parse(f"__msnb_inspect({line.strip()})", "<%ms_grad>", "eval").body
     except SyntaxError as error:
         raise UsageError(f"%ms_grad: {error.msg}: {_HELP}") from None
+    show_line("%ms_grad", line.strip())
 
     def run(tree, **names):
         code = builtins.compile(ast.fix_missing_locations(ast.Expression(tree)), "<%ms_grad>", "eval")

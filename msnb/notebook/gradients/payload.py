@@ -3,7 +3,7 @@
 import base64
 import gzip
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -61,6 +61,7 @@ def pack(recording: "Recording", findings: "list[Finding]") -> bytes:
         ],
         "rows": [_row(recording, row, steps) for row in rows],
         "tensors": tensors,
+        "at_hand": [[*key, list(array.shape)] for key, array in sorted(recording.latest.items())],
         "nodes": len(recording.graph) if recording.graph is not None else 0,
     }
     return gzip.compress(json.dumps(made, separators=(",", ":")).encode(), 9, mtime=0)
@@ -136,6 +137,26 @@ def _tensors(recording):
             {"kind": kind, "name": name, "shape": shape, "steps": numbers, "data": base64.b64encode(data).decode()}
         )
     return found, notes
+
+
+def tensor_of(recording: "Recording", kind: str, name: str) -> dict[str, Any]:
+    """One whole tensor of the last step, as the payload has those that were recorded so.
+
+    Args:
+        recording (Recording): what has it.
+        kind (str), name (str): of its row.
+
+    Raises:
+        KeyError: If it is not at hand.
+    """
+    values = recording.tensor(f"{kind}:{name}")
+    shape, cut = _cut(values.shape, _ELEMENTS)
+    step = max(recording.tensors.get((kind, name), ()), default=recording.numbers[-1])
+    return {"kind": kind, "name": name, "shape": shape, "steps": [step], "data": _base64(values[cut])}
+
+
+def _base64(values):
+    return base64.b64encode(np.ascontiguousarray(values, np.float32).tobytes()).decode()
 
 
 def _cut(shape, room):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from msnb.insight.middle import middle
 from msnb.ir.source import show
 
 _WIDTH = 900
@@ -102,11 +103,11 @@ def _layers(recording, rows, top):
     free = -math.inf  # where the label before ends
     for i, row in enumerate(rows):
         x, _ = place(i, 10.0**low)
-        text = _shorten(row.name, 20)
+        text = middle(row.name, 20)
         wide = 6.2 * len(text)  # about, in pixels
         last = i == len(rows) - 1
         anchor, start = ("start", x) if i == 0 else ("end", x - wide) if last else ("middle", x - wide / 2)
-        keep = left + width - 6.2 * len(_shorten(rows[-1].name, 20)) - 10  # room for the last one
+        keep = left + width - 6.2 * len(middle(rows[-1].name, 20)) - 10  # room for the last one
         if start < free + 10 or not last and i and start + wide > keep:
             continue
         free = start + wide
@@ -126,10 +127,9 @@ def _table(recording, rows, y):
         ("NaN", 6, 700),
         ("|Δw|/|w|", 9, 775),
     )
-    parts = [
-        f'<text class="soft small" x="16" y="{y}">parameter</text>'
-        f'<text class="soft small" x="250" y="{y}">norm over the steps</text>'
-    ]
+    parts = [f'<text class="soft small" x="16" y="{y}">parameter</text>']
+    if len(steps) > 1:
+        parts.append(f'<text class="soft small" x="250" y="{y}">norm over the steps</text>')
     parts += [f'<text class="soft small" x="{x}" y="{y}" text-anchor="end">{name}</text>' for name, _, x in columns]
     parts.append(f'<text class="soft small" x="790" y="{y}">line</text>')
     for row in rows[:_ROWS]:
@@ -137,15 +137,15 @@ def _table(recording, rows, y):
         values = np.array([recording.values(row, s) for s in steps])
         parts.append(
             f'<line class="rule" x1="16" x2="{_WIDTH - 16}" y1="{y - 13}" y2="{y - 13}" stroke-width=".5"/>'
-            f'<text class="ink mono" x="16" y="{y}">{escape(_shorten(row.name, 32))}</text>'
-            f"{_spark(values[:, 0], 250, y - 11, 120, 13)}"
+            f'<text class="ink mono" x="16" y="{y}">{escape(middle(row.name, 32))}</text>'
+            f"{_spark(values[:, 0], 250, y - 11, 120, 13) if len(steps) > 1 else ''}"
         )
         for name, place, x in columns:
             value = values[-1][place]
             text = "" if value != value else f"{value:.0%}" if name == "zeros" else f"{value:.3g}"
             kind = "bad" if name == "NaN" and value > 0 else "ink"
             parts.append(f'<text class="{kind} mono" x="{x}" y="{y}" text-anchor="end">{text}</text>')
-        parts.append(f'<text class="soft mono" x="790" y="{y}">{escape(_shorten(show(row.source), 15))}</text>')
+        parts.append(f'<text class="soft mono" x="790" y="{y}">{escape(middle(show(row.source), 15))}</text>')
     if len(rows) > _ROWS:
         y += 19
         parts.append(f'<text class="soft" x="16" y="{y}">… {len(rows) - _ROWS} more</text>')
@@ -167,7 +167,3 @@ def _spark(values, x, y, width, height):
     if len(points) == 1:
         return f'<circle class="dot" cx="{points[0][0]:.1f}" cy="{y + height / 2:.1f}" r="2"/>'
     return f'<polyline class="line" points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in points)}"/>'
-
-
-def _shorten(text, most):
-    return text if len(text) <= most else "…" + text[-(most - 1) :]

@@ -16,10 +16,12 @@ def to_text(recording: Any, findings: Any) -> str:
     steps = recording.steps
     if not steps:
         return "No gradients recorded yet."
-    head = f"Gradients of steps {steps[0].number} to {steps[-1].number}, {recording.mode} mode"
+    one = len(steps) == 1
+    which = f"step {steps[0].number}" if one else f"steps {steps[0].number} to {steps[-1].number}"
+    head = f"Gradients of {which}, {recording.mode} mode"
     losses = [s.loss for s in steps if s.loss is not None]
     if losses:
-        head += f"; loss {losses[0]:.4g} → {losses[-1]:.4g}"
+        head += f"; loss {losses[-1]:.4g}" if one else f"; loss {losses[0]:.4g} → {losses[-1]:.4g}"
     lines = [head]
     lines += [f"{'✖' if f.severity == 'error' else '▲'} {f.text}" for f in findings] or ["✔ Nothing wrong was found."]
     lines += [f"  {note}" for note in recording.notes()]
@@ -27,15 +29,17 @@ def to_text(recording: Any, findings: Any) -> str:
     if not rows:
         return "\n".join(lines)
     wide = max(9, *(len(r.name) for r in rows[:_MOST]))
+    over = "" if one else f" {'norm':<{_WIDTH}}"  # a curve of one step is a dot
     lines.append(
-        f"{'parameter':<{wide}} {'norm':<{_WIDTH}} {'last':>9} {'mean':>9} {'std':>9} {'zeros':>6} "
+        f"{'parameter':<{wide}}{over} {'norm' if one else 'last':>9} {'mean':>9} {'std':>9} {'zeros':>6} "
         f"{'|Δw|/|w|':>9}  line"
     )
     for row in rows[:_MOST]:
         values = np.array([recording.values(row, s) for s in steps])
         last = values[-1]
+        over = "" if one else f" {sparkline(values[:, 0]):<{_WIDTH}}"
         lines.append(
-            f"{row.name:<{wide}} {sparkline(values[:, 0]):<{_WIDTH}} {_num(last[0]):>9} {_num(last[1]):>9} "
+            f"{row.name:<{wide}}{over} {_num(last[0]):>9} {_num(last[1]):>9} "
             f"{_num(last[2]):>9} {_share(last[5]):>6} {_num(last[9]):>9}  {show(row.source)}"
         )
     if len(rows) > _MOST:

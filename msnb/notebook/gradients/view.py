@@ -7,7 +7,7 @@ from typing import Any
 from msnb.insight.gradients.monitor import GradientMonitor as _Monitor
 from msnb.insight.gradients.recording import Recording
 from msnb.notebook import cell_names, cell_views, page, still
-from msnb.notebook.gradients.payload import pack
+from msnb.notebook.gradients.payload import pack, tensor_of
 from msnb.notebook.gradients.picture import to_svg
 from msnb.notebook.gradients.text import to_text
 from msnb.notebook.graph.view import MODULE as GRAPH_MODULE
@@ -93,7 +93,18 @@ class GradientView:
                     module=page.packed(GRAPH_MODULE) if self.graph_payload else b"",
                     cells=cell_names.ids(),
                 )
+                self._widget.on_msg(self._asked)
         return self._widget
+
+    def _asked(self, widget, message, buffers):
+        """The page asks for a whole tensor of the last step."""
+        kind, name = message["fetch"]
+        try:
+            widget.send({"tensor": tensor_of(self.recording, kind, name)})
+        except KeyError:
+            why = "a later look at gradients, or a later step, has taken its place"
+            cure = f"Run this cell again, or name it: tensors=['{kind}:{name}']."
+            widget.send({"problem": f"{name} is no longer in memory: {why}. {cure}"})
 
     def close(self) -> None:
         """Take the view away and free what it holds; its saved form stays."""

@@ -2,9 +2,12 @@
 
 from msnb.notebook import cell_names, cell_views
 
+from . import anew
 from .view import GraphView, diff, view
 
 __all__ = ["GraphView", "diff", "view"]
 
 cell_names.install()
 cell_views.install()
+if cell_names.shell() is not None:
+    anew.install()

@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import contextlib
 import functools
 from typing import Any
 
@@ -9,11 +10,12 @@ from IPython import get_ipython
 from IPython.core.error import UsageError
 from IPython.display import display
 
-from msnb.core import compile, events
+from msnb.core import compile, events, unfinished
 from msnb.core.identity import IdentityMap
 from msnb.ir.api import name_of
 from msnb.notebook.graph import live
-from msnb.notebook.graph.view import of_program
+from msnb.notebook.graph.view import of_program, show_before
+from msnb.notebook.options import expression as parsed
 
 _MOST = 8  # views that one cell shows
 
@@ -25,11 +27,14 @@ class Ran:
         self._calls_before = {program: program.calls for program in compile.all_programs()}
         self._known = IdentityMap()  # nets in `_called`
         self._called = []  # (net, args, kwargs)
+        self._failed = None  # (error, net, args, kwargs) of the call that ended the cell
         self._listener = events.listen(left=self._left, name="--ir")
 
     def _left(self, call):
         """Remember what the outermost Cell or function was called with."""
-        if call.around is None and not call.traced and call.error is None and call.net not in self._known:
+        if call.around is None and call.error is not None:
+            self._failed = call.error, call.net, call.args, call.kwargs
+        elif call.around is None and not call.traced and call.net not in self._known:
             self._known[call.net] = True
             self._called.append((call.net, call.args, call.kwargs))
 
@@ -42,6 +47,8 @@ class Ran:
         self.close()
         shows = [functools.partial(show_call, *called) for called in self._called]
         shows += [functools.partial(show, p) for p in compile.all_programs() if self._ran_inside(p)]
+        if self._failed is not None:
+            shows.append(functools.partial(_show_failed, *self._failed))
         if not shows:
             print("--ir: no Cell and no ms_function has run in this cell. Call one here, or use %ms_ir net(x).")
         for each in shows[:_MOST]:
@@ -55,9 +62,23 @@ class Ran:
         return ran and not any(net is program.root() for net, *_ in self._called)
 
 
+def _show_failed(error, net, args, kwargs):
+    """Show how far a call is that has ended its cell; one of PYNATIVE mode is traced for it."""
+    if unfinished.of(error) is not None:
+        show_before(error, net, args, kwargs)
+    else:
+        with contextlib.suppress(Exception):  # shown already, and the cell ends with its own
+            show_call(net, args, kwargs)
+
+
 def show_call(net: Any, args: Any, kwargs: Any) -> None:
     """Show the graph of one call; while the notebook is open it follows the cells that it comes from."""
-    view = show(compile.program_of(net, *args, **kwargs), net)
+    try:
+        program = compile.program_of(net, *args, **kwargs)
+    except Exception as error:
+        show_before(error, net, args, kwargs)
+        raise
+    view = show(program, net)
     live.follow(view, net, args, kwargs)
 
 
@@ -80,11 +101,11 @@ def show_expression(expression: str, space: dict[Any, Any]) -> None:
         space (dict): The names that it may use.
 
     Raises:
-        UsageError: If it is no call, and nothing that has run.
+        UsageError: If it is no call, and nothing that has run; or no expression at all.
     """
     if not expression.strip():
         raise UsageError("%ms_ir needs a call to look at, such as: %ms_ir net(x)")
-    tree = ast.parse(expression.strip(), "<%ms_ir>", "eval").body
+    tree = parsed("%ms_ir", expression.strip())
 
     def value(node):
         return eval(builtins.compile(ast.fix_missing_locations(ast.Expression(node)), "<%ms_ir>", "eval"), space)

@@ -1,8 +1,8 @@
 """Graphs that follow a cell while it is typed: its definitions are read anew, traced, and shown in the same view.
 
 Of the text only imports and definitions of functions and classes are executed, with decorators and default values, in
-a copy of the session's names; nothing is called but the network's own `construct`, on tracers. What a constructor makes
-is taken from the network that is there, so a changed `__init__` is named instead of followed.
+a copy of the session's names; nothing is called but the network's own `construct`, on tracers, and a constructor that
+has changed (`anew.py`). A view that cannot follow says why, above the last version that worked.
 """
 
 import ast
@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 
-from msnb.core import compile
-from msnb.core.script.source import definition
+from msnb.core import compile, unfinished
 from msnb.core.tensor import Tensor, box
 from msnb.ir import source
 from msnb.ir.api import name_of
 from msnb.ir.stages import Stages
+from msnb.notebook.graph import anew
 from msnb.notebook.rewrite import Imports, begins
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -84,36 +84,50 @@ def update(file: str, text: str, space: dict[Any, Any]) -> tuple[Any, ...]:
     if not found:
         return 0, None
     try:
-        made, changed = _definitions(file, text, space)
+        made = _definitions(file, text, space)
     except SyntaxError as error:
-        return 0, f"line {error.lineno}: {error.msg}"
+        return _standing(found, f"line {error.lineno}: {error.msg}")
     except Exception as error:
-        return 0, f"{type(error).__name__}: {error}"
+        return _standing(found, f"{type(error).__name__}: {error}")
+    names = anew.changed(made, space)
     shown, said = 0, None
     for followed in found:
-        net = _twin(followed.net(), file, made, {})
-        if net is None:
-            continue
         started, view, name = time.thread_time(), followed.view(), name_of(followed.net())
         try:
+            net = anew.twin(followed.net(), file, made, names)
+            if net is None:
+                continue
             stages = Stages(compile.program_of(net, *followed.args, **followed.kwargs), name)
             graph = stages.whole
         except Exception as error:
-            said = str(error).partition("\n")[0]
+            _, said = _standing([followed], _sentence(error))
             continue
-        view.update(graph, stages.main, stages.__getitem__, stages.offered)
+        view.update(graph, stages.main, stages.__getitem__, stages.offered, stages.wait)
         shown += 1
         seconds = time.thread_time() - started  # what a busy machine adds is not the network
         followed.slow = seconds > _PATIENCE
         if followed.slow:
             said = f"{name} takes {seconds:.1f} s to trace; from now on its graph follows when the cell is run."
-    if changed and said is None:
-        said = f"{', '.join(changed)} has a new __init__; run the cell to follow it."
+            view.note(said, stale=False)
     return shown, said
 
 
+def _standing(followed, why):
+    """What `update` answers where views stay as they are: each says why."""
+    for each in followed:
+        each.view().note(why)
+    return 0, why
+
+
+def _sentence(error):
+    """What a person reads of an error, with its line of the typed text where it came up in one."""
+    said, trace = str(error).partition("\n")[0] or type(error).__name__, unfinished.of(error)
+    at = trace.source if trace is not None else None
+    return f"line {at[1]}: {said}" if at is not None and at[0] in _texts else said
+
+
 def _definitions(file, text, space):
-    """({name: definition} of the text, [names of classes whose constructor differs from what ran])."""
+    """{name: definition} of the text."""
     from IPython import get_ipython
 
     code = get_ipython().transform_cell(text)
@@ -128,37 +142,7 @@ def _definitions(file, text, space):
     source.register_namer(_label)
     names = dict(space)
     exec(builtins.compile(ast.fix_missing_locations(ast.Module(kept, [])), name, "exec"), names)
-    made = {n.name: names[n.name] for n in kept if hasattr(n, "name")}
-    both = [(n, new, space[n]) for n, new in made.items() if isinstance(new, type) and isinstance(space.get(n), type)]
-    return made, [n for n, new, old in both if _constructor(new) != _constructor(old)]
-
-
-def _constructor(kind):
-    init = getattr(kind, "__init__", None)
-    if not hasattr(init, "__code__"):
-        return None
-    try:
-        return ast.dump(definition(init.__code__, "__init__")[0])
-    except OSError:
-        return None
-
-
-def _twin(net, file, made, known):
-    """A Cell like `net`, with its Parameters, whose classes are those of the new text; a function likewise."""
-    if not hasattr(net, "construct"):
-        fn = getattr(net, "fn", net)
-        return made.get(getattr(fn, "__name__", None))
-    if id(net) in known:
-        return known[id(net)]
-    kind = type(net)
-    if getattr(getattr(kind.construct, "__code__", None), "co_filename", None) == file:
-        kind = made.get(kind.__name__, kind)
-    twin = known[id(net)] = object.__new__(kind)
-    values = dict(net.__dict__)
-    cells = collections.OrderedDict((n, c and _twin(c, file, made, known)) for n, c in net._cells.items())
-    values.update({n: c for n, c in cells.items() if n in values}, _cells=cells, _programs=None)
-    twin.__dict__.update(values)
-    return twin
+    return {n.name: names[n.name] for n in kept if hasattr(n, "name")}
 
 
 def _label(file):

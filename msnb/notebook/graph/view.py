@@ -17,8 +17,11 @@ from msnb.ir.overlay import carried, checked, packed
 from msnb.ir.payload import difference, gzipped, listings, pack, stage
 from msnb.ir.picture import to_svg
 from msnb.ir.stages import Stages
+from msnb.ir.table import of_cells, of_nodes
+from msnb.ir.unfinished import graph_before
 from msnb.notebook import cell_names, cell_views, front_end, page, still
 from msnb.notebook.graph import live
+from msnb.notebook.graph.making import Making
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program import Program
@@ -60,6 +63,7 @@ def view(
     Raises:
         TypeError: If `net` is none of these.
         ValueError: If `height` is not a positive int, or a stage is unknown.
+        Exception: What `net` raises while it is traced; a notebook shows the part before it, and what failed in red.
 
     Supported Platforms:
         ``CPU`` ``GPU`` ``TPU``
@@ -74,7 +78,11 @@ def view(
     traced = hasattr(net, "jaxpr") and hasattr(net, "inputs")
     if isinstance(net, FuncGraph) or not traced and (hasattr(net, "jaxpr") or not callable(net)):
         return GraphView(graph(net, *inputs), height=height)
-    program = net if traced else program_of(net, *inputs)
+    try:
+        program = net if traced else program_of(net, *inputs)
+    except Exception as error:
+        show_before(error, net, inputs, {}, height)
+        raise
     made = of_program(program, net.name if traced else name_of(net), stages, height)
     if not traced and cell_names.shell() is not None:
         live.follow(made, net, inputs, {})
@@ -89,7 +97,20 @@ def of_program(program: Any, name: str | None, stages: Any = None, height: int =
         height=height,
         make=every.__getitem__,
         offered=every.offered,
+        wait=every.wait,
     )
+
+
+def show_before(error: BaseException, net: Any, args: Any, kwargs: Any, height: int = _HEIGHT) -> None:
+    """Show, in a notebook, the part of a network that was traced before `error`, with what failed marked. The view
+    follows the cell while that is mended."""
+    graph = graph_before(error, name_of(net)) if cell_names.shell() is not None else None
+    if graph is not None:
+        from IPython.display import display
+
+        made = GraphView(graph, height=height)
+        display(made)
+        live.follow(made, net, args, kwargs)
 
 
 def diff(
@@ -133,6 +154,7 @@ class GraphView:
             `columns`. Default: "kind".
         make (Callable): makes the graph of a stage that is asked for later, from its name. Default: None.
         offered (tuple[str]): stages that `make` can make. Default: ().
+        wait (Callable): says how long that takes, see `Making`. Default: None, all are made at once.
     """
 
     def __init__(
@@ -143,6 +165,7 @@ class GraphView:
         colour: str = "kind",
         make: Callable[..., Any] | None = None,
         offered: tuple[str, ...] = (),
+        wait: Callable[[str], float | None] | None = None,
     ) -> None:
         if isinstance(height, bool) or not isinstance(height, int) or height < 1:
             raise ValueError(f"For 'view', 'height' should be a positive int (pixels), but got {height!r}.")
@@ -162,8 +185,7 @@ class GraphView:
         if colour not in known:
             raise ValueError(f"For 'GraphView', 'colour' should be one of {', '.join(known)}, but got {colour!r}.")
         self._colour = colour
-        self._make = make
-        self._offered = offered
+        self._making = Making(make, offered, wait)
 
     @property
     def graph(self) -> FuncGraph:
@@ -177,7 +199,12 @@ class GraphView:
         return compare(*several[:2]) if len(several) > 1 else None
 
     def __repr__(self) -> str:
-        return f"GraphView({self.graph.name}: {len(self.graph)} nodes)"
+        return f"GraphView({self._title()})"
+
+    def _title(self):
+        last = self.graph.nodes[-1] if self.graph.nodes else None
+        stop = f", stops at {last.op}" if last is not None and last.problem is not None else ""
+        return f"{self.graph.name}: {len(self.graph)} nodes{stop}"
 
     @property
     def colour(self) -> Any:
@@ -296,7 +323,7 @@ class GraphView:
         return pack(
             stages,
             colour=self._colour,
-            offered=list(self._offered),
+            offered=list(self._making.offered),
             diffs=diffs,
             files=listings(graphs[:1]),
             beside=list(self.graphs)[1] if len(graphs) > 1 else "",
@@ -315,6 +342,7 @@ class GraphView:
                     colour=self._colour,
                     height=self.height,
                     cells=cell_names.ids(),
+                    waits=self._making.waits(),
                 )
                 self._widget.observe(self._wanted, "wanted")
                 self._widget.on_msg(self._asked)
@@ -328,19 +356,23 @@ class GraphView:
         elif kind == "print" and content.get("stage") in self.graphs:
             made = {"text": text, "dot": dot}[content["form"]](self.graphs[content["stage"]])
             widget.send({"kind": "printed", "text": made})
+        elif kind == "cancel":
+            self._making.give_up()
 
     def _wanted(self, change):
         """The reader chose a stage that is not there yet: make it, then show it."""
         name = change["new"]
-        if self._make is None or name in self.graphs or name not in self._offered:
-            return
-        try:
-            self.graphs[name] = self._make(name)
-        except Exception as problem:  # said where it was asked for: a kernel's log is read by nobody
-            self._widget.send({"kind": "said", "text": f"{name}: {type(problem).__name__}: {problem}"[:300]})
-            return
+        if name not in self.graphs:
+            self._making.ask(name, self._add, self._complain)
+
+    def _add(self, name, graph):
+        self.graphs[name] = graph
         self._payload = self._saved = None
         self._widget.payload = self.saved_payload
+
+    def _complain(self, name, problem):
+        """Said where it was asked for: a kernel's log is read by nobody."""
+        self._widget.send({"kind": "said", "text": f"{name}: {type(problem).__name__}: {problem}"[:300]})
 
     def update(
         self,
@@ -348,6 +380,7 @@ class GraphView:
         stage: str | None = None,
         make: Callable[..., Any] | None = None,
         offered: tuple[str, ...] = (),
+        wait: Callable[[str], float | None] | None = None,
     ) -> None:
         """Show another graph in this view's place; what was open stays open, and nodes that compute what they did keep
         their values in the columns.
@@ -357,10 +390,12 @@ class GraphView:
             stage (str): what it is called. Default: None, as the one before.
             make (Callable): makes its other stages. Default: None, it has none.
             offered (tuple[str]): stages that `make` can make. Default: ().
+            wait (Callable): as when a view is made. Default: None.
         """
         first = next(iter(self.graphs))
         self.graphs = {stage or first: func_graph}
-        self._make, self._offered = make, offered
+        self._making.give_up()
+        self._making = Making(make, offered, wait)
         self._measured = {
             (stage or first, key): known for (where, key), known in self._measured.items() if where == first
         }
@@ -368,12 +403,25 @@ class GraphView:
         self._payload = self._saved = None
         if self._widget is not None:
             with self._widget.hold_sync():
+                self._widget.stale = ""
                 self._widget.columns = self._packed_columns()
+                self._widget.waits = self._making.waits()
                 self._widget.payload = self.saved_payload
+
+    def note(self, why: str, stale: bool = True) -> None:
+        """Say above the graph why it is not that of the cell as it stands; the next `update` takes that back.
+
+        Args:
+            why (str): the reason; ``""`` for none.
+            stale (bool): whether the graph is older than the cell, and pale. Default: True.
+        """
+        if self._widget is not None:
+            self._widget.stale = f"{'!' if why and stale else ''}{why}"
 
     def close(self) -> None:
         """Free what the view holds in the kernel and in the browser; shown again, it is made anew."""
         cell_views.forget(self)
+        self._making.give_up()
         self._payload = self._saved = None
         self._trees = {}
         if self._widget is not None:
@@ -396,6 +444,61 @@ class GraphView:
             self.graph, boxes=boxes, column=self.columns.get(self.colour), tree=self._tree(next(iter(self.graphs)))
         )
 
+    def rows(self, by: str | None = None) -> list[dict[str, Any]]:
+        """The (first) graph as plain rows, see `table`.
+
+        Args:
+            by (str): ``"Cell"`` for a row per Cell. Default: None, a row per node.
+
+        Returns:
+            list[dict].
+
+        Raises:
+            ValueError: If `by` is something else.
+        """
+        if by not in (None, "Cell"):
+            raise ValueError(f"For 'GraphView.rows', 'by' should be None (a row per node) or 'Cell', but got {by!r}.")
+        if by == "Cell":
+            return of_cells(self.graph)
+        made = of_nodes(self.graph)
+        for key, column in self.columns.items():
+            for row, value in zip(made, column["values"], strict=True):
+                row[key] = value
+        return made
+
+    def table(self, by: str | None = None) -> Any:
+        """The (first) graph as a table to sort, filter and sum.
+
+        Args:
+            by (str): ``"Cell"`` for one row per Cell: its output, Parameters, FLOPs, and how often it is repeated;
+                equal Cells one after another are one row. Default: None, one row per node: operator, Cell, output,
+                inputs, attributes, FLOPs, bytes, line of source, and a column for each of `columns`.
+
+        Returns:
+            pandas.DataFrame.
+
+        Raises:
+            ValueError: If `by` is something else.
+            ModuleNotFoundError: If pandas is not installed; `rows` needs nothing.
+
+        Examples:
+            >>> import numpy as np
+            >>> from msnb import Tensor, nn
+            >>> from msnb.notebook import graph
+            >>> made = graph.view(nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)))
+            >>> [(row["operator"], row["shape"], row["flops"]) for row in made.rows()]
+            [('MatMul', (2, 4), 48), ('BiasAdd', (2, 4), 8)]
+        """
+        made = self.rows(by)
+        try:
+            import pandas
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError(
+                "GraphView.table() gives a pandas.DataFrame, and pandas is not installed: run 'pip install pandas', or "
+                "take rows(), a list of dicts."
+            ) from None
+        return pandas.DataFrame(made)
+
     def html(self) -> str:
         """The interactive view as a page that needs no kernel, no network and no other file."""
         return _page(self.payload, self.graph.name).html()
@@ -403,12 +506,19 @@ class GraphView:
     def save(self, path: str) -> None:
         """Write the view to a file: .html (interactive), .svg, .dot or .ir (text), by its suffix.
 
+        In the page, the address of a box is that of the page with its name behind "#": ``net.html#layer1.0.conv``.
+
         Args:
             path (str): where to.
 
         Raises:
             ValueError: If the suffix is none of these.
         """
+        if str(path).lower().endswith(".png"):
+            raise ValueError(
+                f"For 'GraphView.save', '{path}' would be drawn by a browser: choose 'save PNG' in the toolbar of the "
+                f"view, or save a .svg, which every browser and editor shows."
+            )
         makers = {".html": self.html, ".svg": self.svg, ".dot": self.dot, ".ir": self.text, ".txt": self.text}
         page.save(path, makers, "GraphView")
 
@@ -432,8 +542,7 @@ class GraphView:
         return self._bundle(None)
 
     def _bundle(self, carries):
-        title = f"Graph of {self.graph.name}: {len(self.graph)} nodes"
-        return still.bundle(self, self._page(), title, "explore the graph", carries)
+        return still.bundle(self, self._page(), f"Graph of {self._title()}", "explore the graph", carries)
 
     def _page(self):
         return _page(self.saved_payload, self.graph.name)
@@ -458,6 +567,8 @@ def _widget_class():
         columns = traitlets.Dict().tag(sync=True)
         colour = traitlets.Unicode("").tag(sync=True)
         selected = traitlets.Int(-1).tag(sync=True)
+        stale = traitlets.Unicode("").tag(sync=True)
+        waits = traitlets.Dict().tag(sync=True)
         height = traitlets.Int(_HEIGHT).tag(sync=True)
         cells = traitlets.Dict().tag(sync=True)
 

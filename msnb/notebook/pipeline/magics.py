@@ -1,5 +1,6 @@
 """`%ms_pipeline dataset` and `%%ms_pipeline dataset`: what a data pipeline does while it runs."""
 
+import ast
 import time
 from typing import Any
 
@@ -7,8 +8,9 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
 from IPython.core.magic_arguments import argument, magic_arguments
 
+from msnb.core.errors import describe
 from msnb.notebook import pipeline
-from msnb.notebook.options import parse
+from msnb.notebook.options import expression, parse
 
 _MONITOR = ("msnb.dataset.engine.monitor", "Monitor")
 
@@ -37,12 +39,12 @@ class PipelineMagics(Magics):
                 f"{options.seconds:g} and {options.epochs}."
             )
         text = " ".join(options.dataset)
-        dataset = eval(text, self.shell.user_ns)
+        tree = expression("%ms_pipeline", text)
+        dataset = eval(compile(ast.Expression(tree), "<%ms_pipeline>", "eval"), self.shell.user_ns)
         try:
             view = pipeline.watch(dataset)
         except TypeError:
-            kind = type(dataset).__name__
-            raise UsageError(f"%ms_pipeline takes a data set, but {text} is a {kind}.") from None
+            raise UsageError(f"%ms_pipeline takes a data set, but got {describe(dataset)}.") from None
         with view:
             if cell is not None:
                 self.shell.run_cell(cell)

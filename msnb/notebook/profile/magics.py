@@ -77,7 +77,10 @@ class ProfileMagics(Magics):
         try:
             run = compile(code.strip(), name, "eval")
         except SyntaxError:
-            run = compile(code, name, "exec")
+            try:
+                run = compile(code, name, "exec")
+            except SyntaxError as error:
+                raise UsageError(f"%ms_profile: {error.msg}: {text}") from None
 
         def step():
             return eval(run, shell.user_ns)

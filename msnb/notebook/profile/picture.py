@@ -4,6 +4,7 @@ import textwrap
 from html import escape
 from typing import TYPE_CHECKING
 
+from msnb.insight.middle import middle
 from msnb.insight.profile.text import seconds
 from msnb.ir.source import show
 
@@ -80,9 +81,9 @@ def to_svg(profile: "Profile", rows: int = 10) -> str:
             f'<text x="138" y="{y}" class="n s">{100 * row.seconds / total:.1f} %</text>'
             f'<rect x="150" y="{y - 10}" width="{max(160 * row.seconds / most, 1):.1f}" height="11" rx="2" '
             f'fill="{_COLOURS[row.direction]}"/>'
-            f'<text x="320" y="{y}">{escape(_cut(name, 34))}</text>'
-            f'<text x="540" y="{y}" class="s">{escape(_cut(row.cell, 27))}</text>'
-            f'<text x="720" y="{y}" class="s">{escape(_cut(show(row.source), 22))}</text>'
+            f'<text x="320" y="{y}">{escape(middle(name, 34))}</text>'
+            f'<text x="540" y="{y}" class="s">{escape(middle(row.cell, 27))}</text>'
+            f'<text x="720" y="{y}" class="s">{escape(middle(show(row.source), 22))}</text>'
         )
         y += _ROW
     label = escape(f"Profile of {profile.name}: {seconds(profile.step_seconds)} a step", quote=True)
@@ -91,7 +92,3 @@ def to_svg(profile: "Profile", rows: int = 10) -> str:
         f'role="img" aria-label="{label}"><style>{_STYLE}</style><rect x=".5" y=".5" rx="6" class="bg" '
         f'width="{_WIDTH - 1}" height="{y - 1}"/>{"".join(out)}</svg>'
     )
-
-
-def _cut(text, most):
-    return text if len(text) <= most else text[: most - 1] + "…"

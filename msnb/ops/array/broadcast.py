@@ -4,16 +4,13 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from msnb.common.kinds import (
-    Ints,
-    OneOf,
-    Shape,
-    Tensors,
-)
+from msnb.common.kinds import Bool, Ints, OneOf, Shape, Tensors, check
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
+from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.ops._check import rank, same_dtype, tensor_only
+from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 
 
 @operator(functional="broadcast_to", methods=("broadcast_to",))
@@ -53,6 +50,30 @@ def BroadcastTo(x, *, shape: Shape):
     return jnp.broadcast_to(x, target)
 
 
+@spelling(BroadcastTo, numpy="broadcast_to")
+def _numpy_broadcast_to(array: ArrayLike, shape: Shape) -> Tensor:
+    """A Tensor repeated along its dimensions of length 1 until it has a given shape.
+
+    Args:
+        array (Union[Tensor, list, tuple, Number]): Of a shape that broadcasts to `shape`.
+        shape (Union[int, tuple[int], list[int]]): The shape to reach.
+
+    Returns:
+        Tensor of shape `shape` and the element type of `array`.
+
+    Raises:
+        TypeError: If `shape` is not made of int.
+        ValueError: If `array` does not broadcast to `shape`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    shape = check(Shape, shape, "shape", "broadcast_to")
+    if any(n < 0 for n in shape):
+        raise ValueError(f"For 'broadcast_to', 'shape' should not have negative entries, but got {shape}.")
+    return BroadcastTo.functional(as_tensor(array, "broadcast_to", "array"), shape)
+
+
 @operator
 def _BroadcastTensors(inputs: Tensors):
     """Tensors broadcast against each other.
@@ -67,6 +88,26 @@ def _BroadcastTensors(inputs: Tensors):
         ``CPU`` ``GPU`` ``TPU``
     """
     return tuple(jnp.broadcast_arrays(*inputs))
+
+
+@spelling(_BroadcastTensors, numpy="broadcast_arrays")
+def broadcast_arrays(*args: ArrayLike) -> list[Tensor]:
+    """Tensors repeated along dimensions of length 1 until all have one shape; each keeps its element type.
+
+    Args:
+        args (Union[Tensor, list, tuple, Number]): Of shapes that broadcast.
+
+    Returns:
+        list of Tensors.
+
+    Raises:
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    tensors = tuple(as_tensor(v, "broadcast_arrays", f"args[{i}]") for i, v in enumerate(args))
+    return list(_BroadcastTensors.functional(tensors)) if len(tensors) > 1 else list(tensors)
 
 
 @spelling(BroadcastTo, method="expand_as")
@@ -114,6 +155,39 @@ def Tile(x, multiples: Ints):
     if any(m <= 0 for m in multiples):
         raise ValueError(f"For 'Tile', 'multiples' should be positive, but got {multiples}.")
     return jnp.tile(x, multiples)
+
+
+@spelling(Tile, numpy="tile")
+def _numpy_tile(a: ArrayLike, reps: Shape) -> Tensor:
+    """A Tensor repeated along its dimensions.
+
+    Args:
+        a (Union[Tensor, list, tuple, Number]): Any Tensor.
+        reps (Union[int, tuple[int], list[int]]): How often each dimension is repeated. Fewer entries than `a` has
+            dimensions are those of the last ones, more add dimensions in front.
+
+    Returns:
+        Tensor of the element type of `a`.
+
+    Raises:
+        TypeError: If `reps` is not made of int.
+        ValueError: If an entry is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.tile([[1, 2]], 2))
+        [[1 2 1 2]]
+    """
+    a, reps = as_tensor(a, "tile", "a"), check(Shape, reps, "reps", "tile")
+    reps = (1,) * (a.ndim - len(reps)) + reps
+    if any(n < 0 for n in reps):
+        raise ValueError(f"For 'tile', 'reps' should not have negative entries, but got {reps}.")
+    if 0 in reps:  # nothing is left, whatever is repeated
+        empty = (1,) * (len(reps) - a.ndim) + a.shape
+        return a.new_zeros(tuple(n * r for n, r in zip(empty, reps, strict=True)))
+    return Tile.functional(a, reps) if reps else a
 
 
 @operator
@@ -167,7 +241,59 @@ def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
     return Meshgrid.functional(inputs, indexing=indexing)
 
 
+@operator
+def _Grid(inputs: Tensors, *, indexing: OneOf("xy", "ij") = "xy", sparse: Bool = False):
+    """Coordinate grids of vectors, as Meshgrid, of any number of them in any element types.
+
+    Args:
+        indexing (str): "xy" if the first vector runs along the columns, "ij" along the rows. Default: "xy".
+        sparse (bool): Whether a grid has length 1 in the dimensions that it does not depend on. Default: False.
+
+    Inputs:
+        - **inputs** (tuple[Tensor]) - Vectors.
+
+    Outputs:
+        A tuple of as many Tensors.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return tuple(jnp.meshgrid(*inputs, indexing=indexing, sparse=sparse))
+
+
+@spelling(_Grid, numpy="meshgrid")
+def _numpy_meshgrid(*xi: ArrayLike, sparse: bool = False, indexing: str = "xy") -> tuple[Tensor, ...]:
+    """Coordinate grids of vectors.
+
+    Args:
+        xi (Union[Tensor, list, tuple, Number]): The coordinates along each axis; what is no vector is flattened.
+        sparse (bool): Whether a grid has length 1 in the dimensions that it does not depend on. Default: False.
+        indexing (str): "xy" if the first vector runs along the columns, "ij" along the rows. Default: "xy".
+
+    Returns:
+        A tuple of Tensors, one for each of `xi`.
+
+    Raises:
+        TypeError: If `sparse` is not a bool, or `indexing` is neither "xy" nor "ij".
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x, y = mindspore.numpy.meshgrid(mindspore.numpy.arange(3), mindspore.numpy.arange(2))
+        >>> print(y)
+        [[0 0 0]
+         [1 1 1]]
+    """
+    if indexing not in ("xy", "ij"):
+        raise TypeError(f"For 'meshgrid', 'indexing' should be 'xy' or 'ij', but got {describe(indexing)}.")
+    vectors = tuple(as_tensor(x, "meshgrid", f"xi[{i}]").ravel() for i, x in enumerate(xi))
+    grids = _Grid.functional(vectors, indexing, sparse) if vectors else ()
+    return grids if isinstance(grids, tuple) else (grids,)
+
+
 CASES = [
+    case(_Grid, (F(2), F(3)), indexing="ij", sparse=True).without("mindspore", NUMPYS),
     case(BroadcastTo, F(3, 1), shape=(2, 3, 4)),
     case(_BroadcastTensors, (F(2, 1), F(3))),
     case(Tile, F(2, 3), (2, 2)),

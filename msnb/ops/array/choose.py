@@ -3,16 +3,15 @@
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.common.kinds import (
-    PositiveInt,
-)
+from msnb.common.kinds import NonNegInt, OneOf, PositiveInt, Tensors, check
 from msnb.core._jax_private import is_tracer
 from msnb.core.cases import F, Flags, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor, box
-from msnb.ops._check import ANY, BOOL, INDEX, dtype_in, rank, same_dtype, tensor_only
+from msnb.ops._check import ANY, BOOL, INDEX, INT, dtype_in, rank, same_dtype, same_shape, tensor_only
+from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type
 from msnb.ops.array.broadcast import BroadcastTo
 
 
@@ -142,6 +141,155 @@ def _select_of(self: Tensor, condition: Tensor, y: Tensor | float) -> Tensor:
     return _Where.functional(condition, self, y)
 
 
+@spelling(_Where, numpy="where")
+def _numpy_where(
+    condition: ArrayLike, x: ArrayLike | None = None, y: ArrayLike | None = None
+) -> Tensor | tuple[Tensor, ...]:
+    """Elements of `x` where a condition holds, of `y` elsewhere, with broadcasting.
+
+    Args:
+        condition (Union[Tensor, list, tuple, bool]): Of bool; numbers count as True unless they are 0.
+        x (Union[Tensor, list, tuple, Number]): Elements. Default: None.
+        y (Union[Tensor, list, tuple, Number]): Elements. Default: None.
+
+    Returns:
+        Tensor of the broadcast shape, in the element type in which `x` and `y` meet. Without `x` and `y` a tuple of
+        vectors, the places of what is not 0 along each dimension: that only in PYNATIVE mode, for how many there are
+        depends on values.
+
+    Raises:
+        TypeError: If only one of `x` and `y` is given.
+        ValueError: If the shapes do not broadcast.
+        RuntimeError: If places are asked for while `condition` is being traced.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.where(mindspore.numpy.arange(4) > 1, 5, 7))
+        [7 7 5 5]
+    """
+    condition = as_tensor(condition, "where", "condition")
+    if x is None and y is None:
+        return nonzero(condition, as_tuple=True)
+    return _Where.functional(condition, *common_type(as_tensor(x, "where", "x"), as_tensor(y, "where", "y")))
+
+
+@operator
+def _SelectFirst(conditions: Tensors, choices: Tensors, default):
+    """In each place the element of the first choice whose condition holds, with broadcasting.
+
+    Inputs:
+        - **conditions** (tuple[Tensor]) - Of bool, or numbers that count as True unless they are 0.
+        - **choices** (tuple[Tensor]) - As many, of one element type.
+        - **default** (Union[Tensor, Number]) - The element where no condition holds.
+
+    Outputs:
+        Tensor of the broadcast shape and the element type of the choices.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    try:
+        shape = np.broadcast_shapes(*(x.shape for x in (*conditions, *choices, default)))
+    except ValueError:
+        shapes = ", ".join(str(x.shape) for x in (*conditions, *choices, default))
+        raise ValueError(f"For 'select', the shapes do not broadcast: {shapes}.") from None
+    found = jnp.broadcast_to(default.astype(choices[0].dtype), shape)
+    for condition, choice in zip(reversed(conditions), reversed(choices)):
+        found = jnp.where(condition != 0, choice, found)
+    return found
+
+
+def _parts(function, argument, values):
+    """The Tensors of a list, or the slices of a Tensor."""
+    if not isinstance(values, (list, tuple)):
+        values = as_tensor(values, function, argument)
+        if not values.ndim:
+            raise ValueError(f"For '{function}', '{argument}' should be a list or a Tensor, but got a number.")
+    return [as_tensor(v, function, f"{argument}[{i}]") for i, v in enumerate(values)]
+
+
+@spelling(_SelectFirst, numpy="select")
+def numpy_select(condlist: ArrayLike, choicelist: ArrayLike, default: ArrayLike = 0) -> Tensor:
+    """In each place the element of the first choice whose condition holds, with broadcasting.
+
+    Args:
+        condlist (Union[list, tuple, Tensor]): The conditions, Tensors of bool or lists; numbers count as True unless
+            they are 0.
+        choicelist (Union[list, tuple, Tensor]): As many Tensors, lists or numbers.
+        default (Union[Number, Tensor]): The element where no condition holds. Default: 0.
+
+    Returns:
+        Tensor of the broadcast shape, in the element type in which the choices meet.
+
+    Raises:
+        ValueError: If there is not one choice for each condition, or the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = mindspore.numpy.arange(5)
+        >>> print(mindspore.numpy.select([x < 2, x > 3], [x, x * x], -1))
+        [ 0  1 -1 -1 16]
+    """
+    conditions, choices = _parts("select", "condlist", condlist), _parts("select", "choicelist", choicelist)
+    if len(conditions) != len(choices) or not choices:
+        raise ValueError(
+            f"For 'select', there should be a choice for each condition, but got {len(conditions)} and {len(choices)}."
+        )
+    return _SelectFirst.functional(conditions, common_type(*choices), as_tensor(default, "select", "default"))
+
+
+@operator
+def _Choose(a, choices: Tensors, *, mode: OneOf("clip", "wrap") = "clip"):
+    """In each place the element of the choice whose number stands there, with broadcasting.
+
+    Args:
+        mode (str): What a number out of range means: "clip" the first or the last choice, "wrap" counts around.
+            Default: "clip".
+
+    Inputs:
+        - **a** (Tensor) - Integers, numbers of choices.
+        - **choices** (tuple[Tensor]) - Of one element type.
+
+    Outputs:
+        Tensor of the broadcast shape and the element type of the choices.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("choose", "a", a, INT)
+    return jnp.choose(a, choices, mode=mode)
+
+
+@spelling(_Choose, numpy="choose")
+def choose(a: ArrayLike, choices: ArrayLike, mode: str = "clip") -> Tensor:
+    """In each place the element of the choice whose number stands there, with broadcasting.
+
+    Args:
+        a (Union[Tensor, list, tuple, int]): Integers, numbers of choices.
+        choices (Union[list, tuple, Tensor]): Tensors, lists or numbers; a Tensor stands for its slices.
+        mode (str): What a number out of range means: "clip" the first or the last choice, "wrap" counts around.
+            Default: "clip".
+
+    Returns:
+        Tensor of the broadcast shape, in the element type in which the choices meet.
+
+    Raises:
+        TypeError: If `a` is not made of integers.
+        ValueError: If `choices` is a number or empty, or `mode` is none of these, or the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    found = _parts("choose", "choices", choices)
+    if not found:
+        raise ValueError("For 'choose', 'choices' should hold at least one Tensor, but it is empty.")
+    return _Choose.functional(as_tensor(a, "choose", "a"), common_type(*found), mode)
+
+
 @operator(functional="masked_fill", methods=("masked_fill",))
 def MaskedFill(input_x, mask, value):
     """A copy of a Tensor with one value where a mask is True.
@@ -249,6 +397,25 @@ def argwhere(input: Tensor) -> Tensor:
     return nonzero(input)
 
 
+@spelling(numpy="argwhere")
+def _numpy_argwhere(a: ArrayLike) -> Tensor:
+    """Places of the elements that are not 0. Only in PYNATIVE mode: how many there are depends on values.
+
+    Args:
+        a (Union[Tensor, list, tuple]): Numbers or bool.
+
+    Returns:
+        Tensor of int64, of shape (count, a.ndim).
+
+    Raises:
+        RuntimeError: If the Tensor is being traced.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return nonzero(as_tensor(a, "argwhere", "a"))
+
+
 @spelling(function="bincount", method="bincount")
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """How often each of the numbers from 0 occurs in a vector. Only in PYNATIVE mode: the length depends on values.
@@ -270,6 +437,73 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     values = _known("bincount", input)
     counts = np.bincount(values, None if weights is None else _known("bincount", weights), minlength)
     return Tensor(counts.astype(values.dtype if weights is None else np.float32))
+
+
+@operator
+def _BinCount(x, weights=None, *, length: NonNegInt):
+    """How often each of the numbers from 0 to `length` - 1 occurs, or the sum of the weights of its occurrences.
+
+    Args:
+        length (int): How many numbers are counted; larger ones are left out.
+
+    Inputs:
+        - **x** (Tensor) - Integers, a vector; what is below 0 counts as 0.
+        - **weights** (Tensor) - What each element counts, of the shape of `x`. Default: None, 1.
+
+    Outputs:
+        Tensor of float32, of shape (length,).
+
+    Raises:
+        TypeError: If `x` is not made of integers.
+        ValueError: If `x` is no vector, or the shapes differ.
+    """
+    dtype_in("bincount", "x", x, INT)
+    rank("bincount", "x", x, 1)
+    if weights is not None:
+        same_shape("bincount", x=x, weights=weights)
+    counted = jnp.ones(x.shape, jnp.float32) if weights is None else weights.astype(jnp.float32)
+    return jnp.zeros(length, jnp.float32).at[jnp.maximum(x, 0)].add(counted, mode="drop")
+
+
+@spelling(_BinCount, numpy="bincount")
+def _bincount_of_numpy(
+    x: ArrayLike, weights: ArrayLike | None = None, minlength: NonNegInt = 0, length: NonNegInt | None = None
+) -> Tensor:
+    """How often each of the numbers from 0 occurs in a vector. In a graph it needs `length`.
+
+    Args:
+        x (Union[Tensor, list, tuple]): Integers, a vector; what is below 0 counts as 0.
+        weights (Union[Tensor, list, tuple]): What each element counts, of the shape of `x`. Default: None, 1.
+        minlength (int): The result has at least this length. Default: 0.
+        length (int): The length of the result; larger numbers are left out. Default: None, as long as the largest
+            number wants, which only PYNATIVE mode knows.
+
+    Returns:
+        Tensor of float32, a vector.
+
+    Raises:
+        TypeError: If `x` is not made of integers, or an argument has the wrong type.
+        ValueError: If `x` is no vector, or the shapes differ.
+        RuntimeError: If `length` is missing in a graph.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.bincount([0, 1, 1, 3], length=3))
+        [1. 2. 0.]
+    """
+    x = as_tensor(x, "bincount", "x")
+    if length is None:
+        if is_tracer(x._array):
+            raise RuntimeError(
+                "For 'bincount', the length of the result depends on values, which a graph does not know; give it "
+                "'length'."
+            )
+        values = _known("bincount", x)
+        wanted = max(int(values.max()), 0) + 1 if values.size else 0
+        length = max(check(NonNegInt, minlength, "minlength", "bincount"), wanted)
+    return _BinCount(length)(x, None if weights is None else as_tensor(weights, "bincount", "weights"))
 
 
 @operator(functional="sequence_mask")
@@ -302,7 +536,12 @@ def SequenceMask(lengths, maxlen: PositiveInt):
 CASES = [
     case(Select, Flags(2, 3), F(2, 3), F(2, 3)),
     case(_Where, Flags(2, 3), F(2, 3), F(3)),
+    case(_SelectFirst, (Flags(2, 3), Flags(3)), (F(2, 3), F(3)), F()).without("mindspore", NUMPYS),
+    case(_Choose, Values([[0, 3, 1]]), (F(2, 3), F(3)), mode="wrap").without("mindspore", NUMPYS),
     case(MaskedFill, F(2, 3), Flags(3), F()),
     case(SequenceMask, Values([1, 3]), 4),
+    case(_BinCount, Values([1, 3, 1, 0, 7]), F(5), length=4)
+    .without("mindspore", NUMPYS)
+    .without("differences", "it adds in float32"),
     refused(TypeError, Select, F(2, 3), F(2, 3), F(2, 3)),
 ]

@@ -1,15 +1,15 @@
 """Copies of a Tensor, and constants in derivatives."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
 from msnb.core.cases import F, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
-from msnb.ops._check import (
-    ANY,
-    dtype_in,
-)
+from msnb.ops._check import ANY, dtype_in
+from msnb.ops._numpy import ArrayLike, as_tensor, in_type
 
 
 @operator(functional="deepcopy")
@@ -48,6 +48,25 @@ def _value_of(self: Tensor) -> Tensor:
     return Identity.functional(self)
 
 
+@spelling(Identity, numpy="copy")
+def copy(a: ArrayLike) -> Tensor:
+    """A copy of a Tensor, or the Tensor of a list or a number; gradients flow through it.
+
+    Args:
+        a (Union[Tensor, list, tuple, Number]): Any Tensor.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `a` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Identity.functional(as_tensor(a, "copy", "a"))
+
+
 @operator
 def StopGradient(x):
     """A Tensor that counts as a constant in derivatives.
@@ -62,6 +81,26 @@ def StopGradient(x):
         ``CPU`` ``GPU`` ``TPU``
     """
     return jax.lax.stop_gradient(x)
+
+
+@spelling(Identity, numpy="positive")
+def positive(a: ArrayLike, dtype: Any = None) -> Tensor:
+    """The elements as they are.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `a`.
+
+    Returns:
+        Tensor of the shape of `a`.
+
+    Raises:
+        TypeError: If `a` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return in_type(Identity.functional(as_tensor(a, "positive", "a")), dtype, "positive")
 
 
 CASES = [

@@ -3,12 +3,14 @@
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import DType, Optional, PositiveInt, Shape
+from msnb.common.kinds import DType, Optional, Shape, check
 from msnb.core.cases import case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, dtype_in, rank
+from msnb.ops._numpy import ArrayLike, as_tensor, element_type, in_type
+from msnb.ops.array.broadcast import BroadcastTo
 from msnb.ops.array.cast import Cast, cast_array
 
 
@@ -112,6 +114,67 @@ def full_like(input: Tensor, fill_value: Tensor | float, *, dtype: DType | None 
     return Fill.functional(input.dtype if dtype is None else dtype, input.shape, fill_value)
 
 
+@spelling(Fill, numpy="full")
+def _numpy_full(shape: Shape, fill_value: ArrayLike, dtype: DType | str | None = None) -> Tensor:
+    """A Tensor with one value in every place, or with values that broadcast to its shape.
+
+    Args:
+        shape (Union[int, tuple[int], list[int]]): Shape of the result.
+        fill_value (Union[int, float, bool, list, tuple, Tensor]): The value, or values.
+        dtype (Union[mindspore.dtype, str]): Element type. Default: None, that of the value: int32 for an int, float32
+            for a float.
+
+    Returns:
+        Tensor of shape `shape`.
+
+    Raises:
+        TypeError: If `shape` is not made of int, or `fill_value` is none of these types.
+        ValueError: If an entry of `shape` is negative, or `fill_value` does not broadcast to it.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.full((2, 2), [1, 2]))
+        [[1 2]
+         [1 2]]
+    """
+    shape = check(Shape, shape, "shape", "full")
+    if isinstance(fill_value, (bool, int, float)):
+        dtype = as_tensor(fill_value, "full", "fill_value").dtype if dtype is None else element_type(dtype, "full")
+        return Fill.functional(dtype, shape, fill_value)
+    values = in_type(as_tensor(fill_value, "full", "fill_value"), dtype, "full")
+    return BroadcastTo.functional(values, shape)
+
+
+def _prototype(function, a, dtype, shape):
+    """Shape and element type of what is made like `a`, an argument of `function`."""
+    a = as_tensor(a, function, "a")
+    return a.shape if shape is None else shape, a.dtype if dtype is None else element_type(dtype, function)
+
+
+@spelling(Fill, numpy="full_like")
+def _numpy_full_like(
+    a: ArrayLike, fill_value: ArrayLike, dtype: DType | str | None = None, shape: Shape | None = None
+) -> Tensor:
+    """A Tensor with one value in every place, of the shape and element type of another.
+
+    Args:
+        a (Union[Tensor, list, tuple, Number]): Gives shape and type.
+        fill_value (Number): The value.
+        dtype (Union[mindspore.dtype, str]): Another element type. Default: None.
+        shape (Union[int, tuple[int]]): Another shape. Default: None.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    shape, dtype = _prototype("full_like", a, dtype, shape)
+    return _numpy_full(shape, fill_value, dtype)
+
+
 @spelling(Fill, method="fill", generation=1)
 def _fill_of(self: Tensor, value: Tensor | float | bool) -> Tensor:
     """A Tensor of the same shape and type with one value in every place."""
@@ -152,6 +215,45 @@ def Ones(shape: Shape, type: Optional(DType) = mstype.float32):
     return jnp.ones(shape, np_dtype(type or mstype.float32))
 
 
+@spelling(Ones, numpy="ones")
+def _numpy_ones(shape: Shape, dtype: DType | str = mstype.float32) -> Tensor:
+    """A Tensor of ones.
+
+    Args:
+        shape (Union[int, tuple[int], list[int]]): Shape of the result.
+        dtype (Union[mindspore.dtype, str]): Element type. Default: mindspore.float32.
+
+    Returns:
+        Tensor of shape `shape` and element type `dtype`.
+
+    Raises:
+        TypeError: If `shape` is not made of int, or `dtype` is no element type.
+        ValueError: If an entry of `shape` is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Ones.functional(shape, element_type(dtype, "ones"))
+
+
+@spelling(Ones, numpy="ones_like")
+def _numpy_ones_like(a: ArrayLike, dtype: DType | str | None = None, shape: Shape | None = None) -> Tensor:
+    """A Tensor of ones, of the shape and element type of another.
+
+    Args:
+        a (Union[Tensor, list, tuple, Number]): Gives shape and type.
+        dtype (Union[mindspore.dtype, str]): Another element type. Default: None.
+        shape (Union[int, tuple[int]]): Another shape. Default: None.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Ones.functional(*_prototype("ones_like", a, dtype, shape))
+
+
 @spelling(Ones, method="new_ones")
 def _new_ones_of(self: Tensor, size: int | tuple[int, ...] | list[int], dtype: DType | None = None) -> Tensor:
     """A Tensor of ones of another shape, of the same element type unless given."""
@@ -182,6 +284,45 @@ def Zeros(shape: Shape, type: Optional(DType) = mstype.float32):
     """
     _creatable("Zeros", shape)
     return jnp.zeros(shape, np_dtype(type or mstype.float32))
+
+
+@spelling(Zeros, numpy=("zeros", "empty"))
+def _numpy_zeros(shape: Shape, dtype: DType | str = mstype.float32) -> Tensor:
+    """A Tensor of zeros.
+
+    Args:
+        shape (Union[int, tuple[int], list[int]]): Shape of the result.
+        dtype (Union[mindspore.dtype, str]): Element type. Default: mindspore.float32.
+
+    Returns:
+        Tensor of shape `shape` and element type `dtype`.
+
+    Raises:
+        TypeError: If `shape` is not made of int, or `dtype` is no element type.
+        ValueError: If an entry of `shape` is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Zeros.functional(shape, element_type(dtype, "zeros"))
+
+
+@spelling(Zeros, numpy=("zeros_like", "empty_like"))
+def _numpy_zeros_like(a: ArrayLike, dtype: DType | str | None = None, shape: Shape | None = None) -> Tensor:
+    """A Tensor of zeros, of the shape and element type of another.
+
+    Args:
+        a (Union[Tensor, list, tuple, Number]): Gives shape and type.
+        dtype (Union[mindspore.dtype, str]): Another element type. Default: None.
+        shape (Union[int, tuple[int]]): Another shape. Default: None.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Zeros.functional(*_prototype("zeros_like", a, dtype, shape))
 
 
 @spelling(Zeros, method="new_zeros")
@@ -283,54 +424,8 @@ def zeros_like(input: Tensor, *, dtype: DType | None = None) -> Tensor:
     return result if dtype is None else Cast.functional(result, dtype)
 
 
-@operator
-def Eye(n: PositiveInt, m: PositiveInt, t: DType):
-    """A matrix with ones on its diagonal and zeros elsewhere.
-
-    Inputs:
-        - **n** (int) - Number of rows.
-        - **m** (int) - Number of columns.
-        - **t** (mindspore.dtype) - Element type.
-
-    Outputs:
-        Tensor of shape (n, m) and element type `t`.
-
-    Raises:
-        TypeError: If `n` or `m` is not an int or `t` is not a type of Tensor elements.
-        ValueError: If `n` or `m` is not positive.
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-
-    Examples:
-        >>> print(ops.Eye()(2, 2, mindspore.int32))
-        [[1 0]
-         [0 1]]
-    """
-    return jnp.eye(n, m, dtype=np_dtype(t))
-
-
-@spelling(Eye)
-def eye(n: int, m: int | None = None, dtype: DType | None = None) -> Tensor:
-    """A matrix with ones on its diagonal and zeros elsewhere.
-
-    Args:
-        n (int): Number of rows.
-        m (int): Number of columns. Default: None, as many as rows.
-        dtype (mindspore.dtype): Element type. Default: None, mindspore.float32.
-
-    Returns:
-        Tensor of shape (n, m).
-
-    Supported Platforms:
-        ``CPU`` ``GPU`` ``TPU``
-    """
-    return Eye.functional(n, n if m is None else m, mstype.float32 if dtype is None else dtype)
-
-
 CASES = [
     case(Fill, mstype.float32, (2, 2), 1.5).without("differences", "its result is float32"),
     case(Ones, (2, 2), mstype.int32),
     case(Zeros, (2, 2), mstype.float16),
-    case(Eye, 2, 3, mstype.int32),
 ]

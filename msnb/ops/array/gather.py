@@ -10,12 +10,14 @@ from msnb.common.kinds import (
     Axis,
     Int,
     Shape,
+    check,
 )
 from msnb.core.cases import F, Values, case, refused
 from msnb.core.checks import Check, Range, index, position
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import INDEX, INT, axis_in, dtype_in, rank, tensor_only, wide
+from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 
 
 def _gather(op, params, indices, axis):
@@ -282,6 +284,92 @@ def _take_of(self: Tensor, indices: Tensor | int | list | tuple, axis: int | Non
     return Take.functional(self, indices, axis)
 
 
+@spelling(Take, numpy="take")
+def take(a: ArrayLike, indices: ArrayLike, axis: int | None = None, mode: str = "clip") -> Tensor:
+    """Elements at indices, of the flattened Tensor or along an axis.
+
+    Args:
+        a (Union[Tensor, list, tuple]): Any Tensor.
+        indices (Union[Tensor, list, tuple, int]): Integers.
+        axis (int): The axis; the flattened Tensor for None. Default: None.
+        mode (str): What an index out of range means: "clip" takes the first or the last element, and the first for
+            every negative index; "wrap" counts around. Default: "clip".
+
+    Returns:
+        Tensor of shape a.shape[:axis] + indices.shape + a.shape[axis + 1:].
+
+    Raises:
+        TypeError: If `indices` are not integers, or `axis` is not an int.
+        ValueError: If `axis` is out of range, or `mode` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.take([4, 3, 5, 7], [[0, 1], [2, 9]]))
+        [[4 3]
+         [5 7]]
+    """
+    a, indices = as_tensor(a, "take", "a"), as_tensor(indices, "take", "indices")
+    dtype_in("take", "indices", indices._array, INT)
+    if axis is not None:
+        axis = axis_in("take", check(Int, axis, "axis", "take"), a.ndim)
+    return _take_of(a, indices, axis, mode)
+
+
+@operator(checks=[index("indices", of="arr", axis="axis")])
+def _TakeAlongAxis(arr, indices, axis: Int):
+    """The element at an index along an axis, for each place of the indices; other dimensions broadcast.
+
+    Inputs:
+        - **arr** (Tensor) - Any Tensor.
+        - **indices** (Tensor) - Integers, of as many dimensions as `arr`; negative ones count from the end.
+        - **axis** (int) - The axis that `indices` count along.
+
+    Outputs:
+        Tensor of the element type of `arr`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    op = "take_along_axis"
+    dtype_in(op, "indices", indices, INT)
+    axis = axis_in(op, axis, arr.ndim)
+    if indices.ndim != arr.ndim or any(
+        1 not in (i, n) and i != n and d != axis for d, (i, n) in enumerate(zip(indices.shape, arr.shape))
+    ):
+        raise ValueError(
+            f"For '{op}', 'indices' should have as many dimensions as 'arr' and fit to it in all but axis {axis}, but "
+            f"got shapes {indices.shape} and {arr.shape}."
+        )
+    return jnp.take_along_axis(arr, wide(indices), axis, mode="fill")
+
+
+@spelling(_TakeAlongAxis, numpy="take_along_axis")
+def take_along_axis(arr: ArrayLike, indices: ArrayLike, axis: int | None) -> Tensor:
+    """The element at an index along an axis, for each place of the indices, as argsort gives them.
+
+    Args:
+        arr (Union[Tensor, list, tuple]): Any Tensor.
+        indices (Union[Tensor, list, tuple]): Integers, of as many dimensions as `arr`; dimensions other than `axis`
+            broadcast.
+        axis (int): The axis that `indices` count along; the flattened Tensor for None.
+
+    Returns:
+        Tensor of the element type of `arr`.
+
+    Raises:
+        TypeError: If `indices` are not integers, or `axis` is not an int.
+        ValueError: If `axis` is out of range, or the shapes do not fit.
+        RuntimeError: If an index is out of range; in a compiled graph only with ``check_indices``, else NaN.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    arr, indices = as_tensor(arr, "take_along_axis", "arr"), as_tensor(indices, "take_along_axis", "indices")
+    return _TakeAlongAxis.functional(arr.ravel() if axis is None else arr, indices, 0 if axis is None else axis)
+
+
 @operator(functional="index_fill", methods=("index_fill",), checks=[index("index", "x", "axis")])
 def IndexFill(x, axis: Int, index, value):
     """A copy of a Tensor with one value in the slices that an index names.
@@ -314,6 +402,7 @@ CASES = [
     case(GatherNd, F(3, 3), Values([[0, 1], [2, 2]])),
     case(EmbeddingLookup, F(4, 2), Values([3, 5, 2, 7]), 2).without("gradient", "MindSpore 2.7.1 forgets the offset"),
     case(Take, F(2, 3), Values([0, 2]), 1),
+    case(_TakeAlongAxis, F(2, 3), Values([[0, 2, -1, 0]]), 1).without("mindspore", NUMPYS),
     case(IndexFill, F(3, 2), 0, Values([1]), F()).without("gradient", "MindSpore has none for the value"),
     refused(TypeError, Gather, F(2, 3), F(2, 3), 0),
     refused(ValueError, Gather, F(2, 3), Values([0]), 2),

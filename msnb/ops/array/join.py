@@ -2,12 +2,10 @@
 
 import jax.numpy as jnp
 
-from msnb.common.kinds import (
-    Int,
-    Tensors,
-)
+from msnb.common.kinds import Int, Tensors, check
 from msnb.core.cases import F, I, case, refused
 from msnb.core.declare import operator, spelling
+from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.ops._check import (
     axis_in,
@@ -15,6 +13,7 @@ from msnb.ops._check import (
     same_shape,
     tensor_only,
 )
+from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type
 
 
 def _several(op, xs, least=1):
@@ -190,7 +189,106 @@ def stack(tensors: tuple[Tensor, ...] | list[Tensor], axis: int = 0) -> Tensor:
     return Stack.functional(tensors, axis)
 
 
+def in_one_type(function: str, arrays: ArrayLike, argument: str) -> list[Tensor]:
+    """The Tensors of a sequence in the element type in which all of them meet.
+
+    Raises:
+        TypeError: If `arrays`, an argument of `function`, is no sequence.
+        ValueError: If it is empty.
+    """
+    if not isinstance(arrays, (Tensor, tuple, list)):
+        raise TypeError(
+            f"For '{function}', '{argument}' should be a Tensor, or a tuple or list of Tensors, but got "
+            f"{describe(arrays)}."
+        )
+    if not len(arrays):
+        raise ValueError(f"For '{function}', '{argument}' should hold at least one Tensor, but it is empty.")
+    return common_type(*(as_tensor(x, function, f"{argument}[{i}]") for i, x in enumerate(arrays)))
+
+
+@operator
+def _JoinSlices(x, *, axis: Int):
+    """The slices of a Tensor along its first dimension, put one after another along an axis of theirs.
+
+    Args:
+        axis (int): The axis of the slices.
+
+    Inputs:
+        - **x** (Tensor) - Of at least 2 dimensions.
+
+    Outputs:
+        Tensor with one dimension less.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if x.ndim < 2:
+        raise ValueError(f"For 'concatenate', numbers cannot be joined along an axis, but got a Tensor of {x.shape}.")
+    count, *shape = x.shape
+    axis = axis_in("concatenate", axis, x.ndim - 1)
+    shape[axis] *= count
+    return jnp.moveaxis(x, 0, axis).reshape(shape)
+
+
+@spelling(Concat, _JoinSlices, numpy="concatenate")
+def concatenate(arrays: ArrayLike, axis: int | None = 0) -> Tensor:
+    """Tensors put one after another along an axis, in the element type in which they meet.
+
+    Args:
+        arrays (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors whose shapes differ along `axis` only; a Tensor
+            stands for its slices along the first dimension.
+        axis (int): The axis; the flattened Tensors for None, and for 32 and more. Default: 0.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `arrays` is none of these, or `axis` is not an int.
+        ValueError: If `arrays` is empty, `axis` is out of range, or the shapes do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.concatenate(([[1, 2]], [[3.5]]), axis=1))
+        [[1.  2.  3.5]]
+    """
+    flat = axis is None or check(Int, axis, "axis", "concatenate") >= 32  # numpy has no more dimensions
+    if isinstance(arrays, Tensor):
+        return arrays.ravel() if flat else _JoinSlices.functional(arrays, axis)
+    tensors = in_one_type("concatenate", arrays, "arrays")
+    if flat:
+        tensors, axis = [x.ravel() for x in tensors], 0
+    axis = axis_in("concatenate", axis, tensors[0].ndim)
+    return Concat.functional(tensors, axis) if len(tensors) > 1 else tensors[0]
+
+
+@spelling(Stack, numpy="stack")
+def _numpy_stack(arrays: ArrayLike, axis: int = 0) -> Tensor:
+    """Tensors of one shape put side by side along a new axis, in the element type in which they meet.
+
+    Args:
+        arrays (Union[tuple[Tensor], list[Tensor], Tensor]): Tensors of one shape; a Tensor stands for its slices along
+            the first dimension.
+        axis (int): Where the new axis goes. Default: 0.
+
+    Returns:
+        Tensor with one dimension more than each.
+
+    Raises:
+        TypeError: If `arrays` is none of these, or `axis` is not an int.
+        ValueError: If `arrays` is empty, `axis` is out of range, or the shapes differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if isinstance(arrays, Tensor) and arrays.ndim:
+        return arrays.moveaxis(0, axis_in("stack", check(Int, axis, "axis", "stack"), arrays.ndim))
+    return Stack.functional(in_one_type("stack", arrays, "arrays"), axis)
+
+
 CASES = [
+    case(_JoinSlices, F(2, 3, 2), axis=-1).without("mindspore", NUMPYS),
     case(Concat, (F(2, 3), F(2, 3)), axis=1),
     case(Concat, (F(2, 3), F(1, 3)), axis=0),
     case(ParallelConcat, (F(1, 2), F(1, 2))),

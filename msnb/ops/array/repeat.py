@@ -20,10 +20,12 @@ from msnb.core.tensor import Tensor
 from msnb.ops._check import (
     ANY,
     INDEX,
+    axes_in,
     axis_in,
     dtype_in,
     tensor_only,
 )
+from msnb.ops._numpy import ArrayLike, as_tensor
 
 
 @operator(functional="repeat_interleave", generation=2, methods=("repeat_interleave",))
@@ -100,6 +102,44 @@ def _repeat_of(self: Tensor, repeats: int | tuple[int, ...] | list[int], axis: i
     return _RepeatInterleave.functional(self, repeats, axis)
 
 
+@spelling(_RepeatInterleave, numpy="repeat")
+def repeat(a: ArrayLike, repeats: int | tuple[int, ...] | list[int], axis: int | None = None) -> Tensor:
+    """Each element of a Tensor several times, one after another.
+
+    Args:
+        a (Union[Tensor, list, tuple, Number]): Any Tensor.
+        repeats (Union[int, tuple[int], list[int]]): How often, for all elements or for each one along `axis`.
+        axis (int): The axis; the flattened Tensor for None. Default: None.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `repeats` is not made of int, or `axis` is not an int.
+        ValueError: If `axis` is out of range, or `repeats` is negative or not as long as the axis.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.repeat([[1, 2], [3, 4]], [1, 2], axis=0))
+        [[1 2]
+         [3 4]
+         [3 4]]
+    """
+    a, repeats = as_tensor(a, "repeat", "a"), check(IntOrTuple, repeats, "repeats", "repeat")
+    if axis is None:
+        a, axis = a.ravel(), 0
+    axis = axis_in("repeat", check(Int, axis, "axis", "repeat"), a.ndim)
+    each = (repeats,) if isinstance(repeats, int) else repeats
+    if len(each) not in (1, a.shape[axis]) or any(n < 0 for n in each):
+        raise ValueError(
+            f"For 'repeat', 'repeats' should be one number or {a.shape[axis]}, one for each place along axis {axis}, "
+            f"and none negative, but got {repeats}."
+        )
+    return _RepeatInterleave.functional(a, each[0] if len(each) == 1 else each, axis)
+
+
 @operator(functional="roll", methods=("roll",))
 def Roll(input, shifts: IntOrTuple, dims: Axis = ()):
     """A Tensor whose elements move along dimensions; what leaves at the end comes in at the beginning.
@@ -123,6 +163,44 @@ def Roll(input, shifts: IntOrTuple, dims: Axis = ()):
     return jnp.roll(input, shifts, None if dims == () else dims)
 
 
+@spelling(Roll, numpy="roll")
+def _numpy_roll(
+    a: ArrayLike, shift: int | tuple[int, ...] | list[int], axis: int | tuple[int, ...] | list[int] | None = None
+) -> Tensor:
+    """A Tensor whose elements move along axes; what leaves at the end comes in at the beginning.
+
+    Args:
+        a (Union[Tensor, list, tuple]): Any Tensor.
+        shift (Union[int, tuple[int], list[int]]): How far, along all axes or along each.
+        axis (Union[int, tuple[int], list[int]]): Along which axes. Default: None, the flattened Tensor.
+
+    Returns:
+        Tensor of the shape of `a`.
+
+    Raises:
+        TypeError: If an argument is not made of int.
+        ValueError: If an axis is out of range, or there are more shifts than axes.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    a, shifts = as_tensor(a, "roll", "a"), check(IntOrTuple, shift, "shift", "roll")
+    if axis is None:
+        return Roll.functional(a, shifts if isinstance(shifts, int) else sum(shifts))
+    axes = check(IntOrTuple, axis, "axis", "roll")
+    axes = (axes,) if isinstance(axes, int) else axes
+    shifts = (shifts,) if isinstance(shifts, int) else shifts
+    count = max(len(axes), len(shifts))
+    if {len(axes), len(shifts)} - {1, count}:
+        raise ValueError(
+            f"For 'roll', there should be a shift for each axis, but got {len(shifts)} for {len(axes)} axes."
+        )
+    moves = dict.fromkeys(axis_in("roll", d, a.ndim) for d in axes)
+    for d, n in zip(axes * (count // len(axes)), shifts * (count // len(shifts)), strict=True):
+        moves[d % a.ndim] = (moves[d % a.ndim] or 0) + n
+    return Roll.functional(a, tuple(moves.values()), tuple(moves))
+
+
 @operator(functional="rot90", generation=2, methods=("rot90",))
 def _Rot90(input, k: Int, dims: Ints):
     """A Tensor turned by quarter turns in the plane of two dimensions.
@@ -140,6 +218,32 @@ def _Rot90(input, k: Int, dims: Ints):
     """
     tensor_only("rot90", "input", input)
     return jnp.rot90(input, k, dims)
+
+
+@spelling(_Rot90, numpy="rot90")
+def _numpy_rot90(a: ArrayLike, k: int = 1, axes: tuple[int, int] | list[int] = (0, 1)) -> Tensor:
+    """A Tensor turned by quarter turns in the plane of two axes, from the first towards the second.
+
+    Args:
+        a (Union[Tensor, list, tuple]): Of at least 2 dimensions.
+        k (int): How many quarter turns. Default: 1.
+        axes (Union[tuple[int], list[int]]): The two axes. Default: (0, 1).
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `k` is not an int, or `axes` is not made of int.
+        ValueError: If `axes` are not two different axes of `a`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    a, axes = as_tensor(a, "rot90", "a"), check(Ints, axes, "axes", "rot90")
+    places = {axis_in("rot90", d, a.ndim, "axes") for d in axes}
+    if len(axes) != 2 or len(places) != 2:
+        raise ValueError(f"For 'rot90', 'axes' should be two different axes, but got {axes}.")
+    return _Rot90.functional(a, k, axes)
 
 
 @operator(functional="flip")
@@ -176,6 +280,69 @@ def ReverseV2(x, *, axis: Axis):
 def _flip_of(self: Tensor, *dims: Any) -> Tensor:
     """The order of the elements reversed along axes."""
     return ReverseV2.functional(self, dims[0] if len(dims) == 1 and isinstance(dims[0], (tuple, list)) else dims)
+
+
+@spelling(ReverseV2, numpy="flip")
+def _numpy_flip(m: ArrayLike, axis: int | tuple[int, ...] | list[int] | None = None) -> Tensor:
+    """A Tensor with the order of its elements reversed along axes.
+
+    Args:
+        m (Union[Tensor, list, tuple]): Any Tensor.
+        axis (Union[int, tuple[int], list[int]]): The axes to reverse. Default: None, all of them.
+
+    Returns:
+        Tensor of the shape and element type of `m`.
+
+    Raises:
+        TypeError: If `axis` is not made of int.
+        ValueError: If an axis is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    m = as_tensor(m, "flip", "m")
+    axes = tuple(range(m.ndim)) if axis is None else check(IntOrTuple, axis, "axis", "flip")
+    return ReverseV2.functional(m, axes_in("flip", axes, m.ndim) if axes != () else ())
+
+
+@spelling(ReverseV2, numpy="flipud")
+def flipud(m: ArrayLike) -> Tensor:
+    """A Tensor with its rows in reverse order.
+
+    Args:
+        m (Union[Tensor, list, tuple]): Of at least 1 dimension.
+
+    Returns:
+        Tensor of the shape and element type of `m`.
+
+    Raises:
+        ValueError: If `m` is a number.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    m = as_tensor(m, "flipud", "m")
+    return ReverseV2.functional(m, (axis_in("flipud", 0, m.ndim),))
+
+
+@spelling(ReverseV2, numpy="fliplr")
+def fliplr(m: ArrayLike) -> Tensor:
+    """A Tensor with its columns in reverse order.
+
+    Args:
+        m (Union[Tensor, list, tuple]): Of at least 2 dimensions.
+
+    Returns:
+        Tensor of the shape and element type of `m`.
+
+    Raises:
+        ValueError: If `m` has fewer than 2 dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    m = as_tensor(m, "fliplr", "m")
+    return ReverseV2.functional(m, (axis_in("fliplr", 1, m.ndim),))
 
 
 def _sequence_lengths(given):

@@ -6,12 +6,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from msnb.common.kinds import (
-    Axis,
-    Int,
-    PositiveInt,
-    Shape,
-)
+from msnb.common.kinds import Axis, Int, IntOrTuple, PositiveInt, Shape, check
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
@@ -20,6 +15,7 @@ from msnb.ops._check import (
     axis_in,
     tensor_only,
 )
+from msnb.ops._numpy import ArrayLike, as_tensor
 from msnb.ops.array.create import Zeros
 from msnb.ops.array.join import Concat
 
@@ -262,6 +258,92 @@ def _resize_of(self: Tensor, *new_shape: Any) -> Tensor:
         return Reshape.functional(flat[:count], new_shape)
     rest = Zeros.functional((count - flat.size,), self.dtype)
     return Reshape.functional(Concat.functional((flat, rest)), new_shape)
+
+
+@spelling(Reshape, numpy="reshape")
+def _numpy_reshape(x: ArrayLike, new_shape: Shape) -> Tensor:
+    """The elements of a Tensor, in order, in another shape.
+
+    Args:
+        x (Union[Tensor, list, tuple, Number]): Any Tensor.
+        new_shape (Union[int, tuple[int], list[int]]): The new shape; one entry may be -1, it is worked out from the
+            others.
+
+    Returns:
+        Tensor of shape `new_shape` and the element type of `x`.
+
+    Raises:
+        TypeError: If `new_shape` is not made of int.
+        ValueError: If there is more than one -1, or the number of elements does not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Reshape.functional(as_tensor(x, "reshape", "x"), new_shape)
+
+
+@spelling(Reshape, numpy="ravel")
+def _numpy_ravel(x: ArrayLike) -> Tensor:
+    """The elements of a Tensor as a vector.
+
+    Args:
+        x (Union[Tensor, list, tuple, Number]): Any Tensor.
+
+    Returns:
+        Tensor of 1 dimension.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return ravel(as_tensor(x, "ravel", "x"))
+
+
+@spelling(ExpandDims, Reshape, numpy="expand_dims")
+def _numpy_expand_dims(a: ArrayLike, axis: int | tuple[int, ...] | list[int]) -> Tensor:
+    """A Tensor with dimensions of length 1 inserted.
+
+    Args:
+        a (Union[Tensor, list, tuple, Number]): Any Tensor.
+        axis (Union[int, tuple[int], list[int]]): Where the new dimensions stand in the result.
+
+    Returns:
+        Tensor with as many dimensions more.
+
+    Raises:
+        TypeError: If `axis` is not made of int.
+        ValueError: If an axis is out of range or named twice.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    a, axis = as_tensor(a, "expand_dims", "a"), check(IntOrTuple, axis, "axis", "expand_dims")
+    if isinstance(axis, int):
+        return ExpandDims.functional(a, axis)
+    places = axes_in("expand_dims", axis, a.ndim + len(axis)) if axis else ()
+    lengths = iter(a.shape)
+    return Reshape.functional(a, tuple(1 if i in places else next(lengths) for i in range(a.ndim + len(places))))
+
+
+@spelling(Squeeze, numpy="squeeze")
+def _numpy_squeeze(a: ArrayLike, axis: int | tuple[int, ...] | list[int] | None = None) -> Tensor:
+    """A Tensor without its dimensions of length 1.
+
+    Args:
+        a (Union[Tensor, list, tuple, Number]): Any Tensor.
+        axis (Union[int, tuple[int], list[int]]): Dimensions to drop, each of length 1. Default: None, all of them.
+
+    Returns:
+        Tensor with the remaining dimensions.
+
+    Raises:
+        TypeError: If `axis` is not made of int.
+        ValueError: If a named dimension is out of range or not of length 1.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    a = as_tensor(a, "squeeze", "a")
+    return a if axis is not None and axis in ((), []) else Squeeze.functional(a, axis)
 
 
 CASES = [

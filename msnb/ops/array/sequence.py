@@ -1,14 +1,19 @@
-"""Sequences of numbers at even distances."""
+"""Sequences of numbers at even distances, or in even ratios."""
+
+import functools
+from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import DType, Number, Optional, PositiveInt, StrictFloat
-from msnb.core.cases import F, Values, case
+from msnb.common.kinds import Bool, DType, Int, NonNegInt, Number, Optional, PositiveInt, StrictFloat, check
+from msnb.core.cases import F, U, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
-from msnb.ops._check import FLOAT, NUMBER, dtype_in, rank, same_dtype
+from msnb.ops._check import FLOAT, NUMBER, axis_in, dtype_in, rank, same_dtype
+from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type, element_type, floating
 
 
 @operator(functional="linspace")
@@ -62,7 +67,10 @@ def Arange(start: Number, end: Number, step: Number, dtype: DType):
     """
     if step == 0:
         raise ValueError("For 'arange', 'step' should not be 0.")
-    return jnp.arange(start, end, step, dtype=np_dtype(dtype))
+    dtype = np_dtype(dtype)
+    if all(isinstance(v, int) for v in (start, end, step)) and jnp.issubdtype(dtype, jnp.integer):
+        return start + step * jnp.arange(len(range(start, end, step)), dtype=dtype)
+    return jnp.asarray(np.arange(start, end, step).astype(dtype))  # exact, and then rounded once
 
 
 @spelling(Arange, function=("arange", "range"))
@@ -91,6 +99,252 @@ def arange(start: float = 0, end: float | None = None, step: float = 1, *, dtype
         values = [v.asnumpy().item() if isinstance(v, Tensor) else v for v in (start, end, step)]
         dtype = mstype.int64 if all(isinstance(v, int) for v in values) else mstype.float32
     return Arange.functional(start, end, step, dtype)
+
+
+@spelling(Arange, numpy="arange")
+def _numpy_arange(
+    start: float, stop: float | None = None, step: float | None = None, dtype: DType | str | None = None
+) -> Tensor:
+    """Numbers from `start` up to `stop`, not included, at distances of `step`.
+
+    Args:
+        start (Union[int, float]): The first number; the end, from 0, if there is no `stop`.
+        stop (Union[int, float]): Where the numbers end. Default: None.
+        step (Union[int, float]): The distance, not 0. Default: None, 1.
+        dtype (Union[mindspore.dtype, str]): Element type. Default: None, int32 for int, float32 if one is a float.
+
+    Returns:
+        Tensor of 1 dimension.
+
+    Raises:
+        TypeError: If an argument is not a number, or `dtype` is no element type.
+        ValueError: If `step` is 0.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.arange(5))
+        [0 1 2 3 4]
+        >>> print(mindspore.numpy.arange(0, 1, 0.25))
+        [0.   0.25 0.5  0.75]
+    """
+    given = [
+        check(Number, v, n, "arange") for n, v in (("start", start), ("stop", stop), ("step", step)) if v is not None
+    ]
+    if dtype is None:
+        dtype = mstype.int32 if all(isinstance(v, int) for v in given) else mstype.float32
+    else:
+        dtype = element_type(dtype, "arange")
+    if stop is None:
+        given.insert(0, 0)
+    return Arange.functional(*given, *(() if step is not None else (1,)), dtype)
+
+
+@operator
+def _Spaced(start, stop, *, num: NonNegInt, endpoint: Bool, axis: Int):
+    """`num` numbers at even distances from each `start` to its `stop`, along a new axis.
+
+    Args:
+        num (int): How many.
+        endpoint (bool): Whether `stop` is the last of them.
+        axis (int): Where the new axis goes.
+
+    Inputs:
+        - **start** (Tensor) - Floating point.
+        - **stop** (Tensor) - Of a shape that broadcasts with that of `start`.
+
+    Outputs:
+        Tensor with one dimension more than `start` and `stop` broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return jnp.linspace(start, stop, num, endpoint, axis=axis)
+
+
+@operator
+def _SpacedGeometrically(start, stop, *, num: NonNegInt, endpoint: Bool, axis: Int):
+    """`num` numbers in even ratios from each `start` to its `stop`, along a new axis; else as `_Spaced`.
+
+    Args:
+        num (int): How many.
+        endpoint (bool): Whether `stop` is the last of them.
+        axis (int): Where the new axis goes.
+
+    Inputs:
+        - **start** (Tensor) - Floating point, not 0.
+        - **stop** (Tensor) - Of the sign of `start`.
+
+    Outputs:
+        Tensor with one dimension more than `start` and `stop` broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    zero = jnp.zeros(jnp.broadcast_shapes(start.shape, stop.shape), start.dtype)
+    share = jnp.linspace(zero, zero + 1, num, endpoint, axis=axis)
+    axis %= share.ndim
+    start, ratio = jnp.expand_dims(zero + start, axis), jnp.expand_dims(zero + stop / start, axis)
+    return start * ratio**share
+
+
+def _bounds(function, start, stop, num, endpoint, axis):
+    """The two bounds as Tensors of one floating point type, and what the operators above are made with."""
+    bounds = [as_tensor(v, function, n) for n, v in (("start", start), ("stop", stop))]
+    settings = {
+        "num": check(NonNegInt, num, "num", function),
+        "endpoint": check(Bool, endpoint, "endpoint", function),
+        "axis": axis_in(function, check(Int, axis, "axis", function), max(b.ndim for b in bounds) + 1),
+    }
+    return common_type(*map(floating, bounds)), settings
+
+
+def _without_tensors(value):
+    return not isinstance(value, Tensor) and (not isinstance(value, (list, tuple)) or all(map(_without_tensors, value)))
+
+
+def _sampled(function, by_numpy, by_operator, dtype, start, stop, *where):
+    """The numbers between two bounds; where these are no Tensors by numpy, in double precision."""
+    dtype = mstype.float32 if dtype is None else element_type(dtype, function)
+    bounds, settings = _bounds(function, start, stop, *where)
+    if _without_tensors((start, stop)):
+        return Tensor(by_numpy(start, stop, **settings, dtype=np_dtype(dtype)))
+    return by_operator(*bounds, **settings).astype(dtype)
+
+
+@spelling(_Spaced, numpy="linspace")
+def _numpy_linspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: DType | str | None = None,
+    axis: int = 0,
+) -> Tensor | tuple[Tensor, Any]:
+    """`num` numbers at even distances from `start` to `stop`.
+
+    Args:
+        start (Union[int, float, list, tuple, Tensor]): The first number; of several a sequence for each.
+        stop (Union[int, float, list, tuple, Tensor]): The last number, or the one after it.
+        num (int): How many. Default: 50.
+        endpoint (bool): Whether `stop` is the last of them. Default: True.
+        retstep (bool): Whether to return the distance, too. Default: False.
+        dtype (Union[mindspore.dtype, str]): Element type. Default: None, mindspore.float32.
+        axis (int): Where the axis of the numbers goes. Default: 0.
+
+    Returns:
+        Tensor, and with `retstep` a tuple of it and the distance: a Tensor, or nan where there is none.
+
+    Raises:
+        TypeError: If an argument is not of the type given above.
+        ValueError: If `num` is negative or `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.linspace(0, 5, 6))
+        [0. 1. 2. 3. 4. 5.]
+    """
+
+    def between(low, high, **settings):
+        samples = _Spaced(**settings)(low, high)
+        return (
+            samples.floor() if dtype is not None and np_dtype(element_type(dtype, "linspace")).kind in "iu" else samples
+        )
+
+    samples = _sampled("linspace", np.linspace, between, dtype, start, stop, num, endpoint, axis)
+    if not check(Bool, retstep, "retstep", "linspace"):
+        return samples
+    (low, high), _ = _bounds("linspace", start, stop, num, endpoint, axis)
+    gaps = num - 1 if endpoint else num
+    return samples, (high - low) / gaps if gaps > 0 else float("nan")
+
+
+@spelling(_Spaced, numpy="logspace")
+def logspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    base: float = 10.0,
+    dtype: DType | str | None = None,
+    axis: int = 0,
+) -> Tensor:
+    """Powers of `base` whose exponents stand at even distances from `start` to `stop`.
+
+    Args:
+        start (Union[int, float, list, tuple, Tensor]): The first exponent; of several a sequence for each.
+        stop (Union[int, float, list, tuple, Tensor]): The last exponent, or the one after it.
+        num (int): How many. Default: 50.
+        endpoint (bool): Whether `stop` is the last exponent. Default: True.
+        base (Union[int, float]): The base. Default: 10.0.
+        dtype (Union[mindspore.dtype, str]): Element type. Default: None, mindspore.float32.
+        axis (int): Where the axis of the numbers goes. Default: 0.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If an argument is not of the type given above.
+        ValueError: If `num` is negative or `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.logspace(0, 5, 6, base=2.0))
+        [ 1.  2.  4.  8. 16. 32.]
+    """
+    if not isinstance(base, (int, float)):
+        check(Number, base, "base", "logspace")
+
+    def between(low, high, **settings):
+        return base ** _Spaced(**settings)(low, high)
+
+    by_numpy = functools.partial(np.logspace, base=base)
+    return _sampled("logspace", by_numpy, between, dtype, start, stop, num, endpoint, axis)
+
+
+@spelling(_SpacedGeometrically, numpy="geomspace")
+def geomspace(
+    start: ArrayLike,
+    stop: ArrayLike,
+    num: int = 50,
+    endpoint: bool = True,
+    dtype: DType | str | None = None,
+    axis: int = 0,
+) -> Tensor:
+    """`num` numbers in even ratios from `start` to `stop`.
+
+    Args:
+        start (Union[int, float, list, tuple, Tensor]): The first number, not 0; of several a sequence for each.
+        stop (Union[int, float, list, tuple, Tensor]): The last number, or the one after it.
+        num (int): How many. Default: 50.
+        endpoint (bool): Whether `stop` is the last of them. Default: True.
+        dtype (Union[mindspore.dtype, str]): Element type. Default: None, mindspore.float32.
+        axis (int): Where the axis of the numbers goes. Default: 0.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If an argument is not of the type given above.
+        ValueError: If `num` is negative, `axis` is out of range, or a bound is 0.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.geomspace(1, 256, num=9))
+        [  1.   2.   4.   8.  16.  32.  64. 128. 256.]
+    """
+    between = _SpacedGeometrically.functional
+    if _without_tensors((start, stop)) and not (np.all(start) and np.all(stop)):
+        raise ValueError(f"For 'geomspace', 'start' and 'stop' should not be 0, but got {start} and {stop}.")
+    return _sampled("geomspace", np.geomspace, between, dtype, start, stop, num, endpoint, axis)
 
 
 def _check_range(attributes):
@@ -130,6 +384,10 @@ def Range(x, *, start: StrictFloat, limit: Optional(StrictFloat) = None, delta: 
 
 
 CASES = [
+    case(Arange, 2, 9, 3, mstype.int32),
+    case(Arange, 0, 1, 0.3, mstype.float32),
+    case(_Spaced, F(2), F(2), num=3, endpoint=True, axis=0).without("mindspore", NUMPYS),
+    case(_SpacedGeometrically, U(2), U(2), num=3, endpoint=False, axis=1).without("mindspore", NUMPYS),
     case(LinSpace, Values(1.0), Values(3.0), 5).without("gradient", "MindSpore has none"),
     case(Range, F(3), start=0.0, limit=3.0),
 ]

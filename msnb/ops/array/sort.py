@@ -5,13 +5,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Bool, DType, Int, Kind, accept_value
+from msnb.common.kinds import Bool, DType, Int, Kind, accept_value, check
 from msnb.core._jax_private import is_tracer
 from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import INDEX, NUMBER, axis_in, dtype_in, rank, tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
+from msnb.ops._numpy import ArrayLike, as_tensor, common_type
 
 
 def _index_type(*allowed):
@@ -104,6 +105,42 @@ def SearchSorted(sorted_sequence, values, *, right: Bool = False):
     dtype_in("searchsorted", "sorted_sequence", sorted_sequence, NUMBER)
     rank("searchsorted", "sorted_sequence", sorted_sequence, 1)
     return jnp.searchsorted(sorted_sequence, values, side="right" if right else "left").astype(jnp.int64)
+
+
+@spelling(SearchSorted, numpy="searchsorted")
+def _numpy_searchsorted(a: ArrayLike, v: ArrayLike, side: str = "left", sorter: ArrayLike | None = None) -> Tensor:
+    """Where values would go in an ordered vector so that it stays in order.
+
+    Args:
+        a (Union[Tensor, list, tuple]): A vector of numbers, in order unless `sorter` says in which.
+        v (Union[Tensor, list, tuple, Number]): The values, of any shape.
+        side (str): "left" puts a value before elements that are equal to it, "right" behind them. Default: "left".
+        sorter (Union[Tensor, list, tuple]): Indices that bring `a` in order. Default: None.
+
+    Returns:
+        Tensor of int32, of the shape of `v`.
+
+    Raises:
+        ValueError: If `a` is no vector, `side` is none of these, or `sorter` is not as long as `a`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.searchsorted([1, 2, 3, 4, 5], [0, 3, 9]))
+        [0 2 5]
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"For 'searchsorted', 'side' should be 'left' or 'right', but got {side!r}.")
+    a, v = common_type(as_tensor(a, "searchsorted", "a"), as_tensor(v, "searchsorted", "v"))
+    if sorter is not None:
+        sorter = as_tensor(sorter, "searchsorted", "sorter")
+        if sorter.shape != a.shape:
+            raise ValueError(
+                f"For 'searchsorted', 'sorter' should have the shape of 'a', {a.shape}, but got {sorter.shape}."
+            )
+        a = a[sorter]
+    return SearchSorted.functional(a, v, side == "right").astype(mstype.int32)
 
 
 def _first_places(x):
@@ -207,6 +244,38 @@ class Unique(HostPrimitive):
 def _unique_of(self: Tensor) -> tuple[Tensor, Tensor]:
     """The distinct elements, and for each element its place among them, as `ops.unique`."""
     return Unique()(self)
+
+
+@spelling(Unique, numpy="unique")
+def _numpy_unique(x: ArrayLike, return_inverse: bool = False) -> Tensor | tuple[Tensor, Tensor]:
+    """The distinct elements of a Tensor, in order. Only in PYNATIVE mode: how many there are depends on values.
+
+    Args:
+        x (Union[Tensor, list, tuple, Number]): Numbers; it is flattened.
+        return_inverse (bool): Whether to return the place of each element among the distinct ones, too. Default: False.
+
+    Returns:
+        Tensor, a vector; or a tuple of it and a vector of int32, int64 for a Tensor of int64.
+
+    Raises:
+        TypeError: If `return_inverse` is not a bool.
+        RuntimeError: If the Tensor is being traced.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.unique([3, 1, 3, 2]))
+        [1 2 3]
+    """
+    appeared, inverse = Unique()(as_tensor(x, "unique", "x").ravel())
+    if not appeared.size:
+        return (appeared, inverse) if return_inverse else appeared
+    order = argsort(appeared.astype(mstype.int32) if appeared.dtype == mstype.bool_ else appeared)
+    distinct = appeared[order]
+    if not check(Bool, return_inverse, "return_inverse", "unique"):
+        return distinct
+    return distinct, argsort(order)[inverse].astype(inverse.dtype)
 
 
 CASES = [

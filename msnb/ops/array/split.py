@@ -6,6 +6,7 @@ import numpy as np
 
 from msnb.common.kinds import (
     Int,
+    IntOrTuple,
     Ints,
     NonNegInt,
     PositiveInt,
@@ -19,6 +20,7 @@ from msnb.ops._check import (
     axis_in,
     tensor_only,
 )
+from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
 
 
 @operator(aliases=("Unpack",))
@@ -183,6 +185,100 @@ def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     chunks = check(PositiveInt, chunks, "chunks", "chunk")
     length = input.shape[axis_in("chunk", axis, input.ndim)]
     return split(input, max(-(-length // chunks), 1), axis)
+
+
+@operator
+def _SplitAt(x, *, places: IntOrTuple, axis: Int):
+    """A Tensor cut into pieces along an axis.
+
+    Args:
+        places (Union[int, tuple[int]]): How many pieces, of which the first may be longer by 1; or where to cut.
+        axis (int): The axis.
+
+    Inputs:
+        - **x** (Tensor) - Of at least 1 dimension.
+
+    Outputs:
+        A tuple of Tensors.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if isinstance(places, int):
+        return tuple(jnp.array_split(x, places, axis))
+    before = (slice(None),) * axis
+    ends = zip((0, *places), (*places, x.shape[axis]), strict=True)
+    return tuple(x[(*before, slice(low, high))] for low, high in ends)
+
+
+def _cut(function, x, indices_or_sections, axis, evenly):
+    x = as_tensor(x, function, "x")
+    axis = axis_in(function, check(Int, axis, "axis", function), x.ndim)
+    places = check(IntOrTuple, indices_or_sections, "indices_or_sections", function)
+    if isinstance(places, int):
+        if places < 1:
+            raise ValueError(f"For '{function}', there should be at least 1 section, but got {places}.")
+        if evenly and x.shape[axis] % places:
+            raise ValueError(
+                f"For '{function}', the length of axis {axis} should be a multiple of {places}, but the shape is "
+                f"{x.shape}; array_split cuts it unevenly."
+            )
+    pieces = _SplitAt.functional(x, places, axis)
+    return pieces if isinstance(pieces, tuple) else (pieces,)
+
+
+@spelling(_SplitAt, numpy="split")
+def numpy_split(
+    x: ArrayLike, indices_or_sections: int | tuple[int, ...] | list[int], axis: int = 0
+) -> tuple[Tensor, ...]:
+    """A Tensor cut along an axis into pieces of equal length, or at given places.
+
+    Args:
+        x (Union[Tensor, list, tuple]): Of at least 1 dimension.
+        indices_or_sections (Union[int, tuple[int], list[int]]): How many pieces, a divisor of the length; or the
+            indices, in order, at which a piece begins: (2, 3) makes x[:2], x[2:3] and x[3:].
+        axis (int): The axis. Default: 0.
+
+    Returns:
+        A tuple of Tensors.
+
+    Raises:
+        TypeError: If `indices_or_sections` is not made of int, or `axis` is not an int.
+        ValueError: If `axis` is out of range, or its length is not a multiple of the number of pieces.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.split(mindspore.numpy.arange(5), (2, 3))[2])
+        [3 4]
+    """
+    return _cut("split", x, indices_or_sections, axis, True)
+
+
+@spelling(_SplitAt, numpy="array_split")
+def array_split(
+    x: ArrayLike, indices_or_sections: int | tuple[int, ...] | list[int], axis: int = 0
+) -> tuple[Tensor, ...]:
+    """A Tensor cut along an axis into a number of pieces, of which the first may be longer by 1, or at given places.
+
+    Args:
+        x (Union[Tensor, list, tuple]): Of at least 1 dimension.
+        indices_or_sections (Union[int, tuple[int], list[int]]): How many pieces; or the indices, in order, at which a
+            piece begins.
+        axis (int): The axis. Default: 0.
+
+    Returns:
+        A tuple of Tensors.
+
+    Raises:
+        TypeError: If `indices_or_sections` is not made of int, or `axis` is not an int.
+        ValueError: If `axis` is out of range, or the number of pieces is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _cut("array_split", x, indices_or_sections, axis, False)
 
 
 @operator(functional="slice")
@@ -388,6 +484,8 @@ def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
 
 
 CASES = [
+    case(_SplitAt, F(5, 2), places=2, axis=0).without("mindspore", NUMPYS),
+    case(_SplitAt, F(2, 5), places=(1, 3), axis=1).without("mindspore", NUMPYS),
     case(Unstack, F(2, 3), axis=1),
     case(Split, F(4, 3), axis=0, output_num=2),
     case(Slice, F(3, 4), (1, 0), (2, 3)),

@@ -4,17 +4,12 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from msnb.common.kinds import (
-    IntOrTuple,
-    Ints,
-)
+from msnb.common.kinds import Int, IntOrTuple, Ints, check
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
-from msnb.ops._check import (
-    axis_in,
-    tensor_only,
-)
+from msnb.ops._check import axes_in, axis_in, tensor_only
+from msnb.ops._numpy import ArrayLike, as_tensor
 
 
 @operator(functional="transpose")
@@ -146,6 +141,125 @@ def _MoveAxis(x, source: IntOrTuple, destination: IntOrTuple):
 
 
 spelling(_MoveAxis, function="moveaxis")(_MoveAxis.functional)
+
+
+@spelling(Transpose, numpy="transpose")
+def _numpy_transpose(a: ArrayLike, axes: tuple[int, ...] | list[int] | None = None) -> Tensor:
+    """A Tensor with its dimensions in another order.
+
+    Args:
+        a (Union[Tensor, list, tuple]): Any Tensor.
+        axes (Union[tuple[int], list[int]]): For each dimension of the result, which dimension of `a` it is. Default:
+            None, the reverse order.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `axes` is not made of int.
+        ValueError: If `axes` is not a permutation of the dimensions of `a`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    a = as_tensor(a, "transpose", "a")
+    return Transpose.functional(a, tuple(reversed(range(a.ndim))) if axes is None else axes)
+
+
+def _axis(function, axis, ndim, argument):
+    return axis_in(function, check(Int, axis, argument, function), ndim, argument)
+
+
+def _axes(function, axes, ndim, argument):
+    axes = check(IntOrTuple, axes, argument, function)
+    return axes_in(function, axes, ndim, argument) if axes != () else ()
+
+
+@spelling(Transpose, numpy="swapaxes")
+def _numpy_swapaxes(x: ArrayLike, axis1: int, axis2: int) -> Tensor:
+    """A Tensor with two dimensions exchanged.
+
+    Args:
+        x (Union[Tensor, list, tuple]): Any Tensor.
+        axis1 (int): The first dimension.
+        axis2 (int): The second dimension.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If an axis is not an int.
+        ValueError: If an axis is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x = as_tensor(x, "swapaxes", "x")
+    return swapaxes(x, _axis("swapaxes", axis1, x.ndim, "axis1"), _axis("swapaxes", axis2, x.ndim, "axis2"))
+
+
+@spelling(Transpose, numpy="rollaxis")
+def rollaxis(x: ArrayLike, axis: int, start: int = 0) -> Tensor:
+    """A Tensor with one dimension moved before another.
+
+    Args:
+        x (Union[Tensor, list, tuple]): Any Tensor.
+        axis (int): Which dimension.
+        start (int): The dimension that it goes before; x.ndim puts it last. Default: 0.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `axis` or `start` is not an int.
+        ValueError: If `axis` or `start` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.rollaxis(mindspore.numpy.ones((2, 3, 4)), 2).shape)
+        (4, 2, 3)
+    """
+    x, start = as_tensor(x, "rollaxis", "x"), check(Int, start, "start", "rollaxis")
+    axis = _axis("rollaxis", axis, x.ndim, "axis")
+    if not -x.ndim <= start <= x.ndim:
+        raise ValueError(f"For 'rollaxis', 'start' should be in [{-x.ndim}, {x.ndim}], but got {start}.")
+    order = [d for d in range(x.ndim) if d != axis]
+    start += x.ndim if start < 0 else 0
+    order.insert(start - (start > axis), axis)
+    return Transpose.functional(x, tuple(order))
+
+
+@spelling(_MoveAxis, numpy="moveaxis")
+def _numpy_moveaxis(
+    a: ArrayLike, source: int | tuple[int, ...] | list[int], destination: int | tuple[int, ...] | list[int]
+) -> Tensor:
+    """A Tensor with dimensions moved to other places, the others in their order.
+
+    Args:
+        a (Union[Tensor, list, tuple]): Any Tensor.
+        source (Union[int, tuple[int], list[int]]): Which dimensions.
+        destination (Union[int, tuple[int], list[int]]): Where they go, as many.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If an axis is not an int.
+        ValueError: If an axis is out of range or named twice, or there are more in one argument than in the other.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    a = as_tensor(a, "moveaxis", "a")
+    given = {"source": source, "destination": destination}
+    places = [_axes("moveaxis", axes, a.ndim, argument) for argument, axes in given.items()]
+    if len(places[0]) != len(places[1]):
+        raise ValueError(
+            f"For 'moveaxis', 'source' and 'destination' should have one length, but got {source} and {destination}."
+        )
+    return _MoveAxis.functional(a, *places)
 
 
 CASES = [

@@ -4,15 +4,13 @@ import math
 
 import jax.numpy as jnp
 
-from msnb.common.kinds import (
-    Int,
-)
+from msnb.common.kinds import Int, check
 from msnb.core.cases import F, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
-from msnb.ops._check import (
-    tensor_only,
-)
+from msnb.ops._check import rank, tensor_only
+from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
+from msnb.ops.array.broadcast import BroadcastTo
 
 
 @operator(functional="tril", methods=("tril",))
@@ -69,6 +67,56 @@ def Triu(x, *, diagonal: Int = 0):
     return _triangle("Triu", jnp.triu, x, diagonal)
 
 
+def _matrices(function, m):
+    """A Tensor of matrices; of a vector the matrix whose rows it is, which numpy takes a triangle of."""
+    m = as_tensor(m, function, "m")
+    if not m.ndim:
+        raise ValueError(f"For '{function}', 'm' should have at least 1 dimension, but got a number.")
+    return BroadcastTo.functional(m, (m.size, m.size)) if m.ndim == 1 else m
+
+
+@spelling(Tril, numpy="tril")
+def _numpy_tril(m: ArrayLike, k: int = 0) -> Tensor:
+    """A Tensor with zeros above a diagonal of its last two dimensions.
+
+    Args:
+        m (Union[Tensor, list, tuple]): Of at least 1 dimension; a vector stands for the matrix of which each row is it.
+        k (int): Which diagonal is the last one kept: 0 is the main one, a positive number counts upwards. Default: 0.
+
+    Returns:
+        Tensor of the shape and element type of `m`.
+
+    Raises:
+        TypeError: If `k` is not an int.
+        ValueError: If `m` is a number.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Tril.functional(_matrices("tril", m), check(Int, k, "k", "tril"))
+
+
+@spelling(Triu, numpy="triu")
+def _numpy_triu(m: ArrayLike, k: int = 0) -> Tensor:
+    """A Tensor with zeros below a diagonal of its last two dimensions.
+
+    Args:
+        m (Union[Tensor, list, tuple]): Of at least 1 dimension; a vector stands for the matrix of which each row is it.
+        k (int): Which diagonal is the first one kept: 0 is the main one, a positive number counts upwards. Default: 0.
+
+    Returns:
+        Tensor of the shape and element type of `m`.
+
+    Raises:
+        TypeError: If `k` is not an int.
+        ValueError: If `m` is a number.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Triu.functional(_matrices("triu", m), check(Int, k, "k", "triu"))
+
+
 def _triangle(op, function, x, diagonal):
     tensor_only(op, "x", x)
     if x.ndim < 2:
@@ -108,6 +156,73 @@ def Diag(x):
 def _diag_of(self: Tensor) -> Tensor:
     """A Tensor with this one on its diagonal."""
     return Diag.functional(self)
+
+
+@operator
+def _DiagAt(x, *, k: Int = 0):
+    """A matrix with a vector on one of its diagonals, or a diagonal of a matrix.
+
+    Args:
+        k (int): Which diagonal, counted upwards from the main one. Default: 0.
+
+    Inputs:
+        - **x** (Tensor) - A vector or a matrix.
+
+    Outputs:
+        Tensor of the element type of `x`: a matrix of a vector, a vector of a matrix.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    rank("diag", "v", x, 1, 2)
+    return jnp.diag(x, k)
+
+
+@spelling(_DiagAt, numpy="diag")
+def _numpy_diag(v: ArrayLike, k: int = 0) -> Tensor:
+    """A diagonal of a matrix, or the matrix with a vector on a diagonal and zeros elsewhere.
+
+    Args:
+        v (Union[Tensor, list, tuple]): A matrix or a vector.
+        k (int): Which diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+
+    Returns:
+        Tensor, a vector of a matrix and a matrix of a vector.
+
+    Raises:
+        TypeError: If `k` is not an int.
+        ValueError: If `v` has neither 1 nor 2 dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.diag([1, 2], 1))
+        [[0 1 0]
+         [0 0 2]
+         [0 0 0]]
+    """
+    return _DiagAt.functional(as_tensor(v, "diag", "v"), check(Int, k, "k", "diag"))
+
+
+@spelling(_DiagAt, numpy="diagflat")
+def diagflat(v: ArrayLike, k: int = 0) -> Tensor:
+    """The matrix with all elements of a Tensor on a diagonal and zeros elsewhere.
+
+    Args:
+        v (Union[Tensor, list, tuple, Number]): The elements, of any shape.
+        k (int): Which diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+
+    Returns:
+        Tensor of 2 dimensions.
+
+    Raises:
+        TypeError: If `k` is not an int.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _DiagAt.functional(as_tensor(v, "diagflat", "v").ravel(), check(Int, k, "k", "diagflat"))
 
 
 @operator
@@ -161,7 +276,32 @@ def Diagonal(input, *, offset: Int = 0, dim1: Int = 0, dim2: Int = 1):
     return jnp.diagonal(input, offset, dim1, dim2)
 
 
+@spelling(Diagonal, numpy="diagonal")
+def _numpy_diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
+    """A diagonal of two dimensions of a Tensor.
+
+    Args:
+        a (Union[Tensor, list, tuple]): Of at least 2 dimensions.
+        offset (int): Which diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        axis1 (int): The dimension of its rows. Default: 0.
+        axis2 (int): The dimension of its columns. Default: 1.
+
+    Returns:
+        Tensor, in which the diagonal is the last dimension.
+
+    Raises:
+        TypeError: If an argument is not an int.
+        ValueError: If `a` has fewer than 2 dimensions, or an axis is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Diagonal.functional(as_tensor(a, "diagonal", "a"), offset, axis1, axis2)
+
+
 CASES = [
+    case(_DiagAt, F(3), k=1).without("mindspore", NUMPYS),
+    case(_DiagAt, F(2, 3), k=-1).without("mindspore", NUMPYS),
     case(Triu, F(3, 3), diagonal=1),
     case(Diag, F(3)),
     case(DiagPart, F(3, 3)),

@@ -1,16 +1,20 @@
 """Operators between Tensors and Python values: shapes and types read off, constants turned into Tensors."""
 
 import numbers
+from typing import Any
 
 import numpy as np
 
 from msnb.common import dtype as mstype
+from msnb.common.kinds import Int, check
 from msnb.core._jax_private import is_tracer
 from msnb.core.cases import refused
+from msnb.core.declare import spelling
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
-from msnb.ops._check import tensor_argument
+from msnb.ops._check import axis_in, tensor_argument
 from msnb.ops._host import HostPrimitive, host_operator
+from msnb.ops._numpy import ArrayLike, as_tensor
 from msnb.ops.array.cast import Cast
 
 
@@ -35,7 +39,7 @@ class Shape(HostPrimitive):
         (3, 2, 1)
     """
 
-    def __call__(self, input_x):
+    def __call__(self, input_x: Any) -> Any:
         return tensor_argument("Shape", "input_x", input_x).shape
 
 
@@ -60,7 +64,7 @@ class DynamicShape(HostPrimitive):
         [3 2 1]
     """
 
-    def __call__(self, input_x):
+    def __call__(self, input_x: Any) -> Any:
         return Tensor(np.array(tensor_argument("DynamicShape", "input_x", input_x).shape, np.int64))
 
 
@@ -85,7 +89,7 @@ class DType(HostPrimitive):
         Float32
     """
 
-    def __call__(self, input_x):
+    def __call__(self, input_x: Any) -> Any:
         return tensor_argument("DType", "input_x", input_x).dtype
 
 
@@ -110,7 +114,7 @@ class Rank(HostPrimitive):
         2
     """
 
-    def __call__(self, input_x):
+    def __call__(self, input_x: Any) -> Any:
         return tensor_argument("Rank", "input_x", input_x).ndim
 
 
@@ -135,8 +139,30 @@ class Size(HostPrimitive):
         4
     """
 
-    def __call__(self, input_x):
+    def __call__(self, input_x: Any) -> Any:
         return tensor_argument("Size", "input_x", input_x).size
+
+
+@spelling(Size, numpy="size")
+def size(a: ArrayLike, axis: int | None = None) -> int:
+    """Number of elements of a Tensor, or its length along an axis.
+
+    Args:
+        a (Union[Tensor, list, tuple, Number]): Any Tensor.
+        axis (int): The axis. Default: None, all elements are counted.
+
+    Returns:
+        int.
+
+    Raises:
+        TypeError: If `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    a = as_tensor(a, "size", "a")
+    return a.size if axis is None else a.shape[axis_in("size", check(Int, axis, "axis", "size"), a.ndim)]
 
 
 @host_operator("same_type_shape")
@@ -158,7 +184,7 @@ class SameTypeShape(HostPrimitive):
         ``CPU`` ``GPU`` ``TPU``
     """
 
-    def __call__(self, input_x, input_y):
+    def __call__(self, input_x: Any, input_y: Any) -> Any:
         tensor_argument("SameTypeShape", "input_x", input_x)
         tensor_argument("SameTypeShape", "input_y", input_y)
         if input_x.dtype != input_y.dtype:
@@ -195,7 +221,7 @@ class IsSubClass(HostPrimitive):
         True
     """
 
-    def __call__(self, sub_type, type_):
+    def __call__(self, sub_type: Any, type_: Any) -> Any:
         for argument, value in (("sub_type", sub_type), ("type_", type_)):
             if not isinstance(value, mstype.Type):
                 raise TypeError(
@@ -226,7 +252,7 @@ class IsInstance(HostPrimitive):
         True
     """
 
-    def __call__(self, inst, type_):
+    def __call__(self, inst: Any, type_: Any) -> Any:
         if not isinstance(type_, mstype.Type):
             raise TypeError(f"For 'IsInstance', 'type_' should be a mindspore type, but got {describe(type_)}.")
         if type_ == mstype.list_:
@@ -264,7 +290,7 @@ class TupleToArray(HostPrimitive):
         [1 2 3]
     """
 
-    def __call__(self, input_x):
+    def __call__(self, input_x: Any) -> Any:
         if isinstance(input_x, range):
             input_x = tuple(input_x)
         if not isinstance(input_x, (tuple, list)):
@@ -303,7 +329,7 @@ class ScalarToArray(HostPrimitive):
         1.0
     """
 
-    def __call__(self, input_x):
+    def __call__(self, input_x: Any) -> Any:
         value = _number("ScalarToArray", input_x)
         return Tensor(np.array(value, np.int32 if isinstance(value, int) else np.float32))
 
@@ -330,7 +356,7 @@ class ScalarToTensor(HostPrimitive):
         1.0
     """
 
-    def __call__(self, input_x, dtype=mstype.float32):
+    def __call__(self, input_x: Any, dtype: Any = mstype.float32) -> Any:
         return Tensor(np.array(_number("ScalarToTensor", input_x), mstype.np_dtype(dtype)))
 
 
@@ -356,7 +382,7 @@ class ScalarCast(HostPrimitive):
         255
     """
 
-    def __call__(self, input_x, input_y):
+    def __call__(self, input_x: Any, input_y: Any) -> Any:
         if isinstance(input_y, mstype.TensorType) and input_y.element is not None:
             input_y = input_y.element
         if isinstance(input_x, Tensor):
@@ -387,7 +413,7 @@ class _ArrayToScalar(HostPrimitive):
         ``CPU`` ``GPU`` ``TPU``
     """
 
-    def __call__(self, x):
+    def __call__(self, x: Any) -> Any:
         return tensor_argument("ArrayToScalar", "x", x)._scalar("array_to_scalar")
 
 
@@ -413,7 +439,7 @@ class InvertPermutation(HostPrimitive):
         (2, 4, 3, 0, 1)
     """
 
-    def __call__(self, input_x):
+    def __call__(self, input_x: Any) -> Any:
         if isinstance(input_x, Tensor):
             raise ValueError("For 'InvertPermutation', 'input_x' should be a tuple of int, but got a Tensor.")
         if not isinstance(input_x, (tuple, list)):

@@ -41,10 +41,14 @@ def _declared(fn, kernel, doc, spelled):
     return operator(**spelled)(standing_for(fn, kernel, doc))
 
 
-def _example(name, inputs, type_, shown):
+def _example(name, inputs, type_, shown, numpy=None):
+    if name.startswith("_"):  # it has no class in ops, but a function in mindspore.numpy
+        call = f"mindspore.numpy.{numpy if isinstance(numpy, str) else numpy.names[0]}"
+    else:
+        call = f"ops.{name}()"
     values = ", ".join(f"Tensor(np.array({values}), mindspore.{type_})" for values in inputs.values())
     return _COMMON.format(
-        example=f">>> {', '.join(inputs)} = {values}", call=f"ops.{name}()({', '.join(inputs)})", shown=shown
+        example=f">>> {', '.join(inputs)} = {values}", call=f"{call}({', '.join(inputs)})", shown=shown
     )
 
 
@@ -67,7 +71,7 @@ def of_one(
         name = fn.__name__
 
         def kernel(x):
-            dtype_in(name, "x", x, allowed)
+            dtype_in(name.lstrip("_"), "x", x, allowed)
             return fn(x)
 
         doc = f"""{fn.__doc__}
@@ -80,7 +84,7 @@ def of_one(
 
     Raises:
         TypeError: If `x` is not a Tensor or its element type is not supported."""
-        return _declared(fn, kernel, doc + _example(name, {"x": values}, type_, shown), spelled)
+        return _declared(fn, kernel, doc + _example(name, {"x": values}, type_, shown, spelled.get("numpy")), spelled)
 
     values = x
     return declare
@@ -127,8 +131,8 @@ def of_two(
         name = fn.__name__
 
         def kernel(x, y):
-            x, y = promote(x, y, op=name)
-            dtype_in(name, "x", x, allowed)
+            x, y = promote(x, y, op=name.lstrip("_"))
+            dtype_in(name.lstrip("_"), "x", x, allowed)
             return fn(x, y)
 
         doc = f"""{fn.__doc__}
@@ -146,7 +150,7 @@ def of_two(
     Raises:
         TypeError: If the element types are not supported or do not convert implicitly.
         ValueError: If the shapes do not broadcast."""
-        return _declared(fn, kernel, doc + _example(name, example, type_, shown), spelled)
+        return _declared(fn, kernel, doc + _example(name, example, type_, shown, spelled.get("numpy")), spelled)
 
     example = {"x": x, "y": y}
     return declare

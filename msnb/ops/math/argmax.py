@@ -10,6 +10,7 @@ from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, axis_in, dtype_in, tensor_argument
+from msnb.ops._numpy import ArrayLike, as_tensor
 from msnb.ops.array.reshape import ExpandDims, Reshape
 from msnb.ops.array.sort import IndexType
 
@@ -187,6 +188,27 @@ def _argmax_of(
     return argmax(self, axis if dim is None else dim, bool(keepdims if keepdim is None else keepdim))
 
 
+@spelling(Argmax, numpy="argmax")
+def _numpy_argmax(a: ArrayLike, axis: int | None = None) -> Tensor:
+    """Index of the largest element along an axis, the first one of equals.
+
+    Args:
+        a (Union[Tensor, list, tuple, Number]): Numbers or bool.
+        axis (int): The axis; None counts through all elements. Default: None.
+
+    Returns:
+        Tensor of int64, without the axis.
+
+    Raises:
+        TypeError: If `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return argmax(as_tensor(a, "argmax", "a"), axis)
+
+
 @spelling(Argmin)
 def argmin(input: Tensor, dim: int | None = None, keepdim: Bool = False) -> Tensor:
     """Index of the smallest element along an axis, the first one of equals.
@@ -224,6 +246,27 @@ def _argmin_of(
 ) -> Tensor:
     """As `ops.argmin`: an index, int64; through all elements if no axis is given."""
     return argmin(self, axis if dim is None else dim, bool(keepdims if keepdim is None else keepdim))
+
+
+@spelling(Argmin, numpy="argmin")
+def _numpy_argmin(a: ArrayLike, axis: int | None = None) -> Tensor:
+    """Index of the smallest element along an axis, the first one of equals.
+
+    Args:
+        a (Union[Tensor, list, tuple, Number]): Numbers or bool.
+        axis (int): The axis; None counts through all elements. Default: None.
+
+    Returns:
+        Tensor of int32 (`argmax` gives int64), without the axis.
+
+    Raises:
+        TypeError: If `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return argmin(as_tensor(a, "argmin", "a"), axis).astype(mstype.int32)
 
 
 CASES = [

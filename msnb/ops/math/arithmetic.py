@@ -5,12 +5,17 @@ import operator as operators
 
 import jax.numpy as jnp
 
-from msnb.common.kinds import Int, Tensors
+from msnb.common.kinds import Int, NonNegInt, Tensors, check
 from msnb.core.cases import F16, F, I, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
-from msnb.ops._check import ANY, BOOL, FLOAT, NUMBER, dtype_in, same_dtype, same_shape, tensor_only
+from msnb.core.tensor import Tensor
+from msnb.core.ufunc import number
+from msnb.ops._check import ANY, BOOL, FLOAT, NUMBER, axis_in, dtype_in, same_dtype, same_shape, tensor_only
 from msnb.ops._half import in_float32
+from msnb.ops._numpy import ArrayLike, as_tensor, common_type
+from msnb.ops.array.broadcast import BroadcastTo
+from msnb.ops.array.join import Concat
 from msnb.ops.math._elementwise import broadcasting, of_two
 
 
@@ -23,6 +28,7 @@ from msnb.ops.math._elementwise import broadcasting, of_two
     aliases=("TensorAdd",),
     generation=2,
     allowed=NUMBER | BOOL,
+    numpy="add",
 )
 @broadcasting
 def Add(x, y):
@@ -40,6 +46,7 @@ spelling(Add, function="tensor_add", generation=1)(Add.functional)
     functional="sub",
     methods=("sub", "subtract", "__sub__", "__rsub__"),
     generation=2,
+    numpy=number("subtract"),
 )
 @broadcasting
 def Sub(x, y):
@@ -59,6 +66,7 @@ spelling(Sub, function="subtract")(Sub.functional)
     methods=("mul", "multiply", "__mul__", "__rmul__"),
     generation=2,
     allowed=NUMBER | BOOL,
+    numpy="multiply",
 )
 @broadcasting
 def Mul(x, y):
@@ -248,6 +256,45 @@ def _Diff(x, n: Int = 1, axis: Int = -1):
         ``CPU`` ``GPU`` ``TPU``
     """
     return jnp.diff(x, n, axis)
+
+
+@spelling(_Diff, numpy="diff")
+def _diff_of_numpy(
+    a: ArrayLike, n: Int = 1, axis: Int = -1, prepend: ArrayLike | None = None, append: ArrayLike | None = None
+) -> Tensor:
+    """Differences of neighbours along an axis.
+
+    Args:
+        a (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension; of bool, whether neighbours differ.
+        n (int): How many times, not negative. Default: 1.
+        axis (int): The axis. Default: -1.
+        prepend (Union[Tensor, list, tuple, int, float]): What stands before `a` along the axis; a number stands there
+            once. Default: None, nothing.
+        append (Union[Tensor, list, tuple, int, float]): What stands behind `a`. Default: None, nothing.
+
+    Returns:
+        Tensor, shorter by `n` along the axis than what is differenced.
+
+    Raises:
+        TypeError: If `a` is none of these, or `n` or `axis` is not an int.
+        ValueError: If `n` is negative, or `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.diff([1, 2, 4, 7], prepend=0))
+        [1 1 2 3]
+    """
+    x, n = as_tensor(a, "diff", "a"), check(NonNegInt, n, "n", "diff")
+    axis = axis_in("diff", check(Int, axis, "axis", "diff"), x.ndim)
+    one = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+    parts = []
+    for part, argument in ((prepend, "prepend"), (x, "a"), (append, "append")):
+        if part is not None:
+            part = as_tensor(part, "diff", argument)
+            parts.append(part if part.ndim else BroadcastTo.functional(part, one))
+    return _Diff.functional(Concat(axis)(common_type(*parts)) if len(parts) > 1 else x, n, axis)
 
 
 CASES = [

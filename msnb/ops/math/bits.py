@@ -5,6 +5,7 @@ import jax.numpy as jnp
 
 from msnb.core.cases import I, case
 from msnb.core.declare import operator
+from msnb.core.ufunc import as_given
 from msnb.ops._check import BOOL, INT, dtype_in
 from msnb.ops.math._elementwise import of_one, of_two
 
@@ -18,6 +19,7 @@ from msnb.ops.math._elementwise import of_one, of_two
     allowed=INT | BOOL,
     given="Integers",
     type_="int16",
+    numpy=as_given("invert", "bitwise_not"),
 )
 def Invert(x):
     """Each bit of each element flipped."""
@@ -33,6 +35,7 @@ def Invert(x):
     generation=2,
     allowed=INT | BOOL,
     type_="int16",
+    numpy="bitwise_and",
 )
 def BitwiseAnd(x, y):
     """Bits that are set in both operands."""
@@ -48,6 +51,7 @@ def BitwiseAnd(x, y):
     generation=2,
     allowed=INT | BOOL,
     type_="int16",
+    numpy="bitwise_or",
 )
 def BitwiseOr(x, y):
     """Bits that are set in one operand or both."""
@@ -63,6 +67,7 @@ def BitwiseOr(x, y):
     generation=2,
     allowed=INT | BOOL,
     type_="int16",
+    numpy="bitwise_xor",
 )
 def BitwiseXor(x, y):
     """Bits that are set in exactly one operand."""

@@ -3,19 +3,22 @@
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
-from msnb.common.kinds import Bool, Float
+from msnb.common.kinds import Bool, Float, check
+from msnb.core.beside import beside
 from msnb.core.cases import F, I, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.errors import describe
 from msnb.core.tensor import Tensor
 from msnb.ops._check import ANY, FLOAT, dtype_in, same_dtype, same_shape, tensor_only
+from msnb.ops._numpy import ArrayLike, as_tensors, common_type
 from msnb.ops.math._elementwise import comparison
 from msnb.ops.math.logic import ReduceAll, ReduceAny, any_
 
 
-@comparison(shown="[ True False False]", functional="equal", methods=("equal", "eq"))
+@comparison(shown="[ True False False]", functional="equal", methods=("equal", "eq"), numpy="equal")
 def Equal(x, y):
     """True where the operands are equal."""
     return jnp.equal(x, y)
@@ -24,7 +27,7 @@ def Equal(x, y):
 spelling(Equal, function="eq")(Equal.functional)
 
 
-@comparison(shown="[False  True  True]", functional="not_equal", methods=("not_equal", "ne"))
+@comparison(shown="[False  True  True]", functional="not_equal", methods=("not_equal", "ne"), numpy="not_equal")
 def NotEqual(x, y):
     """True where the operands differ."""
     return jnp.not_equal(x, y)
@@ -33,7 +36,13 @@ def NotEqual(x, y):
 spelling(NotEqual, function="ne")(NotEqual.functional)
 
 
-@comparison(shown="[False  True False]", functional="greater", methods=("greater", "gt", "__gt__"), generation=2)
+@comparison(
+    shown="[False  True False]",
+    functional="greater",
+    methods=("greater", "gt", "__gt__"),
+    generation=2,
+    numpy="greater",
+)
 def Greater(x, y):
     """True where the first operand is larger."""
     return jnp.greater(x, y)
@@ -44,7 +53,11 @@ spelling(Greater, function="gt")(Greater.functional)
 
 
 @comparison(
-    shown="[ True  True False]", functional="greater_equal", methods=("greater_equal", "ge", "__ge__"), generation=2
+    shown="[ True  True False]",
+    functional="greater_equal",
+    methods=("greater_equal", "ge", "__ge__"),
+    generation=2,
+    numpy="greater_equal",
 )
 def GreaterEqual(x, y):
     """True where the first operand is not smaller."""
@@ -55,7 +68,9 @@ spelling(GreaterEqual, function="tensor_ge", generation=1)(GreaterEqual.function
 spelling(GreaterEqual, function="ge")(GreaterEqual.functional)
 
 
-@comparison(shown="[False False  True]", functional="less", methods=("less", "lt", "__lt__"), generation=2)
+@comparison(
+    shown="[False False  True]", functional="less", methods=("less", "lt", "__lt__"), generation=2, numpy="less"
+)
 def Less(x, y):
     """True where the first operand is smaller."""
     return jnp.less(x, y)
@@ -65,7 +80,13 @@ spelling(Less, function="tensor_lt", generation=1)(Less.functional)
 spelling(Less, function="lt")(Less.functional)
 
 
-@comparison(shown="[ True False  True]", functional="less_equal", methods=("less_equal", "le", "__le__"), generation=2)
+@comparison(
+    shown="[ True False  True]",
+    functional="less_equal",
+    methods=("less_equal", "le", "__le__"),
+    generation=2,
+    numpy="less_equal",
+)
 def LessEqual(x, y):
     """True where the first operand is not larger."""
     return jnp.less_equal(x, y)
@@ -138,19 +159,25 @@ def EqualCount(x, y):
 
 
 _equal, _not_equal = Equal(), NotEqual()
-_COMPARABLE = (Tensor, bool, int, float, complex)
+
+
+def _comparable(other):
+    """`other` as what a Tensor is compared with; NotImplemented for lists too, none of which MindSpore calls equal."""
+    return NotImplemented if isinstance(other, (list, tuple)) else beside(other)
 
 
 @spelling(Equal, method="__eq__", generation=1)
 def _eq(self: Tensor, other: object) -> Tensor | bool:
-    """Element-wise equality; plain False if `other` is neither a Tensor nor a number."""
-    return _equal(self, other) if isinstance(other, _COMPARABLE) else False
+    """Element-wise equality; plain False if `other` is no Tensor, number or numpy array."""
+    other = _comparable(other)
+    return False if other is NotImplemented else _equal(self, other)
 
 
 @spelling(NotEqual, method="__ne__", generation=1)
 def _ne(self: Tensor, other: object) -> Tensor | bool:
-    """Element-wise difference; plain True if `other` is neither a Tensor nor a number."""
-    return _not_equal(self, other) if isinstance(other, _COMPARABLE) else True
+    """Element-wise difference; plain True if `other` is no Tensor, number or numpy array."""
+    other = _comparable(other)
+    return True if other is NotImplemented else _not_equal(self, other)
 
 
 @operator(functional="isclose", methods=("isclose",))
@@ -172,6 +199,83 @@ def IsClose(input, other, *, rtol: Float = 1e-05, atol: Float = 1e-08, equal_nan
     """
     input, other = promote(input, other, op="isclose")
     return jnp.isclose(input, other, rtol, atol, equal_nan)
+
+
+@spelling(IsClose, numpy="isclose")
+def _isclose_of_numpy(
+    a: ArrayLike, b: ArrayLike, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: Bool = False
+) -> Tensor:
+    """True where two Tensors are equal up to a tolerance, abs(a - b) <= atol + rtol * abs(b).
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
+        b (Union[Tensor, list, tuple, int, float, bool]): Of a shape that broadcasts with that of `a`.
+        rtol (float): Relative tolerance. Default: 1e-05.
+        atol (float): Absolute tolerance. Default: 1e-08.
+        equal_nan (bool): Whether two nan are equal. Default: False.
+
+    Returns:
+        Tensor of bool, of the shape in which the operands meet.
+
+    Raises:
+        TypeError: If `a` or `b` is none of these, or an argument has the wrong type.
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, y = common_type(*as_tensors("isclose", a=a, b=b))
+    return IsClose.functional(x, y, rtol, atol, equal_nan)
+
+
+@spelling(Equal, ReduceAll, numpy="array_equal")
+def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: Bool = False) -> Tensor:
+    """Whether two Tensors have one shape and equal elements.
+
+    Args:
+        a1 (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
+        a2 (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
+        equal_nan (bool): Whether two nan are equal. Default: False.
+
+    Returns:
+        Tensor of bool, a scalar.
+
+    Raises:
+        TypeError: If `a1` or `a2` is none of these, or `equal_nan` is no bool.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, y = common_type(*as_tensors("array_equal", a1=a1, a2=a2))
+    equal_nan = check(Bool, equal_nan, "equal_nan", "array_equal")
+    if x.shape != y.shape:
+        return Tensor(False)
+    return ReduceAll.functional(IsClose.functional(x, y, 0.0, 0.0, True) if equal_nan else _equal(x, y))
+
+
+@spelling(Equal, ReduceAll, numpy="array_equiv")
+def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Tensor:
+    """Whether two Tensors have equal elements once they are broadcast against each other.
+
+    Args:
+        a1 (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
+        a2 (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
+
+    Returns:
+        Tensor of bool, a scalar; False where the shapes do not broadcast.
+
+    Raises:
+        TypeError: If `a1` or `a2` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, y = common_type(*as_tensors("array_equiv", a1=a1, a2=a2))
+    try:
+        np.broadcast_shapes(x.shape, y.shape)
+    except ValueError:
+        return Tensor(False)
+    return ReduceAll.functional(_equal(x, y))
 
 
 @spelling(IsClose, ReduceAll, method="allclose")
@@ -197,9 +301,10 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
 @spelling(Equal, ReduceAny, method="__contains__", generation=1)
 def _contains_of(self: Tensor, item: Any) -> bool:
     """Whether any element equals `item`."""
-    if not isinstance(item, _COMPARABLE):
+    wanted = _comparable(item)
+    if wanted is NotImplemented:
         raise TypeError(f"`in` looks for a number in a Tensor, but got {describe(item)}.")
-    return bool(any_(_equal(self, item)))
+    return bool(any_(_equal(self, wanted)))
 
 
 CASES = [

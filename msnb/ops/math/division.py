@@ -1,5 +1,7 @@
 """Quotients and remainders."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
@@ -7,8 +9,10 @@ from msnb.core.cases import F, I, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
-from msnb.ops._check import FLOAT
+from msnb.core.ufunc import number, real
+from msnb.ops._check import FLOAT, INT
 from msnb.ops._half import in_float32
+from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensors, common_type, in_type
 from msnb.ops.math._elementwise import floating, is_integer, of_two
 
 
@@ -110,6 +114,7 @@ def Xdivy(x, y):
     methods=("floor_divide", "__floordiv__", "__rfloordiv__"),
     generation=2,
     type_="int32",
+    numpy=number("floor_divide"),
 )
 def FloorDiv(x, y):
     """Quotient of the operands, rounded down."""
@@ -128,6 +133,7 @@ spelling(FloorDiv, function="floor_divide")(FloorDiv.functional)
     methods=("__mod__", "__rmod__"),
     generation=2,
     type_="int32",
+    numpy=number("remainder", "mod"),
 )
 def FloorMod(x, y):
     """Remainder of the floored quotient; it has the sign of the divisor."""
@@ -138,7 +144,7 @@ spelling(FloorMod, function="tensor_mod", generation=1)(FloorMod.functional)
 spelling(FloorMod, function="remainder", method="remainder")(FloorMod.functional)
 
 
-@of_two(x="[-4., 5., 6.]", y="[3., 2., 3.]", shown="[-1.  1.  0.]")
+@of_two(x="[-4., 5., 6.]", y="[3., 2., 3.]", shown="[-1.  1.  0.]", numpy=number("fmod"))
 def Mod(x, y):
     """Remainder of the truncated quotient; it has the sign of the dividend."""
     return _guarded(jnp.fmod, lambda x: jnp.where(x == 0, 0, _no_number(x)))(x, y)
@@ -163,7 +169,10 @@ spelling(RealDiv, function="tensor_div", generation=1)(RealDiv())
 
 
 @operator(
-    functional="true_divide", generation=2, methods=("div", "divide", "true_divide", "__truediv__", "__rtruediv__")
+    functional="true_divide",
+    generation=2,
+    methods=("div", "divide", "true_divide", "__truediv__", "__rtruediv__"),
+    numpy=real("divide", "true_divide"),
 )
 def _TrueDiv(x, y):
     """Quotient of the operands; integers give float32. The operator behind ``/``.
@@ -188,6 +197,18 @@ def _TrueDiv(x, y):
     """
     x, y = promote(x, y, op="RealDiv")
     return _quotient(floating(x), floating(y))
+
+
+@of_two(x="[12, 18]", y="[8, 27]", shown="[4 9]", allowed=INT, type_="int32", numpy="gcd")
+def _Gcd(x, y):
+    """Greatest common divisor of the operands."""
+    return jnp.gcd(x, y)
+
+
+@of_two(x="[12, 18]", y="[8, 27]", shown="[24 54]", allowed=INT, type_="int32", numpy="lcm")
+def _Lcm(x, y):
+    """Least common multiple of the operands."""
+    return jnp.lcm(x, y)
 
 
 _ROUNDED = {None: _TrueDiv.functional, "floor": FloorDiv.functional, "trunc": TruncateDiv.functional}
@@ -216,6 +237,29 @@ def div(input: Tensor | float, other: Tensor | float, *, rounding_mode: str | No
     return _ROUNDED[rounding_mode](input, other)
 
 
+@spelling(FloorDiv, FloorMod, numpy="divmod")
+def divmod_(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> tuple[Tensor, Tensor]:
+    """Quotient of the operands, rounded down, and the remainder.
+
+    Args:
+        x1 (Union[Tensor, list, tuple, int, float, bool]): Dividends, of any shape.
+        x2 (Union[Tensor, list, tuple, int, float, bool]): Divisors, whose shape broadcasts with that of `x1`.
+        dtype (mindspore.dtype): Element type of the results. Default: None, that in which the operands meet.
+
+    Returns:
+        A tuple of two Tensors of the shape in which the operands meet.
+
+    Raises:
+        TypeError: If an operand is none of these.
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x1, x2 = common_type(*as_tensors("divmod", x1=x1, x2=x2))
+    return tuple(in_type(f(x1, x2), dtype, "divmod") for f in (FloorDiv.functional, FloorMod.functional))
+
+
 CASES = [
     *(
         case(divide, x, y)
@@ -226,6 +270,8 @@ CASES = [
     case(DivNoNan, Values([1.0, 0.0, 2.0]), Values([0.0, 0.0, 4.0])),
     case(FloorDiv, Values([1.0, -1.0, 0.0]), Values([0.0, 0.0, 2.0])),
     case(FloorMod, F(5), F(5)),
+    case(_Gcd, I(2, 3), I(3)).without("mindspore", NUMPYS),
+    case(_Lcm, I(2, 3), I(3)).without("mindspore", NUMPYS),
     case(Mod, F(2, 3, low=0.1), F(3, low=0.3)),
     case(Mod, F(5), F(5)).without("gradient", "MindSpore takes the slope of FloorMod"),
 ]

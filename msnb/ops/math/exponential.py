@@ -1,13 +1,20 @@
 """Exponentials, logarithms, roots and powers of each element."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
+from jax.scipy import special
 
+from msnb.common import dtype as mstype
 from msnb.core.cases import F16, F, I, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
+from msnb.core.tensor import Tensor
+from msnb.core.ufunc import number, real
 from msnb.ops._check import BOOL, FLOAT, NUMBER
 from msnb.ops._half import in_float32
+from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensors, in_type
 from msnb.ops.math._elementwise import floating, is_integer, of_one, of_real, of_two
 
 
@@ -34,48 +41,78 @@ def _truncated(function, x):
     return in_float32(function)(floating(x)).astype(x.dtype)
 
 
-@of_real(x="[0., 1.]", shown="[1.        2.7182817]", functional="exp", methods=("exp",), generation=2)
+@of_real(
+    x="[0., 1.]", shown="[1.        2.7182817]", functional="exp", methods=("exp",), generation=2, numpy=real("exp")
+)
 def Exp(x):
     """e to the power of each element."""
     return jnp.exp(x)
 
 
-@of_one(x="[0., 1.]", shown="[0.        1.7182819]", functional="expm1", methods=("expm1",), generation=2)
+@of_one(
+    x="[0., 1.]",
+    shown="[0.        1.7182819]",
+    functional="expm1",
+    methods=("expm1",),
+    generation=2,
+    numpy=real("expm1"),
+)
 @in_float32
 def Expm1(x):
     """e to the power of each element, minus 1, exact for small elements."""
     return jnp.expm1(x)
 
 
-@of_real(x="[1., 4.]", shown="[0.        1.3862944]", functional="log", methods=("log",), generation=2)
+@of_real(
+    x="[1., 4.]", shown="[0.        1.3862944]", functional="log", methods=("log",), generation=2, numpy=real("log")
+)
 def Log(x):
     """Natural logarithm of each element."""
     return jnp.log(x)
 
 
-@of_one(x="[0., 1.]", shown="[0.        0.6931472]", functional="log1p", methods=("log1p",), generation=2)
+@of_one(
+    x="[0., 1.]",
+    shown="[0.        0.6931472]",
+    functional="log1p",
+    methods=("log1p",),
+    generation=2,
+    numpy=real("log1p"),
+)
 @in_float32
 def Log1p(x):
     """Natural logarithm of 1 plus each element, exact for small elements."""
     return jnp.log1p(x)
 
 
-@of_real(x="[2., 8.]", shown="[1. 3.]", functional="log2", methods=("log2",), generation=2)
+@of_real(x="[2., 8.]", shown="[1. 3.]", functional="log2", methods=("log2",), generation=2, numpy=real("log2"))
 def Log2(x):
     """Logarithm to base 2 of each element."""
     return jnp.log2(x)
 
 
-@of_real(x="[10.]", shown="[1.]", functional="log10", methods=("log10",), generation=2)
+@of_real(x="[10.]", shown="[1.]", functional="log10", methods=("log10",), generation=2, numpy=real("log10"))
 def Log10(x):
     """Logarithm to base 10 of each element."""
     return jnp.log10(x)
 
 
-@of_real(x="[1., 4., 9.]", shown="[1. 2. 3.]", functional="sqrt", methods=("sqrt",))
+@of_real(x="[1., 4., 9.]", shown="[1. 2. 3.]", functional="sqrt", methods=("sqrt",), numpy=real("sqrt"))
 def Sqrt(x):
     """Square root of each element."""
     return jnp.sqrt(x)
+
+
+@of_real(x="[1., 8., 27.]", shown="[1. 2. 3.]", numpy=real("cbrt"))
+def _Cbrt(x):
+    """Cube root of each element."""
+    return jnp.cbrt(x)
+
+
+@of_one(x="[0., 1., 3.]", shown="[1. 2. 8.]", allowed=NUMBER, numpy=number("exp2"))
+def _Exp2(x):
+    """2 to the power of each element; integers give an integer, 0 for what is below 1."""
+    return _power(jnp.asarray(2, x.dtype), x) if is_integer(x) else in_float32(jnp.exp2)(x)
 
 
 @operator
@@ -98,7 +135,14 @@ def RsqrtGrad(y, dout):
     return (-0.5 * dout * y * y * y).astype(dout.dtype)
 
 
-@of_one(x="[1., 2., 3.]", shown="[1. 4. 9.]", functional="square", methods=("square",), allowed=NUMBER)
+@of_one(
+    x="[1., 2., 3.]",
+    shown="[1. 4. 9.]",
+    functional="square",
+    methods=("square",),
+    allowed=NUMBER,
+    numpy=number("square"),
+)
 def Square(x):
     """Square of each element."""
     return jnp.square(x)
@@ -111,6 +155,7 @@ def Square(x):
     methods=("reciprocal",),
     generation=2,
     allowed=NUMBER,
+    numpy=number("reciprocal"),
 )
 def Reciprocal(x):
     """1 divided by each element."""
@@ -138,6 +183,7 @@ def Inv(x):
     methods=("pow", "__pow__", "__rpow__"),
     generation=2,
     allowed=NUMBER | BOOL,
+    numpy="power",
 )
 def Pow(x, y):
     """The first operand to the power of the second."""
@@ -145,6 +191,29 @@ def Pow(x, y):
 
 
 spelling(Pow, function="tensor_pow", generation=1)(Pow.functional)
+
+
+@spelling(Pow, numpy="float_power")
+def float_power(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
+    """The first operand to the power of the second, both as float32.
+
+    Args:
+        x1 (Union[Tensor, list, tuple, int, float, bool]): Bases, of any shape.
+        x2 (Union[Tensor, list, tuple, int, float, bool]): Exponents, whose shape broadcasts with that of `x1`.
+        dtype (mindspore.dtype): Element type of the result. Default: None, float32.
+
+    Returns:
+        Tensor of the shape in which the operands meet.
+
+    Raises:
+        TypeError: If an operand is none of these.
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    bases, exponents = [x.astype(mstype.float32) for x in as_tensors("float_power", x1=x1, x2=x2)]
+    return in_type(Pow.functional(bases, exponents), dtype, "float_power")
 
 
 @of_two(
@@ -155,7 +224,60 @@ def Xlogy(x, y):
     return _xlogy(x, y)
 
 
-@operator(functional="logaddexp", methods=("logaddexp",), generation=2)
+@operator
+def _TimesLog(x, y):
+    """x * log(y), and 0 where both are 0; unlike that of Xlogy its gradient for x is log(y) where x is 0, too.
+
+    Inputs:
+        - **x** (Tensor) - Floating point.
+        - **y** (Tensor) - Floating point, of a shape that broadcasts with that of `x`.
+
+    Outputs:
+        Tensor of the broadcast shape and the common element type.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return in_float32(special.xlogy)(*promote(x, y, op="TimesLog"))
+
+
+@operator
+def _TimesLog1p(x, y):
+    """x * log(1 + y), exact for small y, and 0 where x is 0 and y is -1. See `_TimesLog`.
+
+    Inputs:
+        - **x** (Tensor) - Floating point.
+        - **y** (Tensor) - Floating point, of a shape that broadcasts with that of `x`.
+
+    Outputs:
+        Tensor of the broadcast shape and the common element type.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return in_float32(special.xlog1py)(*promote(x, y, op="TimesLog1p"))
+
+
+@operator
+@in_float32
+def _LogOneMinusExp(x):
+    """log(1 - exp(x)) of negative numbers, exact near 0 and far from it (Maechler, 2012).
+
+    Inputs:
+        - **x** (Tensor) - Floating point, at most 0.
+
+    Outputs:
+        Tensor of the shape and element type of `x`; minus infinity at 0.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    is_near = x > -jnp.log(jnp.asarray(2, x.dtype))
+    near, far = jnp.where(is_near, x, -1), jnp.where(is_near, -1, x)  # the branch not taken has a finite gradient
+    return jnp.where(is_near, jnp.log(-jnp.expm1(near)), jnp.log1p(-jnp.exp(far)))
+
+
+@operator(functional="logaddexp", methods=("logaddexp",), generation=2, numpy=real("logaddexp"))
 def _Logaddexp(input, other):
     """Logarithm of the sum of the exponentials, without overflow.
 
@@ -173,7 +295,7 @@ def _Logaddexp(input, other):
     return in_float32(jnp.logaddexp)(floating(x), floating(y))
 
 
-@operator(functional="logaddexp2", methods=("logaddexp2",), generation=2)
+@operator(functional="logaddexp2", methods=("logaddexp2",), generation=2, numpy=real("logaddexp2"))
 def _Logaddexp2(input, other):
     """Logarithm to base 2 of the sum of the powers of 2.
 
@@ -198,6 +320,8 @@ CASES = [
     case(Sqrt, F(2, 3, low=0.2)),
     case(Sqrt, I(2, 3, low=1)),
     case(Sqrt, F(4, low=0.2, dtype="float64")),
+    case(_Cbrt, F(2, 3, low=0.2)).without("mindspore", NUMPYS),
+    case(_Exp2, F(2, 3)).without("mindspore", NUMPYS),
     case(SqrtGrad, F(3, low=0.5), F(3)),
     case(RsqrtGrad, F(3, low=0.5), F(3)),
     case(Square, F(2, 3)),
@@ -209,5 +333,8 @@ CASES = [
     case(Pow, F(2, 3), 3.0),
     case(Pow, I(2, 3, low=1), 2),
     case(Xlogy, F(2, 3), F(2, 3, low=0.3)),
+    case(_TimesLog, F(2, 3), F(3, low=0.3)),
+    case(_TimesLog1p, F(2, 3), F(3, low=-0.7)),
+    case(_LogOneMinusExp, F(2, 3, low=-3, high=-0.1)),
     refused(TypeError, Exp, 5.0),
 ]

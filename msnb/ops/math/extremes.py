@@ -1,5 +1,7 @@
 """Largest and smallest: of two Tensors, over axes, and where they stand."""
 
+from typing import Any
+
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
@@ -7,8 +9,10 @@ from msnb.common.kinds import Axis, Bool, OneOf
 from msnb.core.cases import F16, F, I, case
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
+from msnb.core.ufunc import of_array
 from msnb.ops._check import ANY, BOOL, NUMBER, axes_in, dtype_in, tensor_argument
 from msnb.ops._kinks import larger, smaller
+from msnb.ops._numpy import ArrayLike, array_type, as_tensor, in_type
 from msnb.ops.array.choose import _Where
 from msnb.ops.array.gather import GatherD
 from msnb.ops.array.reshape import ExpandDims, Squeeze
@@ -26,6 +30,7 @@ BOTH_GRADIENTS = "both gradients are returned; XLA leaves out the one that nobod
     methods=("maximum",),
     generation=2,
     allowed=NUMBER | BOOL,
+    numpy=of_array("maximum"),
 )
 def Maximum(x, y):
     """The larger of the operands."""
@@ -40,6 +45,7 @@ def Maximum(x, y):
     methods=("minimum",),
     generation=2,
     allowed=NUMBER | BOOL,
+    numpy=of_array("minimum"),
 )
 def Minimum(x, y):
     """The smaller of the operands."""
@@ -335,6 +341,132 @@ def clamp(input: Tensor, min: Tensor | float | None = None, max: Tensor | float 
     if min is not None:
         input = Maximum.functional(input, min)
     return input if max is None else Minimum.functional(input, max)
+
+
+def _extreme(function, reduction, of_two, a, axis, keepdims, initial, where):
+    x = as_tensor(a, function, "a")
+    if initial is not None:
+        initial = in_type(as_tensor(initial, function, "initial"), x.dtype, function)
+        if initial.ndim:
+            raise ValueError(f"For '{function}', 'initial' should be a number, but got shape {initial.shape}.")
+    if where is not True:
+        if initial is None:
+            raise ValueError(f"For '{function}', 'where' leaves elements out and needs an 'initial' beside it.")
+        x = _Where.functional(in_type(as_tensor(where, function, "where"), mstype.bool_, function), x, initial)
+    found = reduction.functional(x, axis, keepdims)
+    return found if initial is None else of_two.functional(found, initial)
+
+
+@spelling(ReduceMax, Maximum, numpy=("amax", "max"))
+def _amax_of_numpy(
+    a: ArrayLike,
+    axis: Axis = None,
+    keepdims: Bool = False,
+    initial: float | None = None,
+    where: ArrayLike = True,
+) -> Tensor:
+    """The largest element over axes.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers or bool.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        initial (Union[int, float]): Takes part as one more element. Default: None.
+        where (Tensor): Which elements take part, of bool; needs `initial`. Default: True.
+
+    Returns:
+        Tensor of the element type of `a`.
+
+    Raises:
+        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        ValueError: If `axis` is out of range, or `initial` is missing where elements are left out.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _extreme("amax", ReduceMax, Maximum, a, axis, keepdims, initial, where)
+
+
+@spelling(ReduceMin, Minimum, numpy=("amin", "min"))
+def _amin_of_numpy(
+    a: ArrayLike,
+    axis: Axis = None,
+    keepdims: Bool = False,
+    initial: float | None = None,
+    where: ArrayLike = True,
+) -> Tensor:
+    """The smallest element over axes.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers or bool.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        initial (Union[int, float]): Takes part as one more element. Default: None.
+        where (Tensor): Which elements take part, of bool; needs `initial`. Default: True.
+
+    Returns:
+        Tensor of the element type of `a`.
+
+    Raises:
+        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        ValueError: If `axis` is out of range, or `initial` is missing where elements are left out.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _extreme("amin", ReduceMin, Minimum, a, axis, keepdims, initial, where)
+
+
+@spelling(ReduceMax, ReduceMin, numpy="ptp")
+def _ptp_of_numpy(x: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Tensor:
+    """Largest minus smallest element over axes.
+
+    Args:
+        x (Union[Tensor, list, tuple, int, float, bool]): Numbers.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor of the element type of `x`.
+
+    Raises:
+        TypeError: If `x` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _ptp_of(as_tensor(x, "ptp", "x"), axis, keepdims)
+
+
+@spelling(Maximum, Minimum, numpy="clip")
+def _clip_of_numpy(x: ArrayLike, xmin: ArrayLike | None, xmax: ArrayLike | None, dtype: Any = None) -> Tensor:
+    """Every element brought into [xmin, xmax].
+
+    Args:
+        x (Union[Tensor, list, tuple, int, float, bool]): Numbers.
+        xmin (Union[Tensor, list, tuple, int, float, None]): Lower bound; None is none.
+        xmax (Union[Tensor, list, tuple, int, float, None]): Upper bound; None is none.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `x`, or where a bound has a shape
+            that in which they meet.
+
+    Returns:
+        Tensor of the shape in which the arguments meet.
+
+    Raises:
+        TypeError: If an argument is none of these.
+        ValueError: If there is no bound at all, or the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if xmin is None and xmax is None:
+        raise ValueError("For 'clip', at least one of 'xmin' and 'xmax' should be given.")
+    x = as_tensor(x, "clip", "x")
+    for bound, argument, bounded in ((xmin, "xmin", Maximum), (xmax, "xmax", Minimum)):
+        if bound is not None:
+            x = bounded.functional(*array_type(x, as_tensor(bound, "clip", argument)))
+    return in_type(x, dtype, "clip")
 
 
 CASES = [

@@ -6,14 +6,17 @@ import jax.numpy as jnp
 
 from msnb.core import float_status
 from msnb.core.cases import F, Values, case, refused
-from msnb.core.declare import operator
+from msnb.core.declare import operator, spelling
 from msnb.core.operator import Operator
-from msnb.core.tensor import box
+from msnb.core.tensor import Tensor, box
 from msnb.ops._check import ANY, FLOAT, dtype_in, tensor_only
 from msnb.ops._host import HostPrimitive, host_operator
+from msnb.ops._numpy import ArrayLike, as_tensor
+from msnb.ops.math.compare import Greater, Less
+from msnb.ops.math.logic import LogicalAnd
 
 
-@operator(functional="isnan", methods=("isnan",))
+@operator(functional="isnan", methods=("isnan",), numpy="isnan")
 def IsNan(x):
     """True where an element is not a number.
 
@@ -34,7 +37,7 @@ def IsNan(x):
     return jnp.isnan(x)
 
 
-@operator(functional="isinf", methods=("isinf",))
+@operator(functional="isinf", methods=("isinf",), numpy="isinf")
 def IsInf(x):
     """True where an element is infinite.
 
@@ -55,7 +58,7 @@ def IsInf(x):
     return jnp.isinf(x)
 
 
-@operator(functional="isfinite", methods=("isfinite",))
+@operator(functional="isfinite", methods=("isfinite",), numpy="isfinite")
 def IsFinite(x):
     """True where an element is neither infinite nor not-a-number.
 
@@ -226,6 +229,46 @@ def NanToNum(input, nan=None, posinf=None, neginf=None):
         ``CPU`` ``GPU`` ``TPU``
     """
     return jnp.nan_to_num(input, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
+
+
+@spelling(IsInf, numpy="isposinf")
+def isposinf(x: ArrayLike) -> Tensor:
+    """True where an element is infinity.
+
+    Args:
+        x (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
+
+    Returns:
+        Tensor of bool, of the shape of `x`.
+
+    Raises:
+        TypeError: If `x` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x = as_tensor(x, "isposinf", "x")
+    return LogicalAnd.functional(IsInf.functional(x), Greater.functional(x, 0))
+
+
+@spelling(IsInf, numpy="isneginf")
+def isneginf(x: ArrayLike) -> Tensor:
+    """True where an element is minus infinity.
+
+    Args:
+        x (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
+
+    Returns:
+        Tensor of bool, of the shape of `x`.
+
+    Raises:
+        TypeError: If `x` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x = as_tensor(x, "isneginf", "x")
+    return LogicalAnd.functional(IsInf.functional(x), Less.functional(x, 0))
 
 
 CASES = [

@@ -91,6 +91,28 @@ def Igamma(a, x):
 
 
 @operator
+def _Igammac(a, x):
+    """Regularised upper incomplete gamma function, 1 - Igamma(a, x), exact where that is near 0.
+
+    Inputs:
+        - **a** (Tensor) - Floating point, positive.
+        - **x** (Tensor) - Of the element type of `a` and a shape that broadcasts with it, not negative.
+
+    Outputs:
+        Tensor of the broadcast shape and the element type of `a`.
+
+    Raises:
+        TypeError: If the inputs are not floating point or of different types.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("Igammac", "a", a, FLOAT)
+    same_dtype("Igammac", a=a, x=x)
+    return _in_float32(special.gammaincc, a, x)
+
+
+@operator
 def _Lbeta(x, y):
     """Logarithm of the beta function, lgamma(x) + lgamma(y) - lgamma(x + y), exact for large arguments as well.
 
@@ -117,5 +139,6 @@ CASES = [
     case(Lgamma, F(3, low=0.5)),
     case(Digamma, F(3, low=0.5)),
     case(Igamma, F(3, low=0.5), F(3, low=0.5)),
+    case(_Igammac, F(3, low=0.5), F(3, low=0.5)),
     case(_Lbeta, F(3, low=0.5), F(3, low=0.5)),
 ]

@@ -4,13 +4,14 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import Axis, DType
+from msnb.common.kinds import Axis, DType, Int
 from msnb.core.cases import F, Values, case
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
 from msnb.core.tensor import Tensor
-from msnb.ops._check import COMPLEX, FLOAT, NUMBER, dtype_in, rank
+from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axis_in, dtype_in, rank
 from msnb.ops._half import in_float32
+from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, as_tensors, common_type, in_type
 from msnb.ops.array.cast import Cast
 from msnb.ops.array.triangle import Diagonal
 from msnb.ops.math.sum import ReduceSum, sum_
@@ -134,11 +135,103 @@ def Cross(input, other, dim: Axis = ()):
     return jnp.cross(x, y, axis=dim)
 
 
+@operator
+@in_float32
+def _CrossOfAxes(x, y, axisa: Int, axisb: Int, axisc: Int):
+    """Vector product of vectors of length 2 or 3, each of which stands in an axis of its own.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+        - **y** (Tensor) - Of the element type of `x`.
+        - **axisa** (int) - The axis of the vectors in `x`.
+        - **axisb** (int) - The axis of the vectors in `y`.
+        - **axisc** (int) - The axis of the vectors in the result.
+
+    Outputs:
+        Tensor; of two vectors of length 2 it has the third component alone.
+
+    Raises:
+        ValueError: If an axis is out of range, a length is not 2 or 3, or the shapes do not broadcast.
+    """
+    lengths = x.shape[axis_in("cross", axisa, x.ndim, "axisa")], y.shape[axis_in("cross", axisb, y.ndim, "axisb")]
+    if set(lengths) - {2, 3}:
+        raise ValueError(f"For 'cross', the vectors should have length 2 or 3, but got {lengths[0]} and {lengths[1]}.")
+    try:
+        return jnp.cross(x, y, axisa, axisb, axisc)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"For 'cross', the shapes do not fit: {x.shape} along axis {axisa}, {y.shape} along axis {axisb}, into "
+            f"axis {axisc}."
+        ) from None
+
+
+@spelling(_CrossOfAxes, numpy="cross")
+def _cross_of_numpy(
+    a: ArrayLike, b: ArrayLike, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> Tensor:
+    """Vector product of vectors of length 2 or 3; a third component that is missing counts as 0.
+
+    Args:
+        a (Union[Tensor, list, tuple]): Numbers.
+        b (Union[Tensor, list, tuple]): Numbers, of a shape that broadcasts with that of `a` but for the vectors.
+        axisa (int): The axis of the vectors in `a`. Default: -1.
+        axisb (int): The axis of the vectors in `b`. Default: -1.
+        axisc (int): The axis of the vectors in the result. Default: -1.
+        axis (int): Where given, all three of them. Default: None.
+
+    Returns:
+        Tensor; of two vectors of length 2 it has the third component alone.
+
+    Raises:
+        TypeError: If `a` or `b` is none of these, or an axis is not an int.
+        ValueError: If an axis is out of range, a length is not 2 or 3, or the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.cross([1, 0, 0], [0, 1, 0]))
+        [0 0 1]
+    """
+    x, y = common_type(*as_tensors("cross", a=a, b=b))
+    axes = (axisa, axisb, axisc) if axis is None else (axis, axis, axis)
+    return _CrossOfAxes.functional(x, y, *axes)
+
+
 @spelling(Trace, ReduceSum, method="trace", generation=1)
 def _trace_of(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DType | None = None) -> Tensor:
     """Sum of a diagonal of two dimensions."""
     found = sum_(Diagonal.functional(self, offset, axis1, axis2), -1)
     return found if self.dtype != mstype.int32 and dtype is None else Cast.functional(found, dtype or self.dtype)
+
+
+@spelling(Trace, ReduceSum, numpy="trace")
+def _numpy_trace(
+    a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DType | str | None = None
+) -> Tensor:
+    """Sum of a diagonal of two dimensions.
+
+    Args:
+        a (Union[Tensor, list, tuple]): Numbers, of at least 2 dimensions.
+        offset (int): Which diagonal: 0 is the main one, a positive number counts upwards. Default: 0.
+        axis1 (int): The dimension of its rows. Default: 0.
+        axis2 (int): The dimension of its columns. Default: 1.
+        dtype (Union[mindspore.dtype, str]): Element type of the result. Default: None, that of `a`, and int64 for
+            integers.
+
+    Returns:
+        Tensor without the two dimensions.
+
+    Raises:
+        TypeError: If an argument is not of the type given above.
+        ValueError: If `a` has fewer than 2 dimensions, or an axis is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    a = as_tensor(a, "trace", "a")
+    found = sum_(Diagonal.functional(a, offset, axis1, axis2), -1)
+    return in_type(found, mstype.bool_ if dtype is None and a.dtype == mstype.bool_ else dtype, "trace")
 
 
 CASES = [
@@ -147,4 +240,5 @@ CASES = [
     case(MatrixDeterminant, F(3, 3)),
     case(Trace, F(3, 3)),
     case(Cross, F(3), F(3), 0),
+    case(_CrossOfAxes, F(3, 2), F(2, 3), 0, -1, 0).without("mindspore", NUMPYS),
 ]

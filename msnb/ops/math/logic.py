@@ -7,30 +7,38 @@ from msnb.common.kinds import Axis, Bool
 from msnb.core.cases import F, Flags, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
+from msnb.core.ufunc import truth
 from msnb.ops._check import BOOL, axes_in, dtype_in, tensor_argument
+from msnb.ops._numpy import ArrayLike, as_tensor
 from msnb.ops.array.cast import Cast
 from msnb.ops.math._elementwise import logical
 
 
-@logical(shown="[ True False False]", functional="logical_and", methods=("logical_and",))
+@logical(shown="[ True False False]", functional="logical_and", methods=("logical_and",), numpy=truth("logical_and"))
 def LogicalAnd(x, y):
     """True where both operands are."""
     return jnp.logical_and(x, y)
 
 
-@logical(shown="[ True  True  True]", functional="logical_or", methods=("logical_or",))
+@logical(shown="[ True  True  True]", functional="logical_or", methods=("logical_or",), numpy=truth("logical_or"))
 def LogicalOr(x, y):
     """True where one operand or both are."""
     return jnp.logical_or(x, y)
 
 
-@logical(shown="[False  True  True]", functional="logical_xor", methods=("logical_xor",), generation=2)
+@logical(
+    shown="[False  True  True]",
+    functional="logical_xor",
+    methods=("logical_xor",),
+    generation=2,
+    numpy=truth("logical_xor"),
+)
 def LogicalXor(x, y):
     """True where exactly one operand is."""
     return jnp.logical_xor(x, y)
 
 
-@operator(functional="logical_not", methods=("logical_not",))
+@operator(functional="logical_not", methods=("logical_not",), numpy=truth("logical_not").taking("a"))
 def LogicalNot(x):
     """True where an element is False.
 
@@ -183,6 +191,28 @@ def _any_of(self: Tensor, axis: Axis = (), keep_dims: Bool = False) -> Tensor:
         Tensor of bool.
     """
     return any_(self, axis, keep_dims)
+
+
+@spelling(ReduceAny, numpy="sometrue")
+def sometrue(a: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Tensor:
+    """Whether any elements over axes are True, where 0 counts as False and every other number as True.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor of bool.
+
+    Raises:
+        TypeError: If `a` is none of these, or `axis` is not made of int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return any_(as_tensor(a, "sometrue", "a"), axis, keepdims)
 
 
 CASES = [

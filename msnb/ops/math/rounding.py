@@ -1,28 +1,34 @@
 """Rounding, fractions, signs and magnitudes."""
 
+from typing import Any
+
 import jax.numpy as jnp
 
+from msnb.common.kinds import Int, NonNegInt, check
 from msnb.core.cases import F, I, Values, case, refused
 from msnb.core.declare import operator, spelling
+from msnb.core.dtype import broadcast_check
 from msnb.core.tensor import Tensor
-from msnb.ops._check import NUMBER
+from msnb.core.ufunc import number, real
+from msnb.ops._check import NUMBER, dtype_in
 from msnb.ops._kinks import magnitude
-from msnb.ops.math._elementwise import of_one
+from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, as_tensors, floating, in_type
+from msnb.ops.math._elementwise import of_one, of_two
 
 
-@of_one(x="[1.1, -1.5]", shown="[ 1. -2.]", functional="floor", methods=("floor",), generation=2)
+@of_one(x="[1.1, -1.5]", shown="[ 1. -2.]", functional="floor", methods=("floor",), generation=2, numpy=real("floor"))
 def Floor(x):
     """The largest whole number not above each element."""
     return jnp.floor(x)
 
 
-@of_one(x="[1.1, -1.5]", shown="[ 2. -1.]", functional="ceil", methods=("ceil",), generation=2)
+@of_one(x="[1.1, -1.5]", shown="[ 2. -1.]", functional="ceil", methods=("ceil",), generation=2, numpy=real("ceil"))
 def Ceil(x):
     """The smallest whole number not below each element."""
     return jnp.ceil(x)
 
 
-@of_one(x="[-1.6, 0.5, 1.5]", shown="[-2.  0.  2.]")
+@of_one(x="[-1.6, 0.5, 1.5]", shown="[-2.  0.  2.]", numpy=real("rint"))
 def Rint(x):
     """The whole number nearest to each element; halves go to the even one."""
     return jnp.rint(x)
@@ -34,7 +40,15 @@ def Round(x):
     return jnp.round(x)
 
 
-@of_one(x="[1.7, -1.7]", shown="[ 1. -1.]", functional="trunc", methods=("trunc",), generation=2, allowed=NUMBER)
+@of_one(
+    x="[1.7, -1.7]",
+    shown="[ 1. -1.]",
+    functional="trunc",
+    methods=("trunc",),
+    generation=2,
+    allowed=NUMBER,
+    numpy=real("trunc"),
+)
 def Trunc(x):
     """Each element without its fraction."""
     return jnp.trunc(x)
@@ -53,6 +67,7 @@ def Frac(x):
     methods=("abs", "absolute", "__abs__"),
     generation=2,
     allowed=NUMBER,
+    numpy=number("abs", "absolute", "fabs"),
 )
 def Abs(x):
     """Absolute value of each element."""
@@ -68,7 +83,15 @@ def AbsGrad(y, dy):
     return dy * jnp.sign(y)
 
 
-@of_one(x="[2., 0., -1.]", shown="[ 1.  0. -1.]", functional="sign", methods=("sign",), generation=2, allowed=NUMBER)
+@of_one(
+    x="[2., 0., -1.]",
+    shown="[ 1.  0. -1.]",
+    functional="sign",
+    methods=("sign",),
+    generation=2,
+    allowed=NUMBER,
+    numpy=real("sign"),
+)
 def Sign(x):
     """-1, 0 or 1 by the sign of each element."""
     return jnp.sign(x)
@@ -81,10 +104,45 @@ def Sign(x):
     methods=("neg", "negative", "__neg__"),
     generation=2,
     allowed=NUMBER,
+    numpy=number("negative").taking("a"),
 )
 def Neg(x):
     """Each element with its sign changed."""
     return jnp.negative(x)
+
+
+@operator
+def _CopySign(x, y):
+    """The magnitude of the first operand with the sign of the second, in the element type of the first.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+        - **y** (Tensor) - Numbers, of a shape that broadcasts with that of `x`.
+
+    Outputs:
+        Tensor of the broadcast shape and the element type of `x`.
+
+    Raises:
+        TypeError: If an input is not made of numbers.
+        ValueError: If the shapes do not broadcast.
+    """
+    broadcast_check(x, y, "copysign")
+    for argument, value in (("x1", x), ("x2", y)):
+        dtype_in("copysign", argument, value, NUMBER)
+    negative = jnp.signbit(y) if jnp.issubdtype(y.dtype, jnp.inexact) else y < 0
+    return jnp.where(negative, -magnitude(x), magnitude(x))
+
+
+@of_one(x="[1., -0.]", shown="[False  True]", allowed=NUMBER, numpy=number("signbit"))
+def _SignBit(x):
+    """True where the sign is set: of numbers below 0, and of -0."""
+    return jnp.signbit(x) if jnp.issubdtype(x.dtype, jnp.inexact) else x < 0
+
+
+@of_two(x="[-1., 0., 2.]", y="[0.5, 0.5, 0.5]", shown="[0.  0.5 1. ]", numpy=number("heaviside"))
+def _Heaviside(x, y):
+    """0 where the first operand is below 0, 1 where it is above, and the second operand where it is 0."""
+    return jnp.where(x == 0, y, jnp.where(jnp.isnan(x), x, x > 0).astype(x.dtype))
 
 
 spelling(Neg, function="neg_tensor", generation=1)(Neg.functional)
@@ -111,9 +169,75 @@ def round_(input: Tensor, *, decimals: int = 0) -> Tensor:
     return Round.functional(input * scale) / scale
 
 
+@spelling(Round, numpy=("around", "round"))
+def around(a: ArrayLike, decimals: Int = 0) -> Tensor:
+    """Numbers rounded to a number of decimals; halves go to the even one.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
+        decimals (int): How many decimals, not negative. Default: 0.
+
+    Returns:
+        Tensor of the shape of `a`.
+
+    Raises:
+        TypeError: If `decimals` is not an int.
+        ValueError: If `decimals` is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    (a,) = as_tensors("around", a=a)
+    return round_(a, decimals=check(NonNegInt, decimals, "decimals", "around"))
+
+
+@spelling(_CopySign, numpy="copysign")
+def copysign(x1: ArrayLike, x2: ArrayLike, dtype: Any = None) -> Tensor:
+    """The magnitude of the first operand with the sign of the second.
+
+    Args:
+        x1 (Union[Tensor, list, tuple, int, float]): Numbers whose magnitude is taken.
+        x2 (Union[Tensor, list, tuple, int, float]): Numbers whose sign is taken; its shape broadcasts.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `x1`.
+
+    Returns:
+        Tensor of the shape in which the operands meet.
+
+    Raises:
+        TypeError: If an operand is none of these.
+        ValueError: If the shapes do not broadcast.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return in_type(_CopySign.functional(*as_tensors("copysign", x1=x1, x2=x2)), dtype, "copysign")
+
+
+@spelling(Trunc, numpy="fix")
+def fix(x: ArrayLike) -> Tensor:
+    """Each element without its fraction; integers become float32.
+
+    Args:
+        x (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
+
+    Returns:
+        Tensor of the shape of `x`.
+
+    Raises:
+        TypeError: If `x` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Trunc.functional(floating(as_tensor(x, "fix", "x")))
+
+
 CASES = [
     case(Round, F(2, 3)),
     case(Round, Values([0.5, 1.5, 2.5, -0.5, -1.5])),
     *(case(op, x) for op in (Abs, Sign, Neg) for x in (F(2, 3), I(2, 3))),
+    case(_CopySign, F(2, 3), F(3)).without("mindspore", NUMPYS),
+    case(_SignBit, F(2, 3)).without("mindspore", NUMPYS),
+    case(_Heaviside, Values([-1.0, 0.0, 2.0]), F(3)).without("mindspore", NUMPYS).without("differences", "a jump at 0"),
     refused(TypeError, Floor, I(2, 3)),
 ]

@@ -1,14 +1,19 @@
 """Sums and products that run along an axis."""
 
+from typing import Any
+
 import jax.numpy as jnp
 
-from msnb.common.kinds import Bool, DType, Int
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, DType, Int, check
 from msnb.core.cases import F, Flags, I, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import NUMBER, axis_in, dtype_in, tensor_argument
 from msnb.ops._half import in_float32
+from msnb.ops._numpy import ArrayLike, as_tensor, element_type, in_type
 from msnb.ops.array.cast import Cast
+from msnb.ops.array.reshape import Reshape
 
 
 @operator
@@ -137,6 +142,62 @@ def _cumprod_of(self: Tensor, axis: int | None = None, dtype: DType | None = Non
     """As `ops.cumprod`, of the flattened Tensor if no axis is given."""
     axis = axis if dim is None else dim
     return cumprod(self.reshape(-1), 0, dtype) if axis is None else cumprod(self, axis, dtype)
+
+
+_WHOLE = {mstype.bool_: mstype.int32, mstype.int8: mstype.int32, mstype.int16: mstype.int32}
+
+
+def _along(function, run, a, axis, dtype, wide):
+    x = as_tensor(a, function, "a")
+    kept = element_type(dtype, function) if dtype is not None else wide.get(x.dtype, x.dtype)
+    if axis is None:
+        x, axis = Reshape.functional(x, (-1,)), 0
+    return run(in_type(x, kept, function), check(Int, axis, "axis", function))
+
+
+@spelling(CumSum, numpy="cumsum")
+def _cumsum_of_numpy(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """Running sum along an axis; bool and integers below 32 bits are added as int32.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
+        axis (int): The axis; None flattens first. Default: None.
+        dtype (mindspore.dtype): Element type in which to add. Default: None, that of `a`, or int32.
+
+    Returns:
+        Tensor of the shape of `a`, or a vector.
+
+    Raises:
+        TypeError: If `a` is none of these, or `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _along("cumsum", CumSum.functional, a, axis, dtype, {**_WHOLE, mstype.uint8: mstype.int32})
+
+
+@spelling(CumProd, numpy="cumprod")
+def _cumprod_of_numpy(a: ArrayLike, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """Running product along an axis; bool and integers below 32 bits are multiplied as int32 or uint32.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
+        axis (int): The axis; None flattens first. Default: None.
+        dtype (mindspore.dtype): Element type in which to multiply. Default: None, that of `a`, or one of 32 bits.
+
+    Returns:
+        Tensor of the shape of `a`, or a vector.
+
+    Raises:
+        TypeError: If `a` is none of these, or `axis` is not an int.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    wide = {**_WHOLE, mstype.uint8: mstype.uint32, mstype.uint16: mstype.uint32}
+    return _along("cumprod", CumProd.functional, a, axis, dtype, wide)
 
 
 CASES = [

@@ -11,6 +11,8 @@ from msnb.core.tensor import Tensor
 from msnb.ops._check import COMPLEX, FLOAT, NUMBER, axes_in, axis_in, dtype_in
 from msnb.ops._half import in_float32
 from msnb.ops._kinks import magnitude
+from msnb.ops._numpy import ArrayLike, as_tensor
+from msnb.ops._numpy import floating as real_numbers
 from msnb.ops.math._elementwise import floating
 
 
@@ -201,6 +203,85 @@ def HistogramFixedWidth(x, range, *, nbins: PositiveInt, dtype: OneOf("int32", "
     place = jnp.floor((x.reshape(-1).astype(jnp.float32) - low) / (high - low) * nbins)
     place = jnp.clip(place, 0, nbins - 1).astype(jnp.int32)
     return jnp.zeros(nbins, dtype).at[place].add(1)
+
+
+@spelling(ReduceStd, numpy="std")
+def _std_of_numpy(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool = False) -> Tensor:
+    """Standard deviation over axes.
+
+    Args:
+        x (Union[Tensor, list, tuple, int, float, bool]): Numbers; integers count as float32.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        ddof (int): The sum of squares is divided by the number of elements minus this. Default: 0.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor, floating point.
+
+    Raises:
+        TypeError: If `x` is none of these, or an argument has the wrong type.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return ReduceStd.functional(real_numbers(as_tensor(x, "std", "x")), axis, ddof, keepdims)
+
+
+@spelling(_ReduceVar, numpy="var")
+def _var_of_numpy(x: ArrayLike, axis: Axis = None, ddof: Int = 0, keepdims: Bool = False) -> Tensor:
+    """Variance over axes.
+
+    Args:
+        x (Union[Tensor, list, tuple, int, float, bool]): Numbers; integers count as float32.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        ddof (int): The sum of squares is divided by the number of elements minus this. Default: 0.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor, floating point.
+
+    Raises:
+        TypeError: If `x` is none of these, or an argument has the wrong type.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _ReduceVar.functional(real_numbers(as_tensor(x, "var", "x")), axis, ddof, keepdims)
+
+
+@spelling(Norm, numpy="norm")
+def _norm_of_numpy(x: ArrayLike, ord: float | str | None = None, axis: Axis = None, keepdims: Bool = False) -> Tensor:
+    """Norm of vectors or matrices.
+
+    Args:
+        x (Union[Tensor, list, tuple, int, float, bool]): Numbers; integers count as float32.
+        ord (Union[None, int, float, "fro", "nuc"]): Which norm; None is the 2-norm of all elements. Default: None.
+        axis (Union[None, int, tuple[int]]): Axes of the vectors (one) or matrices (two). Default: None, all, of which
+            there may be one or two where `ord` is given.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor, floating point.
+
+    Raises:
+        TypeError: If `x` is none of these, or an argument has the wrong type.
+        ValueError: If `ord` is no norm of vectors or matrices, or the axes are not one or two.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.norm([[3.0, 4.0], [0.0, 1.0]], axis=1))
+        [5. 1.]
+    """
+    x = real_numbers(as_tensor(x, "norm", "x"))
+    axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
+    if len(axes) not in (1, 2) and (ord is not None or axis is not None):
+        raise ValueError(f"For 'norm', one axis or two should be given, but got {axis} for shape {x.shape}.")
+    single = ord is not None and len(axes) == 1
+    return Norm.functional(x, ord, axes[0] if single else None if axis is None and ord is None else axes, keepdims)
 
 
 CASES = [

@@ -1,5 +1,7 @@
 """Sums, products and means over axes, and the number of elements that are not 0."""
 
+from typing import Any
+
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
@@ -9,6 +11,7 @@ from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import NUMBER, axes_in, dtype_in, tensor_argument
 from msnb.ops._half import in_float32
+from msnb.ops._numpy import ArrayLike, as_tensor, in_type
 from msnb.ops.array.cast import Cast
 from msnb.ops.array.choose import _Where
 from msnb.ops.math.compare import NotEqual
@@ -181,6 +184,11 @@ def _sum_of(
     return total if initial is None else total + initial
 
 
+def without_nan(x: Tensor, instead: float = 0) -> Tensor:
+    """`x` with a number in place of nan; integers as they are."""
+    return x if x._array.dtype.kind in "biu" else _Where.functional(IsNan.functional(x), instead, x)
+
+
 @spelling(ReduceSum, function="nansum", method="nansum")
 def nansum(input: Tensor, axis: Axis = None, keepdims: Bool = False, *, dtype: DType | None = None) -> Tensor:
     """Sum over axes in which nan counts as 0.
@@ -312,6 +320,109 @@ def count_nonzero(x: Tensor, axis: Axis = (), keep_dims: Bool = False, dtype: DT
         raise TypeError(f"For 'count_nonzero', 'dtype' should be a number type or bool, but got {dtype!r}.")
     counted = Cast.functional(NotEqual.functional(x, 0), mstype.int64)
     return Cast.functional(ReduceSum.functional(counted, axis, keep_dims=keep_dims), dtype)
+
+
+@spelling(ReduceSum, numpy="sum")
+def _sum_of_numpy(
+    a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = False, initial: float | None = None
+) -> Tensor:
+    """Sum over axes; bool, signed integers and uint8 are added as int64.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        dtype (mindspore.dtype): Element type in which to add. Default: None, that of `a`, or int64.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        initial (Union[int, float]): Added to the sum. Default: None.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x = as_tensor(a, "sum", "a")
+    narrow = x._array.dtype.kind in "bi" or x.dtype == mstype.uint8
+    x = in_type(x, mstype.int64 if dtype is None and narrow else dtype, "sum")
+    total = ReduceSum.functional(Cast.functional(x, mstype.int32) if x.dtype == mstype.bool_ else x, axis, keepdims)
+    total = total if initial is None else in_type(total + as_tensor(initial, "sum", "initial"), total.dtype, "sum")
+    return in_type(total, dtype, "sum")
+
+
+@spelling(ReduceMean, numpy="mean")
+def _mean_of_numpy(a: ArrayLike, axis: Axis = None, keepdims: Bool = False, dtype: Any = None) -> Tensor:
+    """Mean over axes; integers give an integer, unless `dtype` asks for more.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers; bool counts as int32.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+        dtype (mindspore.dtype): Element type in which to compute. Default: None, that of `a`.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x = in_type(as_tensor(a, "mean", "a"), dtype, "mean")
+    return mean(Cast.functional(x, mstype.int32) if x.dtype == mstype.bool_ else x, axis, keepdims)
+
+
+@spelling(ReduceSum, numpy="nansum")
+def _nansum_of_numpy(a: ArrayLike, axis: Axis = None, dtype: Any = None, keepdims: Bool = False) -> Tensor:
+    """Sum over axes in which nan counts as 0; integers are added in their own type.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers; bool counts as int32.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        dtype (mindspore.dtype): Element type of the result. Default: None, that of `a`.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `a` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x = without_nan(as_tensor(a, "nansum", "a"))
+    x = Cast.functional(x, mstype.int32) if x.dtype == mstype.bool_ else x
+    return in_type(ReduceSum.functional(x, axis, keepdims), dtype, "nansum")
+
+
+@spelling(ReduceSum, numpy="count_nonzero")
+def _count_nonzero_of_numpy(x: ArrayLike, axis: Axis = None, keepdims: Bool = False) -> Tensor:
+    """Number of elements that are not 0, over axes.
+
+    Args:
+        x (Union[Tensor, list, tuple, int, float, bool]): Of any shape.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        keepdims (bool): Whether the axes stay, with length 1. Default: False.
+
+    Returns:
+        Tensor of int32.
+
+    Raises:
+        TypeError: If `x` is none of these, `axis` is not made of int, or `keepdims` is not a bool.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x = as_tensor(x, "count_nonzero", "x")
+    return count_nonzero(Cast.functional(x, mstype.int32) if x.dtype == mstype.bool_ else x, axis, keepdims)
 
 
 CASES = [

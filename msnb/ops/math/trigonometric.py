@@ -6,29 +6,38 @@ from jax import lax
 from msnb.core.cases import F, Flags, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import promote
+from msnb.core.ufunc import angle, angles, real
 from msnb.ops._half import in_float32
+from msnb.ops._numpy import NUMPYS
 from msnb.ops.math._elementwise import floating, of_real, of_two
 
 
-@of_real(x="[0., 1.5707964]", shown="[0. 1.]", functional="sin", methods=("sin",), generation=2)
+@of_real(x="[0., 1.5707964]", shown="[0. 1.]", functional="sin", methods=("sin",), generation=2, numpy=angle("sin"))
 def Sin(x):
     """Sine of each element, in radians."""
     return jnp.sin(x)
 
 
-@of_real(x="[0.]", shown="[1.]", functional="cos", methods=("cos",), generation=2)
+@of_real(x="[0.]", shown="[1.]", functional="cos", methods=("cos",), generation=2, numpy=angle("cos"))
 def Cos(x):
     """Cosine of each element, in radians."""
     return jnp.cos(x)
 
 
-@of_real(x="[0.]", shown="[0.]", functional="tan", methods=("tan",), generation=2)
+@of_real(x="[0.]", shown="[0.]", functional="tan", methods=("tan",), generation=2, numpy=angle("tan"))
 def Tan(x):
     """Tangent of each element, in radians."""
     return jnp.tan(x)
 
 
-@of_real(x="[0., 1.]", shown="[0.        1.5707964]", functional="asin", methods=("asin", "arcsin"), generation=2)
+@of_real(
+    x="[0., 1.]",
+    shown="[0.        1.5707964]",
+    functional="asin",
+    methods=("asin", "arcsin"),
+    generation=2,
+    numpy=angle("arcsin"),
+)
 def Asin(x):
     """Arc sine of each element."""
     return jnp.arcsin(x)
@@ -44,7 +53,14 @@ def AsinGrad(x, dout):
     return dout * lax.rsqrt(1 - x * x)
 
 
-@of_real(x="[1.]", shown="[0.]", functional="acos", methods=("acos", "arccos"), generation=2)
+@of_real(
+    x="[1.]",
+    shown="[0.]",
+    functional="acos",
+    methods=("acos", "arccos"),
+    generation=2,
+    numpy=angle("arccos").taking("input"),
+)
 def ACos(x):
     """Arc cosine of each element."""
     return jnp.arccos(x)
@@ -60,7 +76,7 @@ def ACosGrad(x, dout):
     return -dout * lax.rsqrt(1 - x * x)
 
 
-@of_real(x="[0.]", shown="[0.]", functional="atan", methods=("atan", "arctan"), generation=2)
+@of_real(x="[0.]", shown="[0.]", functional="atan", methods=("atan", "arctan"), generation=2, numpy=angle("arctan"))
 def Atan(x):
     """Arc tangent of each element."""
     return jnp.arctan(x)
@@ -83,6 +99,7 @@ def AtanGrad(x, dout):
     functional="atan2",
     methods=("atan2", "arctan2"),
     generation=2,
+    numpy=angles("arctan2"),
 )
 @in_float32
 def Atan2(x, y):
@@ -93,19 +110,19 @@ def Atan2(x, y):
 spelling(Atan2, function="arctan2")(Atan2.functional)
 
 
-@of_real(x="[0.]", shown="[0.]", functional="sinh", methods=("sinh",), generation=2)
+@of_real(x="[0.]", shown="[0.]", functional="sinh", methods=("sinh",), generation=2, numpy=angle("sinh"))
 def Sinh(x):
     """Hyperbolic sine of each element."""
     return jnp.sinh(x)
 
 
-@of_real(x="[0.]", shown="[1.]", functional="cosh", methods=("cosh",), generation=2)
+@of_real(x="[0.]", shown="[1.]", functional="cosh", methods=("cosh",), generation=2, numpy=angle("cosh"))
 def Cosh(x):
     """Hyperbolic cosine of each element."""
     return jnp.cosh(x)
 
 
-@of_real(x="[0.]", shown="[0.]", functional="asinh", methods=("asinh", "arcsinh"), generation=2)
+@of_real(x="[0.]", shown="[0.]", functional="asinh", methods=("asinh", "arcsinh"), generation=2, numpy=angle("arcsinh"))
 def Asinh(x):
     """Inverse hyperbolic sine of each element."""
     return jnp.arcsinh(x)
@@ -118,7 +135,7 @@ def AsinhGrad(y, dout):
     return dout / jnp.cosh(y)
 
 
-@of_real(x="[1.]", shown="[0.]", functional="acosh", methods=("acosh", "arccosh"), generation=2)
+@of_real(x="[1.]", shown="[0.]", functional="acosh", methods=("acosh", "arccosh"), generation=2, numpy=angle("arccosh"))
 def Acosh(x):
     """Inverse hyperbolic cosine of each element."""
     return jnp.arccosh(x)
@@ -131,7 +148,7 @@ def AcoshGrad(y, dout):
     return dout / jnp.sinh(y)
 
 
-@of_real(x="[0.]", shown="[0.]", functional="atanh", methods=("atanh", "arctanh"), generation=2)
+@of_real(x="[0.]", shown="[0.]", functional="atanh", methods=("atanh", "arctanh"), generation=2, numpy=angle("arctanh"))
 def Atanh(x):
     """Inverse hyperbolic tangent of each element."""
     return jnp.arctanh(x)
@@ -143,7 +160,7 @@ def Sinc(x):
     return jnp.sinc(x)
 
 
-@operator(functional="hypot", methods=("hypot",), generation=2)
+@operator(functional="hypot", methods=("hypot",), generation=2, numpy=real("hypot"))
 def Hypot(input, other):
     """Length of the hypotenuse, sqrt(x**2 + y**2).
 
@@ -161,6 +178,18 @@ def Hypot(input, other):
     return in_float32(jnp.hypot)(floating(x), floating(y))
 
 
+@of_real(x="[180.]", shown="[3.1415927]", numpy=real("deg2rad", "radians"))
+def _Deg2Rad(x):
+    """Angles in degrees, in radians."""
+    return jnp.deg2rad(x)
+
+
+@of_real(x="[1.]", shown="[57.29578]", numpy=real("rad2deg"))
+def _Rad2Deg(x):
+    """Angles in radians, in degrees."""
+    return jnp.rad2deg(x)
+
+
 CASES = [
     *(case(op, F(2, 3, low=-0.9, high=0.9)) for op in (Asin, ACos, Atanh)),
     case(AsinGrad, F(3, low=-0.9, high=0.9), F(3)),
@@ -168,5 +197,7 @@ CASES = [
     case(Atan2, F(2, 1, 3), F(4, 1)),
     case(Acosh, F(2, 3, low=1.1, high=4)),
     case(AcoshGrad, F(3, low=0.5), F(3)),
+    case(_Deg2Rad, F(2, 3)).without("mindspore", NUMPYS),
+    case(_Rad2Deg, F(2, 3)).without("mindspore", NUMPYS),
     refused(TypeError, Cos, Flags(2)),
 ]

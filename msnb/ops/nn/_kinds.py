@@ -8,7 +8,6 @@ from msnb.common.kinds import (
     NonNegInt,
     OneOf,
     PositiveInt,
-    Static,
     StrictFloat,
     accept_value,
 )
@@ -81,7 +80,6 @@ Epsilon = Between(Float, 0, 1, low_in=False)
 KeepProb = ConstantAt(Between(Float, 0, 1, low_in=False), 1.0)  # with 1 nothing is dropped
 Probability = Between(Float, 0, 1)
 NotZero = Kind("a number other than 0", _not_zero, traced=True)
-UnitAlpha = Static(Between(StrictFloat, 1.0, 1.0))  # there is one value
 NonNegFloat = Between(StrictFloat, 0.0, float("inf"))
 AboveZero = Between(StrictFloat, 0.0, float("inf"), low_in=False)
 LrPower = ConstantAt(Between(StrictFloat, float("-inf"), 0.0), -0.5)  # of all powers the cheap one

@@ -2,20 +2,21 @@
 
 import jax.numpy as jnp
 
+from msnb.common.kinds import StrictFloat
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator
 from msnb.ops import _check
 from msnb.ops._half import in_float32
-from msnb.ops.nn._kinds import NotZero, UnitAlpha
+from msnb.ops.nn._kinds import NotZero
 
 
 @operator(functional="elu", generation=2)
 @in_float32
-def Elu(input_x, *, alpha: UnitAlpha = 1.0):
+def Elu(input_x, *, alpha: StrictFloat = 1.0):
     """x where x > 0, alpha * (exp(x) - 1) elsewhere (arXiv:1511.07289).
 
     Args:
-        alpha (float): scale of the negative part; only 1.0 is defined in MindSpore. Default: 1.0.
+        alpha (float): scale of the negative part. Default: 1.0.
 
     Inputs:
         - **input_x** (Tensor) - any shape, float.
@@ -83,7 +84,8 @@ def SeLU(input_x):
 
 CASES = [
     case(Elu, F(3, 5, low=-6, high=6)),
+    case(Elu, F(3, 5, low=-6, high=6), alpha=0.5),
     case(CeLU, F(3, 6, low=-4, high=4), alpha=0.7),
     case(SeLU, F(3, 5, low=-6, high=6)).without("gradient", "MindSpore's is not that of its SeLU"),
-    refused(ValueError, Elu, alpha=2.0),
+    refused(TypeError, Elu, alpha=2),
 ]

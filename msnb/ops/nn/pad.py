@@ -1,14 +1,20 @@
-"""Padding with a constant or with the border continued."""
+"""Padding with a constant, with the border continued, or by a function."""
+
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
-from msnb.common.kinds import Bool, Int, Ints, Kind, Number, OneOf, accept_value, check
+from msnb.common.kinds import Bool, Int, Ints, Kind, NonNegInt, Number, OneOf, PositiveInt, Value, accept_value, check
 from msnb.core.cases import F, Values, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops import _check
+from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
+from msnb.ops.array.apply import apply_along_axis
 
 
 def _accept_pairs(value):
@@ -191,7 +197,127 @@ def pad(input_x: Tensor, padding: Ints, mode: str = "constant", value: float | N
     return PadV3.functional(input_x, padding, value, mode)
 
 
+_NUMPY_MODES = {  # which of numpy's arguments each takes
+    "constant": ("constant_values",),
+    "edge": (),
+    "empty": (),
+    "linear_ramp": ("end_values",),
+    "maximum": ("stat_length",),
+    "mean": ("stat_length",),
+    "median": ("stat_length",),
+    "minimum": ("stat_length",),
+    "reflect": ("reflect_type",),
+    "symmetric": ("reflect_type",),
+    "wrap": (),
+}
+
+
+@operator
+def _PadAround(x, *, widths: MirrorPaddings, mode: OneOf(*_NUMPY_MODES) = "constant", how: Value = ()):
+    """Extends a Tensor at its borders in one of numpy's ways.
+
+    Args:
+        widths (tuple): A (before, after) pair for each dimension.
+        mode (str): One of numpy's. Default: "constant".
+        how (tuple): Pairs (name, value) of the further arguments that the mode takes. Default: ().
+
+    Inputs:
+        - **x** (Tensor) - Of at least 1 dimension.
+
+    Outputs:
+        Tensor of the element type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return jnp.pad(x, widths, mode, **dict(how))
+
+
+def _pairs(argument, given, ndim, kind):
+    """A (before, after) pair for each dimension, of a number, a pair, or pairs."""
+    try:
+        rows = np.broadcast_to(np.asarray(given), (ndim, 2))
+    except ValueError:
+        rows = None
+    if rows is None or rows.dtype == object:
+        raise ValueError(
+            f"For 'pad', '{argument}' should be a number, a pair or {ndim} pairs of numbers, but got {given}."
+        )
+    return tuple(tuple(check(kind, v, argument, "pad") for v in row) for row in rows.tolist())
+
+
+@spelling(_PadAround, numpy="pad")
+def numpy_pad(
+    arr: ArrayLike,
+    pad_width: int | tuple[Any, ...] | list[Any],
+    mode: str | Callable[..., Any] = "constant",
+    stat_length: int | tuple[Any, ...] | list[Any] | None = None,
+    constant_values: float | tuple[Any, ...] | list[Any] = 0,
+    end_values: float | tuple[Any, ...] | list[Any] = 0,
+    reflect_type: str = "even",
+    **kwargs: Any,
+) -> Tensor:
+    """Extends a Tensor at its borders.
+
+    A width, a length or a value is given once for all borders, as a pair (before, after) for all axes, or as a pair for
+    each axis.
+
+    Args:
+        arr (Union[Tensor, list, tuple]): Any Tensor; a number stays what it is.
+        pad_width (Union[int, tuple, list]): How far it is extended.
+        mode (Union[str, Callable]): What stands there: "constant", "edge" (the border), "empty" (zeros), "linear_ramp"
+            (from the border to a value), "maximum", "mean", "median" or "minimum" (of the axis, or its end), "reflect"
+            (a mirror at the border), "symmetric" (a mirror behind it), "wrap" (the other end). A function is called for
+            each vector along each axis as ``function(vector, widths, axis, kwargs)``, where zeros stand at the borders,
+            and returns the vector that takes its place. Default: "constant".
+        stat_length (Union[int, tuple, list]): How many elements at the end of an axis "maximum", "mean", "median" and
+            "minimum" are taken of. Default: None, all.
+        constant_values (Union[Number, tuple, list]): The constants of "constant". Default: 0.
+        end_values (Union[Number, tuple, list]): The last values of "linear_ramp". Default: 0.
+        reflect_type (str): "even", or "odd" where "reflect" and "symmetric" take the mirrored values off twice the
+            border. Default: "even".
+        kwargs (Any): What a function gets as its last argument, a dict.
+
+    Returns:
+        Tensor of the element type of `arr`.
+
+    Raises:
+        TypeError: If an argument is not of the type given above.
+        ValueError: If `mode` is none of these, or a width is negative or does not fit the dimensions of `arr`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.pad([1., 2., 3.], (2, 1), mode="wrap"))
+        [2. 3. 1. 2. 3. 1.]
+    """
+    arr = as_tensor(arr, "pad", "arr")
+    if not arr.ndim:
+        return arr
+    widths = _pairs("pad_width", pad_width, arr.ndim, NonNegInt)
+    if callable(mode):
+        arr = _PadAround.functional(arr, widths)
+        for axis, width in enumerate(widths):
+            arr = apply_along_axis(mode, axis, arr, width, axis, kwargs)
+        return arr
+    if kwargs:
+        raise ValueError(f"For 'pad', '{next(iter(kwargs))}' is for a function as 'mode' alone, but that is {mode!r}.")
+    given = {
+        "constant_values": lambda: _pairs("constant_values", constant_values, arr.ndim, Number),
+        "end_values": lambda: _pairs("end_values", end_values, arr.ndim, Number),
+        "stat_length": lambda: stat_length and _pairs("stat_length", stat_length, arr.ndim, PositiveInt),
+        "reflect_type": lambda: check(OneOf("even", "odd"), reflect_type, "reflect_type", "pad"),
+    }
+    mode = check(OneOf(*_NUMPY_MODES), mode, "mode", "pad")
+    return _PadAround.functional(arr, widths, mode, tuple((name, given[name]()) for name in _NUMPY_MODES[mode]))
+
+
 CASES = [
+    case(_PadAround, F(2, 3), widths=((1, 2), (0, 3)), mode="wrap").without("mindspore", NUMPYS),
+    case(_PadAround, F(3, 4), widths=((1, 1), (2, 0)), mode="mean", how=(("stat_length", 2),)).without(
+        "mindspore", NUMPYS
+    ),
     case(Pad, F(2, 3), paddings=((1, 2), (0, 3))),
     case(MirrorPad, F(3, 4), Values([[1, 2], [2, 1]], "int64"), mode="REFLECT"),
     case(MirrorPad, F(3, 4), Values([[1, 2], [2, 1]], "int64"), mode="SYMMETRIC"),

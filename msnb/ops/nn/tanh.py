@@ -4,11 +4,12 @@ import jax.numpy as jnp
 
 from msnb.core.cases import F, case
 from msnb.core.declare import operator
+from msnb.core.ufunc import angle
 from msnb.ops import _check
 from msnb.ops._half import in_float32
 
 
-@operator(functional="tanh", methods=("tanh",), generation=2)
+@operator(functional="tanh", methods=("tanh",), generation=2, numpy=angle("tanh"))
 @in_float32
 def Tanh(input_x):
     """Hyperbolic tangent, element by element.

@@ -1,3 +1,5 @@
 """A face: the operators under one of MindSpore's module paths."""
 
+from msnb.ops.comm import _VirtualDataset as _VirtualDataset
+from msnb.ops.comm import virtual_dataset as virtual_dataset
 from msnb.ops.operations import *  # noqa: F403

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from msnb.common.kinds import Kind, NonNegInt, Shape, accept_value, check
 from msnb.ops._check import tensor_argument
+from msnb.ops._numpy import element_type
 
 
 def stream(key, *seeds):
@@ -57,3 +58,11 @@ def size_of(op, size):
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = size[0]
     return check(Shape, tuple(size), "size", op)
+
+
+def number_type(op, dtype, allowed):
+    """The element type that `dtype`, an argument of `mindspore.numpy`'s function `op`, stands for; one of `allowed`."""
+    found = element_type(dtype, op)
+    if found not in allowed:
+        raise ValueError(f"For '{op}', 'dtype' should be {' or '.join(map(str, allowed))}, but got {found}.")
+    return found

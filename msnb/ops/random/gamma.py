@@ -1,4 +1,4 @@
-"""Gamma and Poisson distributions."""
+"""Gamma, Poisson and Beta distributions."""
 
 import jax
 import jax.numpy as jnp
@@ -135,3 +135,25 @@ def poisson(shape: tuple[int, ...], mean: Tensor, seed: int | None = None) -> Te
         (2, 2)
     """
     return Poisson(seed=seed_of("poisson", seed))(shape, mean)
+
+
+@operator(random=True)
+def _Beta(key, shape: PositiveShape, a, b, *, seed: NonNegInt = 0):
+    """Numbers of Beta distributions; drawn by their logarithms, so that small parameters give no 0 / 0.
+
+    Args:
+        seed (int): Picks a stream of random numbers, non-negative. Default: 0.
+
+    Inputs:
+        - **shape** (tuple[int]) - Shape of the result, of positive int.
+        - **a** (Tensor) - First parameter, floating point, positive; its shape broadcasts to `shape`.
+        - **b** (Tensor) - Second parameter, as `a`.
+
+    Outputs:
+        Tensor of the element type of `a`, of shape `shape`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    a, b = _as_float("Beta", "a", a), _as_float("Beta", "b", b)
+    return jax.random.beta(stream(key, seed), a, b, common_shape("Beta", shape, a, b), a.dtype)

@@ -6,13 +6,13 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import DType, Int, NonNegInt
+from msnb.common.kinds import DType, Int, NonNegInt, Shape
 from msnb.core.cases import refused
 from msnb.core.declare import operator, spelling
 from msnb.core.dtype import np_dtype
 from msnb.core.tensor import Tensor
 from msnb.ops.array.cast import Cast
-from msnb.ops.random._stream import PositiveShape, check_numbers, seed_of, size_of, stream
+from msnb.ops.random._stream import PositiveShape, check_numbers, number_type, seed_of, size_of, stream
 
 
 @operator(random=True)
@@ -135,6 +135,28 @@ def randn_like(input: Tensor, seed: int | None = None, *, dtype: DType | None = 
         ``CPU`` ``GPU`` ``TPU``
     """
     return randn(input.shape, dtype=dtype or input.dtype, seed=seed)
+
+
+@spelling(StandardNormal, numpy="randn")
+def _numpy_randn(*shape: Shape, dtype: DType | str = mstype.float32) -> Tensor:
+    """Random numbers around 0, of the normal distribution with variance 1.
+
+    Args:
+        shape (Union[int, tuple[int], list[int]]): How many along each dimension; one number if nothing is said.
+        dtype (Union[mindspore.dtype, str]): mindspore.float16, float32 or float64. Default: mindspore.float32.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `shape` is not made of int.
+        ValueError: If `dtype` is not floating point, or an entry of `shape` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype = number_type("randn", dtype, mstype.float_type)
+    return StandardNormal()(size_of("randn", shape or (1,))).astype(dtype)
 
 
 @operator(random=True)

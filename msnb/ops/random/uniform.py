@@ -6,12 +6,12 @@ import jax
 import jax.numpy as jnp
 
 from msnb.common import dtype as mstype
-from msnb.common.kinds import DType, NonNegInt
+from msnb.common.kinds import DType, Int, NonNegInt, Shape, check
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
 from msnb.ops._check import dtype_in, rank
 from msnb.ops.array.cast import Cast
-from msnb.ops.random._stream import PositiveShape, check_numbers, seed_of, size_of, stream
+from msnb.ops.random._stream import PositiveShape, check_numbers, number_type, seed_of, size_of, stream
 
 
 @operator(random=True)
@@ -181,3 +181,56 @@ def randint(
     low, high = Tensor(low, mstype.int32), Tensor(high, mstype.int32)
     drawn = UniformInt(seed=seed_of("randint", seed))(size, low, high)
     return Cast.functional(drawn, dtype or mstype.int64)
+
+
+@spelling(UniformReal, numpy="rand")
+def _numpy_rand(*shape: Shape, dtype: DType | str = mstype.float32) -> Tensor:
+    """Random numbers of at least 0 and below 1, all equally likely.
+
+    Args:
+        shape (Union[int, tuple[int], list[int]]): How many along each dimension; one number if nothing is said.
+        dtype (Union[mindspore.dtype, str]): mindspore.float16, float32 or float64. Default: mindspore.float32.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If `shape` is not made of int.
+        ValueError: If `dtype` is not floating point, or an entry of `shape` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype = number_type("rand", dtype, mstype.float_type)
+    return UniformReal()(size_of("rand", shape or (1,))).astype(dtype)
+
+
+@spelling(UniformInt, numpy="randint")
+def _numpy_randint(
+    minval: int, maxval: int | None = None, shape: Shape | None = None, dtype: DType | str = mstype.int32
+) -> Tensor:
+    """Whole numbers of the uniform distribution over [minval, maxval).
+
+    Args:
+        minval (int): The smallest number; the number above the largest, from 0, if there is no `maxval`.
+        maxval (int): The number above the largest. Default: None.
+        shape (Union[int, tuple[int], list[int]]): Shape of the result. Default: None, (1,).
+        dtype (Union[mindspore.dtype, str]): A signed integer type. Default: mindspore.int32.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If an argument is not of the type given above.
+        ValueError: If there is no number between the bounds, `dtype` is no signed integer type, or an entry of `shape`
+            is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    low, high = (0, minval) if maxval is None else (minval, maxval)
+    low, high = check(Int, low, "minval", "randint"), check(Int, high, "maxval", "randint")
+    if low >= high:
+        raise ValueError(f"For 'randint', 'maxval' should be above 'minval', but got numbers from {low} to {high}.")
+    dtype = number_type("randint", dtype, mstype.int_type)
+    return UniformInt()((1,) if shape is None else shape, low, high).astype(dtype)

@@ -7,6 +7,8 @@ import { layers } from "./layers.js";
 import { onGraph } from "./ongraph.js";
 import { unzip } from "../../src/bytes.js";
 import { escape } from "../../src/escape.js";
+import { keysOf } from "../../src/keys.js";
+import { fromPlace } from "../../src/place.js";
 import { element, known, show } from "./small.js";
 import { table } from "./table.js";
 import { tensors } from "./tensors.js";
@@ -26,6 +28,7 @@ export class App {
     this.sort = null;
     this.filter = "";
     this.row = -1;
+    this.place = {}; // where the keyboard stands in the table
     this.theme();
     const watch = new MutationObserver(() => this.theme(true));
     watch.observe(document.body, { attributes: true });
@@ -77,6 +80,8 @@ export class App {
     this.kinds = [...new Set(data.rows.map((r) => r.kind))];
     this.kind = this.kinds.includes("parameter") ? "parameter" : this.kinds[0];
     this.row = -1;
+    const counts = (name) => data.rows.some((r) => r.values[name]?.some((v) => v > 0));
+    this.statistic = ["nan", "inf"].find(counts) ?? "rms"; // of what is no number everything else is unknown
     this.skeleton();
     this.width = this.root.clientWidth;
     this.go(this.step);
@@ -100,7 +105,8 @@ export class App {
         )
         .join("")}</div>
         <span class="gap"></span><span class="soft">${escape(data.mode)} mode · ${data.rows.length} rows · ` +
-      `${data.steps.length} step${data.steps.length === 1 ? "" : "s"}</span></div>
+      `${data.steps.length} step${data.steps.length === 1 ? "" : "s"}</span>
+        <button data-do="keys" aria-label="keys" title="what the keys do">?</button></div>
       <div class="findings" tabindex="0" role="list" aria-label="findings">${this.findings()}</div>
       <div class="time"><button data-do="play" aria-label="play the steps" title="play the steps">▶</button>
         <div class="where" aria-live="polite"></div><div class="track"><svg aria-hidden="true"></svg>
@@ -109,6 +115,8 @@ export class App {
       <div class="body"><div class="main"></div><div class="side" hidden></div></div>`;
     const find = (selector) => this.root.querySelector(selector),
       signal = { signal: this.cleanup.signal };
+    find(".time").classList.toggle("one", data.steps.length < 2); // nothing to play, nowhere to go
+    keysOf(this.root);
     this.main = find(".main");
     this.side = find(".side");
     this.slider = find(".time input");
@@ -183,7 +191,7 @@ export class App {
     this.slider.value = this.step;
     const loss = data.loss[this.step];
     this.where.innerHTML =
-      `step <b>${data.steps[this.step]}</b><br><span class="soft">` +
+      `step <b>${data.steps[this.step]}</b>${data.steps.length > 1 ? "<br>" : " "}<span class="soft">` +
       `${loss === null ? "" : `loss ${escape(show(loss))}`}</span>`;
     this.slider.setAttribute(
       "aria-valuetext",
@@ -253,6 +261,20 @@ export class App {
     main.scrollTop = top;
     details(this);
   }
+  // show a whole tensor; where it is not here yet, the kernel is asked for that of the last step
+  fetch({ kind, name }) {
+    this.wanted = `${kind}:${name}`;
+    this.problem = null;
+    if (!this.data.tensors.some((t) => t.kind === kind && t.name === name)) this.host.fetch?.(kind, name);
+    if (this.tab === "tensors") this.draw();
+    else this.open("tensors");
+  }
+  fetched({ tensor, problem }) {
+    if (!this.data) return;
+    if (tensor) this.data.add(tensor);
+    this.problem = problem ?? null;
+    if (this.tab === "tensors") this.draw();
+  }
   select(row) {
     this.row = row;
     const kind = this.data.rows[row]?.kind;
@@ -260,7 +282,7 @@ export class App {
     this.draw();
   }
   reveal(line) {
-    const [file, at] = [line.slice(0, line.lastIndexOf(":")), +line.slice(line.lastIndexOf(":") + 1)];
+    const [file, at] = fromPlace(line);
     window.dispatchEvent(
       new CustomEvent("msnb:reveal", {
         detail: { file, line: at, cell: this.host.get?.("cells")?.[file] ?? null, asked: true },

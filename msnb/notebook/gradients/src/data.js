@@ -11,11 +11,11 @@ export class Data {
       row.bars = row.bars ? fromBase64(row.bars) : null;
     }
     this.loss = this.loss.map(number);
-    for (const tensor of this.tensors) {
-      tensor.size = tensor.shape.reduce((a, b) => a * b, 1);
-      tensor.values = new Float32Array(fromBase64(tensor.data).buffer);
-      delete tensor.data;
-    }
+    for (const tensor of this.tensors) unpack(tensor);
+  }
+  // one that the kernel has sent, in the place of what was known of it
+  add(tensor) {
+    this.tensors = [...this.tensors.filter((t) => t.kind !== tensor.kind || t.name !== tensor.name), unpack(tensor)];
   }
   at(row, name, step) {
     const column = row.values[name];
@@ -27,4 +27,11 @@ export class Data {
       found = row.bars.subarray(step * n, (step + 1) * n);
     return found.some((v) => v) ? found : null;
   }
+}
+
+function unpack(tensor) {
+  tensor.size = tensor.shape.reduce((a, b) => a * b, 1);
+  tensor.values = new Float32Array(fromBase64(tensor.data).buffer);
+  delete tensor.data;
+  return tensor;
 }

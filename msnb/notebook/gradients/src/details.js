@@ -24,6 +24,7 @@ export function details(app) {
     `${escape([row.cell, row.op].filter(Boolean).join(" · "))} ${
       row.line ? `<button class="link" data-line="1">${escape(row.line)}</button>` : ""
     }</div>
+    ${canShow(app, row) ? `<button data-do="values">its values in full</button>` : ""}
     ${counts ? `<h4>values in step ${data.steps[app.step]}</h4>${bars(counts, low, high, 290, 84)}` : ""}
     ${data.steps.length > 1 ? `<h4>norm over the steps</h4>${curve(app, row)}` : ""}
     ${
@@ -38,9 +39,15 @@ export function details(app) {
     app.row = -1;
     app.draw();
   });
+  app.side.querySelector("[data-do=values]")?.addEventListener("click", () => app.fetch(row));
   app.side.querySelector("[data-line]")?.addEventListener("click", () => app.reveal(row.line));
   const canvas = app.side.querySelector("[data-heat]");
   if (canvas) heat(app, canvas, row);
+}
+
+function canShow(app, { kind, name }) {
+  const same = ([a, b]) => a === kind && b === name;
+  return app.data.tensors.some((t) => same([t.kind, t.name])) || (app.host.fetch && app.data.at_hand.some(same));
 }
 
 function curve(app, row) {

@@ -14,6 +14,7 @@ function render({ model, el }) {
     graph: () => bytes("graph"),
     module: () => bytes("module"),
     get: (name) => model.get(name),
+    fetch: model.send && ((kind, name) => model.send({ fetch: [kind, name] })),
     set: (name, value) => {
       if (model.get(name) !== value) {
         model.set(name, value);
@@ -23,9 +24,12 @@ function render({ model, el }) {
   });
   app.root.style.height = `${model.get("height") || 620}px`;
   const changed = () => app.load(bytes("payload"));
+  const heard = (message) => app.fetched(message);
   model.on("change:payload", changed);
+  model.on("msg:custom", heard);
   return () => {
     model.off("change:payload", changed);
+    model.off("msg:custom", heard);
     app.destroy();
   };
 }

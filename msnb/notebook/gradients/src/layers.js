@@ -2,6 +2,7 @@
 import { axis, path } from "./chart.js";
 import { notes, picked, picker, statisticsOf } from "./pick.js";
 import { escape } from "../../src/escape.js";
+import { middle } from "../../src/middle.js";
 import { show } from "./small.js";
 import { STATISTIC } from "./words.js";
 
@@ -23,13 +24,19 @@ export function layers(app) {
     const weights = rows.filter(([row]) => row.shape.length > 1);
     if (weights.length > 1) rows = weights;
   }
+  // what all names end with, ".weight", tells nothing apart
+  const end = (name) => name.slice(name.lastIndexOf(".")),
+    tail =
+      rows.length > 1 && rows.every(([row]) => row.name.includes(".") && end(row.name) === end(rows[0][0].name))
+        ? end(rows[0][0].name)
+        : "";
   const width = Math.max(260, app.main.clientWidth - 4),
     height = Math.max(220, app.main.clientHeight - 56),
     left = 64,
     right = 18,
     top = 10,
     bottom = 92,
-    letters = width < 600 ? 11 : 17;
+    letters = width < 600 ? 12 : 18;
   const w = width - left - right,
     h = height - top - bottom,
     x = (i) => left + (rows.length > 1 ? (w * i) / (rows.length - 1) : w / 2);
@@ -38,46 +45,54 @@ export function layers(app) {
     logarithmic,
     h,
   );
-  let parts = "";
-  if (scale) {
-    for (const [v, label] of scale.ticks)
-      parts +=
-        `<line class="grid" x1="${left}" x2="${left + w}" y1="${top + scale.place(v)}" ` +
-        `y2="${top + scale.place(v)}"/><text x="${left - 7}" y="${top + scale.place(v) + 3.5}" ` +
-        `text-anchor="end">${label}</text>`;
-    const y = (v) => top + scale.place(v),
-      every = Math.max(1, Math.ceil(data.steps.length / 24));
-    for (let s = 0; s < data.steps.length; s += every)
-      if (s !== app.step)
-        parts += `<path class="past" d="${path(
-          rows.map(([row]) => data.at(row, statistic, s)),
-          x,
-          y,
-        )}"/>`;
-    parts += `<path class="curve" d="${path(
-      rows.map(([row]) => data.at(row, statistic, app.step)),
-      x,
-      y,
-    )}"/>`;
-    rows.forEach(([row, i], k) => {
-      const v = data.at(row, statistic, app.step);
-      if (v === null) return;
-      const label = `${row.name}: ${STATISTIC[statistic]} ${show(v, statistic)}`,
-        zero = logarithmic && v === 0;
-      if (!Number.isFinite(v))
-        parts += `<text class="nan" x="${x(k)}" y="${top + 12}" text-anchor="middle">${show(v)}</text>`;
-      else
-        parts +=
-          `<circle class="dot${i === app.row ? " sel" : ""}${zero ? " zero" : ""}" data-row="${i}" ` +
-          `cx="${x(k)}" cy="${y(v)}" r="${rows.length > 60 ? 3 : 4.5}" tabindex="0" role="button" ` +
-          `aria-label="${escape(label)}"><title>${escape(label)}${row.line ? `\n${escape(row.line)}` : ""}` +
-          `</title></circle>`;
-    });
+  if (!scale) {
+    const zero = rows.some(([row]) => row.values[statistic]?.some((v) => v === 0));
+    app.main.innerHTML =
+      `<div class="controls">${picker(app, names)}</div><div class="note">` +
+      `${zero ? "It is exactly 0 in every row and step: there is no curve to draw." : "No row has a number of this."}` +
+      `</div>${notes(app)}`;
+    picked(app, app.main);
+    if (focus) app.main.querySelector(`[data-pick=${focus}]`)?.focus();
+    return;
   }
+  let parts = "";
+  for (const [v, label] of scale.ticks)
+    parts +=
+      `<line class="grid" x1="${left}" x2="${left + w}" y1="${top + scale.place(v)}" ` +
+      `y2="${top + scale.place(v)}"/><text x="${left - 7}" y="${top + scale.place(v) + 3.5}" ` +
+      `text-anchor="end">${label}</text>`;
+  const y = (v) => top + scale.place(v),
+    every = Math.max(1, Math.ceil(data.steps.length / 24));
+  for (let s = 0; s < data.steps.length; s += every)
+    if (s !== app.step)
+      parts += `<path class="past" d="${path(
+        rows.map(([row]) => data.at(row, statistic, s)),
+        x,
+        y,
+      )}"/>`;
+  parts += `<path class="curve" d="${path(
+    rows.map(([row]) => data.at(row, statistic, app.step)),
+    x,
+    y,
+  )}"/>`;
+  rows.forEach(([row, i], k) => {
+    const v = data.at(row, statistic, app.step);
+    if (v === null) return;
+    const label = `${row.name}: ${STATISTIC[statistic]} ${show(v, statistic)}`,
+      zero = logarithmic && v === 0;
+    if (!Number.isFinite(v))
+      parts += `<text class="nan" x="${x(k)}" y="${top + 12}" text-anchor="middle">${show(v)}</text>`;
+    else
+      parts +=
+        `<circle class="dot${i === app.row ? " sel" : ""}${zero ? " zero" : ""}" data-row="${i}" ` +
+        `cx="${x(k)}" cy="${y(v)}" r="${rows.length > 60 ? 3 : 4.5}" tabindex="-1" role="button" ` +
+        `aria-label="${escape(label)}"><title>${escape(label)}${row.line ? `\n${escape(row.line)}` : ""}` +
+        `</title></circle>`;
+  });
   const each = Math.max(1, Math.ceil(rows.length / (w / 15)));
   rows.forEach(([row], k) => {
     if (k % each === 0 || k === rows.length - 1) {
-      const name = row.name.length > letters ? `…${row.name.slice(1 - letters)}` : row.name;
+      const name = middle(row.name.slice(0, row.name.length - tail.length), letters);
       parts +=
         `<text transform="translate(${x(k) + 3} ${top + h + 12}) rotate(-48)" text-anchor="end">` +
         `${escape(name)}</text>`;
@@ -85,20 +100,29 @@ export function layers(app) {
   });
   app.main.innerHTML =
     `<div class="controls">${picker(app, names)}<span class="soft">layer by layer, input to ` +
-    `output; pale: other steps</span></div>
+    `output${tail && `; each ${escape(tail)}`}${data.steps.length > 1 ? "; pale: other steps" : ""}</span></div>
     <svg width="${width}" height="${height}" role="group" aria-label="${escape(STATISTIC[statistic])} layer by ` +
     `layer">${parts}</svg>${notes(app)}`;
   picked(app, app.main);
   if (focus) app.main.querySelector(`[data-pick=${focus}]`)?.focus();
-  for (const dot of app.main.querySelectorAll(".dot")) {
+  // one Tab stop: the arrows go from layer to layer
+  const dots = [...app.main.querySelectorAll(".dot")];
+  (dots.find((dot) => +dot.dataset.row === app.row) ?? dots[0])?.setAttribute("tabindex", 0);
+  dots.forEach((dot, at) => {
     const pick = () => app.select(+dot.dataset.row);
     dot.addEventListener("click", pick);
     dot.addEventListener("keydown", (event) => {
+      const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: dots.length - 1 }[event.key];
       if (event.key === "Enter" || event.key === " ") {
-        event.preventDefault();
         pick();
         app.main.querySelector(`.dot[data-row="${dot.dataset.row}"]`)?.focus();
-      }
+      } else if (dots[to]) {
+        dot.setAttribute("tabindex", -1);
+        dots[to].setAttribute("tabindex", 0);
+        dots[to].focus();
+      } else return;
+      event.preventDefault();
+      event.stopPropagation(); // the notebook has shortcuts of its own
     });
-  }
+  });
 }

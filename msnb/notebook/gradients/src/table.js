@@ -1,5 +1,6 @@
 // The second tab: every number of a step.
 import { axis, path } from "./chart.js";
+import { oneStop } from "../../src/grid.js";
 import { notes, picked, picker, statisticsOf } from "./pick.js";
 import { escape } from "../../src/escape.js";
 import { known, show } from "./small.js";
@@ -28,7 +29,7 @@ export function table(app) {
     direction = (key) => (app.sort?.[0] === key ? (app.sort[1] > 0 ? "ascending" : "descending") : "none");
   const head = [
     ["name", KIND[app.kind][1]],
-    [null, "norm over the steps"],
+    ...(data.steps.length > 1 ? [[null, "norm over the steps"]] : []),
     ...names.map((k) => [
       k,
       STATISTIC[k].replace("standard deviation", "std").replace("smallest", "min").replace("largest", "max"),
@@ -41,18 +42,18 @@ export function table(app) {
     <table class="rows"><thead><tr>${head
       .map(
         ([key, label]) =>
-          `<th scope="col"${
-            key ? ` data-sort="${key}" tabindex="0" aria-sort="${direction(key)}"` : ""
-          }>${escape(label)}${key ? arrow(key) : ""}</th>`,
+          `<th scope="col"${key ? ` aria-sort="${direction(key)}"` : ""}>${
+            key ? `<button data-sort="${key}">${escape(label)}${arrow(key)}</button>` : escape(label)
+          }</th>`,
       )
       .join("")}</tr></thead>
     <tbody>${rows
       .slice(0, 400)
       .map(
-        ([row, i]) => `<tr data-row="${i}" tabindex="0" class="${i === app.row ? "sel" : ""}"><td title="${escape(
+        ([row, i]) => `<tr data-row="${i}" class="${i === app.row ? "sel" : ""}"><td title="${escape(
           `${row.name} ${JSON.stringify(row.shape)}`,
         )}"><span class="kind" aria-hidden="true">${KIND[row.kind][0]}</span>${escape(row.name)}</td>
-      <td>${spark(app, row)}</td>${names
+      ${data.steps.length > 1 ? `<td>${spark(app, row)}</td>` : ""}${names
         .map((k) => {
           const v = data.at(row, k, app.step);
           const bad = ((k === "nan" || k === "inf") && v > 0) || (v !== null && !Number.isFinite(v));
@@ -78,40 +79,21 @@ export function table(app) {
     find.focus();
     find.setSelectionRange(typed, typed);
   }
-  for (const th of app.main.querySelectorAll("[data-sort]")) {
-    const turn = () => {
-      const key = th.dataset.sort;
-      app.sort =
-        app.sort?.[0] !== key
-          ? [key, key === "name" ? 1 : -1]
-          : app.sort[1] === (key === "name" ? 1 : -1)
-            ? [key, -app.sort[1]]
-            : null;
+  for (const button of app.main.querySelectorAll("[data-sort]"))
+    button.addEventListener("click", () => {
+      const key = button.dataset.sort,
+        first = key === "name" ? 1 : -1;
+      app.sort = app.sort?.[0] !== key ? [key, first] : app.sort[1] === first ? [key, -first] : null;
+      app.place.focused = true;
       table(app);
-      app.main.querySelector(`[data-sort=${key}]`)?.focus();
-    };
-    th.addEventListener("click", turn);
-    th.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") turn();
     });
-  }
-  for (const tr of app.main.querySelectorAll("tr[data-row]")) {
+  for (const tr of app.main.querySelectorAll("tr[data-row]"))
     tr.addEventListener("click", (event) => {
       const link = event.target.closest("[data-line]");
       if (link) app.reveal(link.dataset.line);
       else app.select(+tr.dataset.row);
     });
-    tr.addEventListener("keydown", (event) => {
-      const to = { ArrowDown: tr.nextElementSibling, ArrowUp: tr.previousElementSibling }[event.key];
-      if (event.key === "Enter") {
-        app.select(+tr.dataset.row);
-        app.main.querySelector(`tr[data-row="${tr.dataset.row}"]`)?.focus();
-      } else if (to) {
-        event.preventDefault();
-        to.focus();
-      }
-    });
-  }
+  oneStop(app.main.querySelector("table.rows"), app.place);
 }
 
 function spark(app, row, width = 110, height = 18) {

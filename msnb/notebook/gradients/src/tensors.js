@@ -7,16 +7,26 @@ import { show } from "./small.js";
 import { KIND } from "./words.js";
 
 export function tensors(app) {
-  const { data } = app;
-  if (!data.tensors.length) {
+  const { data } = app,
+    known = data.tensors.map((t) => [t, true]),
+    live = app.host.fetch ? data.at_hand.filter(([kind, name]) => !held(data, kind, name)) : [],
+    all = [...known, ...live.map(([kind, name, shape]) => [{ kind, name, shape }, false])];
+  if (!all.length) {
     app.main.innerHTML =
-      `<div class="note">No tensor was recorded whole. Name some: <code>` +
+      `<div class="note">The values of whole tensors are not in this view. In a live notebook, whose kernel has the ` +
+      `recording, any tensor of the last step can be chosen here. To save some with the view, name them: <code>` +
       `GradientMonitor(tensors=["conv1.weight", "weight:conv1.weight"])</code> or <code>inspect_gradients(..., ` +
-      `tensors="conv*")</code>.</div>`;
+      `tensors="conv*")</code>. Histograms over all steps stand beside each row of the table.</div>`;
     return;
   }
-  app.tensor = Math.min(app.tensor ?? 0, data.tensors.length - 1);
-  const tensor = data.tensors[app.tensor],
+  const asked = all.findIndex(([t]) => `${t.kind}:${t.name}` === app.wanted);
+  app.tensor = asked >= 0 ? asked : Math.min(app.tensor ?? 0, all.length - 1);
+  const [first, there] = all[app.tensor];
+  if (!there) {
+    wait(app, all, first);
+    return;
+  }
+  const tensor = first,
     numbers = tensor.steps,
     now = data.steps[app.step],
     kept = document.activeElement?.dataset?.t,
@@ -36,14 +46,7 @@ export function tensors(app) {
     text = app.slices[key] ?? tensor.shape.map((n, i) => (i < tensor.shape.length - 2 ? "0" : ":")).join(", ");
   const cut = slice(values, tensor.shape, text);
   app.main.innerHTML =
-    `<div class="controls"><select data-t="tensor" aria-label="tensor">${data.tensors
-      .map(
-        (t, i) =>
-          `<option value="${i}"${i === app.tensor ? " selected" : ""}>${escape(
-            `${KIND[t.kind][0]} ${t.name} [${t.shape.join(", ")}]`,
-          )}</option>`,
-      )
-      .join("")}</select>
+    `<div class="controls">${choice(app, all)}
     <label class="soft">slice <input data-t="slice" size="12" aria-label="slice, as in numpy" ` +
     `value="${escape(text)}"></label>
     <label><input type="checkbox" style="height:auto" data-t="difference"${app.difference ? " checked" : ""}>` +
@@ -60,10 +63,7 @@ export function tensors(app) {
           `<div class="grid">${grid(cut)}</div></div></div>`
     }${notes(app)}`;
   const box = (name) => app.main.querySelector(`[data-t=${name}]`);
-  box("tensor").addEventListener("change", () => {
-    app.tensor = +box("tensor").value;
-    tensors(app);
-  });
+  choosing(app, all);
   box("slice").addEventListener("change", () => {
     app.slices[key] = box("slice").value;
     tensors(app);
@@ -78,6 +78,50 @@ export function tensors(app) {
     if (kept === "slice") again.setSelectionRange(place, place);
   }
   if (!cut.problem) image(app, cut);
+}
+
+const held = (data, kind, name) => data.tensors.some((t) => t.kind === kind && t.name === name);
+
+function choice(app, all) {
+  return `<select data-t="tensor" aria-label="tensor">${all
+    .map(
+      ([t], i) =>
+        `<option value="${i}"${i === app.tensor ? " selected" : ""}>${escape(
+          `${KIND[t.kind][0]} ${t.name} [${t.shape.join(", ")}]`,
+        )}</option>`,
+    )
+    .join("")}</select>`;
+}
+
+function choosing(app, all) {
+  const box = app.main.querySelector("[data-t=tensor]");
+  box.addEventListener("change", () => {
+    const [tensor, there] = all[+box.value];
+    app.problem = null;
+    if (there) {
+      app.wanted = `${tensor.kind}:${tensor.name}`;
+      tensors(app);
+    } else app.fetch(tensor);
+  });
+}
+
+// What is at hand in the kernel but not here yet.
+function wait(app, all, tensor) {
+  const kept = document.activeElement?.dataset?.t,
+    now = app.data.steps.at(-1),
+    asked = app.wanted === `${tensor.kind}:${tensor.name}`;
+  app.main.innerHTML =
+    `<div class="controls">${choice(app, all)}${asked ? "" : `<button data-t="fetch">show its values</button>`}</div>` +
+    `<div class="note" role="status">${
+      app.problem
+        ? escape(app.problem)
+        : asked
+          ? `Asking the kernel for ${escape(tensor.name)} of step ${now} …`
+          : `The kernel has any of these tensors of step ${now}: choose one.`
+    }</div>`;
+  choosing(app, all);
+  app.main.querySelector("[data-t=fetch]")?.addEventListener("click", () => app.fetch(tensor));
+  if (kept) app.main.querySelector(`[data-t=${kept}]`)?.focus();
 }
 
 function image(app, cut) {

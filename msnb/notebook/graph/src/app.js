@@ -2,15 +2,22 @@
 // `selected` and `reveal`.
 import css from "./style.css";
 import { frame } from "./frame.js";
+import { showKeys } from "./keys.js";
 import { decode } from "./payload.js";
 import { Pane } from "./pane.js";
 import { Choice } from "./choice.js";
 import { Finder } from "./finder.js";
 import { Colouring } from "./colouring.js";
+import { copyLink } from "./links.js";
+import { Strip } from "./strip.js";
 import { CodePane } from "./code.js";
 import { asText, asDot, asJson, asSvg, asPng, toClipboard, download } from "./copy.js";
+import { became } from "./became.js";
 import { between, differencePanel } from "./difference.js";
 import { nodePanel, scopePanel, argumentPanel, graphPanel } from "./panel.js";
+
+const NARROW = 640, // pixels
+  COMPACT = 1000;
 
 export class App {
   // host: {bytes(), onBytes(callback), set(name, value), get(name), on(name, callback)}
@@ -33,10 +40,11 @@ export class App {
     this.choice = new Choice(this);
     this.finder = new Finder(this);
     this.colouring = new Colouring(this);
+    this.strip = new Strip(this);
     this.wire();
-    this.width = new ResizeObserver(() => root.classList.toggle("narrow", root.clientWidth < 640));
+    this.width = new ResizeObserver(() => this.sized());
     this.width.observe(root);
-    root.classList.toggle("narrow", root.clientWidth < 640);
+    this.sized();
     this.ready = this.load();
     host.onBytes(() => this.load());
     host.on("selected", () => {
@@ -58,6 +66,27 @@ export class App {
     this.panes = [];
     this.active = this.data = null;
     this.root.remove();
+  }
+  // narrow: the panel stands below; compact: it lies over the graph, and only while something is selected
+  sized() {
+    const wide = this.root.clientWidth;
+    this.root.classList.toggle("narrow", wide < NARROW);
+    this.root.classList.toggle("compact", wide >= NARROW && wide < COMPACT);
+    this.layPanel();
+  }
+  get compact() {
+    return this.root.classList.contains("compact");
+  }
+  // as the reader has chosen with the button; else as the room is
+  layPanel() {
+    const shown = this.panelChosen ?? (!this.compact || (this.active?.selected ?? -1) >= 0);
+    if (this.panel.hidden !== shown) return;
+    this.panel.hidden = !shown;
+    this.root.querySelector("[data-do='panel']").setAttribute("aria-pressed", String(shown));
+  }
+  showPanel(shown) {
+    this.panelChosen = shown;
+    this.layPanel();
   }
   get pane() {
     return this.active;
@@ -98,6 +127,10 @@ export class App {
     const stages = this.choice.stages(),
       [first, second] = stages;
     const kept = this.panes.length ? this.keep().panes : this.host.kept?.panes || [];
+    if (this.panes.length) {
+      const { stage: old, selected } = this.panes[0];
+      this.host.set("selected", became(this.data, old, selected, first));
+    }
     for (const p of this.panes) p.destroy();
     this.code?.destroy();
     this.panes = [];
@@ -120,9 +153,13 @@ export class App {
     if (id >= 0 && id < first.n) {
       this.active.select(id, { quiet: true, show: !this.active.kept });
       this.mark(id);
-    }
+    } else if (first.problem) this.active.select(first.problem.id, { quiet: true, show: true });
+    this.strip.draw();
     this.finder.renew();
     this.details();
+    for (const button of this.root.querySelectorAll("[data-level]"))
+      button.hidden = button.dataset.level > Math.max(...this.panes.map((p) => p.layout.levels));
+    for (const p of this.panes) p.resized(); // before it is painted, not after
     this.root.dataset.ready = "1";
     this.root.dataset.nodes = first.total;
     this.root.dataset.drawn = first.n;
@@ -145,6 +182,7 @@ export class App {
       const was = open.get(pathOf(stage, s));
       if (was !== undefined && s.kind > 1) layout.set(s, was);
     }
+    pane.restored = true;
     pane.relayout();
     if (stay && far) Object.assign(pane, { k, x, y, kept: true });
   }
@@ -159,6 +197,7 @@ export class App {
         this.activate(pane);
         this.details();
         this.mark(id);
+        pane.uncover();
         if (pane === this.panes[0]) this.host.set("selected", id);
         this.reveal(id);
       },
@@ -169,6 +208,7 @@ export class App {
           if (this.active === pane && pane.selected < 0) this.details(true);
         }
       },
+      covered: () => (this.compact && !this.panel.hidden ? this.panel.offsetWidth : 0), // pixels on the right
       keys: () => this.root.classList.contains("keys"),
       onBusy: (text) => {
         this.busy.textContent = text;
@@ -180,6 +220,8 @@ export class App {
         if (!this.finder.clear()) this.pane.select(-1);
       },
       onFind: () => this.finder.input.focus(),
+      onHelp: () => showKeys(this.body, () => this.pane.svg.focus()),
+      soft: () => this.finder.soft,
     };
   }
   activate(pane) {
@@ -207,6 +249,7 @@ export class App {
     const id = this.active.selected,
       { stage, colouring } = this,
       all = colouring.schemes();
+    this.layPanel();
     this.panel.innerHTML =
       id < 0
         ? graphPanel(stage, colouring.painterOf(stage), colouring.scheme())
@@ -254,6 +297,7 @@ export class App {
       this.code.destroy();
       this.code = null;
     }
+    for (const p of this.panes) p.refit();
   }
   atCursor({ file, cell, line }) {
     if (!this.stage || !this.root.isConnected) return;
@@ -295,10 +339,12 @@ export class App {
       this.copy(form);
     });
     on(this.root, "click", (e) => {
-      const act = e.target.closest("[data-do]")?.dataset.do;
-      if (act) this.act(act);
+      const asked = e.target.closest("[data-do]")?.dataset;
+      if (asked) this.act(asked.do, +asked.level);
     });
-    on(this.panel, "click", (e) => this.follow(e.target.closest("[data-go], [data-reveal], [data-find], [data-mate]")));
+    on(this.panel, "click", (e) =>
+      this.follow(e.target.closest("[data-go], [data-reveal], [data-find], [data-mate], [data-link]")),
+    );
     on(document, "fullscreenchange", () =>
       setTimeout(() => {
         for (const p of this.panes) p.resized();
@@ -311,26 +357,27 @@ export class App {
   }
   // a link of the panel
   follow(link) {
-    const { mate, go, reveal, find } = link?.dataset || {};
-    if (mate) {
+    const { mate, go, reveal, find, link: named } = link?.dataset || {};
+    if (named) copyLink(this, +named);
+    else if (mate) {
       this.active = this.panes.find((p) => p !== this.active);
       this.active.select(+mate, { show: true });
     } else if (go) this.pane.select(+go, { show: true });
     else if (reveal) this.reveal(+reveal, true);
     else if (find !== undefined) this.finder.ask(find);
   }
-  act(name) {
+  act(name, level) {
     const { pane } = this;
     if (!pane) return;
     if (name === "in") pane.zoom(1.25);
     else if (name === "out") pane.zoom(0.8);
     else if (name === "fit") for (const p of this.panes) p.fit();
-    else if (name === "open") for (const p of this.panes) p.setAll(true);
-    else if (name === "close") for (const p of this.panes) p.setAll(false);
+    else if (name === "open") for (const p of this.panes) p.setLevel(Infinity);
+    else if (name === "close") for (const p of this.panes) p.setLevel(0);
+    else if (name === "level") for (const p of this.panes) p.setLevel(level);
     else if (name === "code") this.toggleCode();
     else if (name === "panel") {
-      this.panel.hidden = !this.panel.hidden;
-      this.root.querySelector("[data-do='panel']").setAttribute("aria-pressed", String(!this.panel.hidden));
+      this.showPanel(this.panel.hidden);
       this.details(true);
     } else if (name === "full") {
       if (document.fullscreenElement) document.exitFullscreen();
@@ -342,7 +389,7 @@ export class App {
     try {
       if (form === "png") {
         download(await asPng(asSvg(pane, this.colouring.colours)), `${stage.graph}.png`);
-        pane.tell("saved as PNG");
+        this.announce("saved as PNG");
         return;
       }
       // the kernel prints loops and branches as functions of their own; without one they are listed flat
@@ -353,11 +400,16 @@ export class App {
             ? await this.printed(form, stage.name)
             : { text: asText, dot: asDot, json: asJson }[form](stage);
       const done = await toClipboard(text, this.root);
-      pane.tell(done ? `copied ${text.length.toLocaleString("en")} characters` : "copying is not allowed here");
+      this.announce(done ? `copied ${text.length.toLocaleString("en")} characters` : "copying is not allowed here");
       this.copied = text;
     } catch (fault) {
-      pane.tell(fault.message);
+      this.announce(fault.message);
     }
+  }
+  // to the eye, and to the ear
+  announce(text) {
+    this.pane.tell(text);
+    this.said.textContent = text;
   }
   printed(form, stage) {
     return new Promise((done, fail) => {
@@ -371,6 +423,7 @@ export class App {
     this.busy.title = text;
     this.said.textContent = text;
     this.host.set("wanted", "");
+    this.strip.draw();
   }
 }
 

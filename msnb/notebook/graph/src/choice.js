@@ -23,7 +23,8 @@ export class Choice {
       inOrder = offered.filter((n) => here.includes(n) || host.live), // the compiler's
       all = [...made, ...inOrder];
     const option = (value, text) => `<option value="${escape(value)}">${escape(text)}</option>`,
-      named = (n) => (here.includes(n) ? n : `${n} …`);
+      waits = host.get("waits") || {},
+      named = (n) => (here.includes(n) ? n : waits[n] ? `${n} … compiles first, about ${lasting(waits[n])}` : `${n} …`);
     const keep = (select, fallback) => {
       const was = select.value;
       return here.includes(was) || was === "" ? was : fallback;
@@ -65,9 +66,12 @@ export class Choice {
       return;
     }
     if (name && !this.find(name)) {
-      this.wishFor = box;
-      app.busy.textContent = `making ${name} …`;
       box.value = box === this.stageBox ? app.stage.name : "";
+      if (app.strip.gone) return;
+      this.wishFor = box;
+      const wait = app.host.get("waits")?.[name];
+      if (wait) app.strip.wait(name, lasting(wait));
+      else app.busy.textContent = `making ${name} …`;
       app.host.set("wanted", name);
       return;
     }
@@ -84,3 +88,6 @@ export class Choice {
     return second ? [first, second] : [first];
   }
 }
+
+const lasting = (seconds) =>
+  seconds < 90 ? `${Math.max(1, Math.round(seconds))} s` : `${Math.round(seconds / 60)} min`;

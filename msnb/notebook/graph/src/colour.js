@@ -12,6 +12,7 @@ const HUES = {
   grey: ["#f0f2f4", "#98a3ae", "#23282e", "#5f6a75"],
   pink: ["#f9e8f1", "#bf7096", "#38212d", "#ab6587"],
   teal: ["#e0f3f4", "#3f979b", "#18322f", "#448f8c"],
+  red: ["#fde4e1", "#c62f26", "#4a1f1d", "#ef6f66"],
   plain: ["#ffffff", "#7b8793", "#16191d", "#8893a0"],
 };
 export function hue(name, dark) {
@@ -24,6 +25,11 @@ const MOVES = new RegExp(
     "stack|flatten|depend|shape$|fill|zeros|ones|pack",
   "i",
 );
+const UPDATES = new RegExp(
+  "apply|assign|optimi[sz]er|scatter|adam|ada(grad|delta|factor)|rmsprop|momentum|sgd|lars|lamb(?!da)|ftrl|rprop|" +
+    "proximal",
+  "i",
+);
 const KINDS = [
   [
     "matrix products, convolutions",
@@ -32,7 +38,7 @@ const KINDS = [
   ],
   ["normalisation, loss", "teal", /norm|crossentropy|loss|softmax$/i],
   ["reductions, pooling", "purple", /reduce|pool|sum$|mean$|argm|cum|topk|sort/i],
-  ["optimizer, assignment", "green", /apply|assign|adam|momentum|optimizer|scatter/i],
+  ["optimizer, assignment", "green", UPDATES],
   ["control flow", "yellow", /^switch|^while|^scan|^cond$/i],
   ["layout and data movement", "grey", MOVES],
   ["random numbers", "pink", /dropout|random|normal$|uniform|threefry|bernoulli/i],

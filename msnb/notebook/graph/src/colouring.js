@@ -3,7 +3,7 @@ import { isDark } from "../../src/theme.js";
 import { escape } from "../../src/escape.js";
 import { unpack } from "./payload.js";
 import { schemes, painter, differencePainter, hue } from "./colour.js";
-import { ramp } from "./panel.js";
+import { keys, ramp } from "./panel.js";
 
 export class Colouring {
   constructor(app) {
@@ -97,11 +97,13 @@ export class Colouring {
       const made = this.painterOf(p.stage),
         scheme = this.scheme(p.stage);
       p.el.querySelector(".legend")?.remove();
-      if (!made.ramp) continue;
-      p.el.insertAdjacentHTML(
-        "beforeend",
-        `<div class="legend" aria-hidden="true"><b>${escape(scheme.label)}</b>${ramp(made)}</div>`,
-      );
+      const marks = scheme.key === "difference" && p === this.app.panes[0]; // one list says it of both panes
+      if (made.ramp || marks)
+        p.el.insertAdjacentHTML(
+          "beforeend",
+          `<div class="legend" aria-hidden="true"><b>${escape(scheme.label)}</b>` +
+            `${made.ramp ? ramp(made) : keys(made.legend)}</div>`,
+        );
     }
   }
   schemes(stage = this.app.stage) {
@@ -134,7 +136,9 @@ export class Colouring {
       own = { fill, line },
       { style, note } = made;
     made.scene = scene;
-    made.style = (id) => (stage.isArgument(id) ? own : style(id));
+    const [red, edge] = hue("red", this.dark),
+      failing = { fill: red, line: edge, sign: "✗ " };
+    made.style = (id) => (stage.isArgument(id) ? own : stage.failing.has(id) ? failing : style(id));
     if (note) made.note = (id) => (stage.isArgument(id) ? "" : note(id));
     return made;
   }

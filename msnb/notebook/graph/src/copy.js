@@ -1,6 +1,6 @@
 // The graph in other forms: text IR and dot as msnb.ir prints them, SVG and PNG of what is shown, JSON of the columns.
-import { escape } from "../../src/escape.js";
-import { boxHtml, edgeHtml } from "./draw.js";
+import { placeOf } from "../../src/place.js";
+import { pictureHtml, markers } from "./draw.js";
 import { CONTROL, ROOT, LANE } from "./payload.js";
 
 const typed = (kind) => {
@@ -62,7 +62,7 @@ export function asText(stage) {
     lines.push(
       `  %${i}([CNode]) = ${sig.op}(${uses.join(", ")})${attrs} : (${types.join(", ")}) ->` +
         ` ${sig.outs.length === 1 ? outs : `(${outs})`}${path ? `  # ${path}` : ""}${
-          source ? `  # ${source[0]}:${source[1]}` : ""
+          source ? `  # ${placeOf(source)}` : ""
         }`,
     );
   }
@@ -122,7 +122,7 @@ export function asJson(stage) {
       attrs: Object.fromEntries(attrs),
       flops,
       bytes,
-      ...(source ? { source: `${source[0]}:${source[1]}` } : {}),
+      ...(source ? { source: placeOf(source) } : {}),
     };
   });
   return JSON.stringify(
@@ -140,29 +140,16 @@ export function asSvg(pane, colours) {
   const paint = pane.app.paint(stage),
     w = Math.ceil(scene.w),
     h = Math.ceil(scene.h);
-  const body =
-    scene.lanes
-      .map((l) => `<text class="lane" x="${l.x}" y="26" text-anchor="middle">${escape(l.name)}</text>`)
-      .join("") +
-    scene.boxes
-      .filter((b) => b.open)
-      .map((b) => boxHtml(stage, layout, paint, b, 1))
-      .join("") +
-    scene.edges.map((e) => edgeHtml(e, "tip")).join("") +
-    scene.boxes
-      .filter((b) => !b.open)
-      .map((b) => boxHtml(stage, layout, paint, b, 1))
-      .join("");
+  const body = pictureHtml(stage, layout, paint, scene, scene.boxes, scene.edges.entries(), 1, "tip");
   const css =
     `text{font-size:11px;fill:${colours.ink}}.sub{font-size:9.5px;fill:${colours.soft}}` +
     `.head{font-weight:600}.lane{font-size:13px;font-weight:700}.e{fill:none;stroke:${colours.edge};` +
-    `stroke-width:1.1}.tip{fill:${colours.edge}}.open>rect{fill:${colours.scope};fill-opacity:.05;` +
-    `stroke:${colours.line}}.btn{display:none}`;
+    `stroke-width:1.1}.tip{fill:${colours.edge}}.top text{paint-order:stroke;stroke:${colours.bg};` +
+    `stroke-width:3px}.open>rect{fill:${colours.scope};fill-opacity:.05;stroke:${colours.line}}.btn{display:none}`;
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" width="${w}" height="${h}" ` +
     `font-family="system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"><style>${css}</style><defs>` +
-    `<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto" ` +
-    `markerUnits="userSpaceOnUse"><path class="tip" d="M0,1L8,4L0,7z"/></marker></defs><rect width="${w}" ` +
+    `${markers("tip")}</defs><rect width="${w}" ` +
     `height="${h}" fill="${colours.bg}"/>${body}</svg>`
   );
 }

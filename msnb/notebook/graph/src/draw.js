@@ -1,7 +1,8 @@
 // Draws a scene: as SVG what is near enough to read, on a canvas what is too much for that.
 import { escape } from "../../src/escape.js";
 import { FOLD, CROWD } from "./payload.js";
-import { HEADER } from "./layout.js";
+import { givenBy } from "./words.js";
+import { LARGER } from "./layout.js";
 
 const r1 = (v) => Math.round(v * 10) / 10;
 export function curve(points) {
@@ -18,53 +19,68 @@ export function curve(points) {
   return d;
 }
 
-export function boxHtml(stage, layout, paint, box, zoom) {
-  const { id, x, y, w, h, open } = box,
-    name = stage.title(id),
-    label = escape(name);
-  const at = `data-id="${id}" transform="translate(${r1(x)},${r1(y)})" role="treeitem"`;
-  if (open) {
-    const s = stage.scope(id),
-      fold = s.kind === FOLD;
-    const back = fold ? `<rect x="4" y="4" width="${r1(w)}" height="${r1(h)}" rx="8"/>` : "";
-    const big = zoom < 0.45 ? Math.min(2.2, 0.5 / zoom) : 1; // headings stay readable from afar
-    return (
-      `<g class="open" ${at} aria-expanded="true" aria-label="${label}, open, ${stage.note(id)}">${back}` +
-      `<rect width="${r1(w)}" height="${r1(h)}" rx="8"/>` +
-      (zoom < 0.12
-        ? ""
-        : `<text class="head" x="9" y="16"${big > 1 ? ` style="font-size:${r1(11 * big)}px"` : ""}>▾ ${label}</text>`) +
-      (fold && zoom > 0.3 ? foldButtons(layout, s, w) : "") +
-      "</g>"
-    );
-  }
-  const style = paint.style(id),
+// how much larger letters are written, so that they are read from as far as READABLE
+export const larger = (zoom) => (zoom >= 0.85 ? 1 : zoom >= 0.7 ? 1.15 : LARGER);
+const sized = (size, by) => (by > 1 ? ` style="font-size:${r1(size * by)}px"` : "");
+const place = ({ id, x, y }) => `data-id="${id}" transform="translate(${r1(x)},${r1(y)})" role="treeitem"`;
+const nodes = (stage, id) => `${stage.scope(id).size} node${stage.scope(id).size === 1 ? "" : "s"}`;
+
+// An open scope is drawn in two parts: its frame below the edges, its heading above them.
+export function frameHtml(stage, box) {
+  const { id, w, h } = box,
+    rect = (at) => `<rect${at} width="${r1(w)}" height="${r1(h)}" rx="8"/>`;
+  return (
+    `<g class="open" ${place(box)} aria-expanded="true" aria-label="${escape(stage.title(id))}, open, ` +
+    `${nodes(stage, id)}">${stage.scope(id).kind === FOLD ? rect(' x="4" y="4"') : ""}${rect("")}</g>`
+  );
+}
+export function headingHtml(stage, layout, { id, x, y, w }, zoom) {
+  if (zoom < 0.12) return "";
+  const s = stage.scope(id),
+    by = zoom < 0.45 ? Math.min(2.2, 0.5 / zoom) : larger(zoom); // headings stay readable from afar
+  return (
+    `<g class="top" transform="translate(${r1(x)},${r1(y)})"><text class="head" x="9" y="16"${sized(11, by)}>` +
+    `▾ ${escape(stage.title(id))}</text>${s.kind === FOLD && zoom > 0.3 ? foldButtons(layout, s, w) : ""}</g>`
+  );
+}
+
+export function boxHtml(stage, paint, box, zoom) {
+  const { id, w, h } = box,
+    label = escape(stage.title(id)),
     scope = stage.isScope(id),
-    rx = scope ? 6 : stage.isArgument(id) ? h / 2 : 12;
-  const stacked = scope && (stage.scope(id).kind === FOLD || stage.scope(id).kind === CROWD);
+    style = paint.style(id),
+    rx = scope ? 6 : stage.isArgument(id) ? h / 2 : 12,
+    stacked = scope && (stage.scope(id).kind === FOLD || stage.scope(id).kind === CROWD);
   const rect = (dx, dy) =>
     `<rect x="${dx}" y="${dy}" width="${r1(w)}" height="${h}" rx="${rx}" ` +
     `style="fill:${zoom < 0.14 ? style.line : style.fill};stroke:${style.line}` +
     `${style.dash ? ";stroke-dasharray:3 3" : ""}"/>`;
-  const colour = style.ink ? ` style="fill:${style.ink}"` : "",
-    note = paint.note?.(id) || stage.note(id);
+  const given = paint.note?.(id) || givenBy(stage, id),
+    note = escape(stage.note(id, given)),
+    by = zoom < 0.4 ? 1 : larger(zoom);
+  const text = (type, y, size, words) =>
+    `<text class="${type}" x="${r1(w / 2)}" y="${y}" text-anchor="middle" ` +
+    `style="${style.ink ? `fill:${style.ink};` : ""}font-size:${r1(size * by)}px">${words}</text>`;
   const texts =
     zoom < 0.22
       ? ""
-      : `<text x="${r1(w / 2)}" y="${zoom < 0.4 ? 23 : 17}" text-anchor="middle"${colour}>` +
-        `${scope ? "▸ " : ""}${style.sign || ""}${label}</text>` +
-        (zoom < 0.4
-          ? ""
-          : `<text class="sub" x="${r1(w / 2)}" y="30.5" text-anchor="middle"${colour}>${escape(note)}</text>`);
+      : text("", zoom < 0.4 ? 22 : by > 1 ? 15.5 : 16, 11, `${scope ? "▸ " : ""}${style.sign || ""}${label}`) +
+        (zoom < 0.4 ? "" : text("sub", by > 1 ? 30 : 29, 9.5, note));
   const weight = !scope && stage.inputs(id).some((ref) => ref < 0 && stage.params[-1 - ref].weight);
   const dot =
     weight && zoom > 0.3
       ? `<circle cx="0" cy="${h / 2}" r="3.5" style="fill:${style.line}"><title>reads a Parameter</title></circle>`
       : "";
   return (
-    `<g class="n" ${at}${scope ? ' aria-expanded="false"' : ""} aria-label="${label}, ${escape(note)}, ` +
-    `${stage.laneOf(id)}">${stacked ? rect(4, 4) : ""}${rect(0, 0)}${texts}${dot}</g>`
+    `<g class="n" ${place(box)}${scope ? ' aria-expanded="false"' : ""} aria-label="${spoken(stage, id, label)}` +
+    `${scope ? note : escape(given)}, ${stage.laneOf(id)}">${stacked ? rect(4, 4) : ""}${rect(0, 0)}${texts}${dot}</g>`
   );
+}
+// the operator first, then the Cell that it is; of a scope how much is in it
+function spoken(stage, id, label) {
+  if (stage.isScope(id)) return `${label}, ${nodes(stage, id)}, `;
+  const op = stage.lone(id) ? escape(stage.op(id)) : label;
+  return op === label ? `${label}, ` : `${op}, ${label}, `;
 }
 
 function foldButtons(layout, s, w) {
@@ -86,9 +102,29 @@ function foldButtons(layout, s, w) {
   );
 }
 
-export function edgeHtml(e, mark) {
+// e ends with a tip, or with a dot on the rim of a scope in which it goes on
+export function edgeHtml(e, number, mark) {
   const thick = e.n > 1 ? ` style="stroke-width:${r1(1.1 + Math.min(2, Math.log2(e.n) * 0.35))}"` : "";
-  return `<path class="e" data-a="${e.a}" data-b="${e.b}" d="${curve(e.points)}"${thick} marker-end="url(#${mark})"/>`;
+  return (
+    `<path class="e" data-e="${number}" d="${curve(e.points)}"${thick} ` +
+    `marker-end="url(#${mark}${e.ends ? "" : "-port"})"/>`
+  );
+}
+export const markers = (mark) =>
+  `<marker id="${mark}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto" ` +
+  `markerUnits="userSpaceOnUse"><path class="tip" d="M0,1L8,4L0,7z"/></marker><marker id="${mark}-port" ` +
+  `viewBox="0 0 8 8" refX="4" refY="4" markerWidth="6" markerHeight="6" markerUnits="userSpaceOnUse">` +
+  `<circle class="tip" cx="4" cy="4" r="3.4"/></marker>`;
+
+// all of it, from the bottom to the top; edges: [[number, edge]]
+export function pictureHtml(stage, layout, paint, scene, boxes, edges, zoom, mark) {
+  let html = scene.lanes
+    .map((l) => `<text class="lane" x="${l.x}" y="26" text-anchor="middle">${escape(l.name)}</text>`)
+    .join("");
+  for (const b of boxes) if (b.open) html += frameHtml(stage, b);
+  for (const [number, e] of edges) html += edgeHtml(e, number, mark);
+  for (const b of boxes) html += b.open ? headingHtml(stage, layout, b, zoom) : boxHtml(stage, paint, b, zoom);
+  return html;
 }
 
 // rectangles and lines only: the minimap, and scenes with more boxes than a browser likes to have as elements
@@ -164,4 +200,3 @@ export function hit(scene, px, py) {
   for (const b of scene.boxes) if (px >= b.x && px <= b.x + b.w && py >= b.y && py <= b.y + b.h) best = b;
   return best;
 }
-export { HEADER };

@@ -1,6 +1,6 @@
 // The search box and the filter by type: what they find, which of it is lit in each pane, and where one is among it.
 import { census } from "./colour.js";
-import { Search } from "./search.js";
+import { Search, written } from "./search.js";
 import { escape } from "../../src/escape.js";
 
 const LISTED = 50; // results below the box
@@ -76,8 +76,10 @@ export class Finder {
 
   lookUp() {
     const { app } = this,
-      { stage } = app;
-    this.matches = this.searchIn(stage).find(this.input.value, this.type);
+      { stage } = app,
+      search = this.searchIn(stage);
+    this.matches = search.find(this.input.value, this.type);
+    this.soft = false;
     this.at = -1;
     this.hits.textContent = this.matches ? `${this.matches.length}` : "";
     const first = (this.matches || []).slice(0, LISTED);
@@ -85,12 +87,14 @@ export class Finder {
       first
         .map(
           (id, i) =>
-            `<div role="option" data-hit="${i}">${escape(stage.op(id))}<small>%${stage.number(id)} ` +
-            `${escape(stage.path(id).split("/").slice(-2).join("/"))}</small></div>`,
+            `<div role="option" data-hit="${i}">${escape(stage.op(id))} ${escape(written(stage, id))}` +
+            `<small>${escape(stage.path(id).match(/-([^-/]*)$/)?.[1] ?? "")} %${stage.number(id)}</small></div>`,
         )
         .join("") +
       (this.matches?.length > LISTED ? `<div><small>and ${this.matches.length - LISTED} more</small></div>` : "") +
-      (this.matches && !this.matches.length ? "<div><small>nothing found</small></div>" : "");
+      (this.matches && !this.matches.length
+        ? `<div><small>${escape(search.problem || "nothing found")}</small></div>`
+        : "");
     this.results.hidden =
       !this.matches || (document.activeElement !== this.input && app.root.getRootNode().activeElement !== this.input);
     app.refresh();
@@ -109,9 +113,11 @@ export class Finder {
     this.input.value = "";
     this.results.hidden = true;
     this.hits.textContent = ids.length ? `${ids.length}` : "";
+    this.soft = true; // beside other work: nothing is dimmed for it
     app.refresh();
-    const first = ids.length ? pane.place(pane.layout.standIn(ids[0])) : null;
-    if (first && !pane.inSight(first)) pane.centre(first.id, 0);
+    const shown = new Set(ids.map((id) => pane.layout.standIn(id)));
+    if (![...shown].some((id) => pane.place(id) && pane.inSight(pane.place(id))))
+      for (const id of [...shown].slice(0, 1)) pane.bring(id);
   }
   ask(query) {
     this.input.value = query;

@@ -3,9 +3,13 @@ const icon = (d) =>
   `<svg width="14" height="14" viewBox="0 0 16 16" fill="none" stroke="currentColor" stroke-width="1.5" ` +
   `aria-hidden="true"><path d="${d}"/></svg>`;
 
+const level = (n) =>
+  `<button data-do="level" data-level="${n}" title="open to level ${n}" aria-label="open to level ${n}">${n}</button>`;
+
 export const frame =
   `<div class="bar"><div class="find"><input type="search" placeholder="search" ` +
-  `title="words of an operator, scope, Parameter or line; op:, scope:, dtype:, line:, param:" ` +
+  `title="words of an operator, scope or Parameter; /regex/, op:, scope:, shape:64x128, dtype:, param:, line:, ` +
+  `source:" ` +
   `aria-label="search nodes" autocomplete="off" spellcheck="false"><span class="hits"></span>` +
   `<div class="results" role="listbox" hidden></div></div>` +
   `<select class="which" aria-label="stage" title="stage of the program" hidden></select>` +
@@ -16,9 +20,11 @@ export const frame =
   `<span class="group"><button data-do="out" title="zoom out (−)" aria-label="zoom out">−</button>` +
   `<button data-do="fit" title="fit (0)">fit</button><button data-do="in" title="zoom in (+)" ` +
   `aria-label="zoom in">+</button></span>` +
-  `<span class="group"><button data-do="open" title="open every scope">expand</button><button data-do="close" ` +
-  `title="close every scope">collapse</button></span>` +
-  `<select class="copy" aria-label="copy or save the graph" title="copy or save"><option value="">` +
+  `<span class="group levels" role="group" aria-label="open scopes to a level"><button data-do="close" ` +
+  `title="close every scope">collapse</button>` +
+  [1, 2, 3].map(level).join("") +
+  `<button data-do="open" title="open every scope">expand</button></span>` +
+  `<select class="copy" aria-label="copy or save the graph" title="copy or save"><option value="" hidden>` +
   `copy</option><option value="text">as text IR</option><option value="dot">as dot</option>` +
   `<option value="svg">as SVG</option><option value="json">as JSON</option><option value="png">` +
   `save PNG</option></select>` +

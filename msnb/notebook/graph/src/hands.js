@@ -105,7 +105,7 @@ export function listen(pane) {
   on("keydown", (e) => key(pane, e));
   on("focus", () => {
     pane.app.onActive(pane);
-    if (pane.app.keys()) pane.tell("arrows move, Enter opens, + − zoom, 0 fit, / search");
+    if (pane.app.keys()) pane.tell("arrows move, Enter opens, + − zoom, 0 fit, / search, ? all keys");
   });
 }
 
@@ -126,6 +126,7 @@ function key(pane, e) {
     if (first) pane.select(first.id);
   } else if (e.key === "Escape") pane.app.onEscape();
   else if (e.key === "/") pane.app.onFind();
+  else if (e.key === "?") pane.app.onHelp?.();
   else if (e.key === "PageDown") pane.pan(0, -pane.h * 0.8);
   else if (e.key === "PageUp") pane.pan(0, pane.h * 0.8);
   else return;
@@ -133,20 +134,26 @@ function key(pane, e) {
   e.stopPropagation();
 }
 
-// to the nearest box in that direction, whatever scope it is in
+// to the nearest box in that direction, whatever scope it is in; sideways first to one on the same row, in another lane
+// to what it belongs to there
 function walk(pane, dx, dy) {
-  const from = pane.place(pane.selected) || pane.place(pane.layout.standIn(pane.selected));
+  const { stage } = pane,
+    from = pane.place(pane.selected) || pane.place(pane.layout.standIn(pane.selected));
   if (!from) return;
   const cx = (b) => b.x + b.w / 2,
-    cy = (b) => (b.open ? b.y + 10 : b.y + b.h / 2);
+    cy = (b) => (b.open ? b.y + 10 : b.y + b.h / 2),
+    ahead = (b) => (dx ? (cx(b) - cx(from)) * dx : (cy(b) - cy(from)) * dy),
+    aside = (b) => Math.abs(dx ? cy(b) - cy(from) : cx(b) - cx(from)),
+    level = (b) => dx && !b.open && aside(b) < (b.h + from.h) / 2,
+    mate = dx ? mateOf(stage, from.id) : -1,
+    twin = mate >= 0 ? pane.place(pane.layout.standIn(mate)) : null,
+    other = (b) => stage.laneOf(b.id) !== stage.laneOf(from.id);
   let best = null,
     least = Infinity;
   for (const b of pane.scene.boxes) {
-    if (b === from) continue;
-    const along = dx ? (cx(b) - cx(from)) * dx : (cy(b) - cy(from)) * dy,
-      aside = Math.abs(dx ? cy(b) - cy(from) : cx(b) - cx(from));
-    if (along < 4) continue;
-    const cost = along + aside * 2.5;
+    if (b === from || ahead(b) < 4) continue;
+    const away = b === twin ? 0 : other(b) ? 1e4 : 0,
+      cost = ahead(b) + (level(b) ? 0 : aside(b) * 2.5 + (dx ? 1e6 : 0)) + away;
     if (cost < least) {
       least = cost;
       best = b;
@@ -154,6 +161,10 @@ function walk(pane, dx, dy) {
   }
   if (!best) return;
   pane.select(best.id);
-  if (!pane.inSight(best)) pane.centre(best.id, 0);
-  pane.app.say(`${pane.stage.title(best.id)}, ${pane.stage.note(best.id)}, ${pane.stage.laneOf(best.id)}`);
+  pane.bring(best.id);
+  pane.app.say(`${stage.title(best.id)}, ${stage.note(best.id)}, ${stage.laneOf(best.id)}`);
+}
+function mateOf(stage, id) {
+  if (stage.isArgument(id)) return -1;
+  return stage.twin[id] >= 0 ? stage.twin[id] : stage.level[id];
 }

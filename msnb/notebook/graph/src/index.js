@@ -1,6 +1,7 @@
 // The ES module of the graph view. In a live notebook anywidget calls `render`; in a page without a kernel, `still`
 // draws the same thing from the bytes it is given; another widget puts a graph into itself with `mount`.
 import { App } from "./app.js";
+import { arrive } from "./links.js";
 import { bytesOf, fromBase64 } from "../../src/bytes.js";
 
 /** Draw a graph into an element.
@@ -28,7 +29,7 @@ export function mount(el, payload, options = {}) {
   });
   if (options.height) app.root.style.height = `${options.height}px`;
   app.root.classList.toggle("bare", options.toolbar === false);
-  app.panel.hidden = options.panel === false;
+  if (options.panel === false) app.showPanel(false);
   return {
     app,
     setColumn: (key, column, more) => app.ready.then(() => app.colouring.setColumn(key, column, more)),
@@ -87,6 +88,8 @@ function render({ model, el }) {
     else if (message?.kind === "said") app.tell(message.text);
     else if (message?.kind === "printed") app.print?.(message.text);
   });
+  // the manager tells so when the kernel restarts; a view that is made later has the class from it
+  on("comm_live_update", () => el.classList.add("jupyter-widgets-disconnected"));
   const note = () => shown.set(model.get("payload"), app);
   note();
   on("change:payload", note);
@@ -98,6 +101,10 @@ function render({ model, el }) {
   };
 }
 
-export const still = (el, base64) => mount(el, fromBase64(base64));
+export function still(el, base64) {
+  const made = mount(el, fromBase64(base64));
+  arrive(made.app);
+  return made;
+}
 
 export default { render };

@@ -2,18 +2,19 @@
 // The Python side (msnb/ir/layered.py) draws the static pictures with the same method.
 
 export const GAP_X = 18,
-  GAP_Y = 26;
+  GAP_Y = 18;
 
-// sizes: [[w, h]], in the order of execution; edges: [[a, b]] as box numbers.
+// sizes: [[w, h]], in the order of execution; edges: [[a, b]] as box numbers; ports: how many boxes, from the first on,
+// stand in a row of their own above all others, and how many, up to the last, in one below.
 // Returns centres x, y, the rank of each box, rows {y, h} and a route of points per edge.
-export function layered(sizes, edges) {
+export function layered(sizes, edges, ports = [0, 0]) {
   const count = sizes.length;
   if (!count) return { x: [], y: [], rank: [], rows: [], routes: [], w: 0, h: 0 };
   const down = new Map();
   for (const [a, b] of edges)
     if (a !== b) down.set(Math.min(a, b) * count + Math.max(a, b), [Math.min(a, b), Math.max(a, b)]);
   const pairs = [...down.values()].sort((p, q) => p[0] - q[0] || p[1] - q[1]);
-  const rank = ranks(count, pairs),
+  const rank = ranks(count, pairs, ports),
     layers = [];
   for (let i = 0; i < count; i++) (layers[rank[i]] ||= []).push(i);
   const width = sizes.map((s) => s[0]),
@@ -40,8 +41,10 @@ export function layered(sizes, edges) {
     }
     paths.set(a * count + b, path);
   }
-  order(layers, above, below, width.length, count);
-  const x = columns(layers, above, below, width, count);
+  // most scopes are a chain, whose boxes stand below each other anyhow
+  const chain = pairs.length === count - 1 && pairs.every(([a, b], i) => a === i && b === i + 1);
+  if (!chain) order(layers, above, below, width.length, count);
+  const x = chain ? new Array(count).fill(0) : columns(layers, above, below, width, count);
   const rows = [];
   let at = 0;
   for (const layer of layers) {
@@ -95,22 +98,29 @@ export function layered(sizes, edges) {
   };
 }
 
-function ranks(count, pairs) {
+function ranks(count, pairs, [above, below]) {
   const into = Array.from({ length: count }, () => []),
     out = Array.from({ length: count }, () => []);
   for (const [a, b] of pairs) {
     into[b].push(a);
     out[a].push(b);
   }
-  const rank = new Array(count).fill(0); // edges go from smaller to larger numbers: this order is topological
-  for (let i = 0; i < count; i++) for (const a of into[i]) rank[i] = Math.max(rank[i], rank[a] + 1);
-  for (let i = count - 1; i >= 0; i--)
-    if (!into[i].length && out[i].length) {
-      let low = Infinity;
-      for (const b of out[i]) low = Math.min(low, rank[b]);
-      rank[i] = Math.max(0, low - 1); // a source stands right above its first reader
-    }
-  return rank;
+  const rank = new Array(count).fill(0),
+    first = +(above > 0),
+    end = count - below; // edges go from smaller to larger numbers: this order is topological
+  let last = first;
+  for (let i = above; i < end; i++) {
+    rank[i] = first;
+    for (const a of into[i]) rank[i] = Math.max(rank[i], rank[a] + 1);
+    last = Math.max(last, rank[i] + 1);
+  }
+  for (let i = end - 1; i >= above; i--) {
+    if (into[i].length) continue;
+    let low = Infinity;
+    for (const b of out[i]) if (b < end) low = Math.min(low, rank[b]);
+    if (low < Infinity) rank[i] = Math.max(first, low - 1); // a source stands right above its first reader
+  }
+  return rank.fill(last, end);
 }
 
 // Barycentres from above and below in turn, equal ones kept in order or turned round, and neighbours swapped where that

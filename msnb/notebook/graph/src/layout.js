@@ -1,13 +1,21 @@
 // Sizes and places of boxes, scope by scope and from the inside out. A scope's layout is kept until something inside it
 // is opened or closed. Forward and backward are laid out together, so that what belongs together stands on one row.
 import { layered, GAP_Y } from "./layered.js";
-import { FOLD, CROWD, PAGE, ROOT, LANE } from "./payload.js";
+import { columns, wrap } from "./columns.js";
+import { portsOf, named, HIDDEN } from "./ports.js";
+import { alignRows, flip } from "./rows.js";
+import { FOLD, CROWD, ROOT, LANE } from "./payload.js";
 
 export const HEADER = 24,
   PAD = 12,
-  LEAF = 38,
+  LEAF = 36,
+  MARGIN = 20,
   LANE_GAP = 56,
-  TALL = 4000;
+  READABLE = 0.54, // the smallest scale at which names are read
+  LARGER = 1.3; // how much larger they are written then
+const TALL = 40000, // what is higher is set in columns
+  MANY = 150, // boxes; more are not opened unasked
+  PORT = [10, 0];
 const FONT = "system-ui, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif";
 const pen = typeof document !== "undefined" && document.createElement("canvas").getContext("2d");
 const widths = new Map();
@@ -33,27 +41,74 @@ export class Layout {
     this.repeat = new Int32Array(stage.scopes.length); // which repeat a fold shows
     this.kept = new Array(stage.scopes.length).fill(null);
     for (const s of stage.scopes) if (s.kind === ROOT || s.kind === LANE) this.open[s.i] = 1;
-    this.openWithin(40);
   }
 
-  // open scopes from the top while about `budget` boxes fit
-  openWithin(budget) {
-    const { stage } = this;
-    let wave = stage.scopes.filter((s) => s.kind === LANE).flatMap((s) => s.children),
-      shown = wave.length;
+  // ---- levels: the scopes that stand beside each other, and those in them; a fold and its repeat are one
+  inner(scope) {
+    const child = this.shown(scope)[0];
+    if (scope.kind === FOLD && this.stage.isScope(child)) return this.inner(this.stage.scope(child));
+    return this.shown(scope)
+      .filter((id) => this.stage.isScope(id) && this.stage.scope(id).kind !== CROWD)
+      .map((id) => this.stage.scope(id));
+  }
+  *waves(opened = () => true) {
+    let wave = this.stage.scopes.filter((s) => s.kind === LANE).flatMap((s) => this.inner(s));
     while (wave.length) {
-      const next = [];
-      for (const id of wave) {
-        if (!stage.isScope(id)) continue;
-        const s = stage.scope(id),
-          inside = s.kind === FOLD ? s.children.slice(0, 1) : s.children;
-        if (s.kind === CROWD || shown + inside.length - 1 > budget) continue;
-        this.set(s, true);
-        shown += inside.length - 1;
-        next.push(...inside);
-      }
-      wave = next;
+      yield wave;
+      wave = wave.filter(opened).flatMap((s) => this.inner(s));
     }
+  }
+  get levels() {
+    this.deep ??= [...this.waves()].length;
+    return this.deep;
+  }
+  setLevel(level) {
+    this.setAll(false);
+    let at = 0;
+    for (const wave of this.waves()) {
+      if (++at > level) break;
+      for (const s of wave) this.set(s, true);
+    }
+  }
+  // Open as far as everything fits into `wide` by `high` and can be read. Level by level, all that stand beside each
+  // other; else those that are repeated; else the one that holds more than the others together. What would leave a
+  // lane a single box is opened in any case.
+  openInto(wide, high) {
+    for (const wave of this.waves((s) => this.open[s.i])) {
+      const closed = wave.filter((s) => !this.open[s.i]),
+        alone = closed.every((s) => this.stage.scopes[s.parent].children.every((id) => !this.beside(s, id))),
+        beside = (s) => closed.reduce((sum, other) => sum + (other.lane === s.lane ? other.size : 0), 0);
+      const choices = [closed, closed.filter((s) => s.kind === FOLD), closed.filter((s) => s.size * 2 > beside(s))],
+        chosen = choices.some((group) => {
+          for (const s of group) this.set(s, true);
+          const stay = group.length && this.fits(wide, high, alone);
+          if (!stay) for (const s of group) this.set(s, false);
+          return stay;
+        });
+      if (closed.length && !chosen) break;
+    }
+    this.now();
+  }
+  beside(scope, id) {
+    return id !== scope.id && !this.stage.isArgument(id);
+  }
+  fits(wide, high, anyhow) {
+    let many = 0;
+    for (const s of this.stage.scopes) if (this.open[s.i]) many += this.shown(s).length;
+    if (many > MANY) return false;
+    this.now();
+    const { w, h } = this.extent();
+    return anyhow || Math.min(wide / w, high / h) >= READABLE;
+  }
+  lanes() {
+    return this.stage.scopes.filter((s) => s.kind === LANE && s.children.length);
+  }
+  // the paper that all of it takes, and what is left free above the lanes
+  extent() {
+    const lanes = this.lanes().map((s) => this.kept[s.i]),
+      top = lanes.length > 1 ? 46 : MARGIN,
+      w = lanes.reduce((sum, r) => sum + Math.max(r.w, 110) + LANE_GAP, 2 * MARGIN - LANE_GAP);
+    return { w: Math.max(w, 60), h: Math.max(0, ...lanes.map((r) => r.h)) + top + MARGIN, top };
   }
 
   shown(scope) {
@@ -163,12 +218,12 @@ export class Layout {
       const s = stage.scope(id),
         kept = this.kept[s.i];
       const extra = s.kind === FOLD ? 118 : 0;
-      const head = textWidth(stage.title(id), "600 11px") + 26 + extra;
+      const head = textWidth(stage.title(id), "600 11px") * LARGER + 26 + extra;
       return [Math.max(kept.w + 2 * PAD, head), kept.h + HEADER + PAD];
     }
     const w = Math.max(
-      textWidth(stage.title(id), "500 11px") + (stage.isScope(id) ? 34 : 22),
-      textWidth(stage.note(id), "9.5px") + 20,
+      textWidth(stage.title(id), "500 11px") * LARGER + (stage.isScope(id) ? 28 : 14),
+      textWidth(stage.note(id), "9.5px") * LARGER + 14,
       60,
     );
     return [Math.ceil(w), LEAF];
@@ -195,8 +250,8 @@ export class Layout {
   *single(scope) {
     if (this.kept[scope.i]) return;
     for (const id of this.shown(scope)) if (this.isOpen(id)) yield* this.single(this.stage.scope(id));
-    const made = (this.kept[scope.i] = this.arrange(scope));
-    if (made.h > TALL && !made.deep) wrap([made]);
+    const made = this.arrange(scope);
+    this.keep([made], [scope]);
     yield;
   }
 
@@ -216,282 +271,109 @@ export class Layout {
     for (const id of here) if (this.isOpen(id) && !done.has(id)) yield* this.single(stage.scope(id));
     const left = this.arrange(f),
       right = this.arrange(b, left.deep);
-    alignRows(left, right, stage.twin);
-    if (left.h > TALL && !left.deep) wrap([left, right]);
+    alignRows(left, right, (id) => (stage.twin[id] >= 0 ? stage.twin[id] : stage.level[id]));
     left.with = b.i;
     right.with = f.i;
-    this.kept[f.i] = left;
-    this.kept[b.i] = right;
+    this.keep([left, right], [f, b]);
     yield;
   }
+  keep(made, scopes) {
+    if (made[0].h > TALL && !made[0].deep) wrap(made);
+    made.forEach((result, at) => {
+      result.edges.forEach(({ port, rim }, i) => {
+        const route = result.routes[i];
+        if (port && route) port.x = rim === "into" ? route[0][0] : route[route.length - 1][0];
+      });
+      this.kept[scopes[at].i] = result;
+    });
+  }
 
+  // Places of what a scope shows: x and y of the items' centres, their rows, and a route for each of `edges`: between
+  // two items {a, b}, or between a port and an item, where `rim` says whether it is the way into the scope or out.
   arrange(scope, deep) {
-    const items = this.shown(scope),
+    const { stage } = this,
+      items = this.shown(scope),
       number = new Map(items.map((id, at) => [id, at])),
+      sizes = items.map((id) => this.size(id)),
       edges = [];
-    if (items.length === scope.children.length || scope.kind !== FOLD)
-      for (const e of scope.edges.values()) if (number.has(e.a) && number.has(e.b)) edges.push(e);
-    const sizes = items.map((id) => this.size(id)),
-      pairs = edges.map((e) => [number.get(e.a), number.get(e.b)]);
-    const first = items[0],
-      long =
-        items.length > 9 &&
-        (scope.kind === CROWD ||
-          (this.stage.isScope(first) && (scope.kind === FOLD || this.stage.scope(first).kind === PAGE)));
-    const result = long ? columns(sizes, pairs, deep) : layered(sizes, pairs),
-      lane = this.stage.scopes[scope.lane];
+    for (const e of scope.edges.values()) if (number.has(e.a) && number.has(e.b)) edges.push(e);
+    const tall = sizes.reduce((sum, [, h]) => sum + h + GAP_Y, 0),
+      crowd = scope.kind === CROWD || (scope.kind === FOLD && (!edges.length || tall > TALL));
+    if (items.length > 9 && crowd) {
+      const pairs = edges.map((e) => [number.get(e.a), number.get(e.b)]);
+      return { ...columns(sizes, pairs, deep), items, number, sizes, edges, into: [], out: [] };
+    }
     // gradients flow up beside the forward lane; repeats that have a twin are in the twin's order already
-    if (!long && lane && lane.name === "backward" && !(scope.kind === FOLD && this.stage.twin[scope.id] >= 0))
-      flip(result);
-    return { ...result, items, number, sizes, edges };
-  }
-}
-
-// A long row of repeats is set like a newspaper, in columns: 100 blocks below each other could be seen only as a line.
-function columns(sizes, pairs, deep) {
-  const count = sizes.length,
-    [sumW, sumH] = sizes.reduce(([w, h], s) => [w + s[0], h + s[1] + GAP_Y], [0, 0]);
-  // as a whole not far from a square
-  deep ||= Math.max(1, Math.min(count, Math.round(Math.sqrt((count * sumW * 0.8) / sumH))));
-  const wide = Math.ceil(count / deep),
-    rank = sizes.map((_, i) => i % deep);
-  const widths = new Array(wide).fill(0),
-    heights = new Array(deep).fill(0),
-    lefts = [];
-  sizes.forEach(([w, h], i) => {
-    const c = Math.floor(i / deep);
-    widths[c] = Math.max(widths[c], w);
-    heights[rank[i]] = Math.max(heights[rank[i]], h);
-  });
-  let at = 0;
-  for (const w of widths) {
-    lefts.push(at);
-    at += w + 2 * GAP_Y;
-  }
-  const rows = [];
-  let y = 0;
-  for (const h of heights) {
-    rows.push({ y: y + h / 2, h });
-    y += h + GAP_Y;
-  }
-  const x = sizes.map((_, i) => lefts[Math.floor(i / deep)] + widths[Math.floor(i / deep)] / 2),
-    centre = (i) => rows[rank[i]].y;
-  const routes = pairs.map(([a, b]) => {
-    const ca = Math.floor(a / deep),
-      cb = Math.floor(b / deep),
-      up = ca === cb && rank[a] > rank[b],
-      ha = sizes[a][1] / 2,
-      hb = sizes[b][1] / 2;
-    if (ca === cb)
-      return [
-        [x[a], centre(a) + (up ? -ha : ha)],
-        [x[b], centre(b) + (up ? hb : -hb)],
-      ];
-    const gap = lefts[Math.max(ca, cb)] - GAP_Y,
-      down = ca < cb ? 1 : -1; // from the foot of one column to the head of the next
-    return [
-      [x[a], centre(a) + down * ha],
-      [gap, centre(a) + down * ha + 10 * down],
-      [gap, centre(b) - down * hb - 10 * down],
-      [x[b], centre(b) - down * hb],
-    ];
-  });
-  return { x, y: sizes.map((_, i) => centre(i)), rank, rows, routes, w: at - 2 * GAP_Y, h: y - GAP_Y, deep };
-}
-
-function flip(r) {
-  r.y = r.y.map((y) => r.h - y);
-  r.rows = r.rows.map((row) => ({ y: r.h - row.y, h: row.h })).reverse();
-  r.rank = r.rank.map((rank) => r.rows.length - 1 - rank);
-  for (const route of r.routes) if (route) for (const p of route) p[1] = r.h - p[1];
-}
-
-// Push rows down, in both lanes, until every pair of rows that hold twins stands level.
-function alignRows(left, right, twin) {
-  const pairs = [];
-  left.items.forEach((id, at) => {
-    const other = right.number.get(twin[id]);
-    if (other !== undefined) pairs.push([left.rank[at], right.rank[other]]);
-  });
-  const anchors = increasing(pairs.sort((p, q) => p[0] - q[0] || p[1] - q[1]));
-  const places = [new Array(left.rows.length), new Array(right.rows.length)],
-    bottom = [0, 0],
-    next = [0, 0];
-  const put = (side, row, centre) => {
-    const { h } = (side ? right : left).rows[row];
-    places[side][row] = centre;
-    bottom[side] = centre + h / 2 + GAP_Y;
-    next[side] = row + 1;
-  };
-  const fill = (side, until) => {
-    for (let r = next[side]; r < until; r++) put(side, r, bottom[side] + (side ? right : left).rows[r].h / 2);
-  };
-  for (const [l, r] of anchors) {
-    fill(0, l);
-    fill(1, r);
-    const centre = Math.max(bottom[0] + left.rows[l].h / 2, bottom[1] + right.rows[r].h / 2);
-    put(0, l, centre);
-    put(1, r, centre);
-  }
-  fill(0, left.rows.length);
-  fill(1, right.rows.length);
-  const h = Math.max(bottom[0], bottom[1]) - GAP_Y;
-  move(left, places[0], h);
-  move(right, places[1], h);
-}
-
-function move(r, places, h) {
-  const old = r.rows;
-  const to = (y) => {
-    // rows move as they are, what lies between them is stretched
-    let low = 0,
-      high = old.length - 1;
-    while (low < high) {
-      const mid = (low + high + 1) >> 1;
-      if (old[mid].y - old[mid].h / 2 <= y) low = mid;
-      else high = mid - 1;
-    }
-    const end = old[low].y + old[low].h / 2,
-      shift = places[low] - old[low].y;
-    if (y <= end || low + 1 >= old.length) return y + shift;
-    const start = old[low + 1].y - old[low + 1].h / 2,
-      after = places[low + 1] - old[low + 1].y;
-    return y + shift + ((after - shift) * (y - end)) / (start - end);
-  };
-  for (const route of r.routes) if (route) for (const p of route) p[1] = to(p[1]);
-  r.y = r.rank.map((rank) => places[rank]);
-  r.rows = old.map((row, i) => ({ y: places[i], h: row.h }));
-  r.h = h;
-}
-
-// A scope that is very much taller than wide is set in columns, in both lanes at the same rows.
-function wrap(lanes) {
-  const h = lanes[0].h,
-    w = Math.max(...lanes.map((r) => r.w));
-  if (h < 5 * w) return;
-  const wanted = h / Math.ceil(Math.sqrt(h / w / 1.2)),
-    cuts = [0]; // cuts go where no row of any lane is
-  const spans = lanes
-    .flatMap((r) => r.rows.map((row) => [row.y - row.h / 2, row.y + row.h / 2]))
-    .sort((a, b) => a[0] - b[0]);
-  let end = 0;
-  for (const [from, to] of spans) {
-    if (from > end && end - cuts[cuts.length - 1] > wanted * 0.85) cuts.push((from + end) / 2);
-    end = Math.max(end, to);
-  }
-  if (cuts.length < 2) return;
-  const columnOf = (y) => {
-    let c = 0;
-    while (c + 1 < cuts.length && y >= cuts[c + 1]) c++;
-    return c;
-  };
-  let tall = 0;
-  for (const r of lanes) {
-    const step = r.w + 2 * GAP_Y;
-    const move = (p) => {
-      const c = columnOf(p[1]);
-      return [p[0] + c * step, p[1] - cuts[c]];
-    };
-    r.routes = r.routes.map((route) => {
-      if (!route) return route;
-      const first = route[0],
-        last = route[route.length - 1],
-        c = columnOf(first[1]),
-        d = columnOf(last[1]);
-      if (c === d)
-        return route.map((p) => {
-          const q = move(p);
-          return [q[0], p[1] - cuts[c]];
-        });
-      const a = move(first),
-        b = move(last),
-        gap = Math.max(c, d) * step - GAP_Y,
-        down = c < d ? 1 : -1;
-      return [a, [gap, a[1] + 10 * down], [gap, b[1] - 10 * down], b];
-    });
-    r.x = r.x.map((x, i) => x + columnOf(r.y[i]) * step);
-    r.items.forEach((_, i) => {
-      const c = columnOf(r.y[i]);
-      r.y[i] -= cuts[c];
-      tall = Math.max(tall, r.y[i] + r.sizes[i][1] / 2);
-    });
-    r.w += (cuts.length - 1) * step;
-  }
-  for (const r of lanes) r.h = tall;
-}
-
-// the longest run of row pairs that grows on both sides
-function increasing(pairs) {
-  const best = [],
-    from = [];
-  let end = -1;
-  pairs.forEach(([l, r], i) => {
-    best[i] = 1;
-    from[i] = -1;
-    for (let j = Math.max(0, i - 400); j < i; j++)
-      if (pairs[j][0] < l && pairs[j][1] < r && best[j] + 1 > best[i]) {
-        best[i] = best[j] + 1;
-        from[i] = j;
+    const { into, out } = portsOf(stage, scope, items),
+      backward = stage.scopes[scope.lane]?.name === "backward",
+      upwards = backward && scope.kind === FOLD && stage.twin[scope.id] >= 0 && this.whole[scope.i] === 1,
+      [above, below] = upwards ? [out, into] : [into, out],
+      first = above.length,
+      last = first + items.length,
+      pairs = edges.map((e) => [first + number.get(e.a), first + number.get(e.b)]);
+    const lines = (ports, start, rim) =>
+      ports.forEach((port, at) => {
+        port.top = (ports === above) !== (backward && !upwards);
+        for (const [child, names] of port.lines) {
+          const ends = rim === "into" ? [port.keys[0], child] : [child, port.keys[0]],
+            pair = [start + at, first + number.get(child)];
+          edges.push({ a: ends[0], b: ends[1], n: 1, names, port, rim });
+          pairs.push(rim === "into" ? pair : pair.reverse());
+        }
+      });
+    lines(into, upwards ? last : 0, "into");
+    lines(out, upwards ? 0 : last, "out");
+    const boxes = [...above.map(() => PORT), ...sizes, ...below.map(() => PORT)],
+      result = layered(boxes, pairs, [first, below.length]);
+    edges.forEach((e, i) => {
+      const [a, b] = pairs[i],
+        [from, to] = e.port ? named(stage, e.names.values().next().value) : [e.a, e.b];
+      if (!e.port && a > b !== upwards) {
+        edges[i] = { ...e, against: true }; // the order of execution: it meets no port
+        return;
       }
-    if (end < 0 || best[i] > best[end]) end = i;
-  });
-  const chain = [];
-  for (let i = end; i >= 0; i = from[i]) chain.unshift(pairs[i]);
-  return chain;
+      if (e.rim !== "into") shift(result, result.routes[i], a, this.portAt(e.a, "out", to));
+      if (e.rim !== "out") shift(result, result.routes[i]?.slice().reverse(), b, this.portAt(e.b, "into", from));
+    });
+    bare(result, first, below.length, last);
+    Object.assign(result, { items, number, sizes, edges, into, out });
+    if (backward && !upwards) flip(result);
+    return result;
+  }
+  // whether an edge passes the rim of the box that it leads to
+  goesOn(e) {
+    return !e.against && this.isOpen(e.b) && this.kept[this.stage.scope(e.b).i].into.length > 0;
+  }
+  // how far from the middle of an open scope an edge passes its rim
+  portAt(id, side, key) {
+    if (!this.isOpen(id)) return 0;
+    const kept = this.kept[this.stage.scope(id).i],
+      port = kept[side].find((p) => p.keys.includes(key)) || kept[side].find((p) => p.keys.includes(HIDDEN));
+    return port ? port.x - kept.w / 2 : 0;
+  }
 }
 
-// Everything with absolute places: boxes (outer before inner) and edges, ready to be culled and drawn.
-export function flatten(layout) {
-  const { stage } = layout,
-    boxes = [],
-    edges = [],
-    lanes = [],
-    at = new Map();
-  const lanesShown = stage.scopes.filter((s) => s.kind === LANE && s.children.length),
-    many = lanesShown.length > 1;
-  let x = 20,
-    h = 0;
-  const top = many ? 46 : 20;
-  const place = (scope, left, up, depth) => {
-    const kept = layout.kept[scope.i];
-    kept.edges.forEach((e, i) => {
-      const route = kept.routes[i];
-      if (route)
-        edges.push({ a: e.a, b: e.b, n: e.n, scope: scope.i, points: route.map((p) => [left + p[0], up + p[1]]) });
-    });
-    kept.items.forEach((id, i) => {
-      const [w, tall] = kept.sizes[i],
-        bx = left + kept.x[i] - w / 2,
-        by = up + kept.y[i] - tall / 2,
-        open = layout.isOpen(id);
-      at.set(id, boxes.length);
-      boxes.push({ id, x: bx, y: by, w, h: tall, open, depth });
-      if (open) {
-        const s = stage.scope(id);
-        place(s, bx + (w - layout.kept[s.i].w) / 2, by + HEADER, depth + 1);
-      }
-    });
-  };
-  for (const s of lanesShown) {
-    const kept = layout.kept[s.i],
-      w = Math.max(kept.w, 110);
-    if (many) lanes.push({ name: s.name, x: x + w / 2 });
-    place(s, x + (w - kept.w) / 2, top, 0);
-    x += w + LANE_GAP;
-    h = Math.max(h, kept.h);
+// move the end of a route that is in the row of box i
+function shift({ rows, rank }, route, i, by) {
+  if (!by) return;
+  const { y, h } = rows[rank[i]];
+  for (const p of route || []) {
+    if (Math.abs(p[1] - y) > h / 2 + 0.5) return;
+    p[0] += by;
   }
-  for (const e of edges) {
-    let x0 = Infinity,
-      x1 = -Infinity,
-      y0 = Infinity,
-      y1 = -Infinity;
-    for (const [px, py] of e.points) {
-      x0 = Math.min(x0, px);
-      x1 = Math.max(x1, px);
-      y0 = Math.min(y0, py);
-      y1 = Math.max(y1, py);
-    }
-    Object.assign(e, { x0, x1, y0, y1 });
-  }
-  return { boxes, edges, lanes, at, w: Math.max(x - LANE_GAP + 20, 60), h: h + top + 20 };
+}
+
+// the same without the rows of the ports; a scope's own rim takes their place
+function bare(result, first, below, last) {
+  const above = first ? GAP_Y : 0,
+    h = Math.max(0, result.h - above - (below ? GAP_Y : 0)),
+    place = (y) => Math.min(h, Math.max(0, y - above));
+  result.x = result.x.slice(first, last);
+  result.y = result.y.slice(first, last).map((y) => y - above);
+  result.rank = result.rank.slice(first, last).map((r) => r - +(first > 0));
+  result.rows = result.rows
+    .slice(+(first > 0), result.rows.length - +(below > 0))
+    .map((row) => ({ y: row.y - above, h: row.h }));
+  for (const route of result.routes) if (route) for (const p of route) p[1] = place(p[1]);
+  result.h = h;
 }

@@ -1,31 +1,59 @@
 // The whole graph in a corner of the pane, with a frame around what is in sight; a click there moves the camera.
 import { paintCanvas } from "./draw.js";
 
-const LARGEST = 150; // pixels
+const LARGEST = 150, // pixels
+  EDGE = 10;
 
 export class Minimap {
   constructor(pane, canvas) {
     this.pane = pane;
     this.canvas = canvas;
     const on = (type, act) => canvas.addEventListener(type, act, { signal: pane.off.signal });
-    let held = false;
     on("pointerdown", (e) => {
       canvas.setPointerCapture(e.pointerId);
-      held = true;
+      this.held = true;
       this.goTo(e);
     });
     on("pointermove", (e) => {
-      if (held) this.goTo(e);
+      if (this.held) this.goTo(e);
     });
     on("pointerup", () => {
-      held = false;
+      this.held = false;
     });
+  }
+  // in the corner where it covers no box, the one that it stands in first; false where there is none
+  stand(w, h) {
+    const { pane, canvas } = this,
+      right = pane.w - w - EDGE - pane.app.covered(),
+      low = pane.h - h - EDGE;
+    const free = ([left, top]) =>
+      !pane.scene.boxes.some(
+        (b) =>
+          !b.open &&
+          b.x * pane.k + pane.x < left + w &&
+          (b.x + b.w) * pane.k + pane.x > left &&
+          b.y * pane.k + pane.y < top + h &&
+          (b.y + b.h) * pane.k + pane.y > top,
+      );
+    const corners = [
+        [right, low],
+        [right, EDGE],
+        [EDGE, EDGE],
+      ],
+      at = [this.corner || 0, 0, 1, 2].find((c) => free(corners[c]));
+    if (at === undefined) return false;
+    this.corner = at;
+    const [left, top] = corners[at];
+    canvas.style.left = `${left}px`;
+    canvas.style.top = `${top + pane.el.clientHeight - pane.h}px`;
+    return true;
   }
   goTo(e) {
     const { pane, k } = this,
       r = this.canvas.getBoundingClientRect();
     pane.x = pane.w / 2 - ((e.clientX - r.left) / k) * pane.k;
     pane.y = pane.h / 2 - ((e.clientY - r.top) / k) * pane.k;
+    pane.settled = "";
     pane.moved();
   }
   // the graph looks different now
@@ -38,12 +66,12 @@ export class Minimap {
       room = Math.min(LARGEST, pane.w * 0.22),
       k = (this.k = Math.min(room / scene.w, LARGEST / scene.h)),
       all = scene.w * pane.k <= pane.w + 2 && scene.h * pane.k <= pane.h + 2;
-    canvas.hidden = all || pane.w < 420;
-    if (canvas.hidden) return;
     const w = Math.max(24, scene.w * k),
       h = Math.max(24, scene.h * k),
       scale = devicePixelRatio || 1,
       { ink, focus } = pane.app.theme();
+    canvas.hidden = all || pane.w < 420 || !(this.held || this.stand(w, h));
+    if (canvas.hidden) return;
     if (this.scene !== scene || this.w !== w || this.ink !== ink) {
       Object.assign(this, { scene, w, ink });
       this.still = this.draw(w, h, scale);

@@ -1,7 +1,9 @@
-// One graph on screen: camera, culling, drawing, what is open and selected.
-import { Layout, flatten, HEADER } from "./layout.js";
+// One graph on screen: culling, drawing, what is open and selected.
+import { Camera } from "./camera.js";
+import { Layout, HEADER } from "./layout.js";
+import { flatten } from "./scene.js";
 import { escape } from "../../src/escape.js";
-import { boxHtml, edgeHtml, paintCanvas } from "./draw.js";
+import { pictureHtml, markers, paintCanvas, larger } from "./draw.js";
 import { listen } from "./hands.js";
 import { Minimap } from "./minimap.js";
 import { mark, traces } from "./traces.js";
@@ -10,9 +12,10 @@ const MANY = 1500; // boxes in sight above which the canvas takes over
 let serial = 0;
 const pause = () => new Promise((done) => setTimeout(done, 0));
 
-export class Pane {
+export class Pane extends Camera {
   // app: {paint, theme(), onSelect(id), onBusy(text), say(text), found: Set|null}
   constructor(parent, stage, app) {
+    super();
     this.stage = stage;
     this.app = app;
     this.layout = new Layout(stage);
@@ -20,17 +23,13 @@ export class Pane {
     this.selected = -1;
     this.hovered = -1;
     this.mates = null;
-    this.k = 1;
-    this.x = 0;
-    this.y = 0;
     const el = (this.el = document.createElement("div"));
     el.className = "stage";
     el.innerHTML =
       `<canvas class="far" hidden></canvas><svg tabindex="0" role="tree" aria-label="${escape(
         `graph of ${stage.graph}, ${stage.n} nodes`,
       )}">` +
-      `<defs><marker id="${this.mark}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" ` +
-      `orient="auto" markerUnits="userSpaceOnUse"><path class="tip" d="M0,1L8,4L0,7z"/></marker></defs>` +
+      `<defs>${markers(this.mark)}</defs>` +
       `<g class="world"><g class="things"></g><g class="traces"></g></g></svg><canvas class="map" ` +
       `aria-hidden="true" hidden></canvas><div class="hint" aria-hidden="true"></div>`;
     if (app.heading) el.insertAdjacentHTML("beforeend", `<div class="heading">${escape(app.heading)}</div>`);
@@ -65,7 +64,8 @@ export class Pane {
     if (!first) this.x += (w - this.w) / 2; // what was in the middle stays there
     this.w = w;
     this.h = h;
-    if (first && !this.kept) this.home();
+    if (first && !this.kept) this.begin();
+    else if (this.settled) this[this.settled]();
     else this.moved(true);
     if (first && this.later !== undefined) {
       const b = this.place(this.later);
@@ -73,63 +73,13 @@ export class Pane {
     }
   }
 
-  // ---- camera
-  // readable first: the width fits, a long graph starts at its top
-  home() {
-    if (!this.w) return;
-    const fit = Math.min((this.w - 24) / this.scene.w, 1.1),
-      all = Math.min(fit, (this.h - 16) / this.scene.h);
-    this.k = Math.max(all, Math.min(fit, 0.9), 0.6);
-    this.x = Math.max(10, (this.w - this.scene.w * this.k) / 2);
-    this.y = this.scene.h * this.k < this.h ? (this.h - this.scene.h * this.k) / 2 : 4;
-    this.moved(true);
-  }
-  fit() {
-    this.k = Math.max(0.002, Math.min((this.w - 24) / this.scene.w, (this.h - 16) / this.scene.h, 1.1));
-    this.x = (this.w - this.scene.w * this.k) / 2;
-    this.y = (this.h - this.scene.h * this.k) / 2;
-    this.moved(true);
-  }
-  zoom(factor, px = this.w / 2, py = this.h / 2) {
-    const k = Math.max(
-        Math.min(0.05, this.w / this.scene.w / 2, this.h / this.scene.h / 2),
-        Math.min(4, this.k * factor),
-      ),
-      f = k / this.k;
-    this.x = px - (px - this.x) * f;
-    this.y = py - (py - this.y) * f;
-    this.k = k;
-    this.moved();
-  }
-  pan(dx, dy) {
-    this.x += dx;
-    this.y += dy;
-    this.moved();
-  }
-  centre(id, least = 0.55) {
-    if (!this.w) {
-      this.later = id;
-      return;
-    } // not on screen yet
-    const at = this.scene.at.get(id);
-    if (at === undefined) return;
-    const b = this.scene.boxes[at];
-    if (this.k < least) this.k = Math.max(least, 0.75);
-    this.x = this.w / 2 - (b.x + b.w / 2) * this.k;
-    this.y = this.h / 2 - (b.y + Math.min(b.h, this.h / this.k) / 2) * this.k;
-    this.moved();
-  }
-  whole() {
-    const { k, x, y, scene } = this;
-    return x >= 0 && y >= 0 && x + scene.w * k <= this.w + 1 && y + scene.h * k <= this.h + 1;
-  } // all of it is seen
-  inSight(b) {
-    return (
-      b.x * this.k + this.x > 0 &&
-      b.y * this.k + this.y > 0 &&
-      (b.x + b.w) * this.k + this.x < this.w &&
-      (b.y + Math.min(b.h, 60)) * this.k + this.y < this.h
-    );
+  // opened as far as all of it is seen and read
+  begin() {
+    if (!this.restored) {
+      this.layout.openInto(this.w - 24, this.h - 16);
+      this.build();
+    }
+    this.home();
   }
   moved(all = false) {
     if (all) this.drawn = null;
@@ -142,7 +92,8 @@ export class Pane {
 
   // ---- drawing
   zoomClass() {
-    return this.k < 0.12 ? 0 : this.k < 0.22 ? 1 : this.k < 0.3 ? 2 : this.k < 0.4 ? 3 : this.k < 0.45 ? 4 : 5;
+    const { k } = this;
+    return k < 0.12 ? 0 : k < 0.22 ? 1 : k < 0.3 ? 2 : k < 0.4 ? 3 : k < 0.45 ? 4 : 5 + larger(k);
   }
   frame() {
     if (!this.w) return;
@@ -182,24 +133,23 @@ export class Pane {
     }
     const { stage, layout } = this,
       paint = this.app.paint(stage),
-      z = this.k,
       found = this.found;
-    let html = this.scene.lanes
-      .map((l) => `<text class="lane" x="${l.x}" y="26" text-anchor="middle">${l.name}</text>`)
-      .join("");
-    for (const b of seen) if (b.open) html += boxHtml(stage, layout, paint, b, z);
-    for (const e of this.scene.edges)
-      if (e.x0 < cull.x1 && e.x1 > cull.x0 && e.y0 < cull.y1 && e.y1 > cull.y0) html += edgeHtml(e, this.mark);
-    for (const b of seen) if (!b.open) html += boxHtml(stage, layout, paint, b, z);
-    this.things.innerHTML = html;
-    this.byId = new Map();
-    for (const g of this.things.querySelectorAll("[data-id]")) this.byId.set(+g.dataset.id, g);
+    const edges = new Map();
+    this.scene.edges.forEach((e, at) => {
+      if (e.x0 < cull.x1 && e.x1 > cull.x0 && e.y0 < cull.y1 && e.y1 > cull.y0) edges.set(at, e);
+    });
+    this.things.innerHTML = pictureHtml(stage, layout, paint, this.scene, seen, edges, this.k, this.mark);
+    const byNumber = (name) =>
+      new Map([...this.things.querySelectorAll(`[data-${name}]`)].map((g) => [+g.dataset[name], g]));
+    this.byId = byNumber("id");
+    this.byEdge = byNumber("e");
+    this.current();
     if (found)
       for (const [id, g] of this.byId) {
         const hits = found.has(id);
         const open = g.classList.contains("open");
         g.classList.toggle("hit", hits && !open);
-        if (!hits && !open) g.classList.add("dim");
+        if (!hits && !open && !this.app.soft?.()) g.classList.add("dim");
       }
     if (this.mates) for (const id of this.mates) this.byId.get(id)?.classList.add("mate");
     this.byId.get(this.selected)?.classList.add("sel");
@@ -242,6 +192,7 @@ export class Pane {
   // after something was opened or closed: the box that was acted on stays where it is on screen
   relayout(anchor = -1) {
     const old = anchor >= 0 ? this.place(anchor) : null;
+    this.settled = "";
     this.layout.now();
     this.build();
     const now = anchor >= 0 ? this.place(anchor) : null;
@@ -263,8 +214,12 @@ export class Pane {
     this.found = this.app.foundIn ? this.app.foundIn(this) : null;
     this.moved(true);
   }
-  async setAll(open) {
-    this.layout.setAll(open);
+  // open so many levels of scopes; what is looked at stays where it is
+  async setLevel(level) {
+    const { stage, layout } = this,
+      anchor = this.inFocus();
+    if (level === Infinity) layout.setAll(true);
+    else layout.setLevel(level);
     const turn = (this.turn = (this.turn || 0) + 1);
     this.app.onBusy("laying out …");
     await this.layout.slices(pause);
@@ -273,6 +228,25 @@ export class Pane {
     this.build();
     this.refresh();
     this.home();
+    const now = anchor && this.place(layout.standIn(anchor.id));
+    if (now && !this.whole()) {
+      this.settled = "";
+      this.x = anchor.x - (now.x + now.w / 2) * this.k;
+      this.y = anchor.y - now.y * this.k;
+      if (!this.scene.boxes.some((b) => !b.open && this.inSight(b))) this.centre(first(stage, layout, now.id));
+    }
+    this.app.say(
+      level === Infinity ? "every scope is open" : level ? `open to level ${level}` : "every scope is closed",
+    );
+  }
+  // the box that is selected, else the one nearest to the middle, with the place of its head on screen
+  inFocus() {
+    const on = (b) => ({ id: b.id, x: this.x + (b.x + b.w / 2) * this.k, y: this.y + b.y * this.k }),
+      far = (b) => Math.hypot(on(b).x - this.w / 2, on(b).y - this.h / 2),
+      chosen = this.place(this.selected);
+    if (chosen && this.inSight(chosen)) return on(chosen);
+    const near = this.scene.boxes.filter((b) => !b.open && this.inSight(b)).sort((a, b) => far(a) - far(b))[0];
+    return near ? on(near) : null;
   }
   toggle(id) {
     const scope = this.stage.scope(id);
@@ -330,10 +304,20 @@ export class Pane {
     const now = this.byId?.get(id);
     now?.classList.add("sel");
     now?.setAttribute("aria-selected", "true");
+    this.current();
     if (show && id >= 0) this.centre(id);
     else if (this.drawn?.far) this.moved(true);
     this.trace();
     if (!quiet) this.app.onSelect(id, this);
+  }
+
+  // where a screen reader's cursor is
+  current() {
+    const at = this.byId?.get(this.selected);
+    if (at) {
+      at.id = `${this.mark}-${this.selected}`;
+      this.svg.setAttribute("aria-activedescendant", at.id);
+    } else this.svg.removeAttribute("aria-activedescendant");
   }
 
   // ---- what is pointed at
@@ -354,4 +338,10 @@ export class Pane {
     clearTimeout(this.telling);
     this.telling = setTimeout(() => this.hint.classList.remove("on"), 1600);
   }
+}
+
+// the first box in a scope that is drawn closed
+function first(stage, layout, id) {
+  while (layout.isOpen(id)) id = layout.shown(stage.scope(id))[0];
+  return id;
 }

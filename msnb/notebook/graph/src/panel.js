@@ -1,9 +1,11 @@
 // The text beside the graph: one node, one scope, or the whole graph when nothing is selected.
 import { escape } from "../../src/escape.js";
+import { placeOf } from "../../src/place.js";
 import { human, written } from "./colour.js";
 import { FOLD, CROWD, UNIT, CONTROL, LANE, PAGE, sizeOf } from "./payload.js";
 
 const link = (id, text) => `<button class="link" data-go="${id}">${escape(text)}</button>`;
+const copyLink = (id) => ` · <button class="link" data-link="${id}" title="copy a link to this">copy link</button>`;
 const row = (name, value) => (value === "" || value === undefined ? "" : `<tr><td>${name}</td><td>${value}</td></tr>`);
 const typeOf = (kind) => escape(kind.startsWith("=") ? kind.slice(1) : kind.replace(/@(\d+)$/, "  (result $1)"));
 
@@ -22,8 +24,10 @@ function ownValues(schemes, id) {
 }
 
 function crumbs(stage, id) {
-  const parts = stage.chain(id).filter((s) => s.kind !== LANE && s.kind !== UNIT);
-  return parts.length ? `<p class="kind">${parts.map((s) => link(s.id, stage.title(s.id))).join(" / ")}</p>` : "";
+  const around = stage.chain(id).filter((s) => s.kind !== LANE && s.kind !== UNIT),
+    own = stage.lone(id), // a Cell that is drawn as its one operator
+    parts = [...around.map((s) => link(s.id, stage.title(s.id))), ...(own ? [escape(own.name)] : [])];
+  return parts.length ? `<p class="kind">${parts.join(" / ")}</p>` : "";
 }
 
 function inputRows(stage, id) {
@@ -43,6 +47,15 @@ function inputRows(stage, id) {
 
 const ungraded = `<br><span class='kind'>no gradient</span>`;
 
+const costs = (sig, values) =>
+  `<h4>Cost</h4><table>${row("FLOPs", human(sig.flops))}${row("memory traffic", human(sig.bytes, "B"))}${row(
+    "results",
+    human(
+      sig.outs.reduce((a, t) => a + sizeOf(t).bytes, 0),
+      "B",
+    ),
+  )}${row("intensity", sig.bytes ? `${(sig.flops / sig.bytes).toPrecision(3)} FLOP/byte` : "")}${values}</table>`;
+
 export function nodePanel(stage, id, schemes) {
   const sig = stage.sigOf(id),
     source = stage.sourceOf(id),
@@ -55,10 +68,12 @@ export function nodePanel(stage, id, schemes) {
     .filter((r) => r < 0 && stage.params[-1 - r].weight)
     .map((r) => stage.params[-1 - r]);
   return (
-    `<h3>${escape(sig.op)}</h3><p class="kind">CNode %${stage.number(id)}, ${lane}</p>${crumbs(stage, id)}` +
+    `<h3>${escape(sig.op)}</h3><p class="kind">CNode %${stage.number(id)}, ${lane}${copyLink(id)}</p>` +
+    crumbs(stage, id) +
+    (stage.problem?.id === id ? `<p class="bad">${escape(stage.problem.said)}</p>` : "") +
     (source
-      ? `<h4>Source</h4><button class="link" data-reveal="${id}" title="show this line">${escape(source[0])}, ` +
-        `line ${source[1]}</button>${
+      ? `<h4>Source</h4><button class="link" data-reveal="${id}" title="show this line">` +
+        `${escape(placeOf(source))}</button>${
           source[2] && source[2] !== "<module>" ? ` <span class="kind">in ${escape(source[2])}</span>` : ""
         }${source[3] ? `<pre>${escape(source[3])}</pre>` : ""}`
       : "") +
@@ -66,28 +81,21 @@ export function nodePanel(stage, id, schemes) {
       ? `<h4>Attributes</h4><table>${sig.attrs.map(([k, v]) => row(escape(k), escape(v))).join("")}</table>`
       : "") +
     (sig.ins.length ? `<h4>Inputs</h4><table>${inputRows(stage, id)}</table>` : "") +
-    `<h4>${sig.outs.length > 1 ? "Outputs" : "Output"}</h4><table>` +
-    `${sig.outs.map((t, i) => row(sig.outs.length > 1 ? `[${i}]` : "result", typeOf(t))).join("")}</table>` +
+    (sig.outs.length
+      ? `<h4>${sig.outs.length > 1 ? "Outputs" : "Output"}</h4><table>` +
+        `${sig.outs.map((t, i) => row(sig.outs.length > 1 ? `[${i}]` : "result", typeOf(t))).join("")}</table>`
+      : "") +
     (weights.length
       ? `<h4>Parameters</h4><table>` +
         weights.map((p) => row(escape(p.name), escape(p.type) + (p.grad ? "" : ungraded))).join("") +
         `</table>`
       : "") +
-    `<h4>Cost</h4><table>${row("FLOPs", human(sig.flops))}${row("memory traffic", human(sig.bytes, "B"))}${row(
-      "results",
-      human(
-        sig.outs.reduce((a, t) => a + sizeOf(t).bytes, 0),
-        "B",
-      ),
-    )}${row("intensity", sig.bytes ? `${(sig.flops / sig.bytes).toPrecision(3)} FLOP/byte` : "")}${values}</table>` +
+    (stage.problem?.id === id ? "" : costs(sig, values)) +
     (readers.length
       ? `<h4>Read by</h4><table>${readers
           .slice(0, 12)
           .map((r) =>
-            row(
-              link(r, `%${stage.number(r)} ${stage.op(r)}`),
-              `<span class="kind">${escape(stage.path(r).split("/").pop() || "")}</span>`,
-            ),
+            row(link(r, `%${stage.number(r)} ${stage.op(r)}`), `<span class="kind">${escape(stage.where(r))}</span>`),
           )
           .join("")}</table>${more}`
       : "") +
@@ -110,10 +118,7 @@ export function argumentPanel(stage, id) {
     `<h4>${p.result ? "Made by" : "Read by"}</h4><table>${near
       .slice(0, 20)
       .map((r) =>
-        row(
-          link(r, `%${stage.number(r)} ${stage.op(r)}`),
-          `<span class="kind">${escape(stage.path(r).split("/").pop() || "")}</span>`,
-        ),
+        row(link(r, `%${stage.number(r)} ${stage.op(r)}`), `<span class="kind">${escape(stage.where(r))}</span>`),
       )
       .join("")}</table>`
   );
@@ -182,8 +187,8 @@ export function scopePanel(stage, id, schemes) {
   const values = ownValues(schemes, id);
   const kind = KIND_NAMES[s.kind] || (s.kind === LANE ? "lane" : "scope");
   return (
-    `<h3>${escape(stage.title(id))}</h3><p class="kind">${kind}, ${stage.laneOf(id)}</p>${crumbs(stage, id)}<h4>` +
-    `Inside</h4><table>` +
+    `<h3>${escape(stage.title(id))}</h3><p class="kind">${kind}, ${stage.laneOf(id)}${copyLink(id)}</p>` +
+    `${crumbs(stage, id)}<h4>Inside</h4><table>` +
     row("nodes", s.size) +
     row(
       s.kind === FOLD || s.kind === CROWD ? "repeats" : "",
@@ -207,6 +212,17 @@ export function ramp({ ramp: { stops, low, high, log } }) {
   );
 }
 
+// what each colour means, and how many have it
+export const keys = (legend) =>
+  legend
+    .map(
+      ([label, fill, line, count]) =>
+        `<p><span class="key" style="background:${fill};border-color:${line}"></span>${escape(label)}${
+          count === undefined ? "" : ` <span class="kind">${count}</span>`
+        }</p>`,
+    )
+    .join("");
+
 export function graphPanel(stage, paint, scheme) {
   const all = census(
       stage,
@@ -215,16 +231,7 @@ export function graphPanel(stage, paint, scheme) {
     lanes = [stage.forward, stage.backward, stage.update].filter(Boolean);
   const args = stage.params.filter((p) => !p.weight),
     weights = new Set(stage.params.map((p, i) => (p.weight ? i : -1)).filter((i) => i >= 0));
-  const legend = paint.legend
-    ? paint.legend
-        .map(
-          ([label, fill, line, count]) =>
-            `<p><span class="key" style="background:${fill};border-color:${line}"></span>${escape(label)}${
-              count === undefined ? "" : ` <span class="kind">${count}</span>`
-            }</p>`,
-        )
-        .join("")
-    : ramp(paint);
+  const legend = paint.legend ? keys(paint.legend) : ramp(paint);
   return (
     `<h3>${escape(stage.graph)}</h3><p class="kind">FuncGraph, ` +
     `${stage.name}` +

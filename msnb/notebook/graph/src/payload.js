@@ -2,6 +2,8 @@
 // Nodes are numbered 0..n-1; scope s is item n+s, and arguments come after the scopes, so that one integer names
 // anything that can be drawn as a box.
 import { bytesOf, unzip } from "../../src/bytes.js";
+import { findTwins } from "./twins.js";
+import { givenBy, noteOf, titleOf } from "./words.js";
 
 export const ROOT = 0,
   LANE = 1,
@@ -10,7 +12,8 @@ export const ROOT = 0,
   FOLD = 4,
   UNIT = 5,
   CROWD = 6,
-  PAGE = 7;
+  PAGE = 7,
+  LONE = 8;
 
 export async function unpack(bytes) {
   return JSON.parse(await unzip(bytesOf(bytes)));
@@ -27,11 +30,6 @@ function unpackDiff({ a, b, links, first, second }) {
     to = running(links[1]),
     forth = new Map(),
     back = new Map();
-  const put = (map, key, value) => {
-    const list = map.get(key);
-    if (list) list.push(value);
-    else map.set(key, [value]);
-  };
   for (let i = 0; i < from.length; i++) {
     put(forth, from[i], to[i]);
     put(back, to[i], from[i]);
@@ -44,6 +42,12 @@ function unpackDiff({ a, b, links, first, second }) {
       { links: back, state: (i) => STATES[second[i]] },
     ],
   };
+}
+
+export function put(map, key, value) {
+  const list = map.get(key);
+  if (list) list.push(value);
+  else map.set(key, [value]);
 }
 
 function running(differences) {
@@ -100,6 +104,7 @@ export class Stage {
     this.srcs = raw.srcs;
     this.columns = raw.columns;
     this.outputs = raw.outputs;
+    this.returned = new Set(raw.outputs.map(([ref, slot]) => (typeof slot === "string" ? -1 : ref)));
     this.scopeOf = running(nodes.scope);
     this.sig = running(nodes.sig);
     this.src = running(nodes.src);
@@ -108,10 +113,14 @@ export class Stage {
     this.times = nodes.times || null;
     this.total = this.times ? this.times.reduce((a, b) => a + b, 0) : n;
     this.readInputs(nodes.ins, raw.extra);
+    this.most = n + raw.scopes.name.length + this.params.length + raw.outputs.length; // ids there can be
     this.readScopes(raw.scopes);
-    this.liftEdges();
-    this.findTwins();
+    this.eachEdge((a, b) => this.lift(a, b));
+    findTwins(this);
     this.placeArguments(raw.written || 0);
+    // where tracing ended with an error: the node, and what holds it
+    this.problem = raw.problem ? { id: raw.problem[0], said: raw.problem[1] } : null;
+    this.failing = new Set(this.problem ? [this.problem.id, ...this.chain(this.problem.id).map((s) => s.id)] : []);
   }
 
   // a constant input has no producer and stands in the signature only, marked by "="
@@ -130,6 +139,8 @@ export class Stage {
     }
     start[n] = at;
     this.extra = extra;
+    this.extraInto = new Map();
+    for (const [a, b] of extra) put(this.extraInto, b, a);
     const count = new Int32Array(n + 1);
     this.eachEdge((a) => count[a + 1]++);
     for (let i = 0; i < n; i++) count[i + 1] += count[i];
@@ -187,17 +198,22 @@ export class Stage {
     return this.times ? this.times[id] : 1;
   }
 
-  readScopes({ name, parent, kind, count }) {
+  readScopes({ name, parent, kind, count, path }) {
     const n = this.n;
     this.scopes = name.map((label, i) => ({
       i,
       id: n + i,
       name: label,
+      path: path?.[i] || "", // as the user wrote it: layer3.2.conv2
+      title: path?.[i]?.replace(/^\./, "") || label,
       parent: parent[i],
       kind: kind[i],
       children: [],
       edges: new Map(),
+      into: [],
+      out: [],
       size: 0,
+      last: -1,
       start: n,
       depth: 0,
       flops: 0,
@@ -208,98 +224,71 @@ export class Stage {
     for (const scope of this.scopes)
       if (scope.parent >= 0) {
         const above = this.scopes[scope.parent];
-        above.children.push(scope.id);
+        if (scope.kind !== LONE) above.children.push(scope.id);
         scope.depth = above.depth + 1;
+        if (scope.path.startsWith(".")) scope.path = this.around(above) + scope.path;
         scope.lane = scope.kind === LANE ? scope.i : above.lane;
       }
     for (let i = 0; i < n; i++) {
       const own = this.sigs[this.sig[i]],
         times = this.timesOf(i);
-      this.scopes[this.scopeOf[i]].children.push(i);
+      this.frameOf(i).children.push(i);
       for (let s = this.scopes[this.scopeOf[i]]; s; s = this.scopes[s.parent]) {
         s.size += times;
         s.flops += own.flops * times;
         s.bytes += own.bytes * times;
         if (i < s.start) s.start = i;
+        s.last = i;
       }
     }
-    const first = (id) => (id < n ? id : this.scopes[id - n].start);
     // a loop or branch ends in the node that gives its result, below its bodies
-    const holds = (scope) =>
-      scope.kind === CONTROL && scope.children.some((id) => id >= n && this.scopes[id - n].kind === CONTROL);
+    const first = (id) => (id >= n ? this.scopes[id - n].start : this.extraInto.has(id) ? n : id);
     for (const scope of this.scopes)
-      if (scope.kind !== FOLD && scope.kind !== ROOT && !holds(scope))
-        scope.children.sort((a, b) => first(a) - first(b));
+      if (scope.kind !== FOLD && scope.kind !== ROOT) scope.children.sort((a, b) => first(a) - first(b));
   }
 
-  // every edge belongs to the innermost scope that holds both ends, between its two children
-  liftEdges() {
-    const { scopes, scopeOf, n } = this,
-      total = n + scopes.length;
-    this.eachEdge((a, b) => {
-      let s = scopes[scopeOf[a]],
-        t = scopes[scopeOf[b]],
-        from = a,
-        to = b;
-      while (s.depth > t.depth) {
+  // the Cell that is drawn as this one operator, null for what is no such Cell
+  lone(id) {
+    const scope = id < this.n ? this.scopes[this.scopeOf[id]] : null;
+    return scope?.kind === LONE ? scope : null;
+  }
+  // the innermost scope that a node is drawn in
+  frameOf(id) {
+    const scope = this.scopes[this.scopeOf[id]];
+    return scope.kind === LONE ? this.scopes[scope.parent] : scope;
+  }
+
+  // An edge belongs to the innermost scope that holds both ends, between its two children. Each scope on the way there
+  // knows what passes its rim, as [what is beside it or beside one around it, own child, node].
+  lift(a, b) {
+    const { scopes } = this,
+      left = [],
+      entered = [];
+    let s = this.home(a),
+      t = this.home(b),
+      from = a,
+      to = b;
+    while (s !== t) {
+      const deeper = s.depth - t.depth;
+      if (deeper >= 0) {
+        left.push(s, from);
         from = s.id;
         s = scopes[s.parent];
       }
-      while (t.depth > s.depth) {
+      if (deeper <= 0) {
+        entered.push(t, to);
         to = t.id;
         t = scopes[t.parent];
       }
-      while (s !== t) {
-        from = s.id;
-        s = scopes[s.parent];
-        to = t.id;
-        t = scopes[t.parent];
-      }
-      if (from === to) return;
-      const key = from * total + to,
-        known = s.edges.get(key);
-      if (known) known.n++;
-      else s.edges.set(key, { a: from, b: to, n: 1 });
-    });
-  }
-
-  // what stands on the same row in the other lane: scopes by name, calls of one operator by their order
-  findTwins() {
-    this.twin = new Int32Array(this.n + this.scopes.length).fill(-1);
-    const lane = (name) => this.scopes.find((s) => s.kind === LANE && s.name === name);
-    this.forward = lane("forward");
-    this.backward = lane("backward");
-    this.update = lane("update");
-    // XLA runs its kernels in an order of its own, so there are no rows to match
-    if (this.forward && this.backward && !this.compiled) this.matchScopes(this.forward, this.backward);
-  }
-
-  matchScopes(f, b) {
-    this.twin[f.id] = b.id;
-    this.twin[b.id] = f.id;
-    const names = new Map(),
-      calls = new Map();
-    for (const id of b.children) {
-      if (id >= this.n) names.set(this.scopes[id - this.n].name, id);
-      else {
-        const op = this.op(id).replace(/^grad/, "");
-        (calls.get(op) || calls.set(op, []).get(op)).push(id);
-      }
     }
-    for (const id of f.children) {
-      if (id >= this.n) {
-        const own = this.scopes[id - this.n],
-          mate = names.get(own.name);
-        if (mate !== undefined && this.scopes[mate - this.n].kind === own.kind)
-          this.matchScopes(own, this.scopes[mate - this.n]);
-      } else {
-        const mate = calls.get(this.op(id))?.pop(); // gradients come in the opposite order
-        if (mate !== undefined) {
-          this.twin[id] = mate;
-          this.twin[mate] = id;
-        }
-      }
-    }
+    if (from === to) return;
+    const key = from * this.most + to,
+      known = s.edges.get(key);
+    if (known) known.n++;
+    else s.edges.set(key, { a: from, b: to, n: 1 });
+    if (s.kind === ROOT) return; // between two lanes
+    for (let i = 0; i < left.length; i += 2) left[i].out.push([to, left[i + 1], a]);
+    for (let i = 0; i < entered.length; i += 2) entered[i].into.push([from, entered[i + 1], b]);
   }
 
   // what the program is called with stands on top of the forward lane, what it returns below the lane that makes it;
@@ -308,6 +297,8 @@ export class Stage {
     const readers = this.params.map(() => []),
       lane = this.forward || this.scopes[1];
     this.args = [];
+    this.argumentOf = new Map();
+    this.resultsOf = new Map();
     this.firstArgument = this.n + this.scopes.length;
     if (!lane) return;
     for (let i = 0; i < this.n; i++)
@@ -315,28 +306,12 @@ export class Stage {
     const read = this.params
       .map((_, p) => p)
       .filter((p) => readers[p].some((i) => this.scopes[this.scopeOf[i]].lane === lane.i));
-    const total = this.firstArgument + this.params.length + this.outputs.length;
-    const link = (a, b, where) => {
-      const key = a * total + b,
-        known = where.edges.get(key);
-      if (known) known.n++;
-      else where.edges.set(key, { a, b, n: 1 });
-    };
-    const below = (id, where) => {
-      let at = id,
-        s = this.scopes[this.scopeOf[id]];
-      while (s !== where) {
-        at = s.id;
-        s = this.scopes[s.parent];
-      }
-      return at;
-    };
     if (read.length <= MOST_ENDS)
       read.forEach((p, k) => {
         const id = this.firstArgument + k;
+        this.argumentOf.set(-1 - p, id);
         this.args.push({ name: this.params[p].name, type: this.params[p].type, readers: readers[p], inputs: [], lane });
-        for (const reader of readers[p])
-          if (this.scopes[this.scopeOf[reader]].lane === lane.i) link(id, below(reader, lane), lane);
+        for (const reader of readers[p]) if (this.scopes[this.scopeOf[reader]].lane === lane.i) this.lift(id, reader);
       });
     lane.children.unshift(...this.args.map((_, k) => this.firstArgument + k));
     const results = this.outputs
@@ -356,7 +331,8 @@ export class Stage {
           lane: where,
           result: true,
         });
-        link(below(ref, where), id, where);
+        put(this.resultsOf, ref, id);
+        this.lift(ref, id);
         where.children.push(id);
       }
   }
@@ -384,7 +360,7 @@ export class Stage {
   }
   home(id) {
     if (this.isArgument(id)) return this.argument(id).lane;
-    return this.isScope(id) ? this.scopes[this.scope(id).parent] : this.scopes[this.scopeOf[id]];
+    return this.isScope(id) ? this.scopes[this.scope(id).parent] : this.frameOf(id);
   }
   laneOf(id) {
     if (this.isArgument(id)) return this.argument(id).lane.name;
@@ -403,6 +379,18 @@ export class Stage {
       ? this.argument(id).readers
       : this.outs.subarray(this.outStart[id], this.outStart[id + 1]);
   }
+  // what a node reads and feeds, as ids: nodes, inputs of the program and its results; no weights
+  *sources(id) {
+    for (const ref of this.inputs(id)) {
+      if (ref >= 0) yield ref;
+      else if (this.argumentOf.has(ref)) yield this.argumentOf.get(ref);
+    }
+    yield* this.extraInto.get(id) || [];
+  }
+  *users(id) {
+    yield* this.readers(id);
+    yield* this.resultsOf.get(id) || [];
+  }
   chain(id) {
     const up = [];
     for (let s = this.home(id); s && s.kind !== ROOT; s = this.scopes[s.parent]) up.unshift(s);
@@ -410,10 +398,18 @@ export class Stage {
   }
   // the scope as the network's author knows it, without boxes that only the drawing has
   path(id) {
-    return this.chain(id)
-      .filter((s) => s.kind === SCOPE || s.kind === CONTROL)
+    return [...this.chain(id), this.lone(id)]
+      .filter((s) => s?.kind === SCOPE || s?.kind === CONTROL || s?.kind === LONE)
       .map((s) => s.name)
       .join("/");
+  }
+  // attribute path of the Cell that an item is, or stands in
+  where(id) {
+    return (this.isScope(id) && this.scope(id).path) || this.around(this.home(id));
+  }
+  around(scope) {
+    for (let s = scope; s; s = this.scopes[s.parent]) if (s.path && s.kind !== FOLD) return s.path;
+    return "";
   }
   *below(scope) {
     const stack = [...scope.children].reverse();
@@ -424,22 +420,10 @@ export class Stage {
     }
   }
   title(id) {
-    if (id < this.n) return this.op(id);
-    if (this.isArgument(id)) return this.argument(id).name;
-    const s = this.scope(id);
-    return s.kind === UNIT ? `repeat ${+s.name + 1}` : s.name || this.graph;
+    return titleOf(this, id);
   }
-  note(id) {
-    if (this.isScope(id)) {
-      const s = this.scope(id);
-      return s.kind === FOLD || s.kind === CROWD
-        ? `× ${s.count || s.children.length}`
-        : `${s.size} ${s.size === 1 ? "node" : "nodes"}`;
-    }
-    const { outs, main } = this.isArgument(id) ? { outs: [this.argument(id).type], main: 0 } : this.sigOf(id),
-      type = outs[main];
-    if (!type) return "";
-    const shape = type.slice(type.indexOf("[") + 1, -1);
-    return shape ? shape.replaceAll(", ", "×") : type.slice(0, type.indexOf("["));
+  // `given` takes the place of its result
+  note(id, given = givenBy(this, id)) {
+    return noteOf(this, id, given);
   }
 }

@@ -1,7 +1,21 @@
-// Finds nodes. Words must all occur in the operator, its scope, its parameters or its line of source;
-// op:Conv2D, scope:fc1, dtype:Float16, line:12 and param:weight look in one place only.
-
+// Finds nodes. Words must all occur in the operator, its scope (with or without classes) or its Parameters; /.../ is a
+// regular expression for these. In one place only look op:Conv2D, scope:layer1.0 (whole names), shape:64x128 (of a
+// result or Parameter, * for any number), dtype:Float16, param:weight, line:12 and source:relu.
+// What is called as the words say comes first.
 import { kindName } from "./colour.js";
+
+const REGEX = /(?:^|\s)\/((?:\\.|[^/\\])+)\/(?=\s|$)/g;
+
+/** The path of attributes that leads to a scope, as in network.layer1.0.conv; its class is what follows the "-". */
+export const dotted = (path) =>
+  path
+    .split("/")
+    .filter((part, i) => i || part !== "Default")
+    .map((part) => part.replace(/-[^-]*$/, ""))
+    .join(".");
+
+/** What a reader calls the Cell that a box is or stands in: as the user wrote it, where that is known. */
+export const written = (stage, id) => stage.where(id) || dotted(stage.path(id));
 
 export class Search {
   constructor(stage) {
@@ -13,53 +27,89 @@ export class Search {
     if (this.texts) return;
     const { stage } = this,
       paths = stage.scopes.map(() => null);
-    this.path = (i) => (paths[stage.scopeOf[i]] ??= stage.path(i).toLowerCase());
-    const sources = stage.srcs.map((s) => (s ? `${s[0]}:${s[1]} ${s[2]} ${s[3]}`.toLowerCase() : ""));
-    this.source = (i) => sources[stage.src[i]];
-    this.params = (i) => {
-      const names = [];
-      for (const ref of stage.inputs(i)) if (ref < 0) names.push(stage.params[-1 - ref].name.toLowerCase());
-      return names.join(" ");
-    };
-    this.ops = stage.sigs.map((s) => s.op.toLowerCase());
-    this.types = stage.sigs.map((s) => s.outs.join(" ").toLowerCase());
+    // what the scope is called that a node stands in: its path, with classes and without, and as the user wrote it
+    this.called = (i) => (paths[stage.scopeOf[i]] ??= [stage.path(i), dotted(stage.path(i)), stage.where(i)]);
+    this.params = (i) => [...stage.inputs(i)].filter((ref) => ref < 0).map((ref) => stage.params[-1 - ref]);
+    this.names = (i) => [stage.op(i), ...this.called(i), ...this.params(i).map((p) => p.name)];
     this.texts = true;
   }
 
-  // type: null, ["op", name] or ["kind", name]
-  find(query, type = null, limit = Infinity) {
-    const words = query.trim().toLowerCase().split(/\s+/).filter(Boolean);
-    if (!words.length && !type) return null;
+  /** Ids of what is found, null where nothing was asked for; `problem` says why a query is none.
+   * type: null, ["op", name] or ["kind", name]. */
+  find(query, type = null) {
+    this.problem = "";
+    if (!query.trim() && !type) return null;
     this.prepare();
     const { stage } = this,
-      tests = words.map((word) => {
-        const [, field, value] = word.match(/^(op|scope|dtype|line|param|source):(.+)$/) || [];
-        if (field === "op")
-          return (i) => this.ops[stage.sig[i]].replace(/^grad/, "") === value || this.ops[stage.sig[i]] === value;
-        if (field === "scope") return (i) => this.path(i).includes(value);
-        if (field === "dtype") return (i) => this.types[stage.sig[i]].includes(`${value}[`);
-        if (field === "line")
-          return (i) => {
-            const s = stage.sourceOf(i);
-            return !!s && String(s[1]) === value;
-          };
-        if (field === "param") return (i) => this.params(i).includes(value);
-        if (field === "source") return (i) => this.source(i).includes(value);
-        return (i) =>
-          this.ops[stage.sig[i]].includes(word) ||
-          this.path(i).includes(word) ||
-          this.params(i).includes(word) ||
-          this.source(i).includes(word);
-      });
+      tests = [];
     if (type) {
       const fits = stage.sigs.map((s) => {
         const op = s.op.replace(/^grad/, "");
         return type[0] === "op" ? op === type[1] : kindName(op) === type[1];
       });
-      tests.unshift((i) => fits[stage.sig[i]]);
+      tests.push((i) => fits[stage.sig[i]]);
+    }
+    const rest = query.replace(REGEX, (_, text) => {
+      try {
+        const wanted = new RegExp(text, "i");
+        tests.push((i) => this.names(i).some((name) => wanted.test(name)));
+      } catch {
+        this.problem = `/${text}/ is no regular expression`;
+      }
+      return " ";
+    });
+    if (this.problem) return [];
+    const plain = [];
+    for (const word of rest.toLowerCase().split(/\s+/).filter(Boolean)) {
+      const [, field, value] = word.match(/^(op|scope|shape|dtype|line|param|source):(.+)$/) || [];
+      if (!field) plain.push(word);
+      tests.push(field ? this[field](value) : (i) => this.names(i).some((name) => name.toLowerCase().includes(word)));
     }
     const found = [];
-    for (let i = 0; i < stage.n && found.length < limit; i++) if (tests.every((test) => test(i))) found.push(i);
-    return found;
+    for (let i = 0; i < stage.n; i++) if (tests.every((test) => test(i))) found.push(i);
+    if (!plain.length) return found;
+    const called = (i) => plain.every((word) => this.names(i).some((name) => ends(name.toLowerCase(), word)));
+    const first = new Set(found.filter(called));
+    return [...first, ...found.filter((i) => !first.has(i))];
+  }
+
+  op(value) {
+    return (i) => [this.stage.op(i), this.stage.op(i).replace(/^grad/, "")].some((op) => op.toLowerCase() === value);
+  }
+  // whole names: 0-Block is not in 10-Block; a class alone will do
+  scope(value) {
+    const wanted = fenced(value),
+      ofClass = `-${wanted.slice(1)}`;
+    return (i) =>
+      this.called(i)
+        .map(fenced)
+        .some((name) => name.includes(wanted) || name.includes(ofClass));
+  }
+  shape(value) {
+    const number = (size) => (size === "*" ? "\\d+" : size.replace(/\D/g, "") || "-"),
+      wanted = new RegExp(`\\[${value.split(/[x×,]/).map(number).join(", ")}\\]`);
+    return (i) => [...this.stage.sigOf(i).outs, ...this.weights(i)].some((type) => wanted.test(type));
+  }
+  weights(i) {
+    return this.params(i)
+      .filter((p) => p.weight)
+      .map((p) => p.type);
+  }
+  dtype(value) {
+    return (i) => this.stage.sigOf(i).outs.some((type) => type.toLowerCase().startsWith(`${value}[`));
+  }
+  param(value) {
+    return (i) => this.params(i).some((p) => p.name.toLowerCase().includes(value));
+  }
+  line(value) {
+    if (!/^\d+$/.test(value)) return this.source(value);
+    return (i) => String(this.stage.sourceOf(i)?.[1]) === value;
+  }
+  source(value) {
+    const has = this.stage.srcs.map((s) => s && `${s[0]}:${s[1]} ${s[2]} ${s[3]}`.toLowerCase().includes(value));
+    return (i) => has[this.stage.src[i]];
   }
 }
+
+const fenced = (path) => `/${path.toLowerCase().replaceAll(".", "/")}/`;
+const ends = (name, word) => name === word || name.endsWith(`.${word}`) || name.endsWith(`/${word}`);

@@ -1,42 +1,66 @@
 // Def-use: what the box under the pointer (or the selected one) reads and feeds, across scopes.
 import { curve } from "./draw.js";
+import { nameOf } from "./ports.js";
+import { linesOf } from "./scene.js";
 
 const MOST_MEMBERS = 400; // nodes of a closed scope that are asked
 const MOST_ENDS = 60;
 
-// light the edges of a box that are drawn anyway
-export function mark(pane, id) {
-  const { things } = pane;
-  for (const p of things.querySelectorAll(".e.in, .e.out")) p.classList.remove("in", "out");
-  if (id < 0 || !pane.scene.at.has(id)) return;
-  for (const p of things.querySelectorAll(`.e[data-b="${id}"]`)) p.classList.add("in");
-  for (const p of things.querySelectorAll(`.e[data-a="${id}"]`)) p.classList.add("out");
+// [node, node] of what a box reads, then of what it feeds
+function* ends(stage, id) {
+  let visited = 0;
+  for (const m of stage.isScope(id) ? stage.below(stage.scope(id)) : [id]) {
+    if (++visited > MOST_MEMBERS) return;
+    for (const other of stage.sources(m)) yield [other, m, "in"];
+    for (const other of stage.users(m)) yield [m, other, "out"];
+  }
 }
 
-// further ones, as SVG: to and from boxes in other scopes
+// light the lines that lead to a box and on from it, through the rims of all scopes
+export function mark(pane, id) {
+  const { things, stage, scene } = pane;
+  for (const p of things.querySelectorAll(".e.in, .e.out")) p.classList.remove("in", "out");
+  if (id < 0 || !scene.at.has(id)) return;
+  const lines = linesOf(stage, scene);
+  for (const [a, b, way] of ends(stage, id))
+    for (const name of parts(stage, a, b) || []) {
+      const at = lines.get(name);
+      if (at !== undefined) pane.byEdge?.get(at)?.classList.add(way);
+    }
+}
+// The names of the lines that the edge from a to b is drawn as, in the order in which it passes them; null for two
+// lanes, between which none is drawn.
+export function parts(stage, a, b) {
+  const from = [...stage.chain(a).map((s) => s.id), a],
+    to = [...stage.chain(b).map((s) => s.id), b];
+  let common = 0;
+  while (from[common] === to[common] && common < Math.min(from.length, to.length) - 1) common++;
+  if (!common) return null;
+  return [
+    ...from
+      .slice(common)
+      .reverse()
+      .map((id) => nameOf(stage, id, to[common])),
+    ...to.slice(common + 1).map((id) => nameOf(stage, from[common], id)),
+  ];
+}
+
+// lines of their own for what is drawn as none, as SVG: to and from the other lanes
 export function traces(pane, id) {
   const { stage, layout } = pane;
   if (id < 0 || !pane.scene.at.has(id) || layout.isOpen(id)) return "";
-  const near = stage.home(id),
-    here = pane.place(id),
-    members = stage.isScope(id) ? stage.below(stage.scope(id)) : [id],
+  const here = pane.place(id),
     seen = new Set();
   let html = "";
-  const far = (other, feeds) => {
-    const stand = layout.standIn(other),
-      key = stand * 2 + feeds;
-    if (stand === id || seen.has(key) || seen.size > MOST_ENDS) return;
+  for (const [a, b, way] of ends(stage, id)) {
+    if (parts(stage, a, b)) continue;
+    const feeds = way === "in",
+      stand = layout.standIn(feeds ? a : b),
+      key = stand * 2 + feeds,
+      there = pane.place(stand);
+    if (seen.has(key) || seen.size > MOST_ENDS || !there || layout.isOpen(stand)) continue;
     seen.add(key);
-    const there = pane.place(stand);
-    if (!there || layout.isOpen(stand) || stage.home(stand) === near) return;
-    html +=
-      `<path class="${feeds ? "far-in" : "far-out"}" ` + `d="${between(feeds ? there : here, feeds ? here : there)}"/>`;
-  };
-  let visited = 0;
-  for (const m of members) {
-    if (++visited > MOST_MEMBERS) break;
-    for (const ref of stage.inputs(m)) if (ref >= 0) far(ref, true);
-    for (const r of stage.readers(m)) far(r, false);
+    html += `<path class="far-${way}" d="${between(feeds ? there : here, feeds ? here : there)}"/>`;
   }
   return html;
 }

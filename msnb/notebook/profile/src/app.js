@@ -2,6 +2,8 @@
 import { isDark } from "../../src/theme.js";
 import css from "./style.css";
 import { escape } from "../../src/escape.js";
+import { keysOf } from "../../src/keys.js";
+import { placeOf } from "../../src/place.js";
 import { time, percent, line } from "./format.js";
 import { Operators, cells } from "./tables.js";
 import { roofline, memory } from "./charts.js";
@@ -45,7 +47,7 @@ export class App {
             `<button role="tab" id="${this.id}-${key}" data-tab="${key}" aria-controls="${this.id}-panel" ` +
             `aria-selected="false" tabindex="-1">${title}</button>`,
         )
-        .join("")}</div>
+        .join("")}<button data-do="keys" aria-label="keys" title="what the keys do">?</button></div>
       <div class="panel" role="tabpanel" id="${this.id}-panel"></div>${
         data.notes.length
           ? `<ul class="notes soft">${data.notes.map((n) => `<li>${escape(n)}</li>`).join("")}</ul>`
@@ -66,6 +68,7 @@ export class App {
       this.root.addEventListener(type, (e) => {
         if (e.target.matches?.("input")) e.stopPropagation();
       }); // the notebook has shortcuts of its own
+    keysOf(this.root);
     this.watchTheme();
     this.choose("operators");
     this.sizes = new ResizeObserver(() => {
@@ -106,6 +109,11 @@ export class App {
             ` ${name} <b>${percent(v / total)}</b> ${time(v)}</span>`,
         )
         .join("")}${
+        Math.abs(d.traced / d.step - 1) > 0.05
+          ? `<span title="A trace of the kernels makes a step longer. Parts and rows are told in proportion to ` +
+            `the step without one.">in the proportion of traced steps, ${time(d.traced)} each</span>`
+          : ""
+      }${
         d.rows.length
           ? `<span class="known" title="${Object.entries(how)
               .filter(([, v]) => v > 0)
@@ -118,11 +126,17 @@ export class App {
     );
   }
   advice() {
+    const places = new Map(this.data.rows.filter((r) => r.l).map((r) => [escape(placeOf(r.l)), r.l])),
+      words = [...places.keys()]
+        .sort((a, b) => b.length - a.length)
+        .map((p) => p.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")),
+      linked = (text) =>
+        words.length ? text.replace(RegExp(`(${words.join("|")})(?!\\d)`, "g"), (p) => line(places.get(p))) : text;
     return `<ol class="advice">${this.data.advice
       .map(
         (a) =>
-          `<li class="${a.k}"><span class="share">${a.s ? percent(a.s) : "✓"}</span><span>` +
-          `${escape(a.t).replace(a.l ? escape(`${a.l[0]}:${a.l[1]}`) : "\0", () => line(a.l))}${
+          `<li class="${a.k}"><span class="share">${a.k === "fine" ? "✓" : escape(a.m)}</span><span>` +
+          `${linked(escape(a.t))}${
             a.r >= 0 ? ` <button class="link" data-find="${a.r}">show</button>` : ""
           }</span></li>`,
       )

@@ -10,13 +10,15 @@ export function roofline(data, onPick, width) {
   const element = document.createElement("div"),
     { flops, bandwidth } = data.machine;
   const points = data.rows
-    .map((r, i) => ({ r, i, x: r.w / Math.max(r.b, 1), y: r.w / Math.max(r.t - (r.x || 0), 1e-12) }))
+    .map((r, i) => ({ r, i, x: r.w / Math.max(r.b, 1), y: r.w / Math.max(r.r, 1e-12) }))
     .filter((p) => p.r.w > 0 && p.r.b > 0 && p.r.t > 1e-4 * data.total);
   if (!points.length) {
     element.innerHTML = '<p class="soft">No operator with countable work was measured.</p>';
     return element;
   }
   const ridge = flops / bandwidth,
+    roof = (x) => Math.min(flops, x * bandwidth),
+    above = (p) => p.y > 1.05 * roof(p.x),
     W = Math.max(320, Math.min(width || 900, 1100)),
     H = Math.min(420, Math.max(280, W * 0.45)),
     L = 62,
@@ -25,7 +27,7 @@ export function roofline(data, onPick, width) {
     B = 42;
   const x0 = Math.floor(log(Math.min(ridge / 10, ...points.map((p) => p.x)))),
     x1 = Math.ceil(log(Math.max(ridge * 10, ...points.map((p) => p.x)))),
-    y1 = Math.ceil(log(flops) + 0.15),
+    y1 = Math.ceil(log(Math.max(flops, ...points.map((p) => p.y))) + 0.15),
     y0 = Math.min(y1 - 3, Math.floor(log(Math.max(Math.min(...points.map((p) => p.y)), flops * 1e-6))));
   const X = (v) => L + ((log(v) - x0) / (x1 - x0)) * (W - L - R),
     Y = (v) => T + ((y1 - Math.max(log(v), y0)) / (y1 - y0)) * (H - T - B),
@@ -54,8 +56,10 @@ export function roofline(data, onPick, width) {
       x = X(p.x),
       y = Y(p.y),
       title =
-        `${p.r.n} of ${cellOf(p.r.s) || "?"}: ${time(p.r.t)}, ${percent(p.r.t / data.total)} of the step, ` +
-        `${count(p.y, "FLOP/s")}${p.r.p === null ? "" : `, ${percent(p.r.p)} of what is possible`}`;
+        `${p.r.n} of ${p.r.q || cellOf(p.r.s) || "?"}: ${time(p.r.t)}, ${percent(p.r.t / data.total)} of the step, ` +
+        `${count(p.y, "FLOP/s")}${
+          above(p) ? ", above the roof" : p.r.p === null ? "" : `, ${percent(p.r.p)} of what is possible`
+        }`;
     const shape =
       p.r.d === "backward"
         ? `<rect x="${x - size * 0.88}" y="${y - size * 0.88}" width="${size * 1.76}" height="${size * 1.76}"/>`
@@ -63,7 +67,8 @@ export function roofline(data, onPick, width) {
           ? `<path d="M${x} ${y - size * 1.15}l${size} ${size * 1.9}h${-2 * size}z"/>`
           : `<circle cx="${x}" cy="${y}" r="${size}"/>`;
     parts.push(
-      `<g class="point ${p.r.d}" tabindex="0" role="button" data-row="${p.i}" aria-label="${escape(title)}">` +
+      `<g class="point ${p.r.d}${above(p) ? " above" : ""}" tabindex="0" role="button" data-row="${p.i}" ` +
+        `aria-label="${escape(title)}">` +
         `<title>${escape(title)}</title>${shape}</g>`,
     );
   }
@@ -73,7 +78,7 @@ export function roofline(data, onPick, width) {
     const x = X(p.x),
       y = Y(p.y),
       size = 4 + 13 * Math.sqrt(p.r.t / data.total),
-      text = `${p.r.n} ${cellOf(p.r.s).split("-")[0]}`,
+      text = `${p.r.n} ${p.r.q || cellOf(p.r.s)}`,
       w = text.length * 6.2,
       right = x + size + 6 + w < W - R,
       box = [right ? x + size + 4 : x - size - 4 - w, y - 7, w, 14];
@@ -91,8 +96,13 @@ export function roofline(data, onPick, width) {
     `arithmetic per second against arithmetic per byte">${parts.join("")}</svg>
     <p class="soft key">Area: time. <i class="dot forward round"></i> forward <i class="dot backward"></i>` +
     ` backward <i class="dot update tri"></i> update. Under the slope memory limits, under the level part ` +
-    `arithmetic does. FLOPs and bytes are counted from the shapes; an operator that finds its inputs in the ` +
-    `cache, or is fused, can pass the slope.</p>`;
+    `arithmetic does. FLOPs and bytes are counted from the shapes. The roof is the best that was ` +
+    `ever measured on this machine.${
+      points.some(above)
+        ? " What is ringed lies above it: its inputs were in the cache, it shares a fused kernel whose time was " +
+          "divided by counted work, or the machine has always been busy when its best was measured."
+        : ""
+    }</p>`;
   const pick = (e) => {
     const at = e.target.closest("[data-row]");
     if (at) onPick(+at.dataset.row);
@@ -169,11 +179,11 @@ export function memory(data, width) {
     `${bar}${curve}
     ${list(
       "At the peak of the curve",
-      m.top.slice(0, 12).map((t) => [bytes(t[0]), `<b>${escape(t[1])}</b>`, escape(cellOf(t[2])), line(t[3])]),
+      m.top.slice(0, 12).map((t) => [bytes(t[0]), `<b>${escape(t[1])}</b>`, escape(t[2]), line(t[3])]),
     )}
     ${list(
       "Activations kept for the gradient",
-      m.activations.map((t) => [bytes(t[0]), `<b>${escape(t[1])}</b>`, escape(cellOf(t[2])), line(t[3])]),
+      m.activations.map((t) => [bytes(t[0]), `<b>${escape(t[1])}</b>`, escape(t[2]), line(t[3])]),
     )}
     ${list(
       "Parameters",

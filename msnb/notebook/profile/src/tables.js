@@ -1,5 +1,8 @@
 // Operators and Cells as tables: sorted by any column, searched by words, with a bar behind each time.
 import { escape } from "../../src/escape.js";
+import { oneStop } from "../../src/grid.js";
+import { middle } from "../../src/middle.js";
+import { placeOf } from "../../src/place.js";
 import { time, count, bytes, percent, cellOf, pathOf, HOW, line } from "./format.js";
 
 // whether a part of a row's time that counts was given to it because of its neighbours
@@ -8,7 +11,7 @@ const COLUMNS = [
   ["t", "time a step", (r) => time(r.t), "num"],
   [
     "bar",
-    "",
+    "drawn",
     (r, d) => `<span class="bar"><i class="${r.d}" style="width:${Math.max(1, (100 * r.t) / d.most)}%"></i></span>`,
     "",
   ],
@@ -28,8 +31,8 @@ const COLUMNS = [
   [
     "n",
     "operator",
-    (r) =>
-      `<b title="${escape(r.n)}">${escape(r.n)}</b>${
+    (r, d) =>
+      `<b title="${escape(r.n)}">${escape(middle(r.n.replace("XLA's copy", "copy"), d.letters))}</b>${
         r.a.length ? ` <span class="soft" title="fused with ${escape(r.a.join(", "))}">+${r.a.length}</span>` : ""
       }`,
     "name",
@@ -48,10 +51,10 @@ const COLUMNS = [
   [
     "s",
     "Cell",
-    (r) =>
+    (r, d) =>
       r.of > 1
         ? `<span class="soft">${r.of} Cells</span>`
-        : `<span title="${escape(r.s)}">${escape(pathOf(r.s))}</span>`,
+        : `<span title="${escape(r.s)}">${escape(middle(r.q || pathOf(r.s), d.letters + 4))}</span>`,
     "name",
   ],
   ["l", "line", (r) => line(r.l), ""],
@@ -94,6 +97,7 @@ export class Operators {
     this.words = [];
     this.onPick = onPick;
     this.shown = 50;
+    this.place = {}; // where the keyboard stands
     this.rows = grouped(data.rows);
     this.columns = COLUMNS.filter(([by]) => by !== "x" || data.rows.some((r) => r.x > 0));
     this.element = document.createElement("div");
@@ -102,7 +106,7 @@ export class Operators {
       `aria-label="Search operators"><select aria-label="Rows"><option value="each">each operator of each ` +
       `Cell</option><option value="line">by operator and line</option><option value="operator">` +
       `by operator</option></select><span class="soft hits" aria-live="polite"></span></div><div class="scroll" ` +
-      `tabindex="0" role="region" aria-label="Operators"></div>
+      `role="region" aria-label="Operators"></div>
       <p class="soft key">${Object.entries(HOW)
         .filter(([h]) => data.rows.some((r) => r.h === h || (h === "inferred" && guessed(r))))
         .map(([h, [mark, text]]) => `<span class="how ${h}">${mark}</span> ${text}`)
@@ -148,7 +152,7 @@ export class Operators {
   }
   draw(focus) {
     const found = this.rows.filter((r) => {
-      const text = `${r.n} ${[...r.scopes].join(" ")} ${r.h} ${r.d} ${r.l ? r.l.join(":") : ""}`.toLowerCase();
+      const text = `${r.n} ${r.q} ${[...r.scopes].join(" ")} ${r.h} ${r.d} ${r.l ? placeOf(r.l) : ""}`.toLowerCase();
       return this.words.every((w) => text.includes(w));
     });
     found.sort((a, b) => {
@@ -157,13 +161,14 @@ export class Operators {
       return (x < y ? -1 : x > y ? 1 : 0) * (this.down ? -1 : 1);
     });
     const sum = found.reduce((s, r) => s + r.t, 0),
-      scale = { most: Math.max(...this.rows.map((r) => r.t), 1e-12), total: this.data.total };
+      letters = (this.element.clientWidth || innerWidth) > 1300 ? 34 : 22, // as wide as the column is
+      scale = { most: Math.max(...this.rows.map((r) => r.t), 1e-12), total: this.data.total, letters };
     this.element.querySelector(".hits").textContent =
       `${found.length} of ${this.rows.length}: ${time(sum)}, ${percent(sum / scale.total)} of the step`;
     this.element.querySelector(".scroll").innerHTML = `<table><thead><tr>${this.columns
       .map(([by, title, , kind]) =>
         by === "bar"
-          ? "<th></th>"
+          ? `<th scope="col"><span class="unseen">${title}</span></th>`
           : `<th scope="col" class="${kind}" ` +
             `aria-sort="${by === this.by ? (this.down ? "descending" : "ascending") : "none"}">` +
             `<button data-by="${by}">${title}${by === this.by ? (this.down ? " ↓" : " ↑") : ""}</button></th>`,
@@ -179,7 +184,8 @@ export class Operators {
         )
         .join("")}</tbody></table>
       ${found.length > this.shown ? `<button class="more">${found.length - this.shown} more</button>` : ""}`;
-    if (focus) this.element.querySelector(`th button[data-by="${focus}"]`)?.focus();
+    this.place.focused ||= Boolean(focus);
+    oneStop(this.element.querySelector("table"), this.place);
   }
 }
 
@@ -196,7 +202,8 @@ export function cells(data) {
       below.get(above).push(cell);
     } else roots.push(cell);
   }
-  const open = new Set(),
+  const place = {}, // where the keyboard stands
+    open = new Set(),
     sum = (c) => c.f + c.b + c.u,
     most = Math.max(...data.cells.map(sum), 1e-12);
   // open the way down to what takes most of the time
@@ -216,12 +223,12 @@ export function cells(data) {
         const inner = below.get(c.s) || [],
           t = sum(c);
         return (
-          `<tr><td style="padding-left:${8 + 15 * depth}px">${
+          `<tr data-cell="${escape(c.s)}"><td style="padding-left:${8 + 15 * depth}px">${
             inner.length
               ? `<button class="fold" aria-expanded="` +
                 `${open.has(c.s)}" data-cell="${escape(c.s)}">${open.has(c.s) ? "▾" : "▸"}</button>`
               : '<span class="fold"></span>'
-          }<span title="${escape(c.s)}">${escape(cellOf(c.s))}</span></td>
+          }<span title="${escape(c.s)}">${escape(c.q || cellOf(c.s))}</span></td>
         <td class="num">${time(t)}</td><td class="num">${percent(t / data.total)}</td><td class="stack">` +
           `<span class="bar3"><i class="forward" ${width(c.f)}></i><i class="backward" ${width(c.b)}></i>` +
           `<i class="update" ${width(c.u)}></i></span></td>
@@ -234,11 +241,11 @@ export function cells(data) {
   }
   function draw(focus) {
     element.innerHTML =
-      `<div class="scroll" tabindex="0" role="region" aria-label="Cells"><table><thead><tr>${[
+      `<div class="scroll" role="region" aria-label="Cells"><table><thead><tr>${[
         "Cell",
         "time a step",
         "share",
-        "",
+        '<span class="unseen">drawn</span>',
         "forward",
         "backward",
         "update",
@@ -252,10 +259,13 @@ export function cells(data) {
         .join("")}</tr></thead><tbody>${rows(roots, 0)}</tbody></table></div>
       <p class="soft key"><i class="dot forward"></i> forward <i class="dot backward"></i> backward <i class="dot ` +
       `update"></i> update</p>`;
-    if (focus) [...element.querySelectorAll("button.fold")].find((b) => b.dataset.cell === focus)?.focus();
+    const at = [...element.querySelectorAll("tbody tr")].findIndex((r) => r.dataset.cell === focus);
+    if (at >= 0) Object.assign(place, { line: at + 1, focused: true });
+    oneStop(element.querySelector("table"), place);
   }
   element.addEventListener("click", (e) => {
-    const at = e.target.closest("button.fold");
+    // a row itself is only pressed by the keyboard
+    const at = e.target.closest("button.fold") ?? (e.target.matches("tr") && e.target.querySelector("button.fold"));
     if (!at) return;
     const s = at.dataset.cell;
     open.has(s) ? open.delete(s) : open.add(s);

@@ -1,4 +1,5 @@
 // One step on its lanes, drawn on a canvas: wheel and drag, or + - and the arrows, zoom and move.
+import { placeOf } from "../../src/place.js";
 import { time, cellOf, HOW } from "./format.js";
 
 const ROW = 19,
@@ -120,7 +121,7 @@ export class Timeline {
     }
     const r = s[3] >= 0 ? this.data.rows[s[3]] : null,
       how = HOW[s[4]] ? `, ${s[4]}` : "";
-    this.said.textContent = `${r ? `${r.n} of ${cellOf(r.s)}, ` : ""}${s[5]}: ${time(s[2] / 1e6)}${how}`;
+    this.said.textContent = `${r ? `${r.n} of ${r.q || cellOf(r.s)}, ` : ""}${s[5]}: ${time(s[2] / 1e6)}${how}`;
   }
   draw() {
     if (!this.t) return;
@@ -200,7 +201,7 @@ export class Timeline {
         tid: lane,
         ts,
         dur,
-        args: r ? { kernel: op, cell: r.s, line: r.l ? r.l.join(":") : "", how } : { kernel: op },
+        args: r ? { kernel: op, cell: r.s, line: r.l ? placeOf(r.l) : "", how } : { kernel: op },
       });
     }
     const url = URL.createObjectURL(

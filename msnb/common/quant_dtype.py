@@ -1,0 +1,30 @@
+"""The element types of quantised values."""
+
+from enum import Enum
+
+
+class QuantDtype(Enum):
+    """Integer types of quantised values: the number of bits, and whether there is a sign."""
+
+    INT2, INT3, INT4, INT5, INT6, INT7, INT8 = (f"INT{n}" for n in range(2, 9))
+    UINT2, UINT3, UINT4, UINT5, UINT6, UINT7, UINT8 = (f"UINT{n}" for n in range(2, 9))
+
+    def __str__(self) -> str:
+        return self.name
+
+    __repr__ = __str__
+
+    @property
+    def num_bits(self) -> int:
+        """Number of bits."""
+        return int(self.name[-1])
+
+    @staticmethod
+    def is_signed(dtype: "QuantDtype") -> bool:
+        """Whether `dtype` has a sign."""
+        return not dtype.name.startswith("U")
+
+    @staticmethod
+    def switch_signed(dtype: "QuantDtype") -> "QuantDtype":
+        """The type of as many bits with, or without, a sign."""
+        return QuantDtype["U" + dtype.name if QuantDtype.is_signed(dtype) else dtype.name[1:]]

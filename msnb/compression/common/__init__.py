@@ -1,0 +1,6 @@
+"""A face: what all of compression uses, the types of quantised values."""
+
+from msnb.compression.common import constant
+from msnb.compression.common.constant import QuantDtype
+
+__all__ = ["QuantDtype", "constant"]

@@ -1,0 +1,47 @@
+"""On CPU, XLA is asked for what is worth its time: kernels are waited for one after the other, and few run for long.
+
+What the user compiles with JAX is compiled as XLA does it by default.
+"""
+
+import re
+
+import jaxlib.version
+
+from msnb.core import _jax_private, compiled_files, kernel
+
+# Loops written by XLA's older emitter: the machine code is as fast, and there in half the time. An expression that is
+# used several times it computes, and compiles, as often: in large programs, and where functions are dear, it takes up
+# to eight times as long. Later versions of jaxlib do not have it, and refuse what they do not know.
+_LOOPS = {"xla_cpu_use_fusion_emitters": False} if jaxlib.version.__version__.startswith("0.10.") else {}
+# Hardly any optimization: with so few elements, computing them is lost in the price of the call.
+_SMALL = {**_LOOPS, "xla_backend_optimization_level": 0, "xla_cpu_parallel_codegen_split_count": 1}
+_SMALL_ELEMENTS = 256
+# LLVM's third level takes a fifth longer than the second, and no step was quicker for it.
+_PROGRAM = {"xla_backend_optimization_level": 2}
+_QUICKLY = {**_PROGRAM, **_LOOPS}
+_MOST_OPERATIONS, _MOST_CALLS, _MOST_DEAR = 1500, 100, 4  # of a program for the older emitter; by measurement
+_CALL = "func.call"  # of an operator
+_DEAR = [f"stablehlo.{n}" for n in "exponential tanh logistic log rsqrt sqrt power sine cosine custom_call".split()]
+_REPEATS = "stablehlo.while"  # computes for long with few elements
+_REWRITTEN = re.compile(r"[^\w.-]")  # what JAX replaces by "_" in the names that it gives XLA
+
+
+def _options(name, about):
+    """XLA's options for the program `name`, beyond those that it has."""
+    if compiled_files.compiling_program():  # which may have the name of an operator
+        seen = about(_MOST_OPERATIONS) if _LOOPS else None
+        small = seen is not None and seen[0][_CALL] <= _MOST_CALLS and sum(seen[0][d] for d in _DEAR) <= _MOST_DEAR
+        return _QUICKLY if small else _PROGRAM
+    name = name.removeprefix("jit_").rstrip("_")
+    if not any(_REWRITTEN.sub("_", k.name).rstrip("_") == name for k in kernel.living()):
+        return {}
+    seen = about(600)
+    if seen is None:  # a whole program on the tape
+        return _PROGRAM
+    if seen[1] <= _SMALL_ELEMENTS and _REPEATS not in seen[0]:
+        return _SMALL
+    return _QUICKLY
+
+
+_jax_private.share_contexts()
+_jax_private.compile_with(_options)

@@ -1,0 +1,51 @@
+"""What a recording is made of: the numbers of a step, and where the first NaN came from."""
+
+from typing import Any
+
+
+class NonFinite:
+    """The first NaN or infinity of a recording.
+
+    Attributes:
+        step (int): the step it appeared in.
+        what (str): "NaN" or "Inf".
+        name (str): scope and operator, or the Parameter or input that held it already.
+        direction (str): "forward", "backward", "update" or "input".
+        cell (str), source (Union[tuple, None]): the Cell, and (file, line, function).
+        node (int): id in the graph; -1 where there is none.
+    """
+
+    def __init__(
+        self,
+        step: Any,
+        what: str,
+        name: str,
+        direction: str,
+        cell: str = "",
+        source: tuple[Any, ...] | None = None,
+        node: Any = -1,
+    ) -> None:
+        self.step: Any = step
+        self.what: str = what
+        self.name: str = name
+        self.direction: str = direction
+        self.cell: str = cell
+        self.source: tuple[Any, ...] | None = source
+        self.node: Any = node
+
+    def __repr__(self) -> str:
+        return f"NonFinite(step {self.step}: {self.what} from {self.name}, {self.direction})"
+
+
+class Step:
+    """The numbers of one step."""
+
+    __slots__ = ("number", "loss", "stats", "histograms", "changes", "units", "seconds")
+
+    def __init__(self, number: int | None) -> None:
+        self.number: int | None = number
+        self.loss: Any = None
+        self.stats: dict[Any, Any] = {}  # row key -> vector of summary.COLUMNS
+        self.histograms: dict[Any, Any] = {}
+        self.changes: dict[Any, Any] = {}  # parameter name -> (rms of the change, rms before it)
+        self.units: dict[Any, Any] = {}  # row key -> bool per unit: alive

@@ -1,0 +1,51 @@
+"""Numbers, lists and places as sentences about a training write them."""
+
+import math
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.insight.gradients.rows import Row
+
+_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_CALL = re.compile(r"(.*) \((\d+)(?:\w\w call)?\)$")
+
+
+def num(value: float) -> str:
+    """A number of two digits."""
+    return f"{value:.2g}"
+
+
+def times(value: float) -> str:
+    """A factor: 40 times, 1,200 times, 10⁹ times."""
+    if value < 100:
+        return f"{value:.0f} times"
+    if value < 1e6:
+        return f"{float(f'{value:.2g}'):,.0f} times"
+    return f"10{str(round(math.log10(value))).translate(_SUPERSCRIPT)} times"
+
+
+def listed(names: Iterable[str], most: int = 3) -> str:
+    """The first names, and how many there are beside them."""
+    names = list(names)
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def ordinal(number: int) -> str:
+    """1st, 2nd, 3rd, 4th, 11th."""
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def place_of(row: "Row") -> str:
+    """Where the operator of a row stands, as one would say it: ``self.relu, 4th call``."""
+    calls = []
+    path, _, operator = row.name.rpartition("/")
+    for text in (path, operator):
+        called = _CALL.match(text)
+        if called:
+            path, operator = (called[1], operator) if text is path else (path, called[1])
+            calls.append(f", {ordinal(int(called[2]))} call")
+    return (f"self.{path}" if path else operator) + "".join(calls)

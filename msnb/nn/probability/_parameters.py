@@ -1,0 +1,188 @@
+"""Parameters and values of distributions and bijectors: how they become Tensors, and which are refused.
+
+The names are MindSpore's: distributions that users derive call these in their constructors.
+"""
+
+from typing import Annotated, Any
+
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import DType, Kind, NonNegInt, Optional, accept_value
+from msnb.core.errors import describe
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor, is_traced
+from msnb.ops import functional as F
+
+# What a parameter of a distribution may be; None is given later, as a Tensor in each call.
+Numbers = float | list | np.ndarray | Tensor | None
+
+_WHOLE = (*mstype.int_type, *mstype.uint_type)
+
+
+def _type_among(*allowed):
+    def accept(value):
+        value = accept_value(DType, value)
+        if value not in allowed:
+            raise TypeError
+        return value
+
+    return accept
+
+
+Seed = Annotated[int | None, Optional(NonNegInt)]
+FloatType = Annotated[Any, Kind("a type of floating point numbers", _type_among(*mstype.float_type))]
+NumberType = Annotated[Any, Kind("a type of real numbers", _type_among(*mstype.float_type, *_WHOLE))]
+
+
+def cast_to_tensor(t: Any, hint_type: mstype.Type = mstype.float32) -> Tensor:
+    """
+    What was given for a parameter, as a Tensor.
+
+    Args:
+        t (Union[int, float, list, numpy.ndarray, Tensor, Parameter]): The numbers; a Parameter stays as it is.
+        hint_type (mindspore.dtype): Element type of the result. Default: mindspore.float32.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        ValueError: If `t` is None.
+        TypeError: If `t` is a bool or of another type.
+    """
+    if t is None:
+        raise ValueError("A parameter of a distribution should be numbers, but got None.")
+    if isinstance(t, Parameter):
+        return t
+    if isinstance(t, Tensor):
+        return as_type(t, hint_type)
+    if isinstance(t, bool) or not isinstance(t, (np.ndarray, np.number, list, int, float)):
+        raise TypeError(f"A parameter of a distribution should be numbers or a Tensor, but got {describe(t)}.")
+    return Tensor(t, dtype=hint_type)
+
+
+def as_type(x: Tensor, dtype: mstype.Type) -> Tensor:
+    """`x`, cast unless it has the element type already."""
+    return x if x.dtype == dtype else F.cast(x, dtype)
+
+
+def alike(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """The Tensors in the widest of their element types."""
+    widest = max((x.dtype for x in tensors), key=lambda dtype: mstype.np_dtype(dtype).itemsize)
+    return tuple(as_type(x, widest) for x in tensors)
+
+
+def given(parameters: dict[str, Any], seed: int | None, dtype: mstype.Type, name: str) -> dict[str, Any]:
+    """What a constructor was given, as `Distribution` takes it."""
+    return {**parameters, "seed": seed, "dtype": dtype, "name": name, "param_dict": parameters}
+
+
+def set_param_type(args: dict[str, Any], hint_type: mstype.Type | None) -> mstype.Type:
+    """
+    The element type in which a distribution holds its parameters and computes.
+
+    Args:
+        args (dict): Name of a parameter -> what was given for it.
+        hint_type (mindspore.dtype): The type of the distribution: taken where no parameter has a type of its own, and
+            mindspore.float32 for whole numbers.
+
+    Returns:
+        mindspore.dtype: that of the arrays and Tensors among the parameters. Whole numbers count as float32, and so
+        does float64, which any numpy array is, unless `hint_type` is float64 as well.
+
+    Raises:
+        TypeError: If two of them differ in type.
+    """
+    wanted = mstype.float32 if hint_type is None or hint_type in _WHOLE else hint_type
+    found = {name: accept_value(DType, value.dtype) for name, value in args.items() if hasattr(value, "dtype")}
+    if len(set(found.values())) > 1:
+        types = ", ".join(f"'{name}' of {dtype}" for name, dtype in found.items())
+        raise TypeError(f"The parameters of a distribution should have the same dtype, but got {types}.")
+    if not found:
+        return wanted
+    common = next(iter(found.values()))
+    if common in _WHOLE or (common == mstype.float64 and wanted != mstype.float64):
+        return mstype.float32
+    return common
+
+
+def _known(value):
+    """The numbers of `value`; None where there are none yet: what a call or a program gives is not looked at."""
+    return None if value is None or is_traced(value) else value.asnumpy()
+
+
+def check_greater_equal_zero(value: Tensor | None, name: str) -> None:
+    """Raise ValueError where a number is negative."""
+    numbers = _known(value)
+    if numbers is not None and not (numbers >= 0).all():
+        raise ValueError(f"{name} should be greater than or equal to zero, but got {numbers}.")
+
+
+def check_greater_zero(value: Tensor | None, name: str) -> None:
+    """Raise ValueError unless all numbers are greater than 0."""
+    numbers = _known(value)
+    if numbers is not None and not (numbers > 0).all():
+        raise ValueError(f"{name} should be greater than zero, but got {numbers}.")
+
+
+def check_greater(a: Tensor | None, b: Tensor | None, name_a: str, name_b: str) -> None:
+    """Raise ValueError unless all numbers of `a` are less than those of `b`."""
+    low, high = _known(a), _known(b)
+    if low is not None and high is not None and not (low < high).all():
+        raise ValueError(f"{name_a} should be less than {name_b}, but got {low} and {high}.")
+
+
+def check_no_scalar(family: str, scalars: type | tuple[type, ...], **parameters: Any) -> None:
+    """Raise TypeError where a parameter is a single number of one of the types: some distributions refuse these."""
+    for name, value in parameters.items():
+        if isinstance(value, scalars):
+            raise TypeError(f"For '{family}', '{name}' should not be a scalar: give [{value}] or a Tensor.")
+
+
+def check_prob(p: Tensor | None) -> None:
+    """Raise ValueError unless all numbers lie between 0 and 1."""
+    numbers = _known(p)
+    if numbers is not None and not ((numbers > 0) & (numbers < 1)).all():
+        raise ValueError(f"Probabilities should be greater than zero and less than one, but got {numbers}.")
+
+
+def check_sum_equal_one(probs: Tensor | None) -> None:
+    """Raise ValueError unless the numbers along the last axis add up to 1."""
+    numbers = _known(probs)
+    if numbers is None:
+        return
+    few = np.finfo(numbers.dtype).eps * numbers.shape[-1] * 4  # each has been rounded, and so has their sum
+    if not np.allclose(numbers.sum(-1, dtype=np.float64), 1, rtol=0, atol=few):
+        raise ValueError(f"Probabilities of the categories should sum to one, but got {numbers}.")
+
+
+def check_rank(probs: Tensor) -> None:
+    """Raise ValueError unless there is an axis."""
+    if probs.ndim == 0:
+        raise ValueError("Probabilities of the categories should have an axis of categories, but got a scalar.")
+
+
+def check_distribution_name(name: str | None, expected_name: str) -> None:
+    """Raise ValueError unless the name of the other distribution is the expected one."""
+    if name != expected_name:
+        raise ValueError(f"The other distribution should be '{expected_name}', but got {describe(name)}.")
+
+
+class CheckTensor:
+    """A check that gives back what it is given, if that is a Tensor."""
+
+    def __call__(self, x: Any, name: str) -> Tensor:
+        """`x`, unless it is something else: then TypeError."""
+        if not isinstance(x, Tensor):
+            raise TypeError(f"'{name}' should be a Tensor, but got {describe(x)}.")
+        return x
+
+
+class CheckTuple:
+    """A check that gives back what it is given, if that is a tuple."""
+
+    def __call__(self, x: Any, name: str) -> tuple:
+        """`x`, unless it is something else: then TypeError."""
+        if not isinstance(x, tuple):
+            raise TypeError(f"'{name}' should be a tuple, but got {describe(x)}.")
+        return x

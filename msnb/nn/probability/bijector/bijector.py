@@ -1,0 +1,241 @@
+"""`Bijector`: invertible functions that make one distribution of another."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, Str, checked
+from msnb.core import script, trace
+from msnb.core.errors import describe
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
+from msnb.nn.cell import Cell
+from msnb.nn.probability._parameters import CheckTensor, FloatType, as_type
+
+__all__ = ["Bijector"]
+
+_thread = trace.thread
+_METHODS = ("forward", "inverse", "forward_log_jacobian", "inverse_log_jacobian")
+_check_tensor = CheckTensor()
+
+
+class Bijector(Cell):
+    """
+    Base class of bijectors: a function g with its inverse and the logarithms of the derivatives of both. If X is
+    distributed in some way, g(X) is distributed as `TransformedDistribution` tells.
+
+    A subclass defines `_forward`, `_inverse`, `_forward_log_jacobian` and `_inverse_log_jacobian`: functions of a
+    Tensor.
+
+    Args:
+        is_constant_jacobian (bool): Whether the derivative is the same everywhere. Default: False.
+        is_injective (bool): Whether no two values have the same image. Default: True.
+        name (str): A name. Default: None, which is refused.
+        dtype (mindspore.dtype): The type that parameters and values have to have. Default: None: any type of floating
+            point numbers, and parameters are cast to that of the value.
+        param (dict): What the constructor was given; under "param_dict" the parameters of the bijector. Default: None.
+
+    Raises:
+        TypeError: If an argument is of another type, a parameter does not hold floating point numbers, or two
+            parameters differ in element type.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> import mindspore.nn.probability.bijector as msb
+        >>> class Cube(msb.Bijector):
+        ...     def __init__(self):
+        ...         super().__init__(name="Cube", param={})
+        ...     def _forward(self, x):
+        ...         return x ** 3
+        >>> print(Cube().forward(Tensor([2.0], mindspore.float32)))
+        [8.]
+    """
+
+    _words: ClassVar[dict[str, str]] = {}  # parameter -> what it is called when the bijector is printed
+    _transformed: ClassVar[Callable[..., Any] | None] = None  # TransformedDistribution, which registers itself
+
+    @checked
+    def __init__(
+        self,
+        is_constant_jacobian: Bool = False,
+        is_injective: Bool = True,
+        name: Str = None,  # pyright: ignore[reportArgumentType] - MindSpore's default, which it refuses itself
+        dtype: FloatType | None = None,
+        param: dict[str, Any] | None = None,
+    ) -> None:
+        super().__init__()
+        if name is None:
+            raise TypeError(f"For '{self.cls_name}', 'name' should be a string, but got None.")
+        self._name = name
+        self._dtype = dtype
+        given = {k: v for k, v in (param or {}).items() if k not in ("self", "param") and not k.startswith("_")}
+        self._parameters: dict[str, Any] = given
+        self._is_constant_jacobian = is_constant_jacobian
+        self._is_injective = is_injective
+        self.default_parameters: list[Tensor] = []
+        self.parameter_names: list[str] = []
+        self.common_dtype: mstype.Type | None = None
+        numbers = given.get("param_dict")
+        self._batch_shape: tuple[int, ...] | None = None
+        self._is_scalar_batch: bool = False
+        if numbers is not None:
+            self._is_scalar_batch = all(v is None or isinstance(v, (int, float)) for v in numbers.values())
+            if not any(v is None for v in numbers.values()):
+                self._batch_shape = np.broadcast_shapes(*(np.shape(v) for v in numbers.values()))
+
+    # ------------------------------------------------------------------ what it was made with
+    @property
+    def name(self) -> str:
+        """The name."""
+        return self._name
+
+    @property
+    def dtype(self) -> mstype.Type | None:
+        """The type that values have to have; None for any."""
+        return self._dtype
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What the constructor was given."""
+        return self._parameters
+
+    @property
+    def is_constant_jacobian(self) -> bool:
+        """Whether the derivative is the same everywhere."""
+        return self._is_constant_jacobian
+
+    @property
+    def is_injective(self) -> bool:
+        """Whether no two values have the same image."""
+        return self._is_injective
+
+    @property
+    def batch_shape(self) -> tuple[int, ...] | None:
+        """The shape to which the parameters broadcast; None if there are none, or not all are known."""
+        return self._batch_shape
+
+    @property
+    def is_scalar_batch(self) -> bool:
+        """Whether the parameters are single numbers."""
+        return self._is_scalar_batch
+
+    @property
+    def _is_decreasing(self):
+        """Where the function decreases, a Tensor of bool; None for nowhere."""
+        return None
+
+    def shape_mapping(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape of the image of a Tensor of shape `shape` (tuple)."""
+        return np.broadcast_shapes(shape, self._batch_shape or ())
+
+    # ------------------------------------------------------------------ parameters, for subclasses
+    def _add_parameter(self, value, name):
+        """The Tensor for a parameter."""
+        if isinstance(value, bool) or not isinstance(value, (int, float, list, np.ndarray, np.number, Tensor)):
+            raise TypeError(f"For '{self.cls_name}', '{name}' should be numbers, but got {describe(value)}.")
+        tensor = value if isinstance(value, Parameter) else Tensor(value)
+        wanted = self._dtype or self.common_dtype
+        if wanted is None and tensor.dtype not in mstype.float_type:
+            raise TypeError(
+                f"For '{self.cls_name}', '{name}' should be of floating point numbers, but got {tensor.dtype}."
+            )
+        if wanted is not None and tensor.dtype != wanted:
+            raise TypeError(f"For '{self.cls_name}', '{name}' should be of type {wanted}, but got {tensor.dtype}.")
+        self.common_dtype = tensor.dtype
+        self.default_parameters.append(tensor)
+        self.parameter_names.append(name)
+        return tensor
+
+    def cast_param_by_value(self, value: Tensor, para: Tensor) -> Tensor:
+        """
+        A parameter in the element type of a value.
+
+        Args:
+            value (Tensor): The value.
+            para (Tensor): The parameter.
+
+        Returns:
+            Tensor.
+        """
+        return as_type(para, value.dtype)
+
+    def _check_value(self, value, name):
+        return _check_tensor(value, name)
+
+    def _check_value_dtype(self, value):
+        """`value`, unless it is no Tensor of the type that this bijector takes: then TypeError."""
+        _check_tensor(value, "value")
+        if value.dtype != self._dtype if self._dtype is not None else value.dtype not in mstype.float_type:
+            wanted = self._dtype or "a type of floating point numbers"
+            raise TypeError(f"For '{self.cls_name}', 'value' should be of type {wanted}, but got {value.dtype}.")
+        return value
+
+    def _at(self, value):
+        """`value` and behind it the parameters in its type, for the formulas of a subclass."""
+        value = self._check_value_dtype(value)
+        return value, *(self.cast_param_by_value(value, p) for p in self.default_parameters)
+
+    # ------------------------------------------------------------------ the function
+    def _call_own(self, name, value, args, kwargs):
+        method = getattr(self, name, None)
+        if method is None:
+            raise NotImplementedError(f"{name[1:]} is not implemented for the bijector '{self._name}'.")
+        if _thread.frame is not None:
+            method = script.call(method)  # a user's method may branch on Tensors
+        return method(value, *args, **kwargs)
+
+    def forward(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        """
+        The image g(value).
+
+        Args:
+            value (Tensor): Floating point numbers.
+            args: For a subclass that takes more.
+            kwargs: For a subclass that takes more.
+
+        Returns:
+            Tensor.
+        """
+        return self._call_own("_forward", value, args, kwargs)
+
+    def inverse(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        """That whose image is `value`. See `forward` for the arguments."""
+        return self._call_own("_inverse", value, args, kwargs)
+
+    def forward_log_jacobian(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        """The logarithm of the derivative of `forward` at `value`. See `forward` for the arguments."""
+        return self._call_own("_forward_log_jacobian", value, args, kwargs)
+
+    def inverse_log_jacobian(self, value: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        """The logarithm of the derivative of `inverse` at `value`. See `forward` for the arguments."""
+        return self._call_own("_inverse_log_jacobian", value, args, kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """A method by its name, ``bijector("forward", x)``; or, of a Distribution, the TransformedDistribution."""
+        if args and isinstance(args[0], Cell) and type(self)._transformed is not None:
+            return type(self)._transformed(self, *args, **kwargs)
+        return super().__call__(*args, **kwargs)
+
+    def construct(self, name: str, *args: Any, **kwargs: Any) -> Tensor:
+        """
+        A method by its name: ``bijector("inverse", y)`` is ``bijector.inverse(y)``.
+
+        Raises:
+            NotImplementedError: If there is no such method.
+        """
+        if name not in _METHODS:
+            raise NotImplementedError(f"{describe(name)} should be one of {', '.join(_METHODS)}.")
+        return getattr(self, name)(*args, **kwargs)
+
+    def extend_repr(self) -> str:
+        """The parameters if they are numbers, else their shape."""
+        if not self._words:
+            return ""
+        if not self._is_scalar_batch:
+            return f"batch_shape = {self._batch_shape}"
+        shown = zip(self._words.values(), self.default_parameters, strict=True)
+        return ", ".join(f"{word} = {value}" for word, value in shown)

@@ -1,0 +1,68 @@
+"""Powers, with the exponential function as their limit."""
+
+from msnb.common.kinds import Str, checked
+from msnb.core.tensor import Tensor
+from msnb.nn.probability._parameters import Numbers, check_greater_equal_zero
+from msnb.nn.probability.bijector.bijector import Bijector
+from msnb.ops import functional as F
+
+__all__ = ["PowerTransform"]
+
+
+class PowerTransform(Bijector):
+    r"""
+    :math:`g(x) = (1 + c x)^{1/c}`, and its limit :math:`e^x` for c = 0; the inverse is the transform of Box and Cox
+    (1964).
+
+    Args:
+        power (Union[float, list, numpy.ndarray, Tensor]): The number c, not negative. Default: 0.0.
+        name (str): A name. Default: "PowerTransform".
+
+    Raises:
+        TypeError: If an argument is of another type; numbers have to be floating point.
+        ValueError: If `power` is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> import mindspore.nn.probability.bijector as msb
+        >>> print(msb.PowerTransform(0.5).forward(Tensor([2.0, 4.0], mindspore.float32)))
+        [4. 9.]
+    """
+
+    _words = {"power": "power"}
+
+    @checked
+    def __init__(self, power: Numbers = 0.0, name: Str = "PowerTransform") -> None:
+        numbers = {"power": power}
+        super().__init__(name=name, param={**numbers, "name": name, "param_dict": numbers})
+        self._power = self._add_parameter(power, "power")
+        check_greater_equal_zero(self._power, "Power")
+
+    @property
+    def power(self) -> Tensor:
+        """The number c."""
+        return self._power
+
+    def _forward(self, x):
+        x, power, is_exp = self._split(x)
+        return F.exp(F.where(is_exp, x, F.log1p(power * x) / power))
+
+    def _inverse(self, y):
+        y, power, is_exp = self._split(y)
+        return F.where(is_exp, F.log(y), F.expm1(power * F.log(y)) / power)
+
+    def _forward_log_jacobian(self, x):
+        x, power, is_exp = self._split(x)
+        return F.where(is_exp, x, (1.0 / power - 1.0) * F.log1p(power * x))
+
+    def _inverse_log_jacobian(self, y):
+        y, power = self._at(y)
+        return (power - 1.0) * F.log(y)
+
+    def _split(self, value):
+        """The value, the power, 1 where it is 0, and where that is."""
+        value, power = self._at(value)
+        is_exp = power == 0.0
+        return value, F.where(is_exp, 1.0, power), is_exp

@@ -1,0 +1,77 @@
+"""What Bayesian layers have in common: a prior and a posterior of the weight and the bias, and how far they differ."""
+
+from collections.abc import Callable
+from typing import Any
+
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
+from msnb.nn.cell import Cell
+from msnb.nn.probability.bnn_layers.layer_distribution import NormalPosterior
+from msnb.nn.probability.distribution.normal import Normal
+from msnb.ops import functional as F
+from msnb.ops import operations as P
+
+
+def normal_posterior(name: str, shape: Any) -> NormalPosterior:
+    """The posterior that a layer has unless it is given another."""
+    return NormalPosterior(name=name, shape=shape)
+
+
+def _check_normal(distribution, argument, layer):
+    """Raise TypeError unless the Cell holds a normal distribution, and no other Cell."""
+    cells = distribution.name_cells() if isinstance(distribution, Cell) else {}
+    if list(cells) != ["normal"] or not isinstance(cells["normal"], Normal):
+        raise TypeError(
+            f"For '{layer}', '{argument}' should give a Cell like NormalPrior or NormalPosterior, which holds a Normal "
+            f"as 'normal', but got {describe(distribution)}."
+        )
+
+
+class Variational(Cell):
+    """A layer whose weight, and bias if it has one, are drawn anew in each call."""
+
+    has_bias: bool
+    weight_prior: Any
+    weight_posterior: Any
+    bias_prior: Any
+    bias_posterior: Any
+
+    def _believe(self, what: str, shape: Any, prior_fn: Callable[..., Any], posterior_fn: Callable[..., Any]) -> None:
+        """Keep the prior and the posterior of `what`, "weight" or "bias", of a shape."""
+        prior = prior_fn if isinstance(prior_fn, Cell) else prior_fn()
+        _check_normal(prior, f"{what}_prior_fn", self.cls_name)
+        if None in prior.normal.default_parameters:
+            raise TypeError(f"For '{self.cls_name}', the Normal of '{what}_prior_fn' should have a mean and an sd.")
+        try:
+            posterior = posterior_fn(shape=shape, name=f"bnn_{what}")
+        except TypeError as error:
+            raise TypeError(
+                f"For '{self.cls_name}', '{what}_posterior_fn' should be a function of 'name' and 'shape' that returns "
+                f"a NormalPosterior: {error}"
+            ) from error
+        _check_normal(posterior, f"{what}_posterior_fn", self.cls_name)
+        setattr(self, f"{what}_prior", prior)
+        setattr(self, f"{what}_posterior", posterior)
+
+    def apply_variational_bias(self, inputs: Tensor) -> Tensor:
+        """`inputs` (Tensor) with a bias that is drawn."""
+        return P.BiasAdd()(inputs, self.bias_posterior("sample"))
+
+    def compute_kl_loss(self) -> Tensor:
+        """The Kullback-Leibler divergence of what is learnt from what was believed, summed over weight and bias."""
+        loss = _divergence(self.weight_prior, self.weight_posterior)
+        return loss + _divergence(self.bias_prior, self.bias_posterior) if self.has_bias else loss
+
+    def _repr_of_posteriors(self):
+        shown = (
+            f"weight_mean={self.weight_posterior.mean}, weight_std={self.weight_posterior.untransformed_std}, "
+            f"has_bias={self.has_bias}"
+        )
+        if self.has_bias:
+            shown += f", bias_mean={self.bias_posterior.mean}, bias_std={self.bias_posterior.untransformed_std}"
+        return shown
+
+
+def _divergence(prior, posterior):
+    """As r1.1 has it: the divergence of the prior from the posterior, KL(prior||posterior)."""
+    return F.reduce_sum(prior("kl_loss", posterior("get_dist_type"), *posterior("get_dist_args")))

@@ -1,0 +1,99 @@
+"""The Bayesian convolution."""
+
+from collections.abc import Callable
+from typing import Any
+
+from msnb.common.kinds import Bool, PositiveInt, checked
+from msnb.core.tensor import Tensor
+from msnb.nn._kinds import TwoSizes
+from msnb.nn.layer._convolution import Convolution, FourSides, PadMode
+from msnb.nn.probability.bnn_layers._variational import Variational, normal_posterior
+from msnb.nn.probability.bnn_layers.layer_distribution import NormalPrior
+
+__all__ = ["ConvReparam"]
+
+
+class ConvReparam(Convolution, Variational):
+    r"""
+    The Bayesian convolution of images: a Conv2d with one set of kernels, and one bias, drawn for each batch. Gradients
+    reach their means and standard deviations, for a number drawn is :math:`\mu + \sigma \epsilon` (Kingma and Welling,
+    2013).
+
+    Args:
+        in_channels (int): How many channels come in.
+        out_channels (int): How many go out.
+        kernel_size (Union[int, tuple[int]]): Height and width of a kernel.
+        stride (Union[int, tuple[int]]): By how many pixels it moves down and to the right. Default: 1.
+        pad_mode (str): "same", "valid" or "pad", as in Conv2d. Default: "same".
+        padding (Union[int, tuple[int]]): How many zeros for "pad": on each side, or (top, bottom, left, right).
+            Default: 0.
+        dilation (Union[int, tuple[int]]): How many pixels lie from one kernel element to the next. Default: 1.
+        group (int): Into how many parts the channels are split, each with kernels of its own. Default: 1.
+        has_bias (bool): Whether a bias is added. Default: False.
+        weight_prior_fn (Union[Cell, Callable]): What is believed of the weight: a Cell like NormalPrior, or a function
+            that makes one. Default: NormalPrior.
+        weight_posterior_fn (Callable): A function of `name` and `shape` that makes what is learnt of it, a Cell like
+            NormalPosterior. Default: one that makes a NormalPosterior.
+        bias_prior_fn (Union[Cell, Callable]): As `weight_prior_fn`, for the bias. Default: NormalPrior.
+        bias_posterior_fn (Callable): As `weight_posterior_fn`, for the bias. Default: as there.
+
+    Inputs:
+        - **x** (Tensor) - of shape (N, C, H, W).
+
+    Outputs:
+        Tensor of shape (N, C_out, H_out, W_out).
+
+    Raises:
+        TypeError: If an argument is of another type, or a prior or posterior is not normal.
+        ValueError: If a number is out of its range, a word unknown, `padding` given without "pad", or `group` no
+            divisor of the channels.
+
+    Note:
+        The Parameters `weight` and `bias` of a Conv2d are there, and are neither used nor trained, as in MindSpore.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> from mindspore.nn.probability import bnn_layers
+        >>> net = bnn_layers.ConvReparam(3, 8, 5, stride=2)
+        >>> print(net(Tensor(np.ones((1, 3, 9, 10)), mindspore.float32)).shape)
+        (1, 8, 5, 5)
+    """
+
+    @checked
+    def __init__(
+        self,
+        in_channels: PositiveInt,
+        out_channels: PositiveInt,
+        kernel_size: TwoSizes,
+        stride: TwoSizes = 1,
+        pad_mode: PadMode = "same",
+        padding: FourSides = 0,
+        dilation: TwoSizes = 1,
+        group: PositiveInt = 1,
+        has_bias: Bool = False,
+        weight_prior_fn: Callable[..., Any] = NormalPrior,
+        weight_posterior_fn: Callable[..., Any] = normal_posterior,
+        bias_prior_fn: Callable[..., Any] = NormalPrior,
+        bias_posterior_fn: Callable[..., Any] = normal_posterior,
+    ) -> None:
+        super().__init__(in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias)
+        self.weight.requires_grad = False
+        self._believe("weight", self._weight_shape(), weight_prior_fn, weight_posterior_fn)
+        if self.bias is not None:
+            self.bias.requires_grad = False
+            self._believe("bias", [out_channels], bias_prior_fn, bias_posterior_fn)
+
+    def construct(self, inputs: Tensor) -> Tensor:
+        """The convolved images, with kernels that are drawn."""
+        image = self.conv2d(inputs, self.weight_posterior("sample"))
+        return self.apply_variational_bias(image) if self.has_bias else image
+
+    def extend_repr(self) -> str:
+        """Arguments, and the Parameters of the posteriors."""
+        return (
+            f"in_channels={self.in_channels}, out_channels={self.out_channels}, kernel_size={self.kernel_size}, "
+            f"stride={self.stride}, pad_mode={self.pad_mode}, padding={self.padding}, dilation={self.dilation}, "
+            f"group={self.group}, {self._repr_of_posteriors()}"
+        )

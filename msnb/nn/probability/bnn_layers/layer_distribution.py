@@ -1,0 +1,130 @@
+"""Distributions of weights: what is believed before training, and what is learnt."""
+
+from typing import Annotated, Any
+
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Kind, Str, checked
+from msnb.core.parameter import Parameter
+from msnb.core.tensor import Tensor
+from msnb.nn._kinds import Real
+from msnb.nn.cell import Cell
+from msnb.nn.probability._parameters import FloatType
+from msnb.nn.probability.distribution.normal import Normal
+from msnb.ops import functional as F
+
+__all__ = ["NormalPrior", "NormalPosterior"]
+
+
+def _spread(value):
+    """MindSpore refuses a negative number as it does one of another type."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
+        raise TypeError
+    return value
+
+
+def _shape(value):
+    if not isinstance(value, (tuple, list)):
+        raise TypeError
+    return tuple(value)
+
+
+Spread = Annotated[float, Kind("an int or a float of at least 0", _spread)]
+
+
+class NormalPrior(Cell):
+    """
+    The normal distribution that weights are believed to have before anything is known.
+
+    Args:
+        dtype (mindspore.dtype): Type of the weights. Default: mindspore.float32.
+        mean (Union[int, float]): The mean. Default: 0.
+        std (Union[int, float]): The standard deviation. Default: 0.1.
+
+    Inputs:
+        As a Distribution's: the name of a method, and its arguments.
+
+    Outputs:
+        What that method gives.
+
+    Raises:
+        TypeError: If `dtype` is no type of floating point numbers.
+        ValueError: If `std` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> from mindspore.nn.probability import bnn_layers
+        >>> print(bnn_layers.NormalPrior(std=0.5)("sd"))
+        0.5
+    """
+
+    def __init__(self, dtype: mstype.Type = mstype.float32, mean: float = 0, std: float = 0.1) -> None:
+        super().__init__()
+        self.normal: Normal = Normal(mean, std, dtype=dtype)
+
+    def construct(self, *inputs: Any) -> Any:
+        """A method of the distribution, by its name."""
+        return self.normal(*inputs)
+
+
+class NormalPosterior(Cell):
+    r"""
+    Normal distributions that are learnt: their means :math:`\mu` and the numbers :math:`\rho` behind their standard
+    deviations :math:`\log(1 + e^\rho)` are Parameters (Blundell et al., 2015).
+
+    Args:
+        name (str): What the names of the Parameters begin with.
+        shape (Union[list, tuple]): Shape of the weights.
+        dtype (mindspore.dtype): Type of the weights. Default: mindspore.float32.
+        loc_mean (Union[int, float]): Mean of the first :math:`\mu`, which are drawn. Default: 0.
+        loc_std (Union[int, float]): Standard deviation of these. Default: 0.1.
+        untransformed_scale_mean (Union[int, float]): Mean of the first :math:`\rho`, which are drawn. Default: -5.
+        untransformed_scale_std (Union[int, float]): Standard deviation of these. Default: 0.1.
+
+    Inputs:
+        As a Distribution's: the name of a method, and its arguments.
+
+    Outputs:
+        What that method gives.
+
+    Raises:
+        TypeError: If an argument is of another type, or a standard deviation is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> from mindspore.nn.probability import bnn_layers
+        >>> posterior = bnn_layers.NormalPosterior("fc", (2, 3))
+        >>> print(posterior("sample").shape, posterior.mean.name)
+        (2, 3) fc_mean
+    """
+
+    @checked
+    def __init__(
+        self,
+        name: Str,
+        shape: Annotated[tuple[int, ...] | list[int], Kind("a tuple or a list", _shape)],
+        dtype: FloatType = mstype.float32,
+        loc_mean: Real = 0,
+        loc_std: Spread = 0.1,
+        untransformed_scale_mean: Real = -5,
+        untransformed_scale_std: Spread = 0.1,
+    ) -> None:
+        super().__init__()
+        means = np.random.normal(loc_mean, loc_std, shape)
+        scales = np.random.normal(untransformed_scale_mean, untransformed_scale_std, shape)
+        self.mean: Parameter = Parameter(Tensor(means, dtype=dtype), name=name + "_mean")
+        self.untransformed_std: Parameter = Parameter(Tensor(scales, dtype=dtype), name=name + "_untransformed_std")
+        self.normal: Normal = Normal(dtype=dtype)
+
+    def std_trans(self, std_pre: Tensor) -> Tensor:
+        """The standard deviation, a little more than 0, for a number of any size (Tensor)."""
+        return 1e-6 - F.logsigmoid(-std_pre)
+
+    def construct(self, *inputs: Any) -> Any:
+        """A method of the distribution, by its name."""
+        return self.normal(*inputs, mean=self.mean, sd=self.std_trans(self.untransformed_std))

@@ -1,0 +1,120 @@
+"""Decorators that make methods of formulas: a distribution writes its formulas over Tensors of one shape and type.
+
+    @at_value
+    def _log_prob(self, value, mean, sd): ...
+
+becomes ``_log_prob(value, mean=None, sd=None)``: the value is checked and cast, and parameters that are not given are
+those of the constructor, all broadcast against each other.
+"""
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from msnb.nn.probability._parameters import CheckTensor, CheckTuple, as_type, check_distribution_name
+
+_check_tensor, _check_tuple = CheckTensor(), CheckTuple()
+
+
+def _binding(formula, required, shape=False):
+    """A function that puts what a call gives in the order of the formula's parameters: the first `required` have to be
+    given, the parameters of the distribution are None where they are not."""
+    own = list(inspect.signature(formula).parameters.values())[1:]
+    names = own[:required] if not shape else [own[0].replace(default=())]
+    optional = [p.replace(default=None) for p in own[len(names) :]]
+    signature = inspect.Signature([*names, *optional])
+
+    def bound(args, kwargs):
+        found = signature.bind(*args, **kwargs)
+        found.apply_defaults()
+        return found.args
+
+    return bound, signature
+
+
+def _method(formula, signature, body):
+    method = functools.wraps(formula)(body)
+    self = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    method.__signature__ = signature.replace(parameters=[self, *signature.parameters.values()])
+    return method
+
+
+def of_parameters(formula: Callable[..., Any]) -> Callable[..., Any]:
+    """A formula of the parameters alone: ``formula(self, *parameters)``."""
+    bound, signature = _binding(formula, 0)
+
+    def body(self, *args, **kwargs):
+        return formula(self, *self._all_parameters(*bound(args, kwargs)))
+
+    return _method(formula, signature, body)
+
+
+def at_value(formula: Callable[..., Any]) -> Callable[..., Any]:
+    """A formula at a value: ``formula(self, value, *parameters)``."""
+    bound, signature = _binding(formula, 1)
+
+    def body(self, *args, **kwargs):
+        value, *given = bound(args, kwargs)
+        value = as_type(_check_tensor(value, "value"), self._value_type)
+        return formula(self, value, *self._all_parameters(*given))
+
+    return _method(formula, signature, body)
+
+
+def against(family: str, others: int) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """A formula of two distributions a and b: ``formula(self, *parameters of b, *parameters of a)``.
+
+    The method takes the name of b's family first, and refuses any but one.
+
+    Args:
+        family (str): The name that is accepted.
+        others (int): How many parameters b has.
+    """
+
+    def decorate(formula):
+        bound, signature = _binding(formula, others)
+        name = inspect.Parameter("dist", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        names = list(signature.parameters)
+
+        def body(self, dist, *args, **kwargs):
+            check_distribution_name(dist, family)
+            given = bound(args, kwargs)
+            of_b = [
+                as_type(_check_tensor(x, n), self.parameter_type)
+                for x, n in zip(given[:others], names[:others], strict=True)
+            ]
+            return formula(self, *of_b, *self._all_parameters(*given[others:]))
+
+        method = _method(formula, signature.replace(parameters=[name, *signature.parameters.values()]), body)
+        method.family, method.others = family, others
+        return method
+
+    return decorate
+
+
+def drawn(formula: Callable[..., Any]) -> Callable[..., Any]:
+    """A way to draw numbers: ``formula(self, shape, *parameters)``, where `shape` is that of the result.
+
+    The method takes the shape of the sample, () by default; behind it stands the shape of the parameters.
+    """
+    bound, signature = _binding(formula, 1, shape=True)
+
+    def body(self, *args, **kwargs):
+        shape, *given = bound(args, kwargs)
+        parameters = self._all_parameters(*given)
+        whole = (*_check_tuple(shape, "shape"), *self._batch_of(*parameters))
+        return as_type(formula(self, whole, *parameters), self.dtype)
+
+    return _method(formula, signature, body)
+
+
+def crossed(entropy: Callable[..., Any], kl_loss: Callable[..., Any]) -> Callable[..., Any]:
+    """The cross entropy H(a, b) = H(a) + KL(a||b), of the methods that `of_parameters` and `against` have made."""
+    of_a, of_both, others = entropy.__wrapped__, kl_loss.__wrapped__, kl_loss.others
+
+    @functools.wraps(of_both)
+    def formula(self, *parameters):
+        return of_a(self, *parameters[others:]) + of_both(self, *parameters)
+
+    return against(kl_loss.family, others)(formula)

@@ -1,0 +1,1 @@
+"""MindSpore's path of what distributions share."""

@@ -1,0 +1,29 @@
+"""A face: the checks and casts of parameters, where MindSpore has them; own distributions of users import them here."""
+
+from msnb.nn.probability._parameters import (
+    CheckTensor,
+    CheckTuple,
+    cast_to_tensor,
+    check_distribution_name,
+    check_greater,
+    check_greater_equal_zero,
+    check_greater_zero,
+    check_prob,
+    check_rank,
+    check_sum_equal_one,
+    set_param_type,
+)
+
+__all__ = [
+    "CheckTensor",
+    "CheckTuple",
+    "cast_to_tensor",
+    "check_distribution_name",
+    "check_greater",
+    "check_greater_equal_zero",
+    "check_greater_zero",
+    "check_prob",
+    "check_rank",
+    "check_sum_equal_one",
+    "set_param_type",
+]

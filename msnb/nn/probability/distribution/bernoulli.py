@@ -1,0 +1,106 @@
+"""The Bernoulli distribution."""
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Str, checked
+from msnb.core.tensor import Tensor
+from msnb.nn.probability._parameters import Numbers, NumberType, Seed, check_prob, given
+from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability.distribution.distribution import Distribution
+from msnb.ops import functional as F
+from msnb.ops.math.exponential import _TimesLog, _TimesLog1p
+from msnb.ops.random.uniform import UniformReal
+
+__all__ = ["Bernoulli"]
+
+
+class Bernoulli(Distribution):
+    """
+    The Bernoulli distribution: 1 with a probability, else 0.
+
+    Args:
+        probs (Union[float, list, numpy.ndarray, Tensor]): The probability of 1. Default: None, given in each call.
+        seed (int): Picks a stream of random numbers, non-negative. Default: None.
+        dtype (mindspore.dtype): Type of the samples. Default: mindspore.int32.
+        name (str): A name. Default: "Bernoulli".
+
+    Raises:
+        TypeError: If an argument is of another type, or `dtype` is no type of real numbers.
+        ValueError: If a probability is not between 0 and 1.
+
+    Note:
+        Each method takes `probs`, by name `probs1`, behind its own arguments, as a Tensor; see `Distribution`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> import mindspore.nn.probability.distribution as msd
+        >>> bernoulli = msd.Bernoulli([0.25, 0.75])
+        >>> print(bernoulli.prob(Tensor([1, 1], mindspore.int32)), bernoulli.mode())
+        [0.25 0.75] [0 1]
+    """
+
+    _words = {"probs": "probs"}
+
+    @checked
+    def __init__(
+        self,
+        probs: Numbers = None,
+        seed: Seed = None,
+        dtype: NumberType = mstype.int32,
+        name: Str = "Bernoulli",
+    ) -> None:
+        super().__init__(seed, dtype, name, given({"probs": probs}, seed, dtype, name))
+        self._probs = self._add_parameter(probs, "probs")
+        check_prob(self._probs)
+
+    @property
+    def probs(self) -> Tensor | None:
+        """The probability of 1."""
+        return self._probs
+
+    @of_parameters
+    def _mean(self, probs1):
+        return probs1
+
+    @of_parameters
+    def _mode(self, probs1):
+        return F.cast(probs1 > 0.5, self.dtype)
+
+    @of_parameters
+    def _var(self, probs1):
+        return probs1 * (1.0 - probs1)
+
+    @of_parameters
+    def _entropy(self, probs1):
+        return -_TimesLog.functional(probs1, probs1) - _TimesLog1p.functional(1.0 - probs1, -probs1)
+
+    @at_value
+    def _log_prob(self, value, probs1):
+        return _mixed(value, probs1)
+
+    @at_value
+    def _cdf(self, value, probs1):
+        return F.where(value < 0.0, 0.0, F.where(value < 1.0, 1.0 - probs1, 1.0))
+
+    @at_value
+    def _survival_function(self, value, probs1):
+        return F.where(value < 0.0, 1.0, F.where(value < 1.0, probs1, 0.0))
+
+    @against("Bernoulli", 1)
+    def _kl_loss(self, probs1_b, probs1):
+        return _mixed(probs1, probs1) - _mixed(probs1, probs1_b)
+
+    _cross_entropy = crossed(_entropy, _kl_loss)
+
+    @drawn
+    def _sample(self, shape, probs1):
+        return UniformReal.functional(shape, seed=self._seed) < probs1
+
+
+def _mixed(value, probs1):
+    """log(p) where `value` is 1 and log(1 - p) where it is 0; a share of both between. What has no share is 0 with a
+    gradient of 0, even where its logarithm is infinite."""
+    of_one = F.where(value == 0.0, 0.0, value * F.log(F.where(value == 0.0, 1.0, probs1)))
+    of_zero = F.where(value == 1.0, 0.0, (1.0 - value) * F.log1p(-F.where(value == 1.0, 0.0, probs1)))
+    return of_one + of_zero

@@ -1,0 +1,95 @@
+"""The exponential distribution."""
+
+import math
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Str, checked
+from msnb.core.tensor import Tensor
+from msnb.nn.probability._parameters import FloatType, Numbers, Seed, as_type, check_greater_zero, given
+from msnb.nn.probability.distribution._formula import against, at_value, crossed, drawn, of_parameters
+from msnb.nn.probability.distribution.distribution import Distribution
+from msnb.ops import functional as F
+
+__all__ = ["Exponential"]
+
+
+class Exponential(Distribution):
+    r"""
+    The exponential distribution: density :math:`\lambda \exp(-\lambda x)` from 0 on.
+
+    Args:
+        rate (Union[float, list, numpy.ndarray, Tensor]): The rate :math:`\lambda`. Default: None, given in each call.
+        seed (int): Picks a stream of random numbers, non-negative. Default: None.
+        dtype (mindspore.dtype): Type of the samples. Default: mindspore.float32.
+        name (str): A name. Default: "Exponential".
+
+    Raises:
+        TypeError: If an argument is of another type, or `dtype` is no type of floating point numbers.
+        ValueError: If `rate` is not positive.
+
+    Note:
+        Each method takes `rate` behind its own arguments, as a Tensor; see `Distribution`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> import mindspore.nn.probability.distribution as msd
+        >>> exponential = msd.Exponential([0.5, 1.0])
+        >>> print(exponential.log_survival(Tensor([4.0, 4.0], mindspore.float32)))
+        [-2. -4.]
+    """
+
+    _words = {"rate": "rate"}
+
+    @checked
+    def __init__(
+        self,
+        rate: Numbers = None,
+        seed: Seed = None,
+        dtype: FloatType = mstype.float32,
+        name: Str = "Exponential",
+    ) -> None:
+        super().__init__(seed, dtype, name, given({"rate": rate}, seed, dtype, name))
+        self._rate = self._add_parameter(rate, "rate")
+        check_greater_zero(self._rate, "rate")
+
+    @property
+    def rate(self) -> Tensor | None:
+        """The rate."""
+        return self._rate
+
+    @of_parameters
+    def _mean(self, rate):
+        return 1.0 / rate
+
+    @of_parameters
+    def _mode(self, rate):
+        return F.zeros_like(as_type(rate, self.dtype))
+
+    @of_parameters
+    def _sd(self, rate):
+        return 1.0 / rate
+
+    @of_parameters
+    def _entropy(self, rate):
+        return 1.0 - F.log(rate)
+
+    @at_value
+    def _log_prob(self, value, rate):
+        return F.where(value >= 0.0, F.log(rate) - rate * value, -math.inf)
+
+    @at_value
+    def _log_survival(self, value, rate):
+        return -rate * F.maximum(value, 0.0)
+
+    @against("Exponential", 1)
+    def _kl_loss(self, rate_b, rate):
+        ratio = rate_b / rate
+        return ratio - 1.0 - F.log(ratio)
+
+    _cross_entropy = crossed(_entropy, _kl_loss)
+
+    @drawn
+    def _sample(self, shape, rate):
+        return -F.log(self._uniform(shape)) / rate

@@ -1,0 +1,67 @@
+"""What variational autoencoders have in common: their sizes, and the way through the latent space."""
+
+from typing import Annotated, Any
+
+from msnb.common.kinds import Instance, PositiveInt, check, checked
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
+from msnb.nn.cell import Cell
+from msnb.nn.layer.basic import Dense
+from msnb.ops import functional as F
+from msnb.ops.random.normal import StandardNormal
+
+
+class Latent(Cell):
+    """An encoder and a decoder, between which numbers are drawn from a normal distribution.
+
+    The decoder gets `given` numbers besides those drawn.
+    """
+
+    @checked
+    def __init__(
+        self,
+        encoder: Annotated[Cell, Instance(Cell)],
+        decoder: Annotated[Cell, Instance(Cell)],
+        hidden_size: PositiveInt,
+        latent_size: PositiveInt,
+        given: int,
+    ) -> None:
+        super().__init__()
+        if hidden_size < latent_size:
+            raise ValueError(
+                f"For '{self.cls_name}', 'latent_size' should be at most 'hidden_size', "
+                f"but got {latent_size} and {hidden_size}."
+            )
+        self.encoder = encoder
+        self.decoder = decoder
+        self.hidden_size = hidden_size
+        self.latent_size = latent_size
+        self.dense1: Dense = Dense(hidden_size, latent_size)
+        self.dense2: Dense = Dense(hidden_size, latent_size)
+        self.dense3: Dense = Dense(latent_size + given, hidden_size)
+
+    def _encode(self, *inputs):
+        """Mean and logarithm of the variance."""
+        hidden = self.encoder(*inputs)
+        return self.dense1(hidden), self.dense2(hidden)
+
+    def _decode(self, z):
+        return self.decoder(self.dense3(z))
+
+    def _draw(self, mean, log_variance):
+        """A number of the normal distribution for each mean, and the standard deviation of it."""
+        std = F.exp(0.5 * log_variance)
+        return mean + std * StandardNormal.functional(mean.shape), std
+
+    def _check_generated(self, generate_nums: Any, shape: Any) -> int:
+        """`generate_nums`, unless it or the shape of the images does not fit."""
+        check(PositiveInt, generate_nums, "generate_nums", self.cls_name)
+        if not isinstance(shape, tuple) or len(shape) != 4 or shape[0] not in (-1, generate_nums):
+            raise ValueError(
+                f"For '{self.cls_name}', 'shape' should be ({generate_nums}, C, H, W) or (-1, C, H, W), "
+                f"but got {describe(shape)}."
+            )
+        return generate_nums
+
+    def _drawn(self, generate_nums: int) -> Tensor:
+        return StandardNormal.functional((generate_nums, self.latent_size))

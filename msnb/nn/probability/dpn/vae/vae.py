@@ -1,0 +1,81 @@
+"""The variational autoencoder."""
+
+from msnb.core.tensor import Tensor
+from msnb.nn.cell import Cell
+from msnb.nn.probability.dpn.vae._latent import Latent
+from msnb.ops import functional as F
+
+__all__ = ["VAE"]
+
+
+class VAE(Latent):
+    r"""
+    The variational autoencoder (Kingma and Welling, 2013): :math:`\mu` and :math:`\log \sigma^2` are read from the
+    encoder's output h by a Dense layer each, z is drawn from :math:`N(\mu, \sigma^2)`, and the decoder makes of a third
+    Dense layer of z what should be x again.
+
+    Args:
+        encoder (Cell): From x to h, of shape (N, hidden_size).
+        decoder (Cell): From a Tensor of shape (N, hidden_size) to one of the shape of x.
+        hidden_size (int): Size of h.
+        latent_size (int): Size of z, at most `hidden_size`.
+
+    Inputs:
+        - **x** (Tensor) - Input of the encoder, usually of shape (N, C, H, W).
+
+    Outputs:
+        tuple of Tensors: the reconstruction, x, :math:`\mu` and :math:`\sigma`; what `infer.ELBO` takes.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a size is less than 1, or `latent_size` greater than `hidden_size`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> from mindspore.nn.probability.dpn import VAE
+        >>> vae = VAE(nn.Dense(6, 4), nn.Dense(4, 6), hidden_size=4, latent_size=2)
+        >>> reconstruction, x, mu, std = vae(Tensor(np.ones((3, 6)), mindspore.float32))
+        >>> print(reconstruction.shape, mu.shape)
+        (3, 6) (3, 2)
+    """
+
+    def __init__(self, encoder: Cell, decoder: Cell, hidden_size: int, latent_size: int) -> None:
+        super().__init__(encoder, decoder, hidden_size, latent_size, 0)
+
+    def construct(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """(reconstruction, x, mean, standard deviation)."""
+        mu, log_variance = self._encode(x)
+        z, std = self._draw(mu, log_variance)
+        return self._decode(z), x, mu, std
+
+    def generate_sample(self, generate_nums: int, shape: tuple[int, ...]) -> Tensor:
+        """
+        What the decoder makes of numbers drawn.
+
+        Args:
+            generate_nums (int): How many images.
+            shape (tuple): Their shape, (generate_nums, C, H, W) or (-1, C, H, W).
+
+        Returns:
+            Tensor of that shape.
+
+        Raises:
+            TypeError: If `generate_nums` is no int.
+            ValueError: If it is less than 1, or `shape` is another.
+        """
+        count = self._check_generated(generate_nums, shape)
+        return F.reshape(self._decode(self._drawn(count)), shape)
+
+    def reconstruct_sample(self, x: Tensor) -> Tensor:
+        """
+        What the network makes of images.
+
+        Args:
+            x (Tensor): The images.
+
+        Returns:
+            Tensor, what should be the same images.
+        """
+        return self._decode(self._draw(*self._encode(x))[0])

@@ -1,0 +1,6 @@
+"""A face: variational inference."""
+
+from msnb.nn.probability.infer.variational.elbo import ELBO
+from msnb.nn.probability.infer.variational.svi import SVI
+
+__all__ = ["ELBO", "SVI"]

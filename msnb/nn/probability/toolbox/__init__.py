@@ -1,0 +1,6 @@
+"""A face: tools built of probabilistic networks."""
+
+from msnb.nn.probability.toolbox.anomaly_detection import VAEAnomalyDetection
+from msnb.nn.probability.toolbox.uncertainty_evaluation import UncertaintyEvaluation
+
+__all__ = ["UncertaintyEvaluation", "VAEAnomalyDetection"]

@@ -1,0 +1,91 @@
+"""Anomalies as what a variational autoencoder cannot reconstruct."""
+
+from typing import Any
+
+import numpy as np
+
+from msnb.common.kinds import PositiveFloat, check
+from msnb.core.tensor import Tensor
+from msnb.nn.cell import Cell
+from msnb.nn.optim.adam import Adam
+from msnb.nn.probability.dpn.vae.vae import VAE
+from msnb.nn.probability.infer.variational.elbo import ELBO
+from msnb.nn.probability.infer.variational.svi import SVI
+from msnb.nn.wrap.cell_wrapper import WithLossCell
+
+__all__ = ["VAEAnomalyDetection"]
+
+
+class VAEAnomalyDetection:
+    """
+    Detection of anomalies with a variational autoencoder: what is like the data that it was trained with comes out as
+    it goes in, an outlier does not.
+
+    Args:
+        encoder (Cell): As of `VAE`.
+        decoder (Cell): As of `VAE`.
+        hidden_size (int): As of `VAE`. Default: 400.
+        latent_size (int): As of `VAE`. Default: 20.
+
+    Raises:
+        TypeError: If an argument is of another type.
+        ValueError: If a size is less than 1, or `latent_size` greater than `hidden_size`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> from mindspore.nn.probability.toolbox import VAEAnomalyDetection
+        >>> detection = VAEAnomalyDetection(nn.Dense(6, 4), nn.Dense(4, 6), hidden_size=4, latent_size=2)
+        >>> print(detection.predict_outlier(Tensor(np.full((1, 6), 1e6), mindspore.float32)))
+        True
+    """
+
+    def __init__(self, encoder: Cell, decoder: Cell, hidden_size: int = 400, latent_size: int = 20) -> None:
+        self.vae: Any = VAE(encoder, decoder, hidden_size, latent_size)
+
+    def train(self, train_dataset: Any, epochs: int = 5) -> Cell:
+        """
+        Train the autoencoder, with Adam.
+
+        Args:
+            train_dataset (Dataset): Batches with the columns "image" and "label".
+            epochs (int): How often it is gone through. Default: 5.
+
+        Returns:
+            Cell, the autoencoder.
+        """
+        optimizer = Adam(self.vae.trainable_params(), learning_rate=0.001)
+        self.vae = SVI(WithLossCell(self.vae, ELBO()), optimizer).run(train_dataset, epochs)
+        return self.vae
+
+    def predict_outlier_score(self, sample_x: Tensor) -> float:
+        """
+        How far the reconstruction is from a sample.
+
+        Args:
+            sample_x (Tensor): The sample, of shape (N, C, H, W).
+
+        Returns:
+            float, the Euclidean distance.
+        """
+        difference = sample_x.asnumpy() - self.vae.reconstruct_sample(sample_x).asnumpy()
+        return np.sqrt(np.sum(np.square(difference)))
+
+    def predict_outlier(self, sample_x: Tensor, threshold: float = 100.0) -> bool:
+        """
+        Whether a sample is an outlier.
+
+        Args:
+            sample_x (Tensor): The sample, of shape (N, C, H, W).
+            threshold (float): The score from which on it is one, positive. Default: 100.0.
+
+        Returns:
+            bool.
+
+        Raises:
+            TypeError: If `threshold` is no number.
+            ValueError: If it is not positive.
+        """
+        threshold = check(PositiveFloat, threshold, "threshold", "predict_outlier")
+        return not self.predict_outlier_score(sample_x) < threshold  # a sample that overflows has NaN as its score

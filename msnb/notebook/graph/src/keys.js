@@ -1,0 +1,29 @@
+// The keys of a pane, shown over the graph until another one is pressed or they are clicked away.
+const KEYS = [
+  ["Enter", "select a box; open or close a scope"],
+  ["arrows", "to the next box; with Shift, or where nothing is selected, move the graph"],
+  ["+, −", "zoom"],
+  ["0, f", "all of it"],
+  ["1, Home", "where it began"],
+  ["Page Up, Page Down", "up and down by a screen"],
+  ["/", "search"],
+  ["Escape", "forget what was found, then what is selected"],
+  ["?", "these keys"],
+];
+const html =
+  `<div class="help" role="dialog" aria-label="keys of the graph" tabindex="-1"><h4>Keys</h4><table>` +
+  KEYS.map(([key, does]) => `<tr><td><kbd>${key}</kbd></td><td>${does}</td></tr>`).join("") +
+  `</table></div>`;
+
+export function showKeys(body, done) {
+  body.insertAdjacentHTML("beforeend", html);
+  const help = body.lastElementChild;
+  for (const type of ["keydown", "click"])
+    help.addEventListener(type, (e) => {
+      e.preventDefault();
+      e.stopPropagation();
+      help.remove();
+      done();
+    });
+  help.focus();
+}

@@ -1,0 +1,62 @@
+// The line above the graph that says why it is not the whole truth: the network fails, its cell has a mistake since,
+// or the kernel that made the view is gone (which style alone shows).
+import css from "./strip.css";
+import { escape } from "../../src/escape.js";
+
+export class Strip {
+  constructor(app) {
+    this.app = app;
+    app.root.insertAdjacentHTML("afterbegin", `<style>${css}</style>`);
+    app.root
+      .querySelector(".body")
+      .insertAdjacentHTML(
+        "beforebegin",
+        `<div class="strip gone"><b>The kernel has restarted</b>: run this cell again.</div>` +
+          `<div class="strip" role="status"></div>`,
+      );
+    this.el = app.root.querySelector(".strip:not(.gone)");
+    app.on(this.el, "click", (e) => app.follow(e.target.closest("[data-go]")));
+    app.on(this.el, "click", (e) => {
+      if (!e.target.closest(".cancel")) return;
+      app.host.ask("cancel");
+      app.host.set("wanted", "");
+      this.draw();
+    });
+    app.host.on("stale", () => this.draw());
+    app.off.signal.addEventListener("abort", () => clearInterval(this.ticking));
+  }
+  // a stage is being made, which takes its time; the notebook goes on meanwhile
+  wait(name, about) {
+    const start = Date.now();
+    clearInterval(this.ticking);
+    this.el.classList.add("calm");
+    this.el.innerHTML =
+      `<b>Compiling ${escape(name)}</b>: <span class="seconds">0</span> s of about ${escape(about)}; cells can be ` +
+      `run meanwhile. <button class="link cancel">cancel</button>`;
+    this.ticking = setInterval(() => {
+      const shown = this.el.querySelector(".seconds");
+      if (shown) shown.textContent = Math.round((Date.now() - start) / 1000);
+    }, 500);
+  }
+  // whether the kernel that made the view is gone
+  get gone() {
+    return !!this.app.root.closest(".jupyter-widgets-disconnected");
+  }
+  draw() {
+    const { app } = this,
+      said = app.host.get("stale") || "",
+      stale = said[0] === "!",
+      problem = app.panes[0]?.stage.problem;
+    clearInterval(this.ticking);
+    this.el.classList.remove("calm");
+    app.root.classList.toggle("stale", stale);
+    this.el.innerHTML = stale
+      ? `<b>Shows the last version that worked</b>; ${escape(said.slice(1))}`
+      : said
+        ? escape(said)
+        : problem
+          ? `<b>Stops at <button class="link" data-go="${problem.id}">${escape(app.panes[0].stage.op(problem.id))}` +
+            `</button></b> ${escape(problem.said)}`
+          : "";
+  }
+}

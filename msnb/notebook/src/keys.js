@@ -1,0 +1,36 @@
+// What the keys of a table do (grid.js), shown over a view.
+import css from "./keys.css";
+
+const KEYS = [
+  ["↑ ↓", "row by row, up to the heads"],
+  ["← →", "the heads; what can be pressed in a row"],
+  ["Home End", "first row, last row"],
+  ["Page ↑ ↓", "ten rows"],
+  ["Enter", "choose the row, sort by the head"],
+  ["?", "these keys"],
+];
+
+// `?` anywhere in `root` but in a field, or its button [data-do=keys], shows and hides what the keys do.
+export function keysOf(root) {
+  const box = document.createElement("div");
+  box.className = "keys msnb-keys";
+  box.hidden = true;
+  box.setAttribute("role", "status");
+  root.append(box);
+  const show = (on) => {
+    box.hidden = !on;
+    box.innerHTML = on
+      ? `<style>${css}</style><dl>${KEYS.map(([key, text]) => `<dt>${key}</dt><dd>${text}</dd>`).join("")}</dl>`
+      : "";
+  };
+  root.addEventListener("click", (event) => {
+    if (event.target.closest("[data-do=keys]")) show(box.hidden);
+  });
+  root.addEventListener("keydown", (event) => {
+    const closes = event.key === "Escape" && !box.hidden;
+    if ((event.key !== "?" && !closes) || event.target.matches("input:not([type=range]), textarea, select")) return;
+    event.preventDefault();
+    event.stopPropagation();
+    show(!closes && box.hidden);
+  });
+}

@@ -1,0 +1,8 @@
+// Where a line stands, in the notation of `msnb.core.places`: In [3] line 2, net.py:2.
+export const placeOf = ([file, line]) =>
+  file === "cell" || file.startsWith("In [") ? `${file} line ${line}` : `${file}:${line}`;
+// [file, line] of such a text
+export const fromPlace = (text) => {
+  const [, file, line] = text.match(/^(.*?)(?: line |:)(\d+)$/) ?? [null, text, 0];
+  return [file, +line];
+};

@@ -1,0 +1,279 @@
+"""Functions that are known at some points: between the points, their slopes, their integrals, their jumps."""
+
+import math
+from typing import Any
+
+import jax.numpy as jnp
+
+from msnb.common.kinds import Axis, Float, Int, check
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._check import FLOAT as FLOATS
+from msnb.ops._check import axes_in, axis_in, dtype_in, rank
+from msnb.ops._half import in_float32
+from msnb.ops._numpy import ArrayLike, as_tensor, as_tensors, common_type, floating, in_type
+from msnb.ops.array.cast import Cast
+from msnb.ops.array.join import Concat
+from msnb.ops.array.reshape import Reshape
+from msnb.ops.math.arithmetic import _Diff
+
+
+@operator
+def _Interp(x, xp, fp, left=None, right=None):
+    """Values between points, on the straight lines that join them.
+
+    Inputs:
+        - **x** (Tensor) - Where to interpolate, floating point, of any shape.
+        - **xp** (Tensor) - First coordinates of the points, rising, a vector.
+        - **fp** (Tensor) - Second coordinates, of the length of `xp`.
+        - **left** (Tensor) - The value before the first point. Default: None, the first of `fp`.
+        - **right** (Tensor) - The value behind the last point. Default: None, the last of `fp`.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        ValueError: If `xp` or `fp` is no vector, or their lengths differ.
+    """
+    rank("interp", "xp", xp, 1)
+    rank("interp", "fp", fp, 1)
+    if xp.shape != fp.shape:
+        raise ValueError(f"For 'interp', 'xp' and 'fp' should have one length, but got {xp.size} and {fp.size}.")
+    if not xp.size:
+        raise ValueError("For 'interp', there should be at least 1 point, but 'xp' is empty.")
+    return jnp.interp(x, xp, fp, left, right)
+
+
+@spelling(_Interp, numpy="interp")
+def interp(
+    x: ArrayLike, xp: ArrayLike, fp: ArrayLike, left: ArrayLike | None = None, right: ArrayLike | None = None
+) -> Tensor:
+    """Values between points, on the straight lines that join them.
+
+    Args:
+        x (Union[Tensor, list, tuple, int, float]): Where to interpolate, of any shape.
+        xp (Union[Tensor, list, tuple]): First coordinates of the points, rising, a vector.
+        fp (Union[Tensor, list, tuple]): Second coordinates, of the length of `xp`.
+        left (Union[int, float]): The value before the first point. Default: None, the first of `fp`.
+        right (Union[int, float]): The value behind the last point. Default: None, the last of `fp`.
+
+    Returns:
+        Tensor of the shape of `x`, of float32, or of float64 if one of the three is.
+
+    Raises:
+        TypeError: If an argument is none of these.
+        ValueError: If `xp` or `fp` is no vector, or their lengths differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.interp([0.5, 1.5, 9.0], [0.0, 1.0, 2.0], [0.0, 10.0, 30.0]))
+        [ 5. 20. 30.]
+    """
+    points = [floating(t) for t in as_tensors("interp", x=x, xp=xp, fp=fp)]
+    points = common_type(*points, Tensor(0.0))[:3]  # half precision is too coarse for places
+    ends = [
+        None if end is None else in_type(as_tensor(end, "interp", argument), points[0].dtype, "interp")
+        for end, argument in ((left, "left"), (right, "right"))
+    ]
+    return _Interp.functional(*points, *ends)
+
+
+@operator
+@in_float32
+def _Trapezoid(y, x=None, *, dx: Float = 1.0, axis: Int = -1):
+    """Integral along an axis of the straight lines that join points.
+
+    Args:
+        dx (float): Distance of the points where there is no `x`. Default: 1.0.
+        axis (int): The axis. Default: -1.
+
+    Inputs:
+        - **y** (Tensor) - Floating point, of at least 1 dimension.
+        - **x** (Tensor) - Where the points are, of the shape of `y` or a vector along the axis. Default: None.
+
+    Outputs:
+        Tensor without the axis, of the element type of `y`.
+
+    Raises:
+        ValueError: If `axis` is out of range, or `x` does not fit.
+    """
+    dtype_in("trapz", "y", y, FLOATS)
+    axis = axis_in("trapz", axis, y.ndim)
+    if x is not None and x.shape != y.shape and x.shape != (y.shape[axis],):
+        raise ValueError(f"For 'trapz', 'x' should have shape {y.shape} or ({y.shape[axis]},), but got {x.shape}.")
+    return jnp.trapezoid(y, x, dx, axis)
+
+
+@spelling(_Trapezoid, numpy="trapz")
+def trapz(y: ArrayLike, x: ArrayLike | None = None, dx: float = 1.0, axis: int = -1) -> Tensor:
+    """Integral along an axis of the straight lines that join points.
+
+    Args:
+        y (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension; integers count as float32.
+        x (Union[Tensor, list, tuple]): Where the points are, of the shape of `y` or a vector along the axis. Default:
+            None, at distances of `dx`.
+        dx (float): Distance of the points where there is no `x`. Default: 1.0.
+        axis (int): The axis. Default: -1.
+
+    Returns:
+        Tensor without the axis, floating point.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `axis` is out of range, or `x` does not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.trapz([1.0, 2.0, 3.0], dx=2.0))
+        8.0
+    """
+    y = floating(as_tensor(y, "trapz", "y"))
+    if x is not None:
+        x = in_type(as_tensor(x, "trapz", "x"), y.dtype, "trapz")
+    return _Trapezoid(dx, axis)(y, x)
+
+
+@operator
+@in_float32
+def _Slope(f, spacing, *, axis: Int):
+    """Slope along an axis: half the difference of the neighbours, at the ends the difference to the one neighbour.
+
+    Args:
+        axis (int): The axis.
+
+    Inputs:
+        - **f** (Tensor) - Floating point.
+        - **spacing** (Tensor) - The distance of neighbours, a scalar.
+
+    Outputs:
+        Tensor of the shape and element type of `f`.
+
+    Raises:
+        ValueError: If there are fewer than 2 elements along the axis.
+    """
+    if f.shape[axis] < 2:
+        raise ValueError(
+            f"For 'gradient', there should be at least 2 elements along axis {axis}, but got shape {f.shape}."
+        )
+    return jnp.gradient(f, axis=axis) / spacing
+
+
+@spelling(_Slope, numpy="gradient")
+def gradient(f: ArrayLike, *varargs: Any, axis: Axis = None, edge_order: int = 1) -> Tensor | list[Tensor]:
+    """Slopes along axes: half the difference of the neighbours, at the ends the difference to the one neighbour.
+
+    Args:
+        f (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension; integers count as float32.
+        varargs (Union[Tensor, int, float]): The distance of neighbours, one for all axes or one for each. Default: 1.
+        axis (Union[None, int, tuple[int], list[int]]): Axes; all for None. Default: None.
+        edge_order (int): 1, as the slopes at the ends are of first order. Default: 1.
+
+    Returns:
+        Tensor of the shape of `f`, or a list with one for each of several axes.
+
+    Raises:
+        TypeError: If an argument has the wrong type, or the distances are neither one nor one for each axis.
+        ValueError: If `axis` is out of range, or there are fewer than 2 elements along it.
+        NotImplementedError: If `edge_order` is not 1, or a distance is no scalar.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.gradient([1.0, 2.0, 4.0, 7.0]))
+        [1.  1.5 2.5 3. ]
+    """
+    f = floating(as_tensor(f, "gradient", "f"))
+    if check(Int, edge_order, "edge_order", "gradient") != 1:
+        raise NotImplementedError(f"For 'gradient', 'edge_order' should be 1, but got {edge_order}.")
+    axes = axes_in("gradient", check(Axis, axis, "axis", "gradient"), f.ndim)
+    if not axes:
+        raise ValueError("For 'gradient', 'f' should have at least 1 dimension, but it is a scalar.")
+    spacings = [as_tensor(v, "gradient", "varargs") for v in varargs or (1,)]
+    if len(spacings) not in (1, len(axes)):
+        raise TypeError(f"For 'gradient', 1 distance or {len(axes)} should be given, but got {len(spacings)}.")
+    if any(s.ndim for s in spacings):
+        raise NotImplementedError("For 'gradient', the distance of neighbours should be a number along each axis.")
+    spacings = [in_type(s, f.dtype, "gradient") for s in spacings] * (len(axes) // len(spacings))
+    found = [_Slope(a)(f, s) for a, s in zip(axes, spacings, strict=True)]
+    return found[0] if len(found) == 1 else found
+
+
+@spelling(numpy="ediff1d")
+def ediff1d(ary: ArrayLike, to_end: ArrayLike | None = None, to_begin: ArrayLike | None = None) -> Tensor:
+    """Differences of neighbours in a flattened Tensor.
+
+    Args:
+        ary (Union[Tensor, list, tuple]): Numbers, of any shape.
+        to_end (Union[Tensor, list, tuple, int, float]): What stands behind the differences. Default: None, nothing.
+        to_begin (Union[Tensor, list, tuple, int, float]): What stands before them. Default: None, nothing.
+
+    Returns:
+        Tensor, a vector of the element type of `ary`.
+
+    Raises:
+        TypeError: If an argument is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.ediff1d([1, 2, 4, 7, 0], to_begin=-1))
+        [-1  1  2  3 -7]
+    """
+    x = Reshape.functional(as_tensor(ary, "ediff1d", "ary"), (-1,))
+    parts = []
+    for part, argument in ((to_begin, "to_begin"), (None, "ary"), (to_end, "to_end")):
+        if argument == "ary":
+            parts.append(_Diff.functional(x))
+        elif part is not None:
+            part = Reshape.functional(as_tensor(part, "ediff1d", argument), (-1,))
+            parts.append(Cast.functional(part, x.dtype))
+    return Concat(0)(parts) if len(parts) > 1 else parts[0]
+
+
+@operator
+@in_float32
+def _Unwrap(p, *, discont: Float = math.pi, axis: Int = -1):
+    """Angles along an axis without their jumps: multiples of 2 pi are added so that no step is longer than pi.
+
+    Args:
+        discont (float): Steps below this stay what they are. Default: pi.
+        axis (int): The axis. Default: -1.
+
+    Inputs:
+        - **p** (Tensor) - Angles, floating point.
+
+    Outputs:
+        Tensor of the shape and element type of `p`.
+
+    Raises:
+        ValueError: If `axis` is out of range.
+    """
+    return jnp.unwrap(p, discont, axis_in("unwrap", axis, p.ndim))
+
+
+@spelling(_Unwrap, numpy="unwrap")
+def unwrap(p: ArrayLike, discont: float = math.pi, axis: int = -1) -> Tensor:
+    """Angles along an axis without their jumps: multiples of 2 pi are added so that no step is longer than pi.
+
+    Args:
+        p (Union[Tensor, list, tuple]): Angles, of at least 1 dimension; integers count as float32.
+        discont (float): Steps below this stay what they are; less than pi counts as pi. Default: pi.
+        axis (int): The axis. Default: -1.
+
+    Returns:
+        Tensor of the shape of `p`, floating point.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `axis` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _Unwrap(discont, axis)(floating(as_tensor(p, "unwrap", "p")))

@@ -1,0 +1,63 @@
+"""The element type in which several things meet."""
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import DType
+from msnb.core.declare import spelling
+from msnb.ops._numpy import as_tensor, element_type, promoted
+
+
+@spelling(numpy="promote_types")
+def promote_types(type1: DType | str, type2: DType | str) -> mstype.Type:
+    """The element type in which two meet: the smallest that both can be converted to.
+
+    Args:
+        type1 (Union[mindspore.dtype, str]): An element type.
+        type2 (Union[mindspore.dtype, str]): An element type.
+
+    Returns:
+        mindspore.dtype.
+
+    Raises:
+        TypeError: If one is no element type.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.promote_types(mindspore.numpy.float32, mindspore.numpy.float64))
+        Float64
+    """
+    return promoted(element_type(type1, "promote_types"), element_type(type2, "promote_types"))
+
+
+def _type_of(value):
+    if isinstance(value, (mstype.Type, str, type, np.dtype)):
+        return element_type(value, "result_type")
+    return as_tensor(value, "result_type", "arrays_and_dtypes").dtype
+
+
+@spelling(numpy="result_type")
+def result_type(*arrays_and_dtypes: Any) -> mstype.Type:
+    """The element type in which Tensors, numbers and element types meet.
+
+    Args:
+        arrays_and_dtypes (Union[Tensor, list, tuple, Number, mindspore.dtype, str]): At least one. A Python int counts
+            as int32, a float as float32.
+
+    Returns:
+        mindspore.dtype.
+
+    Raises:
+        TypeError: If there is none, or one is nothing of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if not arrays_and_dtypes:
+        raise TypeError("For 'result_type', there should be at least one Tensor or element type, but got none.")
+    return functools.reduce(promoted, map(_type_of, arrays_and_dtypes))

@@ -1,0 +1,435 @@
+"""Discrete Fourier transforms, as `mindspore.numpy.fft`."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Axis, Int, Ints, OneOf, Optional, PositiveInt, Str, check
+from msnb.core.declare import operator
+from msnb.core.tensor import Tensor
+from msnb.ops._check import axes_in, axis_in
+from msnb.ops._half import widened
+from msnb.ops._numpy import ArrayLike, as_tensor, floating, in_type
+
+__all__ = [
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "hfft2",
+    "hfftn",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "ihfft2",
+    "ihfftn",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
+]
+
+Norm: Any = Optional(OneOf("backward", "ortho", "forward"))
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+@operator
+def _Fourier(x, *, kind: Str, length: Optional(PositiveInt) = None, axis: Int = -1, norm: Norm = None):
+    """A Fourier transform along an axis.
+
+    Args:
+        kind (str): Which one, by its name in numpy.
+        length (int): To how many elements the axis is cut, or filled with zeros. Default: None, as it is.
+        axis (int): The axis. Default: -1.
+        norm (str): Where to divide by the length. Default: None, in the inverse transform.
+
+    Inputs:
+        - **x** (Tensor) - Real or complex numbers.
+
+    Outputs:
+        Tensor, complex, or real for "irfft" and "hfft".
+    """
+    return getattr(jnp.fft, kind)(widened(x), length, axis_in(kind, axis, x.ndim), norm)
+
+
+@operator
+def _FourierOfAxes(x, *, kind: Str, lengths: Optional(Ints) = None, axes: Ints, norm: Norm = None):
+    """A Fourier transform along several axes.
+
+    Args:
+        kind (str): Which one, by its name in numpy.
+        lengths (tuple[int]): To how many elements each axis is cut, or filled with zeros. Default: None, as it is.
+        axes (tuple[int]): The axes.
+        norm (str): Where to divide by the lengths. Default: None, in the inverse transform.
+
+    Inputs:
+        - **x** (Tensor) - Real or complex numbers.
+
+    Outputs:
+        Tensor, complex, or real for "irfftn" and "hfftn".
+    """
+    x = widened(x)
+    if kind not in ("hfftn", "ihfftn"):
+        return getattr(jnp.fft, kind)(x, lengths, axes, norm)
+    last, rest = (lengths[-1], lengths[:-1]) if lengths else (None, None)
+    if kind == "hfftn":
+        return jnp.fft.hfft(jnp.fft.fftn(x, rest, axes[:-1], norm) if axes[1:] else x, last, axes[-1], norm)
+    x = jnp.fft.ihfft(x, last, axes[-1], norm)
+    return jnp.fft.ifftn(x, rest, axes[:-1], norm) if axes[1:] else x
+
+
+_AXIS = """
+
+Args:
+    a (Union[Tensor, list, tuple]): Numbers, of at least 1 dimension.
+    n (int): To how many elements the axis is cut, or filled with zeros; of the result for "irfft" and "hfft". Default:
+        None, as it is.
+    axis (int): The axis. Default: -1.
+    norm (str): "backward" divides by the length in the inverse transform, "forward" in the other one, "ortho" by its
+        root in both. Default: None, "backward".
+
+Returns:
+    Tensor.
+
+Raises:
+    TypeError: If an argument has the wrong type.
+    ValueError: If `axis` is out of range, `n` is not positive, or `norm` is none of those.
+
+Supported Platforms:
+    ``CPU`` ``GPU`` ``TPU``
+"""
+_AXES = """
+
+Args:
+    a (Union[Tensor, list, tuple]): Numbers.
+    s (tuple[int]): To how many elements each axis is cut, or filled with zeros. Default: None, as it is.
+    axes (tuple[int]): The axes. Default: {default}.
+    norm (str): "backward" divides by the lengths in the inverse transform, "forward" in the other one, "ortho" by
+        their root in both. Default: None, "backward".
+
+Returns:
+    Tensor.
+
+Raises:
+    TypeError: If an argument has the wrong type.
+    ValueError: If `axes` is out of range, or `s` has another length.
+
+Supported Platforms:
+    ``CPU`` ``GPU`` ``TPU``
+"""
+
+
+def _documented(function: _Function) -> _Function:
+    """`function` with the documentation of the arguments that all of its kind take."""
+    taken, defaults = function.__code__.co_varnames, function.__defaults__ or ()
+    rest = _AXIS if taken[1] == "n" else _AXES.format(default="the last two" if defaults[1] else "None, all")
+    function.__doc__ = f"{function.__doc__}{rest}"
+    return function
+
+
+def _along(kind, a, n, axis, norm):
+    a = floating(as_tensor(a, kind, "a"))
+    given = check(Optional(PositiveInt), n, "n", kind), check(Int, axis, "axis", kind), check(Norm, norm, "norm", kind)
+    return _Fourier(kind, *given)(a)
+
+
+def _over(function, kind, a, s, axes, norm):
+    a = floating(as_tensor(a, function, "a"))
+    lengths = None if s is None else check(Ints, s, "s", function)
+    if axes is None:
+        axes = range(a.ndim)[-len(lengths) :] if lengths else range(a.ndim)
+    axes = axes_in(function, tuple(check(Ints, axes, "axes", function)), a.ndim, "axes")
+    if lengths is not None and len(lengths) != len(axes):
+        raise ValueError(f"For '{function}', 's' should have a length for each of the axes {axes}, but got {s}.")
+    return _FourierOfAxes(kind, lengths, axes, check(Norm, norm, "norm", function))(a)
+
+
+@_documented
+def fft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
+    """Fourier transform along an axis."""
+    return _along("fft", a, n, axis, norm)
+
+
+@_documented
+def ifft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
+    """Inverse Fourier transform along an axis."""
+    return _along("ifft", a, n, axis, norm)
+
+
+@_documented
+def rfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
+    """Fourier transform of real numbers along an axis; the half of it that says all."""
+    return _along("rfft", a, n, axis, norm)
+
+
+@_documented
+def irfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
+    """Inverse of `rfft`: real numbers."""
+    return _along("irfft", a, n, axis, norm)
+
+
+@_documented
+def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
+    """Fourier transform of numbers that are symmetric along an axis, of which a half is given: real numbers."""
+    return _along("hfft", a, n, axis, norm)
+
+
+@_documented
+def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
+    """Inverse of `hfft`."""
+    return _along("ihfft", a, n, axis, norm)
+
+
+@_documented
+def fft2(
+    a: ArrayLike,
+    s: tuple[int, ...] | None = None,
+    axes: tuple[int, ...] = (-2, -1),
+    norm: str | None = None,
+) -> Tensor:
+    """Fourier transform along two axes."""
+    return _over("fft2", "fftn", a, s, axes, norm)
+
+
+@_documented
+def fftn(
+    a: ArrayLike,
+    s: tuple[int, ...] | None = None,
+    axes: tuple[int, ...] | None = None,
+    norm: str | None = None,
+) -> Tensor:
+    """Fourier transform along several axes."""
+    return _over("fftn", "fftn", a, s, axes, norm)
+
+
+@_documented
+def ifft2(
+    a: ArrayLike,
+    s: tuple[int, ...] | None = None,
+    axes: tuple[int, ...] = (-2, -1),
+    norm: str | None = None,
+) -> Tensor:
+    """Inverse Fourier transform along two axes."""
+    return _over("ifft2", "ifftn", a, s, axes, norm)
+
+
+@_documented
+def ifftn(
+    a: ArrayLike,
+    s: tuple[int, ...] | None = None,
+    axes: tuple[int, ...] | None = None,
+    norm: str | None = None,
+) -> Tensor:
+    """Inverse Fourier transform along several axes."""
+    return _over("ifftn", "ifftn", a, s, axes, norm)
+
+
+@_documented
+def rfft2(
+    a: ArrayLike,
+    s: tuple[int, ...] | None = None,
+    axes: tuple[int, ...] = (-2, -1),
+    norm: str | None = None,
+) -> Tensor:
+    """Fourier transform of real numbers along two axes; the half of it that says all."""
+    return _over("rfft2", "rfftn", a, s, axes, norm)
+
+
+@_documented
+def rfftn(
+    a: ArrayLike,
+    s: tuple[int, ...] | None = None,
+    axes: tuple[int, ...] | None = None,
+    norm: str | None = None,
+) -> Tensor:
+    """Fourier transform of real numbers along several axes; the half of it that says all."""
+    return _over("rfftn", "rfftn", a, s, axes, norm)
+
+
+@_documented
+def irfft2(
+    a: ArrayLike,
+    s: tuple[int, ...] | None = None,
+    axes: tuple[int, ...] = (-2, -1),
+    norm: str | None = None,
+) -> Tensor:
+    """Inverse of `rfft2`: real numbers."""
+    return _over("irfft2", "irfftn", a, s, axes, norm)
+
+
+@_documented
+def irfftn(
+    a: ArrayLike,
+    s: tuple[int, ...] | None = None,
+    axes: tuple[int, ...] | None = None,
+    norm: str | None = None,
+) -> Tensor:
+    """Inverse of `rfftn`: real numbers."""
+    return _over("irfftn", "irfftn", a, s, axes, norm)
+
+
+@_documented
+def hfft2(
+    a: ArrayLike,
+    s: tuple[int, ...] | None = None,
+    axes: tuple[int, ...] = (-2, -1),
+    norm: str | None = None,
+) -> Tensor:
+    """Fourier transform of symmetric numbers along two axes, of which a half is given: real numbers."""
+    return _over("hfft2", "hfftn", a, s, axes, norm)
+
+
+@_documented
+def hfftn(
+    a: ArrayLike,
+    s: tuple[int, ...] | None = None,
+    axes: tuple[int, ...] | None = None,
+    norm: str | None = None,
+) -> Tensor:
+    """Fourier transform of symmetric numbers along several axes, of which a half is given: real numbers."""
+    return _over("hfftn", "hfftn", a, s, axes, norm)
+
+
+@_documented
+def ihfft2(
+    a: ArrayLike,
+    s: tuple[int, ...] | None = None,
+    axes: tuple[int, ...] = (-2, -1),
+    norm: str | None = None,
+) -> Tensor:
+    """Inverse of `hfft2`."""
+    return _over("ihfft2", "ihfftn", a, s, axes, norm)
+
+
+@_documented
+def ihfftn(
+    a: ArrayLike,
+    s: tuple[int, ...] | None = None,
+    axes: tuple[int, ...] | None = None,
+    norm: str | None = None,
+) -> Tensor:
+    """Inverse of `hfftn`."""
+    return _over("ihfftn", "ihfftn", a, s, axes, norm)
+
+
+@operator
+def _Rolled(x, *, kind: Str, axes: Ints):
+    """The middle of some axes moved to their beginning, or back.
+
+    Args:
+        kind (str): "fftshift" or "ifftshift".
+        axes (tuple[int]): The axes.
+
+    Inputs:
+        - **x** (Tensor) - Of any type.
+
+    Outputs:
+        Tensor of the shape and element type of `x`.
+    """
+    return getattr(jnp.fft, kind)(x, axes)
+
+
+def _shifted(kind, x, axes):
+    x = as_tensor(x, kind, "x")
+    return _Rolled(kind, axes_in(kind, check(Axis, axes, "axes", kind), x.ndim, "axes"))(x)
+
+
+def fftshift(x: ArrayLike, axes: int | tuple[int, ...] | None = None) -> Tensor:
+    """Frequencies with 0 in the middle of each axis.
+
+    Args:
+        x (Union[Tensor, list, tuple]): Of any shape.
+        axes (Union[int, tuple[int]]): The axes. Default: None, all.
+
+    Returns:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `axes` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _shifted("fftshift", x, axes)
+
+
+def ifftshift(x: ArrayLike, axes: int | tuple[int, ...] | None = None) -> Tensor:
+    """Inverse of `fftshift`: 0 at the beginning of each axis.
+
+    Args:
+        x (Union[Tensor, list, tuple]): Of any shape.
+        axes (Union[int, tuple[int]]): The axes. Default: None, all.
+
+    Returns:
+        Tensor of the shape and element type of `x`.
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `axes` is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _shifted("ifftshift", x, axes)
+
+
+def fftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
+    """The frequencies that the results of `fft` belong to.
+
+    Args:
+        n (int): Number of samples.
+        d (float): Distance of the samples. Default: 1.0.
+        dtype (mindspore.dtype): Element type of the result. Default: None, float32.
+
+    Returns:
+        Tensor of shape (n,).
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `n` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.fft.fftfreq(4))
+        [ 0.    0.25 -0.5  -0.25]
+    """
+    return _frequencies("fftfreq", n, d, dtype)
+
+
+def rfftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Tensor:
+    """The frequencies that the results of `rfft` belong to.
+
+    Args:
+        n (int): Number of samples.
+        d (float): Distance of the samples. Default: 1.0.
+        dtype (mindspore.dtype): Element type of the result. Default: None, float32.
+
+    Returns:
+        Tensor of shape (n // 2 + 1,).
+
+    Raises:
+        TypeError: If an argument has the wrong type.
+        ValueError: If `n` is not positive.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _frequencies("rfftfreq", n, d, dtype)
+
+
+def _frequencies(function, n, d, dtype):
+    found = getattr(np.fft, function)(check(PositiveInt, n, "n", function), d)
+    return in_type(Tensor(found), mstype.float32 if dtype is None else dtype, function)

@@ -1,0 +1,215 @@
+"""Grids, and indices that pick the diagonal, a triangle or a block of a Tensor: constants, made on the host."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, DType, NonNegInt, Number, Shape, check
+from msnb.core.declare import spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._numpy import ArrayLike, as_tensor, element_type
+
+
+class _Grid:
+    """``mgrid[0:3, 0:1:5j]``: a grid whose axes run from start to stop; an imaginary step counts the points, the last
+    of which is the stop."""
+
+    def __init__(self, name: str, by_numpy: Any) -> None:
+        self._name = name
+        self._by_numpy = by_numpy
+
+    def __getitem__(self, keys: slice | tuple[slice, ...]) -> Tensor | tuple[Tensor, ...]:
+        for key in keys if isinstance(keys, tuple) else (keys,):
+            numbers = (key.start, key.stop, key.step) if isinstance(key, slice) else ("",)
+            if not all(v is None or isinstance(v, (int, float, complex)) for v in numbers) or key.stop is None:
+                raise TypeError(f"For '{self._name}', each index should be a slice of numbers, but got {key!r}.")
+        grid = self._by_numpy[keys]
+        return _narrow(grid) if isinstance(grid, np.ndarray) else tuple(map(_narrow, grid))
+
+    def __repr__(self) -> str:
+        return f"mindspore.numpy.{self._name}"
+
+
+mgrid: Any = spelling(numpy="mgrid")(_Grid("mgrid", np.mgrid))
+ogrid: Any = spelling(numpy="ogrid")(_Grid("ogrid", np.ogrid))
+
+
+def _narrow(array):
+    return Tensor(array.astype(np.int32 if array.dtype.kind in "biu" else np.float32))
+
+
+@spelling(numpy="indices")
+def indices(dimensions: Shape, dtype: DType | str = mstype.int32, sparse: bool = False) -> Tensor | tuple[Tensor, ...]:
+    """The index of each place of a shape, along each dimension.
+
+    Args:
+        dimensions (Union[tuple[int], list[int]]): The shape.
+        dtype (Union[mindspore.dtype, str]): Element type. Default: mindspore.int32.
+        sparse (bool): Whether to return a Tensor for each dimension, which has length 1 in the others. Default: False.
+
+    Returns:
+        Tensor of shape (len(dimensions), *dimensions); with `sparse` a tuple of Tensors.
+
+    Raises:
+        TypeError: If `dimensions` is no tuple or list of int.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.indices((2, 3))[0])
+        [[0 0 0]
+         [1 1 1]]
+    """
+    if not isinstance(dimensions, (tuple, list)):
+        raise TypeError(f"For 'indices', 'dimensions' should be a tuple or list of int, but got {dimensions!r}.")
+    shape, dtype = check(Shape, dimensions, "dimensions", "indices"), mstype.np_dtype(element_type(dtype, "indices"))
+    found = np.indices(shape, dtype, check(Bool, sparse, "sparse", "indices"))
+    return tuple(map(Tensor, found)) if sparse else Tensor(found)
+
+
+@spelling(numpy="ix_")
+def ix_(*args: ArrayLike) -> tuple[Tensor, ...]:
+    """Vectors that index the block of a Tensor in which they meet: ``x[mindspore.numpy.ix_([0, 2], [1, 3])]``.
+
+    Args:
+        args (Union[Tensor, list, tuple]): Vectors.
+
+    Returns:
+        A tuple of Tensors: each runs along a dimension of its own, and has length 1 in the others.
+
+    Raises:
+        TypeError: If an argument is none of these.
+        ValueError: If one is no vector.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    vectors = [as_tensor(x, "ix_", f"args[{i}]") for i, x in enumerate(args)]
+    for i, x in enumerate(vectors):
+        if x.ndim != 1:
+            raise ValueError(f"For 'ix_', 'args[{i}]' should be a vector, but got shape {x.shape}.")
+    return tuple(x.reshape(tuple(x.size if d == i else 1 for d in range(len(vectors)))) for i, x in enumerate(vectors))
+
+
+@spelling(numpy="diag_indices")
+def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
+    """The indices of the main diagonal of a Tensor whose dimensions are all of one length.
+
+    Args:
+        n (int): The length.
+        ndim (int): Number of dimensions. Default: 2.
+
+    Returns:
+        A tuple of `ndim` Tensors of int32, of shape (n,).
+
+    Raises:
+        TypeError: If an argument is not an int.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    places = Tensor(np.arange(check(NonNegInt, n, "n", "diag_indices"), dtype=np.int32))
+    return (places,) * check(NonNegInt, ndim, "ndim", "diag_indices")
+
+
+def _triangle(function, by_numpy, n, k, m):
+    """The indices of a triangle by `by_numpy`, numpy's function; lengths are rounded up."""
+    given = {"n": n, "k": k} if m is None else {"n": n, "k": k, "m": m}
+    n, k, *m = (math.ceil(check(Number, int(v) if isinstance(v, bool) else v, a, function)) for a, v in given.items())
+    return tuple(Tensor(x.astype(np.int32)) for x in by_numpy(n, k, *m))
+
+
+@spelling(numpy="tril_indices")
+def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, Tensor]:
+    """The indices of the lower triangle of a matrix.
+
+    Args:
+        n (int): Number of its rows.
+        k (int): The last diagonal that belongs to it: 0 is the main one, a positive number counts upwards. Default: 0.
+        m (int): Number of its columns. Default: None, as many as rows.
+
+    Returns:
+        A tuple of two vectors of int32: rows and columns.
+
+    Raises:
+        TypeError: If an argument is not a number.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _triangle("tril_indices", np.tril_indices, n, k, m)
+
+
+@spelling(numpy="triu_indices")
+def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, Tensor]:
+    """The indices of the upper triangle of a matrix.
+
+    Args:
+        n (int): Number of its rows.
+        k (int): The first diagonal that belongs to it: 0 is the main one, a positive number counts upwards. Default: 0.
+        m (int): Number of its columns. Default: None, as many as rows.
+
+    Returns:
+        A tuple of two vectors of int32: rows and columns.
+
+    Raises:
+        TypeError: If an argument is not a number.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _triangle("triu_indices", np.triu_indices, n, k, m)
+
+
+def _shape_of_matrix(function, arr):
+    arr = as_tensor(arr, function, "arr")
+    if arr.ndim != 2:
+        raise ValueError(f"For '{function}', 'arr' should have 2 dimensions, but got shape {arr.shape}.")
+    return arr.shape
+
+
+@spelling(numpy="tril_indices_from")
+def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Tensor, Tensor]:
+    """The indices of the lower triangle of a matrix that is given.
+
+    Args:
+        arr (Union[Tensor, list, tuple]): The matrix.
+        k (int): The last diagonal that belongs to it: 0 is the main one, a positive number counts upwards. Default: 0.
+
+    Returns:
+        A tuple of two vectors of int32: rows and columns.
+
+    Raises:
+        TypeError: If `k` is not a number.
+        ValueError: If `arr` is no matrix.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    rows, columns = _shape_of_matrix("tril_indices_from", arr)
+    return _triangle("tril_indices_from", np.tril_indices, rows, k, columns)
+
+
+@spelling(numpy="triu_indices_from")
+def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Tensor, Tensor]:
+    """The indices of the upper triangle of a matrix that is given.
+
+    Args:
+        arr (Union[Tensor, list, tuple]): The matrix.
+        k (int): The first diagonal that belongs to it: 0 is the main one, a positive number counts upwards. Default: 0.
+
+    Returns:
+        A tuple of two vectors of int32: rows and columns.
+
+    Raises:
+        TypeError: If `k` is not a number.
+        ValueError: If `arr` is no matrix.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    rows, columns = _shape_of_matrix("triu_indices_from", arr)
+    return _triangle("triu_indices_from", np.triu_indices, rows, k, columns)

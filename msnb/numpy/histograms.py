@@ -1,0 +1,263 @@
+"""Histograms: the edges of bins, in which bin a number falls, and how many fall in each."""
+
+from typing import Any
+
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, PositiveInt, check
+from msnb.core.declare import spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._numpy import ArrayLike, as_tensor, as_tensors, common_type, in_type
+from msnb.ops.array.cast import Cast
+from msnb.ops.array.choose import _BinCount, _Where
+from msnb.ops.array.join import Stack
+from msnb.ops.array.reshape import Reshape
+from msnb.ops.array.sequence import LinSpace
+from msnb.ops.array.sort import SearchSorted
+from msnb.ops.math.arithmetic import _Diff
+from msnb.ops.math.compare import Equal, GreaterEqual
+from msnb.ops.math.extremes import ReduceMax, ReduceMin
+from msnb.ops.math.sum import ReduceSum
+
+
+@spelling(numpy="digitize")
+def digitize(x: ArrayLike, bins: ArrayLike, right: Bool = False) -> Tensor:
+    """In which bin each number falls: i where bins[i - 1] <= x < bins[i], and the other way round for falling bins.
+
+    Args:
+        x (Union[Tensor, list, tuple, int, float]): Numbers, of any shape.
+        bins (Union[Tensor, list, tuple]): The edges of the bins, rising or falling.
+        right (bool): Whether the right edge belongs to a bin, rather than the left one. Default: False.
+
+    Returns:
+        Tensor of int32, of the shape of `x`; 0 stands before the first edge, the number of edges behind the last one.
+
+    Raises:
+        TypeError: If `x` or `bins` is none of these, or `right` is not a bool.
+        ValueError: If `bins` is no vector.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.digitize([1.2, 10.0, 12.4], [0, 5, 10, 15]))
+        [1 3 3]
+    """
+    x, bins = common_type(*as_tensors("digitize", x=x, bins=bins))
+    if bins.ndim != 1:
+        raise ValueError(f"For 'digitize', 'bins' should be a vector, but got shape {bins.shape}.")
+    right = check(Bool, right, "right", "digitize")
+    if not bins.size:
+        return Tensor(np.zeros(x.shape, np.int32))
+    rising = SearchSorted(right=not right)(bins, x)
+    falling = bins.size - SearchSorted(right=right)(bins[::-1], x)
+    found = _Where.functional(GreaterEqual.functional(bins[-1], bins[0]), rising, falling)
+    return Cast.functional(found, mstype.int32)
+
+
+@spelling(numpy="histogram_bin_edges")
+def histogram_bin_edges(
+    a: ArrayLike, bins: Any = 10, range: tuple[float, float] | None = None, weights: ArrayLike | None = None
+) -> Tensor:
+    """The edges of the bins of a histogram.
+
+    Args:
+        a (Union[Tensor, list, tuple]): Numbers, of any shape.
+        bins (Union[int, Tensor, list, tuple]): Number of bins of one width, or their edges. Default: 10.
+        range (tuple): Lower and upper end. Default: None, those of `a`.
+        weights (Union[Tensor, list, tuple]): Of the shape of `a`; the edges do not depend on them. Default: None.
+
+    Returns:
+        Tensor, a vector: of float32 for a number of bins, else `bins`.
+
+    Raises:
+        TypeError: If `a` is none of these, or `bins` is neither an int nor edges.
+        ValueError: If `bins` is not positive or no vector, `range` is no rising pair, or `weights` has another shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.histogram_bin_edges([0.0, 1.0, 4.0], bins=2))
+        [0. 2. 4.]
+    """
+    return _edges("histogram_bin_edges", _flat("histogram_bin_edges", a, weights)[0], bins, range)
+
+
+def _flat(function, a, weights):
+    """Numbers and weights, each as a vector."""
+    x = as_tensor(a, function, "a")
+    if weights is not None:
+        weights = as_tensor(weights, function, "weights")
+        if weights.shape != x.shape:
+            raise ValueError(
+                f"For '{function}', 'weights' should have the shape of 'a', {x.shape}, but got {weights.shape}."
+            )
+        weights = Reshape.functional(weights, (-1,))
+    return Reshape.functional(x, (-1,)), weights
+
+
+def _edges(function, x, bins, range):
+    if isinstance(bins, (Tensor, list, tuple)):
+        bins = as_tensor(bins, function, "bins")
+        if bins.ndim != 1:
+            raise ValueError(f"For '{function}', 'bins' should be a vector, but got shape {bins.shape}.")
+        return bins
+    if isinstance(bins, str):
+        raise NotImplementedError(f"For '{function}', 'bins' should be a number or edges; rules by name are not there.")
+    bins = check(PositiveInt, bins, "bins", function)
+    if range is None:
+        x = Cast.functional(x, mstype.float32)
+        low, high = (ReduceMin.functional(x), ReduceMax.functional(x)) if x.size else (Tensor(0.0), Tensor(1.0))
+    else:
+        if not isinstance(range, (list, tuple)) or len(range) != 2 or range[0] > range[1]:
+            raise ValueError(f"For '{function}', 'range' should be a pair (low, high), but got {range!r}.")
+        low, high = (Tensor(float(end), mstype.float32) for end in range)
+    half = _Where.functional(Equal.functional(low, high), 0.5, 0.0)  # a range without width has one of 1
+    return LinSpace.functional(low - half, high + half, bins + 1)
+
+
+def _places(x, edges):
+    """For each number 1 + its bin, 0 below the first edge; the last edge belongs to the last bin."""
+    count = edges.shape[0] - 1
+    x, edges = common_type(x, edges)
+    place = SearchSorted(right=True)(edges, x)
+    return _Where.functional(Equal.functional(x, edges[-1]), count, place)
+
+
+@spelling(numpy="histogram")
+def histogram(
+    a: ArrayLike,
+    bins: Any = 10,
+    range: tuple[float, float] | None = None,
+    weights: ArrayLike | None = None,
+    density: Bool = False,
+) -> tuple[Tensor, Tensor]:
+    """How many numbers fall in each of several bins.
+
+    Args:
+        a (Union[Tensor, list, tuple]): Numbers, of any shape.
+        bins (Union[int, Tensor, list, tuple]): Number of bins of one width, or their edges. Default: 10.
+        range (tuple): Lower and upper end. Default: None, those of `a`.
+        weights (Union[Tensor, list, tuple]): What each number counts, of the shape of `a`. Default: None, 1.
+        density (bool): Whether the result is a density, whose integral is 1. Default: False.
+
+    Returns:
+        A tuple of two Tensors: the counts, of float32, and the edges of the bins, one more.
+
+    Raises:
+        TypeError: If `a` is none of these, or an argument has the wrong type.
+        ValueError: If `bins` is not positive or no vector, `range` is no rising pair, or `weights` has another shape.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> counts, edges = mindspore.numpy.histogram([1, 2, 1], bins=[0, 1, 2, 3])
+        >>> print(counts, edges)
+        [0. 2. 1.] [0 1 2 3]
+    """
+    x, weights = _flat("histogram", a, weights)
+    edges = _edges("histogram", x, bins, range)
+    counts = _BinCount(edges.shape[0])(_places(x, edges), weights)[1:]
+    if check(Bool, density, "density", "histogram"):
+        counts = counts / in_type(_Diff.functional(edges), mstype.float32, "histogram") / ReduceSum.functional(counts)
+    return counts, edges
+
+
+@spelling(numpy="histogramdd")
+def histogramdd(
+    sample: Any, bins: Any = 10, range: Any = None, weights: ArrayLike | None = None, density: Bool = False
+) -> tuple[Tensor, list[Tensor]]:
+    """How many points of several dimensions fall in each of the boxes that bins along the dimensions make.
+
+    Args:
+        sample (Union[Tensor, list, tuple]): Points, of shape (N, D), or a list of the D coordinates of all N points.
+        bins (Union[int, list, tuple]): For all dimensions or for each of them, the number of bins or their edges.
+            Default: 10.
+        range (Union[list, tuple]): A pair (low, high) or None for each dimension. Default: None, those of `sample`.
+        weights (Union[Tensor, list, tuple]): What each point counts, of shape (N,). Default: None, 1.
+        density (bool): Whether the result is a density, whose integral is 1. Default: False.
+
+    Returns:
+        A tuple: the counts, a Tensor of float32 with D dimensions, and a list of the edges along each of them.
+
+    Raises:
+        TypeError: If `sample` is none of these, or an argument has the wrong type.
+        ValueError: If `sample` does not have 2 dimensions, or `bins`, `range` or `weights` do not fit it.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _boxes("histogramdd", sample, bins, range, weights, density)
+
+
+def _boxes(function, sample, bins, range, weights, density):
+    if isinstance(sample, (list, tuple)):
+        sample = Stack(-1)(common_type(*[as_tensor(s, function, "sample") for s in sample]))
+    sample = as_tensor(sample, function, "sample")
+    if sample.ndim != 2:
+        raise ValueError(f"For '{function}', 'sample' should have shape (N, D), but got {sample.shape}.")
+    dimensions = sample.shape[1]
+    bins = [bins] * dimensions if isinstance(bins, int) else list(bins)
+    ranges = [None] * dimensions if range is None else list(range)
+    for argument, given in (("bins", bins), ("range", ranges)):
+        if len(given) != dimensions:
+            raise ValueError(
+                f"For '{function}', '{argument}' should have one entry for each of {dimensions} dimensions, but got "
+                f"{len(given)}."
+            )
+    columns = [sample[:, i] for i, _ in enumerate(bins)]
+    edges = [_edges(function, *of_one) for of_one in zip(columns, bins, ranges, strict=True)]
+    shape = tuple(e.shape[0] + 1 for e in edges)  # a bin on either side for what falls outside
+    flat = 0
+    for column, edge, length in zip(columns, edges, shape, strict=True):
+        flat = flat * length + _places(column, edge)
+    if weights is not None:
+        weights = as_tensor(weights, function, "weights")
+    counts = Reshape.functional(_BinCount(int(np.prod(shape)))(flat, weights), shape)
+    counts = counts[(slice(1, -1),) * dimensions]
+    if check(Bool, density, "density", function):
+        total = ReduceSum.functional(counts)
+        for i, edge in enumerate(edges):
+            width = in_type(_Diff.functional(edge), mstype.float32, function)
+            counts = counts / Reshape.functional(width, (-1,) + (1,) * (dimensions - 1 - i))
+        counts = counts / total
+    return counts, edges
+
+
+@spelling(numpy="histogram2d")
+def histogram2d(
+    x: ArrayLike,
+    y: ArrayLike,
+    bins: Any = 10,
+    range: Any = None,
+    weights: ArrayLike | None = None,
+    density: Bool = False,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """How many points of the plane fall in each of the boxes that bins along the two axes make.
+
+    Args:
+        x (Union[Tensor, list, tuple]): First coordinates, a vector.
+        y (Union[Tensor, list, tuple]): Second coordinates, a vector of the same length.
+        bins (Union[int, Tensor, list, tuple]): For both axes, or a pair of them, the number of bins or their edges.
+            Default: 10.
+        range (Union[list, tuple]): A pair (low, high) or None for each axis. Default: None, those of the points.
+        weights (Union[Tensor, list, tuple]): What each point counts. Default: None, 1.
+        density (bool): Whether the result is a density, whose integral is 1. Default: False.
+
+    Returns:
+        A tuple of three Tensors: the counts, of float32, the edges along the first axis and those along the second.
+
+    Raises:
+        TypeError: If `x` or `y` is none of these, or an argument has the wrong type.
+        ValueError: If `bins`, `range` or `weights` do not fit.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    if not isinstance(bins, int) and len(bins) != 2:  # the edges of both axes
+        bins = [bins, bins]
+    counts, edges = _boxes("histogram2d", [x, y], bins, range, weights, density)
+    return counts, *edges

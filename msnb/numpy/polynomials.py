@@ -1,0 +1,202 @@
+"""Polynomials as vectors of coefficients, the highest power first."""
+
+from typing import Any
+
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import NonNegInt, check
+from msnb.core.declare import spelling
+from msnb.core.tensor import Tensor
+from msnb.numpy.convolution import _Convolve
+from msnb.ops._numpy import ArrayLike, as_tensor, common_type, floating
+from msnb.ops.array.broadcast import BroadcastTo
+from msnb.ops.array.cast import Cast
+from msnb.ops.array.create import Zeros, ZerosLike
+from msnb.ops.array.join import Concat
+from msnb.ops.array.reshape import Reshape
+from msnb.ops.math.arithmetic import Add, Sub
+
+
+def _coefficients(function, argument, value):
+    p = as_tensor(value, function, argument)
+    if p.ndim > 1:
+        raise ValueError(f"For '{function}', '{argument}' should be a vector or a number, but got shape {p.shape}.")
+    p = p if p.ndim else Reshape.functional(p, (1,))
+    return Cast.functional(p, mstype.int32) if p.dtype == mstype.bool_ else p
+
+
+def _aligned(function, a1, a2):
+    """Coefficients of two polynomials, the shorter one with zeros in front."""
+    found = common_type(_coefficients(function, "a1", a1), _coefficients(function, "a2", a2))
+    length = max(p.shape[0] for p in found)
+    return [
+        p if p.shape[0] == length else Concat(0)((Zeros.functional((length - p.shape[0],), p.dtype), p)) for p in found
+    ]
+
+
+@spelling(numpy="polyadd")
+def polyadd(a1: ArrayLike, a2: ArrayLike) -> Tensor:
+    """Sum of two polynomials.
+
+    Args:
+        a1 (Union[Tensor, list, tuple, int, float]): Coefficients.
+        a2 (Union[Tensor, list, tuple, int, float]): Coefficients.
+
+    Returns:
+        Tensor, as long as the longer one.
+
+    Raises:
+        TypeError: If `a1` or `a2` is none of these.
+        ValueError: If one of them has more than 1 dimension.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.polyadd([1, 2], [9, 5, 4]))
+        [9 6 6]
+    """
+    return Add.functional(*_aligned("polyadd", a1, a2))
+
+
+@spelling(numpy="polysub")
+def polysub(a1: ArrayLike, a2: ArrayLike) -> Tensor:
+    """Difference of two polynomials, a1 - a2.
+
+    Args:
+        a1 (Union[Tensor, list, tuple, int, float]): Coefficients.
+        a2 (Union[Tensor, list, tuple, int, float]): Coefficients.
+
+    Returns:
+        Tensor, as long as the longer one.
+
+    Raises:
+        TypeError: If `a1` or `a2` is none of these.
+        ValueError: If one of them has more than 1 dimension.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Sub.functional(*_aligned("polysub", a1, a2))
+
+
+@spelling(numpy="polymul")
+def polymul(a1: ArrayLike, a2: ArrayLike) -> Tensor:
+    """Product of two polynomials.
+
+    Args:
+        a1 (Union[Tensor, list, tuple, int, float]): Coefficients.
+        a2 (Union[Tensor, list, tuple, int, float]): Coefficients.
+
+    Returns:
+        Tensor of length len(a1) + len(a2) - 1.
+
+    Raises:
+        TypeError: If `a1` or `a2` is none of these.
+        ValueError: If one of them has more than 1 dimension, or is empty.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, y = common_type(_coefficients("polymul", "a1", a1), _coefficients("polymul", "a2", a2))
+    return _Convolve()(x, y)
+
+
+@spelling(numpy="polyval")
+def polyval(p: ArrayLike, x: ArrayLike) -> Tensor:
+    """Values of a polynomial.
+
+    Args:
+        p (Union[Tensor, list, tuple, int, float]): Coefficients.
+        x (Union[Tensor, list, tuple, int, float]): Where to evaluate it, of any shape.
+
+    Returns:
+        Tensor of the shape of `x`, of float32, or of float64 if one of the two is.
+
+    Raises:
+        TypeError: If `p` or `x` is none of these.
+        ValueError: If `p` has more than 1 dimension.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.polyval([3.0, 0.0, 1.0], 5.0))
+        76.0
+    """
+    p, x = common_type(_coefficients("polyval", "p", p), as_tensor(x, "polyval", "x"))
+    if p.dtype != mstype.float64:
+        p, x = Cast.functional(p, mstype.float32), Cast.functional(x, mstype.float32)
+    value = ZerosLike.functional(x)
+    for power in range(p.shape[0]):
+        value = value * x + p[power]
+    return value
+
+
+@spelling(numpy="polyder")
+def polyder(p: ArrayLike, m: NonNegInt = 1) -> Tensor:
+    """Derivative of a polynomial.
+
+    Args:
+        p (Union[Tensor, list, tuple, int, float]): Coefficients.
+        m (int): How many times. Default: 1.
+
+    Returns:
+        Tensor, shorter by `m`, empty for a constant.
+
+    Raises:
+        TypeError: If `p` is none of these, or `m` is not an int.
+        ValueError: If `p` has more than 1 dimension, or `m` is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.polyder([1, 1, 1, 1]))
+        [3 2 1]
+    """
+    p = _coefficients("polyder", "p", p)
+    for _ in range(check(NonNegInt, m, "m", "polyder")):
+        if p.shape[0] < 2:
+            return Tensor(np.zeros(0, np.float32))
+        powers = Tensor(np.arange(p.shape[0] - 1, 0, -1, dtype=np.int32))
+        p = common_type(p[:-1], powers)
+        p = p[0] * p[1]
+    return p
+
+
+@spelling(numpy="polyint")
+def polyint(p: ArrayLike, m: NonNegInt = 1, k: Any = None) -> Tensor:
+    """Antiderivative of a polynomial.
+
+    Args:
+        p (Union[Tensor, list, tuple, int, float]): Coefficients.
+        m (int): How many times. Default: 1.
+        k (Union[Tensor, list, tuple, int, float]): The constants, one for each time or one for all. Default: None, 0.
+
+    Returns:
+        Tensor, longer by `m`, floating point.
+
+    Raises:
+        TypeError: If `p` or `k` is none of these, or `m` is not an int.
+        ValueError: If `p` has more than 1 dimension, `m` is negative, or `k` has another length.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.polyint([6.0, 6.0, 6.0]))
+        [2. 3. 6. 0.]
+    """
+    p, m = _coefficients("polyint", "p", p), check(NonNegInt, m, "m", "polyint")
+    if not m:
+        return p
+    p, constants = common_type(floating(p), _coefficients("polyint", "k", 0 if k is None else k))
+    if constants.shape[0] not in (1, m):
+        raise ValueError(f"For 'polyint', 'k' should be 1 number or {m}, but got {constants.shape[0]}.")
+    constants = BroadcastTo.functional(constants, (m,))
+    for time in range(m):
+        powers = Tensor(np.arange(p.shape[0], 0, -1), p.dtype)
+        p = Concat(0)((p / powers, constants[time : time + 1]))
+    return p

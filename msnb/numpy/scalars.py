@@ -1,0 +1,25 @@
+"""What is a number and what is a Tensor."""
+
+import numpy as np
+
+from msnb.core.declare import spelling
+
+
+@spelling(numpy="isscalar")
+def isscalar(element: object) -> bool:
+    """Whether something is a Python number, a bool or a string; a Tensor is none, whatever its shape.
+
+    Args:
+        element (Any): Anything.
+
+    Returns:
+        bool.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.isscalar(3.1), mindspore.numpy.isscalar(Tensor(3.1)))
+        True False
+    """
+    return isinstance(element, (int, float, complex, str, np.generic))

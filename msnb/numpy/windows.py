@@ -1,0 +1,94 @@
+"""Windows: weights that fade a signal in and out."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from msnb.common.kinds import Int, check
+from msnb.core.declare import spelling
+from msnb.core.tensor import Tensor
+
+
+def _window(by_numpy: Callable[[int], np.ndarray], name: str, count: int) -> Tensor:
+    """A window as float32; numpy computes it in double precision."""
+    return Tensor(by_numpy(check(Int, count, "M", name)).astype(np.float32))
+
+
+@spelling(numpy="bartlett")
+def bartlett(M: int) -> Tensor:
+    """Bartlett's window: it rises from 0 to 1 and falls again, both in a straight line.
+
+    Args:
+        M (int): Number of points; for 0 and less there is none.
+
+    Returns:
+        Tensor of float32, of shape (M,).
+
+    Raises:
+        TypeError: If `M` is not an int.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _window(np.bartlett, "bartlett", M)
+
+
+@spelling(numpy="blackman")
+def blackman(M: int) -> Tensor:
+    """Blackman's window: three terms of a sum of cosines.
+
+    Args:
+        M (int): Number of points; for 0 and less there is none.
+
+    Returns:
+        Tensor of float32, of shape (M,).
+
+    Raises:
+        TypeError: If `M` is not an int.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _window(np.blackman, "blackman", M)
+
+
+@spelling(numpy="hamming")
+def hamming(M: int) -> Tensor:
+    """Hamming's window: a cosine that begins and ends at 0.08.
+
+    Args:
+        M (int): Number of points; for 0 and less there is none.
+
+    Returns:
+        Tensor of float32, of shape (M,).
+
+    Raises:
+        TypeError: If `M` is not an int.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.hamming(3))
+        [0.08 1.   0.08]
+    """
+    return _window(np.hamming, "hamming", M)
+
+
+@spelling(numpy="hanning")
+def hanning(M: int) -> Tensor:
+    """Hann's window: a cosine that begins and ends at 0.
+
+    Args:
+        M (int): Number of points; for 0 and less there is none.
+
+    Returns:
+        Tensor of float32, of shape (M,).
+
+    Raises:
+        TypeError: If `M` is not an int.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _window(np.hanning, "hanning", M)

@@ -1,0 +1,132 @@
+"""Functions of a user applied to vectors, axes and places of a Tensor."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from msnb.common.kinds import Int, IntOrTuple, check
+from msnb.core.declare import spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._check import axis_in
+from msnb.ops._numpy import ArrayLike, as_tensor
+from msnb.ops.array.choose import numpy_select
+from msnb.ops.array.join import Stack, in_one_type
+
+
+@spelling(numpy="apply_along_axis")
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: ArrayLike, *args: Any, **kwargs: Any) -> Tensor:
+    """What a function gives for each vector along an axis.
+
+    Args:
+        func1d (Callable): Called as ``func1d(vector, *args, **kwargs)``; it returns Tensors or numbers of one shape.
+        axis (int): The axis that the vectors run along.
+        arr (Union[Tensor, list, tuple]): Of at least 1 dimension.
+        args (Any): Further arguments of `func1d`.
+        kwargs (Any): Further arguments of `func1d`.
+
+    Returns:
+        Tensor, in which the dimensions of a result take the place of the axis.
+
+    Raises:
+        TypeError: If `axis` is not an int.
+        ValueError: If `axis` is out of range, or there is no vector.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.apply_along_axis(lambda v: v[0] + v[-1], 1, [[1, 2, 3], [4, 5, 6]]))
+        [ 4 10]
+    """
+    arr = as_tensor(arr, "apply_along_axis", "arr")
+    axis = axis_in("apply_along_axis", check(Int, axis, "axis", "apply_along_axis"), arr.ndim)
+    lengths = arr.shape[:axis] + arr.shape[axis + 1 :]
+    vectors = arr.moveaxis(axis, -1)
+    if 0 in lengths:
+        raise ValueError(f"For 'apply_along_axis', 'arr' of shape {arr.shape} has no vector along axis {axis}.")
+    results = [func1d(vectors[place] if place else vectors, *args, **kwargs) for place in np.ndindex(lengths)]
+    joined = Stack.functional(in_one_type("apply_along_axis", results, "func1d"))
+    shape = joined.shape[1:]
+    joined = joined.reshape((*lengths, *shape))
+    return joined.moveaxis(tuple(range(-len(shape), 0)), tuple(range(axis, axis + len(shape)))) if shape else joined
+
+
+@spelling(numpy="apply_over_axes")
+def apply_over_axes(func: Callable[..., Any], a: ArrayLike, axes: int | tuple[int, ...] | list[int]) -> Tensor:
+    """What a function gives that is called for one axis after another.
+
+    Args:
+        func (Callable): Called as ``func(a, axis=axis)``, again with its result. Where it leaves the axis out, that
+            comes back with length 1.
+        a (Union[Tensor, list, tuple, Number]): Any Tensor.
+        axes (Union[int, tuple[int], list[int]]): The axes.
+
+    Returns:
+        Tensor of as many dimensions as `a`.
+
+    Raises:
+        TypeError: If `axes` is not made of int.
+        ValueError: If an axis is out of range, or `func` returns another number of dimensions.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    a, axes = as_tensor(a, "apply_over_axes", "a"), check(IntOrTuple, axes, "axes", "apply_over_axes")
+    result = a
+    for axis in (axes,) if isinstance(axes, int) else axes:
+        axis = axis_in("apply_over_axes", axis, a.ndim, "axes")
+        result = func(result, axis=axis)
+        if result.ndim == a.ndim - 1:
+            result = result.expand_dims(axis)
+        if result.ndim != a.ndim:
+            raise ValueError(
+                f"For 'apply_over_axes', 'func' should return a Tensor of {a.ndim} dimensions or one less, but got "
+                f"shape {result.shape}."
+            )
+    return result
+
+
+@spelling(numpy="piecewise")
+def piecewise(x: ArrayLike, condlist: ArrayLike, funclist: Any, *args: Any, **kw: Any) -> Tensor:
+    """A function that is given piece by piece.
+
+    Args:
+        x (Union[Tensor, list, tuple, Number]): Where it is evaluated. Each function gets all of `x`.
+        condlist (Union[list, tuple, Tensor, bool]): A condition, of bool, for each piece; the first one that holds
+            decides.
+        funclist (Union[list, tuple]): For each condition a function, called as ``function(x, *args, **kw)``, or a
+            value. One more is for places where no condition holds, which otherwise get 0.
+        args (Any): Further arguments of the functions.
+        kw (Any): Further arguments of the functions.
+
+    Returns:
+        Tensor of the shape of `x`, in the element type in which the pieces meet.
+
+    Raises:
+        ValueError: If there are neither as many functions as conditions nor one more.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> x = mindspore.numpy.linspace(-2, 2, 5)
+        >>> print(mindspore.numpy.piecewise(x, [x < 0, x > 0], [lambda v: -v, lambda v: v * v]))
+        [2. 1. 0. 1. 4.]
+    """
+    x = as_tensor(x, "piecewise", "x")
+    if not isinstance(condlist, (list, tuple)) or not _several(condlist, x):
+        condlist = [condlist]
+    pieces = [f(x, *args, **kw) if callable(f) else f for f in funclist]
+    if len(pieces) - len(condlist) not in (0, 1):
+        raise ValueError(
+            f"For 'piecewise', there should be as many functions as conditions or one more, but got {len(pieces)} for "
+            f"{len(condlist)} conditions."
+        )
+    default = pieces.pop() if len(pieces) > len(condlist) else 0
+    return numpy_select(condlist, pieces, default)
+
+
+def _several(condlist, x):
+    """Whether a list holds several conditions, and is no condition itself."""
+    return not x.ndim or isinstance(condlist[0], (list, tuple, Tensor))

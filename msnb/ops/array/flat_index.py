@@ -1,0 +1,150 @@
+"""Places of a Tensor counted through all elements, and along each dimension."""
+
+import math
+
+import jax.numpy as jnp
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import OneOf, Shape, Tensors, check
+from msnb.core.cases import Values, case
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._check import INT, dtype_in, wide
+from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type
+
+
+def _order(function, order):
+    if order not in ("C", "F"):
+        raise ValueError(f"For '{function}', 'order' should be 'C' or 'F', but got {order!r}.")
+    return order
+
+
+def _steps(shape, order):
+    """How many elements lie between one place and the next along each dimension; the last is the nearest for "C"."""
+    along = shape if order == "C" else shape[::-1]
+    steps = [math.prod(along[d + 1 :]) for d in range(len(along))]
+    return steps if order == "C" else steps[::-1]
+
+
+@operator
+def _UnravelIndex(indices, *, shape: Shape, order: OneOf("C", "F") = "C"):
+    """Places along each dimension, of places that are counted through all elements.
+
+    Args:
+        shape (tuple[int]): The shape of what they are places in.
+        order (str): "C" where the last dimension is the nearest, "F" where the first is. Default: "C".
+
+    Inputs:
+        - **indices** (Tensor) - Integers; those out of range are the first or the last place.
+
+    Outputs:
+        A tuple of Tensors, one for each dimension.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("unravel_index", "indices", indices, INT)
+    size = math.prod(shape)
+    flat = jnp.clip(wide(indices), -size, size - 1) % size
+    return tuple(flat // step % n for step, n in zip(_steps(shape, order), shape, strict=True))
+
+
+@spelling(_UnravelIndex, numpy="unravel_index")
+def unravel_index(indices: ArrayLike, shape: Shape, order: str = "C") -> tuple[Tensor, ...]:
+    """Places along each dimension, of places that are counted through all elements.
+
+    Args:
+        indices (Union[Tensor, list, tuple, int]): Integers; negative ones count from the end, and those out of range
+            are the first or the last place.
+        shape (Union[int, tuple[int], list[int]]): The shape of what they are places in.
+        order (str): "C" where the last dimension is the nearest, "F" where the first is. Default: "C".
+
+    Returns:
+        A tuple of Tensors of the shape of `indices`, one for each dimension.
+
+    Raises:
+        TypeError: If `indices` or `shape` is not made of int.
+        ValueError: If `order` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.unravel_index([22, 41, 37], (7, 6))[0])
+        [3 6 6]
+    """
+    shape = check(Shape, shape, "shape", "unravel_index")
+    found = _UnravelIndex.functional(
+        as_tensor(indices, "unravel_index", "indices"), shape, _order("unravel_index", order)
+    )
+    return found if isinstance(found, tuple) else (found,)
+
+
+@operator
+def _RavelMultiIndex(
+    places: Tensors, *, shape: Shape, mode: OneOf("clip", "wrap") = "clip", order: OneOf("C", "F") = "C"
+):
+    """Places that are counted through all elements, of places along each dimension.
+
+    Args:
+        shape (tuple[int]): The shape of what they are places in.
+        mode (str): What a place out of range means: "clip" the first or the last one, "wrap" counts around. Default:
+            "clip".
+        order (str): "C" where the last dimension is the nearest, "F" where the first is. Default: "C".
+
+    Inputs:
+        - **places** (tuple[Tensor]) - Integers, along each dimension.
+
+    Outputs:
+        Tensor of integers.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    for i, x in enumerate(places):
+        dtype_in("ravel_multi_index", f"multi_index[{i}]", x, INT)
+    inside = [wide(x) % n if mode == "wrap" else jnp.clip(wide(x), 0, n - 1) for x, n in zip(places, shape)]
+    return sum(x * step for x, step in zip(inside, _steps(shape, order)))
+
+
+@spelling(_RavelMultiIndex, numpy="ravel_multi_index")
+def ravel_multi_index(multi_index: ArrayLike, dims: Shape, mode: str = "clip", order: str = "C") -> Tensor:
+    """Places that are counted through all elements, of places along each dimension.
+
+    Args:
+        multi_index (Union[tuple, list, Tensor]): Integers along each dimension: Tensors, lists or numbers. A Tensor
+            stands for its slices.
+        dims (Union[int, tuple[int], list[int]]): The shape of what they are places in.
+        mode (str): What a place out of range means: "clip" the first or the last one, "wrap" counts around. Default:
+            "clip".
+        order (str): "C" where the last dimension is the nearest, "F" where the first is. Default: "C".
+
+    Returns:
+        Tensor of float32, as MindSpore has it, of the broadcast shape of the places.
+
+    Raises:
+        TypeError: If `multi_index` or `dims` is not made of int.
+        ValueError: If there are not as many places as dimensions, or `mode` or `order` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.ravel_multi_index(([3, 6, 6], [4, 5, 1]), (7, 6)))
+        [22. 41. 37.]
+    """
+    op, dims = "ravel_multi_index", check(Shape, dims, "dims", "ravel_multi_index")
+    if not isinstance(multi_index, (tuple, list)):
+        multi_index = tuple(as_tensor(multi_index, op, "multi_index"))
+    places = [as_tensor(x, op, f"multi_index[{i}]") for i, x in enumerate(multi_index)]
+    if len(places) != len(dims):
+        raise ValueError(f"For '{op}', 'multi_index' should have {len(dims)} parts, as 'dims', but got {len(places)}.")
+    flat = _RavelMultiIndex.functional(common_type(*places), dims, mode, _order(op, order))
+    return flat.astype(mstype.float32)
+
+
+CASES = [
+    case(_UnravelIndex, Values([22, 41, -1, 99]), shape=(7, 6)).without("mindspore", NUMPYS),
+    case(_UnravelIndex, Values([31, 41, 13]), shape=(7, 6), order="F").without("mindspore", NUMPYS),
+    case(_RavelMultiIndex, (Values([3, 6]), Values([4, 9])), shape=(7, 6)).without("mindspore", NUMPYS),
+]

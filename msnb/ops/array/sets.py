@@ -1,0 +1,161 @@
+"""Elements of one Tensor that another has, and those that it lacks."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Bool, check
+from msnb.core._jax_private import is_tracer
+from msnb.core.cases import F, Values, case
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor, common_type
+
+
+@operator
+def _IsIn(element, test_elements, *, invert: Bool = False):
+    """Whether each element of a Tensor is among those of another.
+
+    Args:
+        invert (bool): Whether to ask for those that are not. Default: False.
+
+    Inputs:
+        - **element** (Tensor) - Of any shape.
+        - **test_elements** (Tensor) - Of any shape, of the element type of `element`.
+
+    Outputs:
+        Tensor of bool, of the shape of `element`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return jnp.isin(element, test_elements, invert=invert)
+
+
+@spelling(_IsIn, numpy="isin")
+def isin(element: ArrayLike, test_elements: ArrayLike, invert: bool = False) -> Tensor:
+    """Whether each element of a Tensor is among those of another.
+
+    Args:
+        element (Union[Tensor, list, tuple, Number]): Of any shape.
+        test_elements (Union[Tensor, list, tuple, Number]): Of any shape.
+        invert (bool): Whether to ask for those that are not. Default: False.
+
+    Returns:
+        Tensor of bool, of the shape of `element`.
+
+    Raises:
+        TypeError: If `invert` is not a bool.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.isin([[0, 1], [2, 3]], [1, 2]))
+        [[False  True]
+         [ True False]]
+    """
+    pair = as_tensor(element, "isin", "element"), as_tensor(test_elements, "isin", "test_elements")
+    return _IsIn.functional(*common_type(*pair), invert)
+
+
+@spelling(_IsIn, numpy="in1d")
+def in1d(ar1: ArrayLike, ar2: ArrayLike, invert: bool = False) -> Tensor:
+    """Whether each element of a Tensor is among those of another, as a vector.
+
+    Args:
+        ar1 (Union[Tensor, list, tuple, Number]): Of any shape; it is flattened.
+        ar2 (Union[Tensor, list, tuple, Number]): Of any shape.
+        invert (bool): Whether to ask for those that are not. Default: False.
+
+    Returns:
+        Tensor of bool, of shape (ar1.size,).
+
+    Raises:
+        TypeError: If `invert` is not a bool.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return isin(as_tensor(ar1, "in1d", "ar1").ravel(), ar2, invert)
+
+
+def _known(function, *tensors):
+    """The values of Tensors as vectors."""
+    if any(is_tracer(x._array) for x in tensors):
+        raise RuntimeError(
+            f"For '{function}', the number of elements found depends on values, which a compiled graph does not know; "
+            f"use isin, which marks them, or call it in PYNATIVE mode."
+        )
+    return [x.asnumpy().ravel() for x in tensors]
+
+
+@spelling(numpy="setdiff1d")
+def setdiff1d(ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False) -> Tensor:
+    """The distinct elements of a Tensor that another lacks, in order.
+
+    Only in PYNATIVE mode: how many there are depends on values.
+
+    Args:
+        ar1 (Union[Tensor, list, tuple, Number]): Of any shape.
+        ar2 (Union[Tensor, list, tuple, Number]): Of any shape.
+        assume_unique (bool): Whether the elements are known to be distinct; they then keep their order. Default: False.
+
+    Returns:
+        Tensor of 1 dimension and the element type of `ar1`.
+
+    Raises:
+        TypeError: If `assume_unique` is not a bool.
+        RuntimeError: If a Tensor is being traced.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    check(Bool, assume_unique, "assume_unique", "setdiff1d")
+    first, second = _known("setdiff1d", as_tensor(ar1, "setdiff1d", "ar1"), as_tensor(ar2, "setdiff1d", "ar2"))
+    return Tensor(np.setdiff1d(first, second, assume_unique))
+
+
+@spelling(numpy="intersect1d")
+def intersect1d(
+    ar1: ArrayLike, ar2: ArrayLike, assume_unique: bool = False, return_indices: bool = False
+) -> Tensor | tuple[Tensor, Tensor, Tensor]:
+    """The distinct elements that two Tensors have in common, in order.
+
+    Only in PYNATIVE mode: how many there are depends on values.
+
+    Args:
+        ar1 (Union[Tensor, list, tuple, Number]): Of any shape.
+        ar2 (Union[Tensor, list, tuple, Number]): Of any shape.
+        assume_unique (bool): Whether the elements of each are known to be distinct. Default: False.
+        return_indices (bool): Whether to return where they stand first, too. Default: False.
+
+    Returns:
+        Tensor of 1 dimension, in the element type in which both meet; or a tuple of it and the places in the flattened
+        `ar1` and `ar2`, int32.
+
+    Raises:
+        TypeError: If `assume_unique` or `return_indices` is not a bool.
+        RuntimeError: If a Tensor is being traced.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.intersect1d([1, 3, 4, 3], [3, 1, 2, 1]))
+        [1 3]
+    """
+    for argument, value in (("assume_unique", assume_unique), ("return_indices", return_indices)):
+        check(Bool, value, argument, "intersect1d")
+    both = common_type(as_tensor(ar1, "intersect1d", "ar1"), as_tensor(ar2, "intersect1d", "ar2"))
+    found = np.intersect1d(*_known("intersect1d", *both), assume_unique, return_indices)
+    if not return_indices:
+        return Tensor(found)
+    common, *places = found
+    return (Tensor(common), *(Tensor(p.astype(mstype.np_dtype(mstype.int32))) for p in places))
+
+
+CASES = [
+    case(_IsIn, Values([[0, 1], [2, 3]]), Values([1, 2])).without("mindspore", NUMPYS),
+    case(_IsIn, F(4), Values([0.5]), invert=True).without("mindspore", NUMPYS),
+]

@@ -1,0 +1,5 @@
+"""A face: MindSpore's path of functions that take every type."""
+
+from msnb.ops.composite import ones_like, zeros_like
+
+__all__ = ["ones_like", "zeros_like"]

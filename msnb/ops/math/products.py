@@ -1,0 +1,379 @@
+"""Products of vectors and tensors: sums over pairs of axes, and products of all pairs."""
+
+import string
+
+import jax.numpy as jnp
+
+from msnb.common import dtype as mstype
+from msnb.common.kinds import Kind, Str, Tensors, check
+from msnb.core.cases import F, case
+from msnb.core.declare import operator, spelling
+from msnb.core.dtype import promote
+from msnb.core.tensor import Tensor
+from msnb.ops._check import FLOAT, axis_in, dtype_in, rank, same_dtype
+from msnb.ops._numpy import ArrayLike, as_tensors, common_type
+from msnb.ops.array.reshape import Reshape
+from msnb.ops.math.arithmetic import Mul
+
+
+def _matrix_axes(axes):
+    if isinstance(axes, int) and not isinstance(axes, bool):
+        return axes
+    if not isinstance(axes, (tuple, list)):
+        raise TypeError
+    if len(axes) != 2:
+        raise ValueError
+    sides = tuple((side,) if isinstance(side, int) else tuple(side) for side in axes)
+    if len(sides[0]) != len(sides[1]) or any(len(set(s)) < len(s) for s in sides):
+        raise ValueError
+    return sides
+
+
+DotAxes = Kind("an int, or two tuples of as many different axes each", _matrix_axes)
+
+
+@operator
+def _TensorDot(x1, x2, axes: DotAxes):
+    """Sum of products over pairs of axes.
+
+    Inputs:
+        - **x1** (Tensor) - Floating point.
+        - **x2** (Tensor) - Of the element type of `x1`.
+        - **axes** (Union[int, tuple]) - How many last axes of `x1` meet first axes of `x2`, or the pairs of axes.
+
+    Outputs:
+        Tensor of the element type of the inputs, with the free axes of `x1`, then those of `x2`.
+
+    Raises:
+        TypeError: If the element types differ or are not floating point.
+        ValueError: If `axes` is out of range, or the paired dimensions differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.tensor_dot(Tensor(np.ones((1, 2, 3)), mindspore.float32),
+        ...                      Tensor(np.ones((3, 1, 2)), mindspore.float32), ((0, 1), (1, 2))))
+        [[2. 2. 2.]
+         [2. 2. 2.]
+         [2. 2. 2.]]
+    """
+    op = "TensorDot"
+    dtype_in(op, "x1", x1, FLOAT)
+    dtype_in(op, "x2", x2, FLOAT)
+    same_dtype(op, x1=x1, x2=x2)
+    if isinstance(axes, int):
+        if not 0 <= axes <= min(x1.ndim, x2.ndim):
+            raise ValueError(f"For '{op}', 'axes' should be in [0, {min(x1.ndim, x2.ndim)}], but got {axes}.")
+        axes = tuple(range(x1.ndim - axes, x1.ndim)), tuple(range(axes))
+    for x, side in ((x1, axes[0]), (x2, axes[1])):
+        if any(not -x.ndim <= a < x.ndim for a in side):
+            raise ValueError(f"For '{op}', 'axes' {side} is out of range for shape {x.shape}.")
+    pairs = [(x1.shape[a], x2.shape[b]) for a, b in zip(*axes, strict=True)]
+    if any(a != b for a, b in pairs):
+        # MindSpore accepts axes that fit when one side is read backwards.
+        axes = axes[0], axes[1][::-1]
+        if any(x1.shape[a] != x2.shape[b] for a, b in zip(*axes, strict=True)):
+            raise ValueError(f"For '{op}', the paired dimensions should agree, but got {pairs}.")
+    return jnp.tensordot(x1, x2, axes if axes[0] else 0)
+
+
+@spelling(_TensorDot, function="tensor_dot")
+def tensor_dot(x1: Tensor, x2: Tensor, axes: int | tuple | list) -> Tensor:
+    """Sum of products over pairs of axes.
+
+    Args:
+        x1 (Tensor): Floating point.
+        x2 (Tensor): Of the element type of `x1`.
+        axes (Union[int, tuple, list]): How many last axes of `x1` meet first axes of `x2`, or the pairs of axes.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: If the element types differ or are not floating point.
+        ValueError: If `axes` is out of range, or the paired dimensions differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return _TensorDot.functional(x1, x2, axes)
+
+
+@spelling(_TensorDot, function="inner", method="inner")
+def inner(input: Tensor, other: Tensor) -> Tensor:
+    """Sum of products over the last dimensions of two Tensors.
+
+    Args:
+        input (Tensor): Floating point.
+        other (Tensor): Of the element type of `input`.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return tensor_dot(input, other, ((-1,), (-1,)))
+
+
+@operator(functional="dot", methods=("dot",))
+def Dot(input, other):
+    """Sum of products over the last axis of one Tensor and the last but one of the other.
+
+    Inputs:
+        - **input** (Tensor) - Floating point.
+        - **other** (Tensor) - Of the element type of `input`.
+
+    Outputs:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    dtype_in("dot", "input", input, FLOAT)
+    dtype_in("dot", "other", other, FLOAT)
+    same_dtype("dot", input=input, other=other)
+    try:
+        return jnp.dot(input, other)
+    except TypeError:
+        raise ValueError(f"For 'dot', the shapes do not fit: {input.shape} and {other.shape}.") from None
+
+
+@operator(functional="outer", methods=("outer",))
+def Outer(input, vec2):
+    """Products of all pairs of elements of two vectors.
+
+    Inputs:
+        - **input** (Tensor) - A vector.
+        - **vec2** (Tensor) - A vector.
+
+    Outputs:
+        Tensor of shape (len(input), len(vec2)).
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    rank("outer", "input", input, 1)
+    rank("outer", "vec2", vec2, 1)
+    x, y = promote(input[:, None], vec2, op="outer")
+    return x * y
+
+
+@operator(functional="kron")
+def _Kron(x, y):
+    """Kronecker product.
+
+    Inputs:
+        - **x** (Tensor) - Numbers.
+        - **y** (Tensor) - Numbers.
+
+    Outputs:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return jnp.kron(x, y)
+
+
+@operator
+def Einsum(operands: Tensors, *, equation: Str):
+    """Sums of products by Einstein's convention.
+
+    Args:
+        equation (str): Subscripts, as in numpy's einsum.
+
+    Inputs:
+        - **operands** (tuple[Tensor]) - As many Tensors as the equation has terms.
+
+    Outputs:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    same_dtype("einsum", **{f"operands[{i}]": x for i, x in enumerate(operands)})
+    try:
+        return jnp.einsum(equation, *operands)
+    except (TypeError, IndexError) as problem:
+        raise ValueError(
+            f"For 'einsum', the equation {equation!r} does not fit shapes {[x.shape for x in operands]}: {problem}"
+        ) from None
+
+
+@spelling(Einsum)
+def einsum(equation: str, *operands: Tensor) -> Tensor:
+    """Sums of products by Einstein's convention.
+
+    Args:
+        equation (str): Subscripts, as in numpy's einsum.
+        operands (Tensor): As many Tensors as the equation has terms.
+
+    Returns:
+        Tensor.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(ops.einsum("ij,j->i", Tensor([[1., 2.]]), Tensor([1., 1.])))
+        [3.]
+    """
+    return Einsum.functional(operands, equation=equation)
+
+
+def _contracted(function, x, y, pairs):
+    """Sum of products over pairs of axes, which are counted from the front, of numbers of any one type."""
+    for a, b in pairs:
+        if x.shape[a] != y.shape[b]:
+            raise ValueError(
+                f"For '{function}', the paired dimensions should agree, but got {x.shape[a]} and {y.shape[b]} from "
+                f"shapes {x.shape} and {y.shape}."
+            )
+    letters = iter(string.ascii_letters)
+    first = [next(letters) for _ in x.shape]
+    second = [next(letters) for _ in y.shape]
+    for a, b in pairs:
+        second[b] = first[a]
+    free = [n for n in first if n not in second] + [n for n in second if n not in first]
+    equation = f"{''.join(first)},{''.join(second)}->{''.join(free)}"
+    return Einsum.functional((x, y), equation=equation)
+
+
+def _factors(function, a, b):
+    return common_type(*as_tensors(function, a=a, b=b))
+
+
+@spelling(Dot, Einsum, numpy="dot")
+def _dot_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
+    """Sum of products over the last axis of one Tensor and the last but one, or the only one, of the other.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers; a scalar multiplies.
+        b (Union[Tensor, list, tuple, int, float, bool]): Numbers; a scalar multiplies.
+
+    Returns:
+        Tensor of the element type in which those of `a` and `b` meet.
+
+    Raises:
+        TypeError: If `a` or `b` is none of these.
+        ValueError: If the paired dimensions differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.dot([[1.0, 2.0]], [3.0, 4.0]))
+        [11.]
+    """
+    x, y = _factors("dot", a, b)
+    if not x.ndim or not y.ndim:
+        return Mul.functional(x, y)
+    return _contracted("dot", x, y, [(x.ndim - 1, max(y.ndim - 2, 0))])
+
+
+@spelling(_TensorDot, Einsum, numpy="inner")
+def _inner_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
+    """Sum of products over the last axes of two Tensors.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers; a scalar multiplies.
+        b (Union[Tensor, list, tuple, int, float, bool]): Numbers; a scalar multiplies.
+
+    Returns:
+        Tensor of the element type in which those of `a` and `b` meet.
+
+    Raises:
+        TypeError: If `a` or `b` is none of these.
+        ValueError: If the last dimensions differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, y = _factors("inner", a, b)
+    if not x.ndim or not y.ndim:
+        return Mul.functional(x, y)
+    return _contracted("inner", x, y, [(x.ndim - 1, y.ndim - 1)])
+
+
+@spelling(_TensorDot, Einsum, numpy="tensordot")
+def tensordot(a: ArrayLike, b: ArrayLike, axes: int | tuple | list = 2) -> Tensor:
+    """Sum of products over pairs of axes.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
+        b (Union[Tensor, list, tuple, int, float, bool]): Numbers.
+        axes (Union[int, tuple, list]): How many last axes of `a` meet first axes of `b`, or the pairs of axes. Default:
+            2.
+
+    Returns:
+        Tensor with the free axes of `a`, then those of `b`, of the element type in which theirs meet.
+
+    Raises:
+        TypeError: If `a` or `b` is none of these, or `axes` is not made of int.
+        ValueError: If `axes` is out of range, or the paired dimensions differ.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, y = _factors("tensordot", a, b)
+    axes = check(DotAxes, axes, "axes", "tensordot")
+    if isinstance(axes, int):
+        if not 0 <= axes <= min(x.ndim, y.ndim):
+            raise ValueError(f"For 'tensordot', 'axes' should be in [0, {min(x.ndim, y.ndim)}], but got {axes}.")
+        axes = range(x.ndim - axes, x.ndim), range(axes)
+    sides = [[axis_in("tensordot", n, t.ndim, "axes") for n in side] for t, side in ((x, axes[0]), (y, axes[1]))]
+    return _contracted("tensordot", x, y, list(zip(*sides, strict=True)))
+
+
+@spelling(Outer, numpy="outer")
+def _outer_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
+    """Products of all pairs of elements.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers; flattened first.
+        b (Union[Tensor, list, tuple, int, float, bool]): Numbers; flattened first.
+
+    Returns:
+        Tensor of shape (a.size, b.size).
+
+    Raises:
+        TypeError: If `a` or `b` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    return Outer.functional(*(x if x.ndim == 1 else Reshape.functional(x, (-1,)) for x in _factors("outer", a, b)))
+
+
+@spelling(_Kron, numpy="kron")
+def _kron_of_numpy(a: ArrayLike, b: ArrayLike) -> Tensor:
+    """Kronecker product: blocks of `b`, each scaled by an element of `a`.
+
+    Args:
+        a (Union[Tensor, list, tuple, int, float, bool]): Numbers.
+        b (Union[Tensor, list, tuple, int, float, bool]): Numbers.
+
+    Returns:
+        Tensor; its dimensions are the products of those of `a` and `b`.
+
+    Raises:
+        TypeError: If `a` or `b` is none of these.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    x, y = _factors("kron", a, b)
+    if x.dtype == mstype.bool_:
+        return _Kron.functional(x.astype(mstype.int32), y.astype(mstype.int32)).astype(mstype.bool_)
+    return _Kron.functional(x, y)
+
+
+CASES = [
+    case(_TensorDot, F(2, 3), F(3, 2), 1),
+    case(Dot, F(2, 3), F(3)),
+    case(Outer, F(2), F(3)),
+    case(_Kron, F(2, 2), F(2, 2)),
+    case(Einsum, (F(2, 3), F(3, 2)), equation="ij,jk->ik"),
+]

@@ -1,0 +1,71 @@
+"""Powers of a vector, side by side: Vandermonde's matrix."""
+
+import jax.numpy as jnp
+
+from msnb.common.kinds import Bool, NonNegInt
+from msnb.core.cases import F, case
+from msnb.core.declare import operator, spelling
+from msnb.core.tensor import Tensor
+from msnb.ops._check import rank
+from msnb.ops._numpy import NUMPYS, ArrayLike, as_tensor
+
+
+@operator
+def _Vander(x, *, count: NonNegInt, increasing: Bool = False):
+    """The powers of a vector as the columns of a matrix.
+
+    Args:
+        count (int): How many columns.
+        increasing (bool): Whether the 0th power comes first rather than last. Default: False.
+
+    Inputs:
+        - **x** (Tensor) - A vector of numbers.
+
+    Outputs:
+        Tensor of shape (x.size, count) and the element type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    rank("vander", "x", x, 1)
+    # Products and not powers: their gradient is right at 0, too.
+    powers = [jnp.ones_like(x)]
+    for _ in range(count - 1):
+        powers.append(powers[-1] * x)
+    columns = powers[:count] if increasing else powers[:count][::-1]
+    return jnp.stack(columns, 1) if columns else jnp.zeros((x.shape[0], 0), x.dtype)
+
+
+@spelling(_Vander, numpy="vander")
+def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Tensor:
+    """The powers of a vector as the columns of a matrix: Vandermonde's.
+
+    Args:
+        x (Union[Tensor, list, tuple]): A vector of numbers.
+        N (int): How many columns. Default: None, as many as `x` has elements.
+        increasing (bool): Whether the 0th power comes first rather than last. Default: False.
+
+    Returns:
+        Tensor of shape (x.size, N) and the element type of `x`.
+
+    Raises:
+        TypeError: If `N` is not an int, or `increasing` not a bool.
+        ValueError: If `x` is no vector, or `N` is negative.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> print(mindspore.numpy.vander([1., 2., 3.], 3))
+        [[1. 1. 1.]
+         [4. 2. 1.]
+         [9. 3. 1.]]
+    """
+    x = as_tensor(x, "vander", "x")
+    return _Vander.functional(x, x.size if N is None else N, increasing)
+
+
+CASES = [
+    case(_Vander, F(3), count=4).without("mindspore", NUMPYS),
+    case(_Vander, F(3), count=2, increasing=True).without("mindspore", NUMPYS),
+]

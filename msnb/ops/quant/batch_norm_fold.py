@@ -1,0 +1,220 @@
+"""Batch normalisation folded into a convolution, first part: the statistics (Jacob et al., 2018).
+
+A convolution and the normalisation behind it become one convolution when a network is deployed, so that in training
+the folded weights are those to quantise. The statistics of the batch would make them jump from step to step: the
+weights are folded with the running deviation, and BatchNormFold2 corrects the result to that of the batch.
+"""
+
+import jax.numpy as jnp
+from jax import lax
+
+from msnb.common.kinds import Bool, NonNegInt, OneOf
+from msnb.core.cases import F, U, Values, Written, case, refused
+from msnb.core.declare import operator, variant
+from msnb.ops import _check
+from msnb.ops._half import in_float32, widened
+from msnb.ops.nn._kinds import Epsilon, Momentum
+from msnb.ops.nn.batch_norm import check_channels, column, moved, unbiased
+
+
+def _running(mean, variance, epsilon, dtype):
+    """The running mean and deviation, constants."""
+    deviation = jnp.sqrt(widened(variance) + epsilon)
+    return tuple(lax.stop_gradient(v).astype(dtype) for v in (mean, deviation))
+
+
+def _check_inputs(op, x, mean, variance):
+    _check.dtype_in(op, "x", x, _check.FLOAT)
+    if x.ndim < 2:
+        raise ValueError(f"For '{op}', 'x' should have at least 2 dimensions, but got shape {x.shape}.")
+    check_channels(op, x.shape[1], mean=mean, variance=variance)
+
+
+def _others(x):
+    return tuple(i for i in range(x.ndim) if i != 1)
+
+
+@operator
+def BatchNormFold(
+    x,
+    mean,
+    variance,
+    global_step,
+    *,
+    momentum: Momentum = 0.9,
+    epsilon: Epsilon = 1e-5,
+    is_training: Bool = True,
+    freeze_bn: NonNegInt = 0,
+):
+    """Statistics of the batch and running ones, for a convolution that batch normalisation is folded into.
+
+    Args:
+        momentum (float): how much of the running statistics stays, momentum * running + (1 - momentum) * batch, with
+            the unbiased variance. Default: 0.9.
+        epsilon (float): added to each variance. Default: 1e-5.
+        is_training (bool): False takes no statistics of the batch. Default: True.
+        freeze_bn (int): number of steps after which none are taken any more, and the running ones stay. Default: 0.
+
+    Inputs:
+        - **x** (Tensor) - (N, C, ...), float: what the convolution gives.
+        - **mean**, **variance** (Parameter) - (C,); moved in place while training, before `freeze_bn`.
+        - **global_step** (Tensor) - number of steps before this one, one whole number.
+
+    Outputs:
+        Tuple of mean and deviation of the batch, (C,), which are 0 and 1 where none are taken, and mean and deviation
+        that ran before this step, which get no gradient.
+
+    Raises:
+        TypeError: If `x` is no float Tensor.
+        ValueError: If `mean` or `variance` has not one value a channel, or a number is out of range.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> from mindspore.ops.operations import _quant_ops as Q
+        >>> x = Tensor([[1.0], [3.0]], mindspore.float32)
+        >>> mean, variance = Parameter(Tensor([0.0], mindspore.float32)), Parameter(Tensor([4.0], mindspore.float32))
+        >>> fold = Q.BatchNormFold(freeze_bn=10)
+        >>> batch_mean, batch_std, running_mean, running_std = fold(x, mean, variance, Tensor([0], mindspore.int32))
+        >>> print(batch_mean, running_mean, mean.asnumpy())
+        [2.] [0.] [0.2]
+    """
+    _check_inputs("BatchNormFold", x, mean, variance)
+    running_mean, running_deviation = _running(mean, variance, epsilon, x.dtype)
+    return jnp.zeros_like(running_mean), jnp.ones_like(running_mean), running_mean, running_deviation
+
+
+@variant(BatchNormFold, lambda attributes: attributes["is_training"], writes=("mean", "variance"))
+def _batch_norm_fold_training(
+    x,
+    mean,
+    variance,
+    global_step,
+    *,
+    momentum: Momentum = 0.9,
+    epsilon: Epsilon = 1e-5,
+    is_training: Bool = True,
+    freeze_bn: NonNegInt = 0,
+):
+    _check_inputs("BatchNormFold", x, mean, variance)
+    wide = widened(x)
+    batch_mean, batch_variance = jnp.mean(wide, _others(x)), jnp.var(wide, _others(x))
+    taken = global_step.reshape(()) < freeze_bn
+    return (
+        jnp.where(taken, moved(mean, batch_mean, 1 - momentum), mean),
+        jnp.where(taken, moved(variance, unbiased(x, 1, batch_variance), 1 - momentum), variance),
+        jnp.where(taken, batch_mean, 0).astype(x.dtype),
+        jnp.where(taken, jnp.sqrt(batch_variance + epsilon), 1).astype(x.dtype),
+        *_running(mean, variance, epsilon, x.dtype),
+    )
+
+
+def _statistics_grad(d_batch_mean, d_batch_std, x, batch_mean, batch_std):
+    """The gradient for `x` of the mean and the deviation of each channel."""
+    d_mean, d_std, mean, std = (column(v, x, 1) for v in (d_batch_mean, d_batch_std, batch_mean, batch_std))
+    return (d_mean + d_std * (x - mean) / std) / (x.size // x.shape[1])
+
+
+@operator
+@in_float32
+def BatchNormFoldGrad(
+    d_batch_mean,
+    d_batch_std,
+    x,
+    batch_mean,
+    batch_std,
+    global_step,
+    *,
+    epsilon: OneOf(1e-5, otherwise="'batch_std' has it already", among=Epsilon) = 1e-5,
+    is_training: Bool = True,
+    freeze_bn: NonNegInt = 0,
+):
+    """Gradient of BatchNormFold with respect to `x`; 0 where no statistics of the batch are taken."""
+    dx = _statistics_grad(d_batch_mean, d_batch_std, x, batch_mean, batch_std)
+    return jnp.where((global_step.reshape(()) < freeze_bn) & is_training, dx, 0)
+
+
+_ALWAYS = "this form always takes the statistics of the batch"
+
+
+@operator
+def BatchNormFoldD(
+    x,
+    x_sum,
+    x_square_sum,
+    mean,
+    variance,
+    *,
+    momentum: Momentum = 0.9,
+    epsilon: Epsilon = 1e-5,
+    is_training: OneOf(True, otherwise=_ALWAYS) = True,
+    freeze_bn: OneOf(0, otherwise=_ALWAYS) = 0,
+):
+    """BatchNormFold from the sums of BNTrainingReduce.
+
+    Args:
+        momentum (float): how much of the running statistics stays. Default: 0.9.
+        epsilon (float): added to each variance. Default: 1e-5.
+        is_training (bool): no effect, the statistics of the batch are always taken. Default: True.
+        freeze_bn (int): no effect, as `is_training`. Default: 0.
+
+    Inputs:
+        - **x** (Tensor) - (N, C, ...), float.
+        - **x_sum**, **x_square_sum** (Tensor) - (C,), from BNTrainingReduce.
+        - **mean**, **variance** (Tensor) - (C,), the running statistics; they stay as they are.
+
+    Outputs:
+        Tuple of `x`, mean and deviation of the batch, the running mean and deviation, and the moved mean and variance.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check_inputs("BatchNormFoldD", x, mean, variance)
+    check_channels("BatchNormFoldD", x.shape[1], x_sum=x_sum, x_square_sum=x_square_sum)
+    count = x.size // x.shape[1]
+    batch_mean = widened(x_sum) / count
+    batch_variance = widened(x_square_sum) / count - batch_mean * batch_mean
+    return (
+        x,
+        batch_mean.astype(x.dtype),
+        jnp.sqrt(batch_variance + epsilon).astype(x.dtype),
+        *_running(mean, variance, epsilon, x.dtype),
+        moved(mean, batch_mean, 1 - momentum),
+        moved(variance, unbiased(x, 1, batch_variance), 1 - momentum),
+    )
+
+
+@operator
+@in_float32
+def BatchNormFoldGradD(
+    d_batch_mean,
+    d_batch_std,
+    x,
+    batch_mean,
+    batch_std,
+    *,
+    epsilon: OneOf(1e-5, otherwise="'batch_std' has it already", among=Epsilon) = 1e-5,
+    is_training: OneOf(True, otherwise=_ALWAYS) = True,
+    freeze_bn: OneOf(0, otherwise=_ALWAYS) = 0,
+):
+    """The gradient with respect to `x` of the batch's mean and deviation, as BatchNormFoldD gives them."""
+    return _statistics_grad(d_batch_mean, d_batch_std, x, batch_mean, batch_std)
+
+
+_STATISTICS = F(3), U(3, low=0.5, high=2)
+_STEP = Values([0])
+_STAYING = "no gradient reaches the running statistics"
+
+CASES = [
+    case(BatchNormFold, F(4, 3, 2, 2), *map(Written, _STATISTICS), _STEP, freeze_bn=1).without("differences", _STAYING),
+    case(BatchNormFold, F(4, 3, 2, 2), *map(Written, _STATISTICS), Values([1]), freeze_bn=1).without(
+        "differences", _STAYING
+    ),
+    case(BatchNormFold, F(4, 3, 2, 2), *_STATISTICS, _STEP, is_training=False).without("differences", _STAYING),
+    case(BatchNormFoldGrad, F(3), F(3), F(4, 3, 2, 2), *_STATISTICS, _STEP, freeze_bn=1),
+    case(BatchNormFoldD, F(4, 3, 2, 2), F(3), U(3, low=9, high=12), *_STATISTICS).without("differences", _STAYING),
+    case(BatchNormFoldGradD, F(3), F(3), F(4, 3, 2, 2), *_STATISTICS),
+    refused(ValueError, BatchNormFold, momentum=2.0),
+    refused(ValueError, BatchNormFold, F(4, 2, 2, 2), *map(Written, _STATISTICS), _STEP),
+]

@@ -1,0 +1,187 @@
+"""Batch normalisation folded into a convolution, second part: what corrects the result, and adds the bias."""
+
+import jax.numpy as jnp
+from jax import lax
+
+from msnb.common.kinds import NonNegInt, OneOf
+from msnb.core.cases import F, U, Values, case, refused
+from msnb.core.declare import operator
+from msnb.ops import _check
+from msnb.ops._half import in_float32, widened
+from msnb.ops.nn.batch_norm import check_channels, column
+
+_ALWAYS = "this form always takes the statistics of the batch"
+
+
+def _corrected(x, beta, gamma, batch_std, batch_mean, running_std):
+    """`x`, which weights folded with the running deviation gave, as those folded with that of the batch would give
+    it, and the bias that normalisation comes down to."""
+    beta, gamma, batch_std, batch_mean, running_std = (
+        column(v, x, 1) for v in (beta, gamma, batch_std, batch_mean, running_std)
+    )
+    return widened(x) * (running_std / batch_std) + (beta - gamma * batch_mean / batch_std)
+
+
+def _biased(x, beta, gamma, running_std, running_mean):
+    """`x` and the bias of the running statistics."""
+    beta, gamma, running_std, running_mean = (column(v, x, 1) for v in (beta, gamma, running_std, running_mean))
+    return widened(x) + (beta - gamma * running_mean / running_std)
+
+
+def _check_inputs(op, x, **vectors):
+    _check.dtype_in(op, "x", x, _check.FLOAT)
+    if x.ndim < 2:
+        raise ValueError(f"For '{op}', 'x' should have at least 2 dimensions, but got shape {x.shape}.")
+    check_channels(op, x.shape[1], **vectors)
+
+
+def _sums(dout, x):
+    """The sums over each channel that the gradients need: of the cotangent, and of its product with `x`."""
+    others = tuple(i for i in range(x.ndim) if i != 1)
+    return jnp.sum(dout, others), jnp.sum(dout * x, others)
+
+
+@operator
+def BatchNormFold2(
+    x, beta, gamma, batch_std, batch_mean, running_std, running_mean, global_step, *, freeze_bn: NonNegInt = 0
+):
+    """Corrects a convolution with folded weights to the statistics of the batch, and adds the folded bias.
+
+    x * running_std / batch_std + beta - gamma * batch_mean / batch_std; from the step `freeze_bn` on
+    x + beta - gamma * running_mean / running_std.
+
+    Args:
+        freeze_bn (int): number of steps after which the running statistics are used. Default: 0.
+
+    Inputs:
+        - **x** (Tensor) - (N, C, ...), float: what the folded weights give.
+        - **beta**, **gamma** (Tensor) - (C,).
+        - **batch_std**, **batch_mean**, **running_std**, **running_mean** (Tensor) - (C,), from BatchNormFold.
+        - **global_step** (Tensor) - number of steps before this one, one whole number.
+
+    Outputs:
+        Tensor, shape and type of `x`. The running statistics get no gradient.
+
+    Raises:
+        TypeError: If `x` is no float Tensor.
+        ValueError: If one of the others has not one value a channel.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check_inputs(
+        "BatchNormFold2",
+        x,
+        beta=beta,
+        gamma=gamma,
+        batch_std=batch_std,
+        batch_mean=batch_mean,
+        running_std=running_std,
+        running_mean=running_mean,
+    )
+    running_std, running_mean = lax.stop_gradient((running_std, running_mean))
+    taken = global_step.reshape(()) < freeze_bn
+    corrected = _corrected(x, beta, gamma, batch_std, batch_mean, running_std)
+    return jnp.where(taken, corrected, _biased(x, beta, gamma, running_std, running_mean)).astype(x.dtype)
+
+
+@operator
+@in_float32
+def BatchNormFold2Grad(
+    dout, x, gamma, batch_std, batch_mean, running_std, running_mean, global_step, *, freeze_bn: NonNegInt = 0
+):
+    """Gradients of BatchNormFold2 with respect to `batch_std`, `batch_mean`, `beta`, `gamma` and `x`."""
+    taken = global_step.reshape(()) < freeze_bn
+    total, along = _sums(dout, x)
+    d_std, d_mean, d_gamma, dx = _gradients(dout, total, along, gamma, batch_std, batch_mean, running_std)
+    return (
+        jnp.where(taken, d_std, 0),
+        jnp.where(taken, d_mean, 0),
+        total,
+        jnp.where(taken, d_gamma, -total * running_mean / running_std),
+        jnp.where(taken, dx, dout),
+    )
+
+
+def _gradients(dout, total, along, gamma, batch_std, batch_mean, running_std):
+    return (
+        (total * batch_mean * gamma - along * running_std) / (batch_std * batch_std),
+        -total * gamma / batch_std,
+        -total * batch_mean / batch_std,
+        dout * column(running_std / batch_std, dout, 1),
+    )
+
+
+@operator
+def BatchNormFold2D(x, beta, gamma, batch_std, batch_mean, running_std, *, freeze_bn: OneOf(0, otherwise=_ALWAYS) = 0):
+    """BatchNormFold2 that always corrects to the statistics of the batch.
+
+    Args:
+        freeze_bn (int): no effect. Default: 0.
+
+    Inputs:
+        - **x** (Tensor) - (N, C, ...), float.
+        - **beta**, **gamma**, **batch_std**, **batch_mean**, **running_std** (Tensor) - (C,).
+
+    Outputs:
+        Tensor, shape and type of `x`.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check_inputs(
+        "BatchNormFold2D",
+        x,
+        beta=beta,
+        gamma=gamma,
+        batch_std=batch_std,
+        batch_mean=batch_mean,
+        running_std=running_std,
+    )
+    return _corrected(x, beta, gamma, batch_std, batch_mean, lax.stop_gradient(running_std)).astype(x.dtype)
+
+
+@operator
+@in_float32
+def BatchNormFold2GradD(
+    dout,
+    dout_reduce,
+    dout_x_reduce,
+    gamma,
+    batch_std,
+    batch_mean,
+    running_std,
+    *,
+    freeze_bn: OneOf(0, otherwise=_ALWAYS, among=NonNegInt) = 0,
+):
+    """Gradients of BatchNormFold2D with respect to `batch_std`, `batch_mean`, `gamma` and `x`, from the sums of
+    BatchNormFold2GradReduce."""
+    return _gradients(dout, dout_reduce, dout_x_reduce, gamma, batch_std, batch_mean, running_std)
+
+
+@operator
+@in_float32
+def BatchNormFold2GradReduce(dout, x, *, freeze_bn: OneOf(0, otherwise=_ALWAYS, among=NonNegInt) = 0):
+    """The sums over each channel of the cotangent, which is the gradient of `beta`, and of its product with `x`."""
+    _check.same_shape("BatchNormFold2GradReduce", dout=dout, x=x)
+    return _sums(dout, x)
+
+
+_STD = U(3, low=0.5, high=2)
+_STAYING = "no gradient reaches the running statistics"
+
+CASES = [
+    case(BatchNormFold2, F(4, 3, 2, 2), F(3), F(3), _STD, F(3), _STD, F(3), Values([0]), freeze_bn=1).without(
+        "differences", _STAYING
+    ),
+    case(BatchNormFold2, F(4, 3, 2, 2), F(3), F(3), _STD, F(3), _STD, F(3), Values([1]), freeze_bn=1).without(
+        "differences", _STAYING
+    ),
+    case(BatchNormFold2Grad, F(4, 3, 2), F(4, 3, 2), F(3), _STD, F(3), _STD, F(3), Values([0]), freeze_bn=1),
+    case(BatchNormFold2Grad, F(4, 3, 2), F(4, 3, 2), F(3), _STD, F(3), _STD, F(3), Values([1]), freeze_bn=1),
+    case(BatchNormFold2D, F(4, 3, 2, 2), F(3), F(3), _STD, F(3), _STD).without("differences", _STAYING),
+    case(BatchNormFold2GradD, F(4, 3), F(3), F(3), F(3), _STD, F(3), _STD),
+    case(BatchNormFold2GradReduce, F(4, 3, 2), F(4, 3, 2)),
+    refused(ValueError, BatchNormFold2D, F(4, 2), F(3), F(3), _STD, F(3), _STD),
+    refused(ValueError, BatchNormFold2, F(4, 2), F(3), F(3), _STD, F(3), _STD, F(3), Values([0])),
+]

@@ -1,0 +1,105 @@
+"""The range of what passes by, from one batch to the next."""
+
+import jax.numpy as jnp
+from jax import lax
+
+from msnb.common.kinds import Bool, NonNegInt
+from msnb.core.cases import F, Values, case, refused
+from msnb.core.declare import operator
+from msnb.ops import _check
+from msnb.ops._half import widened
+from msnb.ops.nn._kinds import Momentum
+from msnb.ops.quant._grid import columns, one_value
+
+
+def _moved(low, high, batch_low, batch_high, ema, ema_decay):
+    """The range after a batch: it has 0 in it, and an end stays where that of the batch is no number.
+
+    An overflow, which a loss scale is there to answer, would otherwise stay in a moving average for ever.
+    """
+
+    def end(before, batch, bound):
+        moved = ema_decay * widened(before) + (1 - ema_decay) * widened(batch) if ema else widened(batch)
+        return lax.stop_gradient(jnp.where(jnp.isfinite(moved), bound(moved, 0), before).astype(before.dtype))
+
+    return end(low, batch_low, jnp.minimum), end(high, batch_high, jnp.maximum)
+
+
+@operator
+def MinMaxUpdatePerLayer(x, min, max, *, ema: Bool = False, ema_decay: Momentum = 0.999):
+    """The range of all elements of `x`, for FakeQuantPerLayer; it always has 0 in it.
+
+    Args:
+        ema (bool): whether the result is ema_decay * old + (1 - ema_decay) * new instead. Default: False.
+        ema_decay (float): weight of the old range. Default: 0.999.
+
+    Inputs:
+        - **x** (Tensor) - any shape, float.
+        - **min**, **max** (Tensor) - the range so far, one value each.
+
+    Outputs:
+        Tuple of the new `min` and `max`, which get no gradient.
+
+    Raises:
+        TypeError: If an input is no float Tensor.
+        ValueError: If `min` or `max` has more than one value, or `ema_decay` is not in [0, 1].
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> from mindspore.ops.operations import _quant_ops as Q
+        >>> x = Tensor([1.0, 2.0, 4.0], mindspore.float32)
+        >>> low, high = Tensor([-6.0], mindspore.float32), Tensor([6.0], mindspore.float32)
+        >>> low, high = Q.MinMaxUpdatePerLayer(ema=True, ema_decay=0.5)(x, low, high)
+        >>> print(low, high)
+        [-2.5] [5.]
+    """
+    _check.dtype_in("MinMaxUpdatePerLayer", "x", x, _check.FLOAT)
+    one_value("MinMaxUpdatePerLayer", min=min, max=max)
+    return _moved(min, max, jnp.min(x), jnp.max(x), ema, ema_decay)
+
+
+@operator
+def MinMaxUpdatePerChannel(x, min, max, *, ema: Bool = False, ema_decay: Momentum = 0.999, channel_axis: NonNegInt = 1):
+    """The range of each channel of `x`, for FakeQuantPerChannel; each has 0 in it.
+
+    Args:
+        ema (bool): whether the result is ema_decay * old + (1 - ema_decay) * new instead. Default: False.
+        ema_decay (float): weight of the old ranges. Default: 0.999.
+        channel_axis (int): the axis of the channels: 0 of weights, 1 of images. Default: 1.
+
+    Inputs:
+        - **x** (Tensor) - any shape, float.
+        - **min**, **max** (Tensor) - the ranges so far, (C,).
+
+    Outputs:
+        Tuple of the new `min` and `max`, which get no gradient.
+
+    Raises:
+        TypeError: If an input is no float Tensor.
+        ValueError: If `min` or `max` has not one value a channel, `channel_axis` is no axis, or `ema_decay` is not in
+            [0, 1].
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    _check.dtype_in("MinMaxUpdatePerChannel", "x", x, _check.FLOAT)
+    columns("MinMaxUpdatePerChannel", x, channel_axis, min=min, max=max)
+    others = tuple(i for i in range(x.ndim) if i != channel_axis)
+    return _moved(min, max, jnp.min(x, others), jnp.max(x, others), ema, ema_decay)
+
+
+_RANGE = Values([-1.1]), Values([1.7])
+_RANGES = Values([-1.1, -0.3, 0.0]), Values([1.7, 1.5, 0.9])
+_NONE = "a range gets no gradient"
+
+CASES = [
+    case(MinMaxUpdatePerLayer, F(4, 3), *_RANGE).without("differences", _NONE),
+    case(MinMaxUpdatePerLayer, F(4, 3, low=1, high=2), *_RANGE, ema=True, ema_decay=0.3).without("differences", _NONE),
+    case(MinMaxUpdatePerChannel, F(4, 3), *_RANGES).without("differences", _NONE),
+    case(MinMaxUpdatePerChannel, F(3, 2, 2), *_RANGES, ema=True, channel_axis=0).without("differences", _NONE),
+    refused(ValueError, MinMaxUpdatePerLayer, ema_decay=1.5),
+    refused(ValueError, MinMaxUpdatePerLayer, F(4, 3), *_RANGES),
+    refused(ValueError, MinMaxUpdatePerChannel, F(4, 3), *_RANGES, channel_axis=2),
+]

@@ -1,0 +1,116 @@
+"""Simulated quantisation of activations between two learned ends (universal linear quantisation)."""
+
+import jax
+import jax.numpy as jnp
+
+from msnb.common.kinds import Bool, OneOf
+from msnb.core.cases import F, Flags, Values, case, refused
+from msnb.core.declare import operator
+from msnb.ops import _check
+from msnb.ops._half import in_float32, widened
+
+EightBits = OneOf(8)
+LEAST = 1.192092896e-07  # a step: the distance from 1 to the next number of float32
+
+
+@jax.custom_jvp
+def _held(x, low, high, value, inside_low, inside_high, loss):
+    """`value`; 1 is its gradient for `x` inside, and the ends have that of what lies beyond them and of rounding."""
+    return value
+
+
+@_held.defjvp
+def _derivative(primals, tangents):
+    value, inside_low, inside_high, loss = primals[3:]
+    dx, dlow, dhigh = tangents[:3]
+    inside = jnp.where(inside_low & inside_high, dx, 0)
+    return value, (inside + _slope_low(inside_low, loss) * dlow + _slope_high(inside_high, loss) * dhigh).astype(
+        value.dtype
+    )
+
+
+def _slope_low(mask, loss):
+    return (1 - mask.astype(loss.dtype)) - loss
+
+
+def _slope_high(mask, loss):
+    return (1 - mask.astype(loss.dtype)) + loss
+
+
+@operator
+def ActsULQ(x, clamp_min, clamp_max, *, fixed_min: Bool = False, num_bits: EightBits = 8):
+    """Rounds to 256 numbers between two learned ends; 0 is one of them.
+
+    Args:
+        fixed_min (bool): whether the lower end is 0, whatever `clamp_min` is. Default: False.
+        num_bits (int): number of bits; 8 is the only one. Default: 8.
+
+    Inputs:
+        - **x** (Tensor) - any shape, float.
+        - **clamp_min**, **clamp_max** (Tensor) - the ends, one value each.
+
+    Outputs:
+        Tuple of the rounded `x`, of its shape and type; where it is not below the lower end and where not above the
+        upper one (bool); and the error of rounding, as a share of the range, of the type of `x`. The gradient of the
+        first goes straight through inside, and the ends get that of what lies beyond them and of the error.
+
+    Raises:
+        TypeError: If an input is no float Tensor.
+        ValueError: If `clamp_min` or `clamp_max` has more than one value.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+    for name, value in (("x", x), ("clamp_min", clamp_min), ("clamp_max", clamp_max)):
+        _check.dtype_in("ActsULQ", name, value, _check.FLOAT)
+        if name != "x" and value.size != 1:
+            raise ValueError(f"For 'ActsULQ', '{name}' should have one value, but got shape {value.shape}.")
+    wide, low, high = widened(x), widened(clamp_min).reshape(()), widened(clamp_max).reshape(())
+    ends = low, high
+    last = 2**num_bits - 1
+    low = jnp.zeros_like(low) if fixed_min else jnp.minimum(low, 0)
+    scale = (jnp.maximum(high, last * LEAST) - low) / last
+    first = jnp.round(low / scale)
+    bottom, top = first * scale, (first + last) * scale
+    inside_low, inside_high = wide >= bottom, wide <= top
+    steps = jnp.clip(wide, bottom, top) / scale
+    rounded = jnp.round(steps)
+    # Beyond the ends it is the lower end that is rounded.
+    loss = jnp.where(inside_low & inside_high, rounded - steps, first - low / scale) / last
+    loss = jax.lax.stop_gradient(loss)
+    y = _held(wide, *ends, rounded * scale, inside_low, inside_high, loss)
+    return y.astype(x.dtype), inside_low, inside_high, loss.astype(x.dtype)
+
+
+@operator
+def ActsULQInputGrad(y_grad, clamp_min_mask, clamp_max_mask):
+    """The gradient of ActsULQ for `x`: the cotangent where both masks are True."""
+    return jnp.where((clamp_min_mask != 0) & (clamp_max_mask != 0), y_grad, 0)
+
+
+@operator
+@in_float32
+def ActULQClampMinGrad(y_grad, clamp_min_mask, x_clamped_loss):
+    """The gradient of ActsULQ for `clamp_min`: one value, with as many axes as `y_grad`."""
+    return jnp.sum(y_grad * _slope_low(clamp_min_mask, x_clamped_loss), keepdims=True)
+
+
+@operator
+@in_float32
+def ActULQClampMaxGrad(y_grad, clamp_max_mask, x_clamped_loss):
+    """The gradient of ActsULQ for `clamp_max`: one value, with as many axes as `y_grad`."""
+    return jnp.sum(y_grad * _slope_high(clamp_max_mask, x_clamped_loss), keepdims=True)
+
+
+_ENDS = Values([[-1.1]]), Values([[1.3]])
+_STAIRCASE = "the gradient is that of clipping and of the error, not of the staircase"
+
+CASES = [
+    case(ActsULQ, F(4, 3), *_ENDS).wrt(of=0).without("differences", _STAIRCASE),
+    case(ActsULQ, F(4, 3), *_ENDS, fixed_min=True).wrt(of=0).without("differences", _STAIRCASE),
+    case(ActsULQInputGrad, F(4, 3), Flags(4, 3), Flags(4, 3)),
+    case(ActULQClampMinGrad, F(4, 3), Flags(4, 3), F(4, 3)),
+    case(ActULQClampMaxGrad, F(4, 3), Flags(4, 3), F(4, 3)),
+    refused(ValueError, ActsULQ, num_bits=4),
+    refused(ValueError, ActsULQ, F(4, 3), F(4, 3), F(4, 3)),
+]

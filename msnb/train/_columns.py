@@ -1,0 +1,38 @@
+"""Whether the columns of a dataset are what a network takes."""
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.nn.cell import Cell
+
+
+def check(network: "Cell", loss_fn: "Cell | None", element: tuple[Any, ...]) -> None:
+    """Refuse a batch that the network of a Model cannot take.
+
+    Args:
+        network (Cell): What the Model was made of.
+        loss_fn (Union[Cell, None]): Its loss.
+        element (tuple): One batch.
+
+    Raises:
+        ValueError: If there is a loss, and the columns are not two.
+        TypeError: If there is none, and the network takes another number of inputs.
+    """
+    count = len(element)
+    if loss_fn is not None:
+        if count != 2:
+            raise ValueError(
+                f"With a loss_fn, each batch of the dataset should have two columns, data and label, but got {count}."
+            )
+        return
+    signature = inspect.signature(network.construct)
+    try:
+        signature.bind(*element)
+    except TypeError:
+        kind = type(network).__name__
+        raise TypeError(
+            f"Each batch of the dataset has {count} column{'s' * (count != 1)}, but construct of {kind} takes "
+            f"({', '.join(signature.parameters)}), and the Model has no loss_fn. Give it one, "
+            f"Model(network, loss_fn=..., optimizer=...), or have construct take the label and return the loss."
+        ) from None

@@ -1,0 +1,163 @@
+"""numpy's scalars and arrays, lists and tuples beside a Tensor: on either side of every operator it answers as a Tensor
+does, with its gradient."""
+
+import operator
+
+import numpy as np
+import pytest
+
+import msnb as ms
+from msnb import Tensor, context, nn, ops
+
+VALUES = [[1.0, 2.0, 3.0], [3.0, 1.0, 2.0]]
+ARITHMETIC = [
+    *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow),
+    operator.matmul,
+]
+COMPARISONS = [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]
+BITS = [operator.and_, operator.or_, operator.xor]
+SCALARS = [
+    *(np.float16(1.5), np.float32(1.5), np.float64(0.1), np.int8(2), np.int32(2), np.int64(2)),
+    *(np.uint8(2), np.bool_(True), np.float32(0.5)),
+]
+ARRAYS = [
+    np.array(2.0, np.float32),
+    np.array(2),
+    np.array([1.5, 2.0, 0.5], np.float32),
+    np.array([1.5, 2.0, 0.5]),
+    np.array([1, 2, 3]),
+    np.array([[2.0], [1.0]], np.float32),
+    np.ones((2, 3), np.float16),
+]
+LISTS = [[1.0, 2.0, 3.0], (1, 2, 3), [[1, 2, 3], [4, 5, 6]]]
+
+
+def named(values):
+    return [
+        pytest.param(v, id=f"{type(v).__name__}-{getattr(v, 'dtype', '')}-{np.shape(v)}-{i}")
+        for i, v in enumerate(values)
+    ]
+
+
+def each_way(op, x, other):
+    """`op` with `other` on the right of x and on its left, and what it has to be equal to: the same of Tensors."""
+    alone = Tensor(other) if np.ndim(other) else other.item()
+    for mine, plain in (
+        (lambda t: op(t, other), lambda t: op(t, alone)),
+        (lambda t: op(other, t), lambda t: op(alone, t)),
+    ):
+        try:
+            wanted = plain(x)
+        except Exception as error:
+            with pytest.raises(type(error)):
+                mine(x)
+        else:
+            yield mine, plain, wanted
+
+
+def same(mine, plain, x, wanted):
+    got = mine(x)
+    assert type(got) is Tensor and got.dtype == wanted.dtype
+    np.testing.assert_array_equal(got.asnumpy(), wanted.asnumpy())
+    if x.dtype == ms.float32 and wanted.is_floating_point():
+        grad = ops.GradOperation()
+        np.testing.assert_array_equal(grad(mine)(x).asnumpy(), grad(plain)(x).asnumpy())
+
+
+@pytest.mark.parametrize("other", named(SCALARS + ARRAYS))
+@pytest.mark.parametrize("op", ARITHMETIC + COMPARISONS, ids=lambda op: op.__name__)
+def test_numpy_on_either_side_counts_as_the_number_or_tensor_that_it_is(op, other):
+    for dtype in (ms.float32, ms.int32):
+        x = Tensor(VALUES, dtype)
+        for mine, plain, wanted in each_way(op, x, other):
+            same(mine, plain, x, wanted)
+
+
+@pytest.mark.parametrize(
+    "other", named([np.int32(3), np.bool_(True), np.array([1, 2, 3]), np.array([True, False, True])])
+)
+@pytest.mark.parametrize("op", BITS, ids=lambda op: op.__name__)
+def test_numpys_integers_take_part_in_bits(op, other):
+    x = Tensor([5, 6, 7], ms.int32) if other.dtype != bool else Tensor([True, True, False])
+    for mine, plain, wanted in each_way(op, x, other):
+        same(mine, plain, x, wanted)
+
+
+@pytest.mark.parametrize("other", named(LISTS))
+@pytest.mark.parametrize("op", ARITHMETIC[:-1], ids=lambda op: op.__name__)
+def test_lists_and_tuples_count_as_tensors_in_arithmetic(op, other):
+    x = Tensor(VALUES, ms.float32)
+    for mine, plain, wanted in each_way(op, x, other):
+        same(mine, plain, x, wanted)
+
+
+@pytest.mark.parametrize("other", named([np.float32(1.5), np.array([1.5, 2.0, 0.5], np.float32)]))
+@pytest.mark.parametrize("op", ARITHMETIC[:4] + COMPARISONS[2:], ids=lambda op: op.__name__)
+def test_in_a_graph_numpy_is_a_constant(op, other):
+    class Net(nn.Cell):
+        def construct(self, x):
+            return op(x, other), op(other, x)
+
+    x = Tensor(VALUES, ms.float32)
+    context.set_context(mode=context.GRAPH_MODE)
+    found = Net()(x)
+    context.set_context(mode=context.PYNATIVE_MODE)
+    for got, wanted in zip(found, Net()(x), strict=True):
+        np.testing.assert_allclose(got.asnumpy(), wanted.asnumpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "other", [[1.0, 2.0, 3.0], (1, 2), None, "text", object(), [], np.str_("a")], ids=lambda v: type(v).__name__
+)
+def test_what_mindspore_calls_different_is_different(other):
+    x = Tensor([1.0, 2.0, 3.0])
+    assert (x == other) is False and (x != other) is True
+
+
+@pytest.mark.parametrize("op", ARITHMETIC, ids=lambda op: op.__name__)
+@pytest.mark.parametrize("other", [None, object(), np.array(["a"]), np.datetime64("2020"), np.timedelta64(3, "ns")])
+def test_what_is_no_number_is_a_type_error_on_either_side(op, other):
+    x = Tensor([1.0, 2.0, 3.0])
+    for call in (lambda: op(x, other), lambda: op(other, x)):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_shifts_and_divmod_are_of_no_tensor():
+    x = Tensor([4, 8], ms.int32)
+    for call in (lambda: x << np.int32(1), lambda: np.array([1, 2]) >> x, lambda: divmod(np.array([9, 9]), x)):
+        with pytest.raises(TypeError):
+            call()
+
+
+def test_numpys_other_functions_take_the_values():
+    x = Tensor([1.0, 4.0])
+    for function in (np.sqrt, np.exp, np.isnan, np.abs):
+        got = function(x)
+        assert type(got) is np.ndarray
+        np.testing.assert_array_equal(got, function(x.asnumpy()))
+    assert type(np.add.reduce(x)) is np.float32 and np.maximum(x, 2.0).tolist() == [2.0, 4.0]
+
+
+def test_an_array_that_a_tensor_is_added_to_stays_an_array():
+    total = np.zeros(2)
+    held = total
+    total += Tensor([1.0, 2.0])
+    assert total is held and total.tolist() == [1.0, 2.0]
+    with pytest.raises(TypeError, match="cannot write into a Tensor"):
+        np.add(1.0, 2.0, out=Tensor([0.0]))
+
+
+def test_a_sum_that_begins_as_numpys_zero_keeps_the_gradient():
+    def total(x):
+        found = np.float32(0)
+        for i in range(3):
+            found += x[i] * np.float64(2)
+        return found
+
+    assert ops.GradOperation()(total)(Tensor([1.0, 2.0, 3.0])).asnumpy().tolist() == [2.0, 2.0, 2.0]
+
+
+def test_in_looks_for_numpys_numbers():
+    x = Tensor([1.0, 2.0])
+    assert np.float32(1) in x and np.int64(3) not in x

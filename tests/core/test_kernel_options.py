@@ -1,0 +1,103 @@
+"""Which of XLA's options a program is compiled with on CPU."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from msnb import Tensor, context, ms_function, nn, ops
+from msnb.core import _jax_private, kernel_options
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """[(name in XLA, options)] of what is compiled from here on, as for somebody who has set no XLA_FLAGS."""
+    seen = []
+    compiler = _jax_private._compiler
+    load = compiler.backend_compile_and_load
+
+    def watched(backend, module, devices, options, *rest):
+        seen.append((str(module.operation.attributes["sym_name"]).strip('"'), dict(options.env_option_overrides)))
+        return load(backend, module, devices, options, *rest)
+
+    monkeypatch.setattr(compiler, "backend_compile_and_load", watched)
+    monkeypatch.delenv("XLA_FLAGS", raising=False)
+    return seen
+
+
+def _options_of(compiled, operator):
+    return [options for name, options in compiled if name.startswith(f"jit_{operator}")]
+
+
+def _tensor(*shape):
+    return Tensor(np.ones(shape, np.float32))
+
+
+def test_a_kernel_of_few_elements_is_hardly_optimized_and_one_of_many_is(compiled):
+    context.set_context(mode=context.PYNATIVE_MODE)
+    ops.Erfc()(_tensor(3, 5, 1, 7))
+    ops.Erfc()(_tensor(3, 5, 101, 7))
+    assert _options_of(compiled, "Erfc") == [kernel_options._SMALL, kernel_options._QUICKLY]
+
+
+def test_a_kernel_that_repeats_itself_is_optimized_however_few_its_elements(compiled):
+    context.set_context(mode=context.PYNATIVE_MODE)
+    ops.Igamma()(_tensor(2, 3, 1, 1, 2), _tensor(2, 3, 1, 1, 2))
+    assert _options_of(compiled, "Igamma") == [kernel_options._QUICKLY]
+
+
+def test_a_gradient_in_pynative_mode_is_a_kernel_too(compiled):
+    context.set_context(mode=context.PYNATIVE_MODE)
+    ops.grad(ops.Erfc())(_tensor(1, 3, 5, 1, 7))
+    assert _options_of(compiled, "ErfcGrad") == [kernel_options._SMALL]
+
+
+def test_a_program_on_the_tape_is_compiled_like_a_program(compiled):
+    class Chain(nn.Cell):
+        def construct(self, x):
+            for _ in range(400):
+                x = x * 0.5 + 1.0
+            return x
+
+    chain = ms_function(Chain())
+    context.set_context(mode=context.PYNATIVE_MODE)
+    ops.grad(chain)(_tensor(2, 1, 3))
+    assert [options for name, options in compiled if "Chain" in name] == [kernel_options._PROGRAM] * 2
+
+
+def test_an_option_of_the_user_stays(compiled, monkeypatch):
+    context.set_context(mode=context.PYNATIVE_MODE)
+    monkeypatch.setenv("XLA_FLAGS", "--xla_backend_optimization_level=3")
+    ops.Erfc()(_tensor(3, 5, 1, 1, 2, 7))
+    (options,) = _options_of(compiled, "Erfc")
+    assert "xla_backend_optimization_level" not in options and "xla_cpu_parallel_codegen_split_count" in options
+
+
+def test_a_small_program_is_compiled_quickly_and_one_of_dear_functions_by_the_newer_emitter(compiled):
+    context.set_context(mode=context.GRAPH_MODE)
+
+    class Erfc(nn.Cell):
+        def construct(self, x):
+            return ops.Erfc()(x) * 2
+
+    class Erfcs(nn.Cell):
+        def construct(self, x):
+            for f in (ops.exp, ops.tanh, ops.sin, ops.cos, ops.log, ops.rsqrt):
+                x = f(x) + x
+            return ops.Erfc()(x)
+
+    Erfc()(_tensor(3, 2, 5, 7))
+    Erfcs()(_tensor(3, 2, 5, 7))
+    options = [options for name, options in compiled if "Erfc" in name]
+    assert options == [kernel_options._QUICKLY, kernel_options._PROGRAM]
+
+
+def test_what_the_user_compiles_gets_no_further_options(compiled):
+    jax.jit(lambda x: jnp.sinh(x) + 3)(jnp.ones((3, 2, 5, 7)))
+    assert [options for name, options in compiled if "lambda" in name] == [{}]
+
+
+def test_programs_of_a_thread_share_what_they_are_lowered_into():
+    mlir = _jax_private._mlir
+    contexts = [mlir.make_ir_context() for _ in range(2 * _jax_private._MLIR_USES + 1)]
+    assert 2 <= len({id(context) for context in contexts}) <= 4

@@ -1,0 +1,71 @@
+"""Ever new shapes and numbers are told of at the third compile, with what helps."""
+
+import numpy as np
+import pytest
+
+import msnb as ms
+from msnb import Tensor, context, log, nn
+
+
+@pytest.fixture
+def said(capsys):
+    log._reset()
+    before = context.get_context("mode")
+    context.set_context(mode=context.GRAPH_MODE)
+    yield lambda: [line for line in capsys.readouterr().err.splitlines() if "compiled" in line]
+    context.set_context(mode=before)
+    log._reset()
+
+
+class Scale(nn.Cell):
+    def construct(self, x, k=2):
+        return x * k
+
+
+def ones(*shape):
+    return Tensor(np.ones(shape, np.float32))
+
+
+def test_batches_of_ever_new_sizes(said):
+    net = Scale()
+    for size in (4, 3, 4):
+        net(ones(size, 2))
+    assert not said()
+    for size in (2, 1, 5):
+        net(ones(size, 2))
+    (line,) = said()
+    assert line.endswith(
+        "Scale has been compiled 3 times: axis 0 of 'x' was 4, 3, 2. Every new shape is compiled anew: "
+        "dataset.batch(..., drop_remainder=True) makes all batches of one size, or pad."
+    )
+    assert "test_varying.py:" in line
+
+
+def test_texts_of_ever_new_lengths_in_a_train_step(said):
+    net = nn.Dense(1, 1)
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.L1Loss()), nn.SGD(net.trainable_params(), 0.1))
+    for length in (3, 4, 5):
+        step(ones(2, length, 1), ones(2, length, 1))
+    (line,) = said()
+    assert "axis 1 of 'data' was 3, 4, 5 and axis 1 of 'label' was 3, 4, 5." in line
+    assert "dataset.bucket_batch_by_length" in line and "drop_remainder" not in line
+
+
+def test_a_python_number_that_changes(said):
+    @ms.ms_function
+    def power(x, k):
+        return x**k
+
+    for k in range(5):
+        power(ones(2), k)
+    (line,) = said()
+    assert "power has been compiled 3 times: the Python number 'k' was 0, 1, 2. Pass it as a Tensor, Tensor(k)" in line
+
+
+def test_two_sizes_and_switched_flags_are_no_news(said):
+    net = Scale()
+    for training in (True, False):
+        net.set_train(training)
+        for size in (4, 2):
+            net(ones(size, 2))
+    assert not said()
