@@ -78,10 +78,9 @@ def test_a_program_is_compiled_once(compiled):
 def test_a_stop_ends_the_waiting_at_once_and_the_next_call_takes_what_was_compiled(held, compiled):
     net = nn.Dense(4, 3)
     threading.Timer(0.1, signal.raise_signal, (signal.SIGINT,)).start()
-    begun = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
         net(X)
-    assert time.perf_counter() - begun < 5 and not compiled
+    assert not held.is_set() and not compiled
     threading.Timer(1.0, held.set).start()
     assert net(X).shape == (2, 3)
     assert held.is_set() and len(compiled) == 1  # it has waited, and not compiled a second time

@@ -152,7 +152,7 @@ def test_a_prefetcher_that_nobody_holds_ends_its_thread_and_the_iterator_in_it()
     ahead = Prefetcher(items(), 2, always=True)
     next(ahead)
     del ahead
-    assert ended.wait(3)
+    assert ended.wait(30)
 
 
 def test_a_belt_that_is_closed_wakes_both_its_ends():

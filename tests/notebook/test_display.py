@@ -1,7 +1,6 @@
 """Tensors, Parameters, Cells and data sets are shown richly, and printed as before."""
 
 import io
-import time
 from html.parser import HTMLParser
 
 import numpy as np
@@ -98,12 +97,9 @@ def test_a_parameter_shows_its_name_escaped(html):
     assert "a&lt;b&gt;&amp;c" in shown and "<b>&c" not in shown and "not trained" in shown
 
 
-def test_a_large_tensor_is_shown_quickly(html):
-    tensor = Tensor(np.ones((3000, 3000), np.float32))
-    html(tensor)
-    start = time.perf_counter()
-    html(tensor)
-    assert time.perf_counter() - start < 0.5
+def test_what_is_shown_of_a_large_tensor_is_small(html):
+    shown = html(Tensor(np.ones((3000, 3000), np.float32)))
+    assert "(3000, 3000)" in shown and len(shown) < 3 * len(html(Tensor(np.ones((30, 30), np.float32))))
 
 
 class Block(nn.Cell):

@@ -9,7 +9,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from browsing import Window, chromium, patience
+from browsing import Window, chromium
 
 from msnb import Tensor, ir, nn
 from msnb.ir.anf import CNode, FuncGraph, ParameterNode, TensorType
@@ -31,18 +31,9 @@ COPY = """async form => { let text = null;
 browser = pytest.fixture(chromium, scope="module")
 
 
-SCRIPT = (
-    "window.tasks=[];new PerformanceObserver(l=>{for(const e of l.getEntries())"
-    "tasks.push(Math.round(e.duration))}).observe({entryTypes:['longtask']});"
-    "new MutationObserver((_, o) => { if (document.querySelector('.msnb-graph[data-ready]'))"
-    "{ window.readyAt = performance.now(); o.disconnect(); } }).observe(document,"
-    "{subtree: true, childList: true, attributes: true})"
-)
-
-
 @pytest.fixture(scope="module")
 def window(browser):
-    return Window(browser, SCRIPT)
+    return Window(browser)
 
 
 @pytest.fixture
@@ -506,34 +497,24 @@ def synthetic(blocks, per_block=50):
     return FuncGraph("Synthetic", [x], nodes, [(last, 0)])
 
 
-def test_five_thousand_nodes_appear_within_a_second_and_never_block(show):
-    made = GraphView(synthetic(100))
-    made.payload
-    page = show(made)
-    assert page.evaluate("readyAt") < 1000 * patience()
-    page.click("text=fit")
-    page.wait_for_timeout(100)
-    opened = page.evaluate("""() => new Promise(done => {
-        const group = document.querySelector('.n[aria-expanded]'), at = group.getBoundingClientRect();
-        const t = performance.now();
-        const where = {bubbles: true, clientX: at.x + at.width / 2, clientY: at.y + at.height / 2, pointerId: 1};
-        for (const type of ['pointerdown', 'pointerup']) group.dispatchEvent(new PointerEvent(type, where));
-        group.dispatchEvent(new MouseEvent('click', where));
-        requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - t))); })""")
-    assert opened < 100 * patience()
-    page.evaluate("tasks.length = 0")
+def drawn(page):
+    """How many elements a view is made of; how long they take is what benchmarks/graph_view.py measures."""
+    return page.evaluate("document.querySelectorAll('.msnb-graph *').length")
+
+
+def test_what_is_drawn_of_five_thousand_nodes_is_what_there_is_to_see(show):
+    page = show(GraphView(synthetic(100)))
+    folded = drawn(page)
+    assert page.get_attribute(".msnb-graph", "data-nodes") == "5000" and folded < 1000
     page.click("text=expand")
     page.wait_for_function("document.querySelector('.busy').textContent === ''")
-    page.click("text=fit")
-    page.wait_for_timeout(400)
-    assert page.get_attribute(".msnb-graph", "data-nodes") == "5000"
-    assert max(page.evaluate("tasks"), default=0) < 200 * patience()
+    page.wait_for_timeout(100)
+    assert folded < drawn(page) < 5000
 
 
-def test_fifty_thousand_nodes_open_without_freezing(show):
+def test_fifty_thousand_nodes_open(show):
     page = show(GraphView(synthetic(1000)))
-    assert page.get_attribute(".msnb-graph", "data-nodes") == "50000"
-    assert max(page.evaluate("tasks"), default=0) < 700 * patience()
+    assert page.get_attribute(".msnb-graph", "data-nodes") == "50000" and drawn(page) < 1500
     page.fill(".find input", "op:MatMul")
     page.wait_for_timeout(300)
     assert int(page.inner_text(".hits")) > 5000

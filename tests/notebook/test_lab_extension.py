@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import time
 
 import nbformat
 import numpy as np
@@ -79,10 +78,8 @@ def a_click_on_a_node_shows_its_line(page):
 def the_graph_follows_what_is_typed(page):
     line(page, "return self.dense(x)").click()
     page.keyboard.press("End")
-    start = time.perf_counter()
     page.keyboard.insert_text(" + ops.Sigmoid()(x[:, :2])")
     page.wait_for_selector('[aria-label^="Sigmoid"]', state="attached")
-    assert time.perf_counter() - start < 5  # 0.4 s on an idle machine
     assert page.locator(".jp-InputPrompt").nth(1).inner_text().strip("[]:• \n") == "2"  # it has not been run
 
 

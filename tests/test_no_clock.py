@@ -1,0 +1,51 @@
+"""No test asserts how long something took: a machine with other work to do would fail it. Times are benchmarks'."""
+
+import ast
+from pathlib import Path
+
+import pytest
+import trees
+
+TESTS = Path(__file__).parent
+CLOCKS = {"perf_counter", "monotonic", "process_time", "time", "perf_counter_ns", "monotonic_ns", "patience"}
+
+
+def reads_a_clock(node):
+    """Whether a clock, or what is allowed to a busy machine, is read inside an expression."""
+    called = (inner.func for inner in ast.walk(node) if isinstance(inner, ast.Call))
+    return any(getattr(to, "id", getattr(to, "attr", None)) in CLOCKS for to in called)
+
+
+def asserted_times(tree):
+    """Lines of the assertions that a clock decides, through one assignment or none."""
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        times = {
+            target.id
+            for node in ast.walk(function)
+            if isinstance(node, ast.Assign) and reads_a_clock(node.value)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+        for node in ast.walk(function):
+            if isinstance(node, ast.Assert):
+                named = {inner.id for inner in ast.walk(node.test) if isinstance(inner, ast.Name)}
+                if reads_a_clock(node.test) or named & times:
+                    yield node.lineno
+
+
+@pytest.mark.parametrize(
+    "text", ["assert perf_counter() - t < 1", "assert took < 600 * patience()", "t = time.time()\n assert t < 1"]
+)
+def test_an_asserted_time_is_found(text):
+    assert list(asserted_times(ast.parse(f"def test():\n {text}")))
+
+
+def test_no_test_asserts_a_time():
+    found = [
+        f"{path.relative_to(TESTS)}:{line}"
+        for path in sorted(TESTS.rglob("*.py"))
+        for line in asserted_times(trees.tree_of(path))
+    ]
+    assert not found, "a time belongs into benchmarks/: " + ", ".join(found)
