@@ -54,13 +54,20 @@ class Meaning(NamedTuple):
 
 
 class GraphName(str):
-    """Name of an operator's call in a graph: a text, and its `meaning`."""
+    """Name of an operator's call in a graph: a text, and its `meaning`.
 
-    __slots__ = ("meaning",)
+    Attributes:
+        meaning (Meaning): What it stands for.
+        layout (tuple): What the call was given for each input of the operator: 1 for a Tensor, 0 for none, -1 for a
+            static value, ``(n,)`` for a tuple of n Tensors. None where each of them is one Tensor.
+    """
 
-    def __new__(cls, text: str, meaning: Meaning | None = None) -> "GraphName":
+    __slots__ = ("meaning", "layout")
+
+    def __new__(cls, text: str, meaning: Meaning | None = None, layout: tuple[Any, ...] | None = None) -> "GraphName":
         name = super().__new__(cls, text)
         name.meaning = Meaning(operator_in(text), {}, {}) if meaning is None else meaning
+        name.layout = layout
         return name
 
     @property
@@ -71,7 +78,11 @@ class GraphName(str):
 
 
 def graph_name(
-    operator: str, settings: dict[str, Any], defaults: dict[str, Any] | None = None, marks: dict[str, Any] | None = None
+    operator: str,
+    settings: dict[str, Any],
+    defaults: dict[str, Any] | None = None,
+    marks: dict[str, Any] | None = None,
+    layout: tuple[Any, ...] | None = None,
 ) -> GraphName:
     """Name under which a call of an operator shows in a graph.
 
@@ -80,6 +91,7 @@ def graph_name(
         settings (dict): Its attributes and static inputs.
         defaults (dict): Values that the text leaves out. Default: None, it leaves out none.
         marks (dict): What else the call was given, see `Meaning`. Default: None.
+        layout (tuple): What each input was given, see `GraphName`; it is no part of the text. Default: None.
 
     Returns:
         GraphName.
@@ -94,7 +106,7 @@ def graph_name(
     text = _UNSAFE.sub("_", operator)
     if inside or not text[:1].isupper():  # in HLO, brackets tell it from a function of jax.numpy
         text += f"[{_cut(inside, _LONGEST)}]"
-    return GraphName(text, Meaning(operator, settings, marks))
+    return GraphName(text, Meaning(operator, settings, marks), layout)
 
 
 def operator_in(text: str) -> str:
@@ -136,7 +148,7 @@ def named(jaxpr: Any) -> tuple[Any, dict[str, GraphName]]:
                 mate = GraphName(f"{name}#{len(mates) + 2}", name.meaning)
                 mates.append(mate)
                 table[mate] = mate.meaning
-            return mate
+            return mate if mate.layout == name.layout else GraphName(mate, mate.meaning, name.layout)
         return name
 
     return _renamed(jaxpr, settled, {}), table

@@ -6,7 +6,7 @@ input given at the call, keyword-only with a `Kind` an attribute given to the cl
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -127,9 +127,9 @@ class Operator:
                 bound[key] = default
         return bound
 
-    def graph_name(self, settings: dict[str, Any]) -> "GraphName":
+    def graph_name(self, settings: dict[str, Any], layout: tuple[Any, ...] | None = None) -> "GraphName":
         """Name under which a call shows in a graph; it says what differs from the defaults."""
-        return graph_name(self.name, settings, self.usual, self.marks)
+        return graph_name(self.name, settings, self.usual, self.marks, layout)
 
     # ------------------------------------------------------------------ kernels
     def kernel(
@@ -176,7 +176,7 @@ class Operator:
         fn = self.fn
         settings = dict(attributes)
         settings.update({i.name: s for i, s in zip([i for i in self.inputs if i.kind is not None], statics)})
-        name = self.graph_name(settings)
+        name = self.graph_name(settings, layout)
         if self.plain and not self.written:
             return Kernel(name, lambda *arrays: fn(*arrays, **attributes) if attributes else fn(*arrays))
 
@@ -239,6 +239,31 @@ class Operator:
             arrays.insert(0, random.next_key())
             boxes.insert(0, None)
         return self.run(self.kernel(attributes, tuple(layout), tuple(statics)), boxes, arrays, targets)
+
+    def again(self, settings: dict[str, Any], layout: tuple[Any, ...] | None, tensors: Iterable[Any]) -> Any:
+        """Make the call once more that stands in a graph with these settings and this layout, see `GraphName`.
+
+        Args:
+            settings (dict): Attributes and static inputs in normal form; what is missing has its default.
+            layout (tuple): What each input is given; None where each is one Tensor.
+            tensors (Iterable): The Tensors, those of a tuple one after the other.
+
+        Raises:
+            TypeError: If an attribute without a default is missing, or the layout asks for more Tensors than there are.
+        """
+        attributes = self.bind_attributes((), {key: settings[key] for key in self.attributes if key in settings})
+        given, args = iter(tensors), []
+        try:
+            for inp, entry in zip(self.inputs, layout or (1,) * len(self.inputs)):
+                if entry == -1:
+                    args.append(settings.get(inp.name, inp.default))
+                elif isinstance(entry, tuple):
+                    args.append([next(given) for _ in range(entry[0])])
+                else:
+                    args.append(next(given) if entry else None)
+        except StopIteration:
+            raise TypeError(f"For '{self.name}', inputs are missing; it takes {', '.join(self.positions)}.") from None
+        return self.chosen(attributes)(attributes, args)
 
     def run(self, kernel: Kernel, boxes: Sequence[Any], arrays: Sequence[Any], targets: Sequence[Any] = ()) -> Any:
         """Run `kernel` on `arrays`, box and record the results, rebind the `targets`."""

@@ -1,7 +1,7 @@
 """The functional graph: parameters, constants and calls, under MindSpore's names for them."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from jax.extend.core import ClosedJaxpr
@@ -119,6 +119,8 @@ class CNode(AnfNode):
         instruction (str | None): for a kernel of a compiled program, the name of its HLO instruction.
         origins (tuple): for such a kernel, (scope, operator, backward, (file, line)) of every operator fused into it.
         problem (str | None): the sentence of the error that tracing has ended with here; such a node has no results.
+        layout (tuple | None): for an operator of msnb, what each of its declared inputs was given, see
+            `msnb.core.names.GraphName`.
     """
 
     __slots__ = (
@@ -137,6 +139,7 @@ class CNode(AnfNode):
         "instruction",
         "origins",
         "problem",
+        "layout",
     )
 
     def __init__(
@@ -158,6 +161,7 @@ class CNode(AnfNode):
         instruction: str | None = None,
         origins: Sequence[Any] = (),
         problem: str | None = None,
+        layout: tuple[Any, ...] | None = None,
     ) -> None:
         super().__init__(types)
         self.op: str = op
@@ -175,6 +179,7 @@ class CNode(AnfNode):
         self.instruction: str | None = instruction
         self.origins: Sequence[Any] = origins
         self.problem: str | None = problem
+        self.layout: tuple[Any, ...] | None = layout
 
     @property
     def uses(self) -> Iterator[tuple[AnfNode, int]]:
@@ -207,12 +212,14 @@ class FuncGraph:
         free (int): for a sub-graph, how many of its parameters, from the first on, are free variables: values of the
             graph around it that it uses, rather than what it is called with.
         written (int): how many of the last outputs are new values of Parameters, not results.
+        weights (Mapping): value of each Parameter by its name, as an array that may be read from a file when it is
+            asked for; of a graph that was traced it is empty, since the network holds them. Not compared.
 
     Graphs are equal when all of this is, attributes, types, scopes and lines included. A graph can be pickled, and what
     another process reads is equal to it; of `CNode.kernel` it knows the primitives and their shapes.
     """
 
-    __slots__ = ("name", "parameters", "nodes", "outputs", "feeds", "free", "written")
+    __slots__ = ("name", "parameters", "nodes", "outputs", "feeds", "free", "written", "weights")
 
     def __init__(
         self,
@@ -230,6 +237,7 @@ class FuncGraph:
         self.feeds: Sequence[int] = feeds
         self.free: int = free
         self.written: int = 0
+        self.weights: Mapping[str, Any] = {}
         for node in (*parameters, *nodes):
             node.func_graph = self
 
@@ -268,8 +276,6 @@ def show_constant(node: "ValueNode") -> str:
         flat = value.tolist() if hasattr(value, "tolist") else value
     except Exception:  # an array whose value cannot be read here (a key, a deleted buffer) is shown by its type
         return str(kind)
-    if isinstance(flat, int) and not isinstance(flat, bool):
-        flat = int(flat)  # JAX's own integers print their type as well
     text = f"{flat:.7g}" if isinstance(flat, float) else str(flat)
     return f"{kind.dtype}({text})" if kind is not None else text
 

@@ -182,7 +182,7 @@ class _Reader:
 
     def look_up(self, var, env):
         if isinstance(var, Literal):
-            return ValueNode(var.val, self.type_of(var)), 0
+            return ValueNode(_own_number(var.val), self.type_of(var)), 0
         return env[var]
 
     def source_of(self, eqn):
@@ -266,6 +266,7 @@ class _Reader:
             flops=cost.flops(eqn, self.memo),
             nbytes=cost.nbytes(eqn),
             kernel=eqn.params.get("jaxpr") if operator is not None else None,
+            layout=getattr(eqn.params.get("name"), "layout", None) if operator is not None else None,
         )
         nodes.append(node)
         if self.visit is not None:
@@ -299,6 +300,14 @@ class _Reader:
             outputs = [self.look_up(var, env) for var in jaxpr.outvars]
             graphs.append(FuncGraph(title, parameters, nodes, outputs, feed, captured))
         return tuple(graphs)
+
+
+def _own_number(value):
+    """A number of the user's as Python's own, which JAX keeps with a type; an array as it is."""
+    for kind in (bool, int, float, complex):
+        if isinstance(value, kind):
+            return kind(value)
+    return value
 
 
 def _with_operator(scope, op):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # named in annotations alone
     from msnb.ir.anf import FuncGraph
 
 _PLAIN = frozenset((bool, int, float, complex, str, bytes, type(None)))
-_NODE = ("scope", "direction", "source", "id", "flops", "nbytes", "instruction", "origins", "problem")
+_NODE = ("scope", "direction", "source", "id", "flops", "nbytes", "instruction", "origins", "problem", "layout")
 
 
 def of_graph(graph: "FuncGraph") -> Any:

@@ -14,6 +14,7 @@ from msnb.nn import (
 )
 from msnb.nn.cell import Cell, GraphKernel
 from msnb.nn.dynamic_lr import *  # noqa: F403
+from msnb.nn.graph_cell import GraphCell
 from msnb.nn.layer import *  # noqa: F403
 from msnb.nn.learning_rate_schedule import *  # noqa: F403
 from msnb.nn.loss import *  # noqa: F403
@@ -23,4 +24,4 @@ from msnb.nn.sparse import *  # noqa: F403
 from msnb.nn.wrap import *  # noqa: F403
 
 _MODULES = (layer, loss, optim, metrics, wrap, sparse, learning_rate_schedule, dynamic_lr)
-__all__ = sorted(["Cell", "GraphKernel", *(name for module in _MODULES for name in module.__all__)])
+__all__ = sorted(["Cell", "GraphCell", "GraphKernel", *(name for module in _MODULES for name in module.__all__)])

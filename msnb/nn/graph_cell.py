@@ -1,0 +1,222 @@
+"""`GraphCell`: a graph as a Cell, which runs, shows itself, is differentiated and trained as any other."""
+
+import contextlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from msnb.core.errors import describe
+from msnb.core.operator import REGISTRY, Operator
+from msnb.core.parameter import Parameter
+from msnb.core.script import runtime
+from msnb.core.tensor import Tensor
+from msnb.ir.anf import AnfNode, CNode, FuncGraph, ValueNode
+from msnb.nn.cell import Cell
+
+__all__ = ["GraphCell"]
+
+_SOME = 8  # operators that cannot run are told of, the others are counted
+
+
+class GraphCell(Cell):
+    """A Cell that runs a graph which was read from a file.
+
+    Its Parameters have the names they have in the graph. What runs are the operators of the graph, each under the scope
+    it stands in there; branches and loops run as those of a `construct` do.
+
+    Args:
+        graph (FuncGraph): What `mindspore.load` and `msnb.load_onnx` return, or `msnb.ir.graph` of a network.
+        params_init (dict): New values by the names of Parameters: Tensors or Parameters. Default: None, the Parameters
+            have the values of the graph.
+        obf_random_seed (int): For graphs that were obfuscated, which msnb does not read. Default: None.
+
+    Inputs:
+        What the graph takes, in its order.
+
+    Outputs:
+        What the graph returns: a Tensor, or a tuple of them.
+
+    Raises:
+        TypeError: If `graph` is no FuncGraph, or `params_init` no dict of Tensors.
+        ValueError: If a Parameter has no value, one of another shape or type, or a name in `params_init` is none of the
+            graph's.
+        NotImplementedError: If the graph holds operators that msnb does not have; all of them are named.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> from msnb import ir
+        >>> x = Tensor(np.array([-1.0, 2.0], np.float32))
+        >>> print(nn.GraphCell(ir.graph(nn.ReLU(), x))(x))
+        [0. 2.]
+    """
+
+    def __init__(
+        self, graph: FuncGraph, params_init: dict[str, Any] | None = None, obf_random_seed: int | None = None
+    ) -> None:
+        super().__init__(auto_prefix=False)
+        if not isinstance(graph, FuncGraph):
+            raise TypeError(
+                f"For 'GraphCell', 'graph' should be what mindspore.load(file) returns, but got {describe(graph)}."
+            )
+        if obf_random_seed is not None:
+            raise NotImplementedError(
+                "For 'GraphCell', 'obf_random_seed' is not available: msnb does not read obfuscated graphs; export the "
+                "network without obfuscation."
+            )
+        _check_runs(graph)
+        self.graph = graph
+        given = _checked(params_init, graph)
+        for node in graph.parameters:
+            if node.is_weight:
+                value = given.get(node.name, graph.weights.get(node.name))
+                self.insert_param_to_cell(node.name, _parameter(node, value), check_name=False)
+
+    @property
+    def argument_names(self) -> list[str]:
+        """Names of the graph's inputs."""
+        return [node.name for node in self.graph.parameters if not node.is_weight]
+
+    def construct(self, *inputs: Any) -> Any:
+        names = self.argument_names
+        if len(inputs) != len(names):
+            raise TypeError(f"The graph takes {len(names)} inputs ({', '.join(names)}), but got {len(inputs)}.")
+        given, values = iter(inputs), []
+        for node in self.graph.parameters:
+            values.append(self._params[node.name] if node.is_weight else next(given))
+        results = _run(self.graph, values, {})[: len(self.graph.outputs) - self.graph.written]
+        return results[0] if len(results) == 1 else tuple(results)
+
+
+def _checked(params_init, graph):
+    """`params_init`, when all of it can be used."""
+    if params_init is None:
+        return {}
+    if not isinstance(params_init, dict):
+        raise TypeError(f"For 'GraphCell', 'params_init' should be a dict, but got {describe(params_init)}.")
+    for name, value in params_init.items():
+        if not isinstance(value, Tensor):
+            raise TypeError(f"For 'GraphCell', 'params_init' should hold Tensors, but '{name}' is {describe(value)}.")
+    unknown = sorted(set(params_init) - {node.name for node in graph.parameters if node.is_weight})
+    if unknown:
+        raise ValueError(
+            f"For 'GraphCell', 'params_init' has names that the graph lacks: {', '.join(unknown[:_SOME])}."
+        )
+    return params_init
+
+
+def _parameter(node, value):
+    """The Parameter of a graph's weight."""
+    if value is None:
+        raise ValueError(
+            f"The Parameter '{node.name}' has no value in the graph; give one: GraphCell(graph, {{name: Tensor}})."
+        )
+    made = Tensor(value.asnumpy() if isinstance(value, Tensor) else np.asarray(value))
+    if node.types and made.shape != node.types[0].shape:
+        raise ValueError(f"The Parameter '{node.name}' has shape {node.types[0].shape}, but got {made.shape}.")
+    return Parameter(made, name=node.name, requires_grad=node.requires_grad)
+
+
+# ---------------------------------------------------------------------- running
+def operator_of(node: CNode) -> Operator | None:
+    """The operator that a node of a graph calls, None where msnb has none of that name."""
+    return REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}")
+
+
+def _check_runs(graph):
+    """Tell of all operators at once that cannot run."""
+    missing = {}
+    for node in graph.all_nodes():
+        if node.op not in _CONTROL and operator_of(node) is None:
+            missing.setdefault(node.op, node)
+    if missing:
+        told = [f"{op} ({node.fullname})" for op, node in list(missing.items())[:_SOME]]
+        more = f" and {len(missing) - _SOME} more" if len(missing) > _SOME else ""
+        raise NotImplementedError(
+            f"The graph '{graph.name}' has operators that msnb does not have: {', '.join(told)}{more}. "
+            "msnb.view(graph) shows it without running."
+        )
+
+
+def _run(graph: FuncGraph, values: Sequence[Any], env: dict[AnfNode, Any]) -> list[Any]:
+    """Results of a graph for the values of its parameters; `env` has the results of nodes around it."""
+    env = {**env, **{node: (value,) for node, value in zip(graph.parameters, values, strict=True)}}
+
+    def value_of(node, slot):
+        if isinstance(node, ValueNode):
+            return _constant(node)
+        return env[node][slot]
+
+    for node in graph.nodes:
+        inputs = [value_of(source, slot) for source, slot in node.uses]
+        with _scope(node):
+            control = _CONTROL.get(node.op)
+            if control is not None:
+                out = control(node, inputs, env)
+            else:
+                out = operator_of(node).again(node.attrs, node.layout, inputs)
+        env[node] = out if isinstance(out, (tuple, list)) else (out,)
+    return [value_of(node, slot) for node, slot in graph.outputs]
+
+
+def _scope(node):
+    """Where a node stands, below the scope of the GraphCell."""
+    path = node.scope.removeprefix("Default").strip("/")
+    return jax.named_scope(path) if path else contextlib.nullcontext()
+
+
+def _constant(node):
+    """A number stays one, since it widens nothing; an array is a Tensor."""
+    value = node.value
+    if isinstance(value, (np.ndarray, np.generic, jax.Array)):
+        return Tensor(np.asarray(value))
+    return value
+
+
+def _fed(graph, inputs):
+    """What the parameters of a sub-graph are, of the inputs of its call."""
+    return [inputs[i] for i in graph.feeds]
+
+
+def _switch(node, inputs, env):
+    """One of the graphs of a node: a Bool chooses among two, the false one first, a number among all."""
+    graphs = node.graphs
+
+    def choose(branches: Sequence[FuncGraph], index: Any) -> Any:
+        run = [lambda graph=graph: tuple(_run(graph, _fed(graph, inputs), env)) for graph in branches]
+        if len(run) == 1:
+            return run[0]()
+        chosen = index if index is inputs[0] and len(graphs) == 2 else index == 0
+        first, rest = (run[1], run[0]) if chosen is index else (run[0], lambda: choose(branches[1:], index - 1))
+        return runtime.if_expression(chosen, first, rest, None)
+
+    return choose(graphs, inputs[0])
+
+
+def _while(node, inputs, env):
+    """Rounds of the second graph while the first one is true."""
+    test, body = node.graphs
+    state = [inputs[i] for i in body.feeds[body.free :]]
+
+    def values(graph):
+        return [inputs[i] for i in graph.feeds[: graph.free]] + list(state)
+
+    def write(values: Iterable[Any]) -> None:
+        state[:] = values
+
+    names = tuple(parameter.name for parameter in body.parameters[body.free :])
+    runtime.while_(
+        lambda: _run(test, values(test), env)[0],
+        lambda: write(_run(body, values(body), env)),
+        lambda: tuple(state),
+        write,
+        names,
+        (node.source or ("graph", 0))[:2],
+    )
+    return tuple(state)
+
+
+_CONTROL: dict[str, Callable[[CNode, list[Any], dict[AnfNode, Any]], Any]] = {"Switch": _switch, "While": _while}
