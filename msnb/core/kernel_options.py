@@ -9,9 +9,10 @@ import jaxlib.version
 
 from msnb.core import _jax_private, compiled_files, kernel
 
-# Loops written by XLA's older emitter: the machine code is as fast, and there in half the time. An expression that is
-# used several times it computes, and compiles, as often: in large programs, and where functions are dear, it takes up
-# to eight times as long. Later versions of jaxlib do not have it, and refuse what they do not know.
+# Loops written by XLA's older emitter are there in half the time, and as fast while there is little to compute: from
+# some thousand elements on they take up to twice as long. An expression that is used several times it computes, and
+# compiles, as often: in large programs, and where functions are dear, it takes up to eight times as long to compile.
+# Later versions of jaxlib do not have it, and refuse what they do not know.
 _LOOPS = {"xla_cpu_use_fusion_emitters": False} if jaxlib.version.__version__.startswith("0.10.") else {}
 # Hardly any optimization: with so few elements, computing them is lost in the price of the call.
 _SMALL = {**_LOOPS, "xla_backend_optimization_level": 0, "xla_cpu_parallel_codegen_split_count": 1}
@@ -19,7 +20,7 @@ _SMALL_ELEMENTS = 256
 # LLVM's third level takes a fifth longer than the second, and no step was quicker for it.
 _PROGRAM = {"xla_backend_optimization_level": 2}
 _QUICKLY = {**_PROGRAM, **_LOOPS}
-_MOST_OPERATIONS, _MOST_CALLS, _MOST_DEAR = 1500, 100, 4  # of a program for the older emitter; by measurement
+_MOST_ELEMENTS, _MOST_OPERATIONS, _MOST_CALLS, _MOST_DEAR = 1024, 1500, 100, 4  # for the older emitter; by measurement
 _CALL = "func.call"  # of an operator
 _DEAR = [f"stablehlo.{n}" for n in "exponential tanh logistic log rsqrt sqrt power sine cosine custom_call".split()]
 _REPEATS = "stablehlo.while"  # computes for long with few elements
@@ -30,8 +31,7 @@ def _options(name, about):
     """XLA's options for the program `name`, beyond those that it has."""
     if compiled_files.compiling_program():  # which may have the name of an operator
         seen = about(_MOST_OPERATIONS) if _LOOPS else None
-        small = seen is not None and seen[0][_CALL] <= _MOST_CALLS and sum(seen[0][d] for d in _DEAR) <= _MOST_DEAR
-        return _QUICKLY if small else _PROGRAM
+        return _QUICKLY if seen is not None and _is_little(*seen) else _PROGRAM
     name = name.removeprefix("jit_").rstrip("_")
     if not any(_REWRITTEN.sub("_", k.name).rstrip("_") == name for k in kernel.living()):
         return {}
@@ -40,7 +40,13 @@ def _options(name, about):
         return _PROGRAM
     if seen[1] <= _SMALL_ELEMENTS and _REPEATS not in seen[0]:
         return _SMALL
-    return _QUICKLY
+    return _QUICKLY if seen[1] <= _MOST_ELEMENTS else _PROGRAM
+
+
+def _is_little(operations, elements):
+    """Whether the older emitter is the quicker one to compile a program and loses nothing when that runs."""
+    few = operations[_CALL] <= _MOST_CALLS and sum(operations[d] for d in _DEAR) <= _MOST_DEAR
+    return few and elements <= _MOST_ELEMENTS
 
 
 _jax_private.share_contexts()

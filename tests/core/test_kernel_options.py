@@ -33,11 +33,13 @@ def _tensor(*shape):
     return Tensor(np.ones(shape, np.float32))
 
 
-def test_a_kernel_of_few_elements_is_hardly_optimized_and_one_of_many_is(compiled):
+def test_the_more_elements_a_kernel_has_the_more_it_is_optimized(compiled):
     context.set_context(mode=context.PYNATIVE_MODE)
     ops.Erfc()(_tensor(3, 5, 1, 7))
+    ops.Erfc()(_tensor(3, 5, 9, 7))
     ops.Erfc()(_tensor(3, 5, 101, 7))
-    assert _options_of(compiled, "Erfc") == [kernel_options._SMALL, kernel_options._QUICKLY]
+    known = [kernel_options._SMALL, kernel_options._QUICKLY, kernel_options._PROGRAM]
+    assert _options_of(compiled, "Erfc") == known
 
 
 def test_a_kernel_that_repeats_itself_is_optimized_however_few_its_elements(compiled):
@@ -88,8 +90,9 @@ def test_a_small_program_is_compiled_quickly_and_one_of_dear_functions_by_the_ne
 
     Erfc()(_tensor(3, 2, 5, 7))
     Erfcs()(_tensor(3, 2, 5, 7))
+    Erfc()(_tensor(3, 20, 5, 7))
     options = [options for name, options in compiled if "Erfc" in name]
-    assert options == [kernel_options._QUICKLY, kernel_options._PROGRAM]
+    assert options == [kernel_options._QUICKLY, kernel_options._PROGRAM, kernel_options._PROGRAM]
 
 
 def test_what_the_user_compiles_gets_no_further_options(compiled):
