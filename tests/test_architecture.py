@@ -24,7 +24,7 @@ FLOOR = {
     "ir": 2,
     **dict.fromkeys(("ops", "numpy", "nn"), 3),
     **dict.fromkeys(("formats", "mindrecord", "dataset"), 4),
-    **dict.fromkeys(("communication", "parallel", "train", "compression"), 5),
+    **dict.fromkeys(("communication", "parallel", "exchange", "train", "compression"), 5),
     **dict.fromkeys(("insight", "profiler", "explainer"), 6),
     "notebook": 7,
 }

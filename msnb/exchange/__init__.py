@@ -1,0 +1,1 @@
+"""Networks to files of other programs and back: what knows both a format and the graph."""
