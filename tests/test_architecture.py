@@ -40,6 +40,7 @@ FORBIDDEN = {
     "dataset": {"nn", "ops", "ir", "numpy"},
     "mindrecord": {"nn", "ops", "ir", "numpy", "dataset"},
     "formats": {"nn", "ops", "ir", "numpy", "dataset", "mindrecord", "core", "common", "context"},
+    "exchange": {"train", "parallel", "communication"},
     "communication": {"nn", "ops", "dataset", "ir", "parallel", "train"},
 }
 
