@@ -21,6 +21,7 @@ from msnb.core._jax_private import eval_jaxpr, opened_module
 from msnb.core.compile import program_of
 from msnb.core.errors import describe
 from msnb.core.user_primitive import PrimitiveWithInfer
+from msnb.exchange.tracing import evaluating
 from msnb.ir.anf import FuncGraph
 from msnb.ir.read import dtype_name
 from msnb.ir.stablehlo import read_stablehlo
@@ -42,7 +43,7 @@ def write(net: Cell, inputs: Sequence[Any], file: str, platforms: Sequence[str] 
     """Write a network for inference, with its weights, as a StableHLO artefact.
 
     Args:
-        net (Cell): The network, in evaluation.
+        net (Cell): The network; it is traced in evaluation.
         inputs (Sequence[Tensor]): Its inputs; shapes and element types are those of the artefact.
         file (str): Where to.
         platforms (Sequence[str]): What it can run on. Default: CPU, CUDA and TPU in one file.
@@ -51,7 +52,8 @@ def write(net: Cell, inputs: Sequence[Any], file: str, platforms: Sequence[str] 
         ValueError: If a call of the network changes Parameters or draws random numbers.
         ImportError: If flatbuffers is not installed.
     """
-    program = program_of(net, *inputs)
+    with evaluating(net):
+        program = program_of(net, *inputs)
     _check_pure(program)
     made = jax.export.export(jax.jit(_function(program)), platforms=tuple(platforms))(*program.example_arguments()[2:])
     data = made.serialize(vjp_order=1)
@@ -63,9 +65,9 @@ def _check_pure(program):
     """Inference neither writes nor draws."""
     if program.written:
         names = ", ".join(p.name for p in program.written[:5])
-        raise ValueError(f"A call of {program.name} changes Parameters ({names}); export it after set_train(False).")
+        raise ValueError(f"A call of {program.name} changes Parameters ({names}), which an artefact cannot hold.")
     if program.random:
-        raise ValueError(f"A call of {program.name} draws random numbers; export it after set_train(False).")
+        raise ValueError(f"A call of {program.name} draws random numbers, which an artefact cannot.")
 
 
 def _function(program: "Program") -> Any:

@@ -127,9 +127,34 @@ def test_an_artefact_of_another_platform_says_which(tmp_path):
     assert len(stablehlo.read(str(tmp_path / "tpu.stablehlo")))  # it can be looked at
 
 
-def test_what_changes_parameters_or_draws_is_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"changes Parameters \(norm.moving_mean"):
-        stablehlo.write(Net().set_train(), (Tensor(X),), str(tmp_path / "a"))
-    with pytest.raises(ValueError, match="draws random numbers"):
-        stablehlo.write(nn.Dropout(0.5).set_train(), (Tensor(X),), str(tmp_path / "a"))
+class Counts(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.calls = ms.Parameter(Tensor(0, ms.int32), name="calls")
+
+    def construct(self, x):
+        self.calls += 1
+        return x
+
+
+class Draws(nn.Cell):
+    def construct(self, x):
+        return x + ops.StandardNormal()((2,))
+
+
+@pytest.mark.parametrize(
+    ("net", "told"), [(Counts(), r"changes Parameters \(calls\)"), (Draws(), "draws random numbers")]
+)
+def test_what_changes_parameters_or_draws_is_refused(net, told, tmp_path):
+    with pytest.raises(ValueError, match=told):
+        stablehlo.write(net, (Tensor(np.ones(2, np.float32)),), str(tmp_path / "a"))
     assert not list(tmp_path.iterdir())
+
+
+def test_export_writes_one_of_a_network_in_training_which_stays_so(tmp_path):
+    net = Net().set_train()
+    ms.export(net, Tensor(X), file_name=str(tmp_path / "net"), file_format="STABLEHLO")
+    assert net.norm.training
+    net.set_train(False)
+    y, _ = ms.load_stablehlo(str(tmp_path / "net.stablehlo"))(Tensor(X))
+    np.testing.assert_allclose(y.asnumpy(), net(Tensor(X))[0].asnumpy(), rtol=1e-5, atol=1e-6)
