@@ -89,6 +89,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
         set_ps_context,
     )
     from msnb.core.transforms import jacfwd, jacrev, jvp, vjp, vmap
+    from msnb.exchange.stablehlo import load_stablehlo
     from msnb.nn.frozen import frozen
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
     from msnb.notebook.graph import view
@@ -106,8 +107,10 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
         build_train_network,
         connect_network_with_dataset,
         export,
+        load,
         load_checkpoint,
         load_distributed_checkpoint,
+        load_mindir,
         load_param_into_net,
         merge_sliced_parameter,
         parse_print,
@@ -139,6 +142,8 @@ _LATER = {
             "load_checkpoint",
             "load_param_into_net",
             "export",
+            "load",
+            "load_mindir",
             "parse_print",
             "build_searched_strategy",
             "merge_sliced_parameter",
@@ -149,6 +154,7 @@ _LATER = {
         "msnb.train",
     ),
     "frozen": "msnb.nn.frozen",
+    "load_stablehlo": "msnb.exchange.stablehlo",
     **dict.fromkeys(
         (
             "Callback",

@@ -24,7 +24,7 @@ FLOOR = {
     "ir": 2,
     **dict.fromkeys(("ops", "numpy", "nn"), 3),
     **dict.fromkeys(("formats", "mindrecord", "dataset"), 4),
-    **dict.fromkeys(("communication", "parallel", "train", "compression"), 5),
+    **dict.fromkeys(("communication", "parallel", "exchange", "train", "compression"), 5),
     **dict.fromkeys(("insight", "profiler", "explainer"), 6),
     "notebook": 7,
 }
@@ -40,6 +40,7 @@ FORBIDDEN = {
     "dataset": {"nn", "ops", "ir", "numpy"},
     "mindrecord": {"nn", "ops", "ir", "numpy", "dataset"},
     "formats": {"nn", "ops", "ir", "numpy", "dataset", "mindrecord", "core", "common", "context"},
+    "exchange": {"train", "parallel", "communication"},
     "communication": {"nn", "ops", "dataset", "ir", "parallel", "train"},
 }
 

@@ -20,7 +20,8 @@ try:
     from jax._src import compiler as _compiler
     from jax._src.interpreters import mlir as _mlir
     from jax._src.lib.mlir import ir as _ir  # pyright: ignore[reportPrivateImportUsage] - a module of JAX's own
-except ImportError:  # pragma: no cover - everything is then compiled with JAX's own options
+    from jax._src.lib.mlir.dialects import hlo as _hlo  # pyright: ignore[reportPrivateImportUsage]
+except ImportError:  # pragma: no cover - everything is then compiled with JAX's own options, and no artefact is opened
     _compiler = _mlir = None
 
 try:
@@ -496,3 +497,9 @@ def _about(module, most):
 
     module.operation.walk(see)
     return (names, largest) if count < most else None
+
+
+def opened_module(artefact):
+    """The MLIR module in the bytes of a portable StableHLO artefact."""
+    with _mlir.make_ir_context() as context:
+        return _hlo.deserialize_portable_artifact(context, artefact)

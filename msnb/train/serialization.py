@@ -9,11 +9,12 @@ import numpy as np
 
 from msnb import context, log, nn  # noqa: F401 - networks take `context` from here
 from msnb._atomic import writing
-from msnb._checkparam import Validator, check_input_data
+from msnb._checkparam import Validator
 from msnb._later import not_yet
 from msnb.common import dtype as mstype
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
+from msnb.exchange.api import export, load, load_mindir
 from msnb.formats import checkpoint
 from msnb.train._background import writer
 
@@ -25,6 +26,8 @@ __all__ = [
     "load_checkpoint",
     "load_param_into_net",
     "export",
+    "load",
+    "load_mindir",
     "parse_print",
     "build_searched_strategy",
     "merge_sliced_parameter",
@@ -422,29 +425,6 @@ def _save_graph(network, file_name):
 
 
 # ---------------------------------------------------------------------- later
-def export(net: "Cell", *inputs: Any, file_name: str, file_format: str = "AIR", **kwargs: Any) -> NoReturn:
-    """Export a network for prediction; comes later.
-
-    Args:
-        net (Cell): The network.
-        inputs (Tensor): Example inputs.
-        file_name (str): File to write.
-        file_format (str): "AIR", "ONNX" or "MINDIR". Default: "AIR".
-        kwargs (dict): Options of quantization.
-
-    Raises:
-        ValueError: If an input is no Tensor, or the name or format is invalid.
-        NotImplementedError: Otherwise.
-    """
-    check_input_data(*inputs, data_class=Tensor)
-    if not isinstance(file_name, str):
-        raise ValueError(f"For 'export', 'file_name' should be a string, but got {type(file_name).__name__}.")
-    Validator.check_file_name_by_regular(file_name)
-    if file_format not in ("AIR", "GEIR", "ONNX", "MINDIR"):
-        raise ValueError(f"For 'export', 'file_format' should be 'AIR', 'ONNX' or 'MINDIR', but got {file_format!r}.")
-    raise not_yet(f"export to {file_format}", "save_checkpoint keeps the Parameters")
-
-
 def parse_print(print_file_name: str) -> NoReturn:
     """Read what Print operators wrote to a file; comes later.
 

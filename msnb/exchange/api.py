@@ -1,0 +1,191 @@
+"""`export` and `load`: networks to files and back, in MindSpore's signatures."""
+
+import os
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from msnb import log
+from msnb._checkparam import Validator, check_input_data
+from msnb._later import not_yet
+from msnb.core.errors import describe
+from msnb.core.tensor import Tensor
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.ir.anf import FuncGraph
+    from msnb.nn.cell import Cell
+
+__all__ = ["export", "load", "load_mindir"]
+
+# Format -> the module whose `write(net, inputs, path)` makes the file, None where there is none yet. Each is loaded
+# with its tables of operators when it is asked for.
+WRITERS: dict[str, str | None] = {
+    "MINDIR": "msnb.exchange.mindir.write",
+    "ONNX": None,
+    "STABLEHLO": "msnb.exchange.stablehlo",
+}
+_QUANT = ("quant_mode", "mean", "std_dev")
+_OPTIONS = (*_QUANT, "enc_key", "enc_mode", "dataset", "incremental", "custom_func", "obf_config")
+
+
+def export(
+    net: "Cell | Callable[..., Any]", *inputs: Any, file_name: str, file_format: str = "AIR", **kwargs: Any
+) -> None:
+    """Write a network to a file that other programs run: MindSpore, or anything that reads ONNX or StableHLO.
+
+    What is written is the network as it computes in evaluation, `net.set_train(False)`; the network stays as it is.
+    The file gets its name only when all of it is on the disk.
+
+    Args:
+        net (Union[Cell, Callable]): The network, or a function of Tensors.
+        inputs (Tensor): Example inputs: their shapes and types are those of the file.
+        file_name (str): File to write; the ending of the format is added where it is missing.
+        file_format (str): ``"MINDIR"``, which MindSpore's `load` and `nn.GraphCell` run; ``"ONNX"``; ``"STABLEHLO"``,
+            which `jax.export` runs; ``"AIR"``, Ascend's own, is refused. Default: "AIR".
+        kwargs (dict): Further options.
+
+            - quant_mode (str): ``"AUTO"`` or ``"MANUAL"`` for a network that was trained to be quantised: what is
+              written is the network that `ExportToQuantInferNetwork` or `ExportManualQuantNetwork` makes of it.
+            - mean (float), std_dev (float): How its data are quantised, see there. Default: 127.5.
+
+    Raises:
+        ValueError: If an input is no Tensor, or the name, the format or an option is invalid.
+        NotImplementedError: If the format has no form for an operator of the network: all of them are listed with
+            their lines. Or for AIR, and for options of MindSpore that msnb does not have.
+        OSError: If the file cannot be written.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> export(net, Tensor(np.zeros((1, 3), np.float32)), file_name="net", file_format="MINDIR")
+    """
+    check_input_data(*inputs, data_class=Tensor)
+    if not isinstance(file_name, str):
+        raise ValueError(f"For 'export', 'file_name' should be a string, but got {type(file_name).__name__}.")
+    Validator.check_file_name_by_regular(file_name)
+    if file_format in ("AIR", "GEIR"):
+        raise NotImplementedError(
+            f"For 'export', the format {file_format} is Ascend's own and its compiler writes it; pass "
+            "file_format='MINDIR', from which an Ascend machine makes one, or 'ONNX' or 'STABLEHLO'."
+        )
+    if file_format not in WRITERS:
+        raise ValueError(
+            f"For 'export', 'file_format' should be {', '.join(map(repr, WRITERS))} or 'AIR', but got {file_format!r}."
+        )
+    if not callable(net):
+        raise ValueError(f"For 'export', 'net' should be a Cell or a function, but got {describe(net)}.")
+    _check_options(kwargs)
+    module = WRITERS[file_format]
+    if module is None:
+        raise not_yet(f"export to {file_format}", "file_format='MINDIR' writes what MindSpore runs")
+    ending = f".{file_format.lower()}"
+    path = file_name if file_name.endswith(ending) else file_name + ending
+    folder = os.path.dirname(path)
+    if folder:
+        os.makedirs(folder, exist_ok=True)
+    import_module(module).write(_deployed(net, inputs, kwargs), inputs, path)  # spares its tables to all others
+
+
+def _check_options(options):
+    """Refuse what is unknown, and what is known and not there."""
+    for name in options:
+        if name not in _OPTIONS:
+            raise ValueError(f"For 'export', there is no option '{name}'; it knows {', '.join(_OPTIONS)}.")
+    for name in ("enc_key", "enc_mode", "dataset", "custom_func", "obf_config"):
+        if options.get(name) is not None:
+            raise not_yet(f"The option '{name}' of export", "export without it")
+    log.unused("export", "there are no hash tables of Parameters", incremental=options.get("incremental"))
+    mode = options.get("quant_mode")
+    if mode not in (None, "AUTO", "MANUAL", "NONQUANT"):
+        raise ValueError(f"For 'export', 'quant_mode' should be 'AUTO', 'MANUAL' or 'NONQUANT', but got {mode!r}.")
+    log.unused(
+        "export",
+        "without a 'quant_mode' nothing is quantised",
+        **{name: mode in (None, "NONQUANT") and options.get(name) is not None for name in ("mean", "std_dev")},
+    )
+
+
+def _deployed(net, inputs, options):
+    """`net`, or what is made of it when it was trained to be quantised."""
+    mode = options.get("quant_mode")
+    if mode in (None, "NONQUANT"):
+        return net
+    from msnb.compression.export import quant_export  # spares the layers of quantisation to all other exports
+
+    mean, deviation = (127.5 if options.get(name) is None else options[name] for name in ("mean", "std_dev"))
+    made = quant_export.ExportToQuantInferNetwork if mode == "AUTO" else quant_export.ExportManualQuantNetwork
+    return made(net, mean, deviation, *inputs, is_mindir=True).run()
+
+
+def load(file_name: str, **kwargs: Any) -> "FuncGraph":
+    """The graph in a MINDIR file, written by msnb or by MindSpore; `nn.GraphCell` runs it.
+
+    Weights are read when they are asked for: opening a large file is quick.
+
+    Args:
+        file_name (str): The file, ending in ".mindir".
+        kwargs (dict): `dec_key` and `dec_mode` of encrypted files, which msnb does not read yet.
+
+    Returns:
+        FuncGraph, with the values of its Parameters.
+
+    Raises:
+        ValueError: If `file_name` is no name of a MINDIR file, the file does not exist, or is damaged.
+        NotImplementedError: If the file is encrypted or obfuscated, or is built in a way that msnb does not read.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> export(net, Tensor(np.zeros((1, 3), np.float32)), file_name="net", file_format="MINDIR")
+        >>> print(load("net.mindir").name)
+        Net
+    """
+    for name in kwargs:
+        if name not in ("dec_key", "dec_mode", "obf_func"):
+            raise ValueError(f"For 'load', there is no option '{name}'; it knows dec_key and dec_mode.")
+        if kwargs[name] is not None:
+            raise not_yet(f"The option '{name}' of load", "export the network without encryption")
+    path = _existing(file_name, "load")
+    from msnb.exchange.mindir import read  # spares its tables of operators to those who load no file
+
+    return read.read(path)
+
+
+def load_mindir(file_name: str) -> Any:
+    """The messages of a MINDIR file as they stand there, for looking.
+
+    Args:
+        file_name (str): The file, ending in ".mindir".
+
+    Returns:
+        Message, whose fields are attributes: ``model.graph.node[0].op_type``.
+
+    Raises:
+        ValueError: If `file_name` is no name of a MINDIR file, the file does not exist, or is damaged.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+
+    Examples:
+        >>> export(net, Tensor(np.zeros((1, 3), np.float32)), file_name="net", file_format="MINDIR")
+        >>> print(load_mindir("net.mindir").producer_name)
+        MindSpore
+    """
+    path = _existing(file_name, "load_mindir")
+    from msnb.formats import mindir  # spares its schema to those who load no file
+
+    return mindir.read(path)
+
+
+def _existing(file_name, function):
+    """The path of a file that is there."""
+    if not isinstance(file_name, (str, os.PathLike)):
+        raise ValueError(f"For '{function}', 'file_name' should be a string, but got {type(file_name).__name__}.")
+    path = os.fspath(file_name)
+    if not path.endswith(".mindir"):
+        raise ValueError(f"For '{function}', 'file_name' should end in '.mindir', but got {path!r}.")
+    if not os.path.isfile(path):
+        raise ValueError(f"For '{function}', the file {path!r} does not exist.")
+    return path

@@ -1,0 +1,68 @@
+"""The graph that is exported: of a network set to evaluation, with the values of its Parameters."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from msnb import ir
+from msnb.ir.anf import FuncGraph
+from msnb.nn.cell import Cell
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.core.parameter import Parameter
+
+
+class Values(Mapping[str, Any]):
+    """The values of Parameters by name, as arrays that are fetched from the device when they are asked for."""
+
+    def __init__(self, parameters: "dict[str, Parameter]") -> None:
+        self._parameters = parameters
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return np.asarray(self._parameters[name]._array)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parameters)
+
+    def __len__(self) -> int:
+        return len(self._parameters)
+
+
+@contextlib.contextmanager
+def evaluating(net: Any) -> Iterator[None]:
+    """A network set to evaluation, and afterwards as it was, each Cell of it for itself. A function stays as it is."""
+    cells = [cell for _, cell in net.cells_and_names()] if isinstance(net, Cell) else []
+    training = [cell for cell in cells if cell.training]
+    if not training:
+        yield
+        return
+    phases = [{name: cell.__dict__[name] for name in ("training", "_phase", "_func_graph_flags")} for cell in cells]
+    net.set_train(False)
+    try:
+        yield
+    finally:
+        net.set_train(True)  # this tells programs that flags have changed
+        for cell, values in zip(cells, phases, strict=True):
+            cell.__dict__.update(values)
+
+
+def traced(net: Cell | Callable[..., Any], *inputs: Any) -> FuncGraph:
+    """The graph of a network at the level of MindSpore's operators, `weights` filled.
+
+    Args:
+        net (Union[Cell, Callable]): The network, or a function; it is traced in evaluation.
+        inputs: What it would be called with.
+
+    Returns:
+        FuncGraph, the new values of Parameters that evaluation may write left out.
+    """
+    with evaluating(net):
+        graph = ir.graph(net, *inputs)
+    parameters = {p.name: p for p in net.get_parameters()} if isinstance(net, Cell) else {}
+    graph.weights = Values(parameters)
+    if graph.written:
+        del graph.outputs[len(graph.outputs) - graph.written :]
+        graph.written = 0
+    return graph
