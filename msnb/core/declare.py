@@ -197,6 +197,7 @@ def _class_of(fn, writes, returns, random, checks, refuses):
         "operator": op,
         "kernel": staticmethod(fn),
         "__wrapped__": staticmethod(fn),  # where inspect looks for the source
+        "__firstlineno__": inspect.unwrap(fn).__code__.co_firstlineno,  # where it does from Python 3.13 on
         "__signature__": _Signature(op),
         "__doc__": fn.__doc__,
         "__module__": fn.__module__,
