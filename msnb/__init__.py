@@ -3,6 +3,7 @@
 `import msnb as ms` is `import mindspore as ms`; in a notebook `%load_ext msnb` adds `%%mindspore` and the views.
 """
 
+import sys as _sys
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,8 @@ context.on_change(
     lambda on: on and _import_module("msnb.ir.save").install(),  # spares the writer of graphs to who wants none
 )
 _shown_by(lambda value: _import_module("msnb.notebook.display").mime(value))  # spares displays to who looks at none
+if "marimo" in _sys.modules:  # it shows what an error carries, and asks nobody
+    _import_module("msnb.notebook.in_marimo").install()
 _in_notebook(lambda: _import_module("msnb.notebook.progress").NotebookLine())  # spares IPython to plain Python
 
 if TYPE_CHECKING:  # for editors, which do not run `__getattr__`

@@ -300,6 +300,21 @@ def test_the_layers_are_one_tab_stop_with_arrows(show, recording):
     assert page.locator(".main .dot[tabindex='0']").count() == 1
 
 
+def test_the_tabs_are_one_tab_stop_and_the_chart_itself_is_none(show, recording):
+    page = show(recording)
+    tabs = page.locator('[role="tab"]').evaluate_all("all => all.map(one => one.tabIndex)")
+    assert sorted(tabs) == [-1, -1, -1, 0]
+    page.focus('[role="tab"][tabindex="0"]')
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.dataset.tab") == "table"
+    page.keyboard.press("ArrowLeft")
+    reached = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.tagName"))
+    assert "circle" in reached and "svg" not in reached
+
+
 def test_a_table_is_one_tab_stop_with_arrows_and_its_keys_are_told(show, recording):
     page = show(recording)
     page.click("[data-tab=table]")

@@ -329,9 +329,62 @@ def test_every_control_has_a_name_and_every_box_says_what_it_is(show):
         reached.append(
             page.evaluate("document.activeElement.getAttribute('aria-label') || document.activeElement.textContent")
         )
-    for name in ("search nodes", "colour by", "filter by operator type", "expand", "full screen"):
+    for name in ("search nodes", "colour by", "filter by operator type", "fit", "collapse", "source"):
         assert name in reached
     assert any(name.startswith("graph of Net") for name in reached)
+
+
+STOPS = "[...document.querySelectorAll(WHERE)].filter(one => one.getClientRects().length && one.tabIndex === 0).length"
+
+
+def stops(page, where):
+    """How many of some elements Tab stops at."""
+    return page.evaluate(STOPS.replace("WHERE", json.dumps(where)))
+
+
+def test_buttons_of_a_group_links_of_the_panel_and_lines_of_the_source_are_one_tab_stop_each(show):
+    page = show(view("step"), width=1400)
+    page.click("[data-do=code]")
+    page.wait_for_selector(".code tr[data-line]")
+    box(page, "ReLU").click()
+    groups = page.locator(".bar .group").count()
+    assert groups == 3 and stops(page, ".bar .group button") == groups
+    assert stops(page, ".panel button") == 1 == stops(page, ".code [data-line]")
+    assert page.locator(".panel button").count() > 3 < page.locator(".code [data-line]").count()
+    for first, key, then in (
+        (".levels [data-do=close]", "ArrowRight", "this.dataset.level === '1'"),
+        (".levels [data-do=close]", "End", "this.dataset.do === 'open'"),
+        (".panel button[tabindex='0']", "ArrowDown", "this === document.querySelectorAll('.panel button')[1]"),
+        (".code [data-line][tabindex='0']", "Home", "this === document.querySelector('[data-line]')"),
+    ):
+        page.focus(first)
+        page.keyboard.press(key)
+        assert page.evaluate(f"(function () {{ return !!({then}) }}).call(document.activeElement)"), then
+        assert stops(page, ".bar .group button") == groups and stops(page, ".panel button") == 1
+    page.set_viewport_size({"width": 500, "height": 700})  # where some buttons are not drawn
+    page.wait_for_selector(".msnb-graph.narrow")
+    assert stops(page, ".bar .group button") == groups
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_in_forced_colours_the_drawing_keeps_its_own_on_a_ground_of_its_own(show, dark):
+    page = show(view("step"), width=1100, dark=dark)
+    page.emulate_media(forced_colors="active", color_scheme="dark" if dark else "light")
+    try:
+        colour = "one => getComputedStyle(one).backgroundColor"
+        keys = page.locator(".panel .key").evaluate_all("all => all.map(one => getComputedStyle(one).backgroundColor)")
+        assert len(set(keys)) > 2, "the legend tells its colours apart"
+        assert page.locator(".stage").evaluate(colour) == ("rgb(22, 25, 29)" if dark else "rgb(255, 255, 255)")
+        pressed, other = (page.locator(f"[data-do={name}]").evaluate(colour) for name in ("panel", "full"))
+        assert pressed != other
+    finally:
+        page.emulate_media(forced_colors="none")
+
+
+def test_without_a_kernel_a_parameter_is_no_link(show):
+    page = show(view("forward"))
+    box(page, "MatMul").click()
+    assert "fc0.weight" in panel(page) and page.locator("[data-weight]").count() == 0
 
 
 def test_full_screen_fills_the_window(show):

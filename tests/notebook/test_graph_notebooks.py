@@ -239,6 +239,26 @@ def the_text_is_copied_as_the_kernel_prints_it(notebook):
     assert copied.startswith("# FuncGraph TrainOneStepCell") and "ApplyMomentum(" in copied
 
 
+def a_weight_opens_to_what_it_holds(notebook):
+    page, view = notebook.page, notebook.view(3)
+    find(view, "MatMul")
+    link = view.locator(".panel [data-weight]").first
+    name = link.inner_text()
+    link.click()
+    held = view.locator(".panel .held")
+    held.wait_for()
+    assert name in held.inner_text() and "mean" in held.inner_text() and "trained" not in held.inner_text()
+    assert held.locator('svg[aria-label="histogram of the values"] rect').count() > 5
+    around = view.locator(".panel").bounding_box()
+    seen = held.locator("svg").bounding_box()
+    assert held.bounding_box()["width"] <= around["width"]
+    assert seen["y"] + seen["height"] <= around["y"] + around["height"] + 1, "it is scrolled into sight"
+    picture(view, f"weight_{notebook.name}", notebook.folder, docs=False)
+    link.press("Enter")
+    held.wait_for(state="detached")
+    assert page.evaluate("document.activeElement.dataset.weight") == name
+
+
 def two_networks_are_compared(notebook):
     view = notebook.view(2)
     view.scroll_into_view_if_needed()
@@ -260,6 +280,21 @@ def dark_theme_and_narrow_window(notebook):
     notebook.picture(3, "graph_narrow")
     page.set_viewport_size({"width": 1500, "height": 1100})
     menu(page, "Settings", "Theme", "JupyterLab Light")
+
+
+def the_mode_can_be_switched(notebook):
+    page = notebook.page
+    mode = page.locator('select[aria-label="msnb mode"]:visible')
+    assert mode.count() == 1, "in the status bar, or in the toolbar where there is none"
+    assert bool(page.locator(".jp-Toolbar .msnb-Status").count()) == (notebook.name == "notebook")
+    before = mode.input_value()
+    for wish in ("PYNATIVE" if before == "GRAPH" else "GRAPH", before):
+        mode.select_option(wish)
+        page.wait_for_function(
+            "wish => [...document.querySelectorAll('select[aria-label=\"msnb mode\"]')].every(s => s.value === wish)",
+            arg=wish,
+        )
+    page.screenshot(path=notebook.folder / f"mode_{notebook.name}.png")
 
 
 def an_exported_page_needs_no_network(notebook, browser):
@@ -314,7 +349,9 @@ def test_a_session_with_graphs(notebook, browser):
     a_column_comes_to_a_view_that_is_open(notebook)
     stages_are_made_when_they_are_asked_for(notebook)
     the_text_is_copied_as_the_kernel_prints_it(notebook)
+    a_weight_opens_to_what_it_holds(notebook)
     two_networks_are_compared(notebook)
+    the_mode_can_be_switched(notebook)
     dark_theme_and_narrow_window(notebook)
     an_exported_page_needs_no_network(notebook, browser)
     a_reopened_notebook_shows_the_still_form(notebook)

@@ -209,6 +209,39 @@ def test_a_point_of_the_roofline_leads_to_its_row(show):
     assert page.locator("tr.lit").count() == 1
 
 
+def test_the_roofline_is_one_tab_stop_and_the_arrows_go_from_left_to_right(show):
+    page = show()
+    page.click('[data-tab="roofline"]')
+    points = page.locator(".panel .point")
+    assert points.count() > 2 and page.locator(".panel .point[tabindex='0']").count() == 1
+    page.focus(".panel .point[tabindex='0']")
+    here = "+document.activeElement.dataset.x"
+    page.keyboard.press("Home")
+    seen = [page.evaluate(here)]
+    for _ in range(points.count() - 1):
+        page.keyboard.press("ArrowRight")
+        seen.append(page.evaluate(here))
+    assert seen == sorted(points.evaluate_all("all => all.map(one => +one.dataset.x)"))
+    assert page.locator(".panel .point[tabindex='0']").count() == 1
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_in_forced_colours_the_parts_of_a_step_are_told_apart(show, dark):
+    page = show(dark=dark)
+    page.emulate_media(forced_colors="active", color_scheme="dark" if dark else "light")
+    try:
+        parts = page.locator("header .split i").evaluate_all("all => all.map(one => getComputedStyle(one).background)")
+        ground = page.locator(".msnb-profile").evaluate("one => getComputedStyle(one).background")
+        assert len(set(parts)) == len(parts) > 1 and ground not in parts
+    finally:
+        page.emulate_media(forced_colors="none")
+
+
+def test_the_tabs_are_all_that_the_list_of_tabs_holds(show):
+    held = show().locator('[role="tablist"] > *').evaluate_all("all => all.map(one => one.getAttribute('role'))")
+    assert len(held) == 6 and set(held) == {"tab"}
+
+
 def test_points_above_the_roof_are_marked(show, made):
     slow = copy.copy(made.profile)
     slow.machine = Machine("cpu", 1e3, 1e3)
