@@ -400,6 +400,7 @@ class Program:
             raise
         self.seconds.setdefault("compile", time.perf_counter() - started)
 
+    @garbage.later
     def _first(self, read, rest):
         """The step that compiles. When it fails, what was compiled is thrown away."""
         form, arguments = self.run, self._placed()
