@@ -14,7 +14,7 @@ import jax
 
 from msnb.common import progress
 from msnb.core import alarm, compiled_files, garbage
-from msnb.core._jax_private import settings_of_thread
+from msnb.core._jax_compiling import settings_of_thread
 
 if TYPE_CHECKING:  # named in annotations alone
     from msnb.core.program import Program

@@ -7,7 +7,7 @@ import re
 
 import jaxlib.version
 
-from msnb.core import _jax_private, compiled_files, kernel
+from msnb.core import _jax_compiling, compiled_files, kernel
 
 # Loops written by XLA's older emitter: the machine code is as fast, and there in half the time. An expression that is
 # used several times it computes, and compiles, as often: in large programs, and where functions are dear, it takes up
@@ -43,5 +43,5 @@ def _options(name, about):
     return _QUICKLY
 
 
-_jax_private.share_contexts()
-_jax_private.compile_with(_options)
+_jax_compiling.share_contexts()
+_jax_compiling.compile_with(_options)
