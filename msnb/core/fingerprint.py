@@ -46,21 +46,18 @@ def fingerprint(*parts: Any) -> str | None:
             written.add(part)
     except _UnknownPart:
         return None
-    return written.hash.hexdigest()
+    return _digest(repr(written.texts).encode())
 
 
 class _Written:
     """What has been written of a text; a graph that comes again is its number."""
 
     def __init__(self):
-        self.hash = hashlib.blake2b(digest_size=24)
+        self.texts = []
         self.graphs, self.kinds, self.primitives = {}, {}, set()
 
     def text(self, *words):
-        for word in words:
-            data = word if type(word) is bytes else word.encode()
-            self.hash.update(b"%d:" % len(data))
-            self.hash.update(data)
+        self.texts.extend(words)
 
     # ------------------------------------------------------------------ graphs
     def graph(self, closed):
@@ -120,7 +117,7 @@ class _Written:
             self.text("graph")
             self.graph(value)
         elif isinstance(value, str):
-            self.text("str", repr(str(value)))
+            self.text("str", str(value))
         elif isinstance(value, enum.Enum):
             self.text(kind.__qualname__, value.name)
         elif kind.__name__ == "PRNGImpl":
@@ -141,7 +138,9 @@ class _Written:
             if array.dtype.hasobject:
                 raise _UnknownPart
             self.text(
-                kind.__qualname__, f"{array.dtype}{array.shape}{getattr(value, 'weak_type', '')}", array.tobytes()
+                kind.__qualname__,
+                f"{array.dtype}{array.shape}{getattr(value, 'weak_type', '')}",
+                _digest(array.tobytes()),
             )
         elif isinstance(value, type) and value.__module__.partition(".")[0] in _HOMES:
             self.text("type", f"{value.__module__}.{value.__qualname__}")
@@ -173,6 +172,10 @@ class _Written:
                 self.add(getattr(value, field.name))
         else:
             raise _UnknownPart
+
+
+def _digest(data):
+    return hashlib.blake2b(data, digest_size=24).hexdigest()
 
 
 def _element(dtype):

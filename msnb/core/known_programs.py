@@ -78,7 +78,7 @@ def _code():
                         told.append((name, about.st_size, about.st_mtime_ns))
     except OSError:
         return None
-    return told if len(told) > 1 else None
+    return fingerprint(told) if len(told) > 1 else None
 
 
 _jax_compiling.lower_when_needed(_Known())
