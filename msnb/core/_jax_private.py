@@ -271,6 +271,7 @@ def under(inner, outer, known):
     return inner.replace(name_stack=found[0]) if inner.traceback is not None else outer.replace(name_stack=found[0])
 
 
+UNSPECIFIED = getattr(_pjit, "UNSPECIFIED", None)  # what is said of the placement of an array where nothing is
 Literal = jex_core.Literal
 Var = jex_core.Var
 
