@@ -5,6 +5,7 @@
 
 import functools
 import hashlib
+import inspect
 import os
 import threading
 import weakref
@@ -231,7 +232,7 @@ def lower_when_needed(known):
     ):  # pragma: no cover - a JAX of another shape: everything is lowered
         return
     lower, compiled = _mlir.lower_jaxpr_to_module, _compiler.compile_or_get_cached
-    stablehlo = _pxla.MeshComputation.stablehlo
+    stablehlo, reads = _pxla.MeshComputation.stablehlo, inspect.signature(_compiler._cache_read).parameters
 
     @functools.wraps(lower)
     def lower_jaxpr_to_module(name, graph, *rest, **settings):
@@ -256,7 +257,8 @@ def lower_when_needed(known):
             kept = known.find(key, state)
             if kept is not None:
                 given.env_option_overrides = [*own, *((k, v) for k, v in kept["options"])]
-                executable, _ = _compiler._cache_read(kept["file"], kept["file"], given, backend, on)
+                more = (callbacks,) if "host_callbacks" in reads else ()  # JAX 0.12 on
+                executable, _ = _compiler._cache_read(kept["file"], kept["file"], given, backend, on, *more)
                 if executable is not None:
                     return executable
                 given.env_option_overrides = own

@@ -9,6 +9,7 @@ import dataclasses
 import enum
 import functools
 import hashlib
+import re
 import types
 from typing import Any
 
@@ -27,6 +28,7 @@ _OF_DERIVATIVES = {
     "custom_vjp_call": ("fwd_jaxpr_thunk", "bwd", "out_trees"),
     "checkpoint": ("policy",),
 }
+_TREE = re.compile(r"(None|RightsOnly|Right|[(), ])*")
 _HOMES = frozenset("jax jaxlib msnb numpy ml_dtypes builtins operator _operator functools".split())
 
 
@@ -126,6 +128,8 @@ class _Written:
             self.text(kind.__qualname__, str(len(value)))
             for item in value:
                 self.add(item)
+        elif kind is frozenset and all(type(item) in _PLAIN for item in value):
+            self.text("frozenset", *sorted(map(repr, value)), "end")
         elif kind is dict:
             self.text("dict", str(len(value)))
             for name, item in value.items():
@@ -159,6 +163,8 @@ class _Written:
         """Objects of JAX's own that stand in parameters."""
         if kind.__name__ == "UnspecifiedValue" or kind.__name__ in ("Mesh", "AbstractMesh") and value.empty:
             self.text(kind.__name__)
+        elif kind.__module__ == "jax._src.flattree" and _TREE.fullmatch(repr(value)):  # of no values
+            self.text(kind.__qualname__, repr(value))
         elif isinstance(value, (int, float, complex)):  # numbers with an element type
             self.text(kind.__qualname__, repr(value))
         elif isinstance(value, jax.core.AbstractValue):

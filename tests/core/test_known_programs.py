@@ -157,7 +157,7 @@ def test_every_parameter_of_every_equation_counts(graph):
                 changed = graph.replace(jaxpr=graph.jaxpr.replace(eqns=eqns))
                 assert fingerprint(changed) not in (whole, None), f"{eqn.primitive}.{name}"
                 tried += 1
-    assert tried >= 5
+    assert tried >= 3
 
 
 @pytest.mark.parametrize(
