@@ -221,10 +221,10 @@ def test_a_face_only_re_exports():
             assert not public, f"{module} says that it is a face, but defines {public}"
 
 
-def test_private_jax_is_touched_in_one_module():
+def test_private_jax_is_touched_in_two_modules():
     wrong = []
     for module in MODULES:
-        if module == "msnb.core._jax_private":
+        if module in ("msnb.core._jax_private", "msnb.core._jax_compiling"):
             continue
         for node in ast.walk(tree_of(module)):
             names = []

@@ -7,6 +7,7 @@ something else. What runs is what lies here, so the folder is the user's alone; 
 
 import contextlib
 import hashlib
+import json
 import os
 import platform
 import stat
@@ -21,7 +22,7 @@ from msnb import context, log
 from msnb._atomic import writing
 from msnb._cache_folder import cache_folder
 from msnb._version import __version__
-from msnb.core import _jax_private
+from msnb.core import _jax_compiling
 
 LIMIT = 1 << 30  # bytes that all files together may take
 _DIGEST = 16
@@ -64,24 +65,44 @@ class CompiledFiles:
     # ------------------------------------------------------------------ what JAX calls
     def get(self, key):
         """The executable kept under `key`; None where there is none, or none that is whole."""
-        path = self.folder / _name(key)
-        try:
-            if not self._may_use():
-                raise FileNotFoundError(path)
-            content = path.read_bytes()
-            if _checksum(content[_DIGEST:]) != content[:_DIGEST]:
-                path.unlink(missing_ok=True)
-                raise FileNotFoundError(path)
-            with contextlib.suppress(OSError):
-                os.utime(path)  # what is used stays longest
-        except OSError:
+        content = self._read(key)
+        if content is None:
             self.misses += 1
-            return None
-        self.hits += 1
-        return content[_DIGEST:]
+        else:
+            self.hits += 1
+        return content
 
     def put(self, key, value):
         """Keep an executable; where the disk is full or must not be written, nothing is kept."""
+        self._write(key, value)
+
+    # ------------------------------------------------------------------ what is known of the executables
+    def note(self, key):
+        """What `take_note` was given under `key`; None where that was nothing."""
+        content = self._read(f"note of {key}")
+        return None if content is None else json.loads(content)
+
+    def take_note(self, key, value):
+        """Keep numbers and texts, in dicts and lists, beside the executables."""
+        self._write(f"note of {key}", json.dumps(value).encode())
+
+    # ------------------------------------------------------------------ files
+    def _read(self, key):
+        path = self.folder / _name(key)
+        try:
+            if not self._may_use():
+                return None
+            content = path.read_bytes()
+            if _checksum(content[_DIGEST:]) != content[:_DIGEST]:
+                path.unlink(missing_ok=True)
+                return None
+            with contextlib.suppress(OSError):
+                os.utime(path)  # what is used stays longest
+        except OSError:
+            return None
+        return content[_DIGEST:]
+
+    def _write(self, key, value):
         try:
             if not self._may_use(make=True):
                 return
@@ -172,14 +193,14 @@ _scopes = threading.local()
 
 def in_use():
     """The `CompiledFiles` that this process reads and writes; None where a setting of the user's says otherwise."""
-    return _used if _used is not None and _jax_private.keeps_compiled_in(_used) else None
+    return _used if _used is not None and _jax_compiling.keeps_compiled_in(_used) else None
 
 
 def use(root):
     """Keep compiled programs below `root` from now on; None: keep none."""
     global _used
     _used = None if root is None else CompiledFiles(root)
-    _jax_private.keep_compiled_in(_used, lambda: getattr(_scopes, "digest", ""))
+    _jax_compiling.keep_compiled_in(_used, lambda: getattr(_scopes, "digest", ""))
 
 
 def _follow_context(_=None):

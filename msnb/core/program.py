@@ -401,6 +401,7 @@ class Program:
         observed = bool(self._observed) and form is not self._own_run
         self.seconds.setdefault("observed" if observed else "compile", time.perf_counter() - started)
 
+    @garbage.later
     def _first(self, read, rest):
         """The step that compiles. When it fails, what was compiled is thrown away."""
         form, arguments = self.run, self._placed()

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import jax
 
 from msnb._atomic import writing
-from msnb.core._jax_private import eval_jaxpr, opened_module
+from msnb.core._jax_compiling import opened_module
+from msnb.core._jax_private import eval_jaxpr
 from msnb.core.compile import program_of
 from msnb.core.errors import describe
 from msnb.core.user_primitive import PrimitiveWithInfer

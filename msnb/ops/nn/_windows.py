@@ -25,8 +25,9 @@ def _chain(x, kernel, strides, padding, low):
     """One comparison a tap: XLA fuses them, and the gradient is a sum of shifted selections."""
     best = None
     for value in window_taps(x, kernel, strides, padding, low):
-        # the second condition keeps NaN, which compares false with everything
-        best = value if best is None else jnp.where((value > best) | (value != value), value, best)
+        # the second condition keeps NaN, which compares false with everything; in `lax`, as this is traced for each tap
+        larger = best is not None and lax.bitwise_or(lax.gt(value, best), lax.ne(value, value))
+        best = value if best is None else lax.select(larger, value, best)
     return best
 
 
