@@ -19,6 +19,7 @@ from msnb.common import dtype as mstype
 from msnb.core import script, trace, unrolled, varying
 from msnb.core._jax_private import placement
 from msnb.core.argument_names import parameter_names
+from msnb.core.by_values import ShapeByValues, can_run_plainly, say
 from msnb.core.errors import describe
 from msnb.core.identity import IdentityMap, attach, attached
 from msnb.core.parameter import Parameter
@@ -47,13 +48,14 @@ for _key in ("device_target", "device_id"):
 class Programs:
     """The programs of one Cell or function, by signature of the arguments."""
 
-    __slots__ = ("table", "compiled", "warned", "extras", "seen", "__weakref__")
+    __slots__ = ("table", "compiled", "warned", "extras", "seen", "plain", "__weakref__")
 
     def __init__(self):
         self.table: dict[Any, Any] = {}  # signature -> list of (dependencies, Program)
         self.extras: dict[Any, Any] = {}  # what tools make for this Cell or function, to find it again in the next call
         self.compiled: int = 0
         self.warned: bool = False
+        self.plain: dict[Any, Any] = {}  # signature -> (epoch, why it cannot be compiled, arguments in the signature)
         self.seen: list[dict[str, Any]] = []  # `varying.arguments` of what has been compiled for new signatures
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "Programs":
@@ -186,7 +188,13 @@ def call(
         name (str): Name of the program.
         extra (tuple): Further parts of the key; no id() of anything.
     """
-    program, arrays, boxes = find(root, fn, args, kwargs, name, extra)
+    try:
+        program, arrays, boxes = find(root, fn, args, kwargs, name, extra)
+    except ShapeByValues as error:
+        if _thread.frame is not None or not can_run_plainly(fn):
+            raise
+        say(name, error)
+        return fn(*args, **kwargs)
     out = program.run_recorded(arrays, boxes) if _thread.recording else program(arrays)
     if program.settings:
         program.apply_settings()
@@ -229,9 +237,19 @@ def find(
 
 
 def _compile(programs, root, fn, args, kwargs, name, key):
+    before = programs.plain.get(key)
+    if before is not None and before[0] == trace.epoch.value:
+        raise ShapeByValues(*before[1])
     params = list(root.get_parameters()) if hasattr(root, "get_parameters") else []
-    with script.collecting() as reads:
-        program = Program(name, root, fn, args, kwargs, params)
+    held = [leaf for leaf in flatten((args, kwargs))[0] if not dynamic(leaf)]
+    try:
+        with script.collecting() as reads:
+            program = Program(name, root, fn, args, kwargs, params)
+    except ShapeByValues as error:
+        if len(programs.plain) >= _MOST_SIGNATURES:
+            programs.plain.clear()
+        programs.plain[key] = trace.epoch.value, error.given, held
+        raise
     known = {id(c) for c in program.cells}
     more = [cell for cell, *_ in program.settings]
     if hasattr(root, "cells_and_names"):
@@ -246,7 +264,7 @@ def _compile(programs, root, fn, args, kwargs, name, key):
     entries[:] = entries[-3:]  # variants of one signature: training on and off, a flag or two
     if len(programs.table) > _MOST_SIGNATURES:
         programs.table.pop(next(iter(programs.table)))
-    entries.append(_Entry(program, reads, [leaf for leaf in flatten((args, kwargs))[0] if not dynamic(leaf)]))
+    entries.append(_Entry(program, reads, held))
     programs.compiled += 1
     _say_what_varies(programs, program, fn, args, kwargs)
     if (long := unrolled.sentence(program)) is not None:

@@ -9,6 +9,7 @@ from msnb import context
 from msnb.common.arguments import answered
 from msnb.core import compile, trace
 from msnb.core.autodiff import Gradient
+from msnb.core.by_values import runs_plainly
 from msnb.core.errors import describe
 from msnb.core.identity import Identity
 from msnb.core.kernel import Kernel
@@ -86,6 +87,7 @@ class _GradFunction:
         """What tells this gradient apart from others of the same function."""
         return "grad", self.flags, numbers(self.weights)
 
+    @runs_plainly
     def _trace_root(self, *args, **kwargs):
         with jax.named_scope("Default"):
             return self._run(*args, **kwargs)
@@ -193,6 +195,7 @@ class _Derived:
         """What tells this gradient apart from others of the same function."""
         return "derived", self.position, numbers(self.weights), self.has_aux, self.with_value
 
+    @runs_plainly
     def _trace_root(self, *args, **kwargs):
         with jax.named_scope("Default"):
             return self._run(*args, **kwargs)
