@@ -1,5 +1,5 @@
 """Results whose shape depends on values, such as the distinct elements of a Tensor. A compiled program has fixed
-shapes, so a function with such an operator runs operator by operator, and the Cells inside it that have none stay compiled.
+shapes, so a function with such an operator runs operator by operator; the Cells inside it that have none stay compiled.
 """
 
 from collections.abc import Callable

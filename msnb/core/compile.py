@@ -41,7 +41,7 @@ __all__ = [
 
 _thread = trace.thread
 
-for _key in ("device_target", "device_id"):
+for _key in ("device_target", "device_id", "check_bprop"):
     context.on_change(_key, lambda _: trace.epoch.bump())
 
 
@@ -81,7 +81,7 @@ class _Entry:
         self.reads = reads
         self.same = reads.same if reads.seal(program.name, program.cells) else None
         self.keep = keep
-        self.checked = context._state.check_indices
+        self.checked = _checks()
         self.epoch = trace.epoch.value
         self.state = self.current_state()
 
@@ -94,7 +94,7 @@ class _Entry:
         if self.epoch == now:
             return True
         if (
-            self.checked == context._state.check_indices
+            self.checked == _checks()
             and self.program.device == jax.config.jax_default_device
             and self.reads.same_code()
             and self.reads.same_primitives()
@@ -106,8 +106,8 @@ class _Entry:
 
     def change(self):
         """In words, what has changed since the trace; empty if nothing did."""
-        if self.checked != context._state.check_indices:
-            return "check_indices changed"
+        if self.checked != _checks():
+            return "check_indices or check_bprop changed"
         if self.program.device != jax.config.jax_default_device:
             return "the device is another"
         for cell, before, now in zip(self.program.cells, self.state, self.current_state()):
@@ -116,6 +116,10 @@ class _Entry:
                 names = [n for n in {**old, **new} if n not in old or n not in new or old[n] != new[n]]
                 return f"{', '.join(names) or 'construct'} of {type(cell).__name__} changed"
         return self.reads.change() or "the arguments are other objects"
+
+
+def _checks():
+    return context._state.check_indices, context._state.check_bprop
 
 
 _MOST_SIGNATURES = 256  # of one Cell or function; the oldest goes, with what it keeps alive

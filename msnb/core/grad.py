@@ -15,6 +15,7 @@ from msnb.core.identity import Identity
 from msnb.core.kernel import Kernel
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor, box
+from msnb.core.tree import flatten
 
 _thread = trace.thread
 _state = context._state
@@ -253,14 +254,18 @@ def _derive(fn, position, weights, has_aux, with_value):
 
 
 def stop_gradient(value: Any) -> Any:
-    """The same Tensor, through which no gradient flows.
+    """The same Tensor, or Tensors, through which no gradient flows.
 
     Args:
-        value (Tensor): Any Tensor; anything else is returned as it is.
+        value (Union[Tensor, tuple, list, dict]): A Tensor, or a collection, of whose Tensors none lets a gradient
+            through; anything else is returned as it is.
     """
-    if not isinstance(value, Tensor):
+    if isinstance(value, Tensor):
+        return box(_stop.call(value._array))
+    leaves, rebuild = flatten(value)
+    if len(leaves) == 1 and leaves[0] is value:
         return value
-    return box(_stop.call(value._array))
+    return rebuild([box(_stop.call(v._array)) if isinstance(v, Tensor) else v for v in leaves])
 
 
 _stop = Kernel("StopGradient", jax.lax.stop_gradient)

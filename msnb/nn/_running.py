@@ -162,7 +162,7 @@ class Running:
         spots = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
 
         def at_inputs(grads):
-            new = hook(tag, tuple(grads), seen.get("outputs"))
+            new = hook(tag, seen.get("outputs"), tuple(grads))
             if new is None:
                 return [None] * len(grads)
             new = new if isinstance(new, tuple) else (new,)

@@ -155,8 +155,8 @@ def _numpy_where(
 
     Returns:
         Tensor of the broadcast shape, in the element type in which `x` and `y` meet. Without `x` and `y` a tuple of
-        vectors, the places of what is not 0 along each dimension: never in a compiled graph, for how many there are depends
-        on values.
+        vectors, the places of what is not 0 along each dimension: how many there are depends on values, so never in a
+        compiled graph.
 
     Raises:
         TypeError: If only one of `x` and `y` is given.
@@ -329,7 +329,7 @@ def _known(op, x):
 
 @spelling(function="masked_select", method="masked_select")
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
-    """The elements of a Tensor where a mask is True, as a vector, whose length depends on values: never in a compiled graph.
+    """The elements of a Tensor where a mask is True, as a vector; its length depends on values, no graph can hold it.
 
     Args:
         input (Tensor): The elements.
