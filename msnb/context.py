@@ -111,7 +111,7 @@ _ROWS = {
     "print_file_path": ("", file, "ops.Print writes to the screen"),
     "reserve_class_name_in_scope": (True, Bool),
     "max_call_depth": (1000, Between(Int, 1, 2**31 - 1), "calls are limited by Python's own recursion limit"),
-    "check_bprop": (False, Bool, "a bprop is checked while it is traced"),
+    "check_bprop": (False, Bool),
     "check_indices": (False, Bool),
     "show_progress": (True, Bool),
     "enable_sparse": (False, Bool, "sparse Tensors need no switch"),

@@ -259,6 +259,8 @@ def get_py_obj_dtype(obj: Any) -> Type:
         return TensorType(from_numpy_dtype(dtype))
     if isinstance(obj, Type):
         return type_type
+    if isinstance(obj, type):
+        return pytype_to_dtype(obj)
     if callable(obj):
         return function
     return pytype_to_dtype(type(obj))
