@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 FILE = Path(__file__).with_name("layers.npz")
-IMAGE, ROWS = "f(2,4,6,6)", "f(3,4)"
+IMAGE, ROWS, VOLUME = "f(2,4,6,6)", "f(3,4)", "f(2,2,4,5,3)"
 
 # name: (Cell, inputs, remarks); remarks: "train", "first" (only the first input has a gradient, in r1.1 or here),
 # "sparse" (MindSpore's gradient of the Parameter is sparse)
@@ -63,12 +63,27 @@ CASES = {
     "conv2d_transpose_pad": ("nn.Conv2dTranspose(4, 3, 4, stride=2, pad_mode='pad', padding=1)", IMAGE),
     "conv2d_transpose_valid": ("nn.Conv2dTranspose(4, 3, 3, stride=2, pad_mode='valid')", IMAGE),
     "conv1d_transpose": ("nn.Conv1dTranspose(4, 3, 3, stride=2, pad_mode='pad', padding=1)", "f(2,4,7)"),
+    "conv3d_same": ("nn.Conv3d(2, 4, 3, stride=2, has_bias=True)", VOLUME),
+    "conv3d_valid": ("nn.Conv3d(2, 4, (1, 2, 3), pad_mode='valid', dilation=(1, 2, 1))", VOLUME),
+    "conv3d_pad": ("nn.Conv3d(2, 4, (3, 2, 2), pad_mode='pad', padding=(1, 0, 2, 1, 0, 1), group=2)", VOLUME),
+    "conv3d_transpose_same": ("nn.Conv3dTranspose(2, 3, 3, stride=2, has_bias=True)", VOLUME),
+    "conv3d_transpose_valid": ("nn.Conv3dTranspose(2, 4, 2, stride=3, pad_mode='valid', group=2)", VOLUME),
+    "conv3d_transpose_pad": (
+        "nn.Conv3dTranspose(2, 3, 3, stride=2, pad_mode='pad', padding=1, output_padding=(1, 0, 1))",
+        VOLUME,
+    ),
     "max_pool2d": ("nn.MaxPool2d(3, 2)", IMAGE),
     "max_pool2d_same": ("nn.MaxPool2d(kernel_size=2, stride=(2, 1), pad_mode='SAME')", IMAGE),
     "avg_pool2d": ("nn.AvgPool2d((2, 3), 2)", IMAGE),
     "avg_pool2d_same": ("nn.AvgPool2d(3, 2, 'same')", IMAGE),
     "max_pool1d": ("nn.MaxPool1d(3, 2)", "f(2,4,7)"),
     "avg_pool1d": ("nn.AvgPool1d(3, 2)", "f(2,4,7)"),
+    "max_pool2d_pad": ("nn.MaxPool2d(3, 2, pad_mode='pad', padding=(1, 0), ceil_mode=True)", "f(2,4,7,6)"),
+    "max_pool2d_dilated": ("nn.MaxPool2d((3, 2), 1, pad_mode='pad', padding=1, dilation=2)", IMAGE),
+    "avg_pool2d_pad": ("nn.AvgPool2d(3, 2, pad_mode='pad', padding=1, count_include_pad=False)", IMAGE),
+    "avg_pool2d_divisor": ("nn.AvgPool2d((2, 3), 2, pad_mode='pad', ceil_mode=True, divisor_override=3)", IMAGE),
+    "max_pool1d_pad": ("nn.MaxPool1d(3, 2, pad_mode='pad', padding=1, dilation=2)", "f(2,4,7)"),
+    "avg_pool1d_pad": ("nn.AvgPool1d(4, 2, pad_mode='pad', padding=2, ceil_mode=True)", "f(2,4,7)"),
     "adaptive_avg_pool2d": ("nn.AdaptiveAvgPool2d((4, 3))", "f(2,4,6,7)"),
     "adaptive_max_pool2d": ("nn.AdaptiveMaxPool2d((None, 3))", "f(2,4,6,7)"),
     "batch_norm1d": ("nn.BatchNorm1d(4)", ROWS, "train"),

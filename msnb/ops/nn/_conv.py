@@ -38,6 +38,14 @@ def same_pads(n, k, s, d=1):
     return total // 2, total - total // 2
 
 
+def transposed_length(pad_mode, n, kernel, stride, dilation, before=0, after=0, extra=0):
+    """How long a transposed convolution makes a dimension of length `n`."""
+    reach = dilation * (kernel - 1) + 1
+    if pad_mode == "pad":
+        return (n - 1) * stride + reach - before - after + extra
+    return n * stride + (max(reach - stride, 0) if pad_mode == "valid" else 0)
+
+
 def check_images(op, x, w, dims, group):
     """Raise unless images and weights of `dims` spatial dimensions fit together."""
     _check.dtype_in(op, "x", x, _check.FLOAT)
