@@ -1,0 +1,89 @@
+"""`OnnxCell`: a GraphCell of an ONNX model, with a graph for each shape that it is given."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from msnb.core._jax_private import is_tracer
+from msnb.core.tensor import Tensor
+from msnb.ir.anf import FuncGraph, TensorType
+from msnb.nn.graph_cell import GraphCell
+
+from .reader import NeedsValue, type_of
+
+Build = Callable[[Mapping[str, TensorType], Mapping[str, np.ndarray]], FuncGraph]
+
+
+class OnnxCell(GraphCell):
+    """A Cell that runs an ONNX model; `msnb.load_onnx` makes it.
+
+    Args:
+        graph (FuncGraph): The graph for the shapes it was loaded with.
+        build (Callable): Makes the graph for inputs of other types, and with values of inputs that decide on shapes.
+        kinds (dict): {name: TensorType} of the model's inputs.
+
+    Inputs:
+        What the model takes, in its order.
+
+    Outputs:
+        What it returns: a Tensor, or a tuple of them.
+
+    Raises:
+        ValueError: If the inputs are not of a type and number of dimensions that the model takes.
+
+    Supported Platforms:
+        ``CPU`` ``GPU`` ``TPU``
+    """
+
+    def __init__(self, graph: FuncGraph, build: Build, kinds: Mapping[str, TensorType]) -> None:
+        super().__init__(graph)
+        self._build = build
+        self._kinds = dict(kinds)
+        self._graphs = {self._key(graph): graph}
+        self._decides = set()
+
+    def construct(self, *inputs: Any) -> Any:
+        self._choose(inputs)
+        return super().construct(*inputs)
+
+    def _choose(self, inputs):
+        """Make `graph` the graph for these inputs."""
+        names = list(self._kinds)
+        if len(inputs) != len(names):
+            return  # GraphCell says so
+        given = {name: type_of(x.shape, x._array.dtype) for name, x in zip(names, inputs, strict=True)}
+        for name, kind in given.items():
+            known = self._kinds[name]
+            if kind.dtype != known.dtype or len(kind.shape) != len(known.shape):
+                raise ValueError(
+                    f"The input '{name}' of the model should be a Tensor of {known.dtype} with {len(known.shape)} "
+                    f"dimensions, but got {kind}."
+                )
+        samples = {}
+        while True:
+            values = tuple((name, samples[name].tobytes()) for name in sorted(self._decides & samples.keys()))
+            key = (tuple(given.values()), values)
+            try:
+                if self._decides <= samples.keys():
+                    if key not in self._graphs:
+                        self._graphs[key] = self._build(given, samples)
+                    self.graph = self._graphs[key]
+                    return
+            except NeedsValue as error:
+                self._decides.add(error.name)
+            for name, x in zip(names, inputs, strict=True):
+                if name in self._decides:
+                    samples[name] = _value(name, x)
+
+    def _key(self, graph):
+        return tuple(node.types[0] for node in graph.parameters if not node.is_weight), ()
+
+
+def _value(name, x):
+    if is_tracer(x._array):
+        raise ValueError(
+            f"The input '{name}' of the model decides on shapes, which a compiled program has to know; run the network "
+            "in PYNATIVE mode, or make the input an initializer of the model."
+        )
+    return np.asarray(x._array) if isinstance(x, Tensor) else np.asarray(x)

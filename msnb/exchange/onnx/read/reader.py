@@ -1,0 +1,487 @@
+"""From the messages of a model to a graph of MindSpore's operators: names, shapes, constants, and graphs within."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from msnb.core.operator import _ABSENT, REGISTRY
+from msnb.core.tensor import Tensor, box
+from msnb.formats import onnx
+from msnb.ir.anf import AnfNode, CNode, FuncGraph, ParameterNode, TensorType, ValueNode
+from msnb.ir.read import dtype_name
+
+Handler = Callable[..., Any]
+HANDLERS: dict[str, Handler] = {}  # "Conv", or "com.microsoft.Gelu" -> what makes our nodes of such a node
+
+_NEWEST = 26  # of the opsets that the handlers were written after
+
+
+class Unread(NotImplementedError):
+    """msnb has nothing for an operator of a model, or not with these attributes."""
+
+
+class NeedsValue(Exception):
+    """An input of the model decides on shapes: the graph is another one for other values.
+
+    Attributes:
+        name (str): The input.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"the input '{name}' decides on shapes")
+        self.name: str = name
+
+
+class Ref(NamedTuple):
+    """A result of a node.
+
+    Attributes:
+        node (AnfNode): The node.
+        slot (int): Which of its results.
+    """
+
+    node: AnfNode
+    slot: int = 0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its dimensions."""
+        return self.node.types[self.slot].shape
+
+    @property
+    def rank(self) -> int:
+        """How many it has."""
+        return len(self.shape)
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Its element type."""
+        return numpy_type(self.node.types[self.slot].dtype)
+
+    @property
+    def is_float(self) -> bool:
+        """Whether that is one of floating point."""
+        return "float" in self.dtype.name
+
+    @property
+    def value(self) -> np.ndarray | None:
+        """The array of a constant, else None."""
+        return self.node.value if isinstance(self.node, ValueNode) else None
+
+
+class Node(NamedTuple):
+    """A node of the model.
+
+    Attributes:
+        op (str): Its operator.
+        inputs (list): What it takes, None for what is left out.
+        attrs (dict): Its attributes, see `formats.onnx.attributes`.
+        outputs (list[str]): Names of its results, "" for one that nobody wants.
+        version (int): Of the set of operators.
+    """
+
+    op: str
+    inputs: list[Ref | None]
+    attrs: dict[str, Any]
+    outputs: list[str]
+    version: int
+
+    def attr(self, name: str, default: Any = None) -> Any:
+        """An attribute."""
+        return self.attrs.get(name, default)
+
+    def input(self, place: int) -> Ref | None:
+        """What it takes at a place, None where that is left out."""
+        return self.inputs[place] if place < len(self.inputs) else None
+
+
+def handles(*names: str) -> Callable[[Handler], Handler]:
+    """Decorator: what makes our nodes of ONNX's of these names, called as ``handler(r, node)``."""
+
+    def enter(handler):
+        for name in names:
+            HANDLERS[name] = handler
+        return handler
+
+    return enter
+
+
+def numpy_type(name: str) -> np.dtype:
+    """The numpy dtype that MindSpore spells so."""
+    import ml_dtypes
+
+    name = name.lower()
+    return np.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else np.dtype(name)
+
+
+def type_of(shape: Iterable[int], dtype: Any) -> TensorType:
+    """The TensorType of an array."""
+    dtype = np.dtype(dtype)
+    return TensorType(dtype_name(dtype), tuple(int(n) for n in shape), dtype.itemsize)
+
+
+class Weights(Mapping[str, np.ndarray]):
+    """The initializers of a model by name; each is read when it is asked for."""
+
+    def __init__(self, tensors: Iterable[dict[str, Any]], folder: Any) -> None:
+        self._tensors: dict[str, dict[str, Any]] = {tensor.get("name", ""): tensor for tensor in tensors}
+        self._folder = folder
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return onnx.array(self._tensors[name], self._folder)
+
+    def __iter__(self):
+        return iter(self._tensors)
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def message(self, name: str) -> dict[str, Any]:
+        """The Tensor message."""
+        return self._tensors[name]
+
+
+class Reader:
+    """Makes the nodes of one graph.
+
+    Attributes:
+        model (Model): What all graphs of a model share.
+        nodes (list[CNode]): The nodes so far.
+        scope (str): Where the node that is read stands.
+    """
+
+    def __init__(self, model: "Shared", parent: "Reader | None" = None) -> None:
+        self.model: Shared = model
+        self.parent: Reader | None = parent
+        self.nodes: list[CNode] = []
+        self.names: dict[str, Ref] = {}
+        self.captured: list[tuple[Ref, ParameterNode]] = []
+        self.scope: str = "Default"
+        self.version: int = model.version
+
+    # ------------------------------------------------------------------ values
+    def find(self, name: str) -> Ref:
+        """What a name stands for, here or in a graph around this one."""
+        found = self.names.get(name)
+        if found is not None:
+            return found
+        if self.parent is None:
+            raise ValueError(f"The ONNX model uses the value '{name}', which nothing makes.")
+        outer = self.parent.find(name)
+        if isinstance(outer.node, ValueNode):
+            return outer
+        return self.capture(outer, name)
+
+    def capture(self, outer: Ref, name: str = "free") -> Ref:
+        """A value of a graph around this one as a parameter of this one."""
+        for known, made in self.captured:
+            if known == outer:
+                return Ref(made)
+        made = ParameterNode(name, (outer.node.types[outer.slot],))
+        self.captured.append((outer, made))
+        found = self.names[name] = Ref(made)
+        return found
+
+    def const(self, value: Any, dtype: Any = None) -> Ref:
+        """A constant."""
+        value = np.asarray(value, dtype)
+        return Ref(ValueNode(value, (type_of(value.shape, value.dtype),)))
+
+    def like(self, number: float, x: Ref) -> Ref:
+        """A number in the element type of a value."""
+        return self.const(number, x.dtype)
+
+    def static(self, x: Ref | None) -> np.ndarray:
+        """The value of what decides on shapes.
+
+        Raises:
+            NeedsValue: If it is an input of the model.
+            Unread: If it is computed of one.
+        """
+        if x is None:
+            raise Unread("an input is missing")
+        if x.value is not None:
+            return x.value
+        node = x.node
+        if isinstance(node, ParameterNode):
+            if node.name in self.model.samples:
+                self.model.used.add(node.name)
+                return self.model.samples[node.name]
+            if node.is_weight:
+                return self.model.weights[node.name]
+            if self.parent is None:
+                raise NeedsValue(node.name)
+        if isinstance(node, CNode):
+            return self._computed(x)
+        raise Unread("its shape depends on values that are only known when it runs")
+
+    def _computed(self, x):
+        """A value that was computed of what `static` knows: the node is run."""
+        node = x.node
+        inputs = [self.static(Ref(source, slot)) for source, slot in node.uses]
+        op = REGISTRY.get(node.op) or REGISTRY.get(f"_{node.op}")
+        if op is None:
+            raise Unread("its shape depends on values that are only known when it runs")
+        out = op.again(node.attrs, node.layout, [Tensor(v) for v in inputs])
+        return (out if isinstance(out, tuple) else (out,))[x.slot].asnumpy()
+
+    def ints(self, x: Ref | None) -> tuple[int, ...]:
+        """The whole numbers of what decides on shapes."""
+        return tuple(int(n) for n in np.atleast_1d(self.static(x)))
+
+    # ------------------------------------------------------------------ calls
+    def __call__(self, name: str, *args: Any, **attributes: Any) -> Any:
+        """Call an operator of msnb: its inputs in order, its attributes by name. Of constants the value is computed.
+
+        Returns:
+            Ref, or a tuple of them.
+        """
+        op = REGISTRY.get(name) or REGISTRY[f"_{name}"]
+        settings = dict(op.bind_attributes((), attributes))
+        layout, tensors = [], []
+        for place, declared in enumerate(op.inputs):
+            arg = args[place] if place < len(args) else declared.default
+            if arg is _ABSENT:
+                raise TypeError(f"For '{name}', the input '{declared.name}' is missing.")
+            if declared.kind is not None:
+                layout.append(-1)
+                settings[declared.name] = declared.kind(arg, declared.name, op.name)
+            elif declared.many:
+                layout.append((len(arg),))
+                tensors.extend(arg)
+            elif arg is None:
+                layout.append(0)
+            else:
+                layout.append(1)
+                tensors.append(arg if isinstance(arg, Ref) else self.const(arg))
+        layout = None if all(entry == 1 for entry in layout) else tuple(layout)
+        if all(t.value is not None for t in tensors) and sum(t.value.size for t in tensors) < 1 << 16:
+            out = op.again(settings, layout, [Tensor(t.value) for t in tensors])
+            many = isinstance(out, (tuple, list))
+            made = tuple(self.const(v.asnumpy()) for v in (out if many else (out,)))
+            return made if many else made[0]
+        many, types = _abstract(op, settings, layout, tensors)
+        node = CNode(
+            op.name.removeprefix("_"),
+            tuple(t.node for t in tensors),
+            tuple(t.slot for t in tensors),
+            types,
+            attrs=settings,
+            scope=self.scope,
+            id=self.model.count(),
+            layout=layout,
+        )
+        self.nodes.append(node)
+        made = tuple(Ref(node, slot) for slot in range(len(types)))
+        return made if many else made[0]
+
+    def control(self, op: str, inputs: Sequence[Ref], types: Sequence[TensorType], graphs: Sequence[FuncGraph]) -> Any:
+        """Add a branch or a loop; its results."""
+        node = CNode(
+            op,
+            tuple(x.node for x in inputs),
+            tuple(x.slot for x in inputs),
+            tuple(types),
+            scope=self.scope,
+            graphs=tuple(graphs),
+            id=self.model.count(),
+        )
+        self.nodes.append(node)
+        return tuple(Ref(node, slot) for slot in range(len(types)))
+
+    # ------------------------------------------------------------------ what many handlers need
+    def cast(self, x: Ref, dtype: Any) -> Ref:
+        """The value in another element type."""
+        dtype = np.dtype(dtype)
+        if x.dtype == dtype:
+            return x
+        return self("Cast", x, _mindspore(dtype))
+
+    def reshape(self, x: Ref, shape: Iterable[int]) -> Ref:
+        """The value in another shape."""
+        shape = tuple(int(n) for n in shape)
+        return x if shape == x.shape else self("Reshape", x, shape)
+
+    def transpose(self, x: Ref, perm: Iterable[int]) -> Ref:
+        """The value with its axes in another order."""
+        perm = tuple(int(p) for p in perm)
+        return x if perm == tuple(range(len(perm))) else self("Transpose", x, perm)
+
+    # ------------------------------------------------------------------ graphs
+    def run(self, nodes: Iterable[dict[str, Any]]) -> None:
+        """Read nodes in order."""
+        for message in nodes:
+            op, domain = message.get("op_type", ""), message.get("domain", "")
+            key = op if domain in ("", "ai.onnx") else f"{domain}.{op}"
+            function = self.model.functions.get((domain, op))
+            handler = HANDLERS.get(key)
+            scope, self.scope = self.scope, self._scope_of(message)
+            try:
+                if function is not None:
+                    results = self.call_function(function, message)
+                elif handler is None:
+                    raise Unread("msnb has no operator for it")
+                else:
+                    inputs = [self.find(name) if name else None for name in message.get("input", [])]
+                    attrs = onnx.attributes(message)
+                    node = Node(op, inputs, attrs, message.get("output", []), self.version)
+                    results = handler(self, node)
+            except Unread as error:
+                self.model.missing.setdefault((key, str(error)), message.get("name") or self.scope)
+                results = ()
+            finally:
+                self.scope = scope
+            results = (results,) if isinstance(results, Ref) else tuple(results or ())
+            for number, name in enumerate(message.get("output", [])):
+                if not name:
+                    continue
+                if number < len(results) and results[number] is not None:
+                    self.names[name] = results[number]
+                elif self.model.missing:  # goes on, to find what else is missing
+                    raise _Stop
+                else:
+                    self.model.missing.setdefault((key, f"msnb does not compute its result {number}"), name)
+                    raise _Stop
+
+    def _scope_of(self, message):
+        """A scope of a node's name: ``/layer1/conv/Conv`` stands in ``Default/layer1/conv``."""
+        parts = [part for part in message.get("name", "").split("/")[:-1] if part]
+        return "/".join(["Default", *parts]) if parts else "Default"
+
+    def call_function(self, function: dict[str, Any], message: dict[str, Any]) -> list[Ref | None]:
+        """The results of a function of the model's own: its nodes are read in its place."""
+        given = onnx.attributes(message)
+        inner = dict(zip(function.get("input", []), message.get("input", []), strict=False))
+        around, version = self.names, self.version
+        values = {name: self.find(outer) for name, outer in inner.items() if outer}
+        for opset in function.get("opset_import", []):
+            if opset.get("domain", "") in ("", "ai.onnx"):
+                self.version = opset.get("version", version)
+        defaults = {m.get("name"): m for m in function.get("attribute_proto", [])}
+        own = {m.get("name"): m for m in message.get("attribute", [])}
+        self.names = values
+        try:
+            self.run([_with_attributes(node, {**defaults, **own}) for node in function.get("node", [])])
+            results = [self.names.get(name) for name in function.get("output", [])]
+        finally:
+            self.names, self.version = around, version
+        del given
+        return results
+
+    def inner(self, message: dict[str, Any], inputs: Sequence[tuple[Any, TensorType]]) -> tuple["Reader", list[Ref]]:
+        """Read a graph within, whose inputs are values that only it knows; what made it, and its outputs.
+
+        Args:
+            message (dict): The Graph message.
+            inputs (Sequence): For each input a Ref that it stands for, or None and its type.
+        """
+        reader = Reader(self.model, self)
+        reader.version = self.version
+        reader.scope = self.scope
+        reader.parameters = []
+        for info, (known, kind) in zip(message.get("input", []), inputs, strict=False):
+            if known is not None and known.value is not None:
+                reader.names[info.get("name", "")] = known
+                continue
+            node = ParameterNode(info.get("name", ""), (kind,))
+            reader.parameters.append(node)
+            reader.names[info.get("name", "")] = Ref(node)
+        reader.initializers(message)
+        reader.run(message.get("node", []))
+        return reader, [reader.find(value.get("name", "")) for value in message.get("output", [])]
+
+    def inline(self, message: dict[str, Any], inputs: Sequence[Ref]) -> list[Ref]:
+        """Read a graph within in place of the node that has it."""
+        around = dict(self.names)
+        for info, value in zip(message.get("input", []), inputs, strict=False):
+            self.names[info.get("name", "")] = value
+        self.initializers(message)
+        self.run(message.get("node", []))
+        results = [self.find(value.get("name", "")) for value in message.get("output", [])]
+        self.names = around
+        return results
+
+    def initializers(self, message: dict[str, Any]) -> None:
+        """The constants of a graph within."""
+        for tensor in message.get("initializer", []):
+            self.names[tensor.get("name", "")] = self.const(onnx.array(tensor, self.model.folder))
+
+    parameters: list[ParameterNode]
+
+
+class _Stop(Exception):
+    """Nothing that follows can be read."""
+
+
+def _with_attributes(node, given):
+    """A node of a function with the attributes that refer to those of the function."""
+    made = []
+    for message in node.get("attribute", []):
+        wanted = message.get("ref_attr_name")
+        if not wanted:
+            made.append(message)
+        elif wanted in given:
+            made.append({**given[wanted], "name": message.get("name", "")})
+    return {**node, "attribute": made}
+
+
+def _mindspore(dtype):
+    from msnb.common import dtype as mstype
+
+    return mstype.pytype_to_dtype(dtype) if not hasattr(mstype, dtype.name) else getattr(mstype, _plain(dtype.name))
+
+
+def _plain(name):
+    return "bool_" if name == "bool" else name
+
+
+def _abstract(op, settings, layout, tensors):
+    """(whether there are many results, their types) of a call, without running it."""
+    shape = []
+
+    def run(*arrays):
+        out = op.again(settings, layout, [box(a) for a in arrays])
+        shape.append(isinstance(out, (tuple, list)))
+        return [o._array for o in (out if shape[-1] else (out,))]
+
+    outs = jax.eval_shape(run, *[jax.ShapeDtypeStruct(t.shape, t.dtype) for t in tensors])
+    return shape[-1], tuple(type_of(o.shape, o.dtype) for o in outs)
+
+
+class Shared:
+    """What all graphs of a model share.
+
+    Attributes:
+        weights (Weights): Its initializers.
+        functions (dict): Functions of its own, by domain and name.
+        samples (dict): Arrays for inputs that decide on shapes.
+        used (set): Those of them that were asked for.
+        missing (dict): (operator, why) -> name of the first node that cannot be read.
+    """
+
+    def __init__(self, message: dict[str, Any], folder: Any, samples: Mapping[str, np.ndarray] | None = None) -> None:
+        self.folder = folder
+        self.message: dict[str, Any] = message
+        self.weights: Weights = Weights(message["graph"].get("initializer", []), folder)
+        self.functions: dict[Any, dict[str, Any]] = {
+            (f.get("domain", ""), f.get("name", "")): f for f in message.get("functions", [])
+        }
+        self.samples: Mapping[str, np.ndarray] = samples or {}
+        self.used: set[str] = set()
+        self.missing: dict[tuple[str, str], str] = {}
+        self.version: int = 1
+        self._count = 0
+        for opset in message.get("opset_import", []):
+            if opset.get("domain", "") in ("", "ai.onnx"):
+                self.version = opset.get("version", 1)
+
+    def count(self) -> int:
+        """The number of the next node."""
+        self._count += 1
+        return self._count - 1
+
+
+Stop = _Stop
+NEWEST = _NEWEST

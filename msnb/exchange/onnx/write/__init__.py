@@ -1,0 +1,170 @@
+"""Networks as ONNX models: every operator by its lowering, and what has none by what its kernel computes."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from msnb._version import __version__
+from msnb.core.tensor import Tensor
+from msnb.exchange.tracing import traced
+from msnb.formats import onnx
+from msnb.ir.anf import FuncGraph
+
+from . import activations, arithmetic, convolutions, indexing, norms, recurrent, shapes  # noqa: F401 - register
+from .builder import IR_VERSION, OPSET, Builder, Extent, File, Refused, Value, lowerings, primitives, type_of
+from .graphs import Missing, write_nodes
+from .symbolic import merged, sizes_of
+
+if TYPE_CHECKING:  # named in annotations alone
+    from msnb.nn.cell import Cell
+
+__all__ = ["OPSET", "Builder", "Refused", "lowerings", "model_of", "primitives", "write"]
+
+
+def write(net: "Cell | Callable[..., Any]", inputs: Sequence[Any], path: str | os.PathLike[str]) -> None:
+    """Write a network as an ONNX model.
+
+    Args:
+        net (Union[Cell, Callable]): The network; what is written is how it computes in evaluation.
+        inputs (Sequence): What it is called with. An axis of a Tensor that is None, as of
+            ``Tensor(shape=[None, 3], dtype=mindspore.float32)``, is of any length.
+        path (str): The file. Weights of more than 2 GB stand beside it.
+
+    Raises:
+        NotImplementedError: If operators of the network have no form in ONNX; all of them are named.
+    """
+    onnx.save(model_of(graph_of(net, inputs)), path)
+
+
+def graph_of(net: Any, inputs: Sequence[Any]) -> FuncGraph:
+    """The graph of a network in evaluation; of lengths that are None the types have an `Extent`."""
+    open_ = [(i, axis) for i, x in enumerate(inputs) for axis, n in enumerate(_shape(x)) if n is None]
+    if not open_:
+        return traced(net, *inputs)
+    sizes = sizes_of(open_)
+    graphs = []
+    for turn in (0, 1):
+        given = []
+        for i, x in enumerate(inputs):
+            shape = [sizes[i, axis][turn] if n is None else n for axis, n in enumerate(_shape(x))]
+            given.append(Tensor(np.zeros(shape, x._array.dtype)) if None in _shape(x) else x)
+        graphs.append(traced(net, *given))
+    names = [node.name for node in graphs[0].parameters if not node.is_weight]
+    try:
+        return merged(graphs, {(names[i], axis): lengths for (i, axis), lengths in sizes.items()})
+    except Refused as error:
+        raise Refused(
+            f"For 'export', an axis that is None has to be of any length, but {error}. Give its length: "
+            "Tensor(numpy.zeros(shape))."
+        ) from None
+
+
+def _shape(value):
+    return tuple(getattr(value, "shape", None) or ())
+
+
+def model_of(graph: FuncGraph) -> dict[str, Any]:
+    """The Model message of a graph.
+
+    Raises:
+        NotImplementedError: If operators have no form in ONNX; all of them are named.
+    """
+    file, missing = File(), Missing()
+    b = Builder(file)
+    env, inputs, weights = {}, [], []
+    for node in graph.parameters:
+        name = file.name(node.name)
+        value = Value(name, *type_of(node.types[0]))
+        env[node] = (value,)
+        if node.is_weight:
+            weights.append((node.name, value))
+        else:
+            file.inputs[node.name] = name
+            inputs.append(value)
+    results = write_nodes(b, graph, env, missing)
+    count = len(results) - graph.written
+    missing.raise_any(graph.name)
+    outputs = []
+    for number, value in enumerate(results[:count]):
+        kind = type_of(graph.outputs[number][0].types[graph.outputs[number][1]]) if value.known is None else None
+        name = file.name("output" if count == 1 else f"output_{number}")
+        b.nodes.append({"input": [value.name], "output": [name], "name": name, "op_type": "Identity", "attribute": []})
+        outputs.append(Value(name, *(kind or (value.dtype, value.shape))))
+    nodes = _joined(_used(b.nodes, {v.name for v in outputs}), {v.name for v in outputs})
+    needed = _needed(nodes)
+    constants = {name: value for name, value in file.constants.items() if name in needed}
+    initializers = [onnx.tensor(value, name) for name, value in constants.items()]
+    for name, value in weights:
+        if value.name in needed:
+            initializers.append(onnx.tensor(np.asarray(graph.weights[name]), value.name))
+    return {
+        "ir_version": IR_VERSION,
+        "producer_name": "msnb",
+        "producer_version": __version__,
+        "graph": {
+            "node": nodes,
+            "name": graph.name,
+            "initializer": initializers,
+            "input": [_told(value) for value in inputs],
+            "output": [_told(value) for value in outputs],
+        },
+        "opset_import": [{"domain": "", "version": OPSET}],
+    }
+
+
+def _told(value):
+    shape = [str(n) if isinstance(n, Extent) else n for n in value.shape]
+    return onnx.value_info(value.name, value.dtype, shape)
+
+
+def _inner(node):
+    return [a["g"] for a in node["attribute"] if "g" in a]
+
+
+def _needed(nodes):
+    """Names that nodes read, those within included."""
+    found = set()
+    for node in nodes:
+        found.update(node["input"])
+        for graph in _inner(node):
+            found |= _needed(graph["node"]) | {value["name"] for value in graph["output"]}
+    return found
+
+
+def _used(nodes, wanted):
+    """The nodes that something depends on."""
+    kept = []
+    for node in reversed(nodes):
+        if wanted.isdisjoint(node["output"]):
+            continue
+        for graph in _inner(node):
+            graph["node"] = _used(graph["node"], {value["name"] for value in graph["output"]})
+        wanted = wanted | _needed([node])
+        kept.append(node)
+    return kept[::-1]
+
+
+def _joined(nodes, outputs):
+    """The nodes with what only renames a result left out: it has the output's name at once."""
+    by_result = {name: node for node in nodes for name in node["output"]}
+    readers: dict[str, int] = {}
+    for name in (name for node in nodes for name in (*node["input"], *_needed_within(node))):
+        readers[name] = readers.get(name, 0) + 1
+    kept = []
+    for node in nodes:
+        kept.append(node)
+        if node["op_type"] != "Identity" or node["output"][0] not in outputs:
+            continue
+        source = node["input"][0]
+        made = by_result.get(source)
+        if made is None or readers[source] != 1:
+            continue
+        made["output"] = [node["output"][0] if name == source else name for name in made["output"]]
+        kept.pop()
+    return kept
+
+
+def _needed_within(node):
+    return [name for graph in _inner(node) for name in _needed(graph["node"])]

@@ -1,0 +1,266 @@
+"""Lowerings of what works element by element, of reductions and of products of matrices."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from msnb import ops
+from msnb.core.operator import REGISTRY
+
+from .builder import Builder, Value, lowerings
+from .primitives import arithmetic, cast_as_xla, compare, reduced
+
+Axis = int | Sequence[int]
+
+
+def axes_of(axis: Any, rank: int) -> list[int]:
+    """The axes of a reduction, counted from 0: all of them for ()."""
+    if axis is None or axis == ():
+        return list(range(rank))
+    return sorted({int(a) % rank for a in ([axis] if isinstance(axis, int) else axis)})
+
+
+# ---------------------------------------------------------------------- one value
+def _unary(operator, op):
+    @lowerings.register(operator)
+    def lower(b: Builder, x: Value) -> Any:
+        if not x.is_float and op not in ("Neg", "Abs", "Sign"):
+            return NotImplemented
+        return b.op(op, b.cast(x, b.computing(x.dtype)))
+
+
+for _operator, _op in {
+    ops.Exp: "Exp",
+    ops.Log: "Log",
+    ops.Sqrt: "Sqrt",
+    ops.Neg: "Neg",
+    ops.Abs: "Abs",
+    ops.Sign: "Sign",
+    ops.Floor: "Floor",
+    ops.Ceil: "Ceil",
+    ops.Erf: "Erf",
+    ops.Sin: "Sin",
+    ops.Cos: "Cos",
+    ops.Tan: "Tan",
+    ops.Asin: "Asin",
+    ops.ACos: "Acos",
+    ops.Atan: "Atan",
+    ops.Sinh: "Sinh",
+    ops.Cosh: "Cosh",
+    ops.Asinh: "Asinh",
+    ops.Acosh: "Acosh",
+    ops.Atanh: "Atanh",
+    ops.Reciprocal: "Reciprocal",
+    ops.Inv: "Reciprocal",
+}.items():
+    _unary(_operator, _op)
+
+
+@lowerings.register(ops.Square)
+def _square(b, x):
+    return arithmetic(b, "Mul", (x, x))
+
+
+@lowerings.register(ops.LogicalNot)
+def _logical_not(b, x):
+    return b.op("Not", b.cast(x, "bool"))
+
+
+@lowerings.register(ops.IsNan)
+def _is_nan(b, x):
+    return b.op("IsNaN", x, dtype="bool") if x.dtype in ("float32", "float64") else NotImplemented
+
+
+@lowerings.register(ops.IsInf)
+def _is_inf(b, x):
+    return b.op("IsInf", x, dtype="bool") if x.dtype in ("float32", "float64") else NotImplemented
+
+
+@lowerings.register(ops.Identity)
+def _identity(b, x):
+    return x
+
+
+@lowerings.register(REGISTRY["StopGradient"])
+def _stop_gradient(b, x):
+    return x
+
+
+@lowerings.register(ops.Cast)
+def _cast(b, x, type):
+    if b.dtype == "bool" or x.dtype == "bool" or x.is_float == ("float" in b.dtype):
+        return cast_as_xla(b, x, b.dtype)
+    return cast_as_xla(b, x, b.dtype) if "float" in b.dtype else NotImplemented
+
+
+# ---------------------------------------------------------------------- two values
+def _binary(operator, op):
+    @lowerings.register(operator)
+    def lower(b: Builder, x: Value, y: Value) -> Any:
+        return NotImplemented if b.dtype in ("bool", "complex64", "complex128") else arithmetic(b, op, (x, y))
+
+
+for _operator, _op in {
+    ops.Add: "Add",
+    ops.Sub: "Sub",
+    ops.Mul: "Mul",
+    ops.Maximum: "Max",
+    ops.Minimum: "Min",
+}.items():
+    _binary(_operator, _op)
+
+
+def _division(operator):
+    @lowerings.register(operator)
+    def lower(b: Builder, x: Value, y: Value) -> Any:
+        return arithmetic(b, "Div", (x, y)) if "float" in b.dtype else NotImplemented
+
+
+for _operator in (ops.RealDiv, ops.Div, REGISTRY["_TrueDiv"]):
+    _division(_operator)
+
+
+@lowerings.register(ops.Pow)
+def _pow(b, x, y):
+    if "float" not in b.dtype:
+        return NotImplemented
+    return arithmetic(b, "Pow", (x, y))
+
+
+@lowerings.register(ops.AddN)
+def _add_n(b, inputs):
+    return arithmetic(b, "Add", inputs) if b.dtype != "bool" else NotImplemented
+
+
+def _comparison(operator, op):
+    @lowerings.register(operator)
+    def lower(b: Builder, x: Value, y: Value) -> Value:
+        return compare(b, op, x, y)
+
+
+for _operator, _op in {
+    ops.Equal: "Equal",
+    ops.NotEqual: "NotEqual",
+    ops.Less: "Less",
+    ops.LessEqual: "LessOrEqual",
+    ops.Greater: "Greater",
+    ops.GreaterEqual: "GreaterOrEqual",
+}.items():
+    _comparison(_operator, _op)
+
+
+def _logic(operator, op):
+    @lowerings.register(operator)
+    def lower(b: Builder, x: Value, y: Value) -> Value:
+        return b.op(op, b.cast(x, "bool"), b.cast(y, "bool"))
+
+
+for _operator, _op in {ops.LogicalAnd: "And", ops.LogicalOr: "Or"}.items():
+    _logic(_operator, _op)
+
+
+@lowerings.register(ops.Select, REGISTRY["_Where"])
+def _select(b, condition, x, y):
+    kind = b.computing(b.dtype)
+    return b.op("Where", b.cast(condition, "bool"), b.cast(x, kind), b.cast(y, kind), dtype=kind)
+
+
+@lowerings.register(ops.MaskedFill)
+def _masked_fill(b, x, mask, value):
+    kind = b.computing(b.dtype)
+    return b.op("Where", b.cast(mask, "bool"), b.cast(value, kind), b.cast(x, kind), dtype=kind)
+
+
+# ---------------------------------------------------------------------- reductions
+def _reduction(operator, op):
+    @lowerings.register(operator)
+    def lower(b: Builder, x: Value, axis: Axis, keep_dims: bool) -> Any:
+        if x.dtype == "bool" or (op == "ReduceMean" and not x.is_float):
+            return NotImplemented
+        return reduced(b, op, x, axes_of(axis, x.rank), keep_dims)
+
+
+for _operator, _op in {
+    ops.ReduceSum: "ReduceSum",
+    ops.ReduceMean: "ReduceMean",
+    ops.ReduceMax: "ReduceMax",
+    ops.ReduceMin: "ReduceMin",
+    ops.ReduceProd: "ReduceProd",
+}.items():
+    _reduction(_operator, _op)
+
+
+def _arg(operator, op):
+    @lowerings.register(operator)
+    def lower(b: Builder, x: Value, axis: int, output_type: Any) -> Any:
+        if x.dtype == "bool" or axis is None:
+            return NotImplemented
+        return b.op(op, b.cast(x, b.computing(x.dtype)), dtype="int64", axis=axis, keepdims=0)
+
+
+_arg(ops.Argmax, "ArgMax")
+_arg(ops.Argmin, "ArgMin")
+
+
+def _arg_with_value(operator, arg, extreme):
+    @lowerings.register(operator)
+    def lower(b: Builder, x: Value, axis: int, keep_dims: bool) -> Any:
+        if x.dtype == "bool" or axis is None or not x.rank:
+            return NotImplemented
+        wide = b.cast(x, b.computing(x.dtype))
+        index = b.op(arg, wide, dtype="int64", axis=axis, keepdims=int(keep_dims))
+        return index, reduced(b, extreme, wide, axes_of(axis, x.rank), keep_dims)
+
+
+_arg_with_value(ops.ArgMaxWithValue, "ArgMax", "ReduceMax")
+_arg_with_value(ops.ArgMinWithValue, "ArgMin", "ReduceMin")
+
+
+@lowerings.register(ops.CumSum)
+def _cumsum(b, x, axis, exclusive, reverse):
+    if x.dtype == "bool":
+        return NotImplemented
+    wide = b.cast(x, b.computing(x.dtype))
+    return b.op("CumSum", wide, b.const(np.int64(axis)), exclusive=int(exclusive), reverse=int(reverse))
+
+
+# ---------------------------------------------------------------------- products of matrices
+@lowerings.register(ops.MatMul, ops.BatchMatMul)
+def _matmul(b, x, y, transpose_a, transpose_b):
+    if "int" in b.dtype and b.dtype not in ("int32", "int64"):
+        return NotImplemented
+    kind = b.computing(b.dtype)
+    x, y = (b.cast(value, kind) for value in (x, y))
+    turned = (b.transpose(x, _swapped(x.rank)) if transpose_a else x, y)
+    if transpose_b:
+        if y.rank == x.rank == 2 and "float" in kind:
+            return b.op("Gemm", x, y, transA=int(transpose_a), transB=1)
+        turned = (turned[0], b.transpose(y, _swapped(y.rank)))
+    return b.op("MatMul", *turned)
+
+
+@lowerings.register(REGISTRY["_MatMulBroadcast"])
+def _matmul_broadcast(b, x, y):
+    if "float" not in b.dtype:
+        return NotImplemented
+    return b.op("MatMul", b.cast(x, b.computing(b.dtype)), b.cast(y, b.computing(b.dtype)))
+
+
+def _swapped(rank):
+    return [*range(rank - 2), rank - 1, rank - 2]
+
+
+@lowerings.register(ops.Dense)
+def _dense(b, x, weight, bias):
+    if "float" not in b.dtype or weight.rank != 2 or not x.rank:
+        return NotImplemented
+    made = b.op("MatMul", x, b.transpose(weight, [1, 0]))
+    return made if bias is None else b.op("Add", made, bias)
+
+
+@lowerings.register(ops.BiasAdd)
+def _bias_add(b, x, bias, data_format):
+    if data_format != "NHWC" and x.rank > 2:
+        bias = b.reshape(bias, (-1 if not isinstance(bias.shape[0], int) else bias.shape[0], *[1] * (x.rank - 2)))
+    return arithmetic(b, "Add", (x, bias))

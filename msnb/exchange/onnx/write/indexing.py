@@ -1,0 +1,119 @@
+"""Lowerings of what takes parts by index."""
+
+from typing import Any
+
+import numpy as np
+
+from msnb import ops
+from msnb.core.operator import REGISTRY
+
+from .builder import Extent, lowerings
+from .primitives import start_of
+
+_op = REGISTRY.__getitem__
+_ALL, _NUMBER, _NEW, _ARRAY = ":", "i", "new", "array"  # entries of a plan, see msnb/ops/index.py
+
+
+@lowerings.register(_op("_TensorGetRow"))
+def _row(b, x, index):
+    return b.op("Gather", x, _kept_inside(b, index, x.shape[0]), axis=0)
+
+
+def _kept_inside(b, index, count):
+    """A number that counts an axis, as msnb takes it: it is moved to the nearest that there is."""
+    if index.known is not None and not isinstance(count, Extent):
+        return b.const(np.int64(min(max(int(index.known), 0), count - 1)))
+    (found,) = start_of(b, [index], [count], [1]) if count != 1 else (0,)
+    return b.squeeze(found, [0]) if hasattr(found, "name") else b.const(np.int64(found))
+
+
+@lowerings.register(_op("_TensorGetItem"))
+def _item(b, x, starts, tensors, *, plan):
+    """Slices and numbers; index Tensors are left to what the kernel does."""
+    if _ARRAY in plan:
+        return NotImplemented
+    starts = iter(starts)
+    sliced: dict[str, list[Any]] = {"begin": [], "end": [], "axes": [], "steps": []}
+    numbers, new, dimension, place = [], [], 0, 0
+    for entry in plan:
+        if entry == _NEW:
+            new.append(place)
+            place += 1
+            continue
+        if entry == _NUMBER:
+            numbers.append((dimension, next(starts)))
+        elif entry != _ALL:
+            length, step = entry
+            start = next(starts)
+            if start.known is None:
+                return NotImplemented
+            first = int(start.known)
+            if step < 0:  # its start is the lowest index of the window
+                first += (int(length) - 1) * -step
+            stop = first + int(length) * step
+            sliced["begin"].append(first)
+            sliced["end"].append(stop if stop >= 0 else -(2**62))
+            sliced["axes"].append(dimension)
+            sliced["steps"].append(step)
+        if entry != _NUMBER:
+            place += 1
+        dimension += 1
+    if any(isinstance(n, Extent) for n in sliced["end"]):
+        return NotImplemented
+    shape = x.shape
+    if sliced["axes"]:
+        plain = all(step == 1 for step in sliced["steps"])
+        x = b.slice(x, sliced["begin"], sliced["end"], sliced["axes"], None if plain else sliced["steps"])
+    for axis, index in reversed(numbers):
+        x = b.op("Gather", x, _kept_inside(b, index, shape[axis]), axis=axis)
+    x.shape = tuple(n for i, n in enumerate(b.shape) if i not in new)
+    return b.unsqueeze(x, new)
+
+
+@lowerings.register(ops.Slice)
+def _slice(b, x, *, begin, size):
+    if any(isinstance(n, Extent) for n in (*begin, *size)):
+        chosen = [i for i in range(x.rank) if begin[i] != 0 or size[i] not in (-1, x.shape[i])]
+    else:
+        chosen = list(range(x.rank))
+    end = [2**62 if size[i] == -1 else begin[i] + size[i] for i in chosen]
+    return b.slice(x, [begin[i] for i in chosen], end, chosen) if chosen else x
+
+
+@lowerings.register(ops.Gather, ops.SparseGatherV2)
+def _gather(b, x, indices, *, axis):
+    """The kernel says what becomes of an index that lies outside; one that is known to lie within needs only Gather."""
+    count = x.shape[axis] if x.rank else None
+    if indices.known is None or isinstance(count, Extent):
+        return NotImplemented
+    known = np.asarray(indices.known)
+    if known.size and (known.min() < 0 or known.max() >= count):
+        return NotImplemented
+    return b.op("Gather", x, b.const(known.astype(np.int64)), axis=axis)
+
+
+@lowerings.register(ops.TopK)
+def _top_k(b, x, *, k, sorted):
+    kind = b.computing(x.dtype)
+    if not x.rank or k < 0:
+        return NotImplemented
+    return b.ops(
+        "TopK", b.cast(x, kind), b.ints([k]), count=2, dtypes=[kind, "int64"], axis=-1, largest=1, sorted=1
+    )
+
+
+@lowerings.register(ops.Sort)
+def _sort(b, x, *, axis, descending):
+    kind = b.computing(x.dtype)
+    if not x.rank or x.dtype == "bool" or isinstance(x.shape[axis], Extent):
+        return NotImplemented
+    return b.ops(
+        "TopK",
+        b.cast(x, kind),
+        b.ints([x.shape[axis]]),
+        count=2,
+        dtypes=[kind, "int64"],
+        axis=axis,
+        largest=int(descending),
+        sorted=1,
+    )
