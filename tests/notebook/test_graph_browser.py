@@ -387,6 +387,23 @@ def test_without_a_kernel_a_parameter_is_no_link(show):
     assert "fc0.weight" in panel(page) and page.locator("[data-weight]").count() == 0
 
 
+@pytest.mark.parametrize("dark", [False, True])
+def test_what_is_found_stands_in_the_middle_as_far_as_the_graph_fills_the_pane(show, dark):
+    page = show(view("step", layers=6), width=700, height=420, dark=dark)
+    page.click("[data-do=open]")
+    around = page.locator(".stage > svg").bounding_box()
+    for name in ("fc0", "fc3", "fc5"):
+        page.fill("input[type=search]", f"scope:{name} MatMul")
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".n.sel")
+        page.wait_for_timeout(60)
+        found = page.locator(".n.sel").bounding_box()
+        assert around["y"] <= found["y"] and found["y"] + found["height"] <= around["y"] + around["height"]
+        world = page.locator(".world").bounding_box()
+        above, below = world["y"] - around["y"], around["y"] + around["height"] - world["y"] - world["height"]
+        assert world["height"] > around["height"] and above < 40 and below < 40, name
+
+
 def test_full_screen_fills_the_window(show):
     page = show(view("step"))
     page.click("[data-do=full]")
@@ -592,7 +609,7 @@ def test_names_that_look_like_markup_are_shown_as_they_are(show):
     )
     page = show(GraphView(FuncGraph("</script><h1>", [x], [node], [(node, 0)])))
     page.locator(".n").first.click()
-    assert "</script><b>Op</b>" in panel(page) and page.locator("b:not(.strip *):not(.legend *), h1, img").count() == 0
+    assert "</script><b>Op</b>" in panel(page) and page.locator("b:not(.strip *):not(.legend *), h1:not(main > h1), img").count() == 0
 
 
 def test_the_cursor_in_a_cell_lights_up_its_nodes_and_a_node_tells_its_line(show):

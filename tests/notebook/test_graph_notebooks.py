@@ -63,11 +63,11 @@ class Notebook:
     def cell(self, text):
         return self.page.locator(".jp-CodeCell", has=self.page.locator(f'.cm-line:has-text("{text}")')).first
 
-    def picture(self, number, name):
+    def picture(self, number, name, docs=True):
         self.view(number).scroll_into_view_if_needed()
         self.page.mouse.move(2, 2)
         self.page.wait_for_timeout(150)
-        picture(self.view(number), name, self.folder, docs=self.name == "lab")
+        picture(self.view(number), name, self.folder, docs=docs and self.name == "lab")
 
 
 @pytest.fixture(params=["lab", "notebook"])
@@ -180,7 +180,7 @@ def a_mistake_is_said_on_each_view(notebook):
     )
     strip.wait_for()
     assert page.locator(".msnb-graph.stale").count() == 3  # all but the difference of two networks
-    notebook.picture(0, f"stale_{notebook.name}")
+    notebook.picture(0, f"stale_{notebook.name}", docs=False)
     line(page, "self.norm(x + self.down").click()
     page.keyboard.press("End")
     for _ in " + (":
