@@ -11,6 +11,7 @@ import threading
 import weakref
 from collections import Counter
 from math import prod
+from typing import Any
 
 import jax
 
@@ -190,7 +191,8 @@ class _Unlowered:
     """The StableHLO of a graph whose executable is known, until somebody wants to read it."""
 
     def __init__(self, key, lower):
-        self.key, self._lower, self._lock = key, lower, threading.Lock()
+        self.key, self._lock = key, threading.Lock()
+        self._lower: Any = lower
         self._module, self._wide = None, jax.config.jax_enable_x64
 
     def module(self):
@@ -241,7 +243,8 @@ def lower_when_needed(known):
         if key is not None and known.has(key):
             stand_in = _ir.Module.create(_nowhere())
             _unlowered[stand_in] = _Unlowered(key, lambda: lower(name, graph, **settings))
-            return _mlir.LoweringResult(stand_in, None, [], None)
+            unread: Any = None  # what nobody asks of a program for one device
+            return _mlir.LoweringResult(stand_in, None, [], unread)
         result = lower(name, graph, *rest, **settings)
         if key is not None and not result.host_callbacks:
             _keys[result.module] = key

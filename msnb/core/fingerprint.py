@@ -14,6 +14,7 @@ import types
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr
 
@@ -135,7 +136,7 @@ class _Written:
             for name, item in value.items():
                 self.add(name)
                 self.add(item)
-        elif isinstance(value, np.dtype) or jax.dtypes.issubdtype(kind, jax.dtypes.extended):
+        elif isinstance(value, np.dtype) or jnp.issubdtype(kind, jax.dtypes.extended):
             self.text("dtype", _element(value))
         elif isinstance(value, (np.generic, np.ndarray)) or isinstance(value, jax.Array) and not is_tracer(value):
             array = np.asarray(value)

@@ -7,6 +7,7 @@ depends on, settings and the code of operators, is part of that name, what XLA d
 
 import functools
 import os
+from typing import Any
 
 import jax
 
@@ -68,7 +69,8 @@ class _Known:
 @functools.cache
 def _code():
     """What tells this code of operators, and of how they are compiled, from any other: sizes and times of its files."""
-    root, told = os.path.dirname(_HERE), [__version__]
+    root = os.path.dirname(_HERE)
+    told: list[Any] = [__version__]
     try:
         for folder in ("core", "ops", "common"):
             for path, _, names in sorted(os.walk(os.path.join(root, folder))):
