@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from browsing import Window, chromium, patience, picture
+from browsing import Window, chromium, picture, until
 
 import msnb as ms
 from msnb import Tensor, nn
@@ -146,7 +146,7 @@ def test_a_finding_shows_its_row_and_its_line(show, recording):
 def test_the_graph_is_coloured_by_the_gradient_of_the_step(show, recording):
     page = show(recording, width=1400)
     page.click("[data-tab=graph]")
-    page.wait_for_selector(".msnb-grad[data-graph] .msnb-graph[data-ready]", timeout=20000 * patience())
+    page.wait_for_selector(".msnb-grad[data-graph] .msnb-graph[data-ready]")
     node = page.locator('.msnb-graph .n[aria-label^="MatMul,"]').first  # its gradient changes most
 
     def label():
@@ -155,11 +155,7 @@ def test_the_graph_is_coloured_by_the_gradient_of_the_step(show, recording):
     before = label()
     page.focus(".time input")
     page.keyboard.press("Home")
-    for _ in range(50):
-        if label() != before:
-            break
-        page.wait_for_timeout(100)
-    assert label() != before
+    until(page, lambda: label() != before)
     assert page.locator(".msnb-graph").count() == 1
 
 

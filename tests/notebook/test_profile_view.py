@@ -187,7 +187,7 @@ def test_every_tab_draws(show):
         ("graph", ".msnb-graph[data-ready]"),
     ):
         page.click(f'[data-tab="{tab}"]')
-        page.wait_for_selector(f".panel {needed}", timeout=15000)
+        page.wait_for_selector(f".panel {needed}")
         assert page.get_attribute(f'[data-tab="{tab}"]', "aria-selected") == "true"
 
 
@@ -278,7 +278,7 @@ def test_a_table_is_one_tab_stop_with_arrows_and_its_keys_are_told(show, tab):
 def test_a_row_leads_to_its_node_in_the_graph(show):
     page = show()
     page.locator(".panel tr[data-row]", has_text="MatMul").first.click()
-    page.wait_for_selector(".msnb-graph .n.sel", timeout=15000)
+    page.wait_for_selector(".msnb-graph .n.sel")
     assert "MatMul" in page.locator(".msnb-graph .panel").inner_text()
 
 
@@ -353,6 +353,7 @@ y = Tensor(np.arange(64, dtype=np.int32) % 10)""",
 ]
 
 
+@pytest.mark.first
 def test_in_jupyterlab_the_widget_is_live_and_a_line_is_shown_in_its_cell(browser, tmp_path):
     process, address = serve(tmp_path, "jupyterlab", {"profile.ipynb": LAB})
     try:
