@@ -357,7 +357,7 @@ y = Tensor(np.arange(64, dtype=np.int32) % 10)""",
 def test_in_jupyterlab_the_widget_is_live_and_a_line_is_shown_in_its_cell(browser, tmp_path):
     process, address = serve(tmp_path, "jupyterlab", {"profile.ipynb": LAB})
     try:
-        page = opened(browser, f"{address}/lab/tree/profile.ipynb?token={TOKEN}", ".msnb-profile[data-ready]", 1100)
+        page = opened(browser, f"{address}/lab/tree/profile.ipynb?token={TOKEN}", ".msnb-profile[data-ready]", 1250)
         picture(page.locator(".msnb-profile"), "profile", tmp_path)
         page.locator(".msnb-profile .at").first.click()
         page.wait_for_selector(".cm-line.msnb-revealed")
