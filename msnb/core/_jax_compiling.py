@@ -13,6 +13,7 @@ from collections import Counter
 from math import prod
 
 import jax
+from jax.extend import core as jex_core
 
 try:
     from jax._src import compiler as _compiler
@@ -239,7 +240,9 @@ def lower_when_needed(known):
         key = None if rest else known.key(name, graph, settings)
         if key is not None and known.has(key):
             stand_in = _ir.Module.create(_nowhere())
-            _unlowered[stand_in] = _Unlowered(key, lambda: lower(name, graph, **settings))
+            # JAX keeps what it lowered for as long as this object lives, so that another one has to be held here.
+            same = jex_core.ClosedJaxpr(graph.jaxpr, graph.consts)
+            _unlowered[stand_in] = _Unlowered(key, lambda: lower(name, same, **settings))
             return _mlir.LoweringResult(stand_in, None, [], None)
         result = lower(name, graph, *rest, **settings)
         if key is not None and not result.host_callbacks:

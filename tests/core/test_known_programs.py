@@ -1,5 +1,7 @@
 """Programs that were compiled before are not lowered again; what is found is the same program, and nothing else is."""
 
+import gc
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -74,6 +76,18 @@ def test_its_text_can_be_read_all_the_same(lowered):
     first, second = (program_of(net, X) for net in nets)
     assert first.lowered().as_text() == second.lowered().as_text()
     assert "fusion" in second.compiled().as_text() or "ENTRY" in second.compiled().as_text()
+
+
+def test_what_stands_for_an_unlowered_program_goes_with_the_network(kept):
+    run(Net())
+    gc.collect()
+    before = len(_jax_compiling._unlowered)
+    net = Net()
+    run(net)
+    assert len(_jax_compiling._unlowered) > before
+    del net
+    gc.collect()
+    assert len(_jax_compiling._unlowered) == before
 
 
 def test_where_the_executable_is_gone_it_is_compiled_anew(kept):
