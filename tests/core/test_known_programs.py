@@ -3,6 +3,7 @@
 import gc
 
 import jax
+import jax.export
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -211,3 +212,11 @@ def test_what_python_or_others_take_part_in_has_no_fingerprint():
     ):
         assert fingerprint(jax.make_jaxpr(fn)(EXAMPLE)) is None
     assert fingerprint(object()) is None
+
+
+def test_an_exported_function_is_lowered_however_often_it_was(kept):
+    def twice(x):
+        return jnp.tanh(x) * 2
+
+    texts = {jax.export.export(jax.jit(lambda x: twice(x)))(EXAMPLE).mlir_module() for _ in range(2)}
+    assert len(texts) == 1 and "tanh" in texts.pop()
