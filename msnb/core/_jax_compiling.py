@@ -14,6 +14,7 @@ from math import prod
 from typing import Any
 
 import jax
+from jax.extend import core as jex_core
 
 try:
     from jax._src import compiler as _compiler
@@ -242,7 +243,9 @@ def lower_when_needed(known):
         key = None if rest else known.key(name, graph, settings)
         if key is not None and known.has(key):
             stand_in = _ir.Module.create(_nowhere())
-            _unlowered[stand_in] = _Unlowered(key, lambda: lower(name, graph, **settings))
+            # JAX keeps what it lowered for as long as this object lives, so that another one has to be held here.
+            same = jex_core.ClosedJaxpr(graph.jaxpr, graph.consts)
+            _unlowered[stand_in] = _Unlowered(key, lambda: lower(name, same, **settings))
             unread: Any = None  # what nobody asks of a program for one device
             return _mlir.LoweringResult(stand_in, None, [], unread)
         result = lower(name, graph, *rest, **settings)

@@ -26,6 +26,7 @@ from msnb.core import _jax_compiling
 
 LIMIT = 1 << 30  # bytes that all files together may take
 _DIGEST = 16
+_NOTE = ".note"  # ends the name of a file that holds no executable
 _LOOK = 32 << 20  # bytes written by this process after which it looks at the limit again
 
 
@@ -65,7 +66,7 @@ class CompiledFiles:
     # ------------------------------------------------------------------ what JAX calls
     def get(self, key):
         """The executable kept under `key`; None where there is none, or none that is whole."""
-        content = self._read(key)
+        content = self._read(_name(key))
         if content is None:
             self.misses += 1
         else:
@@ -74,21 +75,21 @@ class CompiledFiles:
 
     def put(self, key, value):
         """Keep an executable; where the disk is full or must not be written, nothing is kept."""
-        self._write(key, value)
+        self._write(_name(key), value)
 
     # ------------------------------------------------------------------ what is known of the executables
     def note(self, key):
         """What `take_note` was given under `key`; None where that was nothing."""
-        content = self._read(f"note of {key}")
+        content = self._read(_name(key) + _NOTE)
         return None if content is None else json.loads(content)
 
     def take_note(self, key, value):
         """Keep numbers and texts, in dicts and lists, beside the executables."""
-        self._write(f"note of {key}", json.dumps(value).encode())
+        self._write(_name(key) + _NOTE, json.dumps(value).encode())
 
     # ------------------------------------------------------------------ files
-    def _read(self, key):
-        path = self.folder / _name(key)
+    def _read(self, name):
+        path = self.folder / name
         try:
             if not self._may_use():
                 return None
@@ -102,11 +103,11 @@ class CompiledFiles:
             return None
         return content[_DIGEST:]
 
-    def _write(self, key, value):
+    def _write(self, name, value):
         try:
             if not self._may_use(make=True):
                 return
-            with writing(self.folder / _name(key), permissions=0o600, durable=False) as file:
+            with writing(self.folder / name, permissions=0o600, durable=False) as file:
                 file.write(_checksum(value) + value)
         except OSError:
             return
@@ -143,6 +144,10 @@ class CompiledFiles:
                     found.append((about.st_mtime, about.st_size, path))
         return found
 
+    def executables(self):
+        """How many executables are kept."""
+        return sum(path.suffix != _NOTE for *_, path in self.files())
+
     def prune(self):
         """Remove what was used longest ago until three quarters of the limit are left."""
         files = sorted(self.files())
@@ -171,7 +176,8 @@ def _name(key):
 
 def _ours(path):
     """Whether a file's name is one that is given here: nothing else in the folder is touched."""
-    return len(path.name) == 48 and not set(path.name) - set("0123456789abcdef")
+    name = path.name.removesuffix(_NOTE)
+    return len(name) == 48 and not set(name) - set("0123456789abcdef")
 
 
 def _checksum(content):

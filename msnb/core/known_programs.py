@@ -38,6 +38,8 @@ class _Known:
         settings, backend = dict(settings), settings.get("backend")
         if getattr(backend, "platform", None) != "cpu" or tuple(settings.get("platforms", ())) != ("cpu",):
             return None
+        if getattr(settings.get("lowering_parameters"), "for_export", True):  # whose text is what is wanted
+            return None
         del settings["backend"]
         config = _jax_compiling.settings_of_lowering()
         if config is None or (code := _code()) is None:

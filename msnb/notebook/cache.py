@@ -66,7 +66,7 @@ def on_disk() -> str:
     if kept is None:
         return "Compiled programs are not kept on disk."
     files = kept.files()
-    number, held = _counted(len(files), sum(size for _, size, _ in files))
+    number, held = _counted(kept.executables(), sum(size for _, size, _ in files))
     folder = str(kept.root).replace(str(Path.home()), "~", 1)
     return (
         f"On disk: {number} executables, {held}, in {folder}. In this session {kept.hits} were found there, "

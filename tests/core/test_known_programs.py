@@ -1,6 +1,9 @@
 """Programs that were compiled before are not lowered again; what is found is the same program, and nothing else is."""
 
+import gc
+
 import jax
+import jax.export
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -76,11 +79,24 @@ def test_its_text_can_be_read_all_the_same(lowered):
     assert "fusion" in second.compiled().as_text() or "ENTRY" in second.compiled().as_text()
 
 
+def test_what_stands_for_an_unlowered_program_goes_with_the_network(kept):
+    run(Net())
+    gc.collect()
+    before = len(_jax_compiling._unlowered)
+    net = Net()
+    run(net)
+    assert len(_jax_compiling._unlowered) > before
+    del net
+    gc.collect()
+    assert len(_jax_compiling._unlowered) == before
+
+
 def test_where_the_executable_is_gone_it_is_compiled_anew(kept):
     first = run(Net())
-    for _, size, path in kept.files():
-        if size > 1000:  # the notes stay
+    for *_, path in kept.files():
+        if path.suffix != ".note":
             path.unlink()
+    assert kept.files() and not kept.executables()
     missed = kept.misses
     np.testing.assert_array_equal(run(Net()), first)
     assert kept.misses > missed
@@ -197,3 +213,11 @@ def test_what_python_or_others_take_part_in_has_no_fingerprint():
     ):
         assert fingerprint(jax.make_jaxpr(fn)(EXAMPLE)) is None
     assert fingerprint(object()) is None
+
+
+def test_an_exported_function_is_lowered_however_often_it_was(kept):
+    def twice(x):
+        return jnp.tanh(x) * 2
+
+    texts = {jax.export.export(jax.jit(lambda x: twice(x)))(EXAMPLE).mlir_module() for _ in range(2)}
+    assert len(texts) == 1 and "tanh" in texts.pop()
