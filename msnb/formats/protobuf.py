@@ -1,7 +1,8 @@
 """The wire format of protocol buffers: as much of it as MindSpore's files use, without the protobuf runtime.
 
 A message is described by a table ``{field name: (number, kind, repeated)}`` where kind is ``"int"``, ``"float"``,
-``"double"``, ``"bytes"``, ``"str"`` or the name of another message; a *schema* maps names of messages to such tables.
+``"double"``, ``"bytes"``, ``"span"`` (bytes that are not copied: a part of what is decoded), ``"str"`` or the name of
+another message; a *schema* maps names of messages to such tables.
 """
 
 import struct
@@ -101,7 +102,7 @@ def _encode_field(schema, number, kind, item):
         return key(number, FIXED32) + struct.pack("<f", item)
     if kind == "double":
         return key(number, FIXED64) + struct.pack("<d", item)
-    if kind == "bytes":
+    if kind in ("bytes", "span"):
         body = item
     elif kind == "str":
         body = item.encode()
@@ -149,6 +150,8 @@ _LETTERS = {"float": "<f", "double": "<d"}
 
 def _decode_span(schema, kind, data, start, end, levels):
     """The values in the length-delimited field ``data[start:end]``: one, or the many of a packed field."""
+    if kind == "span":
+        return [data[start:end]]
     if kind == "bytes":
         return [bytes(data[start:end])]
     if kind == "str":
