@@ -223,6 +223,36 @@ def _lstm(writer, node, given):
     }
     attributes["dropout"] = float(attributes["dropout"])
     attributes["proj_size"] = 0
-    return writer.call("LSTM", [given[name] for name in ("x", "h", "c", "w")], node, attributes)
+    weights = _packed(writer, node, given)
+    return writer.call("LSTM", [given["x"], given["h"], given["c"], weights], node, attributes)
+
+
+def _packed(writer, node, given):
+    """The weights as MindSpore has them on CPU: all input matrices, all hidden ones, the sums of the biases."""
+    kind = node.inputs[3].types[node.slots[3]]
+    layers, directions = given["num_layers"], 2 if given["bidirectional"] else 1
+    gates = 4 * given["hidden_size"]
+    widths = [given["input_size"] if i == 0 else given["hidden_size"] * directions for i in range(layers)]
+    sizes = [gates * width for width in widths for _ in range(directions)]
+    hidden, biases = gates * given["hidden_size"], 2 * gates * len(sizes)
+    if not given["has_bias"] or kind.size != sum(sizes) + hidden * len(sizes) + biases:
+        if len(sizes) == 1 or given["has_bias"]:
+            return given["w"]  # they are packed so already
+        biases = 0
+    at, inputs, states, added = 0, [], [], []
+
+    def piece(size):
+        nonlocal at
+        at += size
+        part = (at - size, 0, 0), (at, 1, 1), (1, 1, 1)
+        return writer.made("StridedSlice", [given["w"], *part, 0, 0, 0, 0, 0], kind.dtype, (size, 1, 1))
+
+    for size in sizes:
+        inputs.append(piece(size))
+        states.append(piece(hidden))
+    for _ in sizes if biases else ():
+        added.append(writer.made("Add", [piece(gates), piece(gates)], kind.dtype, (gates, 1, 1)))
+    size = kind.size - biases // 2
+    return writer.made("Concat", [[*inputs, *states, *added], 0], kind.dtype, (size, 1, 1))
 
 

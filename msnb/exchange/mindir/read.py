@@ -133,7 +133,7 @@ class Reader:
         self.active: tuple[str, ...] = ()  # functions whose call is an `Again`
         self.unknown: dict[str, str] = {}  # operators that msnb does not have -> why
         self.globals: dict[str, Any] = {}
-        self._reach: dict[str, frozenset[str]] = {}
+        self._reach: dict[Any, frozenset[str]] = {}
         for function in self.functions.values():
             for node in function.get("node", []):
                 if node.get("op_type") == "Constant":
@@ -348,8 +348,9 @@ class Reader:
 
     # ------------------------------------------------------------------ loops
     def _reached(self, name):
-        """Functions that a function leads to."""
-        if name not in self._reach:
+        """Functions that a function leads to; a call of an active one is a round's end, and leads nowhere."""
+        key = (name, self.active)
+        if key not in self._reach:
             found, todo = set(), [name]
             while todo:
                 for node in self.functions[todo.pop()].get("node", []):
@@ -357,9 +358,10 @@ class Reader:
                         used = used.removeprefix("REF::")
                         if used in self.functions and used not in found:
                             found.add(used)
-                            todo.append(used)
-            self._reach[name] = frozenset(found)
-        return self._reach[name]
+                            if used not in self.active:
+                                todo.append(used)
+            self._reach[key] = frozenset(found)
+        return self._reach[key]
 
     def _loop(self, name, values):
         """A function that calls itself: a condition, rounds, and what comes after them."""

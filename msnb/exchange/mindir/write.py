@@ -220,6 +220,10 @@ class Writer:
         """
         return self._node(op, values, node.types, attributes)
 
+    def made(self, op: str, values: Sequence[Any], dtype: str, shape: tuple[int, ...]) -> Name:
+        """Write a node that stands for a part of what the graph's node does: a function that gives one Tensor."""
+        return self._node(op, values, (TensorType(dtype, shape, _dtype(dtype).itemsize),))
+
     def _node(self, op, values, types, attributes=None):
         key = (op, repr(attributes))
         made = self.primitives.get(key)
