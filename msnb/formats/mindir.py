@@ -1,7 +1,8 @@
 """The messages of a MINDIR file: bytes to dicts and back, tensors to arrays, weights in files of their own.
 
 A message is a dict of those fields that were set, as `protobuf.decode` gives them; `Message` looks at one with
-attributes. The bytes of a tensor stay where they are in the file, as a view of the memory map, until they are asked for.
+attributes. The bytes of a tensor stay where they are in the file, as a view of the memory map, until they are asked
+for.
 """
 
 import mmap

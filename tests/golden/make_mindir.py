@@ -4,8 +4,8 @@
     PYTHON_WITH_MINDSPORE tests/golden/make_mindir.py --run FOLDER  runs the files of FOLDER, prints the differences
 
 An npz has the inputs (x0, ...), the outputs (y0, ...) and, for float outputs, the gradients of the sum of the first one
-for the weights (their names behind "d "). `--run` is for the files that msnb writes: `python tests/golden/make_mindir.py
---ours FOLDER`, in msnb's environment, writes them, with the weights of the stored files.
+for the weights (their names behind "d "). `--run` is for the files that msnb writes: `--ours FOLDER`, in msnb's
+environment, writes them, with the weights of the stored files.
 """
 
 import os
@@ -57,14 +57,25 @@ def make(ms, name, make_net, inputs):
     np.savez_compressed(FOLDER / f"{name}.npz", **values)
 
 
+def fill(net, weights):
+    """Give a network of msnb the values of a stored file; an LSTM's weights are one vector here."""
+    parts = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
+    for p in net.get_parameters():
+        value = weights.get(p.name)
+        if value is None:
+            value = np.concatenate([np.ravel(weights[f"{p.name.removesuffix('weight')}{part}"]) for part in parts])
+        p.set_data(type(p.data)(np.array(value).reshape(p.shape)))
+
+
 def main(arguments):
     """See the module."""
     if arguments[:1] == ["--ours"]:
         import msnb.alias
 
         msnb.alias.install()
-    import mindspore as ms
     from mindir_networks import NETWORKS
+
+    import mindspore as ms
     from mindspore import nn
 
     ms.set_context(mode=ms.GRAPH_MODE)
@@ -72,10 +83,7 @@ def main(arguments):
         for name, (make_net, inputs) in NETWORKS.items():
             try:
                 net = make_net()
-                stored = ms.load(str(FOLDER / f"{name}.mindir"))
-                for p in net.get_parameters():
-                    if p.name in stored.weights:
-                        p.set_data(ms.Tensor(np.array(stored.weights[p.name])))
+                fill(net, ms.load(str(FOLDER / f"{name}.mindir")).weights)
                 ms.export(net, *map(ms.Tensor, inputs), file_name=f"{arguments[1]}/{name}", file_format="MINDIR")
             except Exception as error:
                 print(name, "not written:", f"{type(error).__name__}: {error}"[:600])

@@ -4,7 +4,8 @@
 
 In a MINDIR file of MindSpore 2 such an operator has all its arguments as inputs, in one order: those of a call, then
 those of the class. Beside a name stands what becomes of a value on its way: `enum` (a text as a number), `dtype` (an
-element type as a number), `pair` (one number or four as two), `ints` (one number as a tuple of it). Only the sources are read, by their syntax.
+element type as a number), `pair` (one number or four as two), `ints` (one number as a tuple of it). Only the sources
+are read, by their syntax.
 """
 
 import ast

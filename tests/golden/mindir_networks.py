@@ -3,8 +3,9 @@
 `NETWORKS` has name -> (function that makes the network, inputs as numpy arrays).
 """
 
-import mindspore as ms
 import numpy as np
+
+import mindspore as ms
 from mindspore import Tensor, nn, ops
 
 
@@ -144,8 +145,10 @@ class Whole(nn.Cell):
         larger = ops.Maximum()(a, b) + a // 2
         odd = ops.LogicalAnd()(ops.Equal()(a, b), flag)
         picked = ops.Select()(odd, a, larger)
-        return picked, ops.Cast()(ops.LogicalNot()(odd), ms.int32) - b, ops.OneHot()(
-            b, 4, Tensor(1.0, ms.float32), Tensor(0.0, ms.float32)
+        return (
+            picked,
+            ops.Cast()(ops.LogicalNot()(odd), ms.int32) - b,
+            ops.OneHot()(b, 4, Tensor(1.0, ms.float32), Tensor(0.0, ms.float32)),
         )
 
 

@@ -254,5 +254,3 @@ def _packed(writer, node, given):
         added.append(writer.made("Add", [piece(gates), piece(gates)], kind.dtype, (gates, 1, 1)))
     size = kind.size - biases // 2
     return writer.made("Concat", [[*inputs, *states, *added], 0], kind.dtype, (size, 1, 1))
-
-

@@ -1,7 +1,7 @@
 """From a MINDIR file to a graph: functions are followed as they call each other, and what they do is written down.
 
-Reading is a run without numbers. A value is a `Ref` (a result of a node), a constant, a tuple of values, a function that
-waits for arguments (`Closure`), or a choice among two of these. What only orders side effects (Load, UpdateState,
+Reading is a run without numbers. A value is a `Ref` (a result of a node), a constant, a tuple of values, a function
+that waits for arguments (`Closure`), or a choice among two of these. What only orders side effects (Load, UpdateState,
 Depend) disappears on the way. A call puts the nodes of a function where the call stands; of a choice that is called
 comes a Switch, and of a function that calls itself a While.
 """
@@ -326,9 +326,7 @@ class Reader:
         choice = self._producer(function, target)
         if choice is None:
             return frozenset()
-        ways = [
-            self._producer(function, name) for name in choice.get("input", [])[1:3]
-        ]
+        ways = [self._producer(function, name) for name in choice.get("input", [])[1:3]]
         ends = [self._next(way["input"][0].removeprefix("REF::"), seen | {function}) for way in ways if way]
         return ends[0] & ends[1] if len(ends) == 2 else frozenset()
 

@@ -92,9 +92,7 @@ class Writer:
         graph = self.graph
         weights = [node for node in graph.parameters if node.is_weight]
         made = self._function(graph.name.replace(":", "_"), graph, [p for p in graph.parameters if not p.is_weight])
-        made["parameter"] = [
-            mindir.tensor(graph.weights[node.name], f"{made['name']}:{node.name}") for node in weights
-        ]
+        made["parameter"] = [mindir.tensor(graph.weights[node.name], f"{made['name']}:{node.name}") for node in weights]
         return made
 
     # ------------------------------------------------------------------ functions
@@ -170,7 +168,7 @@ class Writer:
             return None
         values = [self._of(env, *use) for use in node.uses]
         types = [source.types[slot] if source.types else None for source, slot in node.uses]
-        common = _common(values, types) if node.op in _PROMOTING else None
+        common = _common(values, types, node) if node.op in _PROMOTING else None
         given, at = {name: node.attrs.get(name, default) for name, (_, default) in op.attributes.items()}, 0
         for inp, entry in zip(op.inputs, node.layout or (1,) * len(op.inputs)):
             if entry == -1:
@@ -423,15 +421,22 @@ def _spelled(dtype):
     return {v: k for k, v in _SPELLED.items()}.get(name, {"bfloat16": "BFloat16"}.get(name, name.capitalize()))
 
 
-def _common(values, types):
-    """The element type that the operands of an operator come to."""
-    operands = [
-        (value if isinstance(value, (bool, int, float)) else value.dtype)
-        if not isinstance(value, Name)
-        else _dtype(kind.dtype)
+def _common(values, types, node):
+    """The element type that the operands of an operator come to: that of the result, where it is not a truth value."""
+    if node.types[0].dtype != "Bool":
+        return node.types[0].dtype
+    tensors = [
+        _dtype(kind.dtype) if isinstance(value, Name) else value.dtype
         for value, kind in zip(values, types, strict=True)
+        if not isinstance(value, (bool, int, float))
     ]
-    return _spelled(jnp.result_type(*operands))
+    numbers = [value for value in values if isinstance(value, (bool, int, float))]
+    common = jnp.result_type(*tensors) if tensors else jnp.dtype(np.int32)
+    if any(type(number) is float for number in numbers) and not jnp.issubdtype(common, jnp.floating):
+        common = jnp.dtype(np.float32)
+    elif any(type(number) is int for number in numbers) and common == np.bool_:
+        common = jnp.dtype(np.int32)
+    return _spelled(common)
 
 
 def _plain(value):
