@@ -196,6 +196,12 @@ def trace_state():
     return context, None if _trace_context is None else (_trace_context.trace, _trace_context.axis_env)
 
 
+def current_trace():
+    """What JAX is tracing just now, an object of its own for each function that it traces; None where that is unknown,
+    and gradients are dense."""
+    return None if _trace_context is None else _trace_context.trace
+
+
 def restore_trace_state(state):
     """Put back what `trace_state` gave: a Stop may have come between a context's end and its clean-up."""
     context, tracing = state

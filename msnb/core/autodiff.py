@@ -15,6 +15,8 @@ from msnb.core.dtype import is_inexact
 from msnb.core.errors import describe
 from msnb.core.kernel import Kernel
 from msnb.core.parameter import Parameter
+from msnb.core.rows import Tables
+from msnb.core.sparse_tensor import RowTensor
 from msnb.core.tensor import Tensor, box
 from msnb.core.tree import flatten
 
@@ -169,14 +171,20 @@ def _taped(fn, args, kwargs, positions, weights, sens, has_aux):
     outputs, cotangents = _cotangents(leaves, sens)
     found = tape.backward(outputs, cotangents, [s for s in sources if s is not None] + weight_sources)
     split = sum(s is not None for s in sources)
-    arg_grads = iter(found[:split])
+    arg_grads = map(tape.dense, found[:split])
     grads = gradients([next(arg_grads) if s is not None else None for s in sources])
     weight_grads = tuple(g if g is not None else _zeros(w) for g, w in zip(found[split:], weights))
     if _thread.looking:
-        float_status.note([g._array for g in found if g is not None])
+        float_status.note([_numbers(g) for g in found if g is not None])
     if events.asked.differentiated:
-        events.tell("differentiated", outputs, weights, weight_sources, weight_grads)
+        with tape.paused():
+            whole = tuple(map(tape.dense, weight_grads))
+        events.tell("differentiated", outputs, weights, weight_sources, whole)
     return _untrack(out), grads, weight_grads
+
+
+def _numbers(gradient):
+    return (gradient.values if isinstance(gradient, RowTensor) else gradient)._array
 
 
 def _zeros(tensor):
@@ -205,6 +213,7 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
         for i, array in zip(smooth, arrays):
             boxes[i] = box(array)
         with trace.Frame(weights, weight_arrays, outer) as frame:
+            frame.tables = shape["tables"] = Tables(weights, weight_arrays)
             out = script.call(fn)(*replace(boxes), **kwargs)
             leaves, shape["rebuild"] = flatten(out)
             main = flatten(out[0])[0] if has_aux else leaves
@@ -236,14 +245,17 @@ def _traced(fn, args, kwargs, positions, weights, sens, has_aux):
         for c, o in zip(cotangents, outputs)
     )
     array_grads, weight_grads = vjp(cotangents)
+    weight_grads = [shape["tables"].gradient(w, g) for w, g in zip(weights, weight_grads)]
     if _thread.looking:
-        float_status.note([*array_grads, *weight_grads])
+        float_status.note([*array_grads, *map(_numbers, weight_grads)])
     found: list[Any] = [None] * len(tensors)
     for i, grad in zip(smooth, array_grads):
         found[i] = box(grad)
     # named, so that tools find the gradient of a Parameter in the jaxpr of any train step
-    named = [checkpoint_name(g, f"gradient:{w.name}") for g, w in zip(weight_grads, weights)]
-    return result, gradients(found), tuple(box(g) for g in named)
+    for gradient, weight in zip(weight_grads, weights):
+        label = gradient.values if isinstance(gradient, RowTensor) else gradient
+        label._array = checkpoint_name(label._array, f"gradient:{weight.name}")
+    return result, gradients(found), tuple(weight_grads)
 
 
 # ---------------------------------------------------------------------- gradients that users write
