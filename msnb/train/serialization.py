@@ -14,7 +14,7 @@ from msnb._later import not_yet
 from msnb.common import dtype as mstype
 from msnb.core.parameter import Parameter
 from msnb.core.tensor import Tensor
-from msnb.formats import checkpoint
+from msnb.formats import checkpoint, printed
 from msnb.train._background import writer
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -445,16 +445,20 @@ def export(net: "Cell", *inputs: Any, file_name: str, file_format: str = "AIR", 
     raise not_yet(f"export to {file_format}", "save_checkpoint keeps the Parameters")
 
 
-def parse_print(print_file_name: str) -> NoReturn:
-    """Read what Print operators wrote to a file; comes later.
+def parse_print(print_file_name: str) -> list[Any]:
+    """Read what programs printed to the file that ``context.set_context(print_file_path=...)`` names.
 
     Args:
         print_file_name (str): The file.
 
+    Returns:
+        list, Tensors and str in the order in which they were printed.
+
     Raises:
-        NotImplementedError: Always.
+        ValueError: If the file is empty or damaged, or something else.
+        OSError: If it cannot be read.
     """
-    raise not_yet("parse_print", "Print writes to the screen")
+    return [value if isinstance(value, str) else Tensor(value) for value in printed.read(print_file_name)]
 
 
 def build_searched_strategy(strategy_filename: str) -> NoReturn:
