@@ -71,9 +71,15 @@ from msnb.core.api import jit, ms_function
 from msnb.core.grad import grad, value_and_grad
 from msnb.log import get_level, get_log_config
 
+from_numpy = Tensor.from_numpy
+
 context.on_change(
     "save_graphs",
     lambda on: on and _import_module("msnb.ir.save").install(),  # spares the writer of graphs to who wants none
+)
+context.on_change(
+    "print_file_path",
+    lambda path: _import_module("msnb.train._print_file").follow(path),  # spares training to who prints to the screen
 )
 _shown_by(lambda value: _import_module("msnb.notebook.display").mime(value))  # spares displays to who looks at none
 if "marimo" in _sys.modules:  # it shows what an error carries, and asks nobody

@@ -108,7 +108,7 @@ _ROWS = {
     "device_id": (0, Between(Int, 0, 4095)),
     "save_graphs": (False, flag_or_level),
     "save_graphs_path": (".", directory),
-    "print_file_path": ("", file, "ops.Print writes to the screen"),
+    "print_file_path": ("", file),
     "reserve_class_name_in_scope": (True, Bool),
     "max_call_depth": (1000, Between(Int, 1, 2**31 - 1), "calls are limited by Python's own recursion limit"),
     "check_bprop": (False, Bool),

@@ -5,6 +5,8 @@ from typing import Any, Self
 import numpy as np
 from ml_dtypes import bfloat16 as _np_bfloat16
 
+from msnb.common.quant_dtype import QuantDtype as QuantDtype  # where MindSpore 2 has it
+
 
 class Type:
     """A MindSpore type. Two types are equal when they have the same kind and width."""

@@ -11,6 +11,7 @@ from msnb.nn.layer import (
     lstm,
     math,
     normalization,
+    padding,
     pooling,
     quant,
 )
@@ -24,6 +25,7 @@ from msnb.nn.layer.image import *  # noqa: F403
 from msnb.nn.layer.lstm import *  # noqa: F403
 from msnb.nn.layer.math import *  # noqa: F403
 from msnb.nn.layer.normalization import *  # noqa: F403
+from msnb.nn.layer.padding import *  # noqa: F403
 from msnb.nn.layer.pooling import *  # noqa: F403
 from msnb.nn.layer.quant import *  # noqa: F403
 
@@ -35,6 +37,7 @@ __all__ += conv.__all__
 __all__ += lstm.__all__
 __all__ += basic.__all__
 __all__ += embedding.__all__
+__all__ += padding.__all__
 __all__ += pooling.__all__
 __all__ += image.__all__
 __all__ += quant.__all__

@@ -335,7 +335,7 @@ CASES = [
     case(max_pool2d, _TIES, kernel_size=3, stride=2, padding=1),
     case(max_pool2d, _TIES, kernel_size=2, stride=2, ceil_mode=True),
     case(max_pool2d, F(1, 2, 7, 8), kernel_size=(3, 2), stride=1, padding=1, dilation=2),
-    case(max_pool2d, F(2, 9, 8), kernel_size=4, stride=2, dilation=(2, 1), ceil_mode=True, return_indices=True),
+    case(max_pool2d, F(1, 2, 9, 8), kernel_size=4, stride=2, dilation=(2, 1), ceil_mode=True, return_indices=True),
     case(MaxPoolWithArgmaxV2, F(1, 2, 4, 5), kernel_size=2, strides=2),
     case(MaxPool3D, F(1, 2, 4, 4, 6), kernel_size=2, strides=2),
     refused(ValueError, MaxPool, pad_mode="full"),
