@@ -153,6 +153,7 @@ WRONG = {
     "SampledSoftmaxLoss(3, 7, 0)": ValueError,
     "SampledSoftmaxLoss(3, 7, seed=-1)": ValueError,
     "SampledSoftmaxLoss(3, 7, sampled_values=3)": TypeError,
+    "SampledSoftmaxLoss(3, 7, sampled_values=T(1))": TypeError,
     "SampledSoftmaxLoss(3, 7, sampled_values=(1, 2))": ValueError,
     "Conv2dBnFoldQuant(3, 3, 3, momentum=2.)": ValueError,
     "Conv2dQuant(3, 3, 3, quant_dtype='INT8')": TypeError,

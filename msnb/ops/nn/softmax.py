@@ -1,11 +1,9 @@
 """Softmax and its kin: exponentials that sum to 1, their logarithm, and the softmax of the negated input."""
 
-from typing import Annotated
-
 import jax
 import jax.numpy as jnp
 
-from msnb.common.kinds import DType, Int, IntOrTuple, Kind
+from msnb.common.kinds import DType, Int, IntOrTuple, Kind, kind_of
 from msnb.core.cases import F, case, refused
 from msnb.core.declare import operator, spelling
 from msnb.core.tensor import Tensor
@@ -15,12 +13,12 @@ from msnb.ops.array.cast import Cast
 
 
 def _tuple(value):
-    value = IntOrTuple.__metadata__[0].accept(value)
+    value = kind_of(IntOrTuple).accept(value)
     return value if isinstance(value, tuple) else (value,)
 
 
 # MindSpore's Softmax keeps its axis as a tuple, which programs read.
-Axes = Annotated[int | tuple[int, ...], Kind("an int or a tuple of int", _tuple)]
+Axes = Kind("an int or a tuple of int", _tuple, python=int | tuple[int, ...])
 
 
 @operator
