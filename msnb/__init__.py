@@ -89,6 +89,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
         set_ps_context,
     )
     from msnb.core.transforms import jacfwd, jacrev, jvp, vjp, vmap
+    from msnb.exchange.onnx.read import load_onnx
     from msnb.nn.frozen import frozen
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
     from msnb.notebook.graph import view
@@ -153,6 +154,7 @@ _LATER = {
         "msnb.train",
     ),
     "frozen": "msnb.nn.frozen",
+    "load_onnx": "msnb.exchange.onnx.read",
     **dict.fromkeys(
         (
             "Callback",
