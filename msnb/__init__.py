@@ -98,6 +98,7 @@ if TYPE_CHECKING:  # for editors, which do not run `__getattr__`
         set_ps_context,
     )
     from msnb.core.transforms import jacfwd, jacrev, jvp, vjp, vmap
+    from msnb.exchange.onnx.read import load_onnx
     from msnb.exchange.stablehlo import load_stablehlo
     from msnb.nn.frozen import frozen
     from msnb.notebook.gradients import GradientMonitor, inspect_gradients
@@ -163,6 +164,7 @@ _LATER = {
         "msnb.train",
     ),
     "frozen": "msnb.nn.frozen",
+    "load_onnx": "msnb.exchange.onnx.read",
     "load_stablehlo": "msnb.exchange.stablehlo",
     **dict.fromkeys(
         (

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 from msnb.core.dtype import name as dtype_name
 from msnb.core.lowered import is_lowered
+from msnb.core.open_shape import OpenShape
 from msnb.core.places import place as place  # known by this path as well
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -94,6 +95,9 @@ def explain_kernel_error(error: BaseException, op: str, args: Sequence[Any]) -> 
         error, (TypeError, ValueError, IndexError, ZeroDivisionError, AssertionError)
     ):
         return error
+    for arg in args:
+        if isinstance(getattr(arg, "_array", None), OpenShape):
+            return TypeError(f"For '{op}', {arg._array.refusal}")
     given = ", ".join(describe(a) for a in args)
     first = text.split("\n")[0]
     about_shape = any(w in first for w in ("shape", "dimension", "rank", "ndim", "axis", "reshape", "concatenate"))

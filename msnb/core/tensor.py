@@ -15,6 +15,7 @@ from msnb.common.other_names import TENSOR, no_attribute
 from msnb.core import late, trace
 from msnb.core._jax_private import from_numpy, is_tracer, strengthen
 from msnb.core.errors import place, user_line, why_python
+from msnb.core.open_shape import OpenShape, opened
 from msnb.core.printing import tensor_repr, traced_text
 
 _thread = trace.thread
@@ -28,7 +29,8 @@ class Tensor:
         input_data (Union[Tensor, numpy.ndarray, float, int, bool, list, tuple]): The values. numpy arrays keep their
             dtype and are copied; Python floats become float32, Python ints int64.
         dtype (mindspore.dtype): Type of the elements. Default: None, the type of `input_data`.
-        shape (Union[tuple, list, int]): Shape, only together with `init`.
+        shape (Union[tuple, list, int]): Shape, only together with `init`; or, with None for an axis of any length and a
+            `dtype`, of an input of `export` that has no values.
         init (Initializer): Fills a Tensor given by `shape` and `dtype` instead of `input_data`.
 
     Outputs:
@@ -74,6 +76,10 @@ class Tensor:
     ) -> None:
         if input_data is None:
             if init is None:
+                self._array = opened(shape, dtype and mstype.dtype_to_nptype(dtype))
+                self._node = None
+                if self._array is not None:
+                    return
                 raise TypeError("For 'Tensor', give 'input_data', or 'shape', 'dtype' and 'init' together.")
             input_data = initializer(init, shape, dtype if dtype is not None else mstype.float32)
         if dtype is not None and not isinstance(dtype, mstype.Type):
@@ -288,6 +294,8 @@ class Tensor:
 
     def __repr__(self) -> str:
         array = self._array
+        if isinstance(array, OpenShape):
+            return f"Tensor(shape={list(array.shape)}, dtype={self.dtype})"
         return traced_text(array) if is_tracer(array) else tensor_repr(np.asarray(self._known("repr()")), self.dtype)
 
     def __format__(self, spec: str) -> str:

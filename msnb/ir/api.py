@@ -64,7 +64,10 @@ def of_program(program: "Program", name: str | None = None, expand: bool = False
     made.written = len(program.written)
     traced = iter(made.outputs)  # a result that was known while tracing is no output of the jaxpr
     known = [next(traced) if value is None else (ValueNode(value[0], ()), 0) for value in program.static]
-    made.outputs = [*known, *traced]
+    rest = list(traced)
+    if getattr(program, "errors", None):  # the first of them says which checks have failed: it is no result
+        del rest[0]
+    made.outputs = [*known, *rest]
     return made
 
 

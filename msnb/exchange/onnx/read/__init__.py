@@ -9,7 +9,7 @@ import numpy as np
 from msnb.formats import onnx
 from msnb.ir.anf import FuncGraph, ParameterNode, TensorType
 
-from . import arithmetic, control, images, normal, recurrent, shapes  # noqa: F401 - their handlers register
+from . import arithmetic, attention, control, images, normal, recurrent, shapes  # noqa: F401 - their handlers register
 from .cell import OnnxCell
 from .reader import HANDLERS, NeedsValue, Reader, Ref, Shared, Stop, Unread, type_of
 

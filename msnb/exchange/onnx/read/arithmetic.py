@@ -151,10 +151,18 @@ def _pow(r, node):
 @handles("BitShift")
 def _bit_shift(r, node):
     x, y = node.inputs
-    power = r.cast(r("Pow", r.const(2.0, np.float64), r.cast(y, np.float64)), x.dtype)
+    bits = 8 * x.dtype.itemsize
+    steps = r("Where", r("Less", y, r.like(0, y)), r.like(bits, y), r("Minimum", y, r.like(bits, y)))
+    if y.dtype.kind == "u":
+        steps = r("Minimum", y, r.like(bits, y))
+    power = r("Pow", r.const(2.0, np.float64), r.cast(steps, np.float64))
     if node.attr("direction") == "LEFT":
-        return r("Mul", x, power)
-    return r.cast(r("FloorDiv", x, power), x.dtype)
+        gone = r("GreaterEqual", steps, r.like(bits, y))
+        factor = r.cast(r("Where", gone, r.like(0.0, power), power), x.dtype)
+        return r("Mul", x, factor)
+    if bits == 64:
+        return r.cast(r("FloorDiv", x, r.cast(power, x.dtype)), x.dtype)
+    return r.cast(r.cast(r("Floor", r("RealDiv", r.cast(x, np.float64), power)), np.int64), x.dtype)
 
 
 @handles("Where")
@@ -392,6 +400,14 @@ def _cumsum(r, node):
     x = node.inputs[0]
     axis = int(r.ints(node.inputs[1])[0]) % x.rank
     made = r("CumSum", x, axis, exclusive=bool(node.attr("exclusive", 0)), reverse=bool(node.attr("reverse", 0)))
+    return r.cast(made, x.dtype)
+
+
+@handles("CumProd")
+def _cumprod(r, node):
+    x = node.inputs[0]
+    axis = int(r.ints(node.inputs[1])[0]) % x.rank
+    made = r("CumProd", x, axis, exclusive=bool(node.attr("exclusive", 0)), reverse=bool(node.attr("reverse", 0)))
     return r.cast(made, x.dtype)
 
 

@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax
+import ml_dtypes
 import numpy as np
 
+from msnb.common import dtype as mstype
 from msnb.core.operator import _ABSENT, REGISTRY
 from msnb.core.tensor import Tensor, box
 from msnb.formats import onnx
@@ -110,8 +112,6 @@ def handles(*names: str) -> Callable[[Handler], Handler]:
 
 def numpy_type(name: str) -> np.dtype:
     """The numpy dtype that MindSpore spells so."""
-    import ml_dtypes
-
     name = name.lower()
     return np.dtype(ml_dtypes.bfloat16) if name == "bfloat16" else np.dtype(name)
 
@@ -352,7 +352,6 @@ class Reader:
 
     def call_function(self, function: dict[str, Any], message: dict[str, Any]) -> list[Ref | None]:
         """The results of a function of the model's own: its nodes are read in its place."""
-        given = onnx.attributes(message)
         inner = dict(zip(function.get("input", []), message.get("input", []), strict=False))
         around, version = self.names, self.version
         values = {name: self.find(outer) for name, outer in inner.items() if outer}
@@ -367,7 +366,6 @@ class Reader:
             results = [self.names.get(name) for name in function.get("output", [])]
         finally:
             self.names, self.version = around, version
-        del given
         return results
 
     def inner(self, message: dict[str, Any], inputs: Sequence[tuple[Any, TensorType]]) -> tuple["Reader", list[Ref]]:
@@ -428,13 +426,7 @@ def _with_attributes(node, given):
 
 
 def _mindspore(dtype):
-    from msnb.common import dtype as mstype
-
-    return mstype.pytype_to_dtype(dtype) if not hasattr(mstype, dtype.name) else getattr(mstype, _plain(dtype.name))
-
-
-def _plain(name):
-    return "bool_" if name == "bool" else name
+    return mstype.pytype_to_dtype(dtype) if dtype.name == "bool" else getattr(mstype, dtype.name)
 
 
 def _abstract(op, settings, layout, tensors):

@@ -263,7 +263,7 @@ def _reverse_sequence(r, node):
 def _expand(r, node):
     x = node.inputs[0]
     shape = np.broadcast_shapes(x.shape, r.ints(node.inputs[1]))
-    return x if shape == x.shape else r("BroadcastTo", x, shape)
+    return x if shape == x.shape else r("BroadcastTo", x, shape=tuple(shape))
 
 
 @handles("Tile")
@@ -334,7 +334,8 @@ def _pad(r, node):
         value = r.like(0, x) if value is None else r.reshape(value, ())
         if value.value is not None and not value.value:
             return r("Pad", x, paddings=tuple(zip(before, after, strict=True)))
-        whole = r("BroadcastTo", r.cast(value, x.dtype), [p + n + q for p, n, q in zip(before, x.shape, after)])
+        wide = tuple(p + n + q for p, n, q in zip(before, x.shape, after, strict=True))
+        whole = r("BroadcastTo", r.cast(value, x.dtype), shape=wide)
         index = np.stack(np.meshgrid(*[np.arange(n) + p for n, p in zip(x.shape, before)], indexing="ij"), -1)
         return r("TensorScatterUpdate", whole, r.const(index), x)
     for axis in range(x.rank):

@@ -7,7 +7,7 @@ from msnb import ops
 from msnb.core.operator import REGISTRY
 from msnb.ops.nn._conv import same_pads
 
-from .builder import Builder, Extent, Value, lowerings, primitives
+from .builder import Builder, Extent, Refused, Value, lowerings, primitives
 
 _op = REGISTRY.__getitem__
 
@@ -71,10 +71,40 @@ def _conv_primitive(b, x, w, geometry=None, **_):
     """msnb's own primitive, which a kernel of an operator without a lowering holds."""
     pads = [p for p, _ in geometry.padding] + [q for _, q in geometry.padding]
     if any(p < 0 for p in pads):
-        return NotImplemented
+        raise Refused("its padding is negative")
     return b.op(
         "Conv", x, w, strides=list(geometry.stride), pads=pads, dilations=list(geometry.dilation), group=geometry.group
     )
+
+
+@primitives.register("conv_input_grad")
+def _input_grad(b, dy, w, image, geometry, **_):
+    pads = [p for p, _ in geometry.padding] + [q for _, q in geometry.padding]
+    if any(p < 0 for p in pads):
+        raise Refused("its padding is negative")
+    made = _transposed(b, dy, w, list(image[2:]), pads, geometry.stride, geometry.dilation, geometry.group)
+    if made is NotImplemented:
+        raise Refused("its image is longer than a transposed convolution of ONNX makes it")
+    return made
+
+
+@primitives.register("conv_filter_grad")
+def _filter_grad(b, x, dy, kernel, geometry, **_):
+    """The filters are what is summed over images and places: a convolution with images and channels exchanged."""
+    if geometry.group != 1 or any(p < 0 for pair in geometry.padding for p in pair):
+        raise Refused("it is the gradient of filters in groups")
+    pads = [p for p, _ in geometry.padding] + [q for _, q in geometry.padding]
+    turned = b.op(
+        "Conv",
+        b.transpose(x, [1, 0, 2, 3]),
+        b.transpose(dy, [1, 0, 2, 3]),
+        strides=list(geometry.dilation),
+        dilations=list(geometry.stride),
+        pads=pads,
+    )
+    turned = b.slice(turned, [0, 0], list(kernel[2:]), [2, 3])
+    turned.shape = (kernel[1], kernel[0], *kernel[2:])
+    return b.transpose(turned, [1, 0, 2, 3])
 
 
 @lowerings.register(_op("Conv2DBackpropInput"))

@@ -1,5 +1,6 @@
 """From a graph to nodes: each call by its lowering, control flow by ONNX's own, and any other by what its kernel does."""
 
+import enum
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ class Missing:
 
 def write_nodes(b: Builder, graph: FuncGraph, env: Env, missing: Missing, outer: CNode | None = None) -> list[Value]:
     """Write the nodes of a graph whose parameters are in `env`, which gets their results; the graph's outputs."""
-    for node in graph.nodes:
+    for node in needed(graph):
         inputs = [value_of(b, source, slot, env) for source, slot in node.uses]
         place, types = b.place, b.types
         if outer is None:
@@ -142,18 +143,34 @@ def opened_of(node: CNode) -> FuncGraph | None:
 
 def _read(kernel):
     def keep(node, equation, path):
-        if node is None:
-            return
-        for key in ("mode", "fill_value", "unique_indices"):
-            value = equation.params.get(key)
-            if value is not None:
-                node.attrs[key] = getattr(value, "name", value)
-        if equation.primitive.name in ("conv_general_dilated", "gather", "scatter", "scatter-add"):
-            for key, value in equation.params.items():
-                if hasattr(value, "_fields"):
-                    node.attrs[key] = tuple(value)
+        if node is not None:
+            node.attrs.update({key: _plain(value) for key, value in equation.params.items() if value is not None})
 
     return read(kernel, "kernel", visit=keep)
+
+
+def _plain(value):
+    """A parameter of a primitive as Python's own numbers, texts and tuples, where it is made of these."""
+    if isinstance(value, (bool, int, float, str, np.ndarray)):
+        return value
+    if isinstance(value, np.integer):
+        return int(value)
+    if isinstance(value, enum.Enum):
+        return value.name
+    if isinstance(value, (tuple, list)):
+        parts = [_plain(v) for v in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+    return value
+
+
+def needed(graph: FuncGraph) -> list[CNode]:
+    """The nodes that the outputs depend on: what only checks is not written."""
+    wanted, kept = {node for node, _ in graph.outputs}, []
+    for node in reversed(graph.nodes):
+        if node in wanted:
+            wanted.update(node.inputs)
+            kept.append(node)
+    return kept[::-1]
 
 
 # ---------------------------------------------------------------------- control flow

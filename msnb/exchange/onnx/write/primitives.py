@@ -10,8 +10,6 @@ import numpy as np
 
 from .builder import Builder, Refused, Value, primitives, size
 
-_BIG = {"float16": 65504.0}
-
 
 # ---------------------------------------------------------------------- element by element
 def _unary(name, op, real=False):
@@ -227,7 +225,17 @@ _logic("not", "Not", "BitwiseNot")
 
 @primitives.register("shift_left")
 def _shift_left(b, x, y, **_):
-    return b.op("Mul", x, b.cast(b.op("Pow", b.like(2, x), y), x.dtype))
+    power = b.cast(b.op("Pow", b.const(2.0, "float64"), b.cast(y, "float64")), b.computing(x.dtype))
+    return b.op("Mul", b.cast(x, b.computing(x.dtype)), power)
+
+
+@primitives.register("shift_right_logical", "shift_right_arithmetic")
+def _shift_right(b, x, y, **_):
+    """Floor of x / 2 ** y, for numbers that are not negative; a logical shift of others has no form."""
+    if x.dtype == "bool":
+        return NotImplemented
+    power = b.cast(b.op("Pow", b.const(2.0, "float64"), b.cast(y, "float64")), "float64")
+    return b.cast(b.op("Floor", b.op("Div", b.cast(x, "float64"), power)), x.dtype)
 
 
 @primitives.register("select_n")
@@ -262,17 +270,17 @@ def _reshape(b, x, dimensions=None, **_):
 
 
 @primitives.register("squeeze")
-def _squeeze(b, x, dimensions=(), **_):
+def _squeeze(b, x, dimensions, **_):
     return b.squeeze(x, dimensions)
 
 
 @primitives.register("expand_dims")
-def _expand_dims(b, x, dimensions=(), **_):
+def _expand_dims(b, x, dimensions, **_):
     return b.unsqueeze(x, dimensions)
 
 
 @primitives.register("broadcast_in_dim")
-def _broadcast_in_dim(b, x, *_, broadcast_dimensions=(), shape=None, **__):
+def _broadcast_in_dim(b, x, *_, broadcast_dimensions, **__):
     lined = [1] * len(b.shape)
     for axis, n in zip(broadcast_dimensions, x.shape, strict=True):
         lined[axis] = n
@@ -295,6 +303,31 @@ def _rev(b, x, dimensions, **_):
 @primitives.register("concatenate")
 def _concatenate(b, *values, dimension, **_):
     return b.op("Concat", *values, axis=dimension)
+
+
+@primitives.register("stack")
+def _stack(b, *values, axis, **_):
+    axis %= len(b.shape)
+    return b.op("Concat", *[b.unsqueeze(v, [axis]) for v in values], axis=axis)
+
+
+@primitives.register("unstack")
+def _unstack(b, x, axis, **_):
+    count, axis = len(b.types), axis % x.rank
+    shapes = [(*x.shape[:axis], 1, *x.shape[axis + 1 :])] * count
+    parts = b.ops("Split", x, b.ints([1] * count), count=count, dtypes=[x.dtype] * count, shapes=shapes, axis=axis)
+    return [b.squeeze(part, [axis]) for part in parts]
+
+
+@primitives.register("tile")
+def _tile(b, x, reps, **_):
+    return b.op("Tile", x, b.ints(reps))
+
+
+@primitives.register("platform_index")
+def _platform(b, platforms=(), **_):
+    """A model is for any platform: the branch for all others, which stands last."""
+    return b.const(len(platforms) - 1, b.dtype)
 
 
 @primitives.register("split")
@@ -343,7 +376,7 @@ def _spread(b, x, value, axis, gap):
 
 
 @primitives.register("iota")
-def _iota(b, dimension=0, **_):
+def _iota(b, dimension, **_):
     count = b.shape[dimension]
     if isinstance(count, int):
         line = b.const(np.arange(count), b.dtype)
@@ -658,6 +691,30 @@ def _gather(b, x, indices, dimension_numbers, slice_sizes, mode=None, fill_value
     return b.transpose(made, [int(i) for i in np.argsort(order)])
 
 
+def _window_written(b, x, indices, updates, windows, inserted, taken, reduction):
+    """A scatter of one window: every element of it is written at its own place."""
+    if len(updates.shape) != len(windows):
+        raise Refused("it writes many windows by index, which ONNX does not")
+    rank = len(x.shape)
+    kept = [i for i in range(rank) if i not in inserted]
+    lengths = [1] * rank
+    for axis, n in zip(kept, updates.shape, strict=True):
+        lengths[axis] = int(n)
+    begins: list[Any] = [0] * rank
+    for number, axis in enumerate(taken):
+        one = b.slice(b.reshape(b.cast(indices, "int64"), (len(taken),)), [number], [number + 1], [0])
+        last = b.ints([int(x.shape[axis]) - lengths[axis]])
+        begins[axis] = b.op("Max", b.op("Min", one, last), b.ints([0]))
+    index = None
+    for axis in range(rank):
+        line = b.const(np.arange(lengths[axis]))
+        if isinstance(begins[axis], Value):
+            line = b.op("Add", line, begins[axis])
+        line = b.expand(b.reshape(line, [lengths[i] if i == axis else 1 for i in range(rank)] + [1]), (*lengths, 1))
+        index = line if index is None else b.op("Concat", index, line, axis=-1)
+    return b.op("ScatterND", x, index, b.reshape(updates, lengths), reduction=reduction)
+
+
 def _scatter(name, reduction):
     @primitives.register(name)
     def lower(b: Builder, x: Value, indices: Value, updates: Value, dimension_numbers: Any, **more: Any) -> Value:
@@ -665,8 +722,10 @@ def _scatter(name, reduction):
         if any(batching):
             raise Refused("it writes by index in a batch, which ONNX does not")
         taken = tuple(counted)
-        if tuple(inserted) != tuple(sorted(taken)) or x.dtype == "bool" and reduction:
-            raise Refused("it writes windows by index, which ONNX does not")
+        if x.dtype == "bool" and reduction:
+            raise Refused("ONNX adds no bools by index")
+        if tuple(inserted) != tuple(sorted(taken)):
+            return _window_written(b, x, indices, updates, windows, inserted, taken, reduction)
         rest = [i for i in range(len(x.shape)) if i not in taken]
         places = [i for i in range(len(updates.shape)) if i not in windows]
         if [updates.shape[i] for i in windows] != [x.shape[i] for i in rest]:
@@ -694,6 +753,11 @@ def _scatter(name, reduction):
         made = b.op("ScatterND", wide, placed, b.cast(rows, kind), reduction=reduction)
         made = b.slice(made, [0] * len(taken), lengths, range(len(taken)))
         return b.transpose(made, [int(i) for i in np.argsort(perm)])
+
+
+@primitives.register("scatter-sub", "scatter_sub")
+def _scatter_sub(b, x, indices, updates, **settings):
+    return primitives["scatter-add"](b, x, indices, b.op("Neg", updates, shape=updates.shape), **settings)
 
 
 _scatter("scatter", None)

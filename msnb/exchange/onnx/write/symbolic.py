@@ -104,7 +104,8 @@ class _Merge:
     def value(self, a: Any, b: Any, key: str) -> Any:
         """An attribute: what is the same stays, whole numbers that differ are lengths."""
         if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)) and len(a) == len(b):
-            return type(a)(self.value(x, y, key) for x, y in zip(a, b, strict=True)) if a != b else a
+            parts = [self.value(x, y, key) for x, y in zip(a, b, strict=True)]
+            return type(a)(*parts) if hasattr(a, "_fields") else tuple(parts)
         if type(a) is int and type(b) is int:
             return self.number(a, b)
         if isinstance(a, (int, float)) and a != b:
