@@ -396,6 +396,20 @@ def test_what_is_found_stands_in_the_middle_as_far_as_the_graph_fills_the_pane(s
         assert world["height"] > around["height"] and above < 40 and below < 40, name
 
 
+def test_what_is_selected_stays_in_sight_when_the_window_gets_narrow(show):
+    page = show(view("step", layers=6), width=1400, height=500)
+    page.click("[data-do=open]")
+    page.fill("input[type=search]", "scope:fc0 MatMul")
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".n.sel")
+    page.set_viewport_size({"width": 420, "height": 600})
+    page.wait_for_selector(".msnb-graph.narrow")
+    page.wait_for_timeout(200)
+    around, found = page.locator(".stage > svg").bounding_box(), page.locator(".n.sel").bounding_box()
+    assert around["x"] <= found["x"] and found["x"] + found["width"] <= around["x"] + around["width"]
+    assert around["y"] <= found["y"] and found["y"] + found["height"] <= around["y"] + around["height"]
+
+
 def test_full_screen_fills_the_window(show):
     page = show(view("step"))
     page.click("[data-do=full]")

@@ -102,5 +102,3 @@ def _soft_shrink(b, x, lambd):
 @lowerings.register(_op("HShrink"))
 def _hard_shrink(b, x, lambd):
     return b.op("Shrink", x, bias=0.0, lambd=lambd)
-
-

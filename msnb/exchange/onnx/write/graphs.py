@@ -231,7 +231,9 @@ def _while(b, node, inputs, env, missing, outer):
         b, test, {**env, **{p: (v,) for p, v in zip(test.parameters, free[test] + state)}}, missing, outer
     )
     inner = b.inner()
-    carried = [Value(inner.file.name(f"{b.place}.{p.name}"), *type_of(p.types[0])) for p in body.parameters[body.free :]]
+    carried = [
+        Value(inner.file.name(f"{b.place}.{p.name}"), *type_of(p.types[0])) for p in body.parameters[body.free :]
+    ]
     count = Value(inner.file.name(f"{b.place}.round"), "int64", ())
     going = Value(inner.file.name(f"{b.place}.going"), "bool", ())
     within = {**env, **{p: (v,) for p, v in zip(body.parameters, free[body] + carried)}}
@@ -263,9 +265,7 @@ def _scan(b, node, inputs, env, missing, outer):
     if scanned == 0:
         return _counted(b, node, given, env, missing, outer)
     inner = b.inner()
-    names = [
-        Value(inner.file.name(f"{b.place}.{p.name}"), *type_of(p.types[0])) for p in body.parameters[free:]
-    ]
+    names = [Value(inner.file.name(f"{b.place}.{p.name}"), *type_of(p.types[0])) for p in body.parameters[free:]]
     within = {**env, **{p: (v,) for p, v in zip(body.parameters, given[:free] + names)}}
     after = write_nodes(inner, body, within, missing, outer)
     kinds = [(v.dtype, v.shape) for v in names[:count]]
@@ -303,7 +303,9 @@ def _counted(b, node, given, env, missing, outer):
     dtypes, shapes = zip(*b.types, strict=True)
     length = b.const(np.array(node.attrs.get("length", 0), np.int64))
     given = [_fitted(b, v, n.dtype, None) for v, n in zip(given[free:], names, strict=True)]
-    return b.ops("Loop", length, None, *given, count=len(b.types), dtypes=list(dtypes), shapes=list(shapes), body=message)
+    return b.ops(
+        "Loop", length, None, *given, count=len(b.types), dtypes=list(dtypes), shapes=list(shapes), body=message
+    )
 
 
 _CONTROL = {"Switch": _switch, "While": _while, "Scan": _scan}

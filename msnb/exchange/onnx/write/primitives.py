@@ -46,7 +46,9 @@ for _name, _op in {
     _unary(_name, _op)
 
 
-@primitives.register("copy", "copy_p", "stop_gradient", "reduce_precision", "optimization_barrier", "sharding_constraint")
+@primitives.register(
+    "copy", "copy_p", "stop_gradient", "reduce_precision", "optimization_barrier", "sharding_constraint"
+)
 def _same(b, *values, **_):
     return values
 
@@ -351,8 +353,10 @@ def _pad(b, x, value, padding_config, **_):
     x, value = b.cast(x, kind), b.cast(value, kind)
     positive = [max(n, 0) for n in (*low, *high)]
     if any(positive):
-        shape = None if x.shape is None else tuple(
-            n + p + q if p or q else n for n, p, q in zip(x.shape, positive, positive[len(low) :])
+        shape = (
+            None
+            if x.shape is None
+            else tuple(n + p + q if p or q else n for n, p, q in zip(x.shape, positive, positive[len(low) :]))
         )
         x = b.op("Pad", x, b.ints(positive), b.reshape(value, ()) if value.shape else value, shape=shape)
     if any(n < 0 for n in (*low, *high)):
@@ -604,9 +608,7 @@ def _product(lengths):
     factor = size(n for n in lengths if not isinstance(n, Extent))
     if not open_:
         return factor
-    return Extent(
-        factor * size(n.factor for n in open_), [axis for n in open_ for axis in n.axes]
-    )
+    return Extent(factor * size(n.factor for n in open_), [axis for n in open_ for axis in n.axes])
 
 
 @primitives.register("reduce_window_max")
