@@ -50,7 +50,7 @@ def chromium():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as play:
-        running = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        running = play.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=180000)
         yield running
         running.close()
 

@@ -437,6 +437,7 @@ def test_another_widget_can_hold_a_graph_and_lets_go_of_all_of_it(browser, tmp_p
         encoding="utf-8",
     )
     page = browser.new_page()
+    page.set_default_timeout(60000)
     page.goto(path.as_uri())
     page.wait_for_function("window.made")
     assert page.locator(".bar").is_hidden() and page.locator(".panel").is_hidden()
@@ -706,6 +707,7 @@ def test_a_link_leads_to_its_box_in_a_page(browser, tmp_path):
     path = tmp_path / "net.html"
     graph_package.view(Twice(), Tensor(np.ones((2, 4), np.float32))).save(path)
     page = browser.new_page()
+    page.set_default_timeout(60000)
     page.goto(f"{path.as_uri()}#second/BiasAdd")
     page.wait_for_selector(".n.sel")
     assert panel(page).startswith("BiasAdd") and "second" in panel(page)

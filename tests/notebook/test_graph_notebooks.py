@@ -314,6 +314,7 @@ def an_exported_page_needs_no_network(made, notebook, browser):
     exported = notebook.folder / "views.html"
     exported.write_text(HTMLExporter().from_notebook_node(made)[0])
     still = browser.new_page()
+    still.set_default_timeout(60000)
     still.route("http*://**", lambda route: route.abort())
     still.goto(exported.as_uri(), wait_until="domcontentloaded")
     still.locator("iframe[srcdoc]").last.scroll_into_view_if_needed()  # what is out of sight is not drawn
