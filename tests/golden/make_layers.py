@@ -97,6 +97,12 @@ CASES = {
     "replication_pad1d": ("nn.ReplicationPad1d((2, -1))", "f(2,3,4)"),
     "replication_pad2d": ("nn.ReplicationPad2d((2, 1, 0, 3))", IMAGE),
     "replication_pad3d": ("nn.ReplicationPad3d((1, 0, 2, 1, 0, 1))", VOLUME),
+    "attention": ("nn.MultiheadAttention(8, 2)", "f(3,2,8), f(4,2,8), f(4,2,8)"),
+    "attention_of_other_lengths": (
+        "nn.MultiheadAttention(8, 4, kdim=6, vdim=5, batch_first=True, add_bias_kv=True, add_zero_attn=True)",
+        "f(2,3,8), f(2,4,6), f(2,4,5)",
+    ),
+    "attention_without_bias": ("nn.MultiheadAttention(8, 1, has_bias=False)", "f(3,8), f(4,8), f(4,8)"),
     "batch_norm1d": ("nn.BatchNorm1d(4)", ROWS, "train"),
     "batch_norm1d_eval": ("nn.BatchNorm1d(4)", ROWS),
     "batch_norm2d": ("nn.BatchNorm2d(4, eps=1e-3, momentum=0.7)", IMAGE, "train"),

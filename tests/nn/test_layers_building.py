@@ -62,6 +62,7 @@ WRONG = {
     "ConstantPad2d((1, 2, 3), 0)": ValueError,
     "ReflectionPad2d(-1)": ValueError,
     "ZeroPad2d(1.5)": TypeError,
+    "MultiheadAttention(8, 3)": ValueError,
     "MaxPool2d(2, 1, data_format='CHWN')": ValueError,
     "AvgPool2d(2, -1)": ValueError,
     "AvgPool1d((1, 2))": TypeError,

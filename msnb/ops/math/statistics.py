@@ -287,7 +287,7 @@ def _norm_of_numpy(x: ArrayLike, ord: float | str | None = None, axis: Axis = No
 
 
 CASES = [
-    case(Norm, F(), dim=0),
+    case(Norm, F(), None, 0),
     case(ReduceStd, F(2, 3)).without("mindspore", "its class gives the mean, too"),
     case(Median, F(2, 3)).without("mindspore", "its class takes another axis"),
     case(_ReduceVar, F(2, 3), 1, ddof=1),
