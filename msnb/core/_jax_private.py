@@ -4,6 +4,7 @@
 # pyright: reportOptionalMemberAccess=false
 
 import functools
+import operator
 import os
 from typing import Any
 
@@ -306,6 +307,26 @@ def scan_counts(eqn):
     return len(constants), len(carried)
 
 
+_GRAPHS = jex_core.ClosedJaxpr, jex_core.Jaxpr
+
+
+def other_graphs(params, change):
+    """{name: value} of the parameters of an equation in which `change` makes another graph of a graph: of one, or of
+    some in a tuple. What it leaves alone it gives back as the same object."""
+    new = {}
+    for name, value in params.items():
+        if isinstance(value, _GRAPHS):
+            other = change(value)
+        elif type(value) is tuple and value and isinstance(value[0], _GRAPHS):
+            other = tuple(map(change, value))
+            other = value if all(map(operator.is_, other, value)) else other
+        else:
+            continue
+        if other is not value:
+            new[name] = other
+    return new
+
+
 _PRINTS = frozenset(("debug_callback", "debug_print"))
 
 
@@ -316,8 +337,9 @@ def without_prints(jaxpr):
         if eqn.primitive.name in _PRINTS and not eqn.outvars:
             changed = True
             continue
-        params = {k: _quiet(v) for k, v in eqn.params.items()}
-        if any(params[k] is not v for k, v in eqn.params.items()):
+        new = other_graphs(eqn.params, _quiet)
+        if new:
+            params = {**eqn.params, **new}
             eqn, changed = eqn.replace(params=params, effects=_effects(params, eqn)), True
         eqns.append(eqn)
     if not changed:
@@ -326,16 +348,11 @@ def without_prints(jaxpr):
     return jaxpr.replace(eqns=eqns, effects=effects)
 
 
-def _quiet(value):
-    if isinstance(value, jex_core.ClosedJaxpr):
-        inner = without_prints(value.jaxpr)
-        return value if inner is value.jaxpr else value.replace(jaxpr=inner)
-    if isinstance(value, jex_core.Jaxpr):
-        return without_prints(value)
-    if isinstance(value, tuple) and any(isinstance(v, jex_core.ClosedJaxpr) for v in value):
-        new = tuple(_quiet(v) for v in value)
-        return value if all(a is b for a, b in zip(new, value)) else new
-    return value
+def _quiet(graph):
+    if isinstance(graph, jex_core.Jaxpr):
+        return without_prints(graph)
+    inner = without_prints(graph.jaxpr)
+    return graph if inner is graph.jaxpr else graph.replace(jaxpr=inner)
 
 
 def _effects(params, eqn):
