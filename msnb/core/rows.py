@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 
+from msnb import log
 from msnb.core import trace
 from msnb.core._jax_private import current_trace
 from msnb.core.checks import Checked
@@ -40,12 +41,18 @@ class Tables:
         self.arrays: dict[int, Any] = {id(p): a for p, a in zip(params, arrays, strict=True)}
         self.reads: dict[int, int] = {}  # how often a Parameter was read, but for its rows
         self.found: dict[int, list[Any]] = {}  # its rows: pairs (indices, values)
+        self.hidden: set[int] = set()  # those that were looked up where JAX differentiates by itself
         self.trace: Any = current_trace()
 
     def gradient(self, param: Parameter, gradient: Any) -> Tensor | RowTensor:
         """The gradient of `param`, where JAX gave `gradient` for it."""
         found = self.found.get(id(param))
         if found is None:
+            if id(param) in self.hidden:
+                log.once(
+                    f"The gradient of '{param.name}' is dense, and optimizers update all of its rows: it is looked up "
+                    f"within a loop, a branch or a recomputed Cell of the graph."
+                )
             return box(gradient)
         indices, values = (parts[0] if len(parts) == 1 else jnp.concatenate(parts) for parts in zip(*found))
         return RowTensor(box(indices), box(values), tuple(gradient.shape))
@@ -60,6 +67,7 @@ def _tables_of(param: Any, array: Any) -> "Tables | None":
         if tables is not None and id(param) in tables.arrays:
             if tables.trace is current_trace() and tables.arrays[id(param)] is array:
                 return tables
+            tables.hidden.add(id(param))
             for inner in passed:
                 inner.looked_up = True
             return None
@@ -81,7 +89,7 @@ class LooksUp:
     rows: Any = None
 
     def _build(self, attributes: Any, layout: Any, statics: Any) -> Kernel:
-        kernel = super()._build(attributes, layout, statics)  # pyright: ignore
+        kernel = super()._build(attributes, layout, statics)
         rows = self.rows(*statics)
         if rows is not None:
             kernel.rows = Kernel(kernel.name.gradient, rows)
@@ -91,10 +99,10 @@ class LooksUp:
         """See `Operator.__call__`; where a lower precision is asked for, the rows have it and not the table."""
         dtype = _thread.compute_dtype
         if dtype is None or not (args and isinstance(args[0], Parameter)):
-            return super().__call__(attributes, args, kwargs)  # pyright: ignore
+            return super().__call__(attributes, args, kwargs)
         _thread.compute_dtype = None
         try:
-            out = super().__call__(attributes, args, kwargs)  # pyright: ignore
+            out = super().__call__(attributes, args, kwargs)
         finally:
             _thread.compute_dtype = dtype
         return cast_tensor(out, dtype)
@@ -103,12 +111,12 @@ class LooksUp:
         """See `Operator.run`; in a graph the gradient is put aside as rows where that is possible."""
         table = boxes[0]
         if _thread.frame is None or kernel.rows is None or not isinstance(table, Parameter):
-            return super().run(kernel, boxes, arrays, targets)  # pyright: ignore
+            return super().run(kernel, boxes, arrays, targets)
         tables = _tables_of(table, arrays[0])
         if tables is None:
-            return super().run(kernel, boxes, arrays, targets)  # pyright: ignore
+            return super().run(kernel, boxes, arrays, targets)
         tables.reads[id(table)] -= 1  # the one by which `arrays` were made
-        return super().run(_RowsAside(kernel, tables, table), boxes, arrays, targets)  # pyright: ignore
+        return super().run(_RowsAside(kernel, tables, table), boxes, arrays, targets)
 
 
 class _RowsAside:

@@ -75,8 +75,8 @@ class LookUp(Node):
     def pull(self, cotangents: list[Any], needs: tuple[bool, ...], again: bool) -> list[Any]:
         """See `Node.pull`; the gradient of the table is a RowTensor."""
         cotangent = box(jnp.zeros(*self.outputs[0])) if cotangents[0] is None else cotangents[0]
-        rows = _run(self.kernel.rows, *map(box, self.arrays), cotangent)
-        return [RowTensor(*rows, self.arrays[0].shape), *[None] * (len(needs) - 1)]
+        indices, values = _run(self.kernel.rows, *map(box, self.arrays), cotangent)
+        return [RowTensor(indices, values, self.arrays[0].shape), *[None] * (len(needs) - 1)]
 
 
 class Leaf:
@@ -154,7 +154,8 @@ def backward(outputs: Sequence[Any], cotangents: Sequence[Any], sources: Sequenc
         list, one Tensor per source, None where the outputs do not depend on it.
     """
     again = _thread.recording > 0
-    pending, heap = {}, []
+    pending: dict[int, list[Any]] = {}
+    heap = []
     stops = {id(s) for s in sources}
     grads = {}
 

@@ -109,6 +109,16 @@ def test_within_loops_and_branches_the_numbers_are_the_same(mode, net):
     same_as_gather(net(), Tensor(NUMBERS))
 
 
+def test_a_dense_gradient_of_a_table_is_told(monkeypatch):
+    said = []
+    monkeypatch.setattr("msnb.log.once", said.append)
+    context.set_context(mode=context.GRAPH_MODE)
+    assert isinstance(gradient(Parts(), of_numbers(2))[0], RowTensor)
+    assert not said
+    gradient(InALoop(), Tensor(NUMBERS))
+    assert said[0].startswith("The gradient of 'table' is dense")
+
+
 @BOTH_MODES
 def test_along_another_axis_the_gradient_is_dense(mode):
     context.set_context(mode=mode)
