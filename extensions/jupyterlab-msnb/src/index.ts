@@ -169,7 +169,9 @@ const plugin: JupyterFrontEndPlugin<void> = {
       app.docRegistry.addWidgetExtension("Notebook", {
         createNew: (panel: NotebookPanel) => {
           const status = made();
-          panel.toolbar.insertBefore("spacer", "msnb", status) || panel.toolbar.addItem("msnb", status);
+          if (!panel.toolbar.insertBefore("spacer", "msnb", status)) {
+            panel.toolbar.addItem("msnb", status);
+          }
           return status;
         },
       });
