@@ -158,6 +158,22 @@ def test_weights_of_a_gigabyte_stand_beside_the_graph(tmp_path, monkeypatch):
     agree(results(nn.GraphCell(ms.load(str(tmp_path / "net_graph.mindir"))), [x]), results(net, [x]))
 
 
+def test_a_file_is_viewed_without_running_even_with_operators_that_are_not_there(tmp_path):
+    path = GOLDEN / "mindir" / "lenet.mindir"
+    assert repr(ms.view(str(path))).startswith("GraphView(LeNet: ")
+
+    def change(model):
+        next(p for p in model["primitives"] if p["op_type"] == "MaxPool")["op_type"] = "Unheard"
+
+    (tmp_path / "a.mindir").write_bytes(changed("lenet", change))
+    view = ms.view(tmp_path / "a.mindir")
+    assert "Unheard" in {node.op for node in view.graph.all_nodes()}
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        ms.view("missing.mindir")
+    with pytest.raises(ValueError, match="ends in"):
+        ms.view("model.txt")
+
+
 def test_messages_can_be_looked_at(tmp_path):
     model = ms.load_mindir(str(GOLDEN / "mindir" / "lenet.mindir"))
     assert model.producer_name == "MindSpore" and model.model_version == "2.7.1"

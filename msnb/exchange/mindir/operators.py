@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from msnb import ops  # noqa: F401 - declares the operators
 from msnb.common import dtype as mstype
 from msnb.core.facets import Facet
 from msnb.core.operator import REGISTRY, Operator
+from msnb.ops import operations  # noqa: F401 - declares the operators
 
 forms = Facet("a form in MINDIR", "Write it with other operators, or leave it out of what is exported.")
 

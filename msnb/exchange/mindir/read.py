@@ -100,9 +100,18 @@ def read(path: str) -> FuncGraph:
         NotImplementedError: If it is built in a way that msnb does not read.
         OSError: If it cannot be read.
     """
+    return _read(path, True)
+
+
+def look(path: str) -> FuncGraph:
+    """The graph in a file, with operators that msnb does not have as they stand there; see `read`."""
+    return _read(path, False)
+
+
+def _read(path, strict):
     model = mindir.opened(path)
     try:
-        graph = Reader(model, path).graph()
+        graph = Reader(model, path, strict).graph()
         graph.weights = Weights(model["graph"].get("parameter", []), os.path.dirname(os.path.abspath(path)))
         return graph
     except (BadFileError, NotImplementedError):
@@ -119,10 +128,12 @@ class Reader:
     Args:
         model (dict): What `msnb.formats.mindir.opened` gives.
         path (str): The file, for messages.
+        strict (bool): Whether an operator that cannot run is refused, rather than shown as it is. Default: True.
     """
 
-    def __init__(self, model: dict[str, Any], path: str) -> None:
+    def __init__(self, model: dict[str, Any], path: str, strict: bool = True) -> None:
         self.path = path
+        self.strict = strict
         self.main = model["graph"]
         self.functions = {g.get("name", ""): g for g in [self.main, *model.get("functions", [])]}
         self.primitives = {p.get("name", ""): p for p in model.get("primitives", [])}
@@ -463,18 +474,21 @@ class Reader:
         try:
             name, given = call_of(op, primitive.get("prim_type", 1) == 2, values, attributes)
         except Unsayable as why:
-            self.unknown.setdefault(op, str(why))
+            if self.strict:
+                self.unknown.setdefault(op, str(why))
             name, given = "", {}
         scope = node.get("domain", "").rpartition("/")[0]
-        made = self._made(name, given, types, scope)
+        if name:
+            made = self._made(name, given, types, scope)
+        else:
+            shown = [leaf for leaf in _leaves(values) if _is_leaf(leaf)]
+            made = self._add(op, shown, types, scope, attributes)
         if abstract.get("type") == mindir.TUPLE:
             return tuple(Ref(made, i) for i in range(len(types)))
         return Ref(made, 0)
 
     def _made(self, name, given, types, scope):
         """The node of a call."""
-        if not name:
-            return self._add("Unknown", [], types)
         op = REGISTRY[name]
         inputs, layout, attrs = [], [], {k: given[k] for k in op.attributes if k in given}
         for inp in op.inputs:
