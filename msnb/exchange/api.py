@@ -19,7 +19,11 @@ __all__ = ["export", "load", "load_mindir"]
 
 # Format -> the module whose `write(net, inputs, path)` makes the file, None where there is none yet. Each is loaded
 # with its tables of operators when it is asked for.
-WRITERS: dict[str, str | None] = {"MINDIR": "msnb.exchange.mindir.write", "ONNX": "msnb.exchange.onnx.write", "STABLEHLO": None}
+WRITERS: dict[str, str | None] = {
+    "MINDIR": "msnb.exchange.mindir.write",
+    "ONNX": "msnb.exchange.onnx.write",
+    "STABLEHLO": None,
+}
 _QUANT = ("quant_mode", "mean", "std_dev")
 _OPTIONS = (*_QUANT, "enc_key", "enc_mode", "dataset", "incremental", "custom_func", "obf_config")
 

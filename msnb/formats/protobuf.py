@@ -1,8 +1,9 @@
 """The wire format of protocol buffers: as much of it as MindSpore's files use, without the protobuf runtime.
 
 A message is described by a table ``{field name: (number, kind, repeated)}`` where kind is ``"int"``, ``"float"``,
-``"double"``, ``"bytes"``, ``"span"``, ``"str"`` or the name of another message; a *schema* maps names of messages to such
-tables. A span is bytes that are not copied: a memoryview of what was decoded, and anything with a buffer to encode.
+``"double"``, ``"bytes"``, ``"span"``, ``"str"`` or the name of another message; a *schema* maps names of messages to
+such tables. A span is bytes that are not copied: a memoryview of what was decoded, and of what is encoded anything with
+a buffer.
 """
 
 import struct

@@ -9,7 +9,8 @@ import numpy as np
 from msnb.formats import onnx
 from msnb.ir.anf import FuncGraph, ParameterNode, TensorType
 
-from . import arithmetic, attention, control, images, normal, recurrent, shapes  # noqa: F401 - their handlers register
+from . import arithmetic, attention, control, images, normal, recurrent  # noqa: F401 - their handlers register
+from . import shapes as _shapes  # noqa: F401 - so do these
 from .cell import OnnxCell
 from .reader import HANDLERS, NeedsValue, Reader, Ref, Shared, Stop, Unread, type_of
 
@@ -100,7 +101,9 @@ def input_types(model: dict[str, Any], shapes: Mapping[str, Any], length: int) -
         if kind is None or kind.get("elem_type") not in onnx.DTYPES:
             raise Unread(f"The input '{name}' of the model is no Tensor of numbers.")
         dims = kind.get("shape", {}).get("dim", [])
-        shape = tuple(shapes.get(name) or (d.get("dim_value", length) if not d.get("dim_param") else length for d in dims))
+        shape = tuple(
+            shapes.get(name) or (d.get("dim_value", length) if not d.get("dim_param") else length for d in dims)
+        )
         found[name] = type_of(shape, onnx.DTYPES[kind["elem_type"]])
     return found
 

@@ -47,8 +47,7 @@ def _attention(r: Reader, node: Node) -> Any:
     q, k, v = node.inputs[:3]
     three = q.rank == 3
     q, k, v = (
-        _split(r, x, node.attr(name))
-        for x, name in ((q, "q_num_heads"), (k, "kv_num_heads"), (v, "kv_num_heads"))
+        _split(r, x, node.attr(name)) for x, name in ((q, "q_num_heads"), (k, "kv_num_heads"), (v, "kv_num_heads"))
     )
     mask, past_k, past_v, counts = (node.input(place) for place in (3, 4, 5, 6))
     before = 0

@@ -349,7 +349,11 @@ def positions(n: int, size: int, scale: float, mode: str, ends: tuple[float, flo
         return at * (n - 1) / (size - 1) if size > 1 else at * 0
     if mode == "tf_crop_and_resize":
         start, end = ends
-        return at * (end - start) * (n - 1) / (size - 1) + start * (n - 1) if size > 1 else (start + end) * (n - 1) / 2 + at
+        return (
+            at * (end - start) * (n - 1) / (size - 1) + start * (n - 1)
+            if size > 1
+            else (start + end) * (n - 1) / 2 + at
+        )
     if mode == "pytorch_half_pixel" and size == 1:
         return at * 0
     if mode == "half_pixel_symmetric":

@@ -59,7 +59,9 @@ def _layer_norm(r, node):
     axis, epsilon = node.attr("axis", -1) % x.rank, float(node.attr("epsilon", 1e-5))
     bias = r.const(np.zeros(scale.shape, scale.dtype)) if bias is None else bias
     if scale.shape == bias.shape == x.shape[axis:] and scale.dtype == x.dtype:
-        made, mean, variance = r("LayerNorm", x, scale, bias, begin_norm_axis=axis, begin_params_axis=axis, epsilon=epsilon)
+        made, mean, variance = r(
+            "LayerNorm", x, scale, bias, begin_norm_axis=axis, begin_params_axis=axis, epsilon=epsilon
+        )
         return made, mean, r("Rsqrt", r("Add", variance, r.like(epsilon, variance)))
     made, mean, factor = standardised(r, x, tuple(range(axis, x.rank)), epsilon)
     return r("Add", r("Mul", made, scale), bias), mean, factor

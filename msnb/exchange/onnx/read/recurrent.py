@@ -18,7 +18,9 @@ def _activation(r: Reader, name: str, x: Ref, alpha: float | None, beta: float |
     if kind == "leakyrelu":
         return r("LeakyReLUExt", x, alpha=0.01 if alpha is None else alpha)
     if kind == "hardsigmoid":
-        line = r("Add", r("Mul", x, r.like(0.2 if alpha is None else alpha, x)), r.like(0.5 if beta is None else beta, x))
+        line = r(
+            "Add", r("Mul", x, r.like(0.2 if alpha is None else alpha, x)), r.like(0.5 if beta is None else beta, x)
+        )
         return r("Minimum", r("Maximum", line, r.like(0, x)), r.like(1, x))
     raise Unread(f"its activation is {name!r}")
 
@@ -88,7 +90,7 @@ class _Layer:
         return part(self.r, found, 0, start * self.hidden, (start + count) * self.hidden)
 
     def run(self, step, states: list[int]) -> list[Ref]:
-        """The steps of all directions: `step(direction, projected, states)` gives the new states, the first of them out.
+        """The steps of all directions. `step(direction, projected, states)` gives the new states, the output first.
 
         Returns:
             list, all outputs, then the last of each state.

@@ -180,7 +180,9 @@ def _gather_nd(r, node):
     if not batch:
         return r("GatherNd", x, _counted_nd(r, indices, x.shape[:depth]))
     grids = [
-        np.broadcast_to(np.arange(n).reshape([-1 if i == j else 1 for j in range(indices.rank)]), (*indices.shape[:-1], 1))
+        np.broadcast_to(
+            np.arange(n).reshape([-1 if i == j else 1 for j in range(indices.rank)]), (*indices.shape[:-1], 1)
+        )
         for i, n in enumerate(indices.shape[:batch])
     ]
     before = r.const(np.concatenate(grids, -1).astype(indices.dtype))

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from msnb import ops
 from msnb.core.operator import REGISTRY
+from msnb.ops import operations as ops
 
 from .builder import Builder, Value, lowerings
 
@@ -102,5 +102,3 @@ def _soft_shrink(b, x, lambd):
 @lowerings.register(_op("HShrink"))
 def _hard_shrink(b, x, lambd):
     return b.op("Shrink", x, bias=0.0, lambd=lambd)
-
-

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from msnb import ops
 from msnb.core.operator import REGISTRY
+from msnb.ops import operations as ops
 from msnb.ops.nn._conv import same_pads
 
 from .builder import Builder, Extent, Refused, Value, lowerings, primitives
@@ -61,9 +61,7 @@ def _conv(b, x, weight, *, pad_mode, pad, stride, dilation, group, data_format, 
 
 @lowerings.register(_op("_Conv1D"))
 def _conv1d(b, x, weight, *, stride, pad_mode, padding, dilation, groups):
-    return _convolution(
-        b, x, weight, pad_mode=pad_mode, pad=padding, stride=stride, dilation=dilation, group=groups
-    )
+    return _convolution(b, x, weight, pad_mode=pad_mode, pad=padding, stride=stride, dilation=dilation, group=groups)
 
 
 @primitives.register("conv")
@@ -189,9 +187,7 @@ def _max_pool_2(b, x, *, kernel_size, strides, pads, dilation, ceil_mode):
 def _avg_pool_2(b, x, *, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override=0):
     if ceil_mode or divisor_override or not x.is_float:
         return NotImplemented
-    return _pool_2(
-        b, "AveragePool", x, kernel_size, stride, padding, False, count_include_pad=int(count_include_pad)
-    )
+    return _pool_2(b, "AveragePool", x, kernel_size, stride, padding, False, count_include_pad=int(count_include_pad))
 
 
 @lowerings.register(_op("AdaptiveAvgPool2D"))

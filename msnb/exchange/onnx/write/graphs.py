@@ -1,4 +1,4 @@
-"""From a graph to nodes: each call by its lowering, control flow by ONNX's own, and any other by what its kernel does."""
+"""From a graph to nodes: calls by their lowerings, control flow by ONNX's own, and others by what their kernels do."""
 
 import enum
 from typing import Any
@@ -11,6 +11,7 @@ from msnb.ir import read
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, ValueNode
 
 from .builder import Builder, Refused, Value, lowerings, primitives, type_of
+from .symbolic import merged
 
 Env = dict[AnfNode, tuple[Value, ...]]
 
@@ -134,8 +135,6 @@ def arguments(node: CNode, inputs: list[Value]) -> tuple[list[Any], dict[str, An
 def opened_of(node: CNode) -> FuncGraph | None:
     """What an operator's kernel does, as a graph of JAX's primitives; None where there is no kernel."""
     if isinstance(node.kernel, list):  # several traces of one network, see `symbolic`
-        from .symbolic import merged
-
         graphs = [_read(kernel) for kernel in node.kernel]
         return merged(graphs, node.attrs["_sizes"])
     return _read(node.kernel) if hasattr(node.kernel, "eqns") else None
@@ -231,7 +230,9 @@ def _while(b, node, inputs, env, missing, outer):
         b, test, {**env, **{p: (v,) for p, v in zip(test.parameters, free[test] + state)}}, missing, outer
     )
     inner = b.inner()
-    carried = [Value(inner.file.name(f"{b.place}.{p.name}"), *type_of(p.types[0])) for p in body.parameters[body.free :]]
+    carried = [
+        Value(inner.file.name(f"{b.place}.{p.name}"), *type_of(p.types[0])) for p in body.parameters[body.free :]
+    ]
     count = Value(inner.file.name(f"{b.place}.round"), "int64", ())
     going = Value(inner.file.name(f"{b.place}.going"), "bool", ())
     within = {**env, **{p: (v,) for p, v in zip(body.parameters, free[body] + carried)}}
@@ -263,9 +264,7 @@ def _scan(b, node, inputs, env, missing, outer):
     if scanned == 0:
         return _counted(b, node, given, env, missing, outer)
     inner = b.inner()
-    names = [
-        Value(inner.file.name(f"{b.place}.{p.name}"), *type_of(p.types[0])) for p in body.parameters[free:]
-    ]
+    names = [Value(inner.file.name(f"{b.place}.{p.name}"), *type_of(p.types[0])) for p in body.parameters[free:]]
     within = {**env, **{p: (v,) for p, v in zip(body.parameters, given[:free] + names)}}
     after = write_nodes(inner, body, within, missing, outer)
     kinds = [(v.dtype, v.shape) for v in names[:count]]
@@ -303,7 +302,9 @@ def _counted(b, node, given, env, missing, outer):
     dtypes, shapes = zip(*b.types, strict=True)
     length = b.const(np.array(node.attrs.get("length", 0), np.int64))
     given = [_fitted(b, v, n.dtype, None) for v, n in zip(given[free:], names, strict=True)]
-    return b.ops("Loop", length, None, *given, count=len(b.types), dtypes=list(dtypes), shapes=list(shapes), body=message)
+    return b.ops(
+        "Loop", length, None, *given, count=len(b.types), dtypes=list(dtypes), shapes=list(shapes), body=message
+    )
 
 
 _CONTROL = {"Switch": _switch, "While": _while, "Scan": _scan}

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from msnb import ops
 from msnb.core.operator import REGISTRY
+from msnb.ops import operations as ops
 
 from .builder import Extent, lowerings
 from .primitives import start_of
@@ -97,9 +97,7 @@ def _top_k(b, x, *, k, sorted):
     kind = b.computing(x.dtype)
     if not x.rank or k < 0:
         return NotImplemented
-    return b.ops(
-        "TopK", b.cast(x, kind), b.ints([k]), count=2, dtypes=[kind, "int64"], axis=-1, largest=1, sorted=1
-    )
+    return b.ops("TopK", b.cast(x, kind), b.ints([k]), count=2, dtypes=[kind, "int64"], axis=-1, largest=1, sorted=1)
 
 
 @lowerings.register(ops.Sort)

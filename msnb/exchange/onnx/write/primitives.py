@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .builder import Builder, Refused, Value, primitives, size
+from .builder import Builder, Extent, Refused, Value, primitives, size
 
 
 # ---------------------------------------------------------------------- element by element
@@ -46,7 +46,9 @@ for _name, _op in {
     _unary(_name, _op)
 
 
-@primitives.register("copy", "copy_p", "stop_gradient", "reduce_precision", "optimization_barrier", "sharding_constraint")
+@primitives.register(
+    "copy", "copy_p", "stop_gradient", "reduce_precision", "optimization_barrier", "sharding_constraint"
+)
 def _same(b, *values, **_):
     return values
 
@@ -83,7 +85,7 @@ def _exp2(b, x, **_):
 
 @primitives.register("log1p")
 def _log1p(b, x, **_):
-    """log(1 + x) loses the digits of a small x; x * log(u) / (u - 1) with u = 1 + x, which rounds as x does, does not."""
+    """log(1 + x) loses the digits of a small x; x * log(u) / (u - 1) with u = 1 + x, which rounds alike, does not."""
     one = b.like(1, x)
     u = b.op("Add", one, x)
     less = b.op("Sub", u, one)
@@ -351,8 +353,10 @@ def _pad(b, x, value, padding_config, **_):
     x, value = b.cast(x, kind), b.cast(value, kind)
     positive = [max(n, 0) for n in (*low, *high)]
     if any(positive):
-        shape = None if x.shape is None else tuple(
-            n + p + q if p or q else n for n, p, q in zip(x.shape, positive, positive[len(low) :])
+        shape = (
+            None
+            if x.shape is None
+            else tuple(n + p + q if p or q else n for n, p, q in zip(x.shape, positive, positive[len(low) :]))
         )
         x = b.op("Pad", x, b.ints(positive), b.reshape(value, ()) if value.shape else value, shape=shape)
     if any(n < 0 for n in (*low, *high)):
@@ -598,15 +602,11 @@ def _windowed(b, x, window_dimensions, window_strides, padding, window_dilation,
 
 
 def _product(lengths):
-    from .builder import Extent
-
     open_ = [n for n in lengths if isinstance(n, Extent)]
     factor = size(n for n in lengths if not isinstance(n, Extent))
     if not open_:
         return factor
-    return Extent(
-        factor * size(n.factor for n in open_), [axis for n in open_ for axis in n.axes]
-    )
+    return Extent(factor * size(n.factor for n in open_), [axis for n in open_ for axis in n.axes])
 
 
 @primitives.register("reduce_window_max")

@@ -1,4 +1,4 @@
-"""Axes that are not known when a model is written: the network is traced with two lengths, and what differs is derived."""
+"""Axes that are not known when a model is written: the network is traced with two lengths, which are compared."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -47,10 +47,7 @@ class _Merge:
             raise Refused("the network calls other operators for another length of the axes that are None")
         parameters = [self.parameter(a, b) for a, b in zip(first.parameters, second.parameters, strict=True)]
         nodes = [self.node(a, b) for a, b in zip(first.nodes, second.nodes, strict=True)]
-        outputs = [
-            (self.source(a, b), slot)
-            for (a, slot), (b, _) in zip(first.outputs, second.outputs, strict=True)
-        ]
+        outputs = [(self.source(a, b), slot) for (a, slot), (b, _) in zip(first.outputs, second.outputs, strict=True)]
         made = FuncGraph(first.name, parameters, nodes, outputs, first.feeds, first.free)
         made.written, made.weights = first.written, first.weights
         return made
