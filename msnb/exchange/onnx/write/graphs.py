@@ -48,7 +48,10 @@ def write_nodes(b: Builder, graph: FuncGraph, env: Env, missing: Missing, outer:
             b.place = place_of(node)
         b.types = tuple(type_of(kind) for kind in node.types)
         try:
-            results = _written(b, node, inputs, env, missing, outer)
+            if b.types and all(0 in shape for _, shape in b.types):  # there is nothing to compute
+                results = [b.const(np.zeros([int(n) for n in shape]), dtype) for dtype, shape in b.types]
+            else:
+                results = _written(b, node, inputs, env, missing, outer)
         except Refused as error:
             missing.add(outer or node, str(error) if outer is None else f"{node.op}: {error}")
             results = None
