@@ -9,7 +9,8 @@ import numpy as np
 from msnb.formats import onnx
 from msnb.ir.anf import FuncGraph, ParameterNode, TensorType
 
-from . import arithmetic, attention, control, images, normal, recurrent, shapes  # noqa: F401 - their handlers register
+from . import arithmetic, attention, control, images, normal, recurrent  # noqa: F401 - their handlers register
+from . import shapes as _shapes  # noqa: F401 - so do these
 from .cell import OnnxCell
 from .reader import HANDLERS, NeedsValue, Reader, Ref, Shared, Stop, Unread, type_of
 

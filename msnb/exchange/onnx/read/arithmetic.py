@@ -335,7 +335,7 @@ def _reduction(name, since, before, ours, after):
                 x = r.cast(r("FloorDiv", x, r.like(count, x)), kind)
             elif ours == "LogSumExp":
                 x = r("LogSumExp", x, axes, keepdim=keep)
-            elif kind == bool:
+            elif kind.name == "bool":
                 x = r("ReduceAny" if ours == "ReduceMax" else "ReduceAll", x, axes, keep_dims=keep)
             elif 0 in x.shape and ours in ("ReduceMax", "ReduceMin"):
                 x = _of_nothing(r, x, axes, keep, ours)

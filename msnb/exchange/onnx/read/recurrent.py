@@ -90,7 +90,7 @@ class _Layer:
         return part(self.r, found, 0, start * self.hidden, (start + count) * self.hidden)
 
     def run(self, step, states: list[int]) -> list[Ref]:
-        """The steps of all directions: `step(direction, projected, states)` gives the new states, the first of them out.
+        """The steps of all directions. `step(direction, projected, states)` gives the new states, the output first.
 
         Returns:
             list, all outputs, then the last of each state.

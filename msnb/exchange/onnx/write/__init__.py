@@ -95,7 +95,11 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
     nodes = _joined(_used(b.nodes, {v.name for v in outputs}), {v.name for v in outputs})
     needed = _needed(nodes)
     constants = {name: value for name, value in file.constants.items() if name in needed}
-    initializers = [onnx.tensor(value, name) for name, value in constants.items()]
+    fixed = [  # nodes, so that what is an initializer is a Parameter
+        {"input": [], "output": [name], "name": name, "op_type": "Constant", "attribute": [onnx.attribute("value", v)]}
+        for name, v in constants.items()
+    ]
+    initializers = []
     for name, value in weights:
         if value.name in needed:
             initializers.append(onnx.tensor(np.asarray(graph.weights[name]), value.name))
@@ -104,7 +108,7 @@ def model_of(graph: FuncGraph) -> dict[str, Any]:
         "producer_name": "msnb",
         "producer_version": __version__,
         "graph": {
-            "node": nodes,
+            "node": fixed + nodes,
             "name": graph.name,
             "initializer": initializers,
             "input": [_told(value) for value in inputs],

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from msnb import ops
 from msnb.core.operator import REGISTRY
+from msnb.ops import operations as ops
 
 from .builder import Builder, Value, lowerings
 from .primitives import arithmetic, cast_as_xla, compare, reduced

@@ -15,8 +15,8 @@ IR_VERSION = 8
 
 lowerings = Facet(
     "a lowering to ONNX",
-    "Write @lowerings.register(ops.{name}) in msnb/exchange/onnx/write, or express the network with operators that have "
-    "one (docs/operators.md).",
+    "Write @lowerings.register(ops.{name}) in msnb/exchange/onnx/write, or express the network with operators that "
+    "have one (docs/operators.md).",
 )
 primitives = Facet("a lowering to ONNX", "Express it with operators of msnb.ops.", key=str)
 
@@ -281,7 +281,7 @@ class Builder:
         found = strong[0].dtype
         for value in strong[1:]:
             found = promoted(found, value.dtype)
-        if any(isinstance(v.known, float) for v in values) and not ("float" in found):
+        if any(isinstance(v.known, float) for v in values) and "float" not in found:
             found = "float32"
         if found == "bool" and any(v.weak and not isinstance(v.known, bool) for v in values):
             found = "int64"

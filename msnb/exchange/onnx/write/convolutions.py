@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from msnb import ops
 from msnb.core.operator import REGISTRY
+from msnb.ops import operations as ops
 from msnb.ops.nn._conv import same_pads
 
 from .builder import Builder, Extent, Refused, Value, lowerings, primitives

@@ -1,4 +1,4 @@
-"""From a graph to nodes: each call by its lowering, control flow by ONNX's own, and any other by what its kernel does."""
+"""From a graph to nodes: calls by their lowerings, control flow by ONNX's own, and others by what their kernels do."""
 
 import enum
 from typing import Any
@@ -11,6 +11,7 @@ from msnb.ir import read
 from msnb.ir.anf import AnfNode, CNode, FuncGraph, ValueNode
 
 from .builder import Builder, Refused, Value, lowerings, primitives, type_of
+from .symbolic import merged
 
 Env = dict[AnfNode, tuple[Value, ...]]
 
@@ -47,7 +48,10 @@ def write_nodes(b: Builder, graph: FuncGraph, env: Env, missing: Missing, outer:
             b.place = place_of(node)
         b.types = tuple(type_of(kind) for kind in node.types)
         try:
-            results = _written(b, node, inputs, env, missing, outer)
+            if b.types and all(0 in shape for _, shape in b.types):  # there is nothing to compute
+                results = [b.const(np.zeros([int(n) for n in shape]), dtype) for dtype, shape in b.types]
+            else:
+                results = _written(b, node, inputs, env, missing, outer)
         except Refused as error:
             missing.add(outer or node, str(error) if outer is None else f"{node.op}: {error}")
             results = None
@@ -134,8 +138,6 @@ def arguments(node: CNode, inputs: list[Value]) -> tuple[list[Any], dict[str, An
 def opened_of(node: CNode) -> FuncGraph | None:
     """What an operator's kernel does, as a graph of JAX's primitives; None where there is no kernel."""
     if isinstance(node.kernel, list):  # several traces of one network, see `symbolic`
-        from .symbolic import merged
-
         graphs = [_read(kernel) for kernel in node.kernel]
         return merged(graphs, node.attrs["_sizes"])
     return _read(node.kernel) if hasattr(node.kernel, "eqns") else None

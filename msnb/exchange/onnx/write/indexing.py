@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from msnb import ops
 from msnb.core.operator import REGISTRY
+from msnb.ops import operations as ops
 
 from .builder import Extent, lowerings
 from .primitives import start_of

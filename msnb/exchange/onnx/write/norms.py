@@ -1,7 +1,7 @@
 """Lowerings of normalisation, as it is in evaluation."""
 
-from msnb import ops
 from msnb.core.operator import REGISTRY
+from msnb.ops import operations as ops
 
 from .builder import lowerings
 from .primitives import reduced

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .builder import Builder, Refused, Value, primitives, size
+from .builder import Builder, Extent, Refused, Value, primitives, size
 
 
 # ---------------------------------------------------------------------- element by element
@@ -85,7 +85,7 @@ def _exp2(b, x, **_):
 
 @primitives.register("log1p")
 def _log1p(b, x, **_):
-    """log(1 + x) loses the digits of a small x; x * log(u) / (u - 1) with u = 1 + x, which rounds as x does, does not."""
+    """log(1 + x) loses the digits of a small x; x * log(u) / (u - 1) with u = 1 + x, which rounds alike, does not."""
     one = b.like(1, x)
     u = b.op("Add", one, x)
     less = b.op("Sub", u, one)
@@ -602,8 +602,6 @@ def _windowed(b, x, window_dimensions, window_strides, padding, window_dilation,
 
 
 def _product(lengths):
-    from .builder import Extent
-
     open_ = [n for n in lengths if isinstance(n, Extent)]
     factor = size(n for n in lengths if not isinstance(n, Extent))
     if not open_:

@@ -69,7 +69,7 @@ def _lstm(b, x, h, c, w, *, input_size, hidden_size, num_layers, has_bias, bidir
 
 
 def _packing(size, input_size, hidden_size, num_layers, has_bias, directions):
-    """For each layer and direction where its matrices and its biases begin in the flat weights, see msnb/ops/nn/lstm.py."""
+    """For each layer and direction where its matrices and biases begin in the flat weights, see msnb/ops/nn/lstm.py."""
     gates = 4 * hidden_size
     sizes = [
         input_size if layer == 0 else hidden_size * directions for layer in range(num_layers) for _ in range(directions)

@@ -1,4 +1,4 @@
-"""Axes that are not known when a model is written: the network is traced with two lengths, and what differs is derived."""
+"""Axes that are not known when a model is written: the network is traced with two lengths, which are compared."""
 
 import math
 from collections.abc import Iterable, Sequence

@@ -1,0 +1,226 @@
+"""Networks as ONNX models: onnxruntime computes what they compute, and so does the Cell that is read from the file."""
+
+import numpy as np
+import pytest
+from runtime import model_of, needed, run
+
+import msnb as ms
+from msnb import Tensor, nn, ops
+from msnb.exchange.onnx import read
+from msnb.formats import onnx
+
+
+def randoms(*shape):
+    return np.random.default_rng(len(shape)).standard_normal(shape).astype(np.float32)
+
+
+class Image(nn.Cell):
+    """Convolutions, normalisation, pooling of every mode, and a layer on top."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 4, 3, stride=2, has_bias=True)
+        self.deep = nn.Conv2d(4, 4, 3, pad_mode="pad", padding=1, group=2)
+        self.norm, self.act, self.pool = nn.BatchNorm2d(4), nn.LeakyReLU(0.3), nn.MaxPool2d(3, 2, "same")
+        self.flat, self.drop, self.out = nn.Flatten(), nn.Dropout(0.5), nn.Dense(16, 3)
+
+    def construct(self, x):
+        x = self.pool(self.act(self.norm(self.deep(self.conv(x)))))
+        return self.out(self.drop(self.flat(x))) * 0.5
+
+
+class Words(nn.Cell):
+    """An embedding, an LSTM of two layers and directions, and its last step."""
+
+    def __init__(self):
+        super().__init__()
+        self.table = nn.Embedding(10, 4)
+        self.lstm = nn.LSTM(4, 5, num_layers=2, bidirectional=True, batch_first=True)
+        self.norm, self.out = nn.LayerNorm((10,)), nn.Dense(10, 3, has_bias=False)
+
+    def construct(self, x):
+        start = ops.Zeros()((4, 2, 5), ms.float32)
+        y, _ = self.lstm(self.table(x), (start, start))
+        return self.out(self.norm(y)[:, -1]), ops.ReduceMax()(y, 1)
+
+
+class Rounds(nn.Cell):
+    """A loop with a branch within, and a branch after it."""
+
+    def construct(self, x, rounds):
+        turn = 0
+        while turn < rounds:
+            x = x * 2 + 1
+            if x.sum() > 100:
+                x = x / 3
+            turn += 1
+        if x.mean() > 0:
+            y = x - 1
+        else:
+            y = ops.exp(x)
+        return y, x[1, ::-1]
+
+
+class Attention(nn.Cell):
+    """Heads of attention, as Transformers have them."""
+
+    def __init__(self):
+        super().__init__()
+        self.query, self.out, self.softmax = nn.Dense(8, 8), nn.Dense(8, 8), nn.Softmax(-1)
+        self.across, self.matmul, self.gelu = ops.BatchMatMul(transpose_b=True), ops.BatchMatMul(), nn.GELU()
+
+    def construct(self, x):
+        heads = self.query(x).reshape(x.shape[0], x.shape[1], 2, 4).transpose(0, 2, 1, 3)
+        mixed = self.matmul(self.softmax(self.across(heads, heads) * 0.5), heads)
+        return self.gelu(x + self.out(mixed.transpose(0, 2, 1, 3).reshape(x.shape)))
+
+
+NETWORKS = {
+    "image": (Image, [randoms(2, 3, 8, 8)]),
+    "words": (Words, [np.array([[1, 2, 9], [0, 4, 4]], np.int32)]),
+    "rounds": (Rounds, [randoms(2, 3), np.array(5, np.int32)]),
+    "no round": (Rounds, [randoms(2, 3) - 3, np.array(0, np.int32)]),
+    "attention": (Attention, [randoms(2, 5, 8)]),
+}
+
+
+def made(name):
+    """(network, its inputs, its Model message, what it computes)."""
+    kind, arrays = NETWORKS[name]
+    net = kind().set_train(False)
+    inputs = [Tensor(x) for x in arrays]
+    results = net(*inputs)
+    results = results if isinstance(results, tuple) else (results,)
+    return net, inputs, model_of(net, *inputs), [r.asnumpy() for r in results]
+
+
+def close(found, expected, tolerance=1e-5):
+    assert len(found) == len(expected)
+    for a, b in zip(found, expected, strict=True):
+        a = a.asnumpy() if isinstance(a, Tensor) else a
+        assert (a.shape, a.dtype) == (b.shape, b.dtype)
+        np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_onnxruntime_computes_what_the_network_computes(name):
+    needed()
+    _, inputs, model, expected = made(name)
+    close(run(model, *(x.asnumpy() for x in inputs)), expected)
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_cell_of_a_model_computes_what_the_network_computes(name, mode):
+    _, inputs, model, expected = made(name)
+    ms.set_context(mode=mode)
+    results = read.cell_of(model)(*inputs)
+    close(results if isinstance(results, tuple) else (results,), expected)
+
+
+def test_a_network_goes_to_a_file_and_back_and_is_in_training_as_it_was(tmp_path):
+    net = Image().set_train()
+    x = Tensor(randoms(2, 3, 8, 8))
+    ms.export(net, x, file_name=str(tmp_path / "net"), file_format="ONNX")
+    assert net.training and net.drop.training
+    cell = ms.load_onnx(tmp_path / "net.onnx")
+    close([cell(x)], [net.set_train(False)(x).asnumpy()])
+
+
+def test_names_in_a_model_are_those_of_the_cells_and_of_the_parameters():
+    net, _, model, _ = made("image")
+    graph = model["graph"]
+    assert {p.name for p in net.get_parameters()} <= {t["name"] for t in graph["initializer"]}
+    names = [node["name"] for node in graph["node"]]
+    assert "/conv/Conv2D" in names and "/norm/BatchNorm" in names
+    assert [info["name"] for info in graph["input"]] == ["x"]
+
+
+def test_the_cell_of_a_model_has_the_parameters_of_the_network_and_trains():
+    net, (x,), model, _ = made("image")
+    cell = read.cell_of(model)
+    own = {p.name: p.asnumpy() for p in net.get_parameters()}
+    for parameter in cell.get_parameters():
+        np.testing.assert_array_equal(parameter.asnumpy(), own[parameter.name])
+    assert {p.name for p in cell.trainable_params()} == {p.name for p in net.trainable_params()}
+    label = Tensor(np.array([0, 2], np.int32))
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    steps = nn.TrainOneStepCell(nn.WithLossCell(cell, loss), nn.Momentum(cell.trainable_params(), 0.05, 0.9))
+    steps.set_train()
+    losses = [float(steps(x, label).asnumpy()) for _ in range(5)]
+    assert losses[-1] < losses[0]
+
+
+def test_the_gradient_through_a_model_is_that_of_the_network():
+    net, (x,), model, _ = made("attention")
+    cell = read.cell_of(model)
+    expected = ops.GradOperation()(lambda v: net(v).sum())(x).asnumpy()
+    close([ops.GradOperation()(lambda v: cell(v).sum())(x)], [expected], 1e-4)
+
+
+def test_an_axis_that_is_none_is_of_any_length():
+    net = Attention().set_train(False)
+    model = model_of(net, Tensor(shape=[None, None, 8], dtype=ms.float32))
+    dims = model["graph"]["input"][0]["type"]["tensor_type"]["shape"]["dim"]
+    assert [d.get("dim_param") for d in dims] == ["x_0", "x_1", None]
+    cell = read.cell_of(model)
+    for shape in ((1, 3, 8), (4, 2, 8)):
+        expected = [net(Tensor(randoms(*shape))).asnumpy()]
+        close([cell(Tensor(randoms(*shape)))], expected)
+        if shape[0] == 4:
+            needed()
+            close(run(model, randoms(*shape)), expected)
+
+
+def test_a_network_that_depends_on_the_length_of_an_open_axis_is_refused():
+    class Long(nn.Cell):
+        def construct(self, x):
+            return x * 2 if x.shape[0] > 8 else x + 1
+
+    with pytest.raises(NotImplementedError, match=r"an axis that is None has to be of any length.*Mul or Add|Add or"):
+        model_of(Long(), Tensor(shape=[None, 2], dtype=ms.float32))
+
+
+def test_a_tensor_with_open_axes_is_for_exports_alone():
+    x = Tensor(shape=[None, 2], dtype=ms.float32)
+    assert x.shape == (None, 2) and x.dtype == ms.float32 and repr(x) == "Tensor(shape=[None, 2], dtype=Float32)"
+    with pytest.raises(TypeError, match="For 'ReLU', a Tensor of shape .None, 2. has no values"):
+        nn.ReLU()(x)
+    with pytest.raises(TypeError, match="has no values"):
+        x.asnumpy()
+    with pytest.raises(TypeError, match="give 'input_data', or"):
+        Tensor(shape=[2, 2], dtype=ms.float32)
+
+
+def test_all_operators_without_a_form_are_named_at_once():
+    class Odd(nn.Cell):
+        def construct(self, x):
+            return ops.Cholesky()(x), ops.Lgamma()(x)
+
+    with pytest.raises(NotImplementedError, match=r"(?s)2 operator.*Cholesky.*test_networks.*Lgamma"):
+        model_of(Odd(), Tensor(np.eye(2, dtype=np.float32)))
+
+
+def test_all_operators_that_cannot_be_read_are_named_at_once():
+    node = {"input": ["x"], "output": ["y"], "name": "first", "op_type": "Optional", "attribute": []}
+    other = {"input": ["y"], "output": ["z"], "name": "second", "op_type": "StringSplit", "attribute": []}
+    graph = {
+        "node": [node, other],
+        "name": "g",
+        "input": [onnx.value_info("x", "float32", (2,))],
+        "output": [onnx.value_info("z", "float32", (2,))],
+    }
+    model = {"graph": graph, "opset_import": [{"domain": "", "version": 20}]}
+    with pytest.raises(NotImplementedError, match=r"(?s)Optional \(first\).*StringSplit \(second\)"):
+        read.cell_of(model)
+    with pytest.raises(NotImplementedError, match="ONNX 5, msnb reads those from 7"):
+        read.cell_of({**model, "opset_import": [{"domain": "", "version": 5}]})
+
+
+def test_a_cell_says_what_it_takes():
+    _, _, model, _ = made("image")
+    cell = read.cell_of(model)
+    with pytest.raises(ValueError, match="The input 'x' of the model should be a Tensor of Float32 with 4 dimensions"):
+        cell(Tensor(randoms(2, 3)))
+    with pytest.raises(ValueError, match="no input 'image'; it takes x"):
+        read.cell_of(model, shapes={"image": (1, 3, 8, 8)})
