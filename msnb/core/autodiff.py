@@ -272,7 +272,7 @@ def call_with_bprop(cell: Any, args: tuple[Any, ...]) -> Any:
 def _checked_bprop(cell, args, out, dout):
     """The cell's own gradients, one per input, of the right count, dtype and shape."""
     grads = script.call(cell.bprop)(*args, out, dout)
-    grads = grads if isinstance(grads, tuple) else (grads,)
+    grads = tuple(map(tape.dense, grads if isinstance(grads, tuple) else (grads,)))
     if len(grads) != len(args):
         raise TypeError(
             f"bprop of {type(cell).__name__} should return one gradient per input ({len(args)}), "
