@@ -289,7 +289,7 @@ def _checked_bprop(cell, args, out, dout):
     another type, and Parameters of which bprop says nothing."""
     bprop = cell.bprop if _thread.frame is None else script.call(cell.bprop)
     grads = bprop(*args, out, dout)
-    grads = grads if isinstance(grads, tuple) else (grads,)
+    grads = tuple(map(tape.dense, grads if isinstance(grads, tuple) else (grads,)))
     if len(grads) != len(args):
         raise ValueError(
             f"For user define net bprop, the gradients number: {len(grads)} is not equal to the args number: "

@@ -1,5 +1,6 @@
 """`RowTensor` and `SparseTensor`: a few values of a large Tensor, and where they stand."""
 
+from collections.abc import Callable
 from typing import Any, Self
 
 from msnb.core.errors import describe
@@ -87,6 +88,13 @@ class SparseTensor(_Parts):
             )
         if self.values.ndim != 1:
             self._refuse(f"'values' should be 1-D, but got {describe(self.values)}")
+
+
+def on_values(change: Callable[[Tensor], Tensor], gradient: Tensor | RowTensor) -> Tensor | RowTensor:
+    """A gradient with changed values, of the same rows if it is a RowTensor."""
+    if isinstance(gradient, RowTensor):
+        return RowTensor(gradient.indices, change(gradient.values), gradient.dense_shape)
+    return change(gradient)
 
 
 def add_rows(table: Any, indices: Any, values: Any) -> Any:

@@ -8,6 +8,7 @@ from msnb import Parameter, ParameterTuple, RowTensor, Tensor, context, nn, ops
 from msnb.core.tape import dense
 from msnb.ops import composite as C
 from msnb.ops import operations as P
+from msnb.ops._grad.grad_base import bprop_getters
 
 BOTH_MODES = pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE], ids=["graph", "pynative"])
 TABLE = np.arange(12, dtype=np.float32).reshape(6, 2) / 4
@@ -197,6 +198,39 @@ def test_the_gradient_of_a_gradient_goes_through_the_rows(mode):
     np.testing.assert_allclose(ops.grad(of_first)(Tensor(2.0)).asnumpy(), (36 * TABLE[[1, 3]] ** 4).sum(), rtol=1e-5)
 
 
+class RowsOf(ops.PrimitiveWithInfer):
+    """A look-up whose gradient its author writes as rows."""
+
+    @ops.prim_attr_register
+    def __init__(self):
+        self.init_prim_io_names(inputs=["table", "numbers"], outputs=["y"])
+
+    def kernel(self, table, numbers):
+        return table[numbers]
+
+
+@bprop_getters.register(RowsOf)
+def _rows_of(_):
+    return lambda table, numbers, out, dout: (RowTensor(numbers, dout, table.shape), numbers)
+
+
+class RowsOfCell(nn.Cell):
+    def construct(self, table, numbers):
+        return ops.gather(table, numbers, 0)
+
+    def bprop(self, table, numbers, out, dout):
+        return RowTensor(numbers, dout, table.shape), numbers
+
+
+@BOTH_MODES
+@pytest.mark.parametrize("look_up", [RowsOf, RowsOfCell])
+def test_gradients_that_users_write_may_be_rows(mode, look_up):
+    context.set_context(mode=mode)
+    table, numbers = Tensor(TABLE), of_numbers(4, 1, 4)
+    found = ops.GradOperation()(look_up())(table, numbers)
+    assert found.asnumpy()[:, 0].tolist() == [0, 1, 0, 0, 2, 0]
+
+
 # ---------------------------------------------------------------------- what is done with them
 SPARSE = {
     "LazyAdam": lambda params: nn.LazyAdam(params, learning_rate=0.1, loss_scale=2.0),
@@ -305,6 +339,19 @@ def test_a_dynamic_loss_scale_takes_rows(mode):
     _, overflow, _ = step(Tensor(NUMBERS))
     assert not bool(overflow.asnumpy())
     np.testing.assert_allclose(net.table.asnumpy()[1], TABLE[1] - 0.1, rtol=1e-5)
+
+
+@BOTH_MODES
+def test_training_functions_that_users_write_clip_and_unscale_rows(mode):
+    context.set_context(mode=mode)
+    net = Net()
+    _, grads = ms.value_and_grad(net, None, net.trainable_params())(Tensor(NUMBERS))
+    whole = dense(grads[0]).asnumpy()
+    assert bool(ms.amp.all_finite(grads).asnumpy())
+    np.testing.assert_allclose(dense(ms.amp.StaticLossScaler(4.0).unscale(grads)[0]).asnumpy(), whole / 4)
+    (clipped,) = ops.clip_by_global_norm(grads, 2.0)
+    assert isinstance(clipped, RowTensor)
+    np.testing.assert_allclose(dense(clipped).asnumpy(), whole * 2 / np.linalg.norm(whole), rtol=1e-6)
 
 
 # ---------------------------------------------------------------------- the class
