@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from typing import Annotated, Any
 
-from msnb.common import dtype as mstype
+import numpy as np
+
 from msnb.common.kinds import Instance, PositiveInt, checked
 from msnb.core.parameter import Parameter
 from msnb.core.script import runtime
@@ -66,12 +67,12 @@ class GradientAccumulation(Cell):
         self, max_accumulation_step: PositiveInt, optimizer: Annotated[Optimizer, Instance(Optimizer)]
     ) -> None:
         super().__init__()
-        self._max_accumulation_step: int = max_accumulation_step
+        self.weights, sums = optimizer.parameters, optimizer.parameters.clone("grad_accumulation", "zeros")
         self.optimizer: Optimizer = optimizer
-        self.weights = optimizer.parameters
-        self.hyper_map = C.HyperMap()
-        self._grad_accumulation = self.weights.clone(prefix="grad_accumulation", init="zeros")
-        self._accumulation_step: Parameter = Parameter(Tensor(0, dtype=mstype.int32), name="accumulation_step")
+        self._grad_accumulation = sums  # these names are those by which programs that derive from this one reach them
+        self._max_accumulation_step: int = max_accumulation_step
+        self._accumulation_step: Parameter = Parameter(np.zeros((), np.int32), "accumulation_step")
+        self.hyper_map: C.HyperMap = C.HyperMap()
 
     def construct(self, loss: Tensor, grads: Sequence[Any]) -> Tensor:
         """Take the gradients of one step in; apply them with the last of a round."""
