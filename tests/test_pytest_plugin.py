@@ -36,7 +36,7 @@ PROGRAM = """
 import os, sys, pytest
 file = sys.argv[1]
 open(file, "w").write(sys.argv[2])
-plugins = ["-p", "_msnb_pytest", "-p", "no:cacheprovider"]
+plugins = ["-p", "no:msnb", "-p", "_msnb_pytest", "-p", "no:cacheprovider"]  # installed or not, once
 sys.exit(pytest.main([*plugins, "-c", os.devnull, "--color=no", *sys.argv[3:], file]))
 """
 
@@ -68,7 +68,7 @@ def test_all_frames_can_be_had(session, options, environment):
 def test_a_session_without_msnb_does_not_load_it(tmp_path):
     suite = tmp_path / "test_plain.py"
     suite.write_text("import sys\ndef test_it():\n    assert 'jax' in sys.modules or 'msnb' in sys.modules\n")
-    run = [sys.executable, "-m", "pytest", "-p", "_msnb_pytest", "-p", "no:cacheprovider", "-c", "/dev/null", suite]
+    run = [sys.executable, "-m", "pytest", "-p", "no:msnb", "-p", "_msnb_pytest", "-c", "/dev/null", suite]
     done = subprocess.run(run, capture_output=True, text=True, env={"PYTHONPATH": str(ROOT)}, cwd=tmp_path)
     assert "1 failed" in done.stdout, done.stdout + done.stderr
 

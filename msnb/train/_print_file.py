@@ -16,7 +16,7 @@ _lock = threading.Lock()
 def follow(path: str) -> None:
     """Print to a file from now on, or to the screen for ""; a file that is there is left alone, as in MindSpore."""
     if not path:
-        print_target.instead = None
+        print_target.send_to(None)
         return
     if os.path.exists(path):
         path = f"{path}.{int(time.time())}"
@@ -27,7 +27,7 @@ def follow(path: str) -> None:
         with _lock, open(path, "ab") as file:
             file.write(b"".join(records))
 
-    print_target.instead = append
+    print_target.send_to(append)
 
 
 def _flat(values):
