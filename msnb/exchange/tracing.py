@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from msnb import ir
+from msnb.core.compile import program_of
 from msnb.ir.anf import FuncGraph
+from msnb.ir.api import name_of, of_program
 from msnb.nn.cell import Cell
 
 if TYPE_CHECKING:  # named in annotations alone
@@ -59,9 +60,9 @@ def traced(net: Cell | Callable[..., Any], *inputs: Any) -> FuncGraph:
         FuncGraph, the new values of Parameters that evaluation may write left out.
     """
     with evaluating(net):
-        graph = ir.graph(net, *inputs)
-    parameters = {p.name: p for p in net.get_parameters()} if isinstance(net, Cell) else {}
-    graph.weights = Values(parameters)
+        program = program_of(net, *inputs)
+        graph = of_program(program, name_of(net))
+    graph.weights = Values({p.name: p for p in program.params})
     if graph.written:
         del graph.outputs[len(graph.outputs) - graph.written :]
         graph.written = 0

@@ -148,6 +148,33 @@ def test_a_number_takes_the_type_of_what_it_meets(tmp_path):
         assert len(types) < 2, (node, types)  # MindSpore does not convert what is in a file
 
 
+@pytest.mark.parametrize(("layers", "both", "bias"), [(1, True, True), (2, True, True), (2, False, False)])
+def test_an_lstm_is_written_layer_by_layer(layers, both, bias, tmp_path):
+    net = nn.LSTM(3, 4, num_layers=layers, bidirectional=both, has_bias=bias).set_train(False)
+    rng = np.random.default_rng(3)
+    state = (layers * (2 if both else 1), 2, 4)
+    inputs = [rng.standard_normal(s).astype(np.float32) for s in ((5, 2, 3), state, state)]
+
+    def run(x, h, c):
+        y, (h, c) = net(x, (h, c))
+        return y, h, c
+
+    ms.export(run, *map(Tensor, inputs), file_name=str(tmp_path / "lstm"), file_format="MINDIR")
+    graph = ms.load(str(tmp_path / "lstm.mindir"))
+    assert [node.attrs["num_layers"] for node in graph.nodes if node.op == "LSTM"] == [1] * layers
+    agree(results(nn.GraphCell(graph), inputs), [o.asnumpy() for o in run(*map(Tensor, inputs))])
+
+
+def test_indices_of_all_plain_kinds_are_written(tmp_path):
+    def pieces(x, i):
+        return x[None, 1:, ::2], x[:, None, 2], x[..., None], x[-1], x[:, -2:], ops.gather(x, i, 0)
+
+    inputs = [np.arange(24, dtype=np.float32).reshape(2, 4, 3), np.array([1, 0], np.int32)]
+    ms.export(pieces, *map(Tensor, inputs), file_name=str(tmp_path / "pieces"), file_format="MINDIR")
+    cell = nn.GraphCell(ms.load(str(tmp_path / "pieces.mindir")))
+    agree(results(cell, inputs), [o.asnumpy() for o in pieces(*map(Tensor, inputs))])
+
+
 def test_weights_of_a_gigabyte_stand_beside_the_graph(tmp_path, monkeypatch):
     monkeypatch.setattr(mindir, "SPLIT", 64)
     net = nn.Dense(7, 5)

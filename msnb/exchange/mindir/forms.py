@@ -6,6 +6,7 @@ import numpy as np
 
 from msnb.core.operator import REGISTRY
 from msnb.exchange.mindir.operators import Unsayable, forms, reads
+from msnb.ir.anf import ValueNode
 from msnb.ops import operations as P
 from msnb.ops.index import ALL, ARRAY, NEW, NUMBER
 
@@ -29,6 +30,24 @@ def _two(value):
         return (value, value)
     value = tuple(value)
     return value[2:] if len(value) == 4 else value
+
+
+# ---------------------------------------------------------------------- primitives whose attributes are those here
+_ALIKE = (
+    "BesselI0e BesselI1e BitwiseAnd BitwiseOr BitwiseXor DepthToSpace DiagPart Digamma DivNoNan Hypot Igamma Inv "
+    "Invert InvertPermutation IsNan L2Loss L2Normalize LRN Lgamma MirrorPad Mish Mod Pad PopulationCount "
+    "ReverseSequence Rint SeLU SigmoidCrossEntropyWithLogits SoftmaxCrossEntropyWithLogits "
+    "Softplus Softsign Sort SpaceToDepth SquareSumAll SquaredDifference TensorScatterAdd TensorScatterDiv "
+    "TensorScatterMax TensorScatterMin TensorScatterMul TensorScatterSub TensorScatterUpdate TopK Tril TruncateDiv "
+    "TruncateMod UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd Unstack Xdivy"
+).split()
+
+
+@forms.register(*[REGISTRY[name] for name in _ALIKE])
+def _alike(writer, node, given):
+    op = REGISTRY[node.op]
+    attributes = {name: given[name] for name in op.attributes if given[name] is not None}
+    return writer.call(op.name, [given[inp.name] for inp in op.inputs], node, attributes)
 
 
 # ---------------------------------------------------------------------- convolution
@@ -142,15 +161,14 @@ def _stack(writer, node, given):
 def _get_item(writer, node, given):
     """Slices and whole numbers are one StridedSlice."""
     starts, begin, end, step = list(given["starts"]), [], [], []
-    new, shrunk, dimension = 0, 0, 0
+    new, shrunk, dimension = False, 0, 0
     shape = node.inputs[0].types[node.slots[0]].shape
     for entry in given["plan"]:
         place = len(begin)
         if entry == ARRAY:
             raise Unsayable("an index Tensor")
         if entry == NEW:
-            new |= 1 << place
-            begin, end, step = [*begin, 0], [*end, 1], [*step, 1]
+            new = True
             continue
         if entry == ALL:
             begin, end, step = [*begin, 0], [*end, shape[dimension]], [*step, 1]
@@ -167,7 +185,26 @@ def _get_item(writer, node, given):
                     raise Unsayable("a slice backwards")
                 begin, end, step = [*begin, start], [*end, start + (length - 1) * stride + 1], [*step, stride]
         dimension += 1
-    return writer.call("StridedSlice", [given["x"], tuple(begin), tuple(end), tuple(step), 0, 0, 0, new, shrunk], node)
+    values = [given["x"], tuple(begin), tuple(end), tuple(step), 0, 0, 0, 0, shrunk]
+    if not new:
+        return writer.call("StridedSlice", values, node)
+    kind, inside = node.types[0], [e for e in given["plan"] if e not in (NEW, NUMBER)]
+    sizes = [e[0] if isinstance(e, tuple) else None for e in inside]
+    kept = [size for entry, size in zip((e for e in given["plan"] if e != NUMBER), kind.shape) if entry != NEW]
+    kept += shape[dimension:] if len(kept) < len(sizes) + len(shape) - dimension else ()
+    part = writer.made("StridedSlice", values, kind.dtype, tuple(kept))
+    return writer.call("Reshape", [part, kind.shape], node)
+
+
+@forms.register(REGISTRY["_TensorGetRow"])
+def _get_row(writer, node, given):
+    """One position of the first axis, a number or a Tensor."""
+    if not isinstance(node.inputs[1], ValueNode):
+        return writer.call("Gather", [given["x"], given["index"], 0, 0], node)
+    index = int(node.inputs[1].value)
+    shape = node.inputs[0].types[node.slots[0]].shape
+    begin, end = (index,) + (0,) * (len(shape) - 1), (index + 1, *shape[1:])
+    return writer.call("StridedSlice", [given["x"], begin, end, (1,) * len(shape), 0, 0, 0, 0, 1], node)
 
 
 # ---------------------------------------------------------------------- other spellings
@@ -187,6 +224,45 @@ def _matmul(writer, node, given):
     if len(y.shape) > 2 and x.shape[:-2] != y.shape[:-2]:
         raise Unsayable("a product that broadcasts its batches")
     return writer.call("BatchMatMul", [given["x1"], given["x2"], False, False], node)
+
+
+@forms.register(P.StopGradient)
+def _stop_gradient(writer, node, given):
+    """Nothing is differentiated there."""
+    (value,) = given.values()
+    return value
+
+
+def _with_value(name):
+    def form(writer, node, given):
+        """MindSpore counts in int64, this operator in int32."""
+        kinds = (("Int64", node.types[0].shape), (node.types[1].dtype, node.types[1].shape))
+        place, value = writer.several(name, [given[n] for n in given if n not in ("axis", "keep_dims")] + [
+            given["axis"], given["keep_dims"]], kinds)  # fmt: skip
+        return [writer.cast(place, node.types[0].dtype), value]
+
+    return form
+
+
+for _name in ("ArgMaxWithValue", "ArgMinWithValue"):
+    forms.register(REGISTRY[_name])(_with_value(_name))
+
+
+@forms.register(P.ResizeBilinear)
+def _resize_bilinear(writer, node, given):
+    x = given[REGISTRY["ResizeBilinear"].inputs[0].name]
+    half = given.get("half_pixel_centers", False)
+    return writer.call("ResizeBilinearV2", [x, tuple(given["size"]), given["align_corners"], half], node)
+
+
+@reads("ResizeBilinearV2")
+def _read_resize_bilinear(values, attributes):
+    x, size, align, half = values
+    op = REGISTRY["ResizeBilinear"]
+    if half and "half_pixel_centers" not in op.attributes:
+        raise Unsayable("half_pixel_centers=True")
+    given = {op.inputs[0].name: x, "size": tuple(size), "align_corners": bool(align), "half_pixel_centers": bool(half)}
+    return op.name, {k: v for k, v in given.items() if k in op.attributes or k == op.inputs[0].name}
 
 
 @reads("Muls")
@@ -217,40 +293,65 @@ for _theirs, _ours in {"SumExt": "ReduceSum", "MeanExt": "ReduceMean"}.items():
 # ---------------------------------------------------------------------- LSTM
 @forms.register(P.LSTM)
 def _lstm(writer, node, given):
-    attributes = {
-        name: given[name]
-        for name in ("input_size", "hidden_size", "num_layers", "has_bias", "bidirectional", "dropout")
-    }
-    attributes["dropout"] = float(attributes["dropout"])
-    attributes["proj_size"] = 0
-    weights = _packed(writer, node, given)
-    return writer.call("LSTM", [given["x"], given["h"], given["c"], weights], node, attributes)
+    """Layer by layer: MindSpore's kernel takes several only when all of them have one width."""
+    layers, directions = given["num_layers"], 2 if given["bidirectional"] else 1
+    size, kind = given["hidden_size"], node.types[0].dtype
+    steps, batch, width = node.types[0].shape
+    x, ends, states = given["x"], [], (directions, batch, size)
+    for layer, weights in enumerate(_packed(writer, node, given)):
+        attributes = {
+            "input_size": given["input_size"] if layer == 0 else size * directions,
+            "hidden_size": size,
+            "num_layers": 1,
+            "has_bias": given["has_bias"],
+            "bidirectional": given["bidirectional"],
+            "dropout": 0.0,
+            "proj_size": 0,
+        }
+        first = [given["h"], given["c"]]
+        if layers > 1:
+            part = (layer * directions, 0, 0), ((layer + 1) * directions, batch, size), (1, 1, 1), 0, 0, 0, 0, 0
+            first = [writer.made("StridedSlice", [state, *part], kind, states) for state in first]
+        kinds = [(kind, (steps, batch, width)), (kind, states), (kind, states), (kind, (1, 1)), (kind, (1, 1))]
+        x, *last = writer.several("LSTM", [x, *first, weights], kinds, attributes)
+        ends.append(last)
+    if layers > 1:
+        whole = (layers * directions, batch, size)
+        last[:2] = [writer.made("Concat", [[end[i] for end in ends], 0], kind, whole) for i in range(2)]
+    return [x, *last]
 
 
 def _packed(writer, node, given):
-    """The weights as MindSpore has them on CPU: all input matrices, all hidden ones, the sums of the biases."""
+    """The weights of each layer as MindSpore has them on CPU: input matrices, hidden ones, the sums of the biases."""
     kind = node.inputs[3].types[node.slots[3]]
     layers, directions = given["num_layers"], 2 if given["bidirectional"] else 1
     gates = 4 * given["hidden_size"]
     widths = [given["input_size"] if i == 0 else given["hidden_size"] * directions for i in range(layers)]
     sizes = [gates * width for width in widths for _ in range(directions)]
-    hidden, biases = gates * given["hidden_size"], 2 * gates * len(sizes)
-    if not given["has_bias"] or kind.size != sum(sizes) + hidden * len(sizes) + biases:
-        if len(sizes) == 1 or given["has_bias"]:
-            return given["w"]  # they are packed so already
-        biases = 0
-    at, inputs, states, added = 0, [], [], []
+    hidden = gates * given["hidden_size"]
+    extra = kind.size - sum(sizes) - hidden * len(sizes)
+    if given["has_bias"] and extra != 2 * gates * len(sizes):
+        if layers == 1:
+            return [given["w"]]  # they are packed so already
+        raise Unsayable("several layers whose gates have one bias")
+    at, places = 0, []
+    flat = given["w"] if len(kind.shape) == 3 else writer.made("Reshape", [given["w"], (-1, 1, 1)], kind.dtype,
+                                                               (kind.size, 1, 1))  # fmt: skip
 
     def piece(size):
         nonlocal at
         at += size
         part = (at - size, 0, 0), (at, 1, 1), (1, 1, 1)
-        return writer.made("StridedSlice", [given["w"], *part, 0, 0, 0, 0, 0], kind.dtype, (size, 1, 1))
+        return writer.made("StridedSlice", [flat, *part, 0, 0, 0, 0, 0], kind.dtype, (size, 1, 1))
 
     for size in sizes:
-        inputs.append(piece(size))
-        states.append(piece(hidden))
-    for _ in sizes if biases else ():
-        added.append(writer.made("Add", [piece(gates), piece(gates)], kind.dtype, (gates, 1, 1)))
-    size = kind.size - biases // 2
-    return writer.made("Concat", [[*inputs, *states, *added], 0], kind.dtype, (size, 1, 1))
+        places.append([piece(size), piece(hidden)])
+    for place in places if given["has_bias"] else ():
+        place.append(writer.made("Add", [piece(gates), piece(gates)], kind.dtype, (gates, 1, 1)))
+    made = []
+    for layer in range(layers):
+        own = places[layer * directions : (layer + 1) * directions]
+        size = directions * (gates * widths[layer] + hidden + (gates if given["has_bias"] else 0))
+        ordered = [place[i] for i in range(len(own[0])) for place in own]
+        made.append(writer.made("Concat", [ordered, 0], kind.dtype, (size, 1, 1)))
+    return made

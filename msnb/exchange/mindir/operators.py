@@ -76,6 +76,8 @@ class Function:
 
     def __call__(self, writer: Any, node: Any, given: dict[str, Any]) -> Any:
         """Write the call."""
+        if self.op.name == "StridedSlice" and len(given["begin"]) > len(node.inputs[0].types[node.slots[0]].shape):
+            raise Unsayable("a new axis")  # MindSpore's own check counts it as one too many
         values = [always if name is None else _there(kind, given[name]) for name, kind, always in self.arguments]
         return writer.call(self.op.name, values, node)
 
@@ -124,8 +126,19 @@ def _here(kind, value):
 
 
 FUNCTIONS: dict[str, str] = json.loads(Path(__file__).with_name("functions.json").read_text(encoding="utf-8"))
-# Those whose arguments are called the same and mean something else.
-_OTHERS = frozenset(("Range", "Dropout", "ReduceStd", "Arange", "Eye", "LinSpace"))
+# Those whose arguments are called the same and mean something else, or whose results are others.
+_OTHERS = frozenset(
+    "Range Dropout ReduceStd Arange Eye LinSpace AdaptiveMaxPool2D GroupNorm LayerNormGrad LayerNormGradGrad".split()
+)
+_OWN = frozenset(("ArgMaxWithValue", "ArgMinWithValue"))  # they are written otherwise, see `forms`
+# Those that MindSpore 2.7.1 has no CPU kernel for: whether their form is right, nobody has seen.
+_UNSEEN = frozenset(
+    "AdaptiveAvgPool1D AdaptiveMaxPool1D AvgPool1D AvgPool2D ConvTranspose2D Dot Frac Hardtanh Im2ColExt L1LossExt "
+    "Log10 Log2 LogSigmoid LogSumExp MSELossExt Norm Outer PixelShuffle RmsNorm Roll SoftMarginLoss SoftplusExt".split()
+)
+
+
+table: dict[str, Function] = {}  # of the operators whose arguments agree: what reads them, and mostly what writes
 
 
 def _enter():
@@ -135,9 +148,11 @@ def _enter():
         if op is None or op.name != name or op.written or op.random or name in _OTHERS:
             continue
         try:
-            forms.register(op)(Function(op, told))
+            table[name] = Function(op, told)
         except Unsayable:
             continue
+        if name not in _UNSEEN | _OWN:
+            forms.register(op)(table[name])
 
 
 _enter()
@@ -176,9 +191,8 @@ def call_of(name: str, function: bool, values: list[Any], attributes: dict[str, 
     op = REGISTRY.get(name)
     if op is None:
         raise Unsayable("no such operator")
-    form = forms.get(op)
-    if function and isinstance(form, Function):
-        return op.name, form.back(values)
+    if function and op.name in table:
+        return op.name, table[op.name].back(values)
     if function:
         raise Unsayable("its arguments are others here")
     inputs = [inp.name for inp in op.inputs]

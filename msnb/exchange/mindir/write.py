@@ -144,7 +144,9 @@ class Writer:
             if made is None:
                 self.missing.append(node)
                 made = Name("")
-            if len(node.types) == 1:
+            if isinstance(made, list):
+                env.update({(node, slot): name for slot, name in enumerate(made)})
+            elif len(node.types) == 1:
                 env[node, 0] = made
             else:
                 env[node, None] = made
@@ -221,6 +223,18 @@ class Writer:
     def made(self, op: str, values: Sequence[Any], dtype: str, shape: tuple[int, ...]) -> Name:
         """Write a node that stands for a part of what the graph's node does: a function that gives one Tensor."""
         return self._node(op, values, (TensorType(dtype, shape, _dtype(dtype).itemsize),))
+
+    def several(
+        self,
+        op: str,
+        values: Sequence[Any],
+        kinds: Sequence[tuple[str, tuple[int, ...]]],
+        attributes: dict[str, Any] | None = None,
+    ) -> list[Name]:
+        """The same for one that gives several Tensors, whose (element type, shape) are `kinds`."""
+        types = tuple(TensorType(dtype, shape, _dtype(dtype).itemsize) for dtype, shape in kinds)
+        whole = self._node(op, values, types, attributes)
+        return [self._node("TupleGetItem", [whole, i], (kind,), {}) for i, kind in enumerate(types)]
 
     def _node(self, op, values, types, attributes=None):
         key = (op, repr(attributes))
