@@ -25,6 +25,9 @@ from msnb.core.cases import Written  # noqa: E402
 from msnb.core.declare import SPELLINGS  # noqa: E402
 from msnb.core.tensor import Tensor, box  # noqa: E402
 from msnb.core.tree import flatten  # noqa: E402
+from msnb.exchange.mindir import forms as _forms  # noqa: E402, F401 - fills the table
+from msnb.exchange.mindir.operators import forms as mindir_forms  # noqa: E402
+from msnb.exchange.onnx.write import lowerings as onnx_lowerings  # noqa: E402
 
 PAGE = ROOT / "docs" / "operators.md"
 TYPES = {  # the letters of a group -> its element types
@@ -34,6 +37,7 @@ TYPES = {  # the letters of a group -> its element types
     "f": [ms.float16, ms.bfloat16, ms.float32, ms.float64],
     "c": [ms.complex64],
 }
+FILES = {"MINDIR": mindir_forms, "ONNX": onnx_lowerings}  # format -> what its operators become
 HEAD = """# Operators
 
 {count} operators, {names} names, on CPU, GPU and TPU, as XLA compiles them. Printed by `python docs/make_operators.py`.
@@ -45,9 +49,11 @@ HEAD = """# Operators
 - **Gradient**: whether a float result has one for the first float input.
 - **Cases**: rows that run in both modes; and how many of these are compared with what MindSpore 2.7.1 gave, in value,
   type and gradient. The others are compared with numpy, a formula, or between the modes.
+- **Files** that the operator can be exported to. ONNX stands where it has a form of its own; most others are written as
+  what their kernels compute.
 
-| operator | written as | element types | gradient | cases |
-|---|---|---|---|---|
+| operator | written as | element types | gradient | cases | files |
+|---|---|---|---|---|---|
 """
 
 
@@ -64,10 +70,11 @@ def names():
 
 
 def columns(cls, rows, spellings):
-    """The cells of one row that a check compares: name, spellings, cases."""
+    """The cells of one row that a check compares: name, spellings, cases, files."""
     compared = sum(bool(answers(row)) for row in rows)
     said = ", ".join(f"`{s}`" for s in spellings)
-    return f"`{cls.__name__}`", said, f"{len(rows)}, {compared} beside MindSpore" if rows else "by distribution"
+    cases = f"{len(rows)}, {compared} beside MindSpore" if rows else "by distribution"
+    return f"`{cls.__name__}`", said, cases, ", ".join(name for name, table in FILES.items() if cls in table)
 
 
 def kinds(row):
@@ -122,7 +129,7 @@ def differentiable(row):
 
 
 def table(full):
-    """The lines of the page, or with `full` False (operator, spellings, cases) of each."""
+    """The lines of the page, or with `full` False (operator, spellings, cases, files) of each."""
     rows, spellings = defaultdict(list), names()
     for row in ROWS:
         rows[row.case.target].append(row)
@@ -130,12 +137,12 @@ def table(full):
         if cls.__name__.startswith("_"):
             continue
         own = rows[cls]
-        name, said, cases = columns(cls, own, spellings[cls])
+        name, said, cases, files = columns(cls, own, spellings[cls])
         if not full:
-            yield name, said, cases
+            yield name, said, cases, files
         else:
             types, gradient = (kinds(own[0]), differentiable(own[0])) if own else ("", "-")
-            yield f"| {name} | {said} | {types} | {gradient} | {cases} |"
+            yield f"| {name} | {said} | {types} | {gradient} | {cases} | {files} |"
 
 
 def stored():
@@ -143,7 +150,7 @@ def stored():
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split(" | ")]
         if line.startswith("| `"):
-            yield cells[0], cells[1], cells[4]
+            yield cells[0], cells[1], cells[4], cells[5]
 
 
 def main():

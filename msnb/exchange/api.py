@@ -58,7 +58,7 @@ def export(
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> export(net, Tensor(np.zeros((1, 3), np.float32)), file_name="net", file_format="MINDIR")
+        >>> export(nn.Dense(3, 4), Tensor(np.zeros((1, 3), np.float32)), file_name="net", file_format="MINDIR")
     """
     check_input_data(*inputs, data_class=Tensor)
     if not isinstance(file_name, str):
@@ -138,9 +138,9 @@ def load(file_name: str, **kwargs: Any) -> "FuncGraph":
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> export(net, Tensor(np.zeros((1, 3), np.float32)), file_name="net", file_format="MINDIR")
-        >>> print(load("net.mindir").name)
-        Net
+        >>> export(nn.Dense(3, 4), Tensor(np.zeros((1, 3), np.float32)), file_name="net", file_format="MINDIR")
+        >>> print(load("net.mindir"))
+        FuncGraph(Dense: 3 parameters, 2 nodes)
     """
     for name in kwargs:
         if name not in ("dec_key", "dec_mode", "obf_func"):
@@ -169,7 +169,7 @@ def load_mindir(file_name: str) -> Any:
         ``CPU`` ``GPU`` ``TPU``
 
     Examples:
-        >>> export(net, Tensor(np.zeros((1, 3), np.float32)), file_name="net", file_format="MINDIR")
+        >>> export(nn.Dense(3, 4), Tensor(np.zeros((1, 3), np.float32)), file_name="net", file_format="MINDIR")
         >>> print(load_mindir("net.mindir").producer_name)
         MindSpore
     """

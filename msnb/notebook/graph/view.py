@@ -1,6 +1,7 @@
 """The graph of a network as a notebook shows it: live widget, self-contained page, still picture, text."""
 
 import functools
+import os
 import pathlib
 import uuid
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from jax.extend.core import ClosedJaxpr
 
 from msnb.core.compile import program_of
+from msnb.exchange.opening import graph_in
 from msnb.ir.anf import FuncGraph
 from msnb.ir.api import dot, graph, name_of, text
 from msnb.ir.compare import compare
@@ -34,7 +36,7 @@ _LARGE = 5000  # nodes; larger graphs are saved with their repeated blocks left 
 
 
 def view(
-    net: "Cell | Callable[..., Any] | Program | FuncGraph | ClosedJaxpr",
+    net: "Cell | Callable[..., Any] | Program | FuncGraph | ClosedJaxpr | str | os.PathLike[str]",
     *inputs: Any,
     stages: tuple[str, ...] | None = None,
     height: int = _HEIGHT,
@@ -46,8 +48,9 @@ def view(
     and where no script can run, a picture.
 
     Args:
-        net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr]): what to look at. It is traced, neither run nor
-            compiled (but for the stage "optimised"). A Program is what `msnb.core.events` tells of.
+        net (Union[Cell, Callable, Program, FuncGraph, ClosedJaxpr, str]): what to look at. It is traced, neither run
+            nor compiled (but for the stage "optimised"). A Program is what `msnb.core.events` tells of. A text is the
+            name of a file, ``"model.mindir"``, whose graph is read and not run.
         inputs: the inputs `net` would be called with.
         stages (tuple[str]): which stages to put into the view: ``"traced"`` (MindSpore's operators),
             ``"differentiated"`` (with the gradient, where one is taken; "traced" is the forward program then),
@@ -62,7 +65,8 @@ def view(
 
     Raises:
         TypeError: If `net` is none of these.
-        ValueError: If `height` is not a positive int, or a stage is unknown.
+        FileNotFoundError: If there is no such file.
+        ValueError: If a file is none that can be read, `height` is not a positive int, or a stage is unknown.
         Exception: What `net` raises while it is traced; a notebook shows the part before it, and what failed in red.
 
     Supported Platforms:
@@ -75,6 +79,8 @@ def view(
         >>> graph.view(nn.Dense(3, 4), Tensor(np.ones((2, 3), np.float32)))
         GraphView(Dense: 2 nodes)
     """
+    if isinstance(net, (str, os.PathLike)):
+        net = graph_in(net)
     traced = hasattr(net, "jaxpr") and hasattr(net, "inputs")
     if isinstance(net, FuncGraph) or not traced and (hasattr(net, "jaxpr") or not callable(net)):
         return GraphView(graph(net, *inputs), height=height)

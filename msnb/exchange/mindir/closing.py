@@ -1,0 +1,65 @@
+"""Graphs within graphs: what nobody uses is left out, and what comes from outside becomes a parameter."""
+
+from msnb.ir.anf import AnfNode, CNode, FuncGraph, ParameterNode, ValueNode
+
+
+def prune(graph: FuncGraph) -> None:
+    """Leave out the nodes whose results nobody uses, in sub-graphs too."""
+    used: set[AnfNode] = set()
+    _used_by(graph, used)
+
+
+def _used_by(graph, used):
+    """Add what the outputs of a graph need, from the last node to the first one."""
+    used.update(node for node, _ in graph.outputs)
+    kept = []
+    for node in reversed(graph.nodes):
+        if node not in used:
+            continue
+        for inner in node.graphs:
+            _used_by(inner, used)
+        used.update(node.inputs)
+        kept.append(node)
+    graph.nodes[:] = kept[::-1]
+
+
+def close(graph: FuncGraph) -> None:
+    """Let each sub-graph have a parameter, its first ones, for each value of the graphs around it that it uses."""
+    for node in graph.nodes:
+        for inner in node.graphs:
+            close(inner)
+        if node.graphs:
+            _take(node)
+
+
+def _take(node: CNode) -> None:
+    """Make free values of a node's sub-graphs its inputs."""
+    inputs, slots = list(node.inputs), list(node.slots)
+    for graph in node.graphs:
+        own = {*graph.parameters, *graph.nodes}
+        found: dict[tuple[AnfNode, int], ParameterNode] = {}
+
+        def taken(source, slot, own=own, found=found):
+            if source in own or isinstance(source, ValueNode):
+                return source, slot
+            if (source, slot) not in found:
+                name = source.name if isinstance(source, ParameterNode) else f"free_{len(found)}"
+                found[source, slot] = ParameterNode(name, (source.types[slot],))
+            return found[source, slot], 0
+
+        for inside in graph.nodes:
+            uses = [taken(*use) for use in inside.uses]
+            inside.inputs, inside.slots = tuple(u[0] for u in uses), tuple(u[1] for u in uses)
+        graph.outputs[:] = [taken(*output) for output in graph.outputs]
+        feeds = []
+        for source, slot in found:
+            if (source, slot) not in zip(inputs, slots):
+                inputs.append(source)
+                slots.append(slot)
+            feeds.append(list(zip(inputs, slots)).index((source, slot)))
+        graph.parameters[:0] = found.values()
+        for parameter in found.values():
+            parameter.func_graph = graph
+        graph.feeds = (*feeds, *graph.feeds)
+        graph.free = len(found)
+    node.inputs, node.slots = tuple(inputs), tuple(slots)

@@ -1,0 +1,292 @@
+"""The messages of a MINDIR file: bytes to dicts and back, tensors to arrays, weights in files of their own.
+
+A message is a dict of those fields that were set, as `protobuf.decode` gives them; `Message` looks at one with
+attributes. The bytes of a tensor stay where they are in the file, as a view of the memory map, until they are asked
+for.
+"""
+
+import mmap
+import os
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from msnb._atomic import writing
+from msnb.formats import protobuf
+from msnb.formats.reading import BadFileError
+
+SCHEMA: dict[str, Any] = {
+    "Model": {
+        "ir_version": (1, "str", False), "producer_name": (2, "str", False), "producer_version": (3, "str", False),
+        "domain": (4, "str", False), "model_version": (5, "str", False), "doc_string": (6, "str", False),
+        "graph": (7, "Graph", False), "functions": (8, "Graph", True), "little_endian": (10, "int", False),
+        "primitives": (12, "Primitive", True), "mind_ir_version": (13, "int", False),
+        "user_info": (14, "Entry", True),
+    },
+    "Entry": {"key": (1, "str", False), "value": (2, "str", False)},
+    "Graph": {
+        "node": (1, "Node", True), "name": (2, "str", False), "parameter": (3, "Tensor", True),
+        "doc_string": (4, "str", False), "input": (5, "Value", True), "output": (6, "Value", True),
+        "bprop_hash": (7, "str", False), "attribute": (8, "Attribute", True), "bprop_filepath": (9, "str", False),
+        "map_parameter": (10, "MapTensor", True),
+    },
+    "MapTensor": {"name": (1, "str", False)},
+    "Node": {
+        "input": (1, "str", True), "output": (2, "str", True), "name": (3, "str", False), "op_type": (4, "str", False),
+        "attribute": (5, "Attribute", True), "doc_string": (6, "str", False), "domain": (7, "str", False),
+        "node_attr": (8, "Attribute", True), "primal_attr": (9, "Attribute", True),
+    },
+    "Primitive": {
+        "name": (1, "str", False), "op_type": (2, "str", False), "attribute": (3, "Attribute", True),
+        "instance_name": (4, "str", False), "prim_type": (5, "int", False),
+    },
+    "Value": {
+        "name": (1, "str", False), "tensor": (2, "Tensor", True), "doc_string": (3, "str", False),
+        "denotation": (4, "str", False), "attr_info": (5, "Attribute", False),
+    },
+    "Attribute": {
+        "name": (1, "str", False), "f": (2, "float", False), "i": (3, "int", False), "d": (4, "double", False),
+        "s": (5, "bytes", False), "t": (6, "Tensor", False), "g": (7, "Graph", False), "floats": (8, "float", True),
+        "doubles": (9, "double", True), "ints": (10, "int", True), "strings": (11, "bytes", True),
+        "tensors": (12, "Tensor", True), "graphs": (13, "Graph", True), "doc_string": (14, "str", False),
+        "ref_attr_name": (15, "str", False), "type": (16, "int", False), "values": (17, "Attribute", True),
+    },
+    "Tensor": {
+        "dims": (1, "int", True), "data_type": (2, "int", False), "float_data": (3, "float", True),
+        "int32_data": (4, "int", True), "string_data": (5, "bytes", True), "int64_data": (6, "int", True),
+        "name": (7, "str", False), "doc_string": (8, "str", False), "raw_data": (9, "span", False),
+        "double_data": (10, "double", True), "uint64_data": (11, "int", True),
+        "external_data": (12, "External", False), "ref_key": (13, "str", False), "min_dims": (14, "int", True),
+        "max_dims": (15, "int", True), "compression_type": (16, "int", False),
+    },
+    "External": {"location": (1, "str", False), "offset": (2, "int", False), "length": (3, "int", False)},
+}  # fmt: skip
+
+ENDING = ".mindir"
+FLOAT, INT64, STRING, BOOL, DOUBLE, TENSOR, TENSORS = 1, 7, 8, 9, 11, 17, 19  # kinds of attributes
+TUPLE, LIST, UMONAD, IOMONAD, NONE = 20, 21, 23, 24, 25
+GRAPH_CLOSURE, PARTIAL_CLOSURE, ANY_CLOSURE = 27, 28, 29
+_WHOLE = frozenset((2, 3, 4, 5, 6, INT64, 12, 13))
+TYPES: dict[int, Any] = {  # code of an element type -> its dtype
+    code: np.dtype(kind)
+    for code, kind in {
+        1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64, 9: np.bool_,
+        10: np.float16, 11: np.float64, 12: np.uint32, 13: np.uint64, 14: np.complex64, 15: np.complex128,
+        16: ml_dtypes.bfloat16,
+    }.items()
+}  # fmt: skip
+CODES: dict[Any, int] = {kind: code for code, kind in TYPES.items()}
+SPLIT = 1 << 30  # bytes of weights from which on MindSpore writes them beside the graph
+_ALIGNED = 64  # where a weight begins in such a file, and how long its head is
+
+
+# ---------------------------------------------------------------------- files
+def opened(path: str) -> dict[str, Any]:
+    """The model in a file, its tensors views of the mapped file.
+
+    Raises:
+        BadFileError: If the file is no MINDIR file, or damaged.
+        OSError: If it cannot be read.
+    """
+    with open(path, "rb") as file:
+        if not os.fstat(file.fileno()).st_size:
+            raise BadFileError(f"The MINDIR file {path!r} is empty.")
+        data = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    try:
+        model = protobuf.decode(SCHEMA, "Model", data)
+    except protobuf.WireError as error:
+        raise BadFileError(
+            f"{path!r} is no MINDIR file, or it is damaged or encrypted: {error}. Export it once more."
+        ) from None
+    if "graph" not in model:
+        raise BadFileError(f"{path!r} holds no graph: it is no MINDIR file, or it is damaged or encrypted.")
+    if model.get("little_endian", 1) != 1:
+        raise BadFileError(f"{path!r} was written on a big-endian machine; export it on a little-endian one.")
+    return model
+
+
+def save(path: str, model: dict[str, Any]) -> None:
+    """Write a model; weights of a gigabyte and more stand beside it in a folder of their own, as MindSpore has it."""
+    weights = model["graph"].get("parameter", ())
+    if sum(len(weight["raw_data"]) for weight in weights) > SPLIT:
+        path, model = _beside(path, model)
+    with writing(path) as file:
+        file.write(protobuf.encode(SCHEMA, "Model", model))
+
+
+def _beside(path, model):
+    """Write the weights to NAME_variables/data_0; (path of the graph, model that says where they are)."""
+    name = path.removesuffix(ENDING)
+    location = os.path.join(os.path.basename(name) + "_variables", "data_0")
+    target = os.path.join(os.path.dirname(path), location)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    told, offset = [], _ALIGNED
+    with writing(target) as file:
+        file.write(b"\x01".ljust(_ALIGNED, b"\0"))  # little-endian
+        for weight in sorted(model["graph"]["parameter"], key=lambda w: w["name"]):
+            data = weight["raw_data"]
+            padding = -len(data) % _ALIGNED
+            file.write(data)
+            file.write(bytes(padding))
+            place = {"location": location, "offset": offset, "length": len(data)}
+            told.append({**{k: v for k, v in weight.items() if k != "raw_data"}, "external_data": place})
+            offset += len(data) + padding
+    return f"{name}_graph{ENDING}", {**model, "graph": {**model["graph"], "parameter": told}}
+
+
+# ---------------------------------------------------------------------- tensors
+def type_of(tensor: dict[str, Any]) -> tuple[Any, tuple[int, ...]]:
+    """(dtype, shape) of a tensor.
+
+    Raises:
+        BadFileError: If its type is unknown or its shape none.
+    """
+    code = tensor.get("data_type", 0)
+    if code not in TYPES:
+        raise BadFileError(f"The file is damaged: a tensor has the unknown element type {code}.")
+    shape = tuple(tensor.get("dims", ()))
+    if any(size < -2 for size in shape):
+        raise BadFileError(f"The file is damaged: a tensor has the shape {shape}.")
+    return TYPES[code], shape
+
+
+def array(tensor: dict[str, Any], folder: str | None = None) -> np.ndarray:
+    """The value of a tensor, as a view of the file that it stands in.
+
+    Args:
+        tensor (dict): The message.
+        folder (str): Where the file lies that the message is of; weights beside it are below this folder.
+            Default: None, there are none.
+
+    Raises:
+        BadFileError: If there are too few or too many bytes, or a name leads out of the folder.
+    """
+    kind, shape = type_of(tensor)
+    if tensor.get("compression_type"):
+        raise BadFileError("A weight of the file is compressed, which msnb does not read; export it uncompressed.")
+    data = tensor.get("raw_data", b"")
+    if "external_data" in tensor:
+        data = _external(tensor["external_data"], folder)
+    count = 1
+    for size in shape:
+        count *= size
+    if count < 0 or len(data) != count * kind.itemsize:
+        raise BadFileError(
+            f"The file is damaged: the tensor {tensor.get('name', '')!r} of shape {shape} has {len(data)} bytes."
+        )
+    return np.frombuffer(data, kind).reshape(shape)
+
+
+def _external(place, folder):
+    """The bytes that stand in another file below the folder."""
+    location, offset, length = place.get("location", ""), place.get("offset", 0), place.get("length", 0)
+    root = os.path.realpath(folder or os.curdir)
+    path = os.path.realpath(os.path.join(root, location))
+    if folder is None or not location or os.path.commonpath((root, path)) != root or path == root:
+        raise BadFileError(f"The weights are said to be in {location!r}, which is not in the folder of the file.")
+    if not os.path.isfile(path):
+        raise BadFileError(f"The weights are said to be in {location!r}, which is missing beside the file.")
+    size = os.path.getsize(path)
+    if offset < 0 or length < 0 or offset + length > size:
+        raise BadFileError(f"The file is damaged: {location!r} has {size} bytes, and a weight reaches beyond them.")
+    if not length:
+        return b""
+    return memoryview(np.memmap(path, np.uint8, "r", offset, (length,)))
+
+
+def tensor(value: Any, name: str | None = None) -> dict[str, Any]:
+    """The message of an array; ValueError where MINDIR has no such element type."""
+    value = np.asarray(value)
+    if value.dtype not in CODES:
+        raise ValueError(f"MINDIR has no element type for {value.dtype}.")
+    message = {"dims": list(value.shape), "data_type": CODES[value.dtype]}
+    message["raw_data"] = memoryview(np.ascontiguousarray(value).reshape(-1).view(np.uint8))
+    return message if name is None else {**message, "name": name}
+
+
+# ---------------------------------------------------------------------- attributes
+def attribute(name: str, value: Any, inside: bool = False) -> dict[str, Any]:
+    """The message of a number, text, array, None, or tuple or list of them; `inside` a sequence it is spelled anew."""
+    if value is None:
+        return {"name": name, "type": NONE}
+    if isinstance(value, (tuple, list)):
+        kind = TUPLE if isinstance(value, tuple) else LIST
+        return {"name": name, "type": kind, "values": [attribute("", item, True) for item in value]}
+    if isinstance(value, (np.ndarray, np.generic)) and not isinstance(value, (bool, int, float)):
+        return {"name": name, "type": TENSORS, "tensors": [tensor(value)]}
+    one, many, kind, item = {
+        bool: ("i", "ints", BOOL, value),
+        int: ("i", "ints", INT64, value),
+        float: ("f", "floats", FLOAT, value),
+        str: ("s", "strings", STRING, value.encode() if isinstance(value, str) else value),
+    }[type(value)]
+    return {"name": name, "type": kind, many: [item]} if inside else {"name": name, "type": kind, one: item}
+
+
+def value_of(message: dict[str, Any]) -> Any:
+    """What an attribute says: a number, text, array, None, or a tuple or list of them.
+
+    Raises:
+        BadFileError: If it is of a kind that stands for no value.
+    """
+    kind = message.get("type", 0)
+    if kind in (TUPLE, LIST):
+        items = [value_of(item) for item in message.get("values", ())]
+        return tuple(items) if kind == TUPLE else items
+    if kind in _WHOLE or kind == BOOL:
+        value = (message.get("ints") or [message.get("i", 0)])[0]
+        return bool(value) if kind == BOOL else value
+    if kind == FLOAT:
+        single = (message.get("floats") or [message.get("f", 0.0)])[0]
+        return float(str(np.float32(single)))  # the number that was meant: 1e-05, not 9.99999974e-06
+    if kind == DOUBLE:
+        return (message.get("doubles") or [message.get("d", 0.0)])[0]
+    if kind == STRING:
+        return (message.get("strings") or [message.get("s", b"")])[0].decode("utf-8", "replace")
+    if kind in (TENSOR, TENSORS):
+        found = [message["t"]] if "t" in message else message.get("tensors", [])
+        if len(found) != 1:
+            raise BadFileError(f"The file is damaged: an attribute should be one tensor, and is {len(found)}.")
+        return array(found[0])
+    if kind == NONE:
+        return None
+    raise BadFileError(f"The attribute {message.get('name', '')!r} is of the kind {kind}, which stands for no value.")
+
+
+# ---------------------------------------------------------------------- looking
+class Message(Mapping[str, Any]):
+    """A message whose fields are attributes; one that was not set is empty, as protocol buffers have it."""
+
+    __slots__ = ("_kind", "_fields")
+
+    def __init__(self, kind: str, fields: dict[str, Any]) -> None:
+        self._kind, self._fields = kind, fields
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in SCHEMA[self._kind]:
+            raise AttributeError(f"A {self._kind} of MINDIR has no field {name!r}; it has {', '.join(self)}.")
+        return self[name]
+
+    def __getitem__(self, name: str) -> Any:
+        _, kind, repeated = SCHEMA[self._kind][name]
+        value = self._fields.get(name)
+        if kind not in SCHEMA:
+            empty = {"int": 0, "float": 0.0, "double": 0.0, "str": ""}.get(kind, b"")
+            return list(value or ()) if repeated else empty if value is None else value
+        return [Message(kind, item) for item in value or ()] if repeated else Message(kind, value or {})
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(SCHEMA[self._kind])
+
+    def __len__(self) -> int:
+        return len(SCHEMA[self._kind])
+
+    def __repr__(self) -> str:
+        return f"{self._kind}({', '.join(self._fields)})"
+
+
+def read(path: str) -> Message:
+    """The model in a file, for looking; see `opened`."""
+    return Message("Model", opened(path))

@@ -1,0 +1,328 @@
+"""MINDIR: what MindSpore wrote computes here what it computes there, and what is written here is read back the same."""
+
+import os
+import pickle
+import random
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import msnb as ms
+from msnb import Parameter, Tensor, context, ir, nn, ops
+from msnb.exchange.mindir import read, write
+from msnb.exchange.mindir.operators import FUNCTIONS, Function, forms
+from msnb.exchange.tracing import traced
+from msnb.formats import mindir, protobuf
+from msnb.formats.reading import BadFileError
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+FILES = sorted((GOLDEN / "mindir").glob("*.mindir"))
+
+
+@pytest.fixture(scope="module")
+def networks():
+    """What `mindir_networks.py` has, with msnb as its MindSpore."""
+    before = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "mindspore"}
+    sys.modules.update({"mindspore": ms, "mindspore.nn": nn, "mindspore.ops": ops})
+    sys.path.insert(0, str(GOLDEN))
+    try:
+        import mindir_networks
+
+        yield mindir_networks.NETWORKS
+    finally:
+        sys.path.remove(str(GOLDEN))
+        for name in [n for n in sys.modules if n.partition(".")[0] == "mindspore" or n == "mindir_networks"]:
+            del sys.modules[name]
+        sys.modules.update(before)
+
+
+def stored(path):
+    """(inputs, outputs, gradients by name) of a golden file."""
+    values = np.load(path.with_suffix(".npz"))
+    some = [[values[f"{letter}{i}"] for i in range(9) if f"{letter}{i}" in values] for letter in "xy"]
+    return *some, {name[2:]: values[name] for name in values.files if name.startswith("d ")}
+
+
+def results(cell, inputs):
+    """What a Cell gives, as a list of arrays."""
+    out = cell(*map(Tensor, inputs))
+    return [o.asnumpy() for o in (out if isinstance(out, tuple) else (out,))]
+
+
+def agree(own, others):
+    for a, b in zip(own, others, strict=True):
+        assert (a.dtype, a.shape) == (b.dtype, b.shape)
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5)
+
+
+# ---------------------------------------------------------------------- what MindSpore wrote
+def test_there_are_files_of_mindspore_for_each_network(networks):
+    assert {path.stem for path in FILES} == set(networks)
+
+
+@pytest.mark.parametrize("mode", [context.GRAPH_MODE, context.PYNATIVE_MODE])
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_a_file_of_mindspore_computes_what_mindspore_computed(path, mode):
+    context.set_context(mode=mode)
+    inputs, outputs, _ = stored(path)
+    agree(results(nn.GraphCell(ms.load(str(path))), inputs), outputs)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_its_gradients_are_those_of_the_network_it_was_exported_from(path):
+    inputs, _, gradients = stored(path)
+    cell = nn.GraphCell(ms.load(str(path)))
+    weights = {p.name: p for p in cell.trainable_params()}
+    assert set(weights) == set(gradients)
+    if not weights:
+        return
+
+    def first(*given):
+        out = cell(*given)
+        return (out[0] if isinstance(out, tuple) else out).sum()
+
+    own = ms.grad(first, None, [weights[name] for name in gradients])(*map(Tensor, inputs))
+    for name, gradient in zip(gradients, own, strict=True):
+        scale = max(1.0, np.abs(gradients[name]).max())
+        np.testing.assert_allclose(gradient.asnumpy() / scale, gradients[name] / scale, atol=1e-5, err_msg=name)
+
+
+def test_a_graph_that_was_read_is_shown_with_scopes_and_survives_pickling():
+    path = GOLDEN / "mindir" / "loop.mindir"
+    graph = ms.load(str(path))
+    assert graph.name == "Loop"
+    assert [node.op for node in graph.nodes][-1] == "Switch"
+    dense = next(node for node in graph.all_nodes() if node.op == "MatMul")
+    assert dense.scope == "Default/dense-Dense"
+    assert "While" in ir.text(graph) and "dense.weight" in ir.text(graph)
+    again = pickle.loads(pickle.dumps(graph))
+    assert again == graph
+    inputs, outputs, _ = stored(path)
+    agree(results(nn.GraphCell(again, {n: Tensor(np.array(v)) for n, v in graph.weights.items()}), inputs), outputs)
+
+
+def test_a_graph_that_was_read_is_trained():
+    path = GOLDEN / "mindir" / "lenet.mindir"
+    inputs, _, _ = stored(path)
+    cell = nn.GraphCell(ms.load(str(path)))
+    loss = nn.WithLossCell(cell, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+    step = nn.TrainOneStepCell(loss, nn.Momentum(cell.trainable_params(), 0.05, 0.9)).set_train()
+    labels = Tensor(np.array([1, 3], np.int32))
+    losses = [float(step(Tensor(inputs[0]), labels).asnumpy()) for _ in range(8)]
+    assert losses[-1] < losses[0]
+
+
+# ---------------------------------------------------------------------- there and back
+@pytest.mark.parametrize("name", [path.stem for path in FILES])
+def test_what_is_written_is_read_back_and_computes_the_same(name, networks, tmp_path):
+    make, inputs = networks[name]
+    net = make().set_train(False)
+    ms.export(net, *map(Tensor, inputs), file_name=str(tmp_path / name), file_format="MINDIR")
+    graph = ms.load(str(tmp_path / f"{name}.mindir"))
+    agree(results(nn.GraphCell(graph), inputs), results(net, inputs))
+    used = {p.name for p in traced(net, *map(Tensor, inputs)).parameters if p.is_weight}
+    assert set(graph.weights) == used
+
+
+def test_each_cell_is_in_training_afterwards_as_it_was_before(tmp_path):
+    net = nn.SequentialCell([nn.Dense(3, 4), nn.Dropout(0.5), nn.Dense(4, 2)])
+    net.set_train()
+    net[0].set_train(False)
+    ms.export(net, Tensor(np.ones((2, 3), np.float32)), file_name=str(tmp_path / "net"), file_format="MINDIR")
+    assert [cell.training for cell in net] == [False, True, True]
+    assert "Dropout" not in {node.op for node in ms.load(str(tmp_path / "net.mindir")).all_nodes()}
+
+
+def test_a_number_takes_the_type_of_what_it_meets(tmp_path):
+    def mixed(a, b):
+        return a * 2 + b, b > 1, a - 0.5
+
+    inputs = [np.arange(3, dtype=np.int32), np.arange(3, dtype=np.float32)]
+    ms.export(mixed, *map(Tensor, inputs), file_name=str(tmp_path / "mixed"), file_format="MINDIR")
+    graph = ms.load(str(tmp_path / "mixed.mindir"))
+    agree(results(nn.GraphCell(graph), inputs), [o.asnumpy() for o in mixed(*map(Tensor, inputs))])
+    for node in graph.all_nodes():
+        types = {source.types[slot].dtype for source, slot in node.uses if node.op != "Cast"}
+        assert len(types) < 2, (node, types)  # MindSpore does not convert what is in a file
+
+
+def test_weights_of_a_gigabyte_stand_beside_the_graph(tmp_path, monkeypatch):
+    monkeypatch.setattr(mindir, "SPLIT", 64)
+    net = nn.Dense(7, 5)
+    x = np.ones((2, 7), np.float32)
+    ms.export(net, Tensor(x), file_name=str(tmp_path / "net"), file_format="MINDIR")
+    assert sorted(os.listdir(tmp_path)) == ["net_graph.mindir", "net_variables"]
+    assert os.listdir(tmp_path / "net_variables") == ["data_0"]
+    agree(results(nn.GraphCell(ms.load(str(tmp_path / "net_graph.mindir"))), [x]), results(net, [x]))
+
+
+def test_a_file_is_viewed_without_running_even_with_operators_that_are_not_there(tmp_path):
+    path = GOLDEN / "mindir" / "lenet.mindir"
+    assert repr(ms.view(str(path))).startswith("GraphView(LeNet: ")
+
+    def change(model):
+        next(p for p in model["primitives"] if p["op_type"] == "MaxPool")["op_type"] = "Unheard"
+
+    (tmp_path / "a.mindir").write_bytes(changed("lenet", change))
+    view = ms.view(tmp_path / "a.mindir")
+    assert "Unheard" in {node.op for node in view.graph.all_nodes()}
+    with pytest.raises(FileNotFoundError, match="does not exist"):
+        ms.view("missing.mindir")
+    with pytest.raises(ValueError, match="ends in"):
+        ms.view("model.txt")
+
+
+def test_messages_can_be_looked_at(tmp_path):
+    model = ms.load_mindir(str(GOLDEN / "mindir" / "lenet.mindir"))
+    assert model.producer_name == "MindSpore" and model.model_version == "2.7.1"
+    assert model.graph.parameter[0].dims and model.graph.node[0].op_type
+    assert model.user_info == []
+    with pytest.raises(AttributeError, match="no field 'nodes'"):
+        model.graph.nodes  # noqa: B018
+
+
+# ---------------------------------------------------------------------- refusals
+def test_all_operators_without_a_form_are_listed_with_their_places(tmp_path):
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.weight = Parameter(Tensor(np.ones(3, np.float32)), name="weight")
+
+        def construct(self, x):
+            return ops.cross(x, self.weight) + ops.kron(x, x)[:3]
+
+    with pytest.raises(NotImplementedError) as error:
+        ms.export(Net(), Tensor(np.ones(3, np.float32)), file_name=str(tmp_path / "net"), file_format="MINDIR")
+    assert "Kron" in str(error.value) and "test_mindir.py" in str(error.value)
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "options"),
+    [
+        (NotImplementedError, "Ascend's own", {"file_format": "AIR"}),
+        (ValueError, "'file_format' should be", {"file_format": "PB"}),
+        (ValueError, "no option 'enc_kye'", {"file_format": "MINDIR", "enc_kye": b"0" * 16}),
+        (NotImplementedError, "'enc_key'", {"file_format": "MINDIR", "enc_key": b"0" * 16}),
+        (ValueError, "'quant_mode' should be", {"file_format": "MINDIR", "quant_mode": "auto"}),
+    ],
+)
+def test_wrong_options_are_refused(error, message, options, tmp_path):
+    with pytest.raises(error, match=message):
+        ms.export(nn.Dense(3, 2), Tensor(np.ones((1, 3), np.float32)), file_name=str(tmp_path / "net"), **options)
+    assert not os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize("function", [ms.load, ms.load_mindir])
+def test_what_is_no_file_is_refused(function, tmp_path):
+    for name, message in (("net.onnx", "end in"), ("net.mindir", "does not exist")):
+        with pytest.raises(ValueError, match=message):
+            function(str(tmp_path / name))
+    with pytest.raises(ValueError, match="string"):
+        function(3)
+    for data in (b"", b"hello, this is a text", b"\x0a\x05"):
+        (tmp_path / "a.mindir").write_bytes(data)
+        with pytest.raises(BadFileError, match=r"a\.mindir"):
+            function(str(tmp_path / "a.mindir"))
+
+
+def changed(name, change):
+    """The bytes of a golden file after `change` of its model."""
+    model = protobuf.decode(mindir.SCHEMA, "Model", memoryview((GOLDEN / "mindir" / f"{name}.mindir").read_bytes()))
+    change(model)
+    return protobuf.encode(mindir.SCHEMA, "Model", model)
+
+
+def test_operators_that_are_not_there_are_all_named(tmp_path):
+    def change(model):
+        for primitive in model["primitives"]:
+            if primitive["op_type"] in ("ReLU", "MatMul"):
+                primitive["op_type"] += "Unheard"
+
+    (tmp_path / "a.mindir").write_bytes(changed("lenet", change))
+    with pytest.raises(NotImplementedError, match=r"MatMulUnheard .*; ReLUUnheard "):
+        ms.load(str(tmp_path / "a.mindir"))
+
+
+@pytest.mark.parametrize("location", ["../secret", "/etc/hostname", "", ".", "link"])
+def test_weights_are_not_read_from_outside_of_the_folder(location, tmp_path):
+    (tmp_path / "secret").write_bytes(bytes(4096))
+    folder = tmp_path / "models"
+    folder.mkdir()
+    (folder / "link").symlink_to(tmp_path / "secret")
+
+    def change(model):
+        for weight in model["graph"]["parameter"]:
+            place = {"location": location, "offset": 0, "length": len(weight.pop("raw_data"))}
+            weight["external_data"] = place
+
+    (folder / "a.mindir").write_bytes(changed("lenet", change))
+    with pytest.raises(BadFileError, match="not in the folder"):
+        nn.GraphCell(ms.load(str(folder / "a.mindir")))
+
+
+def test_a_shape_claims_no_memory(tmp_path):
+    def change(model):
+        model["graph"]["parameter"][0]["dims"] = [1 << 40, 1 << 20]
+
+    (tmp_path / "a.mindir").write_bytes(changed("lenet", change))
+    with pytest.raises(BadFileError, match="damaged"):
+        nn.GraphCell(ms.load(str(tmp_path / "a.mindir")))
+
+
+def mutated(data, rng):
+    """Bytes with a few of them changed, left out or doubled."""
+    data = bytearray(data)
+    for _ in range(rng.randint(1, 4)):
+        at, length = rng.randrange(len(data)), rng.randint(1, 40)
+        kind = rng.random()
+        if kind < 0.6:
+            data[at] = rng.randrange(256)
+        elif kind < 0.75:
+            del data[at : at + length]
+        elif kind < 0.9:
+            data[at:at] = data[at : at + length]
+        else:
+            del data[at:]
+        if not data:
+            return b"\0"
+    return bytes(data)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_damaged_files_are_read_or_refused_and_nothing_else(seed, tmp_path):
+    rng = random.Random(seed)
+    path = tmp_path / "a.mindir"
+    for _ in range(60):
+        path.write_bytes(mutated(rng.choice(FILES).read_bytes(), rng))
+        try:
+            graph = ms.load(str(path))
+            ir.text(graph)
+            dict(graph.weights)
+        except (BadFileError, NotImplementedError) as error:
+            assert str(error)
+
+
+# ---------------------------------------------------------------------- the table
+def test_the_table_is_used_where_arguments_agree():
+    known = forms.coverage().known
+    assert {"MatMul", "Softmax", "Conv2D", "StridedSlice", "LayerNorm", "TensorGetItem"} <= {
+        k.lstrip("_") for k in known
+    }
+    assert all(isinstance(told, str) and told.count("|") == 1 for told in FUNCTIONS.values())
+    softmax = forms[ops.Softmax]
+    assert isinstance(softmax, Function) and softmax.back([1.5, (0,)])["axis"] == (0,)
+
+
+def test_reader_and_writer_are_each_others_inverse_for_graphs_with_control_flow(networks):
+    make, inputs = networks["loop"]
+    graph = traced(make().set_train(False), *map(Tensor, inputs))
+    model = protobuf.decode(
+        mindir.SCHEMA, "Model", memoryview(protobuf.encode(mindir.SCHEMA, "Model", write.model_of(graph)))
+    )
+    again = read.Reader(model, "memory").graph()
+    assert [n.op for n in again.all_nodes() if n.op in ("While", "Switch")] == ["While", "Switch"]
+    while_node = next(n for n in again.nodes if n.op == "While")
+    assert len(while_node.types) == 2  # x and turn; weights and rounds stay what they are
