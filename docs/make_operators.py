@@ -27,6 +27,7 @@ from msnb.core.tensor import Tensor, box  # noqa: E402
 from msnb.core.tree import flatten  # noqa: E402
 from msnb.exchange.mindir import forms as _forms  # noqa: E402, F401 - fills the table
 from msnb.exchange.mindir.operators import forms as mindir_forms  # noqa: E402
+from msnb.exchange.onnx.write import lowerings as onnx_lowerings  # noqa: E402
 
 PAGE = ROOT / "docs" / "operators.md"
 TYPES = {  # the letters of a group -> its element types
@@ -36,7 +37,7 @@ TYPES = {  # the letters of a group -> its element types
     "f": [ms.float16, ms.bfloat16, ms.float32, ms.float64],
     "c": [ms.complex64],
 }
-FILES = {"MINDIR": mindir_forms}  # format -> what its operators become
+FILES = {"MINDIR": mindir_forms, "ONNX": onnx_lowerings}  # format -> what its operators become
 HEAD = """# Operators
 
 {count} operators, {names} names, on CPU, GPU and TPU, as XLA compiles them. Printed by `python docs/make_operators.py`.
@@ -48,7 +49,8 @@ HEAD = """# Operators
 - **Gradient**: whether a float result has one for the first float input.
 - **Cases**: rows that run in both modes; and how many of these are compared with what MindSpore 2.7.1 gave, in value,
   type and gradient. The others are compared with numpy, a formula, or between the modes.
-- **Files** that the operator can be exported to.
+- **Files** that the operator can be exported to. ONNX stands where it has a form of its own; most others are written as
+  what their kernels compute.
 
 | operator | written as | element types | gradient | cases | files |
 |---|---|---|---|---|---|

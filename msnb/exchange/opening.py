@@ -6,7 +6,7 @@ from importlib import import_module
 from msnb.ir.anf import FuncGraph
 
 # Ending -> the module whose `look(path)` gives the graph; each is loaded when such a file is opened.
-READERS: dict[str, str] = {".mindir": "msnb.exchange.mindir.read"}
+READERS: dict[str, str] = {".mindir": "msnb.exchange.mindir.read", ".onnx": "msnb.exchange.onnx.read"}
 
 
 def graph_in(path: str | os.PathLike[str]) -> FuncGraph:

@@ -224,3 +224,10 @@ def test_a_cell_says_what_it_takes():
         cell(Tensor(randoms(2, 3)))
     with pytest.raises(ValueError, match="no input 'image'; it takes x"):
         read.cell_of(model, shapes={"image": (1, 3, 8, 8)})
+
+
+def test_a_model_is_looked_at_without_running(tmp_path):
+    _, _, model, _ = made("image")
+    onnx.save(model, tmp_path / "image.onnx")
+    assert {"Conv2D", "BatchNorm", "MatMul"} <= {node.op for node in read.look(tmp_path / "image.onnx").nodes}
+    assert repr(ms.view(str(tmp_path / "image.onnx"))).startswith("GraphView(Image")

@@ -14,7 +14,7 @@ from . import shapes as _shapes  # noqa: F401 - so do these
 from .cell import OnnxCell
 from .reader import HANDLERS, NeedsValue, Reader, Ref, Shared, Stop, Unread, type_of
 
-__all__ = ["HANDLERS", "NeedsValue", "OnnxCell", "Unread", "cell_of", "graph_of", "load_onnx", "read"]
+__all__ = ["HANDLERS", "NeedsValue", "OnnxCell", "Unread", "cell_of", "graph_of", "load_onnx", "look"]
 
 _LENGTHS = (1, 2, 8, 32, 224)  # for axes that a model leaves open: the first with which all windows fit
 _OLDEST = 7
@@ -45,7 +45,7 @@ def load_onnx(path: str | os.PathLike[str], shapes: Mapping[str, Any] | None = N
     return cell_of(onnx.load(path), os.path.dirname(os.path.abspath(path)), shapes)
 
 
-def read(path: str | os.PathLike[str]) -> FuncGraph:
+def look(path: str | os.PathLike[str]) -> FuncGraph:
     """The graph of an ONNX model, to be looked at; see `load_onnx`."""
     return _first(onnx.load(path), os.path.dirname(os.path.abspath(path)), None)
 
