@@ -299,8 +299,36 @@ def test_a_shape_claims_no_memory(tmp_path):
         nn.GraphCell(ms.load(str(tmp_path / "a.mindir")))
 
 
+def rearranged(data, rng):
+    """A file whose messages are whole, and say something else in a few places."""
+    model = protobuf.decode(mindir.SCHEMA, "Model", memoryview(data))
+    places, texts, todo = [], [], [model]
+    while todo:
+        part = todo.pop()
+        for key, value in part.items() if isinstance(part, dict) else enumerate(part):
+            places.append((part, key))
+            if isinstance(value, (dict, list)):
+                todo.append(value)
+            elif isinstance(value, str):
+                texts.append(value)
+    for _ in range(rng.randint(1, 3)):
+        part, key = rng.choice(places)
+        value = part.get(key) if isinstance(part, dict) else part[key] if key < len(part) else None
+        if isinstance(value, int):
+            part[key] = rng.choice([0, -1, 1, 2, value + 1, 1 << 40, -(1 << 62)])
+        elif isinstance(value, str):
+            part[key] = rng.choice(texts)
+        elif isinstance(value, list) and value:
+            value[:] = rng.choice([value[:-1], value[::-1], value + value, value[1:]])
+        elif isinstance(value, dict) and value:
+            del value[rng.choice(list(value))]
+    return protobuf.encode(mindir.SCHEMA, "Model", model)
+
+
 def mutated(data, rng):
-    """Bytes with a few of them changed, left out or doubled."""
+    """A file with a few bytes changed, left out or doubled, or with messages that say something else."""
+    if rng.random() < 0.5:
+        return rearranged(data, rng)
     data = bytearray(data)
     for _ in range(rng.randint(1, 4)):
         at, length = rng.randrange(len(data)), rng.randint(1, 40)
